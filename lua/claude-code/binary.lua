@@ -1,0 +1,146 @@
+--- Where the executable is, and how to get one that is missing or outdated.
+local M = {}
+
+local NAME = vim.fn.has("win32") == 1 and "claude-code-nvim.exe" or "claude-code-nvim"
+
+---@alias claude-code.BinarySource "path"|"build"|"managed"|"system"
+
+---@class claude-code.Binary
+---@field path string absolute
+---@field source claude-code.BinarySource
+
+--- The plugin's own folder.
+---@return string
+function M.root()
+  local this = debug.getinfo(1, "S").source:sub(2)
+  return vim.fs.dirname(vim.fs.dirname(vim.fs.dirname(vim.fs.normalize(this))))
+end
+
+--- The one stable path of the downloaded executable: outside stdpath(), which NVIM_APPNAME moves.
+---@return string
+function M.managed_path()
+  local data
+  if vim.fn.has("win32") == 1 then
+    data = vim.env.LOCALAPPDATA
+  else
+    local xdg = vim.env.XDG_DATA_HOME
+    -- The XDG specification: a relative path is to be ignored.
+    data = xdg and vim.startswith(xdg, "/") and xdg or nil
+  end
+  data = data or vim.fs.joinpath(vim.uv.os_homedir(), ".local", "share")
+  return vim.fs.joinpath(vim.fs.normalize(data), "claude-code.nvim", "bin", NAME)
+end
+
+---@param path string
+---@return boolean
+local function runs(path)
+  local stat = vim.uv.fs_stat(path)
+  return stat ~= nil and stat.type == "file" and vim.uv.fs_access(path, "X") == true
+end
+
+---@param path string
+---@return boolean
+local function is_absolute(path)
+  return vim.startswith(path, "/") or path:match("^%a:[/\\]") ~= nil
+end
+
+--- $PATH without its relative entries: a project's folder must not hand us its own executable
+--- (exepath() on Windows looks in the current folder first).
+---@return string?
+local function on_path()
+  local separator = vim.fn.has("win32") == 1 and ";" or ":"
+  for _, folder in ipairs(vim.split(vim.env.PATH or "", separator, { plain = true })) do
+    local candidate = vim.fs.joinpath(folder, NAME)
+    if is_absolute(folder) and runs(candidate) then
+      return candidate
+    end
+  end
+end
+
+---@type table<"build"|"managed"|"system", fun(): string?>
+local finders = {
+  build = function()
+    local path = vim.fs.joinpath(M.root(), "dist", NAME)
+    return runs(path) and path or nil
+  end,
+  managed = function()
+    local path = M.managed_path()
+    return runs(path) and path or nil
+  end,
+  system = on_path,
+}
+
+--- The command that gets an executable of this plugin's version.
+---@param source? claude-code.BinarySource
+---@return string
+function M.remedy(source)
+  if source == "system" then
+    return "upgrade claude-code-nvim with the package manager that installed it"
+  elseif source == "path" then
+    return "replace that file, or take binary.path out of setup()"
+  end
+  return ("run `cd %s && bun install && bun run build`"):format(vim.fn.shellescape(M.root()))
+end
+
+---@param path string as the user wrote it
+---@return claude-code.Binary?
+---@return string? message
+local function configured(path)
+  local expanded = vim.fn.fnamemodify(vim.fs.normalize(path), ":p")
+  if runs(expanded) then
+    return { path = expanded, source = "path" }
+  end
+  local text = "binary.path is %s, which is not an executable file; %s, then :ClaudeCodeStart"
+  return nil, text:format(expanded, M.remedy("path"))
+end
+
+--- The executable to run under the options in effect.
+---@return claude-code.Binary?
+---@return string? message what was looked for, and the command that helps
+function M.find()
+  local options = require("claude-code.config").get().binary
+  if options.path then
+    return configured(options.path)
+  end
+  local order = options.source == "auto" and { "build", "managed", "system" } or { options.source }
+  for _, source in ipairs(order) do
+    local path = finders[source]()
+    if path then
+      return { path = path, source = source }
+    end
+  end
+  local places = {
+    build = vim.fs.joinpath(M.root(), "dist", NAME),
+    managed = M.managed_path(),
+    system = "$PATH",
+  }
+  local looked = vim.tbl_map(function(source)
+    return places[source]
+  end, order)
+  local text = "the executable %s was not found (looked in %s); %s, then :ClaudeCodeStart"
+  return nil, text:format(NAME, table.concat(looked, ", "), M.remedy(order[1]))
+end
+
+--- Asks an executable for its version. Answers in the main loop; nil when it does not run.
+---@param path string
+---@param callback fun(version: string?, message: string?)
+function M.version(path, callback)
+  local env = require("claude-code.process").environment()
+  local options = { text = true, timeout = 3000, env = env, clear_env = true, cwd = "/" }
+  if vim.fn.has("win32") == 1 then
+    options.cwd = vim.env.SystemRoot
+  end
+  local ok, failure = pcall(vim.system, { path, "--version" }, options, function(result)
+    local version = result.code == 0 and result.stdout:match("%d+%.%d+%.%d+%S*") or nil
+    local message = not version
+      and ("`%s --version` ended with code %d %s"):format(path, result.code, result.stderr or "")
+    vim.schedule(function()
+      callback(version, message or nil)
+    end)
+  end)
+  if not ok then
+    callback(nil, tostring(failure))
+  end
+end
+
+return M

@@ -1,0 +1,168 @@
+--- The options of setup(). One list gives the defaults, the validation and the documentation:
+--- a new option is one entry here, and a field in each of the two families of types.
+local t = require("claude-code.schema")
+
+local M = {}
+
+--- What a user writes: every field may be left out.
+---@class claude-code.UserConfig
+---@field auto_start? "auto"|boolean|fun(context: claude-code.AutoStartContext): boolean?
+---@field binary? claude-code.UserBinaryConfig
+---@field diff? claude-code.UserDiffConfig
+---@field log? claude-code.UserLogConfig
+---@field port_range? { [1]: integer, [2]: integer }
+---@field selection? claude-code.UserSelectionConfig
+
+---@class claude-code.UserBinaryConfig
+---@field path? string
+---@field source? claude-code.BinaryChoice
+
+---@class claude-code.UserDiffConfig
+---@field layout? claude-code.DiffLayout
+---@field focus? boolean
+
+---@class claude-code.UserLogConfig
+---@field level? claude-code.LogLevel
+
+---@class claude-code.UserSelectionConfig
+---@field enabled? boolean
+---@field debounce_ms? integer
+
+--- What the plugin works with: complete and checked.
+---@class claude-code.Config
+---@field auto_start "auto"|boolean|fun(context: claude-code.AutoStartContext): boolean?
+---@field binary claude-code.BinaryConfig
+---@field diff claude-code.DiffConfig
+---@field log claude-code.LogConfig
+---@field port_range { [1]: integer, [2]: integer } lowest and highest port, both included
+---@field selection claude-code.SelectionConfig
+
+---@class claude-code.BinaryConfig
+---@field path? string
+---@field source claude-code.BinaryChoice
+
+---@class claude-code.DiffConfig
+---@field layout claude-code.DiffLayout
+---@field focus boolean
+
+---@class claude-code.LogConfig
+---@field level claude-code.LogLevel
+
+---@class claude-code.SelectionConfig
+---@field enabled boolean
+---@field debounce_ms integer
+
+---@alias claude-code.BinaryChoice "auto"|"build"|"managed"|"system"
+---@alias claude-code.DiffLayout "vertical"
+---@alias claude-code.LogLevel "debug"|"info"|"warn"|"error"|"off"
+
+---@type claude-code.Type
+local port_range = {
+  expected = "two ports { lowest, highest } from 1024 to 65535",
+  accepts = function(value)
+    local port = t.integer(1024, 65535)
+    return vim.islist(value)
+      and #value == 2
+      and port.accepts(value[1])
+      and port.accepts(value[2])
+      and value[1] <= value[2]
+  end,
+}
+
+---@type claude-code.Option[]
+M.options = {
+  {
+    key = "auto_start",
+    type = t.any_of(t.one_of("auto"), t.boolean, t.func),
+    default = "auto",
+    description = "Whether this Neovim offers itself to the Claude CLI once it has started. "
+      .. '"auto": yes, unless it edits for another program (git, crontab, a pager, …) or its '
+      .. "workspace would be the home folder or one above it. A function gets "
+      .. "{ reason, folders, argv } and answers true or false.",
+  },
+  {
+    key = "binary.path",
+    type = t.string,
+    description = "The executable to run; nothing else is looked for then. `~` and `$VAR` expand.",
+  },
+  {
+    key = "binary.source",
+    type = t.one_of("auto", "build", "managed", "system"),
+    default = "auto",
+    description = 'Where the executable comes from: "build" is dist/ in the plugin\'s own folder, '
+      .. '"managed" the downloaded one, "system" the one on $PATH; "auto" takes the first of them.',
+  },
+  {
+    key = "diff.layout",
+    type = t.one_of("vertical"),
+    default = "vertical",
+    description = "How a proposed edit is shown.",
+  },
+  {
+    key = "diff.focus",
+    type = t.boolean,
+    default = true,
+    description = "Whether the cursor moves to a diff that opens.",
+  },
+  {
+    key = "log.level",
+    type = t.one_of("debug", "info", "warn", "error", "off"),
+    default = "info",
+    description = "How much is written to the file that :ClaudeCodeLog opens.",
+  },
+  {
+    key = "port_range",
+    type = port_range,
+    default = { 10000, 65535 },
+    description = "The port is drawn from these, both ends included.",
+  },
+  {
+    key = "selection.enabled",
+    type = t.boolean,
+    default = true,
+    description = "Whether the Claude CLI is told what is selected, and which file is open.",
+  },
+  {
+    key = "selection.debounce_ms",
+    type = t.integer(0, 10000),
+    default = 300,
+    description = "Milliseconds without a change before a selection is told.",
+  },
+}
+
+---@type claude-code.Config?
+local current
+
+--- Checks and takes over what the user gave; tells them, in one message, what cannot be used.
+---@param given? claude-code.UserConfig
+---@return string[] problems
+function M.setup(given)
+  local problems
+  current, problems = t.resolve(M.options, given)
+  if #problems > 0 then
+    require("claude-code.notify").error(
+      "setup() got options it cannot use (the rest is in effect; see :help claude-code-options):\n  "
+        .. table.concat(problems, "\n  ")
+    )
+  end
+  return problems
+end
+
+--- The options in effect: the defaults until setup() is called.
+---@return claude-code.Config
+function M.get()
+  current = current or t.resolve(M.options, nil)
+  return current
+end
+
+--- The options as the executable gets them in its launch line: functions left out.
+---@return table
+function M.plain()
+  local config = vim.deepcopy(M.get())
+  if type(config.auto_start) == "function" then
+    config.auto_start = nil
+  end
+  return config
+end
+
+return M

@@ -1,0 +1,6 @@
+--- What this plugin and the executable must agree on. The executable refuses (exit code 3) to
+--- serve a plugin with another contract number; the version is for people and messages.
+---@class claude-code.Contract
+---@field number integer grows with every incompatible change of the calls between the two
+---@field version string the plugin's version, the same as package.json's
+return { number = 1, version = "0.1.0" }

@@ -1,0 +1,57 @@
+--- Text as lines for a buffer, for display only: the executable keeps the exact string.
+--- The rule for line ends is the same as in src/diff/proposal.ts.
+local BOM = "\239\187\191"
+
+local M = {}
+
+---@class claude-code.Text
+---@field lines string[] at least one; NUL bytes stay, they are Neovim's to show
+---@field crlf boolean every line end is CRLF (stripped); otherwise a CR is part of its line
+---@field bom boolean
+---@field newline boolean the last line ends with a newline
+
+---@param text string
+---@return boolean
+local function is_crlf(text)
+  return text:find("\n", 1, true) ~= nil and not text:find("^\n") and not text:find("[^\r]\n")
+end
+
+---@param text string UTF-8, any line ends
+---@return claude-code.Text
+function M.parse(text)
+  local bom = text:sub(1, #BOM) == BOM
+  if bom then
+    text = text:sub(#BOM + 1)
+  end
+  local crlf = is_crlf(text)
+  local newline = text:sub(-1) == "\n"
+  if newline then
+    text = text:sub(1, crlf and -3 or -2)
+  end
+  local lines = vim.split(text, crlf and "\r\n" or "\n", { plain = true })
+  return { lines = lines, crlf = crlf, bom = bom, newline = newline }
+end
+
+---@param bytes string
+---@return string utf8 UTF-16 with a byte order mark decoded, anything else as it is
+local function decode(bytes)
+  local mark = bytes:sub(1, 2)
+  local from = mark == "\255\254" and "utf-16le" or mark == "\254\255" and "utf-16be"
+  return from and vim.iconv(bytes:sub(3), from, "utf-8") or bytes
+end
+
+---The text of a file on disk.
+---@param path string
+---@return claude-code.Text? text nil if the file is not there or no file
+function M.of_file(path)
+  local stat = vim.uv.fs_stat(path)
+  local file = stat and stat.type == "file" and io.open(path, "rb")
+  if not file then
+    return nil
+  end
+  local bytes = file:read("*a")
+  file:close()
+  return bytes and M.parse(decode(bytes))
+end
+
+return M

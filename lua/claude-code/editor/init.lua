@@ -1,0 +1,161 @@
+--- The only entry for the executable: it calls `call`, we tell it things with `notify`.
+--- Every answer is `{ value = … }` or `{ error = "…" | { code, message } }`; nothing throws.
+local M = {}
+
+---@alias claude-code.Failure string|{ code: string, message: string }
+---@alias claude-code.Answer { value?: any, error?: claude-code.Failure }
+
+---@type integer? channel of the executable that is attached
+local channel
+
+---@param module string
+---@param name string
+---@return fun(params: table): any, claude-code.Failure?
+local function lazy(module, name)
+  return function(params)
+    return require("claude-code.editor." .. module)[name](params)
+  end
+end
+
+---Tells a colleague module that may be missing in a stripped-down installation or in tests.
+---@param name string function of claude-code.server
+---@param argument any
+---@return true
+local function tell_server(name, argument)
+  local ok, server = pcall(require, "claude-code.server")
+  if ok and type(server[name]) == "function" then
+    server[name](argument)
+  end
+  return true
+end
+
+---@type table<string, fun(params: table): any, claude-code.Failure?>
+local methods = {
+  attach = function(params)
+    return M.attach(params)
+  end,
+  sync = lazy("state", "sync"),
+  ready = function(params)
+    return tell_server("on_ready", params)
+  end,
+  clients = function(params)
+    return tell_server("on_clients", params.clients)
+  end,
+  diff_open = lazy("diff", "open"),
+  diff_close = lazy("diff", "close"),
+  document_open = lazy("documents", "open"),
+  document_save = lazy("documents", "save"),
+  document_reload = lazy("reload", "now"),
+  document_watch = lazy("reload", "watch"),
+  tab_close = lazy("tabs", "close"),
+  selection = lazy("selection", "now"),
+}
+
+---Runs one method for the executable.
+---@param method string
+---@param params? table
+---@return claude-code.Answer
+function M.call(method, params)
+  local handler = methods[method]
+  if not handler then
+    return { error = ("the plugin has no method %q: update plugin and executable together"):format(method) }
+  end
+  local ok, value, failure = xpcall(handler, debug.traceback, params or {})
+  if not ok then
+    return { error = ("%s failed in Neovim: %s"):format(method, value) }
+  end
+  if failure ~= nil then
+    return { error = failure }
+  end
+  -- A plain {} would travel as a list.
+  return value == nil and vim.empty_dict() or { value = value }
+end
+
+---@class claude-code.AttachInfo
+---@field channel integer
+---@field contract? integer
+---@field version? string
+---@field pid? integer
+
+---Takes the executable on; one that was attached before is let go first.
+---@param info claude-code.AttachInfo
+---@return claude-code.Delta? full
+---@return claude-code.Failure?
+function M.attach(info)
+  local contract = require("claude-code.contract").number
+  if info.contract and info.contract ~= contract then
+    return nil,
+      ("the executable speaks contract %d, the plugin %d: rebuild or update one of them"):format(
+        info.contract,
+        contract
+      )
+  end
+  if type(info.channel) ~= "number" then
+    return nil, "attach needs the number of the executable's channel"
+  end
+  M.detach()
+  channel = info.channel
+  local delta = require("claude-code.editor.state").start()
+  tell_server("on_attach", channel)
+  return delta
+end
+
+---Lets the executable go: its diffs close, autocommands go, nothing is sent any more.
+---@param which? integer only if this channel is the attached one
+function M.detach(which)
+  if not channel or (which and which ~= channel) then
+    return
+  end
+  channel = nil
+  require("claude-code.editor.state").stop()
+  if package.loaded["claude-code.editor.diff"] then
+    require("claude-code.editor.diff").abandon()
+  end
+  if package.loaded["claude-code.editor.reload"] then
+    require("claude-code.editor.reload").stop()
+  end
+end
+
+---Sends an event to the executable.
+---@param event "state"|"diff_ended"|"selection"|"mention"|"shutdown"
+---@param payload table
+---@return boolean sent
+function M.notify(event, payload)
+  if not channel then
+    return false
+  end
+  local target = channel
+  local ok = pcall(vim.rpcnotify, target, "claude_code", event, payload)
+  if not ok then
+    vim.schedule(function()
+      M.detach(target)
+    end)
+  end
+  return ok
+end
+
+---Is an executable attached, and its channel open? Detaches if the channel turns out closed:
+---no event of Neovim's tells that.
+---@return boolean
+function M.is_attached()
+  if channel and next(vim.api.nvim_get_chan_info(channel)) == nil then
+    M.detach(channel)
+  end
+  return channel ~= nil
+end
+
+---Accepts the diff on screen (or the one with this id).
+---@param id? integer|string
+---@return boolean done
+function M.accept(id)
+  return require("claude-code.editor.diff").accept(id)
+end
+
+---Rejects the diff on screen (or the one with this id).
+---@param id? integer|string
+---@return boolean done
+function M.reject(id)
+  return require("claude-code.editor.diff").reject(id)
+end
+
+return M

@@ -1,0 +1,104 @@
+--- Tells a Neovim that edits for another program: git's commit editor, crontab, a pager, … It
+--- lives for one file, and must not offer itself to the Claude CLI.
+local M = {}
+
+--- Lua patterns on the file's name, and who opens such files. Only files given on the command
+--- line count: opening one later, in a Neovim with other work, changes nothing.
+local FILES = {
+  { "^COMMIT_EDITMSG$", "git commit" },
+  { "^MERGE_MSG$", "git merge" },
+  { "^SQUASH_MSG$", "git merge" },
+  { "^TAG_EDITMSG$", "git tag" },
+  { "^NOTES_EDITMSG$", "git notes" },
+  { "^EDIT_DESCRIPTION$", "git branch" },
+  { "^PULLREQ_EDITMSG$", "a pull request's editor" },
+  { "^git%-rebase%-todo$", "git rebase" },
+  { "^addp%-hunk%-edit%.diff$", "git add" },
+  { "^ADD_EDIT%.patch$", "git add" },
+  { "_LOCAL_%d+", "git mergetool" },
+  { "_REMOTE_%d+", "git mergetool" },
+  { "^svn%-commit.*%.tmp$", "svn commit" },
+  { "^hg%-editor%-", "hg commit" },
+  { "%.jjdescription$", "jj describe" },
+  { "^crontab$", "crontab" },
+  { "^crontab%.%w+$", "crontab" },
+  { "^sudoers%.tmp$", "visudo" },
+  { "^bash%-fc%.", "the shell's command line" },
+  { "^zsh%w+%.zsh$", "the shell's command line" },
+  { "^tmp%.%w+%.fish$", "the shell's command line" },
+  { "^kubectl%-edit%-", "kubectl edit" },
+  { "^psql%.edit%.", "psql" },
+  { "^mutt%-", "a mail program" },
+  { "^neomutt%-", "a mail program" },
+  { "^claude%-prompt%-", "the Claude CLI's prompt" },
+}
+
+--- Arguments of Neovim itself that make it a pager or run it as a script.
+local ARGUMENTS = {
+  ["-"] = "a pipe",
+  ["+Man!"] = "man",
+  ["-es"] = "a script",
+  ["-Es"] = "a script",
+}
+
+local reads_stdin = false
+
+--- Notes that text is read from a pipe, which only an autocommand tells. Until Neovim is up.
+---@param group integer
+function M.watch(group)
+  vim.api.nvim_create_autocmd("StdinReadPre", {
+    group = group,
+    once = true,
+    callback = function()
+      reads_stdin = true
+    end,
+  })
+end
+
+---@return string? program
+local function by_argument()
+  for _, argument in ipairs(vim.v.argv) do
+    if argument == "--" then
+      break
+    elseif ARGUMENTS[argument] then
+      return ARGUMENTS[argument]
+    end
+  end
+end
+
+---@return string? program
+local function by_file()
+  for _, argument in
+    ipairs(vim.fn.argv() --[[@as string[] ]])
+  do
+    local name = vim.fs.basename(vim.fs.normalize(argument))
+    for _, file in ipairs(FILES) do
+      if name:match(file[1]) then
+        return file[2]
+      end
+    end
+  end
+end
+
+---@return string? program
+local function by_environment()
+  if vim.g.vscode then
+    return "VS Code"
+  elseif vim.g.started_by_firenvim then
+    return "a browser"
+  elseif vim.env.CLAUDECODE == "1" then
+    -- Set for what the Claude CLI runs (tools, hooks), not in terminals it is started from.
+    return "the Claude CLI"
+  end
+end
+
+--- The program this Neovim edits for.
+---@return string? program nil: it is a person's own
+function M.program()
+  if reads_stdin then
+    return "a pipe"
+  end
+  return by_environment() or by_argument() or by_file()
+end
+
+return M

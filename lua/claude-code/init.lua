@@ -1,0 +1,35 @@
+--- Neovim as the Claude CLI's editor. Everything is loaded when it is first needed.
+local M = {}
+
+--- Takes over the options and, unless auto_start says otherwise, offers this Neovim to the
+--- Claude CLI. Calling it again changes the options.
+---@param opts? claude-code.UserConfig
+function M.setup(opts)
+  if vim.fn.has("nvim-0.10") == 0 then
+    local text = "claude-code.nvim: needs Neovim 0.10 or newer; this is an older one"
+    vim.api.nvim_echo({ { text, "ErrorMsg" } }, true, {})
+    return
+  end
+  require("claude-code.config").setup(opts)
+  require("claude-code.autostart").arm()
+end
+
+--- Starts the server, whatever auto_start says.
+function M.start()
+  require("claude-code.autostart").disarm()
+  require("claude-code.server").start({ asked = true })
+end
+
+--- Stops the server; it stays stopped until start().
+function M.stop()
+  require("claude-code.autostart").disarm()
+  require("claude-code.server").stop()
+end
+
+--- What is going on, as data.
+---@return claude-code.Status
+function M.status()
+  return require("claude-code.status").get()
+end
+
+return M

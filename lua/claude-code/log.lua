@@ -1,0 +1,86 @@
+--- The log file, which the executable shares. Lines are appended one write at a time, so that
+--- those of several processes don't mix. Not for fast contexts (uv callbacks): schedule first.
+local M = {}
+
+local RANK = { debug = 1, info = 2, warn = 3, error = 4, off = 5 }
+local MAX_BYTES = 5 * 1024 * 1024
+
+---@type string[] texts that must not reach the file
+local concealed = {}
+local checked = false
+
+---@return string
+function M.path()
+  return vim.fs.joinpath(vim.fn.stdpath("log") --[[@as string]], "claude-code.log")
+end
+
+--- The level from which lines are written.
+---@return claude-code.LogLevel
+function M.level()
+  return require("claude-code.config").get().log.level
+end
+
+--- From now on `secret` is written as `<hidden>`.
+---@param secret string
+function M.conceal(secret)
+  table.insert(concealed, secret)
+end
+
+--- Makes the folder, and moves a file that grew too long out of the way (one is kept).
+---@param path string
+local function prepare(path)
+  checked = true
+  vim.fn.mkdir(vim.fs.dirname(path), "p")
+  local stat = vim.uv.fs_stat(path)
+  if stat and stat.size > MAX_BYTES then
+    vim.uv.fs_rename(path, path .. ".old")
+  end
+end
+
+---@return string ISO 8601 with milliseconds, as the executable writes it
+local function timestamp()
+  local seconds, microseconds = assert(vim.uv.gettimeofday())
+  local date = os.date("!%Y-%m-%dT%H:%M:%S", seconds)
+  return ("%s.%03dZ"):format(date, math.floor(microseconds / 1000))
+end
+
+---@param level claude-code.LogLevel
+---@param text string
+local function write(level, text)
+  if RANK[level] < RANK[M.level()] then
+    return
+  end
+  for _, secret in ipairs(concealed) do
+    text = text:gsub(vim.pesc(secret), "<hidden>")
+  end
+  local path = M.path()
+  if not checked then
+    pcall(prepare, path)
+  end
+  local line = ("%s %s nvim[%d] %s\n"):format(
+    timestamp(),
+    level:upper(),
+    vim.uv.os_getpid(),
+    (text:gsub("\n", "\\n"))
+  )
+  local fd = vim.uv.fs_open(path, "a", tonumber("600", 8))
+  if fd then
+    vim.uv.fs_write(fd, line)
+    vim.uv.fs_close(fd)
+  end
+end
+
+---@param level claude-code.LogLevel
+---@return fun(format: string, ...: any) a `%` in a text without further arguments stands for itself
+local function writer(level)
+  return function(format, ...)
+    write(level, select("#", ...) > 0 and format:format(...) or format)
+  end
+end
+
+M.debug = writer("debug")
+M.info = writer("info")
+M.warn = writer("warn")
+M.error = writer("error")
+
+return M

@@ -1,0 +1,231 @@
+--- Checks a table of options against a list of descriptions. Knows no option by name:
+--- those stand in config.lua.
+local M = {}
+
+---@class claude-code.Type
+---@field expected string how a message names it: "a boolean", "one of …"
+---@field accepts fun(value: any): boolean
+
+---@class claude-code.Option
+---@field key string dotted path in the options table: "binary.path"
+---@field type claude-code.Type
+---@field default any nil where there is none
+---@field description string one sentence, for the documentation
+
+---@param name type
+---@param expected string
+---@return claude-code.Type
+local function primitive(name, expected)
+  return {
+    expected = expected,
+    accepts = function(value)
+      return type(value) == name
+    end,
+  }
+end
+
+M.boolean = primitive("boolean", "a boolean")
+M.string = primitive("string", "a string")
+M.func = primitive("function", "a function")
+
+---@param ... string
+---@return claude-code.Type
+function M.one_of(...)
+  local choices = { ... }
+  local quoted = vim.tbl_map(function(choice)
+    return ('"%s"'):format(choice)
+  end, choices)
+  return {
+    expected = #quoted == 1 and quoted[1] or "one of " .. table.concat(quoted, ", "),
+    accepts = function(value)
+      return vim.tbl_contains(choices, value)
+    end,
+  }
+end
+
+---@param lowest integer
+---@param highest integer
+---@return claude-code.Type
+function M.integer(lowest, highest)
+  return {
+    expected = ("a whole number from %d to %d"):format(lowest, highest),
+    accepts = function(value)
+      return type(value) == "number"
+        and value == math.floor(value)
+        and value >= lowest
+        and value <= highest
+    end,
+  }
+end
+
+---@param item claude-code.Type
+---@return claude-code.Type
+function M.list_of(item)
+  return {
+    expected = "a list, each item " .. item.expected,
+    accepts = function(value)
+      return vim.islist(value) and vim.iter(value):all(item.accepts)
+    end,
+  }
+end
+
+---@param ... claude-code.Type
+---@return claude-code.Type
+function M.any_of(...)
+  local types = { ... }
+  return {
+    expected = table.concat(
+      vim.tbl_map(function(t)
+        return t.expected
+      end, types),
+      " or "
+    ),
+    accepts = function(value)
+      return vim.iter(types):any(function(t)
+        return t.accepts(value)
+      end)
+    end,
+  }
+end
+
+---@param value any
+---@return string
+local function describe(value)
+  if type(value) == "string" then
+    return ('"%s"'):format(value)
+  elseif type(value) == "table" then
+    return (vim.inspect(value, { newline = " ", indent = "" }))
+  elseif type(value) == "function" then
+    return "a function"
+  end
+  return tostring(value)
+end
+
+--- The number of single-character edits between two words (Levenshtein).
+---@param a string
+---@param b string
+---@return integer
+local function distance(a, b)
+  local previous = {}
+  for j = 0, #b do
+    previous[j] = j
+  end
+  for i = 1, #a do
+    local current = { [0] = i }
+    for j = 1, #b do
+      local substitution = previous[j - 1] + (a:byte(i) == b:byte(j) and 0 or 1)
+      current[j] = math.min(previous[j] + 1, current[j - 1] + 1, substitution)
+    end
+    previous = current
+  end
+  return previous[#b]
+end
+
+---@param key string
+---@return string
+local function leaf(key)
+  return key:match("[^.]+$") or key
+end
+
+--- The known key that the user most likely meant: a near miss, or the right name in the wrong place.
+---@param unknown string
+---@param known string[]
+---@return string?
+local function closest(unknown, known)
+  local best, best_distance = nil, 3
+  for _, key in ipairs(known) do
+    local d = math.min(distance(unknown, key), distance(leaf(unknown), leaf(key)) + 0.5)
+    if d < best_distance then
+      best, best_distance = key, d
+    end
+  end
+  return best
+end
+
+---@class claude-code.SchemaIndex
+---@field options table<string, claude-code.Option>
+---@field sections table<string, string[]> dotted path of a group → the names in it
+---@field names string[]
+
+---@param options claude-code.Option[]
+---@return claude-code.SchemaIndex
+local function index(options)
+  local result = { options = {}, sections = {}, names = {} }
+  for _, option in ipairs(options) do
+    result.options[option.key] = option
+    table.insert(result.names, option.key)
+    local section, name = option.key:match("^(.*)%.([^.]+)$")
+    if section then
+      result.sections[section] = result.sections[section] or {}
+      table.insert(result.sections[section], name)
+    end
+  end
+  vim.list_extend(result.names, vim.tbl_keys(result.sections))
+  table.sort(result.names)
+  return result
+end
+
+---@param target table
+---@param key string
+---@param value any
+local function assign(target, key, value)
+  local path = vim.split(key, ".", { plain = true })
+  for i = 1, #path - 1 do
+    target[path[i]] = target[path[i]] or {}
+    target = target[path[i]]
+  end
+  target[path[#path]] = value
+end
+
+---@param known claude-code.SchemaIndex
+---@param given table
+---@param prefix string
+---@param resolved table receives what is valid
+---@param problems string[] receives a sentence for what is not
+local function check(known, given, prefix, resolved, problems)
+  local names = vim.tbl_keys(given)
+  table.sort(names, function(a, b)
+    return tostring(a) < tostring(b)
+  end)
+  for _, name in ipairs(names) do
+    local key, value = prefix .. tostring(name), given[name]
+    local option, section = known.options[key], known.sections[key]
+    if option then
+      if option.type.accepts(value) then
+        assign(resolved, key, vim.deepcopy(value))
+      else
+        local text = "%s: expected %s, got %s"
+        table.insert(problems, text:format(key, option.type.expected, describe(value)))
+      end
+    elseif section and type(value) == "table" then
+      check(known, value, key .. ".", resolved, problems)
+    elseif section then
+      local text = "%s: expected a table { %s }, got %s"
+      table.insert(problems, text:format(key, table.concat(section, ", "), describe(value)))
+    else
+      local meant = closest(key, known.names)
+      local hint = meant and ("; did you mean %s?"):format(meant) or ""
+      table.insert(problems, ("%s: unknown option%s"):format(key, hint))
+    end
+  end
+end
+
+--- Merges what the user gave over the defaults.
+---@param options claude-code.Option[]
+---@param given any
+---@return table resolved every option present; an invalid one has its default
+---@return string[] problems one sentence per option that could not be used
+function M.resolve(options, given)
+  local resolved, problems = {}, {}
+  for _, option in ipairs(options) do
+    assign(resolved, option.key, vim.deepcopy(option.default))
+  end
+  if type(given) == "table" then
+    check(index(options), given, "", resolved, problems)
+  elseif given ~= nil then
+    table.insert(problems, ("expected a table of options, got %s"):format(describe(given)))
+  end
+  return resolved, problems
+end
+
+return M

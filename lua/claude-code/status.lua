@@ -1,0 +1,116 @@
+--- How things stand, as data and as text for :ClaudeCodeStatus.
+local M = {}
+
+---@class claude-code.Status
+---@field state "stopped"|"starting"|"ready"|"failed"
+---@field why? string why it is stopped, if auto_start decided so
+---@field plugin_version string
+---@field binary? claude-code.Binary
+---@field binary_version? string as it said when it attached
+---@field process_id? integer
+---@field ready_for? integer seconds
+---@field port? integer
+---@field lock_file? string
+---@field clients claude-code.Client[]
+---@field folders string[] workspace folders
+---@field rivals claude-code.Rival[] other editors with an overlapping workspace
+---@field log_file string
+---@field last_error? string
+---@field stderr string[] the last lines of the running executable
+
+---@return claude-code.Status
+function M.get()
+  local server = require("claude-code.server")
+  local folders = require("claude-code.workspace").folders()
+  return {
+    state = server.state,
+    why = require("claude-code.autostart").reason,
+    plugin_version = require("claude-code.contract").version,
+    binary = server.binary or (require("claude-code.binary").find()),
+    binary_version = server.version,
+    process_id = server.process and server.process.pid,
+    ready_for = server.ready_since and os.time() - server.ready_since,
+    port = server.state == "ready" and server.port or nil,
+    lock_file = server.lock_file,
+    clients = vim.deepcopy(server.clients),
+    folders = folders,
+    rivals = require("claude-code.lock").rivals(folders),
+    log_file = require("claude-code.log").path(),
+    last_error = server.last_error,
+    stderr = server.process and vim.list_slice(server.process.stderr) or {},
+  }
+end
+
+---@param seconds integer
+---@return string
+local function duration(seconds)
+  if seconds < 60 then
+    return seconds .. " s"
+  elseif seconds < 3600 then
+    return math.floor(seconds / 60) .. " min"
+  end
+  return ("%d h %d min"):format(math.floor(seconds / 3600), math.floor(seconds % 3600 / 60))
+end
+
+---@param status claude-code.Status
+---@return string
+local function state(status)
+  if status.state == "ready" then
+    return ("ready for %s, process %d"):format(duration(status.ready_for), status.process_id)
+  elseif status.why then
+    return ("%s: %s (:ClaudeCodeStart starts it)"):format(status.state, status.why)
+  end
+  return status.state
+end
+
+---@param status claude-code.Status
+---@return string
+local function executable(status)
+  if not status.binary then
+    return "not found"
+  end
+  local version = status.binary_version and (" version " .. status.binary_version) or ""
+  return ("%s (%s)%s"):format(status.binary.path, status.binary.source, version)
+end
+
+---@param client claude-code.Client
+---@return string
+local function client_name(client)
+  local name = ("%s %s"):format(client.name or "not yet introduced", client.version or "")
+  return vim.trim(name) .. (client.pid and (" (process %d)"):format(client.pid) or "")
+end
+
+---@param rival claude-code.Rival
+---@return string
+local function rival_name(rival)
+  local text = "%s (process %d) publishes %s too: a Claude CLI started outside of both "
+    .. "connects to neither, unless CLAUDE_CODE_SSE_PORT names a port"
+  return text:format(rival.name, rival.pid, rival.folder)
+end
+
+--- The report, one item a line; an item with several values goes on below itself.
+---@param status? claude-code.Status
+---@return string[]
+function M.lines(status)
+  status = status or M.get()
+  local lines = { "claude-code.nvim " .. status.plugin_version, "" }
+  local function item(label, values)
+    for i, value in ipairs(type(values) == "table" and values or { values }) do
+      local text = tostring(value):gsub("\n", " ")
+      table.insert(lines, ("%-12s %s"):format(i == 1 and label or "", text))
+    end
+  end
+  item("state", state(status))
+  item("executable", executable(status))
+  item("address", status.port and ("ws://127.0.0.1:%d"):format(status.port) or "none")
+  item("lock file", status.lock_file or "none")
+  item("clients", #status.clients > 0 and vim.tbl_map(client_name, status.clients) or "none")
+  item("workspace", #status.folders > 0 and status.folders or "none")
+  item("log", status.log_file)
+  item("last error", status.last_error or "none")
+  item("stderr", status.stderr)
+  item("note", vim.tbl_map(rival_name, status.rivals))
+  return lines
+end
+
+return M

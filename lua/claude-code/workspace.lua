@@ -1,0 +1,133 @@
+--- The folders this Neovim publishes: the Claude CLI connects by itself when it runs in one of
+--- them or below. Real paths, symbolic links resolved, since the CLI compares its own so.
+local M = {}
+
+---@alias claude-code.FoldersListener fun(folders: string[])
+
+---@type claude-code.FoldersListener[]
+local listeners = {}
+---@type string[]?
+local last
+local pending = false
+local wide_allowed = false
+
+---@param path string
+---@return string
+local function with_slash(path)
+  return path:match("[/\\]$") and path or path .. "/"
+end
+
+--- Whether a folder is too wide to claim: the home folder or one that contains it, or a drive.
+---@param folder string real path
+---@return boolean
+local function is_wide(folder)
+  local home = vim.uv.fs_realpath(vim.uv.os_homedir() or "/") or "/"
+  return vim.startswith(with_slash(home), with_slash(folder)) or folder:match("^%a:[/\\]?$") ~= nil
+end
+
+---@return string[] the folders of all tabs, the current one first
+local function tab_folders()
+  local folders = { vim.fn.getcwd(-1, 0) }
+  for number = 1, vim.fn.tabpagenr("$") do
+    table.insert(folders, vim.fn.getcwd(-1, number))
+  end
+  return folders
+end
+
+---@return string[] the workspace folders of language servers that serve a buffer
+local function lsp_folders()
+  local folders = {}
+  for _, client in ipairs(package.loaded["vim.lsp"] and vim.lsp.get_clients() or {}) do
+    if next(client.attached_buffers or {}) then
+      for _, folder in ipairs(client.workspace_folders or {}) do
+        if vim.startswith(folder.uri, "file:") then
+          table.insert(folders, vim.uri_to_fname(folder.uri))
+        end
+      end
+    end
+  end
+  return folders
+end
+
+--- The folders to publish: those of the tabs, the current one first, then the language servers'.
+--- The home folder and those above it are left out unless the user asked for them.
+---@return string[]
+function M.folders()
+  local seen, result = {}, {}
+  local function add(folder, wide_ok)
+    local real = vim.uv.fs_realpath(folder)
+    if real and not seen[real] and (wide_ok or not is_wide(real)) then
+      seen[real] = true
+      table.insert(result, real)
+    end
+  end
+  for _, folder in ipairs(tab_folders()) do
+    add(folder, wide_allowed)
+  end
+  for _, folder in ipairs(lsp_folders()) do
+    add(folder, false)
+  end
+  return result
+end
+
+--- Whether a tab's folder may be published even if it is the home folder or above.
+---@param allowed boolean
+function M.allow_wide(allowed)
+  wide_allowed = allowed
+end
+
+--- Compares with what the listeners were last told. Deferred: during LspDetach the client is
+--- still there, and several events come at once.
+local function review()
+  if pending then
+    return
+  end
+  pending = true
+  vim.schedule(function()
+    pending = false
+    local folders = M.folders()
+    if vim.deep_equal(folders, last) then
+      return
+    end
+    last = folders
+    for _, listener in ipairs(vim.list_slice(listeners)) do
+      listener(vim.list_slice(folders))
+    end
+  end)
+end
+
+local function watch()
+  last = M.folders()
+  local group = vim.api.nvim_create_augroup("claude-code.workspace", { clear = true })
+  local events = { "DirChanged", "TabEnter", "TabClosed", "LspAttach", "LspDetach" }
+  vim.api.nvim_create_autocmd(events, { group = group, callback = review })
+  vim.api.nvim_create_autocmd("LspNotify", {
+    group = group,
+    callback = function(event)
+      -- vim.lsp.buf.add_workspace_folder() and remove_workspace_folder() have no event of theirs.
+      if event.data and event.data.method == "workspace/didChangeWorkspaceFolders" then
+        review()
+      end
+    end,
+  })
+end
+
+--- Calls `listener` with the new folders whenever they have changed.
+---@param listener claude-code.FoldersListener
+---@return fun() cancel
+function M.on_change(listener)
+  table.insert(listeners, listener)
+  if #listeners == 1 then
+    watch()
+  end
+  return function()
+    listeners = vim.tbl_filter(function(other)
+      return other ~= listener
+    end, listeners)
+    if #listeners == 0 then
+      vim.api.nvim_create_augroup("claude-code.workspace", { clear = true })
+    end
+  end
+end
+
+return M

@@ -1,0 +1,64 @@
+/**
+ * Builds the executable: `bun run build [TARGET…]` writes dist/claude-code-nvim for this
+ * machine, or dist/TARGET/claude-code-nvim for each of Bun's compile targets named.
+ */
+import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import type { BunPlugin } from "bun";
+
+const root = dirname(import.meta.dir);
+const entry = join(root, "src/main.ts");
+const name = "claude-code-nvim";
+
+/**
+ * The `neovim` client brings winston, which it needs only for a logger of its own. We
+ * always pass ours, so winston would cost memory and start-up time for nothing.
+ */
+const withoutWinston: BunPlugin = {
+  name: "without-winston",
+  setup(build) {
+    build.onResolve({ filter: /^winston$/ }, () => ({ path: "winston", namespace: "absent" }));
+    build.onLoad({ filter: /.*/, namespace: "absent" }, () => ({
+      contents: `exports.createLogger = exports.format = () => {
+        throw new Error("pass your own logger to the neovim client: winston is not built in");
+      };`,
+      loader: "js",
+    }));
+  },
+};
+
+/** Writes the executable for `target` (Bun's name for a platform; none: this machine). */
+export async function build(outfile: string, target?: Bun.Build.CompileTarget): Promise<void> {
+  await mkdir(dirname(outfile), { recursive: true });
+  // Built aside and renamed, so that a running executable is never written to. In a folder
+  // of its own, since the file's name is part of the result and has to stay the same.
+  const work = await mkdtemp(join(dirname(outfile), ".build-"));
+  try {
+    const made = join(work, basename(outfile));
+    await Bun.build({
+      entrypoints: [entry],
+      minify: true,
+      bytecode: true,
+      plugins: [withoutWinston],
+      compile: {
+        outfile: made,
+        ...(target && { target }),
+        // A project folder's .env and bunfig.toml must not reach us.
+        autoloadDotenv: false,
+        autoloadBunfig: false,
+      },
+    });
+    await rename(made, outfile);
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}
+
+if (import.meta.main) {
+  const targets = process.argv.slice(2) as Bun.Build.CompileTarget[];
+  if (targets.length === 0) await build(join(root, "dist", name));
+  for (const target of targets) {
+    const suffix = target.includes("windows") ? ".exe" : "";
+    await build(join(root, "dist", target, name + suffix), target);
+  }
+}

@@ -1,0 +1,141 @@
+import { sweepStaleLocks } from "../discovery/lock-file";
+import { bindPort } from "../discovery/port";
+import { Log } from "../lib/log";
+import type { Client } from "../mcp/client";
+import type { McpServer } from "../mcp/server";
+import { NeovimEditor } from "../neovim/editor";
+import { NeovimRpc } from "../neovim/rpc";
+import { createIdeServer } from "../serve/ide-server";
+import { type Launch, LaunchError, readLaunch } from "../serve/launch";
+import { Publication } from "../serve/publication";
+import { Stdin } from "../serve/stdin";
+import { WebSocketListener } from "../transport/websocket";
+import { CONTRACT, VERSION } from "../version";
+
+/** What the plugin's supervisor tells apart (lua/claude-code/server.lua). */
+const EXIT = { ok: 0, usage: 2, contract: 3, noPort: 4, noNeovim: 5 } as const;
+
+/**
+ * `claude-code-nvim serve`: reads the launch line from stdin, connects back to the Neovim at $NVIM,
+ * listens on loopback, publishes the lock file, and serves until Neovim or stdin is gone.
+ */
+export async function serve(args: string[]): Promise<number> {
+  if (args.length > 0) return complain(EXIT.usage, `serve takes no arguments: ${args.join(" ")}`);
+  const address = process.env["NVIM"];
+  if (!address) return complain(EXIT.usage, "serve is started by the plugin: $NVIM is not set");
+  const stdin = new Stdin();
+  let launch: Launch;
+  try {
+    launch = readLaunch(await stdin.firstLine);
+  } catch (error) {
+    if (!(error instanceof LaunchError)) throw error;
+    return complain(EXIT.usage, error.message);
+  }
+  if (launch.contract !== CONTRACT) {
+    return complain(
+      EXIT.contract,
+      `the plugin ${launch.version} speaks contract ${launch.contract}, ` +
+        `this executable ${VERSION} speaks contract ${CONTRACT}`,
+    );
+  }
+  let rpc: NeovimRpc;
+  try {
+    rpc = await NeovimRpc.connect(address);
+  } catch (error) {
+    return complain(EXIT.noNeovim, `Neovim at ${address} cannot be reached: ${reason(error)}`);
+  }
+  return run(rpc, launch, stdin);
+}
+
+async function run(rpc: NeovimRpc, launch: Launch, stdin: Stdin): Promise<number> {
+  const log = new Log({ file: launch.logFile ?? undefined, level: launch.logLevel });
+  const editor = new NeovimEditor(rpc, log);
+  const attached = Promise.withResolvers<void>();
+  const server = createIdeServer(editor, log, {
+    onClientsChanged: (clients) => void attached.promise.then(() => report(editor, clients, log)),
+  });
+  let listener: WebSocketListener;
+  try {
+    listener = listen(server, launch, log);
+  } catch (error) {
+    rpc.close();
+    return complain(EXIT.noPort, `no port could be opened on 127.0.0.1: ${reason(error)}`);
+  }
+  for (const path of sweepStaleLocks()) log.info(`Removed the stale lock file ${path}`);
+  const publication = new Publication({
+    port: listener.port,
+    token: launch.token,
+    pid: launch.pid,
+    folders: launch.workspaceFolders,
+    log,
+  });
+  log.info(`Serving Neovim ${launch.pid} on port ${listener.port}`);
+  editor.onDelta.on(({ folders }) => folders && publication.follow(folders));
+  const attaching = attach(editor, listener, publication);
+  attaching.then(attached.resolve, (error) => log.error(`Attaching failed: ${reason(error)}`));
+
+  const ending = await Promise.race([
+    ended(rpc, editor, stdin),
+    attaching.then(
+      () => new Promise<never>(() => {}),
+      () => "it did not let us attach" as const,
+    ),
+  ]);
+  log.info(`Ending: ${ending}`);
+  publication.end();
+  rpc.close();
+  await listener.stop();
+  return ending === "it did not let us attach" ? EXIT.noNeovim : EXIT.ok;
+}
+
+function listen(server: McpServer, launch: Launch, log: Log): WebSocketListener {
+  const bind = (port: number) =>
+    new WebSocketListener({
+      port,
+      token: launch.token,
+      onConnect: (wire) => server.connect(wire),
+      onRefuse: (cause) => log.warn(`Refused a connection: ${cause}`),
+    });
+  return bindPort(bind, { wanted: launch.port ?? undefined, range: launch.portRange });
+}
+
+async function attach(
+  editor: NeovimEditor,
+  listener: WebSocketListener,
+  publication: Publication,
+): Promise<void> {
+  await editor.attach({ contract: CONTRACT, version: VERSION });
+  const { problem } = publication;
+  const info = { port: listener.port, lockFile: publication.path };
+  await editor.ready({ ...info, ...(problem !== undefined && { problem }) });
+}
+
+/** Resolves, with the reason, when there is nobody left to serve. */
+function ended(rpc: NeovimRpc, editor: NeovimEditor, stdin: Stdin): Promise<string> {
+  return new Promise((resolve) => {
+    rpc.onClose.on(() => resolve("Neovim is gone"));
+    editor.onShutdown.on(() => resolve("Neovim asked for it"));
+    void stdin.ended.then(() => resolve("stdin ended"));
+    for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
+      process.on(signal, () => resolve(signal));
+    }
+  });
+}
+
+function report(editor: NeovimEditor, clients: readonly Client[], log: Log): void {
+  const list = clients.map(({ id, info, pid }) => ({
+    id,
+    ...(info && { name: info.name, version: info.version }),
+    ...(pid !== undefined && { pid }),
+  }));
+  editor.clients(list).catch((error) => log.warn(`Telling the clients failed: ${reason(error)}`));
+}
+
+function complain(code: number, message: string): number {
+  process.stderr.write(`claude-code-nvim: ${message}\n`);
+  return code;
+}
+
+function reason(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

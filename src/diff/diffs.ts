@@ -1,0 +1,107 @@
+import type { DiffEnd } from "../editor/model";
+import type { EditorPort } from "../editor/port";
+import type { Log } from "../lib/log";
+import { rebuild } from "./proposal";
+
+export interface DiffRequest {
+  client: number;
+  oldPath: string;
+  newPath: string;
+  contents: string;
+  name?: string | undefined;
+}
+
+/** `text` is the final text: the proposal itself, to the byte, unless the user edited it. */
+export type DiffOutcome = { accepted: true; text: string } | { accepted: false };
+
+const REMEMBERED_NAMES = 100;
+
+const REJECTED: DiffOutcome = { accepted: false };
+
+interface PendingDiff extends DiffRequest {
+  id: number;
+  end(outcome: DiffOutcome): void;
+}
+
+/** The diffs that wait for a person. Each ends exactly once, whatever happens to it. */
+export class Diffs {
+  readonly #editor: EditorPort;
+  readonly #log: Log;
+  readonly #pending = new Map<number, PendingDiff>();
+  readonly #names = new Set<string>();
+  #nextId = 1;
+
+  constructor(editor: EditorPort, log: Log) {
+    this.#editor = editor;
+    this.#log = log;
+    editor.onDiffEnd.on((end) => this.#ended(end));
+  }
+
+  /** Shows a proposal. Resolves when the person decided, or the diff was closed, or `signal` aborted. */
+  async open(request: DiffRequest, signal: AbortSignal): Promise<DiffOutcome> {
+    const id = this.#nextId++;
+    const { promise, resolve } = Promise.withResolvers<DiffOutcome>();
+    this.#pending.set(id, { ...request, id, end: resolve });
+    this.#rememberName(request.name);
+    const abort = () => void this.#close([id]);
+    signal.addEventListener("abort", abort, { once: true });
+    try {
+      const shown = this.#editor.openDiff({ id, ...request });
+      return await Promise.race([promise, shown.then(() => promise)]);
+    } finally {
+      this.#pending.delete(id);
+      signal.removeEventListener("abort", abort);
+    }
+  }
+
+  /** Ends the diffs that the client opened under this name. Resolves to how many that were. */
+  closeNamed(client: number, name: string): Promise<number> {
+    return this.#closeWhere((diff) => diff.client === client && diff.name === name);
+  }
+
+  /** Whether a diff of this name was ever opened, by any client; it may be closed since. */
+  isDiffName(name: string): boolean {
+    return this.#names.has(name);
+  }
+
+  /** Ends all diffs of one client: it asked, or it is gone. Resolves to how many that were. */
+  closeOf(client: number): Promise<number> {
+    return this.#closeWhere((diff) => diff.client === client);
+  }
+
+  /** Bounded: only a close that follows soon has to find its name. */
+  #rememberName(name: string | undefined): void {
+    if (name === undefined) return;
+    this.#names.delete(name);
+    this.#names.add(name);
+    if (this.#names.size <= REMEMBERED_NAMES) return;
+    for (const oldest of this.#names) {
+      this.#names.delete(oldest);
+      return;
+    }
+  }
+
+  #closeWhere(matches: (diff: PendingDiff) => boolean): Promise<number> {
+    const found = [...this.#pending.values()].filter(matches);
+    return this.#close(found.map((diff) => diff.id));
+  }
+
+  /** Answers first, closes then: the person sees it as soon as Neovim has time for it. */
+  async #close(ids: readonly number[]): Promise<number> {
+    for (const id of ids) this.#pending.get(id)?.end(REJECTED);
+    try {
+      await this.#editor.closeDiffs(ids);
+    } catch (error) {
+      this.#log.warn(`Closing a diff in Neovim failed: ${error}`);
+    }
+    return ids.length;
+  }
+
+  #ended({ id, outcome, lines }: DiffEnd): void {
+    const diff = this.#pending.get(id);
+    if (!diff) return;
+    if (outcome === "rejected") return diff.end(REJECTED);
+    const text = lines ? rebuild(diff.contents, lines) : diff.contents;
+    diff.end({ accepted: true, text });
+  }
+}

@@ -1,0 +1,85 @@
+/**
+ * What Neovim tells us of itself, as plain data. Lines and columns are 0-based, columns count
+ * UTF-16 code units (as LSP and VS Code do), unless a field says otherwise. Paths are absolute.
+ */
+import * as v from "valibot";
+
+const Position = v.object({ line: v.number(), character: v.number() });
+export type Position = v.InferOutput<typeof Position>;
+
+/** One diagnostic of a buffer. `severity` as in LSP: 1 error, 2 warning, 3 information, 4 hint. */
+export const Diagnostic = v.object({
+  lnum: v.number(),
+  col: v.number(),
+  end_lnum: v.number(),
+  end_col: v.number(),
+  severity: v.picklist([1, 2, 3, 4]),
+  message: v.string(),
+  source: v.optional(v.string()),
+  code: v.optional(v.string()),
+});
+export type Diagnostic = v.InferOutput<typeof Diagnostic>;
+
+const Buffer = v.object({
+  buf: v.number(),
+  /** As Neovim has it: a full path for files, anything for the rest. */
+  name: v.string(),
+  /** Only for file buffers ('buftype' empty and named). */
+  path: v.optional(v.string()),
+  buftype: v.string(),
+  filetype: v.string(),
+  listed: v.boolean(),
+  loaded: v.boolean(),
+  modified: v.boolean(),
+  readonly: v.optional(v.boolean()),
+  lines: v.number(),
+});
+export type EditorBuffer = v.InferOutput<typeof Buffer>;
+
+export const Selection = v.object({
+  path: v.string(),
+  text: v.string(),
+  start: Position,
+  /** Just behind the last selected character. */
+  end: Position,
+  empty: v.boolean(),
+});
+export type Selection = v.InferOutput<typeof Selection>;
+
+/** What changed since the last Delta; a field that is absent did not change. */
+export const Delta = v.object({
+  /** Forget all that was known before. */
+  full: v.optional(v.boolean()),
+  buffers: v.optional(v.array(Buffer)),
+  removed: v.optional(v.array(v.number())),
+  /** The whole list of each buffer named, empty when it has none any more. */
+  diagnostics: v.optional(
+    v.array(v.object({ buf: v.number(), path: v.string(), items: v.array(v.unknown()) })),
+  ),
+  /** Workspace folders, real paths; the current working directory comes first. */
+  folders: v.optional(v.array(v.string())),
+  /** Buffer of the current window. */
+  current: v.optional(v.number()),
+  /** Files written or reloaded whose language servers have not reported since. */
+  owing: v.optional(v.array(v.string())),
+});
+/** Diagnostics are not validated one by one: there may be ten thousand, and Lua made them. */
+export type Delta = Omit<v.InferOutput<typeof Delta>, "diagnostics"> & {
+  diagnostics?: { buf: number; path: string; items: Diagnostic[] }[] | undefined;
+};
+
+/** How a diff that was shown in the editor ended. `lines` only if the proposal was edited. */
+export const DiffEnd = v.object({
+  id: v.number(),
+  outcome: v.picklist(["accepted", "rejected"]),
+  lines: v.optional(v.array(v.string())),
+});
+export type DiffEnd = v.InferOutput<typeof DiffEnd>;
+
+/** `path` with the 0-based lines the user pointed at, none for the whole file. */
+export const Mention = v.object({
+  path: v.string(),
+  line_start: v.optional(v.number()),
+  line_end: v.optional(v.number()),
+});
+export type Mention = v.InferOutput<typeof Mention>;

@@ -1,0 +1,50 @@
+import { lstatSync, realpathSync, statSync } from "node:fs";
+import { basename, dirname, isAbsolute, join, resolve } from "node:path";
+import { EditorRefusal } from "./port";
+
+/**
+ * The absolute path a client means: a relative one is taken from `root` (the workspace). Throws
+ * EditorRefusal for what can be no file: empty, NUL or control characters, a device, FIFO or socket.
+ */
+export function resolvePath(input: string, root: string | undefined): string {
+  if (input === "") throw new EditorRefusal("The file path is empty.");
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+  if (/[\u0000-\u001f\u007f]/.test(input)) {
+    throw new EditorRefusal(`The file path holds control characters: ${JSON.stringify(input)}`);
+  }
+  if (!isAbsolute(input) && !root) {
+    throw new EditorRefusal(`The file path is relative and there is no workspace: ${input}`);
+  }
+  const path = resolve(root ?? "/", input);
+  refuseSpecial(path);
+  return path;
+}
+
+/**
+ * `path` with symlinks resolved, as far as it exists: a file that is still to be made is placed in
+ * the real folder it will stand in.
+ */
+export function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    const folder = dirname(path);
+    return folder === path ? path : join(realPath(folder), basename(path));
+  }
+}
+
+function refuseSpecial(path: string): void {
+  const stats = statSync(path, { throwIfNoEntry: false }) ?? lstatQuietly(path);
+  if (!stats) return;
+  if (stats.isFIFO() || stats.isSocket() || stats.isBlockDevice() || stats.isCharacterDevice()) {
+    throw new EditorRefusal(`Not a regular file: ${path}`);
+  }
+}
+
+function lstatQuietly(path: string) {
+  try {
+    return lstatSync(path);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,80 @@
+import type { Unsubscribe } from "../lib/emitter";
+import type { Delta, DiffEnd, Mention, Selection } from "./model";
+import type { EditorState } from "./state";
+
+/** Neovim did not take the call in time: it shows a prompt, sleeps or runs something long. */
+export class EditorBusyError extends Error {
+  override readonly name = "EditorBusyError";
+
+  constructor(detail = "it may be waiting for a key or running a command") {
+    super(`Neovim is busy (${detail}). Nothing was changed; try again in a moment.`);
+  }
+}
+
+/** An expected failure that Lua reports in a sentence for a person. */
+export class EditorRefusal extends Error {
+  override readonly name = "EditorRefusal";
+
+  constructor(
+    message: string,
+    /** A stable word for the cause, such as "not_open". */
+    readonly code?: string,
+  ) {
+    super(message);
+  }
+}
+
+export interface OpenDiff {
+  id: number;
+  /** Which client asked, so that a diff can be told from another client's. */
+  client: number;
+  oldPath: string;
+  newPath: string;
+  contents: string;
+  name?: string | undefined;
+}
+
+export interface OpenDocument {
+  path: string;
+  preview: boolean;
+  /** Plain text to select from, searched from the top. */
+  startText?: string | undefined;
+  /** Plain text to select to, searched behind the start. */
+  endText?: string | undefined;
+  selectToEndOfLine: boolean;
+  /** Show it and move the cursor there, or only load it. */
+  front: boolean;
+}
+
+export interface OpenedDocument {
+  path: string;
+  languageId: string;
+  lineCount: number;
+}
+
+/**
+ * The editor as tools, notifications and editor methods see it. Calls reject with EditorBusyError
+ * when Neovim does not answer in time and with EditorRefusal when it says no.
+ */
+export interface EditorPort {
+  /** What was last known; call `sync` first where it must be what is true now. */
+  readonly state: EditorState;
+  readonly onDelta: { on(listener: (delta: Delta) => void): Unsubscribe };
+  readonly onDiffEnd: { on(listener: (end: DiffEnd) => void): Unsubscribe };
+  readonly onSelection: { on(listener: (selection: Selection) => void): Unsubscribe };
+  readonly onMention: { on(listener: (mention: Mention) => void): Unsubscribe };
+
+  /** Brings `state` up to date. */
+  sync(deadlineMs?: number): Promise<EditorState>;
+  /** Queues or shows a diff. Waits as long as Neovim is busy; ends come through `onDiffEnd`. */
+  openDiff(diff: OpenDiff): Promise<void>;
+  /** Ends diffs without an `onDiffEnd`. Resolves to how many were still open. */
+  closeDiffs(ids: readonly number[]): Promise<number>;
+  openDocument(document: OpenDocument): Promise<OpenedDocument>;
+  /** A file was written outside: the buffer that shows it takes it over, without any prompt. */
+  reloadDocument(path: string): Promise<void>;
+  /** A file is about to be written outside: reload its buffer as soon as that happened. */
+  watchDocument(path: string): void;
+  /** Closes a buffer by its name; never one with unsaved changes (EditorRefusal). */
+  closeTab(name: string): Promise<void>;
+}

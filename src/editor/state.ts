@@ -1,0 +1,73 @@
+import type { Delta, Diagnostic, EditorBuffer } from "./model";
+
+/** All diagnostics of one file. */
+export interface FileDiagnostics {
+  readonly buf: number;
+  readonly path: string;
+  readonly items: readonly Diagnostic[];
+}
+
+/** What Neovim said last. Only `apply` changes it. */
+export class EditorState {
+  #buffers = new Map<number, EditorBuffer>();
+  #diagnostics = new Map<number, FileDiagnostics>();
+  #folders: readonly string[] = [];
+  #current = 0;
+  #owing: ReadonlySet<string> = new Set();
+
+  apply(delta: Delta): void {
+    if (delta.full) {
+      this.#buffers.clear();
+      this.#diagnostics.clear();
+    }
+    for (const buffer of delta.buffers ?? []) this.#buffers.set(buffer.buf, buffer);
+    for (const buf of delta.removed ?? []) {
+      this.#buffers.delete(buf);
+      this.#diagnostics.delete(buf);
+    }
+    for (const file of delta.diagnostics ?? []) {
+      if (file.items.length > 0) this.#diagnostics.set(file.buf, file);
+      else this.#diagnostics.delete(file.buf);
+    }
+    if (delta.folders) this.#folders = delta.folders;
+    if (delta.current !== undefined) this.#current = delta.current;
+    if (delta.owing) this.#owing = new Set(delta.owing);
+  }
+
+  /** In the order of their numbers, which is the order of `:ls`. */
+  get buffers(): EditorBuffer[] {
+    return [...this.#buffers.values()].sort((a, b) => a.buf - b.buf);
+  }
+
+  /** Files with at least one diagnostic. */
+  get diagnostics(): FileDiagnostics[] {
+    return [...this.#diagnostics.values()];
+  }
+
+  diagnosticsOf(buf: number): readonly Diagnostic[] {
+    return this.#diagnostics.get(buf)?.items ?? [];
+  }
+
+  /** The file buffer with exactly this path. */
+  bufferAt(path: string): EditorBuffer | undefined {
+    for (const buffer of this.#buffers.values()) {
+      if (buffer.path === path) return buffer;
+    }
+    return undefined;
+  }
+
+  /** Real paths; the current working directory is the first. */
+  get folders(): readonly string[] {
+    return this.#folders;
+  }
+
+  /** Buffer number of the current window; 0 before anything is known. */
+  get current(): number {
+    return this.#current;
+  }
+
+  /** Files whose language servers still owe a report on what was last written. */
+  get owing(): ReadonlySet<string> {
+    return this.#owing;
+  }
+}

@@ -1,0 +1,211 @@
+import { withDeadline } from "../lib/deadline";
+import {
+  ErrorCode,
+  failure,
+  type Id,
+  type Incoming,
+  notification,
+  parse,
+  RpcError,
+  request,
+  success,
+} from "./message";
+
+/** What a connection needs of the wire: one text per message, in order. */
+export interface Wire {
+  send(text: string): void;
+  close(code?: number, reason?: string): void;
+}
+
+/** One request under way. `signal` aborts when the peer cancels it or the connection ends. */
+export interface Call {
+  readonly id: Id;
+  readonly signal: AbortSignal;
+}
+
+/** The side that answers. A method it does not know is a thrown RpcError MethodNotFound. */
+export interface Handler {
+  request(method: string, params: unknown, call: Call): unknown;
+  notification(method: string, params: unknown): void;
+}
+
+export interface ConnectionOptions {
+  /** Requests of the peer that may be under way at once; one more is refused (Overloaded). */
+  maxPending?: number;
+  /** Told of faults of ours: what a handler threw that was no RpcError. */
+  onFault?: (error: unknown, method: string) => void;
+}
+
+const DEFAULT_MAX_PENDING = 1024;
+
+/**
+ * One JSON-RPC 2.0 peer. Every request gets exactly one response, unless it was cancelled or the
+ * connection ended. Synchronous answers leave in the order of their requests.
+ */
+export class Connection {
+  readonly #wire: Wire;
+  readonly #handler: Handler;
+  readonly #maxPending: number;
+  readonly #onFault: (error: unknown, method: string) => void;
+  readonly #incoming = new Map<Id, PendingCall>();
+  readonly #outgoing = new Map<Id, PromiseWithResolvers<unknown>>();
+  #nextId = 1;
+  #disposed = false;
+
+  constructor(wire: Wire, handler: Handler, options: ConnectionOptions = {}) {
+    this.#wire = wire;
+    this.#handler = handler;
+    this.#maxPending = options.maxPending ?? DEFAULT_MAX_PENDING;
+    this.#onFault = options.onFault ?? (() => {});
+  }
+
+  /** Takes one message, or one batch, as text. */
+  receive(text: string): void {
+    const parsed = parse(text);
+    if (!parsed.batch) {
+      this.#dispatch(parsed.message, (response) => this.#send(response));
+      return;
+    }
+    const answers = parsed.messages.map(
+      (message) =>
+        new Promise<string | undefined>((resolve) => {
+          if (this.#dispatch(message, resolve) === "silent") resolve(undefined);
+        }),
+    );
+    void Promise.all(answers).then((responses) => {
+      const texts = responses.filter((response) => response !== undefined);
+      if (texts.length > 0) this.#send(`[${texts.join(",")}]`);
+    });
+  }
+
+  notify(method: string, params?: unknown): void {
+    this.#send(notification(method, params));
+  }
+
+  /** Asks the peer. Rejects with its RpcError, a DeadlineError, or when the connection ends. */
+  request(method: string, params: unknown, deadlineMs: number): Promise<unknown> {
+    const id = this.#nextId++;
+    const pending = Promise.withResolvers<unknown>();
+    this.#outgoing.set(id, pending);
+    this.#send(request(id, method, params));
+    return withDeadline(pending.promise, deadlineMs, `the client (${method})`).finally(() =>
+      this.#outgoing.delete(id),
+    );
+  }
+
+  /** The peer no longer wants this answer: the call is aborted and nothing is sent for it. */
+  cancel(id: Id): void {
+    this.#incoming.get(id)?.abandon();
+  }
+
+  close(code?: number, reason?: string): void {
+    this.#wire.close(code, reason);
+  }
+
+  /** The wire is gone: aborts what is under way, rejects what was asked of the peer. */
+  dispose(): void {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    for (const call of this.#incoming.values()) call.abandon();
+    for (const pending of this.#outgoing.values()) pending.reject(new Error("connection closed"));
+    this.#incoming.clear();
+    this.#outgoing.clear();
+  }
+
+  /** Hands a message on. "silent": it will never be answered. */
+  #dispatch(message: Incoming, respond: (text: string | undefined) => void): "silent" | "answered" {
+    switch (message.kind) {
+      case "request":
+        this.#answer(message.id, message.method, message.params, respond);
+        return "answered";
+      case "invalid":
+        respond(failure(message.id, message.error));
+        return "answered";
+      case "notification":
+        this.#listen(message.method, message.params);
+        return "silent";
+      case "response":
+        this.#settle(message);
+        return "silent";
+    }
+  }
+
+  #answer(
+    id: Id,
+    method: string,
+    params: unknown,
+    respond: (text: string | undefined) => void,
+  ): void {
+    if (this.#incoming.has(id)) {
+      const error = new RpcError(ErrorCode.InvalidRequest, `Request id ${id} is still under way`);
+      return respond(failure(id, error));
+    }
+    if (this.#incoming.size >= this.#maxPending) {
+      const error = new RpcError(
+        ErrorCode.Overloaded,
+        `Too many requests under way (${this.#maxPending}): try again when some are answered`,
+      );
+      return respond(failure(id, error));
+    }
+    const call = new PendingCall(id);
+    this.#incoming.set(id, call);
+    const finish = (text: () => string) => {
+      if (this.#incoming.get(id) === call) this.#incoming.delete(id);
+      respond(call.abandoned ? undefined : text());
+    };
+    const fail = (error: unknown) => finish(() => failure(id, this.#asRpcError(error, method)));
+    try {
+      const result = this.#handler.request(method, params, call);
+      if (!(result instanceof Promise)) return finish(() => success(id, result));
+      result.then((value) => finish(() => success(id, value)), fail);
+    } catch (error) {
+      fail(error);
+    }
+  }
+
+  #listen(method: string, params: unknown): void {
+    try {
+      this.#handler.notification(method, params);
+    } catch (error) {
+      this.#onFault(error, method);
+    }
+  }
+
+  #settle(response: Extract<Incoming, { kind: "response" }>): void {
+    const pending = this.#outgoing.get(response.id);
+    if (!pending) return;
+    const { error } = response;
+    if (error) pending.reject(new RpcError(error.code, error.message));
+    else pending.resolve(response.result);
+  }
+
+  /** A fault of ours is an InternalError, never one that blames the peer's message. */
+  #asRpcError(error: unknown, method: string): RpcError {
+    if (error instanceof RpcError) return error;
+    this.#onFault(error, method);
+    return new RpcError(ErrorCode.InternalError, `Internal error in ${method}`);
+  }
+
+  #send(text: string | undefined): void {
+    if (text !== undefined && !this.#disposed) this.#wire.send(text);
+  }
+}
+
+class PendingCall implements Call {
+  /** Made on first use: most calls never look at their signal. */
+  #controller: AbortController | undefined;
+  abandoned = false;
+
+  constructor(readonly id: Id) {}
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.abandoned) this.#controller.abort();
+    return this.#controller.signal;
+  }
+
+  abandon(): void {
+    this.abandoned = true;
+    this.#controller?.abort();
+  }
+}

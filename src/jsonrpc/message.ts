@@ -1,0 +1,119 @@
+/** The messages of JSON-RPC 2.0, and telling them apart. */
+
+export type Id = string | number;
+
+export const ErrorCode = {
+  ParseError: -32700,
+  InvalidRequest: -32600,
+  MethodNotFound: -32601,
+  InvalidParams: -32602,
+  InternalError: -32603,
+  /** Ours, from the range left to servers: too much is under way on this connection. */
+  Overloaded: -32000,
+  /** Ours: Neovim did not answer in time. */
+  EditorBusy: -32001,
+  /** MCP's code for a resource that is not there. */
+  ResourceNotFound: -32002,
+} as const;
+
+/** An error that is answered to the peer as it is. Anything else thrown becomes an InternalError. */
+export class RpcError extends Error {
+  override readonly name = "RpcError";
+
+  constructor(
+    readonly code: number,
+    message: string,
+    readonly data?: unknown,
+  ) {
+    super(message);
+  }
+}
+
+export type Incoming =
+  | { kind: "request"; id: Id; method: string; params: unknown }
+  | { kind: "notification"; method: string; params: unknown }
+  | { kind: "response"; id: Id; result?: unknown; error?: { code: number; message: string } }
+  | { kind: "invalid"; id: Id | null; error: RpcError };
+
+export type Parsed = { batch: false; message: Incoming } | { batch: true; messages: Incoming[] };
+
+/** Reads one text frame or line. Never throws: what is no message comes back as `invalid`. */
+export function parse(text: string): Parsed {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return single(invalid(null, ErrorCode.ParseError, "Parse error: the message is not JSON"));
+  }
+  if (!Array.isArray(value)) return single(classify(value));
+  if (value.length === 0) {
+    return single(invalid(null, ErrorCode.InvalidRequest, "Invalid request: the batch is empty"));
+  }
+  return { batch: true, messages: value.map(classify) };
+}
+
+export function request(id: Id, method: string, params?: unknown): string {
+  return JSON.stringify({ jsonrpc: "2.0", id, method, params });
+}
+
+export function notification(method: string, params?: unknown): string {
+  return JSON.stringify({ jsonrpc: "2.0", method, params });
+}
+
+export function success(id: Id, result: unknown): string {
+  return JSON.stringify({ jsonrpc: "2.0", id, result: result ?? null });
+}
+
+export function failure(id: Id | null, error: RpcError): string {
+  const { code, message, data } = error;
+  return JSON.stringify({ jsonrpc: "2.0", id, error: { code, message, data } });
+}
+
+function single(message: Incoming): Parsed {
+  return { batch: false, message };
+}
+
+function classify(value: unknown): Incoming {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    return invalid(null, ErrorCode.InvalidRequest, "Invalid request: not an object");
+  }
+  const { jsonrpc, id, method, params, result, error } = value as Record<string, unknown>;
+  const validId = typeof id === "string" || (typeof id === "number" && Number.isFinite(id));
+  const answerId = validId ? id : null;
+  if (jsonrpc !== "2.0") {
+    return invalid(answerId, ErrorCode.InvalidRequest, 'Invalid request: "jsonrpc" is not "2.0"');
+  }
+  if (method === undefined) {
+    if (validId && result !== undefined) return { kind: "response", id, result };
+    if (validId && isErrorObject(error)) return { kind: "response", id, error };
+    return invalid(answerId, ErrorCode.InvalidRequest, 'Invalid request: no "method"');
+  }
+  if (typeof method !== "string") {
+    return invalid(answerId, ErrorCode.InvalidRequest, 'Invalid request: "method" is no string');
+  }
+  if (params !== undefined && (typeof params !== "object" || params === null)) {
+    return invalid(
+      answerId,
+      ErrorCode.InvalidRequest,
+      'Invalid request: "params" is neither object nor array',
+    );
+  }
+  if (validId) return { kind: "request", id, method, params };
+  if (id !== undefined) {
+    return invalid(null, ErrorCode.InvalidRequest, 'Invalid request: "id" is no string or number');
+  }
+  return { kind: "notification", method, params };
+}
+
+function isErrorObject(value: unknown): value is { code: number; message: string } {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    typeof (value as Record<string, unknown>)["code"] === "number" &&
+    typeof (value as Record<string, unknown>)["message"] === "string"
+  );
+}
+
+function invalid(id: Id | null, code: number, message: string): Incoming {
+  return { kind: "invalid", id, error: new RpcError(code, message) };
+}

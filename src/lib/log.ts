@@ -1,0 +1,53 @@
+import { appendFileSync, mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+
+export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/**
+ * Writes single lines, `TIME LEVEL message`, to a file, or to stderr where there is none.
+ * Tokens and file contents never go in here. Logging never throws: a full disk must not end a session.
+ */
+export class Log {
+  readonly #threshold: number;
+  #file: string | undefined;
+
+  constructor(options: { file?: string | undefined; level?: LogLevel | undefined } = {}) {
+    this.#threshold = LOG_LEVELS.indexOf(options.level ?? "info");
+    this.#file = options.file;
+    if (this.#file) {
+      try {
+        mkdirSync(dirname(this.#file), { recursive: true });
+      } catch {
+        this.#file = undefined;
+      }
+    }
+  }
+
+  debug(message: string): void {
+    this.#write("debug", message);
+  }
+
+  info(message: string): void {
+    this.#write("info", message);
+  }
+
+  warn(message: string): void {
+    this.#write("warn", message);
+  }
+
+  error(message: string): void {
+    this.#write("error", message);
+  }
+
+  #write(level: LogLevel, message: string): void {
+    if (LOG_LEVELS.indexOf(level) < this.#threshold) return;
+    const line = `${new Date().toISOString()} ${level.toUpperCase()} ${message.replaceAll("\n", "\\n")}\n`;
+    try {
+      if (this.#file) appendFileSync(this.#file, line, { mode: 0o600 });
+      else process.stderr.write(line);
+    } catch {
+      // Nowhere left to say it.
+    }
+  }
+}

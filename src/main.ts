@@ -1,0 +1,45 @@
+import { NAME, VERSION } from "./version";
+
+const USAGE = `Usage: claude-code-nvim COMMAND
+
+Commands:
+  serve       connect Claude Code with the Neovim at $NVIM (started by the plugin)
+
+Options:
+  --version   print the version
+  --help      print this text
+`;
+
+type Command = (args: string[]) => Promise<number>;
+
+/** Each command is loaded only when it is asked for: a short one must not pay for the server. */
+const COMMANDS: Record<string, () => Promise<Command>> = {
+  serve: async () => (await import("./commands/serve")).serve,
+};
+
+async function main(argv: string[]): Promise<number> {
+  const [name, ...args] = argv;
+  if (name === "--version" || name === "-v") return print(`${NAME} ${VERSION}\n`);
+  if (name === "--help" || name === "-h") return print(USAGE);
+  const load = name === undefined ? undefined : COMMANDS[name];
+  if (!load) {
+    const problem = name === undefined ? "no command given" : `unknown command: ${name}`;
+    process.stderr.write(`claude-code-nvim: ${problem}\n${USAGE}`);
+    return 2;
+  }
+  const command = await load();
+  return command(args);
+}
+
+function print(text: string): number {
+  process.stdout.write(text);
+  return 0;
+}
+
+main(process.argv.slice(2)).then(
+  (code) => process.exit(code),
+  (error: unknown) => {
+    process.stderr.write(`claude-code-nvim: ${error instanceof Error ? error.message : error}\n`);
+    process.exit(1);
+  },
+);

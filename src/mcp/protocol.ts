@@ -1,0 +1,53 @@
+/** The parts of the Model Context Protocol that we speak (https://modelcontextprotocol.io). */
+
+/** Oldest first. The last one is answered to a client whose version we do not know. */
+export const PROTOCOL_VERSIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] as const;
+export type ProtocolVersion = (typeof PROTOCOL_VERSIONS)[number];
+
+export function negotiateVersion(requested: string): ProtocolVersion {
+  const known = PROTOCOL_VERSIONS.find((version) => version === requested);
+  return known ?? (PROTOCOL_VERSIONS.at(-1) as ProtocolVersion);
+}
+
+export interface TextContent {
+  type: "text";
+  text: string;
+}
+
+export interface ToolResult {
+  content: TextContent[];
+  isError?: boolean;
+  _meta?: Record<string, unknown>;
+}
+
+/** A result of one text block for each string. */
+export function texts(...blocks: string[]): ToolResult {
+  return { content: blocks.map((text) => ({ type: "text", text })) };
+}
+
+/** A result whose single text block is `value` as JSON: how the IDE tools answer with data. */
+export function json(value: unknown): ToolResult {
+  return texts(JSON.stringify(value));
+}
+
+/** A failure the model or the user can act on. Not a JSON-RPC error: the call itself was sound. */
+export function failed(message: string): ToolResult {
+  return { ...texts(message), isError: true };
+}
+
+export interface Resource {
+  uri: string;
+  name: string;
+  mimeType?: string;
+}
+
+export interface ResourceContents {
+  uri: string;
+  mimeType?: string;
+  text: string;
+}
+
+export interface ImplementationInfo {
+  name: string;
+  version: string;
+}

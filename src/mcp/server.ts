@@ -1,0 +1,231 @@
+import * as v from "valibot";
+import { type Call, Connection, type Handler, type Wire } from "../jsonrpc/connection";
+import { ErrorCode, RpcError } from "../jsonrpc/message";
+import type { Client } from "./client";
+import {
+  failed,
+  type ImplementationInfo,
+  negotiateVersion,
+  type Resource,
+  type ResourceContents,
+} from "./protocol";
+import { type Tool, validate } from "./tool";
+
+/** A JSON-RPC method outside MCP (the `editor/*` family). `params` is not validated yet. */
+export type Method = (params: unknown, client: Client) => unknown;
+
+export interface Resources {
+  list(): Resource[] | Promise<Resource[]>;
+  /** Throws RpcError ResourceNotFound, with the uri in its message. */
+  read(uri: string): ResourceContents | Promise<ResourceContents>;
+}
+
+/** All that a server of ours offers, whatever the wire. */
+export interface ServerDefinition {
+  info: ImplementationInfo;
+  instructions: string;
+  tools: readonly Tool[];
+  resources?: Resources;
+  methods?: Readonly<Record<string, Method>>;
+}
+
+/** What the server tells the program around it. All are optional. */
+export interface ServerEvents {
+  /** A connection is there; its name is not known yet. */
+  onConnect?(client: Client): void;
+  /** `initialize` or `ide_connected` told us who it is. */
+  onIdentify?(client: Client): void;
+  onDisconnect?(client: Client): void;
+  /** `ide_connected` arrived: the CLI now listens to notifications. */
+  onReady?(client: Client): void;
+  /** After a tool answered. */
+  onToolCalled?(name: string, client: Client): void;
+  /** A fault of ours, for the log. */
+  onFault?(error: unknown, method: string): void;
+}
+
+const PING_DEADLINE_MS = 10_000;
+
+/** Serves any number of clients, each with its own connection and pending work. */
+export class McpServer {
+  readonly #definition: ServerDefinition;
+  readonly #events: ServerEvents;
+  readonly #tools: Map<string, Tool>;
+  readonly #sessions = new Set<McpSession>();
+  #nextId = 1;
+
+  constructor(definition: ServerDefinition, events: ServerEvents = {}) {
+    this.#definition = definition;
+    this.#events = events;
+    this.#tools = new Map(definition.tools.map((tool) => [tool.name, tool]));
+  }
+
+  get clients(): Client[] {
+    return [...this.#sessions].map((session) => session.client);
+  }
+
+  /** Takes a new wire. The caller feeds `receive` and calls `closed` when the wire is gone. */
+  connect(wire: Wire): McpSession {
+    const session = new McpSession(this.#nextId++, wire, this.#definition, this.#tools, {
+      ...this.#events,
+      onDisconnect: (client) => {
+        this.#sessions.delete(session);
+        this.#events.onDisconnect?.(client);
+      },
+    });
+    this.#sessions.add(session);
+    this.#events.onConnect?.(session.client);
+    return session;
+  }
+
+  /** Sends a notification to every client that `wanted` picks. */
+  broadcast(method: string, params: unknown, wanted: (client: Client) => boolean = () => true): void {
+    for (const { client } of this.#sessions) {
+      if (wanted(client)) client.notify(method, params);
+    }
+  }
+}
+
+const InitializeParams = v.object({
+  protocolVersion: v.string(),
+  clientInfo: v.optional(v.object({ name: v.string(), version: v.string() })),
+});
+const CallParams = v.object({ name: v.string(), arguments: v.optional(v.unknown()) });
+const ReadParams = v.object({ uri: v.string() });
+const CancelledParams = v.object({ requestId: v.union([v.string(), v.number()]) });
+const IdeConnectedParams = v.object({ pid: v.optional(v.pipe(v.number(), v.integer())) });
+
+/** One client's MCP session over one wire. */
+export class McpSession implements Handler {
+  readonly client: Client;
+  readonly #connection: Connection;
+  readonly #definition: ServerDefinition;
+  readonly #tools: Map<string, Tool>;
+  readonly #events: ServerEvents;
+
+  constructor(
+    id: number,
+    wire: Wire,
+    definition: ServerDefinition,
+    tools: Map<string, Tool>,
+    events: ServerEvents,
+  ) {
+    this.#definition = definition;
+    this.#tools = tools;
+    this.#events = events;
+    this.#connection = new Connection(wire, this, {
+      onFault: (error, method) => events.onFault?.(error, method),
+    });
+    this.client = {
+      id,
+      info: undefined,
+      pid: undefined,
+      lastActive: Date.now(),
+      notify: (method, params) => this.#connection.notify(method, params),
+    };
+  }
+
+  receive(text: string): void {
+    this.client.lastActive = Date.now();
+    this.#connection.receive(text);
+  }
+
+  closed(): void {
+    this.#connection.dispose();
+    this.#events.onDisconnect?.(this.client);
+  }
+
+  /** Rejects when the client does not answer. */
+  ping(): Promise<unknown> {
+    return this.#connection.request("ping", undefined, PING_DEADLINE_MS);
+  }
+
+  request(method: string, params: unknown, call: Call): unknown {
+    switch (method) {
+      case "initialize":
+        return this.#initialize(params);
+      case "ping":
+        return {};
+      case "tools/list":
+        return { tools: this.#definition.tools.map((tool) => tool.describe()) };
+      case "tools/call":
+        return this.#callTool(params, call);
+      case "resources/list":
+      case "resources/templates/list":
+      case "resources/read":
+        if (this.#definition.resources) return this.#resource(method, params);
+    }
+    const extension = this.#definition.methods?.[method];
+    if (extension) return extension(params, this.client);
+    throw new RpcError(ErrorCode.MethodNotFound, `Method not found: ${method}`);
+  }
+
+  /** Notifications that we do not know are ignored, as MCP asks. */
+  notification(method: string, params: unknown): void {
+    switch (method) {
+      case "notifications/cancelled": {
+        const cancelled = v.safeParse(CancelledParams, params);
+        if (cancelled.success) this.#connection.cancel(cancelled.output.requestId);
+        return;
+      }
+      case "ide_connected": {
+        const connected = v.safeParse(IdeConnectedParams, params ?? {});
+        if (connected.success) this.client.pid = connected.output.pid;
+        this.#events.onIdentify?.(this.client);
+        this.#events.onReady?.(this.client);
+      }
+    }
+  }
+
+  #initialize(params: unknown): unknown {
+    const { protocolVersion, clientInfo } = validate(InitializeParams, params, "initialize");
+    this.client.info = clientInfo;
+    this.#events.onIdentify?.(this.client);
+    return {
+      protocolVersion: negotiateVersion(protocolVersion),
+      capabilities: {
+        tools: { listChanged: true },
+        ...(this.#definition.resources && { resources: { listChanged: true } }),
+      },
+      serverInfo: this.#definition.info,
+      instructions: this.#definition.instructions,
+    };
+  }
+
+  #callTool(params: unknown, call: Call): unknown {
+    const { name, arguments: input } = validate(CallParams, params, "tools/call");
+    const tool = this.#tools.get(name);
+    if (!tool) throw new RpcError(ErrorCode.InvalidParams, `Unknown tool: ${name}`);
+    const { client } = this;
+    const result = tool.call(input, {
+      client,
+      get signal() {
+        return call.signal;
+      },
+    });
+    if (!(result instanceof Promise)) {
+      this.#events.onToolCalled?.(name, client);
+      return result;
+    }
+    return result
+      .catch((error: unknown) => {
+        if (error instanceof RpcError) throw error;
+        this.#events.onFault?.(error, name);
+        return failed(error instanceof Error ? error.message : String(error));
+      })
+      .finally(() => this.#events.onToolCalled?.(name, client));
+  }
+
+  #resource(method: string, params: unknown): unknown {
+    const resources = this.#definition.resources as Resources;
+    if (method === "resources/templates/list") return { resourceTemplates: [] };
+    if (method === "resources/list") return wrap(resources.list(), (list) => ({ resources: list }));
+    const { uri } = validate(ReadParams, params, "resources/read");
+    return wrap(resources.read(uri), (contents) => ({ contents: [contents] }));
+  }
+}
+
+/** Maps a value that may be a promise, without making one of a value that is none. */
+function wrap<T, R>(value: T | Promise<T>, map: (value: T) => R): R | Promise<R> {
+  return value instanceof Promise ? value.then(map) : map(value);
+}

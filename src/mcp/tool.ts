@@ -1,0 +1,73 @@
+import { toJsonSchema } from "@valibot/to-json-schema";
+import * as v from "valibot";
+import { ErrorCode, RpcError } from "../jsonrpc/message";
+import type { Client } from "./client";
+import type { ToolResult } from "./protocol";
+
+/** What a tool knows of the call it answers. */
+export interface ToolCall {
+  readonly client: Client;
+  /** Aborts when the client cancels the call or goes away. */
+  readonly signal: AbortSignal;
+}
+
+type InputSchema = v.GenericSchema<Record<string, unknown> | undefined>;
+
+/** One tool, said once: the schema validates, types, and is published as `inputSchema`. */
+export interface ToolDefinition<S extends v.GenericSchema> {
+  name: string;
+  /** Left out for tools that the specification lists without one (close_tab). */
+  description?: string;
+  input: S;
+  annotations?: { readOnlyHint?: boolean; destructiveHint?: boolean; idempotentHint?: boolean };
+  meta?: Record<string, unknown>;
+  call(input: v.InferOutput<S>, call: ToolCall): ToolResult | Promise<ToolResult>;
+}
+
+/** A tool as the protocol layer sees it. */
+export interface Tool {
+  readonly name: string;
+  /** The entry of `tools/list`. */
+  describe(): Record<string, unknown>;
+  /** Validates and runs. Throws RpcError InvalidParams that names the field and what it must be. */
+  call(input: unknown, call: ToolCall): ToolResult | Promise<ToolResult>;
+}
+
+export function defineTool<S extends v.GenericSchema>(definition: ToolDefinition<S>): Tool {
+  const { name, description, input: schema, annotations, meta } = definition;
+  let described: Record<string, unknown> | undefined;
+  return {
+    name,
+    describe: () => {
+      described ??= {
+        name,
+        ...(description && { description }),
+        inputSchema: inputSchema(schema as unknown as InputSchema),
+        ...(annotations && { annotations }),
+        ...(meta && { _meta: meta }),
+      };
+      return described;
+    },
+    call: (input, call) => definition.call(validate(schema, input, name), call),
+  };
+}
+
+/** Checks `input` (absent counts as `{}`) against `schema`. Throws RpcError InvalidParams. */
+export function validate<S extends v.GenericSchema>(
+  schema: S,
+  input: unknown,
+  name: string,
+): v.InferOutput<S> {
+  const result = v.safeParse(schema, input ?? {}, { abortPipeEarly: true });
+  if (result.success) return result.output;
+  const problems = result.issues.map((issue) => {
+    const path = v.getDotPath(issue);
+    return path ? `${path}: ${issue.message}` : issue.message;
+  });
+  throw new RpcError(ErrorCode.InvalidParams, `Invalid arguments for ${name}: ${problems.join("; ")}`);
+}
+
+function inputSchema(schema: InputSchema): Record<string, unknown> {
+  const { $schema: _, ...published } = toJsonSchema(schema, { errorMode: "ignore" });
+  return { properties: {}, ...published };
+}

@@ -1,0 +1,194 @@
+import * as v from "valibot";
+import {
+  Delta,
+  DiffEnd,
+  Mention,
+  Selection,
+} from "../editor/model";
+import {
+  EditorBusyError,
+  type EditorPort,
+  EditorRefusal,
+  type OpenDiff,
+  type OpenDocument,
+  type OpenedDocument,
+} from "../editor/port";
+import { EditorState } from "../editor/state";
+import { DeadlineError } from "../lib/deadline";
+import { Emitter } from "../lib/emitter";
+import type { Log } from "../lib/log";
+import type { NeovimRpc } from "./rpc";
+
+/** How long Neovim may take to turn to us at all; longer means that it is busy. */
+const BUSY_AFTER_MS = 1_000;
+/** How long something may take that Neovim has begun, autocommands of other plugins included. */
+const WORK_DEADLINE_MS = 10_000;
+
+const CALL = 'return require("claude-code.editor").call(...)';
+const ATTACH = `
+  local params = ...
+  for _, channel in ipairs(vim.api.nvim_list_chans()) do
+    local client = channel.client
+    if client and client.attributes and client.attributes.pid == params.pid then
+      params.channel = channel.id
+    end
+  end
+  params.pid = tonumber(params.pid)
+  return require("claude-code.editor").call("attach", params)`;
+
+const Answer = v.union([
+  v.object({ error: v.union([v.string(), v.object({ message: v.string(), code: v.string() })]) }),
+  v.object({ value: v.optional(v.unknown()) }),
+]);
+
+const Opened = v.object({ path: v.string(), language_id: v.string(), line_count: v.number() });
+
+export interface EditorIdentity {
+  contract: number;
+  version: string;
+}
+
+/** EditorPort over msgpack-RPC with `lua/claude-code/editor`. */
+export class NeovimEditor implements EditorPort {
+  readonly state = new EditorState();
+  readonly onDelta = new Emitter<Delta>();
+  readonly onDiffEnd = new Emitter<DiffEnd>();
+  readonly onSelection = new Emitter<Selection>();
+  readonly onMention = new Emitter<Mention>();
+  /** Neovim asks us to end. */
+  readonly onShutdown = new Emitter<void>();
+  readonly #rpc: NeovimRpc;
+  readonly #log: Log;
+
+  constructor(rpc: NeovimRpc, log: Log) {
+    this.#rpc = rpc;
+    this.#log = log;
+    rpc.onNotification.on(({ method, args }) => {
+      if (method === "claude_code") this.#receive(String(args[0]), args[1]);
+    });
+  }
+
+  /** Makes us known to Neovim and takes its whole state. Waits as long as Neovim is busy. */
+  async attach(identity: EditorIdentity): Promise<void> {
+    const pid = String(process.pid);
+    const version = { major: 0, minor: 0, patch: 0 };
+    const named = this.#rpc.request("nvim_set_client_info", [
+      "claude-code-nvim",
+      version,
+      "remote",
+      {},
+      { pid, license: "MIT" },
+    ]);
+    const params = { pid, contract: identity.contract, version: identity.version };
+    const attached = this.#rpc.request("nvim_exec_lua", [ATTACH, [params]]);
+    await named;
+    this.#take(unwrap(await attached));
+  }
+
+  async sync(deadlineMs = BUSY_AFTER_MS): Promise<EditorState> {
+    this.#take(await this.#call("sync", {}, deadlineMs));
+    return this.state;
+  }
+
+  async openDiff(diff: OpenDiff): Promise<void> {
+    const { id, client, contents, name } = diff;
+    const paths = { old_path: diff.oldPath, new_path: diff.newPath };
+    const params = { id, client, ...paths, contents, ...(name !== undefined && { name }) };
+    await this.#call("diff_open", params, Number.POSITIVE_INFINITY);
+  }
+
+  async closeDiffs(ids: readonly number[]): Promise<number> {
+    if (ids.length === 0) return 0;
+    return Number(await this.#call("diff_close", { ids }, Number.POSITIVE_INFINITY));
+  }
+
+  async openDocument(document: OpenDocument): Promise<OpenedDocument> {
+    const { startText, endText } = document;
+    const opened = await this.#work("document_open", {
+      path: document.path,
+      preview: document.preview,
+      select_to_eol: document.selectToEndOfLine,
+      front: document.front,
+      ...(startText !== undefined && { start_text: startText }),
+      ...(endText !== undefined && { end_text: endText }),
+    });
+    const { path, language_id, line_count } = v.parse(Opened, opened);
+    return { path, languageId: language_id, lineCount: line_count };
+  }
+
+  async reloadDocument(path: string): Promise<void> {
+    await this.#call("document_reload", { path }, WORK_DEADLINE_MS);
+  }
+
+  watchDocument(path: string): void {
+    this.#call("document_watch", { path }, WORK_DEADLINE_MS).catch((error) =>
+      this.#log.warn(`Watching ${path} failed: ${error}`),
+    );
+  }
+
+  async closeTab(name: string): Promise<void> {
+    await this.#work("tab_close", { name });
+  }
+
+  /** Tells Neovim where we listen; `problem` when the lock file could not be written. */
+  async ready(info: { port: number; lockFile: string; problem?: string }): Promise<void> {
+    await this.#call("ready", info, Number.POSITIVE_INFINITY);
+  }
+
+  async clients(
+    clients: { id: number; name?: string; version?: string; pid?: number }[],
+  ): Promise<void> {
+    await this.#call("clients", { clients }, Number.POSITIVE_INFINITY);
+  }
+
+  /** A call with effects: not sent at all unless Neovim answers, so that it never happens late. */
+  async #work(method: string, params: object): Promise<unknown> {
+    await this.sync();
+    return this.#call(method, params, WORK_DEADLINE_MS);
+  }
+
+  async #call(method: string, params: object, deadlineMs: number): Promise<unknown> {
+    try {
+      return unwrap(await this.#rpc.request("nvim_exec_lua", [CALL, [method, params]], deadlineMs));
+    } catch (error) {
+      throw error instanceof DeadlineError ? new EditorBusyError() : error;
+    }
+  }
+
+  #take(value: unknown): void {
+    const delta = v.parse(Delta, value) as Delta;
+    this.state.apply(delta);
+    this.onDelta.emit(delta);
+  }
+
+  #receive(event: string, payload: unknown): void {
+    try {
+      switch (event) {
+        case "state":
+          return this.#take(payload);
+        case "diff_ended":
+          return this.onDiffEnd.emit(v.parse(DiffEnd, payload));
+        case "selection":
+          return this.onSelection.emit(v.parse(Selection, payload));
+        case "mention":
+          return this.onMention.emit(v.parse(Mention, payload));
+        case "shutdown":
+          return this.onShutdown.emit();
+        default:
+          this.#log.warn(`Neovim sent an event we do not know: ${event}`);
+      }
+    } catch (error) {
+      this.#log.error(`Event ${event} of Neovim failed: ${error}`);
+    }
+  }
+}
+
+function unwrap(answer: unknown): unknown {
+  const result = v.safeParse(Answer, answer);
+  if (!result.success) throw new Error("the plugin sent an answer that is not in the contract");
+  if (!("error" in result.output)) return result.output.value;
+  const { error } = result.output;
+  throw typeof error === "string"
+    ? new EditorRefusal(error)
+    : new EditorRefusal(error.message, error.code);
+}

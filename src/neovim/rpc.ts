@@ -1,0 +1,96 @@
+import { createConnection, type Socket } from "node:net";
+// The package's own client asks for the whole API description first and pulls in a logger that
+// takes over `console`; its transport alone does all we need.
+import { Transport } from "neovim/lib/utils/transport";
+import { withDeadline } from "../lib/deadline";
+import { Emitter } from "../lib/emitter";
+
+/** The connection to Neovim is gone. */
+export class DisconnectedError extends Error {
+  override readonly name = "DisconnectedError";
+
+  constructor() {
+    super("Neovim is gone");
+  }
+}
+
+export interface RpcNotification {
+  method: string;
+  args: unknown[];
+}
+
+const CONNECT_DEADLINE_MS = 5_000;
+
+/** msgpack-RPC with one Neovim. Every request settles: answered, late, or disconnected. */
+export class NeovimRpc {
+  readonly onNotification = new Emitter<RpcNotification>();
+  readonly onClose = new Emitter<void>();
+  readonly #socket: Socket;
+  readonly #transport = new Transport();
+  readonly #pending = new Set<(error: Error) => void>();
+  #closed = false;
+
+  /** Connects to a socket path or named pipe (`v:servername`). */
+  static async connect(address: string): Promise<NeovimRpc> {
+    const socket = createConnection(address);
+    const connected = new Promise<void>((resolve, reject) => {
+      socket.once("connect", resolve);
+      socket.once("error", reject);
+    });
+    try {
+      await withDeadline(connected, CONNECT_DEADLINE_MS, `Neovim at ${address}`);
+    } catch (error) {
+      socket.destroy();
+      throw error;
+    }
+    return new NeovimRpc(socket);
+  }
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.on("error", () => this.#close());
+    socket.on("close", () => this.#close());
+    this.#transport.on("detach", () => this.#close());
+    this.#transport.on("notification", (method: string, args: unknown[]) =>
+      this.onNotification.emit({ method, args }),
+    );
+    this.#transport.on("request", (_method, _args, response) =>
+      response.send("this client answers no requests", true),
+    );
+    this.#transport.attach(socket, socket, undefined);
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /** Rejects with an Error of Neovim's message, a DeadlineError, or a DisconnectedError. */
+  request(method: string, args: unknown[], deadlineMs = Number.POSITIVE_INFINITY): Promise<unknown> {
+    if (this.#closed) return Promise.reject(new DisconnectedError());
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    this.#pending.add(reject);
+    this.#transport.request(method, args, (error: unknown, result: unknown) => {
+      if (error) reject(new Error(errorText(error)));
+      else resolve(result);
+    });
+    return withDeadline(promise, deadlineMs, "Neovim").finally(() => this.#pending.delete(reject));
+  }
+
+  close(): void {
+    this.#socket.destroy();
+    this.#close();
+  }
+
+  #close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    for (const reject of this.#pending) reject(new DisconnectedError());
+    this.#pending.clear();
+    this.onClose.emit();
+  }
+}
+
+/** Neovim reports errors as [type, message]. */
+function errorText(error: unknown): string {
+  return Array.isArray(error) ? String(error[1]) : String(error);
+}

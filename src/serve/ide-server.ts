@@ -1,0 +1,49 @@
+import { Diffs } from "../diff/diffs";
+import type { EditorPort } from "../editor/port";
+import { ErrorCode, RpcError } from "../jsonrpc/message";
+import type { Log } from "../lib/log";
+import type { Client } from "../mcp/client";
+import { McpServer } from "../mcp/server";
+import { createTools } from "../tools";
+import { NAME, VERSION } from "../version";
+
+/** Reaches the model as the instructions of the MCP server "ide". */
+const INSTRUCTIONS =
+  "Neovim MCP server for Claude integration: shows proposed edits as diffs and reads diagnostics.";
+
+export interface IdeEvents {
+  /** Somebody connected, said its name, or went away. */
+  onClientsChanged(clients: readonly Client[]): void;
+}
+
+/** The MCP server that Claude Code finds by the lock file. */
+export function createIdeServer(editor: EditorPort, log: Log, events: IdeEvents): McpServer {
+  const diffs = new Diffs(editor, log);
+  const changed = () => events.onClientsChanged(server.clients);
+  const server = new McpServer(
+    {
+      info: { name: NAME, version: VERSION },
+      instructions: INSTRUCTIONS,
+      tools: createTools(editor, diffs),
+      resources: { list: () => [], read: unknownResource },
+    },
+    {
+      onConnect: changed,
+      onIdentify: changed,
+      onDisconnect: (client) => {
+        void diffs.closeOf(client.id);
+        changed();
+      },
+      onFault: (error, method) => log.error(`${method} failed: ${describe(error)}`),
+    },
+  );
+  return server;
+}
+
+function unknownResource(uri: string): never {
+  throw new RpcError(ErrorCode.ResourceNotFound, `No such resource: ${uri}`);
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

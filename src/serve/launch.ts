@@ -1,0 +1,42 @@
+import * as v from "valibot";
+import { LOG_LEVELS } from "../lib/log";
+
+/** The launch line is no JSON of the agreed shape. The message says what is wrong, not the content. */
+export class LaunchError extends Error {
+  override readonly name = "LaunchError";
+}
+
+const port = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65_535));
+
+const Launch = v.object({
+  /** Must equal our own; checked by the caller, who can say both. */
+  contract: v.number(),
+  version: v.string(),
+  /** UUID v4. Comes by stdin because argv can be read by every user of the machine. */
+  token: v.pipe(v.string(), v.uuid()),
+  /** Neovim's, which the lock file names. */
+  pid: v.pipe(v.number(), v.integer(), v.minValue(1)),
+  /** The port of an executable that died: the CLI only ever retries the old one. */
+  port: v.nullish(port),
+  portRange: v.optional(v.pipe(v.object({ first: port, last: port }))),
+  workspaceFolders: v.array(v.string()),
+  logFile: v.nullish(v.string()),
+  logLevel: v.optional(v.picklist(LOG_LEVELS), "info"),
+});
+
+/** The one line of JSON with which the plugin starts the executable. */
+export type Launch = v.InferOutput<typeof Launch>;
+
+/** Throws LaunchError. */
+export function readLaunch(line: string): Launch {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    throw new LaunchError("the launch line on stdin is not JSON");
+  }
+  const result = v.safeParse(Launch, value);
+  if (result.success) return result.output;
+  const fields = result.issues.map((issue) => v.getDotPath(issue) ?? "the whole line");
+  throw new LaunchError(`the launch line on stdin is wrong in: ${[...new Set(fields)].join(", ")}`);
+}

@@ -1,0 +1,23 @@
+import * as v from "valibot";
+import type { Diffs } from "../diff/diffs";
+import type { EditorPort } from "../editor/port";
+import { texts } from "../mcp/protocol";
+import { defineTool, type Tool } from "../mcp/tool";
+
+const Input = v.object({ tab_name: v.string() });
+
+/**
+ * Spec 4.12. Closes the client's diff of that name, else the buffer of that name, and is content if
+ * there is none: Claude Code sends it twice for one diff.
+ */
+export function closeTab(editor: EditorPort, diffs: Diffs): Tool {
+  return defineTool({
+    name: "close_tab",
+    input: Input,
+    async call({ tab_name }, { client }) {
+      const closed = await diffs.closeNamed(client.id, tab_name);
+      if (closed === 0 && !diffs.isDiffName(tab_name)) await editor.closeTab(tab_name);
+      return texts("TAB_CLOSED");
+    },
+  });
+}

@@ -1,0 +1,155 @@
+import { timingSafeEqual } from "node:crypto";
+import type { Server, ServerWebSocket } from "bun";
+import type { Wire } from "../jsonrpc/connection";
+
+/** All limits of the socket, in one place. */
+export const LIMITS = {
+  /** One message, in bytes. The CLI sends a whole file in one text frame. */
+  messageBytes: 64 * 1024 * 1024,
+  /** Open WebSockets at once. */
+  connections: 128,
+  /** What may wait for a client that does not read, in bytes; then it is dropped. */
+  backlogBytes: 128 * 1024 * 1024,
+  /** Silence after which Bun has pinged in vain and drops the client, in seconds. */
+  idleSeconds: 120,
+  /** A TCP connection that sends no complete upgrade request is dropped, in seconds. */
+  upgradeSeconds: 10,
+} as const;
+
+/** Only loopback, never a name that could resolve elsewhere (spec: MCP server, Security). */
+const HOST = "127.0.0.1";
+
+const TOKEN_HEADER = "x-claude-code-ide-authorization";
+/** The CLI (2.1.330) closes at once unless this sub-protocol is echoed. */
+const SUBPROTOCOL = "mcp";
+
+/** What the listener does with a client's messages. */
+export interface Peer {
+  receive(text: string): void;
+  closed(): void;
+}
+
+export interface ListenOptions {
+  port: number;
+  token: string;
+  /** A client has been let in. */
+  onConnect(wire: Wire): Peer;
+  /** Somebody was refused, and why: for the log, never for the client. */
+  onRefuse?(reason: string): void;
+}
+
+interface SocketData {
+  peer: Peer | undefined;
+}
+
+/**
+ * Listens on 127.0.0.1:`port`. Throws when the port is taken (`code` EADDRINUSE).
+ */
+export class WebSocketListener {
+  readonly #server: Server<SocketData>;
+  readonly #options: ListenOptions;
+  readonly #token: Buffer;
+  #open = 0;
+
+  constructor(options: ListenOptions) {
+    this.#options = options;
+    this.#token = Buffer.from(options.token);
+    this.#server = Bun.serve<SocketData>({
+      hostname: HOST,
+      port: options.port,
+      idleTimeout: LIMITS.upgradeSeconds,
+      fetch: (request, server) => this.#upgrade(request, server),
+      error: () => refuse(500, "Internal error"),
+      websocket: {
+        maxPayloadLength: LIMITS.messageBytes,
+        backpressureLimit: LIMITS.backlogBytes,
+        closeOnBackpressureLimit: true,
+        idleTimeout: LIMITS.idleSeconds,
+        sendPings: true,
+        perMessageDeflate: false,
+        open: (socket) => this.#opened(socket),
+        message: (socket, message) => {
+          const text = typeof message === "string" ? message : message.toString("utf8");
+          socket.data.peer?.receive(text);
+        },
+        close: (socket) => {
+          if (!socket.data.peer) return;
+          this.#open--;
+          socket.data.peer.closed();
+        },
+      },
+    });
+  }
+
+  get port(): number {
+    return this.#server.port as number;
+  }
+
+  /** Closes every client (1001, going away) and the port. */
+  async stop(): Promise<void> {
+    await this.#server.stop(true);
+  }
+
+  #upgrade(request: Request, server: Server<SocketData>): Response | undefined {
+    const refusal = this.#refusal(request);
+    if (refusal) {
+      this.#options.onRefuse?.(refusal.reason);
+      return refuse(refusal.status, refusal.text);
+    }
+    const offered = request.headers.get("sec-websocket-protocol");
+    const echoes = offered?.split(",").some((name) => name.trim() === SUBPROTOCOL);
+    const upgraded = server.upgrade(request, {
+      data: { peer: undefined },
+      ...(echoes && { headers: { "Sec-WebSocket-Protocol": SUBPROTOCOL } }),
+    });
+    if (upgraded) return undefined;
+    return refuse(426, "Upgrade required");
+  }
+
+  #refusal(request: Request): { status: number; text: string; reason: string } | undefined {
+    const { headers } = request;
+    // A web page cannot leave Origin out, and Claude Code does not send it (CVE-2025-52882).
+    if (headers.has("origin")) return forbidden("an Origin header, so a web page");
+    const host = headers.get("host");
+    if (!host || !this.#ownHosts().includes(host.toLowerCase())) {
+      return forbidden("a foreign Host header");
+    }
+    if (!this.#tokenMatches(headers.get(TOKEN_HEADER))) {
+      return { status: 401, text: "Unauthorized", reason: "a missing or wrong token" };
+    }
+    if (this.#open >= LIMITS.connections) {
+      return { status: 503, text: "Too many connections", reason: "too many connections" };
+    }
+    return undefined;
+  }
+
+  #ownHosts(): string[] {
+    return [`${HOST}:${this.port}`, `localhost:${this.port}`];
+  }
+
+  /** Takes the same time wherever the first wrong character stands. */
+  #tokenMatches(given: string | null): boolean {
+    const bytes = Buffer.from(given ?? "");
+    const comparable = bytes.length === this.#token.length ? bytes : Buffer.alloc(this.#token.length);
+    return timingSafeEqual(comparable, this.#token) && comparable === bytes;
+  }
+
+  #opened(socket: ServerWebSocket<SocketData>): void {
+    this.#open++;
+    socket.data.peer = this.#options.onConnect({
+      send: (text) => {
+        socket.send(text);
+      },
+      close: (code, reason) => socket.close(code, reason),
+    });
+  }
+}
+
+function forbidden(reason: string): { status: number; text: string; reason: string } {
+  return { status: 403, text: "Forbidden", reason };
+}
+
+/** Plain and the same for every cause: an answer that leaks nothing. */
+function refuse(status: number, text: string): Response {
+  return new Response(`${text}\n`, { status, headers: { "Content-Type": "text/plain" } });
+}

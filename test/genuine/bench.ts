@@ -1,0 +1,65 @@
+import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Claude } from "../support/claude";
+import { Model } from "../support/model";
+import { squeeze } from "../support/tmux";
+import { type LockFile, lockFiles } from "./lock-file";
+import { Neovim } from "./neovim";
+
+const LOCK_TIMEOUT_MS = 10_000;
+
+/** A project, a home, and the three who meet there: the model's stand-in, Neovim, the CLI. */
+export interface Bench {
+  project: string;
+  home: string;
+  model: Model;
+  neovim: Neovim;
+  claude: Claude;
+  lock: LockFile;
+  dispose(): Promise<void>;
+}
+
+/** Opens `files` side by side in Neovim, waits for its lock file and starts the CLI with its port. */
+export async function startBench(version: string, files: Record<string, string>): Promise<Bench> {
+  const undo: (() => unknown)[] = [];
+  const dispose = async () => {
+    for (const step of undo.reverse()) await step();
+  };
+  try {
+    const root = await realpath(await mkdtemp(join(tmpdir(), "first-light-")));
+    undo.push(() => rm(root, { recursive: true, force: true, maxRetries: 5 }));
+    const project = join(root, "project");
+    const home = join(root, "home");
+    for (const folder of ["tmp", "run"]) await mkdir(join(home, folder), { recursive: true });
+    await mkdir(project);
+    const paths = Object.keys(files).map((name) => join(project, name));
+    for (const [name, text] of Object.entries(files)) await writeFile(join(project, name), text);
+
+    const model = new Model();
+    undo.push(() => model.stop());
+    const neovim = await Neovim.start({ version, project, home, files: paths });
+    undo.push(() => neovim.close());
+    const lock = await waitForLock(home, neovim);
+    const claude = await Claude.start({ project, home, model, port: lock.port });
+    undo.push(() => claude.close());
+    await claude.waitForEditor();
+    return { project, home, model, neovim, claude, lock, dispose };
+  } catch (error) {
+    await dispose();
+    throw error;
+  }
+}
+
+async function waitForLock(home: string, neovim: Neovim): Promise<LockFile> {
+  const deadline = Date.now() + LOCK_TIMEOUT_MS;
+  for (;;) {
+    const [lock] = await lockFiles(home);
+    if (lock) return lock;
+    if (Date.now() > deadline) {
+      const screen = await neovim.terminal.screen();
+      throw new Error(`No lock file in ${home}/.claude/ide. Neovim shows:\n${squeeze(screen)}`);
+    }
+    await Bun.sleep(30);
+  }
+}

@@ -1,0 +1,161 @@
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { isolatedEnv } from "../support/claude-home";
+import { squeeze, Terminal } from "../support/tmux";
+
+const ROOT = resolve(import.meta.dir, "../..");
+const DEFAULT_EXE = join(ROOT, "dist/claude-code-nvim");
+const ANSWER_TIMEOUT_MS = 5000;
+const DIFF_TIMEOUT_MS = 10_000;
+
+export interface Layout {
+  windows: Record<string, number | string>[];
+  tree: unknown;
+  current: number;
+  buffers: string[];
+}
+
+export interface Diff {
+  /** The window with the proposal, which can be edited. */
+  proposed: { window: number; lines: string[] };
+  windows: number;
+}
+
+/** A real Neovim in a real terminal, with the plugin set up as the README says. */
+export class Neovim {
+  private constructor(
+    readonly terminal: Terminal,
+    private readonly executable: string,
+    private readonly socket: string,
+  ) {}
+
+  static async start(at: { version: string; project: string; home: string; files: string[] }) {
+    const executable = neovimExecutable(at.version);
+    const socket = join(at.home, "nvim.sock");
+    const exe = process.env.CLAUDE_CODE_NVIM_EXE ?? DEFAULT_EXE;
+    if (!existsSync(exe)) throw new Error(`No executable at ${exe}. Run: bun run build`);
+    const options = resolve(exe) === DEFAULT_EXE ? "{}" : `{ binary = { path = [[${exe}]] } }`;
+    const terminal = await Terminal.start({
+      command: [
+        ...[executable, "--clean", "--listen", socket, "--cmd", `set runtimepath^=${ROOT}`],
+        ...["-c", `lua require("claude-code").setup(${options})`, "-O", ...at.files],
+      ],
+      cwd: at.project,
+      env: isolatedEnv(at.home),
+    });
+    const neovim = new Neovim(terminal, executable, socket);
+    await terminal.waitUntil(() => existsSync(socket), "socket of Neovim");
+    return neovim;
+  }
+
+  /** Runs Lua inside Neovim and returns what it returns. */
+  async lua<T>(body: string): Promise<T> {
+    const expression = `vim.json.encode((function() ${body} end)())`;
+    const quoted = expression.replaceAll("\n", " ").replaceAll("'", "''");
+    const child = Bun.spawn(
+      [this.executable, "--server", this.socket, "--remote-expr", `luaeval('${quoted}')`],
+      { stdin: "ignore", stdout: "pipe", stderr: "pipe", timeout: ANSWER_TIMEOUT_MS },
+    );
+    const [out, err, code] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+      child.exited,
+    ]);
+    if (code === 0) return JSON.parse(out) as T;
+    const screen = await this.terminal.screen();
+    throw new Error(
+      `Neovim did not answer (${err.trim() || "too late"}). It shows:\n${squeeze(screen)}`,
+    );
+  }
+
+  async pid(): Promise<number> {
+    return this.lua("return vim.fn.getpid()");
+  }
+
+  /** Everything a user would miss if it came back differently: windows, sizes, cursors, buffers. */
+  async layout(): Promise<Layout> {
+    return this.lua(`
+      local windows = {}
+      for _, win in ipairs(vim.api.nvim_list_wins()) do
+        local view = vim.api.nvim_win_call(win, vim.fn.winsaveview)
+        windows[#windows + 1] = {
+          win = win, buffer = vim.api.nvim_win_get_buf(win), diff = tostring(vim.wo[win].diff),
+          width = vim.api.nvim_win_get_width(win), height = vim.api.nvim_win_get_height(win),
+          line = view.lnum, column = view.col, top = view.topline, left = view.leftcol,
+          wrap = tostring(vim.wo[win].wrap), foldmethod = vim.wo[win].foldmethod,
+          scrollbind = tostring(vim.wo[win].scrollbind),
+        }
+      end
+      local buffers = {}
+      for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+        buffers[#buffers + 1] = buf .. " " .. vim.api.nvim_buf_get_name(buf)
+      end
+      return {
+        windows = windows, tree = vim.fn.winlayout(),
+        current = vim.api.nvim_get_current_win(), buffers = buffers,
+      }`);
+  }
+
+  /** The lines of the buffer of `file`, and whether they are unsaved. */
+  async buffer(file: string): Promise<{ text: string; modified: boolean } | null> {
+    return this.lua(`
+      for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+        if vim.api.nvim_buf_get_name(buf) == [[${file}]] then
+          local lines = vim.api.nvim_buf_get_lines(buf, 0, -1, false)
+          return { text = table.concat(lines, "\\n") .. "\\n", modified = vim.bo[buf].modified }
+        end
+      end
+      return vim.NIL`);
+  }
+
+  /** Waits until a diff shows `text` on its proposed side, and puts the cursor there. */
+  async waitForDiff(text: string): Promise<Diff> {
+    const deadline = Date.now() + DIFF_TIMEOUT_MS;
+    for (;;) {
+      const diff = await this.diff();
+      if (`${diff?.proposed.lines.join("\n")}\n` === text && diff) return diff;
+      if (Date.now() > deadline) {
+        const screen = await this.terminal.screen();
+        const found = JSON.stringify(diff);
+        throw new Error(
+          `No diff with the proposal. Found ${found}. Neovim shows:\n${squeeze(screen)}`,
+        );
+      }
+      await Bun.sleep(30);
+    }
+  }
+
+  /** The diff on show: of its windows the one that can be edited holds the proposal. */
+  async diff(): Promise<Diff | null> {
+    return this.lua(`
+      local found, count = vim.NIL, 0
+      for _, win in ipairs(vim.api.nvim_list_wins()) do
+        if vim.wo[win].diff then
+          count = count + 1
+          local buf = vim.api.nvim_win_get_buf(win)
+          if vim.bo[buf].modifiable then
+            found = {
+              proposed = { window = win, lines = vim.api.nvim_buf_get_lines(buf, 0, -1, false) },
+            }
+          end
+        end
+      end
+      if found ~= vim.NIL then found.windows = count end
+      return found`);
+  }
+
+  async focus(window: number): Promise<void> {
+    await this.lua(`vim.api.nvim_set_current_win(${window}) return true`);
+  }
+
+  async close(): Promise<void> {
+    await this.terminal.close();
+  }
+}
+
+function neovimExecutable(version: string): string {
+  const variable = `NVIM_${version.replace(".", "_")}`;
+  const path = process.env[variable] ?? join(ROOT, `.toolchain/neovim-${version}/bin/nvim`);
+  if (existsSync(path)) return path;
+  throw new Error(`No Neovim ${version} at ${path}. Run scripts/toolchain, or set ${variable}.`);
+}

@@ -1,0 +1,267 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { connect } from "node:net";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { WebSocketClientTransport } from "@modelcontextprotocol/sdk/client/websocket.js";
+import { CallError, TestClient } from "../support/client";
+import { eventually } from "../support/eventually";
+import { NEOVIMS, TestNeovim } from "../support/neovim";
+
+/** The compiled executable at the socket, as any client meets it; Neovim is the real one behind. */
+let neovim: TestNeovim;
+let lock: Awaited<ReturnType<TestNeovim["lock"]>>;
+
+beforeAll(async () => {
+  neovim = await TestNeovim.start({ version: NEOVIMS[0] as (typeof NEOVIMS)[0] });
+  lock = await neovim.lock();
+});
+
+afterAll(async () => neovim[Symbol.asyncDispose]());
+
+function upgrade(headers: Record<string, string | undefined>): Promise<Response> {
+  const base: Record<string, string | undefined> = {
+    Connection: "Upgrade",
+    Upgrade: "websocket",
+    "Sec-WebSocket-Version": "13",
+    "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
+    "x-claude-code-ide-authorization": lock.content.authToken,
+    ...headers,
+  };
+  const given = Object.entries(base).filter((entry): entry is [string, string] => Boolean(entry[1]));
+  return rawUpgrade(given);
+}
+
+/** By hand, because no HTTP client lets its user choose Host and Origin freely. */
+function rawUpgrade(headers: [string, string][]): Promise<Response> {
+  const lines = headers.map(([name, value]) => `${name}: ${value}`);
+  if (!headers.some(([name]) => name === "Host")) lines.unshift(`Host: 127.0.0.1:${lock.port}`);
+  return new Promise((resolve, reject) => {
+    const socket = connect(lock.port, "127.0.0.1", () => {
+      socket.write(`GET / HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n`);
+    });
+    let text = "";
+    socket.on("data", (chunk) => {
+      text += chunk.toString("latin1");
+      const end = text.indexOf("\r\n\r\n");
+      if (end < 0) return;
+      const [first = "", ...rest] = text.slice(0, end).split("\r\n");
+      const status = Number(first.split(" ")[1]);
+      const answered = rest.map((line) => line.split(": ", 2) as [string, string]);
+      socket.destroy();
+      const body = status === 101 ? null : text.slice(end + 4);
+      resolve({ status, headers: new Headers(answered), text: async () => body ?? "" } as Response);
+    });
+    socket.on("error", reject);
+    socket.setTimeout(5_000, () => reject(new Error("no answer to the upgrade")));
+  });
+}
+
+describe("the upgrade", () => {
+  const refused: [string, Record<string, string | undefined>, number][] = [
+    ["no token", { "x-claude-code-ide-authorization": undefined }, 401],
+    ["a wrong token", { "x-claude-code-ide-authorization": crypto.randomUUID() }, 401],
+    ["a token cut short", { "x-claude-code-ide-authorization": "1234" }, 401],
+    ["a web page's origin", { Origin: "https://example.com" }, 403],
+    ["an origin of this machine", { Origin: "http://127.0.0.1" }, 403],
+    ["an origin of null", { Origin: "null" }, 403],
+    ["a foreign host", { Host: "example.com" }, 403],
+    ["another port's host", { Host: "127.0.0.1:1" }, 403],
+    ["no WebSocket at all", { Upgrade: undefined, Connection: undefined }, 426],
+  ];
+  test.each(refused)("is refused with %s", async (_name, headers, status) => {
+    const response = await upgrade(headers);
+    expect(response.status).toBe(status);
+    const shown = `${await response.text()}${JSON.stringify([...response.headers])}`;
+    expect(shown).not.toContain(lock.content.authToken);
+    expect(shown.toLowerCase()).not.toContain("token");
+  });
+
+  test("is allowed with the token, and echoes the mcp sub-protocol when it is offered", async () => {
+    const plain = await upgrade({});
+    expect(plain.status).toBe(101);
+    expect(plain.headers.get("sec-websocket-protocol")).toBeNull();
+    const offered = await upgrade({ "Sec-WebSocket-Protocol": "other, mcp" });
+    expect(offered.status).toBe(101);
+    expect(offered.headers.get("sec-websocket-protocol")).toBe("mcp");
+  });
+
+  test("connections that never finish it lock nobody out", async () => {
+    const halfOpen = await Promise.all(
+      Array.from({ length: 200 }, async () => {
+        const socket = connect(lock.port, "127.0.0.1");
+        socket.on("error", () => {});
+        await new Promise((resolve) => socket.once("connect", resolve));
+        socket.write("GET / HTTP/1.1\r\nHost: ");
+        return socket;
+      }),
+    );
+    using client = await TestClient.open(lock);
+    expect(await client.request("ping")).toEqual({});
+    for (const socket of halfOpen) socket.destroy();
+  });
+});
+
+describe("initialize", () => {
+  test.each([
+    ["2024-11-05", "2024-11-05"],
+    ["2025-03-26", "2025-03-26"],
+    ["2025-06-18", "2025-06-18"],
+    ["2025-11-25", "2025-11-25"],
+    ["1999-01-01", "2025-11-25"],
+  ])("of %s is answered with %s", async (asked, answered) => {
+    using client = await TestClient.connect(lock);
+    const result = await client.request<Record<string, unknown>>("initialize", {
+      protocolVersion: asked,
+      capabilities: {},
+      clientInfo: { name: "Claude CLI", version: "1" },
+    });
+    expect(result).toMatchObject({
+      protocolVersion: answered,
+      capabilities: { tools: { listChanged: true }, resources: { listChanged: true } },
+      serverInfo: { name: "claude-code.nvim", version: "0.1.0" },
+    });
+    expect(String(result["instructions"])).toContain("Neovim MCP server for Claude integration");
+  });
+});
+
+test("the official MCP client library is content with us", async () => {
+  // Its WebSocket transport cannot send headers, so the socket it makes is given ours.
+  const Plain = globalThis.WebSocket;
+  const headers = { "x-claude-code-ide-authorization": lock.content.authToken };
+  globalThis.WebSocket = class extends Plain {
+    constructor(url: string | URL, protocols: string | string[]) {
+      super(url, { protocols: [protocols].flat(), headers } as never);
+    }
+  } as never;
+  try {
+    const client = new Client({ name: "oracle", version: "1.0.0" });
+    await client.connect(new WebSocketClientTransport(new URL(`ws://127.0.0.1:${lock.port}`)) as never);
+    expect(client.getServerVersion()?.name).toBe("claude-code.nvim");
+    const { tools } = await client.listTools();
+    expect(tools.map((tool) => tool.name)).toContain("openDiff");
+    expect((await client.listResources()).resources).toBeArray();
+    expect((await client.listResourceTemplates()).resourceTemplates).toEqual([]);
+    await client.ping();
+    const answer = await client.callTool({ name: "closeAllDiffTabs", arguments: {} });
+    expect(answer.content).toEqual([{ type: "text", text: "closed 0 diff tabs" }]);
+    await client.close();
+  } finally {
+    globalThis.WebSocket = Plain;
+  }
+});
+
+describe("messages that are wrong", () => {
+  const cases: [string, unknown, number][] = [
+    ["no JSON", "{nonsense", -32700],
+    ["an empty text", "", -32700],
+    ["a number", "42", -32600],
+    ["null", "null", -32600],
+    ["an empty batch", "[]", -32600],
+    ["no version", { id: 1, method: "ping" }, -32600],
+    ["a method that is no string", { jsonrpc: "2.0", id: 1, method: 7 }, -32600],
+    ["an id that is an object", { jsonrpc: "2.0", id: {}, method: "ping" }, -32600],
+    ["an id that is null", { jsonrpc: "2.0", id: null, method: "ping" }, -32600],
+    ["params that are a string", { jsonrpc: "2.0", id: 1, method: "ping", params: "x" }, -32600],
+    ["an unknown method", { jsonrpc: "2.0", id: 1, method: "no/such" }, -32601],
+    ["tools/call without params", { jsonrpc: "2.0", id: 1, method: "tools/call" }, -32602],
+    ["an unknown tool", call("noSuchTool", {}), -32602],
+    ["a missing argument", call("openFile", {}), -32602],
+    ["an argument of a wrong type", call("openFile", { filePath: 7 }), -32602],
+    ["arguments that are a list", call("openFile", []), -32602],
+    ["nesting 5000 deep in a message", deep(5_000), -32601],
+    ["nesting that never closes", "[".repeat(5_000), -32700],
+  ];
+  function call(name: string, args: unknown): unknown {
+    return { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } };
+  }
+  function deep(levels: number): string {
+    const params = `{"a":${"[".repeat(levels)}${"]".repeat(levels)}}`;
+    return `{"jsonrpc":"2.0","id":1,"method":"no/such","params":${params}}`;
+  }
+
+  test.each(cases)("%s: an error, and the connection lives", async (_name, message, code) => {
+    using client = await TestClient.open(lock);
+    const from = client.received.length;
+    client.send(message);
+    const answer = await client.message((m) => m.error !== undefined, from);
+    expect(answer.error?.code).toBe(code);
+    expect(answer.error?.message).not.toBe("");
+    expect(await client.request("ping")).toEqual({});
+  });
+
+  test("a bad argument is named, with what was expected", async () => {
+    using client = await TestClient.open(lock);
+    const error = await client.call("openFile", { filePath: 7 }).catch((e: CallError) => e);
+    expect(error).toBeInstanceOf(CallError);
+    expect((error as CallError).message).toContain("filePath");
+    expect((error as CallError).message).toContain("string");
+  });
+
+  test("notifications nobody knows are ignored", async () => {
+    using client = await TestClient.open(lock);
+    client.notify("no/such", { a: 1 });
+    client.notify("notifications/cancelled", { requestId: {} });
+    expect(await client.request("ping")).toEqual({});
+  });
+});
+
+describe("framing", () => {
+  test("a batch is answered by a batch, without the notifications in it", async () => {
+    using client = await TestClient.open(lock);
+    const from = client.received.length;
+    client.send([
+      { jsonrpc: "2.0", id: "a", method: "ping" },
+      { jsonrpc: "2.0", method: "notifications/initialized" },
+      { jsonrpc: "2.0", id: "b", method: "no/such" },
+      7,
+    ]);
+    await client.message((m) => m.error?.code === -32601, from);
+    const answers = client.received.slice(from);
+    expect(answers.map((m) => m.id)).toEqual(["a", "b", null]);
+  });
+
+  test("a binary frame is read as UTF-8 text", async () => {
+    using client = await TestClient.open(lock);
+    const from = client.received.length;
+    client.send(Buffer.from(JSON.stringify({ jsonrpc: "2.0", id: "bin", method: "ping" })));
+    await client.message((m) => m.id === "bin" && m.result !== undefined, from);
+    client.send(new Uint8Array([0xff, 0xfe, 0x00]));
+    await client.message((m) => m.error?.code === -32700, from);
+  });
+
+  test("a message of 20 MB passes, one over the limit ends only its own connection", async () => {
+    using other = await TestClient.open(lock);
+    using big = await TestClient.open(lock);
+    const params = { text: "x".repeat(20_000_000) };
+    const error = await big.request("no/such", params).catch((e: CallError) => e);
+    expect((error as CallError).code).toBe(-32601);
+    big.send(`"${"x".repeat(65 * 1024 * 1024)}"`);
+    await big.closed;
+    expect(await other.request("ping")).toEqual({});
+  }, 30_000);
+});
+
+test("several clients work at once, each with its own answers", async () => {
+  const clients = await Promise.all(
+    Array.from({ length: 50 }, (_, index) => TestClient.open(lock, `client-${index}`)),
+  );
+  const answers = await Promise.all(
+    clients.flatMap((client) => [client.request("ping"), client.texts("closeAllDiffTabs")]),
+  );
+  expect(answers).toHaveLength(100);
+  for (const client of clients) client.close();
+  await eventually("all clients gone", async () => {
+    using probe = await TestClient.open(lock);
+    return Object.keys(await probe.request<object>("ping")).length === 0;
+  });
+});
+
+test("10,000 requests in one go are all answered, in order", async () => {
+  using client = await TestClient.open(lock);
+  const from = client.received.length;
+  for (let id = 0; id < 10_000; id++) {
+    client.send(`{"jsonrpc":"2.0","id":"f${id}","method":"ping"}`);
+  }
+  await client.message((m) => m.id === "f9999", from, 20_000);
+  const ids = client.received.slice(from).map((m) => m.id);
+  expect(ids).toEqual(Array.from({ length: 10_000 }, (_, id) => `f${id}`));
+}, 30_000);

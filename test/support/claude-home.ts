@@ -1,0 +1,49 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+/** A made-up key: the stand-in API takes any, and no other host can be reached. */
+export const API_KEY = "sk-ant-api03-a-made-up-key-for-the-stand-in-model-0000000000";
+
+/**
+ * Writes the CLI's state into a fresh HOME so that it starts at its prompt: no onboarding, no theme,
+ * no "do you trust this folder", no "use this API key" (measured with Claude Code 2.1.330).
+ */
+export async function prepareClaudeHome(home: string, project: string): Promise<void> {
+  await mkdir(join(home, ".claude"), { recursive: true, mode: 0o700 });
+  const state = {
+    hasCompletedOnboarding: true,
+    theme: "dark",
+    autoUpdates: false,
+    customApiKeyResponses: { approved: [API_KEY.slice(-20)], rejected: [] },
+    projects: { [project]: { hasTrustDialogAccepted: true } },
+  };
+  await writeFile(join(home, ".claude.json"), JSON.stringify(state));
+}
+
+/** A whole environment for programs that live in `home`: nothing of the caller's but PATH. */
+export function isolatedEnv(home: string): Record<string, string> {
+  return {
+    PATH: process.env.PATH ?? "/usr/bin:/bin",
+    LC_ALL: "C.UTF-8",
+    HOME: home,
+    XDG_CONFIG_HOME: join(home, ".config"),
+    XDG_DATA_HOME: join(home, ".local/share"),
+    XDG_STATE_HOME: join(home, ".local/state"),
+    XDG_CACHE_HOME: join(home, ".cache"),
+    XDG_RUNTIME_DIR: join(home, "run"),
+    TMPDIR: join(home, "tmp"),
+  };
+}
+
+/** What the CLI needs on top of that: the stand-in model, and silence towards everybody else. */
+export function claudeEnv(home: string, modelUrl: string): Record<string, string> {
+  return {
+    ...isolatedEnv(home),
+    ANTHROPIC_API_KEY: API_KEY,
+    ANTHROPIC_BASE_URL: modelUrl,
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+    DISABLE_AUTOUPDATER: "1",
+    DISABLE_TELEMETRY: "1",
+    DISABLE_ERROR_REPORTING: "1",
+  };
+}

@@ -1,0 +1,154 @@
+import { existsSync } from "node:fs";
+import { appendFile, mkdir, readFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { claudeEnv, prepareClaudeHome } from "./claude-home";
+import type { Model } from "./model";
+import { Terminal } from "./tmux";
+
+const ROOT = resolve(import.meta.dir, "../..");
+const START_TIMEOUT_MS = 20_000;
+const TURN_TIMEOUT_MS = 15_000;
+const HEADLESS_TIMEOUT_MS = 30_000;
+const QUESTION = /Do you want to [^\n]*\?/;
+
+export interface ClaudeOptions {
+  project: string;
+  home: string;
+  model: Model;
+  /** The editor's port, as a terminal inside Neovim would hand it on. */
+  port?: number;
+  args?: string[];
+}
+
+/** The genuine CLI at its prompt, in a terminal and a home of its own. */
+export class Claude {
+  private constructor(
+    readonly terminal: Terminal,
+    private readonly log: string,
+  ) {}
+
+  static async start(options: ClaudeOptions): Promise<Claude> {
+    await prepareClaudeHome(options.home, options.project);
+    const log = join(options.home, "claude-debug.log");
+    await appendFile(log, "");
+    const env = claudeEnv(options.home, options.model.url);
+    if (options.port !== undefined) env.CLAUDE_CODE_SSE_PORT = String(options.port);
+    // Only `default` and `plan` show edits in the editor; without the flag it starts in auto mode.
+    const mode = ["--permission-mode", "default", "--debug-file", log];
+    const terminal = await Terminal.start({
+      command: [claudeExecutable(), ...mode, ...(options.args ?? [])],
+      cwd: options.project,
+      env,
+    });
+    const claude = new Claude(terminal, log);
+    await claude.waitForIdle(START_TIMEOUT_MS);
+    return claude;
+  }
+
+  /** Types a prompt and sends it. Returns when the prompt has left the box. */
+  async prompt(text: string): Promise<void> {
+    await this.waitForIdle();
+    await this.terminal.type(text);
+    // Enter in the same breath as the text would be taken for a pasted line end.
+    await this.terminal.waitUntil((screen) => box(screen) === text, `prompt "${text}"`);
+    await this.terminal.press("Enter");
+    await this.terminal.waitUntil((screen) => box(screen) !== text, "emptied prompt box");
+  }
+
+  /** Waits until the CLI neither works nor asks: its prompt box is there and empty. */
+  async waitForIdle(timeoutMs = TURN_TIMEOUT_MS): Promise<string> {
+    return this.terminal.waitUntil(idle, "idle prompt of the CLI", timeoutMs);
+  }
+
+  /** Waits until the CLI asks about an edit, and makes the named choice. */
+  async answer(choice: "Yes" | "No"): Promise<void> {
+    const screen = await this.terminal.waitFor(QUESTION);
+    const number = screen.match(new RegExp(`(\\d)\\. ${choice}\\s*$`, "m"))?.[1];
+    if (!number) throw new Error(`The CLI does not offer "${choice}":\n${screen}`);
+    await this.pressUntilAnswered(number);
+  }
+
+  /** Brings the CLI back to its prompt whatever a failed test left behind. */
+  async recover(): Promise<void> {
+    if (QUESTION.test(await this.terminal.screen())) await this.pressUntilAnswered("Escape");
+    await this.waitForIdle();
+  }
+
+  /** A question ignores the keys of its first quarter of a second (measured with 2.1.330). */
+  private async pressUntilAnswered(key: string): Promise<void> {
+    for (let attempt = 0; attempt < 5; attempt++) {
+      await this.terminal.press(key);
+      const gone = this.terminal.waitUntil((screen) => !QUESTION.test(screen), "answer", 500);
+      if (await gone.catch(() => undefined)) return;
+    }
+    throw new Error(`The CLI's question ignores ${key}:\n${await this.terminal.screen()}`);
+  }
+
+  /** Waits for the CLI's own word that it is connected to the editor. */
+  async waitForEditor(timeoutMs = START_TIMEOUT_MS): Promise<void> {
+    await this.waitForLog('MCP server "ide": Successfully connected', timeoutMs);
+  }
+
+  /** Waits for a text in the CLI's debug log. */
+  async waitForLog(text: string, timeoutMs = TURN_TIMEOUT_MS): Promise<void> {
+    const deadline = Date.now() + timeoutMs;
+    for (;;) {
+      const log = await readFile(this.log, "utf8");
+      if (log.includes(text)) return;
+      if (Date.now() > deadline) {
+        const editor = log.split("\n").filter((line) => /"ide"|lockfile|\[IDE\]/i.test(line));
+        const last = editor.slice(-20).join("\n");
+        throw new Error(
+          `"${text}" is not in the CLI's log after ${timeoutMs} ms. About the editor it says:\n${last}`,
+        );
+      }
+      await Bun.sleep(50);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.terminal.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}
+
+/** `claude -p`: one prompt without a terminal. It never connects to an editor. */
+export async function runHeadless(
+  options: Omit<ClaudeOptions, "port">,
+  prompt: string,
+): Promise<{ stdout: string; stderr: string; code: number }> {
+  await prepareClaudeHome(options.home, options.project);
+  await mkdir(options.project, { recursive: true });
+  const child = Bun.spawn([claudeExecutable(), "-p", ...(options.args ?? []), "--", prompt], {
+    cwd: options.project,
+    env: claudeEnv(options.home, options.model.url),
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+    timeout: HEADLESS_TIMEOUT_MS,
+  });
+  const [stdout, stderr, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  return { stdout, stderr, code };
+}
+
+function claudeExecutable(): string {
+  const path = process.env.CLAUDE_CLI ?? join(ROOT, ".toolchain/claude/bin/claude");
+  if (existsSync(path)) return path;
+  throw new Error(`The genuine CLI is not at ${path}. Run scripts/toolchain, or set CLAUDE_CLI.`);
+}
+
+/** The text in the prompt box, which stands between two rules at the foot of the screen. */
+function box(screen: string): string | undefined {
+  return screen.match(/^─+[^\n]*\n❯([^\n]*)\n─+/m)?.[1]?.trim();
+}
+
+function idle(screen: string): boolean {
+  return box(screen) !== undefined && !screen.includes("esc to interrupt");
+}

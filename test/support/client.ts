@@ -1,0 +1,152 @@
+import type { LockContent } from "../../src/discovery/lock-file";
+import { eventually } from "./eventually";
+
+export interface ToolAnswer {
+  content: { type: string; text: string }[];
+  isError?: boolean;
+  _meta?: Record<string, unknown>;
+}
+
+interface Message {
+  id?: number | string | null;
+  method?: string;
+  params?: Record<string, unknown>;
+  result?: unknown;
+  error?: { code: number; message: string };
+}
+
+/** What the server refused, with its JSON-RPC code. */
+export class CallError extends Error {
+  constructor(
+    readonly code: number,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** A plain MCP client on the WebSocket, as Claude Code is one. */
+export class TestClient implements Disposable {
+  /** Every message the server sent, oldest first. */
+  readonly received: Message[] = [];
+  readonly closed: Promise<CloseEvent>;
+  readonly #socket: WebSocket;
+  readonly #pending = new Map<number | string, PromiseWithResolvers<unknown>>();
+  #nextId = 1;
+
+  private constructor(socket: WebSocket) {
+    this.#socket = socket;
+    this.closed = new Promise((resolve) => socket.addEventListener("close", resolve));
+    socket.addEventListener("message", (event) => this.#receive(String(event.data)));
+    socket.addEventListener("close", () => {
+      for (const pending of this.#pending.values()) pending.reject(new Error("connection closed"));
+    });
+  }
+
+  /** Connects with the lock's token, or with other headers. Rejects when the upgrade is refused. */
+  static connect(
+    lock: { port: number; content: Pick<LockContent, "authToken"> },
+    headers: Record<string, string> = {},
+  ): Promise<TestClient> {
+    const socket = new WebSocket(`ws://127.0.0.1:${lock.port}/`, {
+      protocols: ["mcp"],
+      headers: { "x-claude-code-ide-authorization": lock.content.authToken, ...headers },
+    } as never);
+    const client = new TestClient(socket);
+    return new Promise((resolve, reject) => {
+      socket.addEventListener("open", () => resolve(client));
+      socket.addEventListener("error", () => reject(new Error("the upgrade was refused")));
+    });
+  }
+
+  /** Connects and shakes hands under a name: `claude-code` is treated as the genuine CLI. */
+  static async open(
+    lock: { port: number; content: Pick<LockContent, "authToken"> },
+    name = "test-client",
+  ): Promise<TestClient> {
+    const client = await TestClient.connect(lock);
+    await client.request("initialize", {
+      protocolVersion: "2025-11-25",
+      capabilities: {},
+      clientInfo: { name, version: "1.0.0" },
+    });
+    client.notify("notifications/initialized");
+    client.notify("ide_connected", { pid: process.pid });
+    return client;
+  }
+
+  /** Rejects with CallError when the server answers with an error. */
+  request<T = unknown>(method: string, params?: unknown): Promise<T> {
+    const id = this.#nextId++;
+    const pending = Promise.withResolvers<unknown>();
+    this.#pending.set(id, pending);
+    this.send({ jsonrpc: "2.0", id, method, params });
+    return pending.promise as Promise<T>;
+  }
+
+  call(name: string, args: Record<string, unknown> = {}): Promise<ToolAnswer> {
+    return this.request<ToolAnswer>("tools/call", { name, arguments: args });
+  }
+
+  /** Calls a tool and returns its text blocks. Throws when the answer is a tool error. */
+  async texts(name: string, args: Record<string, unknown> = {}): Promise<string[]> {
+    const answer = await this.call(name, args);
+    const blocks = answer.content.map((block) => block.text);
+    if (answer.isError) throw new Error(`${name}: ${blocks.join("\n")}`);
+    return blocks;
+  }
+
+  /** Calls a tool whose answer is one block of JSON. */
+  async json<T = unknown>(name: string, args: Record<string, unknown> = {}): Promise<T> {
+    return JSON.parse((await this.texts(name, args))[0] as string) as T;
+  }
+
+  notify(method: string, params?: unknown): void {
+    this.send({ jsonrpc: "2.0", method, params });
+  }
+
+  /** Sends anything: text or bytes as they are, else JSON. */
+  send(message: unknown): void {
+    const raw = typeof message === "string" || message instanceof Uint8Array;
+    this.#socket.send(raw ? message : JSON.stringify(message));
+  }
+
+  /** Notifications of one method received so far. */
+  notifications<T = Record<string, unknown>>(method: string): T[] {
+    return this.received.filter((m) => m.method === method).map((m) => m.params as T);
+  }
+
+  /** Waits for the next message that fits, also among those already received from `from` on. */
+  async message(fits: (message: Message) => boolean, from = 0, ms = 5_000): Promise<Message> {
+    return eventually(
+      "a message",
+      () => this.received.slice(from).find(fits) ?? (false as const),
+      ms,
+    ) as Promise<Message>;
+  }
+
+  close(): void {
+    this.#socket.close();
+  }
+
+  /** Drops the connection without a goodbye. */
+  terminate(): void {
+    (this.#socket as unknown as { terminate(): void }).terminate();
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
+  #receive(text: string): void {
+    const parsed = JSON.parse(text) as Message | Message[];
+    for (const message of Array.isArray(parsed) ? parsed : [parsed]) {
+      this.received.push(message);
+      if (message.method !== undefined || message.id === undefined || message.id === null) continue;
+      const pending = this.#pending.get(message.id);
+      this.#pending.delete(message.id);
+      if (message.error) pending?.reject(new CallError(message.error.code, message.error.message));
+      else pending?.resolve(message.result);
+    }
+  }
+}

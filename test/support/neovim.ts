@@ -1,0 +1,160 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync } from "node:fs";
+import { mkdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { attach, type NeovimClient } from "neovim";
+import type { LockContent } from "../../src/discovery/lock-file";
+import { eventually } from "./eventually";
+
+export const ROOT = realpathSync(join(import.meta.dir, "../.."));
+const TOOLCHAIN = process.env["CLAUDE_CODE_NVIM_TOOLCHAIN"] ?? join(ROOT, ".toolchain");
+
+/** The compiled executable under test. */
+export const EXECUTABLE =
+  process.env["CLAUDE_CODE_NVIM_EXE"] ?? join(ROOT, "dist/claude-code-nvim");
+
+export interface NeovimVersion {
+  name: string;
+  binary: string;
+}
+
+/** The Neovims every editor test runs on: the oldest we support, and a current one. */
+export const NEOVIMS: NeovimVersion[] = [
+  { name: "Neovim 0.10", binary: neovimBinary("NVIM_0_10", "neovim-0.10") },
+  { name: "Neovim 0.12", binary: neovimBinary("NVIM_0_12", "neovim-0.12") },
+];
+
+function neovimBinary(variable: string, folder: string): string {
+  const binary = process.env[variable] ?? join(TOOLCHAIN, folder, "bin/nvim");
+  if (!existsSync(binary)) throw new Error(`no ${variable} at ${binary}: run scripts/toolchain`);
+  return binary;
+}
+
+/** An empty folder of its own, by its real path, short enough for sockets below it. */
+export function temporaryFolder(): string {
+  return realpathSync(mkdtempSync(join(tmpdir(), "ccn-")));
+}
+
+/** The environment of a new user: no configuration, no sockets, no tokens of the person testing. */
+export function isolatedEnv(home: string): Record<string, string> {
+  const kept = Object.entries(process.env).filter(
+    ([name]) => !/^(NVIM|VIM|XDG_|CLAUDE|ANTHROPIC|ENABLE_IDE|BUN_|.*_proxy$)/i.test(name),
+  );
+  return {
+    ...(Object.fromEntries(kept) as Record<string, string>),
+    HOME: home,
+    XDG_CONFIG_HOME: join(home, ".config"),
+    XDG_DATA_HOME: join(home, ".local/share"),
+    XDG_STATE_HOME: join(home, ".local/state"),
+    XDG_CACHE_HOME: join(home, ".cache"),
+    XDG_RUNTIME_DIR: join(home, "run"),
+    NVIM_LOG_FILE: join(home, "nvim.log"),
+  };
+}
+
+export interface NeovimOptions {
+  version: NeovimVersion;
+  /** Working folder; a new empty one if left out. */
+  cwd?: string;
+  /** Lua source of the table for `setup`; `false` leaves the plugin unset up. Default `{}`. */
+  setup?: string | false;
+  /** Opens the editor with a UI of this size attached, so that redrawing and modes are real. */
+  ui?: { width: number; height: number };
+  env?: Record<string, string>;
+  /** Further arguments of nvim. */
+  args?: string[];
+}
+
+/** A real Neovim with the plugin, driven over its own msgpack-RPC channel. */
+export class TestNeovim implements AsyncDisposable {
+  private constructor(
+    readonly process: ChildProcess,
+    readonly api: NeovimClient,
+    readonly cwd: string,
+    readonly home: string,
+    private readonly owned: string[],
+  ) {}
+
+  static async start(options: NeovimOptions): Promise<TestNeovim> {
+    const home = temporaryFolder();
+    const owned = [home];
+    let { cwd } = options;
+    if (!cwd) {
+      cwd = temporaryFolder();
+      owned.push(cwd);
+    }
+    const env = { ...isolatedEnv(home), ...options.env };
+    await mkdir(join(home, "run"), { recursive: true, mode: 0o700 });
+    const { setup = "{}" } = options;
+    const args = [
+      "--clean",
+      "--embed",
+      ...(options.ui ? [] : ["--headless"]),
+      "--cmd",
+      `set runtimepath^=${ROOT.replaceAll(/[ ,\\]/g, "\\$&")}`,
+      ...(setup === false ? [] : ["-c", `lua require("claude-code").setup(${setup})`]),
+      ...(options.args ?? []),
+    ];
+    const child = spawn(options.version.binary, args, { cwd, env, stdio: ["pipe", "pipe", "pipe"] });
+    child.stderr?.resume();
+    const api = attach({ proc: child, options: { logger: SILENT } });
+    const neovim = new TestNeovim(child, api, realpathSync(cwd), home, owned);
+    if (options.ui) await api.uiAttach(options.ui.width, options.ui.height, { ext_linegrid: true } as never);
+    await api.request("nvim_get_mode", []);
+    return neovim;
+  }
+
+  /** Runs Lua; `...` holds the arguments. */
+  lua<T = unknown>(source: string, ...args: unknown[]): Promise<T> {
+    return this.api.request("nvim_exec_lua", [source, args]) as Promise<T>;
+  }
+
+  /** Runs an Ex command and returns what it prints. */
+  async command(command: string): Promise<string> {
+    const { output } = (await this.api.request("nvim_exec2", [command, { output: true }])) as {
+      output: string;
+    };
+    return output;
+  }
+
+  /** Types keys as a person does: `<CR>`, `<Esc>` and the like are translated. */
+  async type(keys: string): Promise<void> {
+    await this.api.request("nvim_input", [keys]);
+    await this.api.request("nvim_get_mode", []);
+  }
+
+  get lockFolder(): string {
+    return join(this.home, ".claude/ide");
+  }
+
+  /** Waits for the lock file of this Neovim. */
+  lock(): Promise<{ path: string; port: number; content: LockContent }> {
+    return eventually("the lock file", () => {
+      const name = readdirSync(this.lockFolder).find((entry) => entry.endsWith(".lock"));
+      if (!name) throw new Error("no lock file yet");
+      const path = join(this.lockFolder, name);
+      const content = JSON.parse(readFileSync(path, "utf8")) as LockContent;
+      return { path, port: Number.parseInt(name, 10), content };
+    });
+  }
+
+  /** Ends Neovim as `:qa!` does and waits for the process. */
+  async quit(): Promise<void> {
+    if (this.process.exitCode === null && this.process.signalCode === null) {
+      const gone = new Promise((resolve) => this.process.once("exit", resolve));
+      this.api.command("qa!").catch(() => {});
+      const timer = setTimeout(() => this.process.kill("SIGKILL"), 5_000);
+      await gone;
+      clearTimeout(timer);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.quit();
+    for (const folder of this.owned) await rm(folder, { recursive: true, force: true });
+  }
+}
+
+const ignore = () => {};
+const SILENT = { info: ignore, warn: ignore, error: ignore, debug: ignore, level: "error" } as never;
