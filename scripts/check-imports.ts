@@ -57,8 +57,7 @@ const rules: Rule[] = [
     why: "main loads each command with import(): a hook must not pay for the server's start",
   },
   {
-    broken: ({ from, to }) =>
-      from === "main" && !["commands", "lib", "version"].includes(to),
+    broken: ({ from, to }) => from === "main" && !["commands", "lib", "version"].includes(to),
     why: "main only chooses a command; the work begins in commands/",
   },
   {

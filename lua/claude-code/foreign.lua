@@ -2,35 +2,34 @@
 --- lives for one file, and must not offer itself to the Claude CLI.
 local M = {}
 
---- Lua patterns on the file's name, and who opens such files. Only files given on the command
---- line count: opening one later, in a Neovim with other work, changes nothing.
+--- Lua patterns on "/" and the path as it was given, and who opens such files. Only files of the
+--- command line count: opening one later, in a Neovim with other work, changes nothing.
 local FILES = {
-  { "^COMMIT_EDITMSG$", "git commit" },
-  { "^MERGE_MSG$", "git merge" },
-  { "^SQUASH_MSG$", "git merge" },
-  { "^TAG_EDITMSG$", "git tag" },
-  { "^NOTES_EDITMSG$", "git notes" },
-  { "^EDIT_DESCRIPTION$", "git branch" },
-  { "^PULLREQ_EDITMSG$", "a pull request's editor" },
-  { "^git%-rebase%-todo$", "git rebase" },
-  { "^addp%-hunk%-edit%.diff$", "git add" },
-  { "^ADD_EDIT%.patch$", "git add" },
-  { "_LOCAL_%d+", "git mergetool" },
-  { "_REMOTE_%d+", "git mergetool" },
-  { "^svn%-commit.*%.tmp$", "svn commit" },
-  { "^hg%-editor%-", "hg commit" },
+  { "/COMMIT_EDITMSG$", "git commit" },
+  { "/MERGE_MSG$", "git merge" },
+  { "/SQUASH_MSG$", "git merge" },
+  { "/TAG_EDITMSG$", "git tag" },
+  { "/NOTES_EDITMSG$", "git notes" },
+  { "/EDIT_DESCRIPTION$", "git branch" },
+  { "/PULLREQ_EDITMSG$", "a pull request's editor" },
+  { "/git%-rebase%-todo$", "git rebase" },
+  { "/addp%-hunk%-edit%.diff$", "git add" },
+  { "/ADD_EDIT%.patch$", "git add" },
+  { "_LOCAL_%d+[^/]*$", "git mergetool" },
+  { "_REMOTE_%d+[^/]*$", "git mergetool" },
+  { "/svn%-commit[^/]*%.tmp$", "svn commit" },
+  { "/hg%-editor%-[^/]+$", "hg commit" },
   { "%.jjdescription$", "jj describe" },
-  { "^crontab$", "crontab" },
-  { "^crontab%.%w+$", "crontab" },
-  { "^sudoers%.tmp$", "visudo" },
-  { "^bash%-fc%.", "the shell's command line" },
-  { "^zsh%w+%.zsh$", "the shell's command line" },
-  { "^tmp%.%w+%.fish$", "the shell's command line" },
-  { "^kubectl%-edit%-", "kubectl edit" },
-  { "^psql%.edit%.", "psql" },
-  { "^mutt%-", "a mail program" },
-  { "^neomutt%-", "a mail program" },
-  { "^claude%-prompt%-", "the Claude CLI's prompt" },
+  { "/crontab%.%w+/crontab$", "crontab" },
+  { "/crontab%.%w%w%w%w%w%w+$", "crontab" },
+  { "/sudoers%.tmp$", "visudo" },
+  { "/bash%-fc%.%w+$", "the shell's command line" },
+  { "/zsh%w%w%w%w%w%w%.zsh$", "the shell's command line" },
+  { "/tmp%.%w+%.fish$", "the shell's command line" },
+  { "/kubectl%-edit%-[^/]+$", "kubectl edit" },
+  { "/psql%.edit%.[^/]+$", "psql" },
+  { "mutt%-[^/]+%-%d+%-%d+%-%d+$", "a mail program" },
+  { "/claude%-prompt%-%x+%-?[%x-]*%.md$", "the Claude CLI's prompt" },
 }
 
 --- Arguments of Neovim itself that make it a pager or run it as a script.
@@ -71,9 +70,9 @@ local function by_file()
   for _, argument in
     ipairs(vim.fn.argv() --[[@as string[] ]])
   do
-    local name = vim.fs.basename(vim.fs.normalize(argument))
+    local path = "/" .. vim.fs.normalize(argument)
     for _, file in ipairs(FILES) do
-      if name:match(file[1]) then
+      if path:find(file[1]) then
         return file[2]
       end
     end

@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { eventually } from "../support/eventually";
+import { isolatedEnv, NEOVIMS, ROOT, TestNeovim, temporaryFolder } from "../support/neovim";
+
+/** Files on the command line, and the program that opened them. */
+const FILES: [file: string, program: string][] = [
+  [".git/COMMIT_EDITMSG", "git commit"],
+  [".git/MERGE_MSG", "git merge"],
+  [".git/rebase-merge/git-rebase-todo", "git rebase"],
+  [".git/TAG_EDITMSG", "git tag"],
+  [".git/addp-hunk-edit.diff", "git add"],
+  ["./main_LOCAL_4711.lua", "git mergetool"],
+  ["/tmp/crontab.XyZ123", "crontab"],
+  ["/tmp/crontab.XyZ123/crontab", "crontab"],
+  ["/tmp/claude-prompt-5f2a.md", "the Claude CLI's prompt"],
+  ["/tmp/neomutt-host-1000-4711-815", "a mail program"],
+  ["/tmp/bash-fc.AbCdEf", "the shell's command line"],
+  ["/tmp/kubectl-edit-123.yaml", "kubectl edit"],
+  ["main.lua", "a person"],
+  ["COMMIT_EDITMSG.md", "a person"],
+  ["docs/crontab.md", "a person"],
+  ["zshrc.zsh/notes", "a person"],
+  ["src/claude-prompts.ts", "a person"],
+  ["claude-prompt-ideas.md", "a person"],
+  ["deploy/crontab", "a person"],
+  ["mutt-colors.md", "a person"],
+];
+
+interface Situation {
+  state: string;
+  why?: string;
+  folders: string[];
+}
+
+describe.each(NEOVIMS)("auto_start in $name", (version) => {
+  let plain: TestNeovim;
+  beforeAll(async () => {
+    plain = await TestNeovim.start({ version, setup: false });
+  });
+  afterAll(() => plain[Symbol.asyncDispose]());
+
+  const situation = (neovim: TestNeovim) =>
+    neovim.lua<Situation>(`return require("claude-code").status()`);
+  const decided = (neovim: TestNeovim) =>
+    eventually("a decision", async () => {
+      const found = await situation(neovim);
+      return (found.state !== "stopped" || found.why !== undefined) && found;
+    });
+
+  test.each(FILES)("%s was opened by %s", async (file, program) => {
+    await plain.lua(`vim.cmd.args({ args = { vim.fn.fnameescape(...) } })`, file);
+    const found = await plain.lua<string>(
+      `return require("claude-code.foreign").program() or "a person"`,
+    );
+    expect(found).toBe(program);
+  });
+
+  test.each([
+    ["vim.env.CLAUDECODE = '1'", "vim.env.CLAUDECODE = nil", "the Claude CLI"],
+    ["vim.g.vscode = 1", "vim.g.vscode = nil", "VS Code"],
+  ])("%s tells the program", async (set, unset, program) => {
+    await plain.command("%argdelete");
+    const found = await plain.lua<string>(
+      `${set} local found = require("claude-code.foreign").program() ${unset} return found`,
+    );
+    expect(found).toBe(program);
+  });
+
+  test.each([
+    ["-", "a pipe"],
+    ["+Man!", "man"],
+  ])("nvim %s reads for a pager", async (argument, program) => {
+    const home = temporaryFolder();
+    const child = Bun.spawn(
+      [
+        ...[version.binary, "--clean", "--headless", "--cmd", `set runtimepath^=${ROOT}`],
+        ...["--cmd", `lua require("claude-code").setup({})`],
+        ...["-c", `lua io.stdout:write(require("claude-code.foreign").program() or "nobody")`],
+        ...["-c", "qa!", argument],
+      ],
+      { stdin: new Blob(["text\n"]), stdout: "pipe", stderr: "ignore", env: isolatedEnv(home) },
+    );
+    expect(await new Response(child.stdout).text()).toBe(program);
+  });
+
+  test("git's commit editor publishes nothing, and is told why", async () => {
+    await using neovim = await TestNeovim.start({ version, args: ["COMMIT_EDITMSG"] });
+    const { state, why } = await decided(neovim);
+    expect(state).toBe("stopped");
+    expect(why).toBe("this Neovim edits for another program (git commit)");
+    await neovim.command("ClaudeCodeStart"); // the person's word goes before
+    expect((await neovim.lock()).content.workspaceFolders).toEqual([neovim.cwd]);
+  });
+
+  test("the home folder is not published; a project that is entered from there is", async () => {
+    const home = temporaryFolder();
+    const project = join(home, "project");
+    mkdirSync(project);
+    const env = { HOME: home };
+    await using neovim = await TestNeovim.start({ version, cwd: home, env });
+    const { state, why } = await decided(neovim);
+    expect(state).toBe("stopped");
+    expect(why).toBe("the workspace would be the home folder or one above it");
+    await neovim.command(`cd ${project}`);
+    expect((await decided(neovim)).state).not.toBe("stopped");
+    expect((await situation(neovim)).folders).toEqual([project]);
+  });
+
+  test.each([
+    ["true", "/", true, ["/"]],
+    ["true", undefined, true, undefined],
+    ["false", undefined, false, undefined],
+    ["function() return false end", undefined, false, undefined],
+    ["function(c) return c.reason ~= nil and #c.folders == 0 end", "/", true, ["/"]],
+    ["function() error('oops') end", undefined, true, undefined],
+    ['"auto"', "/", false, []],
+  ] as const)("auto_start = %s in %p starts: %p", async (option, cwd, starts, folders) => {
+    await using neovim = await TestNeovim.start({
+      version,
+      setup: `{ auto_start = ${option} }`,
+      ...(cwd && { cwd }),
+    });
+    const found = await decided(neovim);
+    expect(found.state === "stopped").toBe(!starts);
+    expect(found.folders).toEqual(folders ? [...folders] : [neovim.cwd]);
+  });
+
+  test("nothing starts before setup()", async () => {
+    expect(await plain.lua(`return package.loaded["claude-code"] == nil`)).toBe(true);
+    expect(await plain.lua(`return vim.fn.exists(":ClaudeCodeStart")`)).toBe(2);
+  });
+});

@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { eventually } from "../support/eventually";
+import { NEOVIMS, TestNeovim } from "../support/neovim";
+
+describe.each(NEOVIMS)("the executable in $name", (version) => {
+  let neovim: TestNeovim;
+  beforeAll(async () => {
+    neovim = await TestNeovim.start({ version, setup: "{ auto_start = false }" });
+    await neovim.lua(`
+      SAID = {}
+      vim.notify = function(text, level) table.insert(SAID, text) end`);
+  });
+  afterAll(() => neovim[Symbol.asyncDispose]());
+  beforeEach(async () => {
+    await neovim.lua(`SAID = {}`);
+  });
+
+  /** Starts in a Neovim that was changed by `change`; what is said when it has failed. */
+  const failing = async (change: string, undo: string): Promise<string[]> => {
+    await neovim.lua(`
+      ${change}
+      require("claude-code").start()`);
+    const said = await eventually("a message", async () => {
+      const texts = await neovim.lua<string[]>(`return SAID`);
+      return texts.length > 0 && texts;
+    });
+    const status = await neovim.lua<{ state: string; last_error: string }>(
+      `${undo} return require("claude-code").status()`,
+    );
+    expect(status.state).toBe("failed");
+    expect(said).toEqual([`claude-code.nvim: ${status.last_error}`]);
+    expect(await neovim.lua(`return vim.env.CLAUDE_CODE_SSE_PORT`)).toBeNull();
+    return said;
+  };
+
+  test("is missing: says where it was looked for, and the command", async () => {
+    const [said] = await failing(
+      `require("claude-code.config").get().binary.source = "managed"`,
+      `require("claude-code.config").get().binary.source = "auto"`,
+    );
+    expect(said).toContain("was not found");
+    expect(said).toContain("/.local/share/claude-code.nvim/bin/claude-code-nvim");
+    expect(said).toContain("bun install && bun run build");
+  });
+
+  test("is no executable: names the option", async () => {
+    const [said] = await failing(
+      `require("claude-code.config").get().binary.path = "/etc/passwd"`,
+      `require("claude-code.config").get().binary.path = nil`,
+    );
+    expect(said).toContain("binary.path is /etc/passwd, which is not an executable file");
+  });
+
+  test("speaks another contract: names both versions and the command, and is not retried", async () => {
+    const [said] = await failing(
+      `require("claude-code.contract").number, require("claude-code.contract").version = 99, "9.9.9"`,
+      `require("claude-code.contract").number, require("claude-code.contract").version = 1, "0.1.0"`,
+    );
+    expect(said).toMatch(/has version 0\.1\.0 and the plugin version 9\.9\.9/);
+    expect(said).toContain("bun run build");
+  });
+
+  test("does not take the launch line: repeats what it said", async () => {
+    const [said] = await failing(
+      `IDENTITY = require("claude-code.identity"); TOKEN = IDENTITY.token
+       IDENTITY.token = function() return "no uuid" end`,
+      `IDENTITY.token = TOKEN`,
+    );
+    expect(said).toContain("did not accept how it was started");
+    expect(said).toContain("wrong in: token");
+  });
+
+  test("ends again and again: gives up, and names the log", async () => {
+    const [said] = await failing(
+      `IDENTITY = require("claude-code.identity"); ADDRESS = IDENTITY.address
+       IDENTITY.address = function() return "/nonexistent/socket" end`,
+      `IDENTITY.address = ADDRESS`,
+    );
+    const log = await neovim.lua<string>(`return require("claude-code.log").path()`);
+    expect(said).toContain("ended 3 times in a row (exit code 5)");
+    expect(said).toContain("Neovim at /nonexistent/socket cannot be reached");
+    expect(said).toContain(`:ClaudeCodeLog (${log})`);
+    expect(existsSync(log)).toBe(true);
+  });
+
+  test("starts after all of that by :ClaudeCodeStart, and :ClaudeCodeLog shows what was", async () => {
+    await neovim.command("ClaudeCodeStart");
+    expect((await neovim.lock()).content.workspaceFolders).toEqual([neovim.cwd]);
+    await neovim.command("ClaudeCodeLog");
+    const text = await neovim.lua<string>(
+      `return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, true), "\\n")`,
+    );
+    expect(text).toContain("exit code 5");
+    await neovim.command("ClaudeCodeStop");
+  });
+
+  test("is restarted with growing delays, for as long as the CLI tries to reconnect", async () => {
+    const delays = await neovim.lua<Record<string, number[]>>(`
+      local Backoff = require("claude-code.backoff")
+      local function run(proven, step)
+        local backoff, delays = Backoff.new(), {}
+        for time = 0, 9 do
+          local delay = backoff:next(time * step, proven)
+          if not delay then break end
+          table.insert(delays, delay)
+        end
+        return delays
+      end
+      return { unproven = run(false, 1), proven = run(true, 1), rare = run(true, 60001) }`);
+    expect(delays.unproven).toEqual([0, 250]);
+    expect(delays.proven).toEqual([0, 250, 1000, 2000, 4000]);
+    expect(delays.rare).toEqual(Array(10).fill(0));
+  });
+
+  test("does not inherit what makes a Bun program run foreign code", async () => {
+    const env = await neovim.lua<Record<string, string>>(`
+      for _, name in ipairs({ "BUN_OPTIONS", "BUN_BE_BUN", "BUN_INSPECT", "BUN_INSPECT_PRELOAD" }) do
+        vim.env[name] = "x"
+      end
+      return require("claude-code.process").environment()`);
+    expect(Object.keys(env).filter((name) => name.startsWith("BUN_"))).toEqual([]);
+  });
+
+  test("is never taken from a relative entry of $PATH, nor reached by TCP", async () => {
+    await Bun.write(`${neovim.cwd}/claude-code-nvim`, "#!/bin/sh\n", { mode: 0o755 });
+    const [found, address] = await neovim.lua<[boolean, string]>(`
+      require("claude-code.config").get().binary.source = "system"
+      local path = vim.env.PATH
+      vim.env.PATH = ".:" .. path
+      local found = require("claude-code.binary").find()
+      vim.env.PATH = path
+      vim.fn.serverstop(vim.v.servername)
+      vim.fn.serverstart("127.0.0.1:0")
+      return { found ~= nil, require("claude-code.identity").address() }`);
+    expect(found).toBe(false);
+    expect(address).toStartWith("/");
+  });
+});

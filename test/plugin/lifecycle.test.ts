@@ -1,0 +1,331 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, mkdirSync, readdirSync, statSync, symlinkSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import type { LockContent } from "../../src/discovery/lock-file";
+import { TestClient } from "../support/client";
+import { eventually } from "../support/eventually";
+import { NEOVIMS, TestNeovim } from "../support/neovim";
+
+const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+interface Status {
+  state: string;
+  process_id?: number;
+  port?: number;
+  clients: unknown[];
+}
+
+const status = (neovim: TestNeovim) => neovim.lua<Status>(`return require("claude-code").status()`);
+
+/** Waits until the executable has said that it serves; its process id. */
+async function ready(neovim: TestNeovim, unlike?: number): Promise<number> {
+  return eventually("a ready server", async () => {
+    const { state, process_id } = await status(neovim);
+    return state === "ready" && process_id !== unlike && (process_id as number);
+  });
+}
+
+const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
+
+const ps = (field: string, pid: number) =>
+  Bun.spawnSync(["ps", "-ww", "-o", `${field}=`, "-p", String(pid)])
+    .stdout.toString()
+    .trim();
+
+/** Not alive is also one that nobody has buried yet. */
+const isAlive = (pid: number) => /^[^Z]/.test(ps("stat", pid));
+
+const locks = (neovim: TestNeovim) =>
+  readdirSync(neovim.lockFolder).filter((name) => name.endsWith(".lock"));
+
+const noLock = (neovim: TestNeovim, ms?: number) =>
+  eventually("no lock file", () => locks(neovim).length === 0, ms);
+
+async function folders(neovim: TestNeovim, wanted: string[]): Promise<void> {
+  await eventually(`the folders ${wanted}`, async () => {
+    const { content } = await neovim.lock();
+    expect(content.workspaceFolders).toEqual(wanted);
+  });
+}
+
+describe.each(NEOVIMS)("$name", (version) => {
+  describe("one Neovim's server", () => {
+    let neovim: TestNeovim;
+    let lock: { path: string; port: number; content: LockContent };
+    let executable: number;
+
+    beforeAll(async () => {
+      neovim = await TestNeovim.start({
+        version,
+        setup: false,
+        env: { HTTP_PROXY: "http://proxy.invalid:3128", NO_PROXY: "intranet.invalid" },
+      });
+      await neovim.lua(`
+        EVENTS = {}
+        vim.api.nvim_create_autocmd("User", { pattern = "ClaudeCode*", callback = function(event)
+          table.insert(EVENTS, { event.match, event.data })
+        end })
+        require("claude-code").setup({})`);
+      executable = await ready(neovim);
+      lock = await neovim.lock();
+    });
+    afterAll(() => neovim[Symbol.asyncDispose]());
+
+    const takeEvents = () =>
+      neovim.lua<[string, Record<string, unknown>][]>(
+        `local events = EVENTS; EVENTS = {}; return events`,
+      );
+    /** The environment that a terminal would inherit now. */
+    const terminalEnv = (...names: string[]) =>
+      neovim.lua<string[]>(
+        `return vim.split(vim.fn.system({ "sh", "-c", ... }), "\\n", { trimempty = false })`,
+        names.map((name) => `printf '%s\\n' "$${name}"`).join(";"),
+      );
+
+    test("writes the lock file of the specification", async () => {
+      expect(lock.content).toEqual({
+        pid: neovim.process.pid as number,
+        workspaceFolders: [neovim.cwd],
+        ideName: "Neovim",
+        transport: "ws",
+        runningInWindows: false,
+        authToken: expect.stringMatching(UUID_V4),
+      });
+      expect(lock.port).toBeWithin(10_000, 65_536);
+      expect(mode(lock.path)).toBe("600");
+      expect(mode(dirname(lock.path))).toBe("700");
+      expect(await takeEvents()).toEqual([
+        ["ClaudeCodeServerStarted", { port: lock.port, lock_file: lock.path }],
+      ]);
+    });
+
+    test("keeps the token out of the command line and the log", async () => {
+      const argv = ps("args", executable);
+      const log = await neovim.lua<string>(`return require("claude-code.log").path()`);
+      expect(argv).toEndWith("claude-code-nvim serve");
+      expect(await Bun.file(log).text()).not.toContain(lock.content.authToken);
+      expect(mode(log)).toBe("600");
+    });
+
+    test("points terminals to itself, past a proxy", async () => {
+      const names = ["CLAUDE_CODE_SSE_PORT", "ENABLE_IDE_INTEGRATION", "NO_PROXY", "no_proxy"];
+      const [port, integration, upper, lower] = await terminalEnv(...names);
+      expect(port).toBe(String(lock.port));
+      expect(integration).toBe("true");
+      expect(upper).toBe("intranet.invalid,127.0.0.1,localhost");
+      expect(lower).toBe(""); // set, it would hide the other from programs that read it first
+    });
+
+    test("tells of clients once they have said their name", async () => {
+      const client = await TestClient.open(lock, "somebody");
+      const connected = await eventually("the event", async () => {
+        const [event] = await takeEvents();
+        return event ?? false;
+      });
+      expect(connected[0]).toBe("ClaudeCodeClientConnected");
+      expect(connected[1]).toMatchObject({ name: "somebody", version: "1.0.0" });
+      expect((await status(neovim)).clients).toHaveLength(1);
+      client.close();
+      const gone = await eventually("the event", async () => {
+        const [event] = await takeEvents();
+        return event ?? false;
+      });
+      expect(gone[0]).toBe("ClaudeCodeClientDisconnected");
+      expect(gone[1]).toMatchObject({ name: "somebody" });
+    });
+
+    test("shows a report without a hit-enter prompt", async () => {
+      await neovim.command("ClaudeCodeStatus");
+      const report = await neovim.lua<string>(
+        `return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, true), "\\n")`,
+      );
+      for (const part of [
+        "ready",
+        "(build) version 0.1.0",
+        String(lock.port),
+        lock.path,
+        neovim.cwd,
+      ]) {
+        expect(report).toContain(part);
+      }
+      await neovim.type("q");
+      expect(await neovim.lua<number>(`return #vim.api.nvim_list_wins()`)).toBe(1);
+      expect(await neovim.lua<number>(`return #vim.api.nvim_list_bufs()`)).toBe(1);
+    });
+
+    test.each(["Accept", "Deny"])(":ClaudeCodeDiff%s says that no diff waits", async (answer) => {
+      await neovim.command(`ClaudeCodeDiff${answer}`);
+      const said = await eventually("the message", async () => {
+        const messages = await neovim.command("messages");
+        return messages !== "" && messages;
+      });
+      expect(said).toContain("no diff is waiting");
+      await neovim.command("messages clear");
+    });
+
+    test("has nothing to mend in :checkhealth", async () => {
+      const findings = await neovim.lua<string>(`
+        vim.cmd("checkhealth claude-code")
+        return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, true), "\\n")`);
+      expect(findings).toContain("server ready on port");
+      expect(findings).toContain("readable by you alone");
+      expect(findings).not.toContain("ERROR");
+      await neovim.command("bwipeout!");
+    });
+
+    test("follows :cd by real paths, the home folder left out", async () => {
+      const real = join(neovim.cwd, "real");
+      mkdirSync(real);
+      symlinkSync(real, join(neovim.cwd, "link"));
+      await neovim.command(`cd ${join(neovim.cwd, "link")}`);
+      await folders(neovim, [real]);
+      await neovim.command(`cd ${neovim.home}`);
+      await folders(neovim, []);
+      await neovim.command(`cd ${neovim.cwd}`);
+      await folders(neovim, [neovim.cwd]);
+      expect(mode(lock.path)).toBe("600");
+    });
+
+    test("follows :tcd and tabs, the current one first", async () => {
+      const other = join(neovim.cwd, "other");
+      mkdirSync(other);
+      await neovim.command(`tabnew | tcd ${other}`);
+      await folders(neovim, [other, neovim.cwd]);
+      await neovim.command("tabnext");
+      await folders(neovim, [neovim.cwd, other]);
+      await neovim.command("tabonly!");
+      await folders(neovim, [neovim.cwd]);
+    });
+
+    test("follows the folders of language servers that are attached", async () => {
+      const library = join(neovim.home, "library");
+      mkdirSync(library);
+      await neovim.lua(
+        `local root, server = ..., {
+          request = function(_, _, method, _, callback)
+            vim.schedule(function()
+              callback(nil, method == "initialize" and { capabilities = {} } or nil)
+            end)
+            return true, 1
+          end,
+          notify = function() return true end,
+          is_closing = function() return CLOSED end,
+          terminate = function() CLOSED = true end,
+        }
+        LSP = vim.lsp.start({ name = "stub", root_dir = root, cmd = function(dispatchers)
+          server.request = function(method, _, callback)
+            vim.schedule(function()
+              callback(nil, method == "initialize" and { capabilities = {} } or nil)
+              if method == "shutdown" then dispatchers.on_exit(0, 0) end
+            end)
+            return true, 1
+          end
+          return server
+        end })`,
+        library,
+      );
+      await folders(neovim, [neovim.cwd, library]);
+      await neovim.lua(`vim.lsp.buf_detach_client(0, LSP)`);
+      await folders(neovim, [neovim.cwd]);
+    });
+
+    test("comes back on the same port with the same token when it is killed", async () => {
+      await takeEvents();
+      process.kill(executable, "SIGKILL");
+      const before = executable;
+      executable = await ready(neovim, before);
+      expect((await neovim.lock()).content).toEqual(lock.content);
+      expect(locks(neovim)).toEqual([basename(lock.path)]);
+      expect((await takeEvents()).map(([name, data]) => [name, data.reason])).toEqual([
+        ["ClaudeCodeServerStopped", "crashed"],
+        ["ClaudeCodeServerStarted", undefined],
+      ]);
+      using client = await TestClient.open(lock);
+      expect(await client.request("ping")).toEqual({});
+    });
+
+    test("survives that Neovim is suspended", async () => {
+      neovim.process.kill("SIGSTOP");
+      await Bun.sleep(100);
+      neovim.process.kill("SIGCONT");
+      expect((await status(neovim)).state).toBe("ready");
+      expect(isAlive(executable)).toBe(true);
+    });
+
+    test(":ClaudeCodeStop ends it, :ClaudeCodeStart brings the same one back", async () => {
+      await neovim.command("ClaudeCodeStop");
+      expect(locks(neovim)).toEqual([]);
+      expect(await neovim.lua(`return require("claude-code.editor").is_attached()`)).toBe(false);
+      expect((await status(neovim)).state).toBe("stopped");
+      expect(
+        await terminalEnv("CLAUDE_CODE_SSE_PORT", "ENABLE_IDE_INTEGRATION", "NO_PROXY"),
+      ).toEqual(["", "", "intranet.invalid", ""]);
+      await eventually("the end of the executable", () => !isAlive(executable));
+      await neovim.command("ClaudeCodeStart");
+      executable = await ready(neovim);
+      expect((await neovim.lock()).content).toEqual(lock.content);
+      expect((await neovim.lock()).path).toBe(lock.path);
+    });
+
+    test("leaves nothing behind after :qa", async () => {
+      await neovim.quit();
+      expect(locks(neovim)).toEqual([]);
+      await eventually("the end of the executable", () => !isAlive(executable));
+    });
+  });
+
+  describe("leaves no lock file", () => {
+    test("after kill -9 of Neovim", async () => {
+      await using neovim = await TestNeovim.start({ version });
+      const executable = await ready(neovim);
+      neovim.process.kill("SIGKILL");
+      await noLock(neovim);
+      await eventually("the end of the executable", () => !isAlive(executable));
+    });
+
+    test("after kill -9 of the executable and :qa at once", async () => {
+      await using neovim = await TestNeovim.start({ version });
+      process.kill(await ready(neovim), "SIGKILL");
+      await neovim.quit();
+      await noLock(neovim);
+    });
+
+    test("when the executable hangs at :qa, which does not wait for it", async () => {
+      await using neovim = await TestNeovim.start({ version });
+      const executable = await ready(neovim);
+      process.kill(executable, "SIGSTOP");
+      const start = performance.now();
+      await neovim.quit();
+      expect(performance.now() - start).toBeLessThan(1000);
+      expect(locks(neovim)).toEqual([]);
+      await eventually("the end of the executable", () => !isAlive(executable));
+    });
+
+    test("of its own, but keeps those of others", async () => {
+      await using neovim = await TestNeovim.start({ version });
+      const { path } = await neovim.lock();
+      const foreign = join(neovim.lockFolder, "9.lock");
+      await Bun.write(foreign, JSON.stringify({ pid: process.pid, ideName: "VS Code" }));
+      await neovim.quit();
+      expect(existsSync(path)).toBe(false);
+      expect(existsSync(foreign)).toBe(true);
+    });
+  });
+
+  test("honours CLAUDE_CONFIG_DIR and reports another editor in the same workspace", async () => {
+    await using neovim = await TestNeovim.start({ version, setup: false });
+    const config = join(neovim.home, "elsewhere");
+    mkdirSync(join(config, "ide"), { recursive: true });
+    const rival = { pid: process.pid, ideName: "Rival", workspaceFolders: [neovim.cwd] };
+    await Bun.write(join(config, "ide/10.lock"), JSON.stringify(rival));
+    await neovim.lua(`vim.env.CLAUDE_CONFIG_DIR = ...; require("claude-code").setup({})`, config);
+    await ready(neovim);
+    const lines = await neovim.lua<string[]>(`return require("claude-code.status").lines()`);
+    expect(lines.join("\n")).toContain(
+      `Rival (process ${process.pid}) publishes ${neovim.cwd} too`,
+    );
+    expect(readdirSync(join(config, "ide"))).toHaveLength(2);
+    await neovim.quit();
+    expect(readdirSync(join(config, "ide"))).toEqual(["10.lock"]);
+  });
+});

@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { eventually } from "../support/eventually";
+import { NEOVIMS, TestNeovim } from "../support/neovim";
+
+/** What the user wrote, and what is said about it. */
+const PROBLEMS: [options: string, message: string][] = [
+  [`{ autostart = true }`, "autostart: unknown option; did you mean auto_start?"],
+  [`{ debounce_ms = 1 }`, "debounce_ms: unknown option; did you mean selection.debounce_ms?"],
+  [`{ binary = { pth = "x" } }`, "binary.pth: unknown option; did you mean binary.path?"],
+  [`{ zzzzzzzzzz = 1 }`, "zzzzzzzzzz: unknown option"],
+  [`{ 7 }`, "1: unknown option"],
+  [`{ binary = "x" }`, `binary: expected a table { path, source }, got "x"`],
+  [`{ binary = { path = 5 } }`, "binary.path: expected a string, got 5"],
+  [
+    `{ binary = { source = "brew" } }`,
+    `binary.source: expected one of "auto", "build", "managed", "system", got "brew"`,
+  ],
+  [`{ auto_start = "no" }`, `auto_start: expected "auto" or a boolean or a function, got "no"`],
+  [
+    `{ selection = { debounce_ms = 0.5 } }`,
+    "selection.debounce_ms: expected a whole number from 0 to 10000, got 0.5",
+  ],
+  [
+    `{ port_range = { 20000, 10000 } }`,
+    "port_range: expected two ports { lowest, highest } from 1024 to 65535, got { 20000, 10000 }",
+  ],
+  [`"fast"`, `expected a table of options, got "fast"`],
+];
+
+describe.each(NEOVIMS)("setup() in $name", (version) => {
+  let neovim: TestNeovim;
+  beforeAll(async () => {
+    neovim = await TestNeovim.start({ version, setup: false });
+    await neovim.lua(`
+      SAID = {}
+      vim.notify = function(text) table.insert(SAID, text) end
+      package.loaded["claude-code.autostart"] = { arm = function() end }`);
+  });
+  afterAll(() => neovim[Symbol.asyncDispose]());
+
+  const setup = async (options: string): Promise<string[]> => {
+    await neovim.lua(`SAID = {}; require("claude-code").setup(${options})`);
+    // Messages are scheduled; this one comes behind them.
+    await neovim.lua(`DONE = false; vim.schedule(function() DONE = true end)`);
+    await eventually("the messages", () => neovim.lua<boolean>(`return DONE`));
+    return neovim.lua<string[]>(`return SAID`);
+  };
+
+  test.each(PROBLEMS)("%s is reported by name", async (options, message) => {
+    const said = await setup(options);
+    expect(said).toHaveLength(1);
+    expect(said[0]?.split("\n  ").slice(1)).toEqual([message]);
+  });
+
+  test("all problems come in one message, and the valid rest is used", async () => {
+    const said = await setup(`{ lgo = 1, selection = { enabled = 3, debounce_ms = 50 } }`);
+    expect(said).toHaveLength(1);
+    expect(said[0]).toStartWith("claude-code.nvim: setup() got options it cannot use");
+    expect(said[0]?.split("\n")).toHaveLength(3);
+    expect(await neovim.lua(`return require("claude-code.config").get().selection`)).toEqual({
+      enabled: true,
+      debounce_ms: 50,
+    });
+  });
+
+  test("nothing is said about what is right", async () => {
+    expect(await setup("")).toEqual([]);
+    expect(await setup("{}")).toEqual([]);
+    const all = `{ auto_start = function() end, port_range = { 1024, 1024 },
+      binary = { path = "~/x", source = "build" }, log = { level = "off" },
+      diff = { layout = "vertical", focus = false } }`;
+    expect(await setup(all)).toEqual([]);
+  });
+
+  test("every option has a default of its own type, a description, and no twin", async () => {
+    const faults = await neovim.lua<string[]>(`
+      local faults, seen = {}, {}
+      for _, option in ipairs(require("claude-code.config").options) do
+        local fits = option.default == nil or option.type.accepts(option.default)
+        if not fits or option.description == "" or seen[option.key] then
+          table.insert(faults, option.key)
+        end
+        seen[option.key] = true
+      end
+      return faults`);
+    expect(faults).toEqual([]);
+  });
+
+  test("takes under 3 ms, and loads neither the server nor the editor's half", async () => {
+    await using fresh = await TestNeovim.start({ version, setup: false });
+    const before = await fresh.lua<number>(`
+      local start = vim.uv.hrtime()
+      require("claude-code").setup({})
+      return (vim.uv.hrtime() - start) / 1e6`);
+    expect(before).toBeLessThan(3);
+    const loaded = await fresh.lua<string[]>(`
+      for name in pairs(package.loaded) do
+        if name:find("^claude%-code") then package.loaded[name] = nil end
+      end
+      require("claude-code").setup({})
+      return vim.tbl_filter(function(name)
+        return name:find("^claude%-code") ~= nil
+      end, vim.tbl_keys(package.loaded))`);
+    expect(loaded).not.toContain("claude-code.server");
+    expect(loaded).not.toContain("claude-code.editor");
+  });
+});
