@@ -86,7 +86,8 @@ end
 ---@return claude-code.Diagnostic
 local function translate(item, lines)
   local lnum, col = convert(lines, item.lnum, item.col or 0)
-  local end_lnum, end_col = convert(lines, item.end_lnum or item.lnum, item.end_col or item.col or 0)
+  local end_lnum, end_col =
+    convert(lines, item.end_lnum or item.lnum, item.end_col or item.col or 0)
   local code = item.code
   return {
     lnum = lnum,

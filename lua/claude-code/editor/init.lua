@@ -19,12 +19,12 @@ end
 
 ---Tells a colleague module that may be missing in a stripped-down installation or in tests.
 ---@param name string function of claude-code.server
----@param argument any
+---@param ... any
 ---@return true
-local function tell_server(name, argument)
+local function tell_server(name, ...)
   local ok, server = pcall(require, "claude-code.server")
   if ok and type(server[name]) == "function" then
-    server[name](argument)
+    server[name](...)
   end
   return true
 end
@@ -58,7 +58,9 @@ local methods = {
 function M.call(method, params)
   local handler = methods[method]
   if not handler then
-    return { error = ("the plugin has no method %q: update plugin and executable together"):format(method) }
+    return {
+      error = ("the plugin has no method %q: update plugin and executable together"):format(method),
+    }
   end
   local ok, value, failure = xpcall(handler, debug.traceback, params or {})
   if not ok then
@@ -96,7 +98,12 @@ function M.attach(info)
   M.detach()
   channel = info.channel
   local delta = require("claude-code.editor.state").start()
-  tell_server("on_attach", channel)
+  tell_server("on_attach", channel, {
+    version = info.version,
+    on_gone = function()
+      M.detach(info.channel)
+    end,
+  })
   return delta
 end
 
@@ -107,6 +114,7 @@ function M.detach(which)
     return
   end
   channel = nil
+  pcall(vim.api.nvim_del_augroup_by_name, "claude-code.editor")
   require("claude-code.editor.state").stop()
   if package.loaded["claude-code.editor.diff"] then
     require("claude-code.editor.diff").abandon()

@@ -8,7 +8,9 @@ local M = {}
 local function is_builtin()
   local source = debug.getinfo(vim.notify, "S").source
   -- Precompiled in 0.12, where no source is told.
-  return source == "?" or source:find("^@?vim/_") ~= nil or source:find("/lua/vim/_", 1, true) ~= nil
+  return source == "?"
+    or source:find("^@?vim/_") ~= nil
+    or source:find("/lua/vim/_", 1, true) ~= nil
 end
 
 ---@param text string

@@ -1,0 +1,76 @@
+--- Moving the cursor into a diff and back to where the person was.
+local api = vim.api
+local windows = require("claude-code.editor.diff.windows")
+
+---Keys typed for the terminal when the diff took the focus must not decide about it.
+local GRACE_MS = 300
+
+local M = {}
+
+---@class claude-code.Origin
+---@field win integer
+---@field terminal boolean it was in terminal mode
+
+---Window that terminal mode is on its way back to: until then `mode()` does not say so.
+local returning ---@type integer?
+
+---@return claude-code.Origin
+function M.origin()
+  local win = api.nvim_get_current_win()
+  local terminal = api.nvim_get_mode().mode == "t" or returning == win
+  return { win = win, terminal = terminal }
+end
+
+---@param session claude-code.Diff
+---@param origin claude-code.Origin
+function M.take(session, origin)
+  returning = nil
+  if origin.terminal then
+    vim.cmd.stopinsert()
+    M.postpone_keys(session)
+  end
+  windows.quietly(function()
+    api.nvim_set_current_win(session.place.focus)
+  end)
+end
+
+---Keys count from some ms after now.
+---@param session claude-code.Diff
+function M.postpone_keys(session)
+  session.ready_at = vim.uv.now() + GRACE_MS
+end
+
+---@param session claude-code.Diff
+---@return boolean
+function M.keys_count(session)
+  return not session.ready_at or vim.uv.now() >= session.ready_at
+end
+
+---Is the cursor in one of the diff's windows?
+---@param session claude-code.Diff
+---@return boolean
+function M.is_inside(session)
+  return vim.tbl_contains(session.place.windows, api.nvim_get_current_win())
+end
+
+---Back to the window, the "previous window" and the mode of before. With autocommands off.
+---@param origin claude-code.Origin
+---@param shot claude-code.WindowShot
+function M.give_back(origin, shot)
+  if not api.nvim_win_is_valid(origin.win) then
+    return
+  end
+  if shot.previous ~= 0 and api.nvim_win_is_valid(shot.previous) then
+    api.nvim_set_current_win(shot.previous)
+  end
+  api.nvim_set_current_win(origin.win)
+  if origin.terminal and vim.bo[api.nvim_win_get_buf(origin.win)].buftype == "terminal" then
+    returning = origin.win
+    vim.cmd.startinsert()
+    vim.defer_fn(function()
+      returning = nil
+    end, 100)
+  end
+end
+
+return M

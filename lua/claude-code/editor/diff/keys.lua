@@ -1,0 +1,43 @@
+--- The keys of a diff, in normal mode on both sides.
+local focus = require("claude-code.editor.diff.focus")
+
+local M = {}
+
+---@param session claude-code.Diff
+---@param decide fun()
+---@return fun()
+local function deliberate(session, decide)
+  return function()
+    if not focus.keys_count(session) then
+      -- Still typing for the terminal: wait for a pause.
+      focus.postpone_keys(session)
+      return
+    end
+    decide()
+  end
+end
+
+---@param session claude-code.Diff
+---@param decide { accept: fun(), reject: fun() }
+function M.attach(session, decide)
+  local function map(key, run, desc)
+    for _, buf in ipairs({ session.old_buf, session.new_buf }) do
+      vim.keymap.set("n", key, run, { buffer = buf, nowait = true, desc = desc })
+    end
+  end
+  local accept, reject = deliberate(session, decide.accept), deliberate(session, decide.reject)
+  local function quit()
+    -- While a macro is recorded, q ends that.
+    if vim.fn.reg_recording() ~= "" then
+      vim.api.nvim_feedkeys("q", "n", false)
+    else
+      reject()
+    end
+  end
+  map("<CR>", accept, "Accept Claude's proposal")
+  map("ZZ", accept, "Accept Claude's proposal")
+  map("q", quit, "Reject Claude's proposal")
+  map("ZQ", reject, "Reject Claude's proposal")
+end
+
+return M

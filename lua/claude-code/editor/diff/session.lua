@@ -1,0 +1,164 @@
+--- One proposal: its data, its two scratch buffers, how it ended.
+local api = vim.api
+local path = require("claude-code.editor.path")
+local text = require("claude-code.editor.diff.text")
+
+---Beyond this size, in bytes, a side gets no syntax highlighting: parsing would freeze the editor.
+local HIGHLIGHT_LIMIT = 512 * 1024
+
+---What an edit of the proposal needs from the file's own buffer, as no ftplugin runs.
+local EDITING_OPTIONS = {
+  "comments",
+  "commentstring",
+  "expandtab",
+  "iskeyword",
+  "shiftwidth",
+  "softtabstop",
+  "tabstop",
+  "textwidth",
+}
+
+---@alias claude-code.DiffOutcome "accepted"|"rejected"|"closed" closed: by the executable, which knows
+
+---@class claude-code.DiffParams
+---@field id integer
+---@field client integer
+---@field old_path string
+---@field new_path string
+---@field contents string
+---@field name? string
+
+---@class claude-code.Diff
+---@field id integer
+---@field client integer which of the executable's clients proposed it
+---@field old_path string
+---@field new_path string the file that is to be written
+---@field proposal claude-code.Text
+---@field size integer bytes of the proposal
+---@field outcome? claude-code.DiffOutcome set once
+---@field exists boolean the old file was there when the diff was shown
+---@field unsaved boolean a buffer holds edits of the file that are not on disk
+---@field target? integer buffer of the file, if one is loaded
+---@field old_buf? integer
+---@field new_buf? integer
+---@field place? claude-code.DiffPlace where it is shown
+---@field ready_at? number vim.uv.now() from which on keys count
+---@field hinted? boolean the person was told that this write accepts nothing
+---@field announced? boolean the person was told that it waits
+local Session = {}
+Session.__index = Session
+
+local M = {}
+
+---@param params claude-code.DiffParams
+---@return claude-code.Diff
+function M.new(params)
+  return setmetatable({
+    id = params.id,
+    client = params.client,
+    old_path = params.old_path,
+    new_path = params.new_path,
+    proposal = text.parse(params.contents),
+    size = #params.contents,
+    exists = false,
+    unsaved = false,
+  }, Session)
+end
+
+---@param label string
+---@param lines string[]
+---@return integer buf
+local function scratch(label, lines)
+  local buf = api.nvim_create_buf(false, true)
+  -- The undo history starts at this text: undo must not lead to an empty buffer.
+  vim.bo[buf].undolevels = -1
+  vim.bo[buf].modifiable = true
+  api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+  vim.bo[buf].undolevels = vim.go.undolevels
+  vim.bo[buf].undofile = false
+  vim.bo[buf].bufhidden = "hide"
+  pcall(api.nvim_buf_set_name, buf, label)
+  vim.bo[buf].modified = false
+  return buf
+end
+
+---@param session claude-code.Diff
+---@param lines string[]
+---@return string filetype "" if unknown
+local function filetype_of(session, lines)
+  if session.target then
+    return vim.bo[session.target].filetype
+  end
+  return vim.filetype.match({ filename = session.new_path, contents = lines }) or ""
+end
+
+---Colours without FileType autocommands: no language server, linter or formatter may attach.
+---@param buf integer
+---@param filetype string
+---@param size integer bytes
+local function highlight(buf, filetype, size)
+  vim.bo[buf].filetype = filetype
+  if filetype == "" or size > HIGHLIGHT_LIMIT then
+    return
+  end
+  local language = vim.treesitter.language.get_lang(filetype) or filetype
+  if not pcall(vim.treesitter.start, buf, language) then
+    -- 'syntax' works through its own autocommand.
+    local ignored = vim.o.eventignore
+    vim.o.eventignore = ""
+    pcall(api.nvim_set_option_value, "syntax", filetype, { buf = buf })
+    vim.o.eventignore = ignored
+  end
+end
+
+---Reads the old file and makes both buffers. Called with autocommands off.
+function Session:prepare()
+  self.target = path.loaded_buffer(self.new_path)
+  self.unsaved = self.target ~= nil and vim.bo[self.target].modified
+  local old = text.of_file(self.old_path)
+  self.exists = old ~= nil
+  local base = path.base(self.new_path)
+  local prefix = ("claude-code://%s/%s"):format(self.id, base)
+  local old_lines = old and old.lines or { "" }
+  self.old_buf = scratch(prefix .. (old and " (on disk)" or " (new file)"), old_lines)
+  self.new_buf = scratch(prefix .. " (proposed)", self.proposal.lines)
+  local filetype = filetype_of(self, self.proposal.lines)
+  highlight(self.old_buf, filetype, self.size)
+  highlight(self.new_buf, filetype, self.size)
+  vim.bo[self.old_buf].modifiable = false
+  vim.bo[self.new_buf].buftype = "acwrite"
+  vim.bo[self.new_buf].readonly = false
+  for _, option in ipairs(self.target and EDITING_OPTIONS or {}) do
+    vim.bo[self.new_buf][option] = vim.bo[self.target][option]
+  end
+end
+
+---The proposal's lines if the person changed them.
+---@return string[]? lines without line ends; nil if they are as proposed
+function Session:edited_lines()
+  if not (self.new_buf and api.nvim_buf_is_loaded(self.new_buf)) then
+    return nil
+  end
+  local lines = api.nvim_buf_get_lines(self.new_buf, 0, -1, false)
+  local proposed = self.proposal.lines
+  if #lines ~= #proposed then
+    return lines
+  end
+  for i, line in ipairs(lines) do
+    if line ~= proposed[i] then
+      return lines
+    end
+  end
+end
+
+---Leaves no scratch buffer behind.
+function Session:discard()
+  for _, buf in pairs({ self.old_buf, self.new_buf }) do
+    if api.nvim_buf_is_valid(buf) then
+      pcall(api.nvim_buf_delete, buf, { force = true })
+    end
+  end
+  self.old_buf, self.new_buf = nil, nil
+end
+
+return M

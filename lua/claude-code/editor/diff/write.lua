@@ -1,0 +1,96 @@
+--- Writing the proposal. A `:w`, `:wq`, `:x` or `:update` that a person typed accepts it; any other
+--- write (an auto-save plugin's, `:wall`) does not, and leaves the buffer as it is.
+local api = vim.api
+local path = require("claude-code.editor.path")
+local say = require("claude-code.editor.say")
+
+local ACCEPTING = { exit = true, update = true, wq = true, write = true, xit = true }
+
+local M = {}
+
+---Buffer whose write was typed on the command line that is being executed.
+local typed ---@type integer?
+
+---@return string? name full name of the command on the command line
+local function typed_command()
+  local ok, command = pcall(api.nvim_parse_cmd, vim.fn.getcmdline(), {})
+  return ok and command.cmd or nil
+end
+
+---@param session claude-code.Diff
+local function note_typed(session)
+  if api.nvim_get_current_buf() ~= session.new_buf or not ACCEPTING[typed_command()] then
+    return
+  end
+  typed = session.new_buf
+  -- :x and :update write a modified buffer only.
+  vim.bo[session.new_buf].modified = true
+  vim.schedule(function()
+    typed = nil
+  end)
+end
+
+---`:w other.txt` and `:'<,'>w other.txt`: a copy, as in Vim.
+---@param session claude-code.Diff
+---@param target string
+local function write_copy(session, target)
+  local name = path.normal(target)
+  if vim.uv.fs_stat(name) and vim.v.cmdbang == 0 then
+    say.error(("%s exists (add ! to replace it)"):format(path.base(name)))
+    return
+  end
+  local first = api.nvim_buf_get_mark(session.new_buf, "[")[1]
+  local last = api.nvim_buf_get_mark(session.new_buf, "]")[1]
+  local lines = api.nvim_buf_get_lines(session.new_buf, first - 1, last, false)
+  if vim.fn.writefile(lines, name) == 0 then
+    say.info(("wrote a copy to %s; the proposal still waits"):format(path.base(name)))
+  end
+end
+
+---@param session claude-code.Diff
+local function hint(session)
+  if not session.hinted then
+    session.hinted = true
+    say.info("the proposal was not accepted by this write: <CR> accepts, q rejects")
+  end
+end
+
+---@param session claude-code.Diff
+---@param target string
+---@param accept fun()
+local function written(session, target, accept)
+  if target ~= api.nvim_buf_get_name(session.new_buf) then
+    return write_copy(session, target)
+  end
+  if typed ~= session.new_buf then
+    return hint(session)
+  end
+  typed = nil
+  -- So that :wq and :x can go on and close the window.
+  vim.bo[session.new_buf].modified = false
+  accept()
+end
+
+---@param session claude-code.Diff
+---@param group integer
+---@param accept fun()
+function M.attach(session, group, accept)
+  api.nvim_create_autocmd("CmdlineLeave", {
+    group = group,
+    pattern = ":",
+    callback = function()
+      if not vim.v.event.abort then
+        note_typed(session)
+      end
+    end,
+  })
+  api.nvim_create_autocmd("BufWriteCmd", {
+    group = group,
+    buffer = session.new_buf,
+    callback = function(args)
+      written(session, args.match, accept)
+    end,
+  })
+end
+
+return M

@@ -1,0 +1,174 @@
+--- Buffers whose file was written outside: taken over without any prompt, edits kept.
+local api, uv = vim.api, vim.uv
+local path = require("claude-code.editor.path")
+local say = require("claude-code.editor.say")
+
+---After an accept the CLI writes some ms later: looked for in short steps first, then longer ones.
+local WATCH_MS, QUICK_MS, QUICK_STEP_MS, SLOW_STEP_MS = 10000, 2000, 50, 250
+
+local M = {}
+
+local watches = {} ---@type table<string, uv.uv_timer_t>
+---Buffers with edits whose file has changed on disk since they read it. `:w` would ask about them.
+local stale = {} ---@type table<integer, true>
+
+---@param name string
+---@return string signature changes with the file; "" if there is none
+local function signature(name)
+  local stat = uv.fs_stat(name)
+  if not stat then
+    return ""
+  end
+  return table.concat({ stat.mtime.sec, stat.mtime.nsec, stat.size, stat.ino }, ":")
+end
+
+---@param buf integer
+---@return table<integer, table> views by window
+local function views_of(buf)
+  local views = {}
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    views[win] = api.nvim_win_call(win, vim.fn.winsaveview)
+  end
+  return views
+end
+
+---@param views table<integer, table>
+local function restore_views(views)
+  for win, view in pairs(views) do
+    if api.nvim_win_is_valid(win) then
+      api.nvim_win_call(win, function()
+        vim.fn.winrestview(view)
+      end)
+    end
+  end
+end
+
+---A buffer of a file that did not exist when it was opened. For those :checktime asks (W13) and
+---no autocommand can answer.
+---@param buf integer
+---@return boolean
+local function is_new_and_empty(buf)
+  return api.nvim_buf_line_count(buf) == 1 and api.nvim_buf_get_lines(buf, 0, 1, false)[1] == ""
+end
+
+---Lets Neovim compare the buffer with its file. Modified buffers keep what they have, and Neovim
+---takes note of the file's new time, so that no W12 follows.
+---@param buf integer
+---@param choice "reload"|""
+---@return boolean differed
+local function check(buf, choice)
+  local differed = false
+  local autocmds = {}
+  local function on(event, callback)
+    autocmds[#autocmds + 1] = api.nvim_create_autocmd(event, { buffer = buf, callback = callback })
+  end
+  on("FileChangedShell", function()
+    differed = true
+    local gone = vim.v.fcs_reason == "deleted"
+    vim.v.fcs_choice = gone and "" or choice
+  end)
+  on("FileChangedShellPost", function()
+    differed = true
+  end)
+  pcall(vim.cmd, ("silent! checktime %d"):format(buf))
+  for _, autocmd in ipairs(autocmds) do
+    pcall(api.nvim_del_autocmd, autocmd)
+  end
+  return differed
+end
+
+---@param buf integer unmodified
+local function take_over(buf)
+  local views = views_of(buf)
+  if is_new_and_empty(buf) then
+    api.nvim_buf_call(buf, function()
+      vim.cmd("silent! keepjumps keepalt edit")
+    end)
+  else
+    check(buf, "reload")
+  end
+  restore_views(views)
+  stale[buf] = nil
+end
+
+---@param buf integer
+local function keep_edits(buf)
+  if check(buf, "") then
+    stale[buf] = true
+    local base = path.base(api.nvim_buf_get_name(buf))
+    say.warn(base .. " changed on disk; your unsaved edits are kept. :e! takes the file, :w! yours")
+  end
+end
+
+---Does this buffer hold edits over an older state of the file?
+---@param buf integer
+---@return boolean
+function M.is_stale(buf)
+  return stale[buf] == true and vim.bo[buf].modified
+end
+
+---The file was written outside: its buffer shows it now, unless it has unsaved edits.
+---@param params { path: string }
+---@return true
+function M.now(params)
+  local buf = path.loaded_buffer(params.path)
+  if not buf then
+    return true
+  end
+  if vim.bo[buf].modified then
+    keep_edits(buf)
+  elseif uv.fs_stat(api.nvim_buf_get_name(buf)) then
+    take_over(buf)
+  end
+  require("claude-code.editor.state").touch()
+  return true
+end
+
+---@param name string
+local function unwatch(name)
+  local timer = watches[name]
+  if timer then
+    watches[name] = nil
+    timer:stop()
+    timer:close()
+  end
+end
+
+---The file is about to be written outside: reload it as soon as that has happened and is done.
+---@param params { path: string }
+---@return true
+function M.watch(params)
+  local name = path.normal(params.path)
+  unwatch(name)
+  local before, last = signature(name), nil
+  local started = uv.now()
+  local timer = assert(uv.new_timer())
+  watches[name] = timer
+  local look = vim.schedule_wrap(function()
+    if watches[name] ~= timer then
+      return
+    end
+    local now, waited = signature(name), uv.now() - started
+    -- Twice the same: the writer is through.
+    if now ~= before and now == last then
+      unwatch(name)
+      M.now({ path = name })
+    elseif waited > WATCH_MS then
+      unwatch(name)
+    else
+      timer:set_repeat(waited < QUICK_MS and QUICK_STEP_MS or SLOW_STEP_MS)
+    end
+    last = now
+  end)
+  timer:start(QUICK_STEP_MS, QUICK_STEP_MS, look)
+  return true
+end
+
+---Ends all watching.
+function M.stop()
+  for _, name in ipairs(vim.tbl_keys(watches)) do
+    unwatch(name)
+  end
+end
+
+return M

@@ -1,0 +1,57 @@
+--- Closing a file's buffer by name ("tab" in the protocol, which comes from VS Code).
+local api = vim.api
+local path = require("claude-code.editor.path")
+
+local M = {}
+
+---@param name string full path or base name
+---@return integer[] buffers
+local function named(name)
+  local buf = path.is_absolute(name) and path.buffer(name)
+  if buf then
+    return { buf }
+  end
+  return vim.tbl_filter(function(other)
+    local file = path.of_buffer(other)
+    return vim.bo[other].buflisted and file ~= nil and path.base(file) == name
+  end, api.nvim_list_bufs())
+end
+
+---Lets each window show something else, so that none closes with the buffer.
+---@param buf integer
+local function leave_windows(buf)
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    api.nvim_win_call(win, function()
+      local alternate = vim.fn.bufnr("#")
+      if alternate > 0 and alternate ~= buf and vim.bo[alternate].buflisted then
+        vim.cmd.buffer(alternate)
+      else
+        pcall(vim.cmd.bprevious)
+      end
+      if api.nvim_get_current_buf() == buf then
+        vim.cmd.enew()
+      end
+    end)
+  end
+end
+
+---Deletes the buffer of that name; never one with unsaved changes.
+---@param params { name: string }
+---@return { closed: boolean, reason?: string }?
+---@return claude-code.Failure?
+function M.close(params)
+  local found = named(params.name)
+  if #found ~= 1 then
+    local count = #found == 0 and "no file of that name is open" or "several files have that name"
+    return { closed = false, reason = count }
+  end
+  local buf = found[1]
+  if vim.bo[buf].modified then
+    return nil, { code = "unsaved", message = params.name .. " has unsaved changes: it stays open" }
+  end
+  leave_windows(buf)
+  api.nvim_buf_delete(buf, { unload = false })
+  return { closed = true }
+end
+
+return M
