@@ -44,10 +44,12 @@ function firstLight(version: string) {
     main = join(bench.project, "main.lua");
     // A layout with something to lose: uneven windows, a scrolled view, a cursor in the middle.
     await bench.neovim.terminal.type(":botright split | resize 7\r:wincmd t\r40Gzt5l");
-    await bench.neovim.lua("return true");
+    const place = () =>
+      bench.neovim.lua("return { vim.fn.winnr('$'), vim.fn.line('.'), vim.fn.col('.') }");
+    await eventually(place, [3, 40, 6]);
   }, CASE_MS);
 
-  afterAll(() => bench?.dispose());
+  afterAll(() => bench?.dispose(), CASE_MS);
 
   beforeEach(async () => {
     await bench.claude.recover();
@@ -72,10 +74,18 @@ function firstLight(version: string) {
     bench.model.script([read(main), edit(main, from, to), [{ text: "Done." }]]);
     const proposal = (await onDisk()).replace(from, to);
     await bench.claude.prompt("Change the name");
-    const diff = await bench.neovim.waitForDiff(proposal);
-    expect(diff.windows).toBe(2);
-    await bench.neovim.focus(diff.proposed.window);
+    await shown(proposal);
     return proposal;
+  }
+
+  /** Waits until Neovim shows the diff, and puts the cursor on the proposed side. */
+  async function shown(proposal: string) {
+    const { neovim, claude } = bench;
+    const diff = await neovim.waitForDiff(proposal).catch(async (error: Error) => {
+      throw new Error(`${error.message}\n${await claude.editorLog()}`);
+    });
+    expect(diff.windows).toBe(2);
+    await neovim.focus(diff.proposed.window);
   }
 
   const toldOf = (words: string) =>
@@ -179,9 +189,8 @@ function firstLight(version: string) {
       const write = { tool: "Write", input: { file_path: file, content } };
       bench.model.script([[write], [{ text: "Done." }]]);
       await bench.claude.prompt("Write a new file");
-      const diff = await bench.neovim.waitForDiff(content);
+      await shown(content);
       expect(existsSync(join(bench.project, "deep"))).toBe(false);
-      await bench.neovim.focus(diff.proposed.window);
       await bench.neovim.terminal.press("Enter");
       expect(newsText(await toldOf(CREATED))).not.toContain(MODIFIED);
       expect(await onDisk(file)).toBe(content);
@@ -202,8 +211,7 @@ function firstLight(version: string) {
       bench.model.script([read(main), edits, [{ text: "Done." }]]);
       await bench.claude.prompt("Change both");
       for (const proposal of [first, second]) {
-        const diff = await bench.neovim.waitForDiff(proposal);
-        await bench.neovim.focus(diff.proposed.window);
+        await shown(proposal);
         await bench.neovim.terminal.press("Enter");
       }
       const results = toolResults(await toldOf("updated successfully"));

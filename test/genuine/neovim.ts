@@ -54,7 +54,13 @@ export class Neovim {
     const quoted = expression.replaceAll("\n", " ").replaceAll("'", "''");
     const child = Bun.spawn(
       [this.executable, "--server", this.socket, "--remote-expr", `luaeval('${quoted}')`],
-      { stdin: "ignore", stdout: "pipe", stderr: "pipe", timeout: ANSWER_TIMEOUT_MS },
+      {
+        stdin: "ignore",
+        stdout: "pipe",
+        stderr: "pipe",
+        timeout: ANSWER_TIMEOUT_MS,
+        killSignal: "SIGKILL",
+      },
     );
     const [out, err, code] = await Promise.all([
       new Response(child.stdout).text(),
@@ -64,7 +70,7 @@ export class Neovim {
     if (code === 0) return JSON.parse(out) as T;
     const screen = await this.terminal.screen();
     throw new Error(
-      `Neovim did not answer (${err.trim() || "too late"}). It shows:\n${squeeze(screen)}`,
+      `Neovim did not answer (${err.trim() || `within ${ANSWER_TIMEOUT_MS} ms`}). It shows:\n${squeeze(screen)}`,
     );
   }
 
@@ -108,7 +114,7 @@ export class Neovim {
       return vim.NIL`);
   }
 
-  /** Waits until a diff shows `text` on its proposed side, and puts the cursor there. */
+  /** Waits until a diff shows `text` on its proposed side. */
   async waitForDiff(text: string): Promise<Diff> {
     const deadline = Date.now() + DIFF_TIMEOUT_MS;
     for (;;) {

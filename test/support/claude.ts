@@ -96,14 +96,18 @@ export class Claude {
       const log = await readFile(this.log, "utf8");
       if (log.includes(text)) return;
       if (Date.now() > deadline) {
-        const editor = log.split("\n").filter((line) => /"ide"|lockfile|\[IDE\]/i.test(line));
-        const last = editor.slice(-20).join("\n");
-        throw new Error(
-          `"${text}" is not in the CLI's log after ${timeoutMs} ms. About the editor it says:\n${last}`,
-        );
+        const about = await this.editorLog();
+        throw new Error(`"${text}" is not in the CLI's log after ${timeoutMs} ms.\n${about}`);
       }
       await Bun.sleep(50);
     }
+  }
+
+  /** The end of what the CLI's debug log says about the editor, for error messages. */
+  async editorLog(): Promise<string> {
+    const lines = (await readFile(this.log, "utf8")).split("\n");
+    const about = lines.filter((line) => /"ide"|lockfile|\[IDE\]/i.test(line)).slice(-15);
+    return ["The CLI says about the editor:", ...about].join("\n");
   }
 
   async close(): Promise<void> {

@@ -1,3 +1,4 @@
+import { rmSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -117,6 +118,7 @@ export class Terminal {
   /** As close, but without waiting for anything. */
   abandon(): void {
     Bun.spawnSync(["tmux", "-S", this.socket, "kill-server"]);
+    rmSync(this.folder, { recursive: true, force: true });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
