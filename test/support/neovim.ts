@@ -21,14 +21,20 @@ export interface NeovimVersion {
 
 /** The Neovims every editor test runs on: the oldest we support, and a current one. */
 export const NEOVIMS: NeovimVersion[] = [
-  { name: "Neovim 0.10", binary: neovimBinary("NVIM_0_10", "neovim-0.10") },
-  { name: "Neovim 0.12", binary: neovimBinary("NVIM_0_12", "neovim-0.12") },
+  neovimVersion("Neovim 0.10", "NVIM_0_10", "neovim-0.10"),
+  neovimVersion("Neovim 0.12", "NVIM_0_12", "neovim-0.12"),
 ];
 
-function neovimBinary(variable: string, folder: string): string {
-  const binary = process.env[variable] ?? join(TOOLCHAIN, folder, "bin/nvim");
-  if (!existsSync(binary)) throw new Error(`no ${variable} at ${binary}: run scripts/toolchain`);
-  return binary;
+/** Looked for when it is used: not everybody needs both. */
+function neovimVersion(name: string, variable: string, folder: string): NeovimVersion {
+  return {
+    name,
+    get binary() {
+      const binary = process.env[variable] ?? join(TOOLCHAIN, folder, "bin/nvim");
+      if (existsSync(binary)) return binary;
+      throw new Error(`no ${variable} at ${binary}: run scripts/toolchain`);
+    },
+  };
 }
 
 /** An empty folder of its own, by its real path, short enough for sockets below it. */
@@ -96,11 +102,16 @@ export class TestNeovim implements AsyncDisposable {
       ...(setup === false ? [] : ["-c", `lua require("claude-code").setup(${setup})`]),
       ...(options.args ?? []),
     ];
-    const child = spawn(options.version.binary, args, { cwd, env, stdio: ["pipe", "pipe", "pipe"] });
+    const child = spawn(options.version.binary, args, {
+      cwd,
+      env,
+      stdio: ["pipe", "pipe", "pipe"],
+    });
     child.stderr?.resume();
     const api = attach({ proc: child, options: { logger: SILENT } });
     const neovim = new TestNeovim(child, api, realpathSync(cwd), home, owned);
-    if (options.ui) await api.uiAttach(options.ui.width, options.ui.height, { ext_linegrid: true } as never);
+    if (options.ui)
+      await api.uiAttach(options.ui.width, options.ui.height, { ext_linegrid: true } as never);
     await api.request("nvim_get_mode", []);
     return neovim;
   }
@@ -157,4 +168,10 @@ export class TestNeovim implements AsyncDisposable {
 }
 
 const ignore = () => {};
-const SILENT = { info: ignore, warn: ignore, error: ignore, debug: ignore, level: "error" } as never;
+const SILENT = {
+  info: ignore,
+  warn: ignore,
+  error: ignore,
+  debug: ignore,
+  level: "error",
+} as never;

@@ -1,0 +1,204 @@
+/**
+ * The main job, step by step, in a real Neovim: `scripts/demo` runs it. Claude Code's part is
+ * played by a small client that sends what the CLI sends, so that neither an account nor a network
+ * is needed; the language server is a real one. Exits 1 as soon as a step ends otherwise than it
+ * should.
+ */
+import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { TestClient } from "../test/support/client";
+import { eventually } from "../test/support/eventually";
+import {
+  NEOVIMS,
+  type NeovimVersion,
+  ROOT,
+  TestNeovim,
+  temporaryFolder,
+} from "../test/support/neovim";
+
+const BEFORE = `export interface Item {
+  name: string;
+  price: number;
+}
+
+export function total(items: Item[]): number {
+  let sum = 0;
+  for (const item of items) {
+    sum += item.price;
+  }
+  return sum;
+}
+`;
+
+/** Shorter, and with a mistake that only a language server sees. */
+const PROPOSAL = BEFORE.replace(
+  /let sum[\s\S]*return sum;/,
+  "return items.reduce((sum, item) => sum + item.prise, 0);",
+);
+
+const SCREEN = { width: 110, height: 20 };
+/** A language server may need so long to start on a slow machine. */
+const LANGUAGE_SERVER_MS = 60_000;
+
+const LANGUAGE_SERVER = `
+  local command, tsserver = ...
+  vim.lsp.start({
+    name = "typescript",
+    cmd = { command, "--stdio" },
+    root_dir = vim.uv.cwd(),
+    init_options = { tsserver = { path = tsserver } },
+  })`;
+
+/** What is on Neovim's screen, row by row. */
+const SCREENSHOT = `
+  vim.cmd.redraw()
+  local rows = {}
+  for row = 1, vim.o.lines do
+    local cells = {}
+    for column = 1, vim.o.columns do
+      cells[column] = vim.fn.screenstring(row, column)
+    end
+    rows[row] = table.concat(cells)
+  end
+  return rows`;
+
+interface Diagnostic {
+  message: string;
+  severity: string;
+  source?: string;
+  range: { start: { line: number; character: number } };
+}
+
+async function play(file: string, neovim: TestNeovim): Promise<void> {
+  step("Neovim has started the server, which wrote the lock file that Claude Code looks for");
+  const lock = await neovim.lock();
+  const mode = (statSync(lock.path).mode & 0o777).toString(8);
+  say(`${lock.path.replace(neovim.home, "~")} (mode ${mode})`);
+  say(JSON.stringify({ ...lock.content, authToken: "(hidden)" }));
+
+  step("Claude connects to that port, with the token from that file");
+  using claude = await TestClient.open(lock, "demo");
+  const { tools } = await claude.request<{ tools: { name: string }[] }>("tools/list");
+  say(`connected to ws://127.0.0.1:${lock.port}`);
+  say(`tools: ${tools.map((tool) => tool.name).join(", ")}`);
+
+  step("It reads the diagnostics of shop.ts");
+  await eventually("the language server", () => isServed(neovim), LANGUAGE_SERVER_MS);
+  report(await diagnostics(claude, file));
+
+  step("It proposes an edit, which Neovim shows beside the file");
+  const answer = claude.texts("openDiff", {
+    old_file_path: file,
+    new_file_path: file,
+    new_file_contents: PROPOSAL,
+    tab_name: "shop.ts",
+  });
+  await eventually("the diff", () => neovim.lua<boolean>("return vim.wo.diff"));
+  show((await neovim.lua<string[]>(SCREENSHOT)).join("\n"));
+  check(readFileSync(file, "utf8") === BEFORE, "the file on disk is as it was");
+
+  step("<CR> in Neovim accepts it");
+  await neovim.type("<CR>");
+  const [verdict, text] = await answer;
+  say(`the answer to Claude: ${verdict}`);
+  check(text === PROPOSAL && readFileSync(file, "utf8") === PROPOSAL, "the proposal is on disk");
+  await eventually("the buffer", async () => (await bufferText(neovim)) === PROPOSAL);
+  say("Neovim's buffer follows");
+  show(difference(BEFORE, file));
+
+  step("It reads the diagnostics again, and learns what the edit broke");
+  const found = await eventually(
+    "a diagnostic of the language server",
+    async () => {
+      const items = await diagnostics(claude, file);
+      return items.length > 0 && items;
+    },
+    LANGUAGE_SERVER_MS,
+  );
+  report(found);
+
+  step("Neovim ends");
+  await neovim.quit();
+  check(!(await Bun.file(lock.path).exists()), "the lock file is gone with it");
+}
+
+async function isServed(neovim: TestNeovim): Promise<boolean> {
+  return neovim.lua(`
+    local client = vim.lsp.get_clients({ bufnr = 0 })[1]
+    return client ~= nil and client.initialized == true`);
+}
+
+async function bufferText(neovim: TestNeovim): Promise<string> {
+  return neovim.lua(
+    'return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, true), "\\n") .. "\\n"',
+  );
+}
+
+async function diagnostics(claude: TestClient, file: string): Promise<Diagnostic[]> {
+  const uri = `file://${file}`;
+  const [entry] = await claude.json<{ diagnostics: Diagnostic[] }[]>("getDiagnostics", { uri });
+  return entry?.diagnostics ?? [];
+}
+
+function difference(before: string, file: string): string {
+  const labels = ["--label", "shop.ts before", "--label", "shop.ts after"];
+  const command = ["diff", "-u", ...labels, "-", file];
+  return Bun.spawnSync(command, { stdin: Buffer.from(before) })
+    .stdout.toString()
+    .trimEnd();
+}
+
+let steps = 0;
+
+function step(title: string): void {
+  steps += 1;
+  const line = `${steps}. ${title}`;
+  print(process.stdout.isTTY ? `\n\x1b[1m${line}\x1b[0m` : `\n${line}`);
+}
+
+/** Not by console.log, which the `neovim` client takes over for its own log. */
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+function say(text: string): void {
+  print(`   ${text}`);
+}
+
+function show(text: string): void {
+  for (const line of text.split("\n")) print(`   | ${line.trimEnd()}`);
+}
+
+function report(items: Diagnostic[]): void {
+  if (items.length === 0) say("none");
+  for (const { message, severity, source, range } of items) {
+    say(`${severity} in line ${range.start.line + 1}: ${message} (${source ?? "no source"})`);
+  }
+}
+
+function check(holds: boolean, claim: string): void {
+  if (!holds) throw new Error(`this does not hold: ${claim}`);
+  say(claim);
+}
+
+const project = temporaryFolder();
+try {
+  const file = join(project, "shop.ts");
+  writeFileSync(file, BEFORE);
+  await using neovim = await TestNeovim.start({
+    version: NEOVIMS.at(-1) as NeovimVersion,
+    cwd: project,
+    ui: SCREEN,
+    args: [file],
+  });
+  const bin = join(ROOT, "node_modules/.bin/typescript-language-server");
+  await neovim.lua(LANGUAGE_SERVER, bin, join(ROOT, "node_modules/typescript/lib/tsserver.js"));
+  await play(file, neovim);
+  print("\nNow with your own files:  scripts/demo --open FILE\n");
+} catch (error) {
+  const reason = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`\nscripts/demo failed: ${reason}\n`);
+  process.exitCode = 1;
+} finally {
+  rmSync(project, { recursive: true, force: true });
+}
