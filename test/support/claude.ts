@@ -9,6 +9,8 @@ const ROOT = resolve(import.meta.dir, "../..");
 const START_TIMEOUT_MS = 20_000;
 const TURN_TIMEOUT_MS = 15_000;
 const HEADLESS_TIMEOUT_MS = 30_000;
+/** A question ignores the keys of its first 250 ms or so (measured with Claude Code 2.1.330). */
+const QUESTION_DEAF_MS = 400;
 const QUESTION = /Do you want to [^\n]*\?/;
 
 export interface ClaudeOptions {
@@ -47,7 +49,8 @@ export class Claude {
 
   /** Types a prompt and sends it. Returns when the prompt has left the box. */
   async prompt(text: string): Promise<void> {
-    await this.waitForIdle();
+    // Whatever still stands in the box, a late answer's digit for one, goes first.
+    if (box(await this.waitForIdle()) !== "") await this.terminal.press("C-u");
     await this.terminal.type(text);
     // Enter in the same breath as the text would be taken for a pasted line end.
     await this.terminal.waitUntil((screen) => box(screen) === text, `prompt "${text}"`);
@@ -74,11 +77,11 @@ export class Claude {
     await this.waitForIdle();
   }
 
-  /** A question ignores the keys of its first quarter of a second (measured with 2.1.330). */
   private async pressUntilAnswered(key: string): Promise<void> {
-    for (let attempt = 0; attempt < 5; attempt++) {
+    for (let attempt = 0; attempt < 3; attempt++) {
+      await Bun.sleep(QUESTION_DEAF_MS);
       await this.terminal.press(key);
-      const gone = this.terminal.waitUntil((screen) => !QUESTION.test(screen), "answer", 500);
+      const gone = this.terminal.waitUntil((screen) => !QUESTION.test(screen), "answer", 3000);
       if (await gone.catch(() => undefined)) return;
     }
     throw new Error(`The CLI's question ignores ${key}:\n${await this.terminal.screen()}`);
