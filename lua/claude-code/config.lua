@@ -9,6 +9,7 @@ local M = {}
 ---@field auto_start? "auto"|boolean|fun(context: claude-code.AutoStartContext): boolean?
 ---@field binary? claude-code.UserBinaryConfig
 ---@field diff? claude-code.UserDiffConfig
+---@field execute_code? claude-code.UserExecuteCodeConfig
 ---@field log? claude-code.UserLogConfig
 ---@field port_range? { [1]: integer, [2]: integer }
 ---@field selection? claude-code.UserSelectionConfig
@@ -20,6 +21,13 @@ local M = {}
 ---@class claude-code.UserDiffConfig
 ---@field layout? claude-code.DiffLayout
 ---@field focus? boolean
+
+---@class claude-code.UserExecuteCodeConfig
+---@field enabled? boolean
+---@field languages? table<string, string[]>
+---@field default_language? string
+---@field timeout_ms? integer
+---@field max_output_bytes? integer
 
 ---@class claude-code.UserLogConfig
 ---@field level? claude-code.LogLevel
@@ -33,6 +41,7 @@ local M = {}
 ---@field auto_start "auto"|boolean|fun(context: claude-code.AutoStartContext): boolean?
 ---@field binary claude-code.BinaryConfig
 ---@field diff claude-code.DiffConfig
+---@field execute_code claude-code.ExecuteCodeConfig
 ---@field log claude-code.LogConfig
 ---@field port_range { [1]: integer, [2]: integer } lowest and highest port, both included
 ---@field selection claude-code.SelectionConfig
@@ -44,6 +53,13 @@ local M = {}
 ---@class claude-code.DiffConfig
 ---@field layout claude-code.DiffLayout
 ---@field focus boolean
+
+---@class claude-code.ExecuteCodeConfig
+---@field enabled boolean
+---@field languages table<string, string[]>
+---@field default_language string
+---@field timeout_ms integer
+---@field max_output_bytes integer
 
 ---@class claude-code.LogConfig
 ---@field level claude-code.LogLevel
@@ -66,6 +82,19 @@ local port_range = {
       and port.accepts(value[1])
       and port.accepts(value[2])
       and value[1] <= value[2]
+  end,
+}
+
+---@type claude-code.Type
+local commands = {
+  expected = 'a table of commands such as { python = { "python3", "-" } }',
+  accepts = function(value)
+    local command = t.list_of(t.string)
+    return type(value) == "table"
+      and next(value) ~= nil
+      and vim.iter(pairs(value)):all(function(language, words)
+        return type(language) == "string" and command.accepts(words) and #words > 0
+      end)
   end,
 }
 
@@ -103,6 +132,37 @@ M.options = {
     type = t.boolean,
     default = true,
     description = "Whether the cursor moves to a diff that opens.",
+  },
+  {
+    key = "execute_code.enabled",
+    type = t.boolean,
+    default = false,
+    description = "Whether Claude may run code with the tool executeCode: outside Neovim, in the "
+      .. "workspace, with your rights. Claude asks you before each run.",
+  },
+  {
+    key = "execute_code.languages",
+    type = commands,
+    default = { python = { "python3", "-" } },
+    description = "The command that runs each language; it gets the code on its stdin.",
+  },
+  {
+    key = "execute_code.default_language",
+    type = t.string,
+    default = "python",
+    description = "The language of code that comes without one.",
+  },
+  {
+    key = "execute_code.timeout_ms",
+    type = t.integer(100, 3600000),
+    default = 30000,
+    description = "A run that takes longer is ended, with everything it started.",
+  },
+  {
+    key = "execute_code.max_output_bytes",
+    type = t.integer(1, 100 * 1024 * 1024),
+    default = 1024 * 1024,
+    description = "What a run prints beyond this, to stdout or to stderr, is dropped.",
   },
   {
     key = "log.level",

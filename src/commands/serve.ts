@@ -9,6 +9,7 @@ import { createIdeServer } from "../serve/ide-server";
 import { type Launch, LaunchError, readLaunch } from "../serve/launch";
 import { Publication } from "../serve/publication";
 import { Stdin } from "../serve/stdin";
+import type { ExecuteCodeOptions } from "../tools/execute-code";
 import { WebSocketListener } from "../transport/websocket";
 import { CONTRACT, VERSION } from "../version";
 
@@ -21,7 +22,7 @@ const EXIT = { ok: 0, usage: 2, contract: 3, noPort: 4, noNeovim: 5 } as const;
  */
 export async function serve(args: string[]): Promise<number> {
   if (args.length > 0) return complain(EXIT.usage, `serve takes no arguments: ${args.join(" ")}`);
-  const address = process.env["NVIM"];
+  const address = process.env.NVIM;
   if (!address) return complain(EXIT.usage, "serve is started by the plugin: $NVIM is not set");
   const stdin = new Stdin();
   let launch: Launch;
@@ -51,9 +52,12 @@ async function run(rpc: NeovimRpc, launch: Launch, stdin: Stdin): Promise<number
   const log = new Log({ file: launch.logFile ?? undefined, level: launch.logLevel });
   const editor = new NeovimEditor(rpc, log);
   const attached = Promise.withResolvers<void>();
-  const server = createIdeServer(editor, log, {
-    onClientsChanged: (clients) => void attached.promise.then(() => report(editor, clients, log)),
-  });
+  const events = {
+    onClientsChanged: (clients: readonly Client[]) =>
+      void attached.promise.then(() => report(editor, clients, log)),
+  };
+  const executeCode = executeCodeOptions(launch);
+  const server = createIdeServer(editor, log, events, { executeCode });
   let listener: WebSocketListener;
   try {
     listener = listen(server, launch, log);
@@ -86,6 +90,18 @@ async function run(rpc: NeovimRpc, launch: Launch, stdin: Stdin): Promise<number
   rpc.close();
   await listener.stop();
   return ending === "it did not let us attach" ? EXIT.noNeovim : EXIT.ok;
+}
+
+/** Undefined unless the user switched executeCode on. */
+function executeCodeOptions({ options }: Launch): ExecuteCodeOptions | undefined {
+  const chosen = options.execute_code;
+  if (!chosen?.enabled) return undefined;
+  return {
+    languages: chosen.languages,
+    default: chosen.default_language,
+    timeoutMs: chosen.timeout_ms,
+    maxOutputBytes: chosen.max_output_bytes,
+  };
 }
 
 function listen(server: McpServer, launch: Launch, log: Log): WebSocketListener {

@@ -13,7 +13,10 @@ export async function writeAtomically(path: string, text: string): Promise<void>
     (stats) => stats.mode & 0o7777,
     () => undefined,
   );
-  const draft = join(dirname(target), `.${basename(target)}.${crypto.randomUUID().slice(0, 8)}.tmp`);
+  const draft = join(
+    dirname(target),
+    `.${basename(target)}.${crypto.randomUUID().slice(0, 8)}.tmp`,
+  );
   try {
     await writeFile(draft, text, { flag: "wx" });
     if (mode !== undefined) await chmod(draft, mode);

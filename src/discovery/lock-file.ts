@@ -28,7 +28,7 @@ const LockSchema = v.looseObject({ pid: v.number(), ideName: v.string() });
 
 /** `${CLAUDE_CONFIG_DIR:-~/.claude}/ide`, where Claude Code looks for editors. */
 export function lockFolder(env: Record<string, string | undefined> = process.env): string {
-  return join(env["CLAUDE_CONFIG_DIR"] || join(homedir(), ".claude"), "ide");
+  return join(env.CLAUDE_CONFIG_DIR || join(homedir(), ".claude"), "ide");
 }
 
 /** The lock file of one port, as long as we serve it. */

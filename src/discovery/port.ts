@@ -10,7 +10,10 @@ const ATTEMPTS = 50;
  */
 export function bindPort<T>(
   bind: (port: number) => T,
-  options: { wanted?: number | undefined; range?: { first: number; last: number } | undefined } = {},
+  options: {
+    wanted?: number | undefined;
+    range?: { first: number; last: number } | undefined;
+  } = {},
 ): T {
   const { wanted, range = PORT_RANGE } = options;
   let taken: unknown = new Error("no port was tried");

@@ -83,3 +83,41 @@ export const Mention = v.object({
   line_end: v.optional(v.number()),
 });
 export type Mention = v.InferOutput<typeof Mention>;
+
+/** The cursor of the current window: `line` and `position` 1-based, `column` 0-based, in characters. */
+export const Cursor = v.object({
+  line: v.number(),
+  column: v.number(),
+  position: v.number(),
+  name: v.string(),
+  path: v.optional(v.string()),
+  total_lines: v.number(),
+});
+export type Cursor = v.InferOutput<typeof Cursor>;
+
+/** The lines around the cursor, joined by LF; `line` 1-based, `column` 0-based in characters. */
+export const Context = v.object({
+  line: v.number(),
+  column: v.number(),
+  before: v.string(),
+  after: v.string(),
+  text: v.string(),
+  filetype: v.string(),
+  function_name: v.optional(v.string()),
+  /** A language server was asked for its symbols and may know the function better, soon. */
+  pending: v.optional(v.boolean()),
+});
+export type Context = v.InferOutput<typeof Context>;
+
+/** What is selected, in the terms of spec 05 (see src/methods/selection.ts). */
+export const Region = v.object({
+  active: v.boolean(),
+  start: v.optional(v.number()),
+  end: v.optional(v.number()),
+  text: v.optional(v.string()),
+  line_start: v.optional(v.number()),
+  line_end: v.optional(v.number()),
+  column_start: v.optional(v.number()),
+  column_end: v.optional(v.number()),
+});
+export type Region = v.InferOutput<typeof Region>;

@@ -1,5 +1,5 @@
 import type { Unsubscribe } from "../lib/emitter";
-import type { Delta, DiffEnd, Mention, Selection } from "./model";
+import type { Context, Cursor, Delta, DiffEnd, Mention, Region, Selection } from "./model";
 import type { EditorState } from "./state";
 
 /** Neovim did not take the call in time: it shows a prompt, sleeps or runs something long. */
@@ -71,6 +71,22 @@ export interface EditorPort {
   /** Ends diffs without an `onDiffEnd`. Resolves to how many were still open. */
   closeDiffs(ids: readonly number[]): Promise<number>;
   openDocument(document: OpenDocument): Promise<OpenedDocument>;
+  /** Saves as `:w` does. EditorRefusal "not_open" if no buffer holds the file's text. */
+  saveDocument(path: string): Promise<void>;
+  /** The text of an open buffer as `:w` would write it, unsaved changes included. */
+  readDocument(path: string): Promise<string>;
+  /** What was last selected in a file, or where the cursor last stood in one. */
+  readonly latestSelection: Selection | undefined;
+  /** What is selected in the current window; undefined if it shows no file. */
+  currentSelection(): Promise<Selection | undefined>;
+  /** The same in spec 05's terms. */
+  region(): Promise<Region>;
+  /** Where the cursor is. EditorRefusal if that is a private file. */
+  cursor(): Promise<Cursor>;
+  /** The cursor with so many lines around it. EditorRefusal if that is a private file. */
+  context(linesBefore: number, linesAfter: number): Promise<Context>;
+  /** Length of each buffer in characters, line ends included; 0 if it is not loaded. */
+  bufferSizes(bufs: readonly number[]): Promise<number[]>;
   /** A file was written outside: the buffer that shows it takes it over, without any prompt. */
   reloadDocument(path: string): Promise<void>;
   /** A file is about to be written outside: reload its buffer as soon as that happened. */

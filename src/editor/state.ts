@@ -39,9 +39,9 @@ export class EditorState {
     return [...this.#buffers.values()].sort((a, b) => a.buf - b.buf);
   }
 
-  /** Files with at least one diagnostic. */
+  /** Files with at least one diagnostic, in the order of their buffers' numbers. */
   get diagnostics(): FileDiagnostics[] {
-    return [...this.#diagnostics.values()];
+    return [...this.#diagnostics.values()].sort((a, b) => a.buf - b.buf);
   }
 
   diagnosticsOf(buf: number): readonly Diagnostic[] {

@@ -109,8 +109,8 @@ function isErrorObject(value: unknown): value is { code: number; message: string
   return (
     typeof value === "object" &&
     value !== null &&
-    typeof (value as Record<string, unknown>)["code"] === "number" &&
-    typeof (value as Record<string, unknown>)["message"] === "string"
+    typeof (value as Record<string, unknown>).code === "number" &&
+    typeof (value as Record<string, unknown>).message === "string"
   );
 }
 

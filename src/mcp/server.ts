@@ -79,7 +79,11 @@ export class McpServer {
   }
 
   /** Sends a notification to every client that `wanted` picks. */
-  broadcast(method: string, params: unknown, wanted: (client: Client) => boolean = () => true): void {
+  broadcast(
+    method: string,
+    params: unknown,
+    wanted: (client: Client) => boolean = () => true,
+  ): void {
     for (const { client } of this.#sessions) {
       if (wanted(client)) client.notify(method, params);
     }

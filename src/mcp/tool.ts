@@ -64,7 +64,10 @@ export function validate<S extends v.GenericSchema>(
     const path = v.getDotPath(issue);
     return path ? `${path}: ${issue.message}` : issue.message;
   });
-  throw new RpcError(ErrorCode.InvalidParams, `Invalid arguments for ${name}: ${problems.join("; ")}`);
+  throw new RpcError(
+    ErrorCode.InvalidParams,
+    `Invalid arguments for ${name}: ${problems.join("; ")}`,
+  );
 }
 
 function inputSchema(schema: InputSchema): Record<string, unknown> {

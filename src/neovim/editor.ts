@@ -1,10 +1,5 @@
 import * as v from "valibot";
-import {
-  Delta,
-  DiffEnd,
-  Mention,
-  Selection,
-} from "../editor/model";
+import { Context, Cursor, Delta, DiffEnd, Mention, Region, Selection } from "../editor/model";
 import {
   EditorBusyError,
   type EditorPort,
@@ -23,6 +18,10 @@ import type { NeovimRpc } from "./rpc";
 const BUSY_AFTER_MS = 1_000;
 /** How long something may take that Neovim has begun, autocommands of other plugins included. */
 const WORK_DEADLINE_MS = 10_000;
+
+/** How long `context` waits for a language server to name the function, in such steps. */
+const SYMBOLS_WAIT_MS = 400;
+const SYMBOLS_POLL_MS = 25;
 
 const CALL = 'return require("claude-code.editor").call(...)';
 const ATTACH = `
@@ -59,6 +58,7 @@ export class NeovimEditor implements EditorPort {
   readonly onShutdown = new Emitter<void>();
   readonly #rpc: NeovimRpc;
   readonly #log: Log;
+  #latestSelection: Selection | undefined;
 
   constructor(rpc: NeovimRpc, log: Log) {
     this.#rpc = rpc;
@@ -116,6 +116,49 @@ export class NeovimEditor implements EditorPort {
     return { path, languageId: language_id, lineCount: line_count };
   }
 
+  async saveDocument(path: string): Promise<void> {
+    await this.#work("document_save", { path });
+  }
+
+  async readDocument(path: string): Promise<string> {
+    return v.parse(v.string(), await this.#call("document_text", { path }, BUSY_AFTER_MS));
+  }
+
+  get latestSelection(): Selection | undefined {
+    return this.#latestSelection;
+  }
+
+  async currentSelection(): Promise<Selection | undefined> {
+    const selection = await this.#call("selection", {}, BUSY_AFTER_MS);
+    return v.parse(v.optional(Selection), selection);
+  }
+
+  async region(): Promise<Region> {
+    return v.parse(Region, await this.#call("region", {}, BUSY_AFTER_MS));
+  }
+
+  async cursor(): Promise<Cursor> {
+    return v.parse(Cursor, await this.#call("cursor", {}, BUSY_AFTER_MS));
+  }
+
+  /** A language server's symbols may come late: the answer waits a moment for them, once. */
+  async context(linesBefore: number, linesAfter: number): Promise<Context> {
+    const params = { lines_before: linesBefore, lines_after: linesAfter };
+    const ask = async () => v.parse(Context, await this.#call("context", params, BUSY_AFTER_MS));
+    const end = performance.now() + SYMBOLS_WAIT_MS;
+    let context = await ask();
+    while (context.pending && performance.now() < end) {
+      await Bun.sleep(SYMBOLS_POLL_MS);
+      context = await ask();
+    }
+    return context;
+  }
+
+  async bufferSizes(bufs: readonly number[]): Promise<number[]> {
+    if (bufs.length === 0) return [];
+    return v.parse(v.array(v.number()), await this.#call("buffer_sizes", { bufs }, BUSY_AFTER_MS));
+  }
+
   async reloadDocument(path: string): Promise<void> {
     await this.#call("document_reload", { path }, WORK_DEADLINE_MS);
   }
@@ -169,7 +212,8 @@ export class NeovimEditor implements EditorPort {
         case "diff_ended":
           return this.onDiffEnd.emit(v.parse(DiffEnd, payload));
         case "selection":
-          return this.onSelection.emit(v.parse(Selection, payload));
+          this.#latestSelection = v.parse(Selection, payload);
+          return this.onSelection.emit(this.#latestSelection);
         case "mention":
           return this.onMention.emit(v.parse(Mention, payload));
         case "shutdown":

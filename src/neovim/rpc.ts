@@ -65,7 +65,11 @@ export class NeovimRpc {
   }
 
   /** Rejects with an Error of Neovim's message, a DeadlineError, or a DisconnectedError. */
-  request(method: string, args: unknown[], deadlineMs = Number.POSITIVE_INFINITY): Promise<unknown> {
+  request(
+    method: string,
+    args: unknown[],
+    deadlineMs = Number.POSITIVE_INFINITY,
+  ): Promise<unknown> {
     if (this.#closed) return Promise.reject(new DisconnectedError());
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     this.#pending.add(reject);

@@ -1,10 +1,12 @@
 import { Diffs } from "../diff/diffs";
 import type { EditorPort } from "../editor/port";
-import { ErrorCode, RpcError } from "../jsonrpc/message";
 import type { Log } from "../lib/log";
 import type { Client } from "../mcp/client";
 import { McpServer } from "../mcp/server";
+import { createMethods } from "../methods";
+import { openBuffers, watchOpenBuffers } from "../resources/open-buffers";
 import { createTools } from "../tools";
+import type { ExecuteCodeOptions } from "../tools/execute-code";
 import { NAME, VERSION } from "../version";
 
 /** Reaches the model as the instructions of the MCP server "ide". */
@@ -17,15 +19,21 @@ export interface IdeEvents {
 }
 
 /** The MCP server that Claude Code finds by the lock file. */
-export function createIdeServer(editor: EditorPort, log: Log, events: IdeEvents): McpServer {
+export function createIdeServer(
+  editor: EditorPort,
+  log: Log,
+  events: IdeEvents,
+  options: { executeCode?: ExecuteCodeOptions | undefined } = {},
+): McpServer {
   const diffs = new Diffs(editor, log);
   const changed = () => events.onClientsChanged(server.clients);
   const server = new McpServer(
     {
       info: { name: NAME, version: VERSION },
       instructions: INSTRUCTIONS,
-      tools: createTools(editor, diffs),
-      resources: { list: () => [], read: unknownResource },
+      tools: createTools(editor, diffs, options),
+      resources: openBuffers(editor),
+      methods: createMethods(editor),
     },
     {
       onConnect: changed,
@@ -37,11 +45,10 @@ export function createIdeServer(editor: EditorPort, log: Log, events: IdeEvents)
       onFault: (error, method) => log.error(`${method} failed: ${describe(error)}`),
     },
   );
+  watchOpenBuffers(editor, () =>
+    server.broadcast("notifications/resources/list_changed", undefined),
+  );
   return server;
-}
-
-function unknownResource(uri: string): never {
-  throw new RpcError(ErrorCode.ResourceNotFound, `No such resource: ${uri}`);
 }
 
 function describe(error: unknown): string {

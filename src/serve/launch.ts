@@ -8,6 +8,14 @@ export class LaunchError extends Error {
 
 const port = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65_535));
 
+const ExecuteCode = v.object({
+  enabled: v.boolean(),
+  languages: v.record(v.string(), v.pipe(v.array(v.string()), v.minLength(1))),
+  default_language: v.string(),
+  timeout_ms: v.number(),
+  max_output_bytes: v.number(),
+});
+
 const Launch = v.object({
   /** Must equal our own; checked by the caller, who can say both. */
   contract: v.number(),
@@ -21,6 +29,8 @@ const Launch = v.object({
   portRange: v.optional(v.pipe(v.object({ first: port, last: port }))),
   workspaceFolders: v.array(v.string()),
   logFile: v.nullish(v.string()),
+  /** The user's options as setup() resolved them; only what concerns the executable is read. */
+  options: v.optional(v.object({ execute_code: v.optional(ExecuteCode) }), {}),
   logLevel: v.optional(v.picklist(LOG_LEVELS), "info"),
 });
 

@@ -1,8 +1,7 @@
 import * as v from "valibot";
-import type { Diagnostic } from "../editor/model";
+import type { Diagnostic, EditorBuffer } from "../editor/model";
 import { realPath } from "../editor/path";
 import { EditorBusyError, type EditorPort } from "../editor/port";
-import type { EditorBuffer } from "../editor/model";
 import { fileUri, pathsOfUri, rawUri } from "../lib/file-uri";
 import { type Client, isClaudeCode } from "../mcp/client";
 import { failed, json, type ToolResult } from "../mcp/protocol";

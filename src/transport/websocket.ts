@@ -130,7 +130,8 @@ export class WebSocketListener {
   /** Takes the same time wherever the first wrong character stands. */
   #tokenMatches(given: string | null): boolean {
     const bytes = Buffer.from(given ?? "");
-    const comparable = bytes.length === this.#token.length ? bytes : Buffer.alloc(this.#token.length);
+    const comparable =
+      bytes.length === this.#token.length ? bytes : Buffer.alloc(this.#token.length);
     return timingSafeEqual(comparable, this.#token) && comparable === bytes;
   }
 

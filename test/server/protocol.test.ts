@@ -26,7 +26,9 @@ function upgrade(headers: Record<string, string | undefined>): Promise<Response>
     "x-claude-code-ide-authorization": lock.content.authToken,
     ...headers,
   };
-  const given = Object.entries(base).filter((entry): entry is [string, string] => Boolean(entry[1]));
+  const given = Object.entries(base).filter((entry): entry is [string, string] =>
+    Boolean(entry[1]),
+  );
   return rawUpgrade(given);
 }
 
@@ -119,7 +121,7 @@ describe("initialize", () => {
       capabilities: { tools: { listChanged: true }, resources: { listChanged: true } },
       serverInfo: { name: "claude-code.nvim", version: "0.1.0" },
     });
-    expect(String(result["instructions"])).toContain("Neovim MCP server for Claude integration");
+    expect(String(result.instructions)).toContain("Neovim MCP server for Claude integration");
   });
 });
 
@@ -134,7 +136,9 @@ test("the official MCP client library is content with us", async () => {
   } as never;
   try {
     const client = new Client({ name: "oracle", version: "1.0.0" });
-    await client.connect(new WebSocketClientTransport(new URL(`ws://127.0.0.1:${lock.port}`)) as never);
+    await client.connect(
+      new WebSocketClientTransport(new URL(`ws://127.0.0.1:${lock.port}`)) as never,
+    );
     expect(client.getServerVersion()?.name).toBe("claude-code.nvim");
     const { tools } = await client.listTools();
     expect(tools.map((tool) => tool.name)).toContain("openDiff");

@@ -8,11 +8,10 @@ import type { LockContent } from "../../src/discovery/lock-file";
 import { eventually } from "./eventually";
 
 export const ROOT = realpathSync(join(import.meta.dir, "../.."));
-const TOOLCHAIN = process.env["CLAUDE_CODE_NVIM_TOOLCHAIN"] ?? join(ROOT, ".toolchain");
+const TOOLCHAIN = process.env.CLAUDE_CODE_NVIM_TOOLCHAIN ?? join(ROOT, ".toolchain");
 
 /** The compiled executable under test. */
-export const EXECUTABLE =
-  process.env["CLAUDE_CODE_NVIM_EXE"] ?? join(ROOT, "dist/claude-code-nvim");
+export const EXECUTABLE = process.env.CLAUDE_CODE_NVIM_EXE ?? join(ROOT, "dist/claude-code-nvim");
 
 export interface NeovimVersion {
   name: string;

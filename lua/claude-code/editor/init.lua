@@ -48,7 +48,12 @@ local methods = {
   document_reload = lazy("reload", "now"),
   document_watch = lazy("reload", "watch"),
   tab_close = lazy("tabs", "close"),
+  document_text = lazy("document_text", "read"),
+  buffer_sizes = lazy("characters", "sizes"),
   selection = lazy("selection", "now"),
+  region = lazy("region", "now"),
+  cursor = lazy("cursor", "now"),
+  context = lazy("cursor", "context"),
 }
 
 ---Runs one method for the executable.

@@ -1,0 +1,26 @@
+--- The text of an open buffer as `:w` would write it: line ends, last newline and unsaved changes.
+local path = require("claude-code.editor.path")
+
+local LINE_ENDS = { dos = "\r\n", mac = "\r", unix = "\n" }
+
+local M = {}
+
+---@param params { path: string }
+---@return string?
+---@return claude-code.Failure?
+function M.read(params)
+  local buf = path.loaded_buffer(params.path)
+  if not buf then
+    return nil, { code = "not_open", message = "Document not open: " .. params.path }
+  end
+  local lines = vim.api.nvim_buf_get_lines(buf, 0, -1, false)
+  if #lines == 1 and lines[1] == "" then
+    return ""
+  end
+  local options = vim.bo[buf]
+  local eol = LINE_ENDS[options.fileformat]
+  local ends = options.endofline or (options.fixendofline and not options.binary)
+  return table.concat(lines, eol) .. (ends and eol or "")
+end
+
+return M

@@ -1,0 +1,24 @@
+import type { EditorBuffer } from "./model";
+import { realPath } from "./path";
+import type { EditorState } from "./state";
+
+/** The buffer that shows the file at `path`: of equal name, else of equal real path. */
+export function bufferAt(state: EditorState, path: string): EditorBuffer | undefined {
+  const named = state.bufferAt(path);
+  if (named) return named;
+  const real = realPath(path);
+  return (
+    state.bufferAt(real) ??
+    state.buffers.find((buffer) => buffer.path !== undefined && realPath(buffer.path) === real)
+  );
+}
+
+/** A buffer that shows a file. */
+export type FileBuffer = EditorBuffer & { path: string };
+
+/** The files that a user has open: what `:ls` lists, without unnamed and special buffers. */
+export function openFiles(state: EditorState): FileBuffer[] {
+  return state.buffers.filter(
+    (buffer): buffer is FileBuffer => buffer.listed && buffer.path !== undefined,
+  );
+}

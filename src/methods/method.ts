@@ -1,0 +1,40 @@
+import type * as v from "valibot";
+import type { EditorPort } from "../editor/port";
+import { json } from "../mcp/protocol";
+import type { Method } from "../mcp/server";
+import { defineTool, type Tool, validate } from "../mcp/tool";
+
+/**
+ * One of spec 05's methods. Said once, offered twice: as a JSON-RPC method (`editor/position`) on
+ * the WebSocket and as an MCP tool (`editor_position`) on the stdio server.
+ */
+export interface EditorMethod {
+  readonly name: `editor/${string}`;
+  method(editor: EditorPort): Method;
+  tool(editor: EditorPort): Tool;
+}
+
+export interface EditorMethodDefinition<S extends v.GenericSchema> {
+  name: `editor/${string}`;
+  description: string;
+  input: S;
+  answer(editor: EditorPort, input: v.InferOutput<S>): Promise<object>;
+}
+
+export function defineMethod<S extends v.GenericSchema>(
+  definition: EditorMethodDefinition<S>,
+): EditorMethod {
+  const { name, description, input: schema } = definition;
+  return {
+    name,
+    method: (editor) => (params) => definition.answer(editor, validate(schema, params, name)),
+    tool: (editor) =>
+      defineTool({
+        name: name.replace("/", "_"),
+        description,
+        input: schema,
+        annotations: { readOnlyHint: true },
+        call: async (input) => json(await definition.answer(editor, input)),
+      }),
+  };
+}

@@ -1,0 +1,21 @@
+import * as v from "valibot";
+import { fileUri } from "../lib/file-uri";
+import { defineMethod } from "./method";
+
+/** Spec 05: lines 1-based, columns 0-based in characters, `position` a 1-based character offset. */
+export const position = defineMethod({
+  name: "editor/position",
+  description: "Where the cursor stands: line, column, offset, buffer and its length",
+  input: v.object({}),
+  async answer(editor) {
+    const { line, column, position: offset, name, path, total_lines } = await editor.cursor();
+    return {
+      line,
+      column,
+      position: offset,
+      buffer: name,
+      uri: path === undefined ? null : fileUri(path),
+      total_lines,
+    };
+  },
+});

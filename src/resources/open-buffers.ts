@@ -1,0 +1,51 @@
+import { basename } from "node:path";
+import { bufferAt, openFiles } from "../editor/buffers";
+import type { Delta } from "../editor/model";
+import type { EditorPort } from "../editor/port";
+import { ErrorCode, RpcError } from "../jsonrpc/message";
+import { fileUri, pathsOfUri } from "../lib/file-uri";
+import type { Resources } from "../mcp/server";
+
+const MIME_TYPE = "text/plain";
+/** Opening a session of many files is one change, not many. */
+const FOLD_MS = 100;
+
+/** The open file buffers as MCP resources, with their unsaved text. */
+export function openBuffers(editor: EditorPort): Resources {
+  return {
+    async list() {
+      const state = await editor.sync();
+      return openFiles(state).map(({ path }) => ({
+        uri: fileUri(path),
+        name: basename(path),
+        mimeType: MIME_TYPE,
+      }));
+    },
+    async read(uri) {
+      const state = await editor.sync();
+      const path = pathsOfUri(uri).find((candidate) => bufferAt(state, candidate)?.loaded);
+      if (!path) {
+        const message = `No open buffer for ${uri}: resources/list names those that are open`;
+        throw new RpcError(ErrorCode.ResourceNotFound, message, { uri });
+      }
+      return { uri, mimeType: MIME_TYPE, text: await editor.readDocument(path) };
+    },
+  };
+}
+
+/** Calls `changed` when the list of open files is another one, a burst of changes once. */
+export function watchOpenBuffers(editor: EditorPort, changed: () => void): void {
+  let told = "";
+  let timer: Timer | undefined;
+  const tell = () => {
+    timer = undefined;
+    const now = JSON.stringify(openFiles(editor.state).map(({ path }) => path));
+    if (now === told) return;
+    told = now;
+    changed();
+  };
+  editor.onDelta.on(({ full, buffers, removed }: Delta) => {
+    if (timer || !(full || buffers || removed)) return;
+    timer = setTimeout(tell, FOLD_MS);
+  });
+}

@@ -1,0 +1,173 @@
+import { beforeEach, describe, expect, test } from "bun:test";
+import { pathToFileURL } from "node:url";
+import { onEachNeovim } from "../support/session";
+
+const LUA = [
+  "local M = {}",
+  "",
+  "function M.größe(a)",
+  "  local function inner()",
+  "    return '日本😀' .. a",
+  "  end",
+  "  return inner()",
+  "end",
+  "",
+  "return M",
+  "",
+].join("\n");
+
+onEachNeovim((session) => {
+  beforeEach(() => session.reset());
+  const ask = (name: string, params?: object) => session.client.request<object>(name, params);
+
+  describe("editor/position", () => {
+    test("counts lines from 1, columns from 0 and offsets from 1, in characters", async () => {
+      const path = session.write("position.lua", LUA);
+      await session.edit(path);
+      await session.neovim.type("5G0f😀");
+      const before = LUA.split("\n").slice(0, 4).join("\n");
+      expect(await ask("editor/position")).toEqual({
+        line: 5,
+        column: 14,
+        position: [...before].length + 1 + 14 + 1,
+        buffer: "position.lua",
+        uri: pathToFileURL(path).href,
+        total_lines: 10,
+      });
+    });
+
+    test("of a buffer that is no file has no uri", async () => {
+      await session.neovim.command("enew | setlocal buftype=nofile | file scratch");
+      expect(await ask("editor/position", {})).toMatchObject({
+        buffer: "scratch",
+        uri: null,
+        line: 1,
+      });
+    });
+  });
+
+  describe("editor/selection", () => {
+    test("is inactive without a visual selection", async () => {
+      await session.edit(session.write("a.txt", "abc\n"));
+      expect(await ask("editor/selection")).toEqual({ active: false });
+    });
+
+    test("gives text, offsets, lines and columns; the end stands behind the last character", async () => {
+      await session.edit(session.write("region.txt", "äb😀d\nzwei\n"));
+      await session.neovim.type("gg0lvj0");
+      expect(await ask("editor/selection")).toEqual({
+        active: true,
+        text: "b😀d\nz",
+        start: 2,
+        end: 7,
+        line_start: 1,
+        line_end: 2,
+        column_start: 1,
+        column_end: 1,
+      });
+    });
+  });
+
+  describe("editor/buffers", () => {
+    test("lists files with their size in characters and their filetype", async () => {
+      const lua = session.write("b.lua", LUA);
+      const empty = session.write("empty.txt", "");
+      await session.edit(empty);
+      await session.edit(lua);
+      await session.neovim.lua("vim.bo.modified = true");
+      expect(await ask("editor/buffers")).toEqual({
+        buffers: [
+          {
+            name: "empty.txt",
+            uri: pathToFileURL(empty).href,
+            modified: false,
+            size: 0,
+            major_mode: "text",
+            active: false,
+          },
+          {
+            name: "b.lua",
+            uri: pathToFileURL(lua).href,
+            modified: true,
+            size: [...LUA].length,
+            major_mode: "lua",
+            active: true,
+          },
+        ]
+          .sort((a, b) => a.name.length - b.name.length)
+          .reverse(),
+        total: 2,
+      });
+    });
+
+    test("shows special buffers only when asked", async () => {
+      await session.neovim.command("enew | setlocal buftype=nofile | file scratch");
+      expect(await ask("editor/buffers")).toMatchObject({ total: 0 });
+      const { buffers } = (await ask("editor/buffers", { include_special: true })) as {
+        buffers: { name: string; uri: string | null }[];
+      };
+      expect(buffers.find(({ name }) => name.endsWith("scratch"))).toMatchObject({ uri: null });
+    });
+
+    test("refuses parameters of a wrong type", async () => {
+      const error = await ask("editor/buffers", { include_special: "yes" }).catch((e) => e);
+      expect(error.code).toBe(-32602);
+      expect(error.message).toContain("include_special");
+    });
+  });
+
+  describe("editor/context", () => {
+    test("gives the lines around the cursor and the enclosing function by tree-sitter", async () => {
+      await session.edit(session.write("context.lua", LUA));
+      await session.neovim.type("5G4l");
+      expect(await ask("editor/context", { lines_before: 2, lines_after: 1 })).toEqual({
+        current_line: 5,
+        current_column: 4,
+        context_before: "function M.größe(a)\n  local function inner()",
+        context_after: "  end",
+        current_line_text: "    return '日本😀' .. a",
+        function_name: "M.größe.inner",
+        file_type: "lua",
+      });
+    });
+
+    test("at the top of a file, outside of any function, with default lines", async () => {
+      await session.edit(session.write("context.lua", LUA));
+      expect(await ask("editor/context")).toMatchObject({
+        current_line: 1,
+        context_before: "",
+        context_after: LUA.split("\n").slice(1, 6).join("\n"),
+        function_name: null,
+      });
+    });
+
+    const languages: [string, string, string, string | null][] = [
+      ["c", "static int *\nfind(int a)\n{\n  return 0;\n}\n", "4G", "find"],
+      [
+        "py",
+        "class A:\n    x = 1\n\n    def get(self):\n        return 1\n\nprint(1)\n",
+        "5G",
+        "get",
+      ],
+      ["py", "class A:\n    def get(self):\n        return 1\n\nprint(1)\n", "5G", null],
+      ["go", "package a\n\nfunc (s *S) Run() {\n\tx := 1\n}\n", "4G", null],
+      ["rs", "pub async fn start(a: u8) {\n    a;\n}\n", "2G", "start"],
+      ["sh", "greet() {\n  echo hi\n}\n", "2G", "greet"],
+      ["js", "export default async function load(x) {\n  return x;\n}\n", "2G", "load"],
+      ["txt", "just some text\nand more\n", "2G", null],
+    ];
+    test.each(languages)("names the function in .%s", async (extension, text, keys, name) => {
+      await session.edit(session.write(`function.${extension}`, text));
+      await session.neovim.type(keys);
+      expect(await ask("editor/context")).toMatchObject({ function_name: name });
+    });
+
+    test.each([{ lines_before: -1 }, { lines_after: 1.5 }, { lines_before: 1e6 }])(
+      "refuses %p",
+      async (params) => {
+        const error = await ask("editor/context", params).catch((e) => e);
+        expect(error.code).toBe(-32602);
+      },
+    );
+  });
+});

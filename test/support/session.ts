@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe } from "bun:test";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { TestClient } from "./client";
+import { NEOVIMS, type NeovimOptions, type NeovimVersion, TestNeovim } from "./neovim";
+
+/** A Neovim with the plugin and a client that is connected to it, shared by the tests of a block. */
+export class Session {
+  neovim!: TestNeovim;
+  client!: TestClient;
+  lock!: Awaited<ReturnType<TestNeovim["lock"]>>;
+
+  /** An absolute path below the workspace. */
+  path(name: string): string {
+    return join(this.neovim.cwd, name);
+  }
+
+  /** Makes a file below the workspace, with its folders; returns its absolute path. */
+  write(name: string, text: string | Uint8Array): string {
+    const path = this.path(name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+    return path;
+  }
+
+  link(name: string, target: string): string {
+    symlinkSync(target, this.path(name));
+    return this.path(name);
+  }
+
+  /** Opens a file in the current window, whatever its name holds. */
+  async edit(path: string): Promise<number> {
+    return this.neovim.lua<number>(
+      "local buf = vim.fn.bufadd((...)); vim.fn.bufload(buf); vim.bo[buf].buflisted = true; vim.api.nvim_win_set_buf(0, buf); return buf",
+      path,
+    );
+  }
+
+  /** One window with an empty buffer, every other buffer gone, in normal mode. */
+  async reset(): Promise<void> {
+    await this.neovim.lua(`
+      if vim.api.nvim_get_mode().mode ~= "n" then
+        vim.api.nvim_feedkeys(vim.keycode("<C-\\\\><C-n>"), "nx", false)
+      end
+      vim.cmd("silent! tabonly! | silent! only! | enew!")
+      for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+        if buf ~= vim.api.nvim_get_current_buf() then
+          vim.api.nvim_buf_delete(buf, { force = true })
+        end
+      end`);
+  }
+}
+
+/** Runs a block of tests once on each Neovim, with a session that lives as long as the block. */
+export function onEachNeovim(
+  tests: (session: Session, version: NeovimVersion) => void,
+  options: Omit<NeovimOptions, "version"> & { client?: string } = {},
+): void {
+  for (const version of NEOVIMS) {
+    describe(version.name, () => {
+      const session = new Session();
+      beforeAll(async () => {
+        session.neovim = await TestNeovim.start({ version, ...options });
+        session.lock = await session.neovim.lock();
+        session.client = await TestClient.open(session.lock, options.client);
+      });
+      afterAll(async () => {
+        session.client?.close();
+        await session.neovim?.[Symbol.asyncDispose]();
+      });
+      tests(session, version);
+    });
+  }
+}
