@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Claude } from "../support/claude";
 import { Model } from "../support/model";
 import { squeeze } from "../support/tmux";
+import type { NeovimVersion } from "../support/toolchain";
 import { type LockFile, lockFiles } from "./lock-file";
 import { Neovim } from "./neovim";
 
@@ -21,7 +22,10 @@ export interface Bench {
 }
 
 /** Opens `files` side by side in Neovim, waits for its lock file and starts the CLI with its port. */
-export async function startBench(version: string, files: Record<string, string>): Promise<Bench> {
+export async function startBench(
+  version: NeovimVersion,
+  files: Record<string, string>,
+): Promise<Bench> {
   const undo: (() => unknown)[] = [];
   const dispose = async () => {
     for (const step of undo.reverse()) await step();

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Block } from "../support/model-answer";
 import { newsText, toolResults } from "../support/model-request";
 import { insideNamespace, testInsideNamespace } from "../support/namespace";
+import { NEOVIMS, type NeovimVersion } from "../support/toolchain";
 import { type Bench, startBench } from "./bench";
 import { eventually } from "./eventually";
 import { lockFiles } from "./lock-file";
@@ -25,7 +26,7 @@ const WHOLE_RUN_MS = 240_000;
 const CASE_MS = 45_000;
 
 if (insideNamespace()) {
-  describe.each(["0.10", "0.12"])("Neovim %s", firstLight);
+  for (const version of NEOVIMS) describe(version.name, () => firstLight(version));
 } else {
   test(
     "first light, in a network namespace of its own",
@@ -34,7 +35,7 @@ if (insideNamespace()) {
   );
 }
 
-function firstLight(version: string) {
+function firstLight(version: NeovimVersion) {
   let bench: Bench;
   let main: string;
   let before: Layout;

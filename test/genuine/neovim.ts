@@ -1,10 +1,9 @@
 import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { isolatedEnv } from "../support/claude-home";
 import { squeeze, Terminal } from "../support/tmux";
+import { EXECUTABLE, type NeovimVersion, ROOT } from "../support/toolchain";
 
-const ROOT = resolve(import.meta.dir, "../..");
-const DEFAULT_EXE = join(ROOT, "dist/claude-code-nvim");
 const ANSWER_TIMEOUT_MS = 5000;
 const DIFF_TIMEOUT_MS = 10_000;
 
@@ -29,12 +28,17 @@ export class Neovim {
     private readonly socket: string,
   ) {}
 
-  static async start(at: { version: string; project: string; home: string; files: string[] }) {
-    const executable = neovimExecutable(at.version);
+  static async start(at: {
+    version: NeovimVersion;
+    project: string;
+    home: string;
+    files: string[];
+  }) {
+    const executable = at.version.binary;
     const socket = join(at.home, "nvim.sock");
-    const exe = process.env.CLAUDE_CODE_NVIM_EXE ?? DEFAULT_EXE;
-    if (!existsSync(exe)) throw new Error(`No executable at ${exe}. Run: bun run build`);
-    const options = resolve(exe) === DEFAULT_EXE ? "{}" : `{ binary = { path = [[${exe}]] } }`;
+    if (!existsSync(EXECUTABLE)) throw new Error(`No ${EXECUTABLE}. Run: bun run build`);
+    const built = join(ROOT, "dist/claude-code-nvim");
+    const options = EXECUTABLE === built ? "{}" : `{ binary = { path = [[${EXECUTABLE}]] } }`;
     const terminal = await Terminal.start({
       command: [
         ...[executable, "--clean", "--listen", socket, "--cmd", `set runtimepath^=${ROOT}`],
@@ -157,11 +161,4 @@ export class Neovim {
   async close(): Promise<void> {
     await this.terminal.close();
   }
-}
-
-function neovimExecutable(version: string): string {
-  const variable = `NVIM_${version.replace(".", "_")}`;
-  const path = process.env[variable] ?? join(ROOT, `.toolchain/neovim-${version}/bin/nvim`);
-  if (existsSync(path)) return path;
-  throw new Error(`No Neovim ${version} at ${path}. Run scripts/toolchain, or set ${variable}.`);
 }

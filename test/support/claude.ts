@@ -1,11 +1,10 @@
-import { existsSync } from "node:fs";
 import { appendFile, mkdir, readFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { claudeEnv, prepareClaudeHome } from "./claude-home";
 import type { Model } from "./model";
 import { Terminal } from "./tmux";
+import { claudeCli } from "./toolchain";
 
-const ROOT = resolve(import.meta.dir, "../..");
 const START_TIMEOUT_MS = 20_000;
 const TURN_TIMEOUT_MS = 15_000;
 const HEADLESS_TIMEOUT_MS = 30_000;
@@ -38,7 +37,7 @@ export class Claude {
     // Only `default` and `plan` show edits in the editor; without the flag it starts in auto mode.
     const mode = ["--permission-mode", "default", "--debug-file", log];
     const terminal = await Terminal.start({
-      command: [claudeExecutable(), ...mode, ...(options.args ?? [])],
+      command: [claudeCli(), ...mode, ...(options.args ?? [])],
       cwd: options.project,
       env,
     });
@@ -129,7 +128,7 @@ export async function runHeadless(
 ): Promise<{ stdout: string; stderr: string; code: number }> {
   await prepareClaudeHome(options.home, options.project);
   await mkdir(options.project, { recursive: true });
-  const child = Bun.spawn([claudeExecutable(), "-p", ...(options.args ?? []), "--", prompt], {
+  const child = Bun.spawn([claudeCli(), "-p", ...(options.args ?? []), "--", prompt], {
     cwd: options.project,
     env: claudeEnv(options.home, options.model.url),
     stdin: "ignore",
@@ -143,12 +142,6 @@ export async function runHeadless(
     child.exited,
   ]);
   return { stdout, stderr, code };
-}
-
-function claudeExecutable(): string {
-  const path = process.env.CLAUDE_CLI ?? join(ROOT, ".toolchain/claude/bin/claude");
-  if (existsSync(path)) return path;
-  throw new Error(`The genuine CLI is not at ${path}. Run scripts/toolchain, or set CLAUDE_CLI.`);
 }
 
 /** The text in the prompt box, which stands between two rules at the foot of the screen. */

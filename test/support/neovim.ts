@@ -1,40 +1,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { attach, type NeovimClient } from "neovim";
 import type { LockContent } from "../../src/discovery/lock-file";
 import { eventually } from "./eventually";
+import { EXECUTABLE, NEOVIMS, type NeovimVersion, ROOT } from "./toolchain";
 
-export const ROOT = realpathSync(join(import.meta.dir, "../.."));
-const TOOLCHAIN = process.env.CLAUDE_CODE_NVIM_TOOLCHAIN ?? join(ROOT, ".toolchain");
-
-/** The compiled executable under test. */
-export const EXECUTABLE = process.env.CLAUDE_CODE_NVIM_EXE ?? join(ROOT, "dist/claude-code-nvim");
-
-export interface NeovimVersion {
-  name: string;
-  binary: string;
-}
-
-/** The Neovims every editor test runs on: the oldest we support, and a current one. */
-export const NEOVIMS: NeovimVersion[] = [
-  neovimVersion("Neovim 0.10", "NVIM_0_10", "neovim-0.10"),
-  neovimVersion("Neovim 0.12", "NVIM_0_12", "neovim-0.12"),
-];
-
-/** Looked for when it is used: not everybody needs both. */
-function neovimVersion(name: string, variable: string, folder: string): NeovimVersion {
-  return {
-    name,
-    get binary() {
-      const binary = process.env[variable] ?? join(TOOLCHAIN, folder, "bin/nvim");
-      if (existsSync(binary)) return binary;
-      throw new Error(`no ${variable} at ${binary}: run scripts/toolchain`);
-    },
-  };
-}
+export { EXECUTABLE, NEOVIMS, type NeovimVersion, ROOT };
 
 /** An empty folder of its own, by its real path, short enough for sockets below it. */
 export function temporaryFolder(): string {

@@ -1,0 +1,32 @@
+import { existsSync, realpathSync } from "node:fs";
+import { join } from "node:path";
+
+/** The repository. */
+export const ROOT = realpathSync(join(import.meta.dir, "../.."));
+const TOOLCHAIN = process.env.CLAUDE_CODE_NVIM_TOOLCHAIN ?? join(ROOT, ".toolchain");
+
+/** The compiled executable under test. */
+export const EXECUTABLE = process.env.CLAUDE_CODE_NVIM_EXE ?? join(ROOT, "dist/claude-code-nvim");
+
+export interface NeovimVersion {
+  name: string;
+  binary: string;
+}
+
+/** The Neovims every editor test runs on: the oldest we support, and a current one. */
+export const NEOVIMS: NeovimVersion[] = [
+  { name: "Neovim 0.10", binary: tool("NVIM_0_10", "neovim-0.10/bin/nvim") },
+  { name: "Neovim 0.12", binary: tool("NVIM_0_12", "neovim-0.12/bin/nvim") },
+];
+
+/** The genuine Claude Code CLI, in the version whose behaviour we know. */
+export function claudeCli(): string {
+  return tool("CLAUDE_CLI", "claude/bin/claude");
+}
+
+/** A test that cannot run fails, and says what would help. */
+function tool(variable: string, place: string): string {
+  const path = process.env[variable] ?? join(TOOLCHAIN, place);
+  if (!existsSync(path)) throw new Error(`no ${variable} at ${path}: run scripts/toolchain`);
+  return path;
+}
