@@ -2,6 +2,7 @@
 local api, uv = vim.api, vim.uv
 local calm = require("claude-code.editor.diff.calm")
 local path = require("claude-code.editor.path")
+local ranges = require("claude-code.editor.range")
 local say = require("claude-code.editor.say")
 local windows = require("claude-code.editor.diff.windows")
 
@@ -42,117 +43,35 @@ local function why_not(name)
   end
 end
 
----Loads a file without the swap-file question (E325): a file that is open elsewhere, or was when
----an editor crashed, opens read-only.
----@param name string
----@param load fun()
-local function without_swap_prompt(name, load)
-  local found = false
-  local autocmd = api.nvim_create_autocmd("SwapExists", {
-    callback = function()
-      found = true
-      vim.v.swapchoice = "o"
-    end,
-  })
-  local ok, message = pcall(load)
-  pcall(api.nvim_del_autocmd, autocmd)
-  if found then
-    say.warn(path.base(name) .. " has a swap file: opened read-only; :recover or :e! to go on")
-  end
-  if not ok then
-    error(message, 0)
-  end
+---@param buf integer
+---@return boolean
+local function has_foreign_swap(buf)
+  -- Neovim takes the next free name when the first is in use: .swo, .swn, …
+  local name = vim.fn.swapname(buf)
+  return name ~= "" and not name:find("%.swp$")
 end
 
+---Loads without the swap-file question (E325, which nobody could answer): a file that is open
+---elsewhere, or was when an editor crashed, opens read-only.
 ---@param name string
 ---@return integer buf loaded and listed
 local function load(name)
   local buf = path.buffer(name) or vim.fn.bufadd(name)
-  without_swap_prompt(name, function()
-    vim.fn.bufload(buf)
-  end)
+  if not api.nvim_buf_is_loaded(buf) then
+    local shortmess = vim.o.shortmess
+    vim.opt.shortmess:append("A")
+    local ok, message = pcall(vim.fn.bufload, buf)
+    vim.o.shortmess = shortmess
+    if not ok then
+      error(message, 0)
+    end
+    if has_foreign_swap(buf) then
+      vim.bo[buf].readonly = true
+      say.warn(path.base(name) .. " has a swap file: opened read-only; see :help :recover")
+    end
+  end
   vim.bo[buf].buflisted = true
   return buf
-end
-
----@param text string
----@param at integer 1-based byte offset in the text
----@return integer row 1-based
----@return integer col 0-based byte
-local function position_at(text, at)
-  local before = text:sub(1, at - 1)
-  local _, breaks = before:gsub("\n", "")
-  return breaks + 1, #before:match("[^\n]*$")
-end
-
----@class claude-code.Range from the first to the last selected character; rows 1-based, byte columns
----@field first { [1]: integer, [2]: integer }
----@field last { [1]: integer, [2]: integer }
-
----@param buf integer
----@param params claude-code.OpenParams
----@return claude-code.Range? range nil if nothing is asked for or found
-local function find_range(buf, params)
-  local function clean(needle)
-    return needle and needle ~= "" and needle:gsub("\r\n", "\n") or nil
-  end
-  local from_text, to_text = clean(params.start_text), clean(params.end_text)
-  if not from_text and not to_text then
-    return nil
-  end
-  local lines = api.nvim_buf_get_lines(buf, 0, -1, false)
-  local text = table.concat(lines, "\n")
-  local first, last = text:find(from_text or to_text, 1, true)
-  if not first then
-    return nil
-  end
-  if from_text and to_text then
-    local _, to = text:find(to_text, last + 1, true)
-    last = to or last
-  end
-  local range = { first = { position_at(text, first) }, last = { position_at(text, last) } }
-  local line = lines[range.last[1]]
-  if params.select_to_eol then
-    range.last[2] = math.max(#line - 1, 0)
-  elseif range.last[2] < #line then
-    -- The first byte of the last character is where Visual mode wants the cursor.
-    range.last[2] = range.last[2] + vim.str_utf_start(line, range.last[2] + 1)
-  end
-  return range
-end
-
----@param win integer
----@param range claude-code.Range
-local function select(win, range)
-  if api.nvim_get_current_win() ~= win then
-    return
-  end
-  api.nvim_win_set_cursor(win, range.first)
-  vim.cmd("normal! v")
-  local row, col = unpack(range.last)
-  if vim.o.selection == "exclusive" then
-    local line = api.nvim_buf_get_lines(api.nvim_win_get_buf(win), row - 1, row, false)[1] or ""
-    col = require("claude-code.editor.position").after(line, col)
-  end
-  -- The end of an exclusive selection may stand behind the line's last character.
-  pcall(api.nvim_win_set_cursor, win, { row, col })
-  vim.cmd("normal! zv")
-end
-
----Once normal mode is reached; before that the keys would go into the text or the terminal.
----@param win integer
----@param range claude-code.Range
-local function select_soon(win, range)
-  if api.nvim_get_mode().mode == "n" then
-    select(win, range)
-    return
-  end
-  calm.stop_typing()
-  calm.later(function()
-    if api.nvim_get_mode().mode == "n" and api.nvim_win_is_valid(win) then
-      select(win, range)
-    end
-  end)
 end
 
 ---@param buf integer
@@ -194,7 +113,7 @@ local function bring_to_front(buf, range)
   local win = show(buf)
   api.nvim_set_current_win(win)
   if range then
-    select_soon(win, range)
+    ranges.select(win, range)
   end
 end
 
@@ -213,7 +132,7 @@ function M.open(params)
   if not ok then
     return nil, ("%s cannot be opened: %s"):format(name, buf)
   end
-  local range = find_range(buf, params)
+  local range = ranges.find(buf, params)
   if params.front ~= false then
     bring_to_front(buf, range)
   elseif range then

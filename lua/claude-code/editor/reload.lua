@@ -8,7 +8,7 @@ local WATCH_MS, QUICK_MS, QUICK_STEP_MS, SLOW_STEP_MS = 10000, 2000, 50, 250
 
 local M = {}
 
-local watches = {} ---@type table<string, uv.uv_timer_t>
+local watches = {} ---@type table<string, { timer: uv.uv_timer_t, before: string }>
 ---Buffers with edits whose file has changed on disk since they read it. `:w` would ask about them.
 local stale = {} ---@type table<integer, true>
 
@@ -126,11 +126,11 @@ end
 
 ---@param name string
 local function unwatch(name)
-  local timer = watches[name]
-  if timer then
+  local watch = watches[name]
+  if watch then
     watches[name] = nil
-    timer:stop()
-    timer:close()
+    watch.timer:stop()
+    watch.timer:close()
   end
 end
 
@@ -139,13 +139,14 @@ end
 ---@return true
 function M.watch(params)
   local name = path.normal(params.path)
+  -- Asked for twice: the write may have come in between, so the older state counts.
+  local before, last = watches[name] and watches[name].before or signature(name), nil
   unwatch(name)
-  local before, last = signature(name), nil
   local started = uv.now()
   local timer = assert(uv.new_timer())
-  watches[name] = timer
+  watches[name] = { timer = timer, before = before }
   local look = vim.schedule_wrap(function()
-    if watches[name] ~= timer then
+    if not watches[name] or watches[name].timer ~= timer then
       return
     end
     local now, waited = signature(name), uv.now() - started

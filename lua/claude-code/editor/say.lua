@@ -35,17 +35,19 @@ local function show(text, level)
 end
 
 ---@param level integer
+---@param name claude-code.LogLevel
 ---@return fun(text: string)
-local function speaker(level)
+local function speaker(level, name)
   return function(text)
+    require("claude-code.log")[name](text)
     vim.schedule(function()
       pcall(show, PREFIX .. text, level)
     end)
   end
 end
 
-M.info = speaker(vim.log.levels.INFO)
-M.warn = speaker(vim.log.levels.WARN)
-M.error = speaker(vim.log.levels.ERROR)
+M.info = speaker(vim.log.levels.INFO, "info")
+M.warn = speaker(vim.log.levels.WARN, "warn")
+M.error = speaker(vim.log.levels.ERROR, "error")
 
 return M

@@ -5,12 +5,17 @@ local api = vim.api
 ---only public place that says for which namespace a list was set, an empty list included.
 local HANDLER = "claude-code"
 
+---How long a server that never gave diagnostics is waited for, in ms.
+local PATIENCE_MS = 5000
+
 local M = {}
 
 local group ---@type integer?
 local changed = function() end
 ---Buffer → clients (id → "name.id", the end of their namespaces' names) that owe a report.
 local owed = {} ---@type table<integer, table<integer, string>>
+local spoken = {} ---@type table<string, true> labels of clients that reported after a write
+local silent = {} ---@type table<string, true> labels of those that never did
 
 ---@param client vim.lsp.Client
 ---@return string as in the names of its namespaces: `vim.lsp.lua_ls.1`, `nvim.lsp.lua_ls.1.…`
@@ -24,43 +29,6 @@ local function lsp_part(name)
   return name:match("^n?vim%.lsp%.(.+)$")
 end
 
----@return table<string, true> labels of all clients that ever published diagnostics
-local function publishers()
-  local found = {}
-  for _, namespace in pairs(vim.diagnostic.get_namespaces()) do
-    local rest = lsp_part(namespace.name or "")
-    if rest then
-      found[rest] = true
-    end
-  end
-  return found
-end
-
----Servers that push diagnostics do not say so beforehand; those that have pushed will again.
----@param client vim.lsp.Client
----@param known table<string, true>
----@return boolean
-local function gives_diagnostics(client, known)
-  local pulls = client.server_capabilities and client.server_capabilities.diagnosticProvider
-  return pulls ~= nil or known[label(client)] == true
-end
-
----A buffer's file has new contents on disk: its servers are expected to speak.
----@param buf integer
-function M.written(buf)
-  if not group or not package.loaded["vim.lsp"] then
-    return
-  end
-  local clients, known = {}, publishers()
-  for _, client in ipairs(vim.lsp.get_clients({ bufnr = buf })) do
-    if gives_diagnostics(client, known) then
-      clients[client.id] = label(client)
-    end
-  end
-  owed[buf] = next(clients) and clients or nil
-  changed()
-end
-
 ---@param buf integer
 ---@param client_id integer
 local function settled(buf, client_id)
@@ -72,10 +40,44 @@ local function settled(buf, client_id)
   end
 end
 
+---A server that pushes diagnostics does not say so beforehand. One that was given its time and has
+---never spoken gives none (Copilot and the like): nobody waits for it again.
+---@param buf integer
+---@param clients table<integer, string>
+local function give_up_later(buf, clients)
+  vim.defer_fn(function()
+    for id, name in pairs(clients) do
+      if not spoken[name] and owed[buf] and owed[buf][id] then
+        silent[name] = true
+        settled(buf, id)
+      end
+    end
+  end, PATIENCE_MS)
+end
+
+---A buffer's file has new contents on disk: its servers are expected to speak.
+---@param buf integer
+function M.written(buf)
+  if not group or not package.loaded["vim.lsp"] then
+    return
+  end
+  local clients = {}
+  for _, client in ipairs(vim.lsp.get_clients({ bufnr = buf })) do
+    if not silent[label(client)] then
+      clients[client.id] = label(client)
+    end
+  end
+  owed[buf] = next(clients) and clients or nil
+  if next(clients) then
+    give_up_later(buf, vim.deepcopy(clients))
+  end
+  changed()
+end
+
 ---@param namespace integer
 ---@param buf integer
 local function reported(namespace, buf)
-  if not owed[buf] then
+  if not owed[buf] and not next(silent) then
     return
   end
   local known = vim.diagnostic.get_namespaces()[namespace]
@@ -83,9 +85,18 @@ local function reported(namespace, buf)
   if not rest then
     return
   end
-  for id, name in pairs(vim.deepcopy(owed[buf])) do
-    if rest == name or vim.startswith(rest, name .. ".") then
+  local function is_its(name)
+    return rest == name or vim.startswith(rest, name .. ".")
+  end
+  for id, name in pairs(vim.deepcopy(owed[buf] or {})) do
+    if is_its(name) then
+      spoken[name] = true
       settled(buf, id)
+    end
+  end
+  for name in pairs(vim.deepcopy(silent)) do
+    if is_its(name) then
+      silent[name] = nil
     end
   end
 end

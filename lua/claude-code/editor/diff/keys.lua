@@ -17,6 +17,13 @@ local function deliberate(session, decide)
   end
 end
 
+---While a macro is recorded, q ends that. Being mapped here, the key itself got recorded as well.
+local function end_recording()
+  local register = vim.fn.reg_recording()
+  vim.api.nvim_feedkeys("q", "nx", false)
+  vim.fn.setreg(register, (vim.fn.getreg(register):gsub("q$", "")))
+end
+
 ---@param session claude-code.Diff
 ---@param decide { accept: fun(), reject: fun() }
 function M.attach(session, decide)
@@ -27,9 +34,8 @@ function M.attach(session, decide)
   end
   local accept, reject = deliberate(session, decide.accept), deliberate(session, decide.reject)
   local function quit()
-    -- While a macro is recorded, q ends that.
     if vim.fn.reg_recording() ~= "" then
-      vim.api.nvim_feedkeys("q", "n", false)
+      end_recording()
     else
       reject()
     end

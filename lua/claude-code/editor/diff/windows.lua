@@ -1,16 +1,8 @@
---- The person's windows: which of them a diff may use, and how they looked before.
+--- The person's windows: which of them a diff may use, and how one is borrowed and given back.
 local api, fn = vim.api, vim.fn
+local options = require("claude-code.editor.diff.options")
 
 local M = {}
-
----@class claude-code.WindowShot all windows of one tab page
----@field tab integer
----@field win integer the current window
----@field previous integer the one CTRL-W p leads to, 0 if none
----@field layout any winlayout()
----@field room integer lines there are for windows
----@field sizes string winrestcmd()
----@field views table<integer, { buf: integer, view: vim.fn.winsaveview.ret }>
 
 ---@class claude-code.WindowUse a window whose buffer was replaced for a while
 ---@field win integer
@@ -112,7 +104,7 @@ function M.beside(buf)
     or { split = "above", height = math.floor(height * 2 / 3) }
   place.win = anchor
   local win = api.nvim_open_win(buf, false, place)
-  M.apply_options(win, M.global_options())
+  options.apply(win, options.global())
   return win
 end
 
@@ -122,59 +114,8 @@ end
 function M.new_tab(buf)
   vim.cmd(("tab sbuffer %d"):format(buf))
   local win = api.nvim_get_current_win()
-  M.apply_options(win, M.global_options())
+  options.apply(win, options.global())
   return win
-end
-
----@return string[] names of all options that belong to a window, except those we never touch
-local function window_options()
-  local names = {}
-  for name, info in pairs(api.nvim_get_all_options_info()) do
-    if info.scope == "win" and name ~= "scroll" then
-      names[#names + 1] = name
-    end
-  end
-  table.sort(names)
-  return names
-end
-
----@return table<string, any>
-function M.global_options()
-  local values = {}
-  for _, name in ipairs(window_options()) do
-    values[name] = api.nvim_get_option_value(name, { scope = "global" })
-  end
-  values.diff, values.scrollbind, values.cursorbind, values.winfixbuf = false, false, false, false
-  return values
-end
-
----@param win integer
----@return table<string, any>
-function M.options_of(win)
-  local values = {}
-  for _, name in ipairs(window_options()) do
-    values[name] = api.nvim_get_option_value(name, { win = win, scope = "local" })
-  end
-  return values
-end
-
----Sets what differs, for this window only.
----@param win integer
----@param values table<string, any>
-function M.apply_options(win, values)
-  for name, value in pairs(values) do
-    local where = { win = win, scope = "local" }
-    if api.nvim_get_option_value(name, where) ~= value then
-      pcall(api.nvim_set_option_value, name, value, where)
-    end
-  end
-end
-
----@return integer lines there are for windows: the tab line comes and goes with tab pages
-function M.room()
-  local tabline = vim.o.showtabline
-  local has_tabline = tabline == 2 or (tabline == 1 and #api.nvim_list_tabpages() > 1)
-  return vim.o.lines - vim.o.cmdheight - (has_tabline and 1 or 0)
 end
 
 ---Does another plugin (or the person) compare something in this tab page? All windows in diff mode
@@ -184,60 +125,6 @@ function M.has_diff()
   return vim.iter(api.nvim_tabpage_list_wins(0)):any(function(win)
     return option(win, "diff")
   end)
-end
-
----@return claude-code.WindowShot
-function M.shot()
-  local views = {}
-  for _, win in ipairs(api.nvim_tabpage_list_wins(0)) do
-    views[win] = { buf = api.nvim_win_get_buf(win), view = api.nvim_win_call(win, fn.winsaveview) }
-  end
-  return {
-    tab = api.nvim_get_current_tabpage(),
-    win = api.nvim_get_current_win(),
-    previous = fn.win_getid(fn.winnr("#")),
-    layout = fn.winlayout(),
-    room = M.room(),
-    sizes = fn.winrestcmd(),
-    views = views,
-  }
-end
-
----@param win integer
----@param seen { buf: integer, view: vim.fn.winsaveview.ret }
-local function scroll_back(win, seen)
-  if
-    not api.nvim_win_is_valid(win)
-    or api.nvim_win_get_buf(win) ~= seen.buf
-    or vim.bo[seen.buf].buftype == "terminal"
-  then
-    return
-  end
-  local row, col = unpack(api.nvim_win_get_cursor(win))
-  if row == seen.view.lnum and col == seen.view.col then
-    api.nvim_win_call(win, function()
-      fn.winrestview(seen.view)
-    end)
-  end
-end
-
----Sizes and scroll positions as they were, unless the person opened or closed windows meanwhile.
----A window whose cursor moved keeps its view.
----@param shot claude-code.WindowShot
-function M.resize_back(shot)
-  if not api.nvim_tabpage_is_valid(shot.tab) then
-    return
-  end
-  local number = api.nvim_tabpage_get_number(shot.tab)
-  if M.room() ~= shot.room or not vim.deep_equal(fn.winlayout(number), shot.layout) then
-    return
-  end
-  api.nvim_win_call(api.nvim_tabpage_get_win(shot.tab), function()
-    vim.cmd(shot.sizes)
-  end)
-  for win, seen in pairs(shot.views) do
-    scroll_back(win, seen)
-  end
 end
 
 ---Shows a buffer in a window, leaving alternate file and jump list alone.
@@ -259,7 +146,7 @@ function M.borrow(win, buf)
     win = win,
     buf = before,
     view = api.nvim_win_call(win, fn.winsaveview),
-    options = M.options_of(win),
+    options = options.of(win),
     bufhidden = vim.bo[before].bufhidden,
   }
   vim.bo[before].bufhidden = "hide"
@@ -280,7 +167,7 @@ function M.give_back(use, win)
     return
   end
   M.show(win, use.buf)
-  M.apply_options(win, use.options)
+  options.apply(win, use.options)
   api.nvim_win_call(win, function()
     fn.winrestview(use.view)
   end)

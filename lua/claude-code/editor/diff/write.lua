@@ -11,6 +11,9 @@ local M = {}
 ---Buffer whose write was typed on the command line that is being executed.
 local typed ---@type integer?
 
+---:x and :update write a modified buffer only; the person means it in any case.
+local ONLY_IF_MODIFIED = { exit = true, update = true, xit = true }
+
 ---@return string? name full name of the command on the command line
 local function typed_command()
   local ok, command = pcall(api.nvim_parse_cmd, vim.fn.getcmdline(), {})
@@ -19,12 +22,14 @@ end
 
 ---@param session claude-code.Diff
 local function note_typed(session)
-  if api.nvim_get_current_buf() ~= session.new_buf or not ACCEPTING[typed_command()] then
+  local command = api.nvim_get_current_buf() == session.new_buf and typed_command()
+  if not command or not ACCEPTING[command] then
     return
   end
   typed = session.new_buf
-  -- :x and :update write a modified buffer only.
-  vim.bo[session.new_buf].modified = true
+  if ONLY_IF_MODIFIED[command] then
+    vim.bo[session.new_buf].modified = true
+  end
   vim.schedule(function()
     typed = nil
   end)
@@ -33,14 +38,14 @@ end
 ---`:w other.txt` and `:'<,'>w other.txt`: a copy, as in Vim.
 ---@param session claude-code.Diff
 ---@param target string
-local function write_copy(session, target)
+---@param first integer 1-based
+---@param last integer 1-based, included
+local function write_copy(session, target, first, last)
   local name = path.normal(target)
   if vim.uv.fs_stat(name) and vim.v.cmdbang == 0 then
     say.error(("%s exists (add ! to replace it)"):format(path.base(name)))
     return
   end
-  local first = api.nvim_buf_get_mark(session.new_buf, "[")[1]
-  local last = api.nvim_buf_get_mark(session.new_buf, "]")[1]
   local lines = api.nvim_buf_get_lines(session.new_buf, first - 1, last, false)
   if vim.fn.writefile(lines, name) == 0 then
     say.info(("wrote a copy to %s; the proposal still waits"):format(path.base(name)))
@@ -59,8 +64,12 @@ end
 ---@param target string
 ---@param accept fun()
 local function written(session, target, accept)
+  local first = api.nvim_buf_get_mark(session.new_buf, "[")[1]
+  local last = api.nvim_buf_get_mark(session.new_buf, "]")[1]
   if target ~= api.nvim_buf_get_name(session.new_buf) then
-    return write_copy(session, target)
+    return write_copy(session, target, first, last)
+  elseif first > 1 or last < api.nvim_buf_line_count(session.new_buf) then
+    return say.error("a part of the proposal cannot be accepted by :w; nothing was decided")
   end
   if typed ~= session.new_buf then
     return hint(session)

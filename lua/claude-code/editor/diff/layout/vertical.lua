@@ -4,6 +4,8 @@
 --- `open` shows a prepared session and returns its place, `intact` tells whether the person left
 --- it as it is, `close` brings the person's windows back. All run with autocommands off.
 local api = vim.api
+local options = require("claude-code.editor.diff.options")
+local shots = require("claude-code.editor.diff.shot")
 local windows = require("claude-code.editor.diff.windows")
 
 ---What diff mode and we change in a window.
@@ -54,7 +56,7 @@ end
 ---@param except? integer window that must not change (the person is typing there)
 ---@return claude-code.VerticalPlace
 function M.open(session, except)
-  local shot = windows.shot()
+  local shot = shots.take()
   local left, borrowed
   if windows.has_diff() then
     left = windows.new_tab(session.old_buf)
@@ -104,12 +106,12 @@ end
 ---@param place claude-code.VerticalPlace
 ---@param win integer
 local function release(place, win)
-  local before = place.borrowed and place.borrowed.options or windows.global_options()
+  local before = place.borrowed and place.borrowed.options or options.global()
   local ours = {}
   for _, name in ipairs(DIFF_OPTIONS) do
     ours[name] = before[name]
   end
-  windows.apply_options(win, ours)
+  options.apply(win, ours)
 end
 
 ---@param win integer

@@ -1,0 +1,181 @@
+--- The diff on screen: shows one, notices how it is left, and takes it away.
+local api = vim.api
+local calm = require("claude-code.editor.diff.calm")
+local focus = require("claude-code.editor.diff.focus")
+local keys = require("claude-code.editor.diff.keys")
+local say = require("claude-code.editor.say")
+local shots = require("claude-code.editor.diff.shot")
+local windows = require("claude-code.editor.diff.windows")
+local write = require("claude-code.editor.diff.write")
+
+---How often a diff is looked at for what no event tells (the executable died, somebody closed a
+---window with autocommands off), in ms.
+local WATCHDOG_MS = 500
+
+local M = {}
+
+local origin ---@type claude-code.Origin where the person was
+local group ---@type integer?
+local watchdog ---@type uv.uv_timer_t?
+
+---@class claude-code.DiffDecisions
+---@field accept fun()
+---@field reject fun()
+---@field write fun() accept, called in the middle of a write
+
+---@return claude-code.DiffConfig
+local function config()
+  return require("claude-code.config").get().diff
+end
+
+---Windows and buffers came or went with autocommands off: whoever follows them is told.
+local function touch()
+  local state = package.loaded["claude-code.editor.state"]
+  if state then
+    state.touch()
+  end
+end
+
+---Makes the windows; throws if that is not possible, with nothing left behind.
+---@param session claude-code.Diff
+---@param except? integer window that must not change
+local function build(session, except)
+  local layout = require("claude-code.editor.diff.layout." .. config().layout)
+  local ok, message = pcall(windows.quietly, function()
+    session:prepare()
+    session.place = layout.open(session, except)
+    session.place.layout = layout
+  end)
+  if ok then
+    return
+  end
+  pcall(windows.quietly, function()
+    if session.place then
+      layout.close(session)
+      session.place = nil
+    end
+    session:discard()
+  end)
+  error(message, 0)
+end
+
+---Every way of leaving the diff that is no accept rejects it.
+---@param session claude-code.Diff
+---@param reject fun()
+local function review(session, reject)
+  if session.outcome or not require("claude-code.editor").is_attached() then
+    return
+  end
+  if not session.place.layout.intact(session) then
+    reject()
+  end
+end
+
+---@param session claude-code.Diff
+---@param decide claude-code.DiffDecisions
+local function watch(session, decide)
+  group = api.nvim_create_augroup("claude-code.diff", { clear = true })
+  local look = vim.schedule_wrap(function()
+    review(session, decide.reject)
+  end)
+  for _, buf in ipairs({ session.old_buf, session.new_buf }) do
+    local events = { "BufWinLeave", "BufUnload", "BufDelete", "BufWipeout", "BufHidden" }
+    api.nvim_create_autocmd(events, { group = group, buffer = buf, callback = look })
+  end
+  api.nvim_create_autocmd({ "WinClosed", "TabClosed", "BufWinEnter" }, {
+    group = group,
+    callback = look,
+  })
+  write.attach(session, group, decide.write)
+  watchdog = assert(vim.uv.new_timer())
+  watchdog:start(WATCHDOG_MS, WATCHDOG_MS, look)
+end
+
+---May a diff be shown now? A person who types keeps the window they type in.
+---@return boolean
+function M.has_room()
+  local moment = calm.moment()
+  if moment == "typing" then
+    return windows.for_file(nil, api.nvim_get_current_win()) ~= nil and not windows.has_diff()
+  end
+  return moment == "free"
+end
+
+---Shows a diff; throws if that is not possible, with nothing left behind.
+---@param session claude-code.Diff
+---@param decide claude-code.DiffDecisions
+---@return boolean focused
+function M.show(session, decide)
+  local typing = calm.moment() == "typing"
+  local from = focus.origin()
+  build(session, typing and from.win or nil)
+  origin = from
+  keys.attach(session, decide)
+  watch(session, decide)
+  local focused = not typing and config().focus
+  if focused then
+    focus.take(session, from)
+  elseif focus.is_inside(session) then
+    -- A tab page of its own cannot be made without entering it.
+    windows.quietly(function()
+      focus.give_back(from, session.place.shot)
+    end)
+  end
+  touch()
+  return focused
+end
+
+---Ends all watching: what happens to the windows from now on decides nothing.
+function M.unwatch()
+  if group then
+    pcall(api.nvim_del_augroup_by_id, group)
+    group = nil
+  end
+  if watchdog then
+    watchdog:stop()
+    watchdog:close()
+    watchdog = nil
+  end
+end
+
+---@param session claude-code.Diff
+---@param inside boolean
+local function take_away(session, inside)
+  session.place.layout.close(session)
+  if inside then
+    focus.give_back(origin, session.place.shot)
+  end
+  shots.restore(session.place.shot)
+  session:discard()
+end
+
+---Brings the person's windows back, as soon as the moment allows it.
+---@param session claude-code.Diff
+---@param done fun()
+function M.leave(session, done)
+  local function again()
+    M.leave(session, done)
+  end
+  local moment, inside = calm.moment(), focus.is_inside(session)
+  if moment == "blocked" or (moment == "typing" and inside) then
+    if moment == "typing" then
+      calm.stop_typing()
+    end
+    calm.later(again)
+    return
+  end
+  local ok, message = pcall(windows.quietly, function()
+    take_away(session, inside)
+  end)
+  if not ok and calm.is_refusal(message) then
+    calm.later(again)
+    return
+  elseif not ok then
+    say.error("closing a diff failed: " .. message)
+    pcall(session.discard, session)
+  end
+  touch()
+  done()
+end
+
+return M

@@ -1,0 +1,89 @@
+--- A range of a buffer found by its text, and selected.
+local api = vim.api
+local calm = require("claude-code.editor.diff.calm")
+
+---@class claude-code.Range from the first to the last selected character; rows 1-based, byte columns
+---@field first { [1]: integer, [2]: integer }
+---@field last { [1]: integer, [2]: integer }
+
+local M = {}
+
+---@param text string
+---@param at integer 1-based byte offset in the text
+---@return integer row 1-based
+---@return integer col 0-based byte
+local function position_at(text, at)
+  local before = text:sub(1, at - 1)
+  local _, breaks = before:gsub("\n", "")
+  return breaks + 1, #before:match("[^\n]*$")
+end
+
+---The place of the texts that were asked for.
+---@param buf integer
+---@param params { start_text?: string, end_text?: string, select_to_eol?: boolean }
+---@return claude-code.Range? range nil if nothing is asked for or found
+function M.find(buf, params)
+  local function clean(needle)
+    return needle and needle ~= "" and needle:gsub("\r\n", "\n") or nil
+  end
+  local from_text, to_text = clean(params.start_text), clean(params.end_text)
+  if not from_text and not to_text then
+    return nil
+  end
+  local lines = api.nvim_buf_get_lines(buf, 0, -1, false)
+  local text = table.concat(lines, "\n")
+  local first, last = text:find(from_text or to_text, 1, true)
+  if not first then
+    return nil
+  end
+  if from_text and to_text then
+    local _, to = text:find(to_text, last + 1, true)
+    last = to or last
+  end
+  local range = { first = { position_at(text, first) }, last = { position_at(text, last) } }
+  local line = lines[range.last[1]]
+  if params.select_to_eol then
+    range.last[2] = math.max(#line - 1, 0)
+  elseif range.last[2] < #line then
+    -- The first byte of the last character is where Visual mode wants the cursor.
+    range.last[2] = range.last[2] + vim.str_utf_start(line, range.last[2] + 1)
+  end
+  return range
+end
+
+---@param win integer
+---@param range claude-code.Range
+local function select(win, range)
+  if api.nvim_get_current_win() ~= win then
+    return
+  end
+  api.nvim_win_set_cursor(win, range.first)
+  vim.cmd("normal! v")
+  local row, col = unpack(range.last)
+  if vim.o.selection == "exclusive" then
+    local line = api.nvim_buf_get_lines(api.nvim_win_get_buf(win), row - 1, row, false)[1] or ""
+    col = require("claude-code.editor.position").after(line, col)
+  end
+  -- The end of an exclusive selection may stand behind the line's last character.
+  pcall(api.nvim_win_set_cursor, win, { row, col })
+  vim.cmd("normal! zv")
+end
+
+---Selects, as soon as normal mode is reached: before that the keys would go into the text or the
+---terminal.
+---@param win integer
+---@param range claude-code.Range
+function M.select(win, range)
+  if api.nvim_get_mode().mode == "n" then
+    select(win, range)
+    return
+  end
+  calm.stop_typing()
+  calm.later(function()
+    if api.nvim_get_mode().mode == "n" and api.nvim_win_is_valid(win) then
+      select(win, range)
+    end
+  end)
+end
+
+return M

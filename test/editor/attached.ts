@@ -1,0 +1,192 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { eventually } from "../support/eventually";
+import { type NeovimOptions, TestNeovim } from "../support/neovim";
+
+export interface Ended {
+  id: number;
+  outcome: "accepted" | "rejected";
+  lines?: string[];
+}
+
+export interface WireDelta {
+  tick: number;
+  full?: boolean;
+  buffers?: {
+    buf: number;
+    name: string;
+    path?: string;
+    modified: boolean;
+    lines: number;
+    loaded: boolean;
+    listed: boolean;
+    filetype: string;
+  }[];
+  removed?: number[];
+  diagnostics?: { buf: number; path: string; items: Record<string, unknown>[] }[];
+  folders?: string[];
+  current?: number;
+  owing?: string[];
+}
+
+/** What the person sees of the windows, in a form that two moments can be compared by. */
+export interface Picture {
+  layout: unknown;
+  current: number;
+  previous: number;
+  tab: number;
+  mode: string;
+  windows: ({ options: Record<string, unknown> } & Record<string, unknown>)[];
+  buffers: string[];
+}
+
+const PICTURE = `
+  local windows = {}
+  for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
+    local options = {}
+    for name, info in pairs(vim.api.nvim_get_all_options_info()) do
+      if info.scope == "win" and name ~= "scroll" then
+        options[name] = vim.api.nvim_get_option_value(name, { win = win, scope = "local" })
+      end
+    end
+    local view = vim.api.nvim_win_call(win, vim.fn.winsaveview)
+    local jumps = vim.fn.getjumplist(win)
+    table.insert(windows, {
+      win = win, buf = vim.api.nvim_win_get_buf(win), view = view, options = options,
+      width = vim.api.nvim_win_get_width(win), height = vim.api.nvim_win_get_height(win),
+      alternate = vim.api.nvim_win_call(win, function() return vim.fn.bufnr("#") end),
+      jumps = { #jumps[1], jumps[2] },
+    })
+  end
+  local buffers = {}
+  for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+    table.insert(buffers, ("%d %s %s %s"):format(buf, vim.api.nvim_buf_get_name(buf), vim.bo[buf].bufhidden, tostring(vim.api.nvim_buf_is_loaded(buf))))
+  end
+  -- The current window as its own previous one is as good as none.
+  local previous = vim.fn.win_getid(vim.fn.winnr("#"))
+  if previous == vim.api.nvim_get_current_win() then previous = 0 end
+  return {
+    layout = vim.fn.winlayout(), current = vim.api.nvim_get_current_win(),
+    previous = previous, tab = vim.api.nvim_get_current_tabpage(),
+    mode = vim.api.nvim_get_mode().mode, windows = windows, buffers = buffers,
+  }`;
+
+/** A Neovim in which this test plays the executable's part. */
+export class Attached implements AsyncDisposable {
+  readonly ended: Ended[] = [];
+  readonly pushed: WireDelta[] = [];
+  #nextId = 1;
+
+  private constructor(
+    readonly nvim: TestNeovim,
+    readonly channel: number,
+  ) {}
+
+  static async start(options: NeovimOptions): Promise<Attached> {
+    const nvim = await TestNeovim.start({ setup: false, ...options });
+    const [channel] = (await nvim.api.request("nvim_get_api_info", [])) as [number];
+    const attached = new Attached(nvim, channel);
+    nvim.api.on("notification", (method: string, args: unknown[]) => {
+      if (method !== "claude_code") return;
+      const [event, payload] = args as [string, never];
+      if (event === "diff_ended") attached.ended.push(payload);
+      if (event === "state") attached.pushed.push(payload);
+    });
+    return attached;
+  }
+
+  attach(): Promise<WireDelta> {
+    return this.call<WireDelta>("attach", { channel: this.channel, contract: 1, version: "0.1.0" });
+  }
+
+  /** The answer as it travels. */
+  answer(method: string, params: object = {}): Promise<{ value?: unknown; error?: unknown }> {
+    return this.nvim.lua('return require("claude-code.editor").call(...)', method, params);
+  }
+
+  async call<T = unknown>(method: string, params: object = {}): Promise<T> {
+    const { value, error } = await this.answer(method, params);
+    if (error !== undefined)
+      throw new Error(typeof error === "string" ? error : JSON.stringify(error));
+    return value as T;
+  }
+
+  path(name: string): string {
+    return join(this.nvim.cwd, name);
+  }
+
+  /** Puts a file on disk, in folders made as needed. */
+  file(name: string, content: string | Uint8Array): string {
+    const path = this.path(name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, content);
+    return path;
+  }
+
+  read(name: string): string {
+    return readFileSync(this.path(name), "utf8");
+  }
+
+  /** Opens a file as a person does. */
+  async edit(path: string): Promise<number> {
+    await this.nvim.lua("vim.cmd.edit({ args = { vim.fn.fnameescape(...) } })", path);
+    return this.nvim.lua("return vim.api.nvim_get_current_buf()");
+  }
+
+  async propose(path: string, contents: string, more: object = {}): Promise<number> {
+    const id = this.#nextId++;
+    await this.call("diff_open", {
+      id,
+      client: 1,
+      old_path: path,
+      new_path: path,
+      contents,
+      ...more,
+    });
+    return id;
+  }
+
+  /** Waits for the end of a diff. */
+  outcome(id: number): Promise<Ended> {
+    return eventually(`the end of diff ${id}`, () => {
+      const end = this.ended.find((entry) => entry.id === id);
+      if (!end) throw new Error("still open");
+      return end;
+    });
+  }
+
+  picture(): Promise<Picture> {
+    return this.nvim.lua<Picture>(PICTURE);
+  }
+
+  /** Waits until no scratch buffer of ours is left. */
+  async cleared(): Promise<void> {
+    await eventually("the diff's buffers to go", async () => {
+      const names = await this.nvim.lua<string[]>(
+        "return vim.tbl_map(vim.api.nvim_buf_get_name, vim.api.nvim_list_bufs())",
+      );
+      const left = names.filter((name) => name.startsWith("claude-code://"));
+      if (left.length > 0) throw new Error(left.join(", "));
+    });
+  }
+
+  async shown(): Promise<void> {
+    await eventually("a diff on screen", () =>
+      this.nvim.lua<boolean>(
+        'local s = require("claude-code.editor.diff").current() return s ~= nil and s.place ~= nil',
+      ),
+    );
+  }
+
+  mode(): Promise<string> {
+    return this.nvim.lua("return vim.api.nvim_get_mode().mode");
+  }
+
+  messages(): Promise<string> {
+    return this.nvim.command("messages");
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.nvim[Symbol.asyncDispose]();
+  }
+}

@@ -1,0 +1,326 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { renameSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { eventually } from "../support/eventually";
+import { NEOVIMS } from "../support/neovim";
+import { Attached } from "./attached";
+
+// A machine that is busy with other tests is slow; how long things take is not what is tested.
+setDefaultTimeout(60_000);
+
+const UI = { width: 120, height: 40 };
+const ODD_NAMES = [
+  "plain.txt",
+  "with space.txt",
+  "100%.txt",
+  "a#b.txt",
+  "x[1].txt",
+  "~tilde.txt",
+  "$HOME.txt",
+  "äöü 日本.txt",
+  'it\'s "quoted".txt',
+  "-dash.txt",
+  "+plus.txt",
+  "a*b?.txt",
+  "back\\slash.txt",
+  "{a,b}.txt",
+  "`tick`.txt",
+];
+
+const selected = `
+  local from, to = vim.fn.getpos("v"), vim.fn.getpos(".")
+  return { mode = vim.api.nvim_get_mode().mode, text = table.concat(vim.fn.getregion(from, to, { type = "v" }), "\\n") }`;
+
+for (const version of NEOVIMS) {
+  describe(version.name, () => {
+    const start = () => Attached.start({ version, ui: UI });
+    const lines = (a: Attached, buf: number) =>
+      a.nvim.lua<string[]>("return vim.api.nvim_buf_get_lines(..., 0, -1, false)", buf);
+
+    test("opens, saves and reloads files with odd names, and no others", async () => {
+      await using a = await start();
+      // The one that a pattern would find instead.
+      a.file("x1.txt", "wrong\n");
+      await a.edit(a.path("x1.txt"));
+      await a.attach();
+      for (const name of ODD_NAMES) {
+        const path = a.file(name, `one\n${name}\n`);
+        const opened = await a.call("document_open", {
+          path,
+          front: true,
+          select_to_eol: false,
+          preview: false,
+        });
+        expect(opened).toEqual({ path, language_id: "text", line_count: 2 });
+        expect(await a.nvim.lua("return vim.api.nvim_buf_get_name(0)")).toBe(path);
+        await a.nvim.lua('vim.api.nvim_buf_set_lines(0, 0, 1, false, { "changed" })');
+        expect(await a.call("document_save", { path })).toEqual({ saved: true });
+        expect(a.read(name)).toBe(`changed\n${name}\n`);
+        writeFileSync(path, "outside\n");
+        await a.call("document_reload", { path });
+        expect(await a.nvim.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)")).toEqual([
+          "outside",
+        ]);
+      }
+      expect(a.read("x1.txt")).toBe("wrong\n");
+    });
+
+    test("a symlinked folder or file finds the buffer that is open already", async () => {
+      await using a = await start();
+      const path = a.file("real/main.txt", "one\n");
+      symlinkSync(a.path("real"), a.path("link"));
+      symlinkSync(path, a.path("other.txt"));
+      const buf = await a.edit(path);
+      await a.attach();
+      for (const name of ["link/main.txt", "other.txt", "real/../real//main.txt"]) {
+        await a.call("document_open", {
+          path: `${a.nvim.cwd}/${name}`,
+          front: true,
+          select_to_eol: false,
+          preview: false,
+        });
+        expect(await a.nvim.lua("return vim.api.nvim_get_current_buf()")).toBe(buf);
+      }
+    });
+
+    const RANGES: [string, object, string | null][] = [
+      ["start only", { start_text: "function b" }, "function b"],
+      [
+        "start and end",
+        { start_text: "function b", end_text: "end" },
+        "function b()\n  return 'ä'\nend",
+      ],
+      [
+        "the end is searched behind the start",
+        { start_text: "end", end_text: "end" },
+        "end\nfunction b()\n  return 'ä'\nend",
+      ],
+      ["over lines", { start_text: "b()\n  return" }, "b()\n  return"],
+      ["CRLF in what is asked", { start_text: "b()\r\n  return" }, "b()\n  return"],
+      ["plain text, no pattern", { start_text: "(.*)%a+[x]" }, "(.*)%a+[x]"],
+      ["last character multibyte", { start_text: "'ä" }, "'ä"],
+      [
+        "to the end of the line",
+        { start_text: "function", select_to_eol: true },
+        "function a() return '😀' end",
+      ],
+      ["end not found: the start", { start_text: "function b", end_text: "nowhere" }, "function b"],
+      ["not found: no selection", { start_text: "nowhere" }, null],
+      ["end only", { end_text: "return" }, "return"],
+    ];
+    const SOURCE = "function a() return '😀' end\nfunction b()\n  return 'ä'\nend\n(.*)%a+[x]\n";
+
+    test("selects by text", async () => {
+      await using a = await start();
+      const path = a.file("main.lua", SOURCE);
+      await a.attach();
+      for (const mode of ["inclusive", "exclusive"]) {
+        await a.nvim.command(`set selection=${mode}`);
+        for (const [name, params, expected] of RANGES) {
+          await a.nvim.type("<Esc>");
+          await a.call("document_open", {
+            path,
+            front: true,
+            select_to_eol: false,
+            preview: false,
+            ...params,
+          });
+          const got = await a.nvim.lua<{ mode: string; text: string }>(selected);
+          if (expected === null) expect([name, got.mode]).toEqual([name, "n"]);
+          else expect([mode, name, got]).toEqual([mode, name, { mode: "v", text: expected }]);
+        }
+      }
+    });
+
+    test("selects also when called in insert and terminal mode", async () => {
+      await using a = await start();
+      const path = a.file("main.lua", SOURCE);
+      await a.edit(a.file("other.txt", ""));
+      await a.attach();
+      for (const enter of ["i", "<Esc>:split | terminal cat<CR>i"]) {
+        await a.nvim.type(enter);
+        await eventually("the mode", async () => (await a.mode()) !== "n");
+        await a.call("document_open", {
+          path,
+          front: true,
+          select_to_eol: false,
+          preview: false,
+          start_text: "function b",
+        });
+        await eventually(
+          "the selection",
+          async () =>
+            (await a.nvim.lua<{ text: string }>(selected)).text === "function b" &&
+            (await a.mode()) === "v",
+        );
+        await a.nvim.type("<Esc>");
+      }
+    });
+
+    test("in the background: loaded and listed, nothing on screen changes", async () => {
+      await using a = await start();
+      const path = a.file("main.lua", SOURCE);
+      await a.edit(a.file("other.txt", "x\n"));
+      await a.attach();
+      const before = await a.picture();
+      const opened = await a.call("document_open", {
+        path,
+        front: false,
+        select_to_eol: false,
+        preview: false,
+        start_text: "function b",
+      });
+      expect(opened).toEqual({ path, language_id: "lua", line_count: 5 });
+      const { buffers: _, ...seen } = await a.picture();
+      const { buffers: __, ...expected } = before;
+      expect(seen).toEqual(expected);
+    });
+
+    test("never replaces a terminal, tree, float or unsaved buffer", async () => {
+      await using a = await start();
+      const path = a.file("main.lua", SOURCE);
+      await a.nvim.command("terminal cat");
+      const terminal = await a.nvim.lua("return vim.api.nvim_get_current_buf()");
+      await a.attach();
+      await a.call("document_open", { path, front: true, select_to_eol: false, preview: false });
+      expect(await a.nvim.lua("return #vim.fn.win_findbuf(...)", terminal)).toBe(1);
+      await a.nvim.lua(
+        `vim.o.hidden = false vim.cmd.only() vim.cmd.edit("notes.txt") vim.api.nvim_buf_set_lines(0, 0, -1, false, { "mine" })`,
+      );
+      const notes = await a.nvim.lua<number>("return vim.api.nvim_get_current_buf()");
+      await a.call("document_open", { path, front: true, select_to_eol: false, preview: false });
+      expect(await lines(a, notes)).toEqual(["mine"]);
+      expect(await a.nvim.lua("return vim.api.nvim_buf_get_name(0)")).toBe(path);
+    });
+
+    test("refusals name the file", async () => {
+      await using a = await start();
+      await a.attach();
+      a.file("binary", new Uint8Array([1, 0, 2]));
+      const open = async (path: string) =>
+        String(
+          (
+            await a.answer("document_open", {
+              path,
+              front: true,
+              select_to_eol: false,
+              preview: false,
+            })
+          ).error,
+        );
+      expect(await open(a.path("missing.txt"))).toBe(`${a.path("missing.txt")} does not exist`);
+      expect(await open(a.nvim.cwd)).toBe(`${a.nvim.cwd} is a folder, not a file`);
+      expect(await open(a.path("binary"))).toBe(`${a.path("binary")} is a binary file`);
+      expect(await open("/dev/null")).toContain("/dev/null is no regular file");
+      expect(await a.answer("document_save", { path: a.path("missing.txt") })).toEqual({
+        error: { code: "not_open", message: `Document not open: ${a.path("missing.txt")}` },
+      });
+      expect((await a.answer("nonsense")).error).toContain('no method "nonsense"');
+    });
+
+    test("a failing :w is an error, 'confirm' asks nothing, autocommands run", async () => {
+      await using a = await start();
+      const path = a.file("main.txt", "one\n");
+      await a.edit(path);
+      await a.attach();
+      await a.nvim.lua(
+        `vim.o.confirm = true vim.bo.readonly = true vim.api.nvim_buf_set_lines(0, 0, -1, false, { "x" })`,
+      );
+      expect((await a.answer("document_save", { path })).error).toMatch(
+        /main.txt was not saved: E45/,
+      );
+      await a.nvim.lua(`vim.bo.readonly = false
+        vim.api.nvim_create_autocmd("BufWritePre", { callback = function() vim.api.nvim_buf_set_lines(0, 0, -1, false, { "formatted" }) end })`);
+      expect(await a.call("document_save", { path })).toEqual({ saved: true });
+      expect(a.read("main.txt")).toBe("formatted\n");
+    });
+
+    test("a swap file asks nothing: read-only, and said", async () => {
+      await using a = await start();
+      const path = a.file("main.txt", "one\n");
+      // The swap file of an editor that was killed.
+      await using other = await Attached.start({ version, cwd: a.nvim.cwd });
+      await other.nvim.lua("vim.o.directory = vim.fn.getcwd() vim.o.updatecount = 1");
+      await other.edit(path);
+      await other.nvim.lua(
+        'vim.api.nvim_buf_set_lines(0, 0, -1, false, { "crashed" }) vim.cmd.preserve()',
+      );
+      other.nvim.process.kill("SIGKILL");
+      await a.nvim.lua("vim.o.directory = vim.fn.getcwd()");
+      await a.attach();
+      await a.call("document_open", { path, front: true, select_to_eol: false, preview: false });
+      expect(await a.nvim.lua("return { vim.bo.readonly, vim.fn.getline(1) }")).toEqual([
+        true,
+        "one",
+      ]);
+      await eventually("the warning", async () => (await a.messages()).includes("swap file"));
+    });
+
+    for (const autoread of ["autoread", "noautoread"]) {
+      test(`reload, '${autoread}': text, cursor and view, undo; hidden buffers too`, async () => {
+        await using a = await start();
+        const text = Array.from({ length: 200 }, (_, i) => `line ${i + 1}\n`).join("");
+        const path = a.file("main.txt", text);
+        await a.nvim.command(`set ${autoread}`);
+        const buf = await a.edit(path);
+        await a.nvim.type("150Gzt3l");
+        await a.attach();
+        const before = await a.picture();
+        writeFileSync(path, text.replace("line 150", "LINE 150"));
+        await a.call("document_reload", { path });
+        expect(await a.nvim.lua("return vim.api.nvim_get_current_line()")).toBe("LINE 150");
+        expect(await a.picture()).toEqual(before);
+        await a.nvim.type("u");
+        expect(await a.nvim.lua("return vim.fn.getline(150)")).toBe("line 150");
+        await a.nvim.command("edit! | enew");
+        writeFileSync(path, "short\n");
+        await a.call("document_reload", { path });
+        expect(await lines(a, buf)).toEqual(["short"]);
+      });
+    }
+
+    test("after an accept the file is watched: written in place, by rename, or new", async () => {
+      await using a = await start();
+      await a.nvim.command("set noautoread");
+      await a.attach();
+      const write = {
+        place: (path: string) => writeFileSync(path, "two\n"),
+        rename: (path: string) => {
+          writeFileSync(`${path}.tmp`, "two\n");
+          renameSync(`${path}.tmp`, path);
+        },
+      };
+      for (const [name, how] of Object.entries(write)) {
+        for (const exists of [true, false]) {
+          const path = join(a.nvim.cwd, `${name}-${exists}.txt`);
+          if (exists) writeFileSync(path, "one\n");
+          const buf = await a.edit(path);
+          const id = await a.propose(path, "two\n");
+          await a.nvim.type("<CR>");
+          await a.outcome(id);
+          await Bun.sleep(120);
+          how(path);
+          await eventually(`${name}, ${exists}`, async () => (await lines(a, buf))[0] === "two");
+          expect(await a.nvim.lua("return vim.bo[...].modified", buf)).toBe(false);
+          await a.nvim.command("checktime");
+          expect(await a.mode()).toBe("n");
+        }
+      }
+    });
+
+    test("tab_close: by path or name, never unsaved work, no window lost", async () => {
+      await using a = await start();
+      const path = a.file("main.txt", "one\n");
+      await a.edit(path);
+      await a.attach();
+      await a.nvim.lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, { "mine" })');
+      expect(await a.answer("tab_close", { name: "main.txt" })).toMatchObject({
+        error: { code: "unsaved" },
+      });
+      await a.nvim.command("silent write | vsplit");
+      expect(await a.call("tab_close", { name: path })).toEqual({ closed: true });
+      expect(await a.nvim.lua("return #vim.api.nvim_tabpage_list_wins(0)")).toBe(2);
+      expect(await a.call("tab_close", { name: "main.txt" })).toMatchObject({ closed: false });
+    });
+  });
+}

@@ -1,0 +1,234 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { eventually } from "../support/eventually";
+import { NEOVIMS } from "../support/neovim";
+import { Attached, type WireDelta } from "./attached";
+
+// A machine that is busy with other tests is slow; how long things take is not what is tested.
+setDefaultTimeout(60_000);
+
+const report = (line: string) => void process.stdout.write(`${line}\n`);
+const quiet = () => Bun.sleep(150);
+
+for (const version of NEOVIMS) {
+  describe(version.name, () => {
+    const start = () => Attached.start({ version, ui: { width: 120, height: 40 } });
+    const sync = (a: Attached) => a.call<WireDelta>("sync");
+
+    test("attach tells all, sync what changed since, with growing ticks", async () => {
+      await using a = await start();
+      const path = a.file("main.lua", "one\ntwo\n");
+      const buf = await a.edit(path);
+      const full = await a.attach();
+      expect(full.full).toBe(true);
+      expect(full.current).toBe(buf);
+      expect(full.folders?.[0]).toBe(a.nvim.cwd);
+      expect(full.buffers?.find((buffer) => buffer.buf === buf)).toEqual({
+        buf,
+        name: path,
+        path,
+        buftype: "",
+        filetype: "lua",
+        listed: true,
+        loaded: true,
+        modified: false,
+        readonly: false,
+        lines: 2,
+      } as never);
+      expect(await sync(a)).toEqual({ tick: full.tick + 1 });
+      await a.nvim.lua('vim.api.nvim_buf_set_lines(0, 0, 0, false, { "zero" })');
+      expect((await sync(a)).buffers).toMatchObject([{ buf, modified: true, lines: 3 }]);
+      await a.nvim.command("silent write");
+      expect((await sync(a)).buffers).toMatchObject([{ buf, modified: false }]);
+      await a.nvim.command("enew | bwipeout #");
+      const after = await sync(a);
+      expect(after.removed).toEqual([buf]);
+      expect(after.current).not.toBe(buf);
+    });
+
+    test("a hidden buffer that a plugin edits, unlists or renames is noticed", async () => {
+      await using a = await start();
+      const buf = await a.edit(a.file("main.lua", "one\n"));
+      await a.nvim.command("enew");
+      await a.attach();
+      await a.nvim.lua("vim.api.nvim_buf_set_lines(..., 0, 0, false, { 'x' })", buf);
+      expect((await sync(a)).buffers).toMatchObject([{ buf, modified: true, lines: 2 }]);
+      await a.nvim.lua("vim.bo[...].buflisted = false", buf);
+      expect((await sync(a)).buffers).toMatchObject([{ buf, listed: false }]);
+      await a.nvim.lua("vim.api.nvim_buf_set_name(..., vim.fn.getcwd() .. '/new.lua')", buf);
+      expect((await sync(a)).buffers?.[0]).toMatchObject({ buf, path: a.path("new.lua") });
+      a.file("sub/x", "");
+      await a.nvim.command("tcd sub");
+      await eventually("the folder", () =>
+        a.pushed.some((delta) => delta.folders?.[0] === a.path("sub")),
+      );
+    });
+
+    test("pushes are folded, and quiet when nothing is new", async () => {
+      await using a = await start();
+      await a.edit(a.file("main.lua", "one\n"));
+      await a.attach();
+      await quiet();
+      a.pushed.length = 0;
+      for (let i = 0; i < 30; i++) await a.nvim.type("oline<Esc>");
+      await quiet();
+      expect(a.pushed.length).toBeGreaterThan(0);
+      expect(a.pushed.length).toBeLessThan(15);
+      expect(a.pushed.at(-1)?.buffers).toMatchObject([{ lines: 31, modified: true }]);
+      a.pushed.length = 0;
+      await a.nvim.type("axyz<Esc>hjkl");
+      await quiet();
+      expect(a.pushed).toEqual([]);
+    });
+
+    test("nothing runs before attach, and nothing after detach", async () => {
+      await using a = await start();
+      expect(await a.nvim.lua("return package.loaded['claude-code.editor'] == nil")).toBe(true);
+      await a.attach();
+      await a.nvim.lua('require("claude-code.editor").detach()');
+      a.pushed.length = 0;
+      await a.edit(a.file("main.lua", "one\n"));
+      await quiet();
+      expect(a.pushed).toEqual([]);
+      expect(
+        await a.nvim.lua(
+          "return #vim.api.nvim_get_autocmds({ group = vim.api.nvim_create_augroup('claude-code.state', { clear = false }) })",
+        ),
+      ).toBe(0);
+      expect((await a.answer("sync")).error).toBe("not attached");
+    });
+
+    test("a wrong contract is refused", async () => {
+      await using a = await start();
+      expect((await a.answer("attach", { channel: a.channel, contract: 99 })).error).toContain(
+        "contract 99",
+      );
+    });
+
+    test("diagnostics: UTF-16 columns, clamped, code a string; cleared lists are told", async () => {
+      await using a = await start();
+      const buf = await a.edit(a.file("main.lua", "ä = '😀' x\nplain\n"));
+      await a.attach();
+      const set = (items: object[]) =>
+        a.nvim.lua(
+          "local buf, items = ... vim.diagnostic.set(vim.api.nvim_create_namespace('t'), buf, items)",
+          buf,
+          items,
+        );
+      await set([
+        {
+          lnum: 0,
+          col: 12,
+          end_lnum: 0,
+          end_col: 13,
+          message: "a",
+          severity: 1,
+          code: 42,
+          source: "s",
+        },
+        { lnum: 1, col: 2, message: "b", severity: 4, code: "c" },
+        { lnum: 99, col: 7, end_lnum: 120, end_col: 3, message: "c", severity: 2 },
+        { lnum: 0, col: 500, end_lnum: 0, end_col: 600, message: "d", severity: 3 },
+      ]);
+      const delta = await sync(a);
+      expect(delta.diagnostics?.[0]?.items).toEqual([
+        {
+          lnum: 0,
+          col: 9,
+          end_lnum: 0,
+          end_col: 10,
+          message: "a",
+          severity: 1,
+          code: "42",
+          source: "s",
+        },
+        { lnum: 1, col: 2, end_lnum: 1, end_col: 2, message: "b", severity: 4, code: "c" },
+        { lnum: 1, col: 5, end_lnum: 1, end_col: 5, message: "c", severity: 2 },
+        { lnum: 0, col: 10, end_lnum: 0, end_col: 10, message: "d", severity: 3 },
+      ]);
+      await set([]);
+      expect((await sync(a)).diagnostics).toMatchObject([{ buf, items: [] }]);
+      expect((await sync(a)).diagnostics).toBeUndefined();
+    });
+
+    test("diagnostics of a file that is not loaded: columns by its text on disk", async () => {
+      await using a = await start();
+      const path = a.file("far.lua", "ää x\r\n");
+      await a.attach();
+      await a.nvim.lua(
+        `vim.diagnostic.set(vim.api.nvim_create_namespace('t'), vim.fn.bufadd(...), {{ lnum = 0, col = 5, end_lnum = 0, end_col = 6, message = "m", severity = 1 }})`,
+        path,
+      );
+      expect((await sync(a)).diagnostics).toMatchObject([
+        { path, items: [{ col: 3, end_col: 4 }] },
+      ]);
+    });
+
+    test("a file written owes a report until its language server has spoken", async () => {
+      await using a = await start();
+      const path = a.file("main.lua", "one\n");
+      const buf = await a.edit(path);
+      await a.attach();
+      await a.nvim.lua(`
+        local id
+        local function server()
+          return {
+            request = function(method, _, done)
+              if method == "initialize" then done(nil, { capabilities = { textDocumentSync = 1 } }) else done(nil, vim.NIL) end
+              return true, 1
+            end,
+            notify = function() return true end,
+            is_closing = function() return false end,
+            terminate = function() end,
+          }
+        end
+        id = vim.lsp.start({ name = "fake.server", cmd = server, root_dir = vim.fn.getcwd() })
+        _G.publish = function(path, diagnostics)
+          local handler = vim.lsp.handlers["textDocument/publishDiagnostics"]
+          handler(nil, { uri = vim.uri_from_fname(path), diagnostics = diagnostics }, { client_id = id, method = "textDocument/publishDiagnostics" }, {})
+        end
+        vim.wait(1000, function() return vim.lsp.get_client_by_id(id).initialized end)`);
+      const publish = (diagnostics: object[]) => a.nvim.lua("publish(...)", path, diagnostics);
+      await a.nvim.command("silent write");
+      expect((await sync(a)).owing).toEqual([path]);
+      // Another producer's list settles nothing.
+      await a.nvim.lua("vim.diagnostic.set(vim.api.nvim_create_namespace('lint'), ..., {})", buf);
+      expect((await sync(a)).owing).toBeUndefined();
+      await publish([]);
+      expect((await sync(a)).owing).toEqual([]);
+    });
+
+    test("10,000 diagnostics", async () => {
+      await using a = await start();
+      const buf = await a.edit(
+        a.file("main.lua", "local äöü = print(undefined_name)\n".repeat(10_000)),
+      );
+      await a.attach();
+      await a.nvim.lua(
+        `
+        local items = {}
+        for i = 0, 9999 do
+          items[i + 1] = { lnum = i, col = 22, end_lnum = i, end_col = 36, message = "Undefined global " .. i, severity = 2, source = "lua_ls", code = "undefined-global" }
+        end
+        vim.diagnostic.set(vim.api.nvim_create_namespace('t'), ..., items)`,
+        buf,
+      );
+      const times = await a.nvim.lua<number[]>(
+        `
+        local times = {}
+        for i = 1, 5 do
+          local started = vim.uv.hrtime()
+          require("claude-code.editor.diagnostics").items(...)
+          times[i] = (vim.uv.hrtime() - started) / 1e6
+        end
+        return times`,
+        buf,
+      );
+      report(
+        `${version.name}: 10,000 diagnostics read in ${times.map((ms) => ms.toFixed(0)).join(", ")} ms`,
+      );
+      await eventually("the push", () =>
+        a.pushed.some((delta) => delta.diagnostics?.[0]?.items.length === 10_000),
+      );
+    });
+  });
+}
