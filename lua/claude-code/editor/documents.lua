@@ -168,7 +168,10 @@ function M.save(params)
   if not buf then
     return nil, { code = "not_open", message = "Document not open: " .. params.path }
   end
-  if require("claude-code.editor.reload").is_stale(buf) then
+  local reload = require("claude-code.editor.reload")
+  -- Written outside a moment ago, `:w` would ask whether to overwrite that, and wait for a key.
+  reload.now({ path = params.path })
+  if reload.is_stale(buf) then
     return nil, params.path .. " was changed on disk since Neovim read it: :e! or :w! decides"
   end
   local ok, message = pcall(write, buf)

@@ -95,6 +95,13 @@ end
 local function keep_edits(buf)
   if check(buf, "") then
     stale[buf] = true
+    api.nvim_create_autocmd({ "BufWritePost", "BufReadPost" }, {
+      buffer = buf,
+      once = true,
+      callback = function()
+        stale[buf] = nil
+      end,
+    })
     local base = path.base(api.nvim_buf_get_name(buf))
     say.warn(base .. " changed on disk; your unsaved edits are kept. :e! takes the file, :w! yours")
   end
@@ -112,12 +119,12 @@ end
 ---@return true
 function M.now(params)
   local buf = path.loaded_buffer(params.path)
-  if not buf then
+  if not buf or not uv.fs_stat(api.nvim_buf_get_name(buf)) then
     return true
   end
   if vim.bo[buf].modified then
     keep_edits(buf)
-  elseif uv.fs_stat(api.nvim_buf_get_name(buf)) then
+  else
     take_over(buf)
   end
   require("claude-code.editor.state").touch()
