@@ -12,6 +12,7 @@ local M = {}
 ---@field execute_code? claude-code.UserExecuteCodeConfig
 ---@field log? claude-code.UserLogConfig
 ---@field port_range? { [1]: integer, [2]: integer }
+---@field privacy? claude-code.UserPrivacyConfig
 ---@field selection? claude-code.UserSelectionConfig
 
 ---@class claude-code.UserBinaryConfig
@@ -32,9 +33,14 @@ local M = {}
 ---@class claude-code.UserLogConfig
 ---@field level? claude-code.LogLevel
 
+---@class claude-code.UserPrivacyConfig
+---@field defaults? boolean
+---@field patterns? string[]
+
 ---@class claude-code.UserSelectionConfig
 ---@field enabled? boolean
 ---@field debounce_ms? integer
+---@field max_bytes? integer
 
 --- What the plugin works with: complete and checked.
 ---@class claude-code.Config
@@ -44,6 +50,7 @@ local M = {}
 ---@field execute_code claude-code.ExecuteCodeConfig
 ---@field log claude-code.LogConfig
 ---@field port_range { [1]: integer, [2]: integer } lowest and highest port, both included
+---@field privacy claude-code.PrivacyConfig
 ---@field selection claude-code.SelectionConfig
 
 ---@class claude-code.BinaryConfig
@@ -64,9 +71,14 @@ local M = {}
 ---@class claude-code.LogConfig
 ---@field level claude-code.LogLevel
 
+---@class claude-code.PrivacyConfig
+---@field defaults boolean
+---@field patterns string[]
+
 ---@class claude-code.SelectionConfig
 ---@field enabled boolean
 ---@field debounce_ms integer
+---@field max_bytes integer
 
 ---@alias claude-code.BinaryChoice "auto"|"build"|"managed"|"system"
 ---@alias claude-code.DiffLayout "vertical"
@@ -177,6 +189,23 @@ M.options = {
     description = "The port is drawn from these, both ends included.",
   },
   {
+    key = "privacy.defaults",
+    type = t.boolean,
+    default = true,
+    description = "Whether files that hold secrets by custom are private: `.env*`, keys, "
+      .. "certificates, credentials, `.ssh/**` and the like (the list stands in "
+      .. "lua/claude-code/editor/privacy.lua).",
+  },
+  {
+    key = "privacy.patterns",
+    type = t.list_of(t.string),
+    default = {},
+    description = "Globs for further files whose text and names Claude never gets from Neovim. "
+      .. "Without a `/` they are matched against the file's name, else against the end of its path; "
+      .. "`~/` and `/` begin a whole path. The last one that matches decides, and `!` before it "
+      .. 'makes an exception: { "*.secret", "notes/**", "!.env.example" }. Case is ignored.',
+  },
+  {
     key = "selection.enabled",
     type = t.boolean,
     default = true,
@@ -187,6 +216,13 @@ M.options = {
     type = t.integer(0, 10000),
     default = 300,
     description = "Milliseconds without a change before a selection is told.",
+  },
+  {
+    key = "selection.max_bytes",
+    type = t.integer(0, 10000000),
+    default = 100000,
+    description = "Selected text is cut at this size. The Claude CLI uses its first 2000 characters; "
+      .. "a model that asks for the selection gets all of it.",
   },
 }
 

@@ -36,13 +36,49 @@ const Buffer = v.object({
 });
 export type EditorBuffer = v.InferOutput<typeof Buffer>;
 
+/** The cursor of the current window: `line` and `position` 1-based, `column` 0-based, in characters. */
+export const Cursor = v.object({
+  line: v.number(),
+  column: v.number(),
+  position: v.number(),
+  name: v.string(),
+  path: v.optional(v.string()),
+  total_lines: v.number(),
+});
+export type Cursor = v.InferOutput<typeof Cursor>;
+
+/** What is selected, in the terms of spec 05 (see src/methods/selection.ts). */
+export const Region = v.object({
+  active: v.boolean(),
+  start: v.optional(v.number()),
+  end: v.optional(v.number()),
+  text: v.optional(v.string()),
+  line_start: v.optional(v.number()),
+  line_end: v.optional(v.number()),
+  column_start: v.optional(v.number()),
+  column_end: v.optional(v.number()),
+});
+export type Region = v.InferOutput<typeof Region>;
+
 export const Selection = v.object({
+  /** Empty when no file is selected any more: the last one was closed. */
   path: v.string(),
   text: v.string(),
   start: Position,
   /** Just behind the last selected character. */
   end: Position,
+  /** Nothing is selected: `start` and `end` are the cursor. */
   empty: v.boolean(),
+  /** "n", or Vim's visual mode: "v" characters, "V" lines, CTRL-V a block. */
+  mode: v.optional(v.string()),
+  buf: v.optional(v.number()),
+  /** `b:changedtick` of the buffer. */
+  tick: v.optional(v.number()),
+  /** The text was cut at the option selection.max_bytes; the ends were not. */
+  truncated: v.optional(v.boolean()),
+  /** The same in spec 05's terms, and the cursor's place; only where they were asked for. */
+  region: v.optional(Region),
+  cursor: v.optional(Cursor),
 });
 export type Selection = v.InferOutput<typeof Selection>;
 
@@ -84,17 +120,6 @@ export const Mention = v.object({
 });
 export type Mention = v.InferOutput<typeof Mention>;
 
-/** The cursor of the current window: `line` and `position` 1-based, `column` 0-based, in characters. */
-export const Cursor = v.object({
-  line: v.number(),
-  column: v.number(),
-  position: v.number(),
-  name: v.string(),
-  path: v.optional(v.string()),
-  total_lines: v.number(),
-});
-export type Cursor = v.InferOutput<typeof Cursor>;
-
 /** The lines around the cursor, joined by LF; `line` 1-based, `column` 0-based in characters. */
 export const Context = v.object({
   line: v.number(),
@@ -108,16 +133,3 @@ export const Context = v.object({
   pending: v.optional(v.boolean()),
 });
 export type Context = v.InferOutput<typeof Context>;
-
-/** What is selected, in the terms of spec 05 (see src/methods/selection.ts). */
-export const Region = v.object({
-  active: v.boolean(),
-  start: v.optional(v.number()),
-  end: v.optional(v.number()),
-  text: v.optional(v.string()),
-  line_start: v.optional(v.number()),
-  line_end: v.optional(v.number()),
-  column_start: v.optional(v.number()),
-  column_end: v.optional(v.number()),
-});
-export type Region = v.InferOutput<typeof Region>;

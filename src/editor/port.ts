@@ -75,9 +75,17 @@ export interface EditorPort {
   saveDocument(path: string): Promise<void>;
   /** The text of an open buffer as `:w` would write it, unsaved changes included. */
   readDocument(path: string): Promise<string>;
-  /** What was last selected in a file, or where the cursor last stood in one. */
+  /** What was last selected in a file, or where the cursor last stood in one; as last known. */
   readonly latestSelection: Selection | undefined;
-  /** What is selected in the current window; undefined if it shows no file. */
+  /**
+   * The same after asking Neovim, because it is about to be sent to a client. `detailed` adds
+   * `region` and `cursor`.
+   */
+  refreshSelection(detailed?: boolean): Promise<Selection | undefined>;
+  /**
+   * The selection, or the cursor, of the file window that the user is in, or was in before they
+   * went to a terminal or a list. undefined if there is none, or its file is private.
+   */
   currentSelection(): Promise<Selection | undefined>;
   /** The same in spec 05's terms. */
   region(): Promise<Region>;

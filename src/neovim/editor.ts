@@ -128,6 +128,13 @@ export class NeovimEditor implements EditorPort {
     return this.#latestSelection;
   }
 
+  async refreshSelection(detailed = false): Promise<Selection | undefined> {
+    const params = { detailed, for_client: true };
+    const answer = await this.#call("latest_selection", params, BUSY_AFTER_MS);
+    this.#latestSelection = v.parse(v.optional(Selection), answer);
+    return this.#latestSelection;
+  }
+
   async currentSelection(): Promise<Selection | undefined> {
     const selection = await this.#call("selection", {}, BUSY_AFTER_MS);
     return v.parse(v.optional(Selection), selection);
@@ -204,6 +211,11 @@ export class NeovimEditor implements EditorPort {
     this.onDelta.emit(delta);
   }
 
+  #select(selection: Selection): void {
+    this.#latestSelection = selection.path === "" ? undefined : selection;
+    this.onSelection.emit(selection);
+  }
+
   #receive(event: string, payload: unknown): void {
     try {
       switch (event) {
@@ -212,8 +224,7 @@ export class NeovimEditor implements EditorPort {
         case "diff_ended":
           return this.onDiffEnd.emit(v.parse(DiffEnd, payload));
         case "selection":
-          this.#latestSelection = v.parse(Selection, payload);
-          return this.onSelection.emit(this.#latestSelection);
+          return this.#select(v.parse(Selection, payload));
         case "mention":
           return this.onMention.emit(v.parse(Mention, payload));
         case "shutdown":

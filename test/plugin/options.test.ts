@@ -60,6 +60,7 @@ describe.each(NEOVIMS)("setup() in $name", (version) => {
     expect(await neovim.lua(`return require("claude-code.config").get().selection`)).toEqual({
       enabled: true,
       debounce_ms: 50,
+      max_bytes: 100000,
     });
   });
 

@@ -3,6 +3,7 @@
 local api = vim.api
 local characters = require("claude-code.editor.characters")
 local path = require("claude-code.editor.path")
+local privacy = require("claude-code.editor.privacy")
 
 local M = {}
 
@@ -25,10 +26,12 @@ end
 ---@field path? string absolute, if it is a file
 ---@field total_lines integer
 
----@return claude-code.Cursor?
----@return claude-code.Failure?
-function M.now()
-  local buf, lnum, byte, line = here()
+---@param buf integer loaded
+---@param lnum integer 0-based
+---@param byte integer 0-based
+---@return claude-code.Cursor
+function M.at(buf, lnum, byte)
+  local line = api.nvim_buf_get_lines(buf, lnum, lnum + 1, false)[1] or ""
   return {
     line = lnum + 1,
     column = characters.column(line, byte),
@@ -37,6 +40,16 @@ function M.now()
     path = path.of_buffer(buf),
     total_lines = api.nvim_buf_line_count(buf),
   }
+end
+
+---@return claude-code.Cursor?
+---@return claude-code.Failure?
+function M.now()
+  local buf, lnum, byte = here()
+  if privacy.hides(buf) then
+    return nil, privacy.refusal(api.nvim_buf_get_name(buf))
+  end
+  return M.at(buf, lnum, byte)
 end
 
 ---@class claude-code.Context
@@ -54,6 +67,9 @@ end
 ---@return claude-code.Failure?
 function M.context(params)
   local buf, lnum, byte, line = here()
+  if privacy.hides(buf) then
+    return nil, privacy.refusal(api.nvim_buf_get_name(buf))
+  end
   local function text(first, last)
     return table.concat(
       api.nvim_buf_get_lines(buf, math.max(first, 0), math.max(last, 0), false),

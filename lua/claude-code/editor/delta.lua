@@ -1,6 +1,7 @@
 --- What the executable knows of the editor, and what has changed since: events mark, `take` looks.
 local api = vim.api
 local path = require("claude-code.editor.path")
+local privacy = require("claude-code.editor.privacy")
 local settle = require("claude-code.editor.settle")
 
 ---@class claude-code.Buffer
@@ -31,13 +32,14 @@ local tick = 0
 
 ---What the executable knows, and what may no longer be true.
 local known ---@type table<integer, claude-code.Buffer>
+local hidden ---@type table<integer, true> private ones, which it must not know
 local reported ---@type table<integer, true> buffers whose diagnostics it holds
 local dirty ---@type { buffers: table<integer, true>, diagnostics: table<integer, true>, folders: boolean }
-local last ---@type { current?: integer, owing: string }
+local last ---@type { current?: integer, owing: string, privacy?: integer }
 
 ---Begins anew: the next Delta holds everything.
 function M.forget()
-  known, reported = {}, {}
+  known, hidden, reported = {}, {}, {}
   dirty = { buffers = {}, diagnostics = {}, folders = true }
   last = { owing = "" }
 end
@@ -70,7 +72,7 @@ end
 function M.has_moved(buf)
   local before = known[buf]
   if not before then
-    return true
+    return not hidden[buf]
   end
   local loaded = api.nvim_buf_is_loaded(buf)
   return loaded ~= before.loaded
@@ -79,13 +81,24 @@ function M.has_moved(buf)
     or api.nvim_get_option_value("buflisted", { buf = buf }) ~= before.listed
 end
 
+---Names change, and so do the options.
+---@param buf integer
+---@return boolean private
+local function hides(buf)
+  local is_new = not known[buf] and not hidden[buf]
+  if is_new or dirty.buffers[buf] or last.privacy ~= privacy.refresh() then
+    hidden[buf] = privacy.hides(buf) or nil
+  end
+  return hidden[buf] ~= nil
+end
+
 ---@param delta claude-code.Delta
 local function add_buffers(delta)
   local present, changed, removed = {}, {}, {}
   for _, buf in ipairs(api.nvim_list_bufs()) do
-    present[buf] = true
+    present[buf] = not hides(buf) or nil
     local before = known[buf]
-    if dirty.buffers[buf] or M.has_moved(buf) then
+    if present[buf] and (dirty.buffers[buf] or M.has_moved(buf)) then
       local now = describe(buf)
       if not before or not vim.deep_equal(before, now) then
         known[buf] = now
@@ -102,7 +115,7 @@ local function add_buffers(delta)
       removed[#removed + 1] = buf
     end
   end
-  dirty.buffers = {}
+  dirty.buffers, last.privacy = {}, privacy.refresh()
   delta.buffers = #changed > 0 and changed or nil
   delta.removed = #removed > 0 and removed or nil
 end
@@ -134,7 +147,9 @@ local function add_rest(delta)
   if current ~= last.current then
     last.current, delta.current = current, current
   end
-  local owing = settle.owing()
+  local owing = vim.tbl_filter(function(name)
+    return not privacy.is_private(name)
+  end, settle.owing())
   local key = table.concat(owing, "\0")
   if key ~= last.owing then
     last.owing, delta.owing = key, owing

@@ -17,6 +17,21 @@ local function lazy(module, name)
   end
 end
 
+---For methods that would show, or tell of, the file `params.path`.
+---@param module string
+---@param name string
+---@return fun(params: table): any, claude-code.Failure?
+local function unless_private(module, name)
+  local method = lazy(module, name)
+  return function(params)
+    local privacy = require("claude-code.editor.privacy")
+    if privacy.is_private(params.path) then
+      return nil, { code = "private", message = privacy.refusal(params.path) }
+    end
+    return method(params)
+  end
+end
+
 ---Tells a colleague module that may be missing in a stripped-down installation or in tests.
 ---@param name string function of claude-code.server
 ---@param ... any
@@ -39,18 +54,20 @@ local methods = {
     return tell_server("on_ready", params)
   end,
   clients = function(params)
+    require("claude-code.editor.selection").clients(params.clients)
     return tell_server("on_clients", params.clients)
   end,
   diff_open = lazy("diff", "open"),
   diff_close = lazy("diff", "close"),
-  document_open = lazy("documents", "open"),
-  document_save = lazy("documents", "save"),
+  document_open = unless_private("documents", "open"),
+  document_save = unless_private("documents", "save"),
   document_reload = lazy("reload", "now"),
   document_watch = lazy("reload", "watch"),
   tab_close = lazy("tabs", "close"),
-  document_text = lazy("document_text", "read"),
+  document_text = unless_private("document_text", "read"),
   buffer_sizes = lazy("characters", "sizes"),
   selection = lazy("selection", "now"),
+  latest_selection = lazy("selection", "latest"),
   region = lazy("region", "now"),
   cursor = lazy("cursor", "now"),
   context = lazy("cursor", "context"),
@@ -103,6 +120,7 @@ function M.attach(info)
   M.detach()
   channel = info.channel
   local delta = require("claude-code.editor.state").start()
+  require("claude-code.editor.selection").start()
   tell_server("on_attach", channel, {
     version = info.version,
     on_gone = function()
@@ -121,6 +139,7 @@ function M.detach(which)
   channel = nil
   pcall(vim.api.nvim_del_augroup_by_name, "claude-code.editor")
   require("claude-code.editor.state").stop()
+  require("claude-code.editor.selection").stop()
   if package.loaded["claude-code.editor.diff"] then
     require("claude-code.editor.diff").abandon()
   end

@@ -1,0 +1,151 @@
+--- Files that Claude is never told of: neither their text nor their names leave Neovim through
+--- the selection, mentions, diagnostics, resources or any other method.
+local M = {}
+
+---What holds secrets by custom. Matched as the option `privacy.patterns` says.
+M.DEFAULTS = {
+  ".env*",
+  "*.env",
+  ".netrc",
+  "_netrc",
+  ".npmrc",
+  ".pypirc",
+  ".pgpass",
+  ".my.cnf",
+  ".htpasswd",
+  ".git-credentials",
+  ".vault-token",
+  "id_rsa*",
+  "id_dsa*",
+  "id_ecdsa*",
+  "id_ed25519*",
+  "*.pem",
+  "*.key",
+  "*.p12",
+  "*.pfx",
+  "*.jks",
+  "*.keystore",
+  "*.kdbx",
+  "*.ppk",
+  "*.gpg",
+  "credentials",
+  "credentials.json",
+  "service-account*.json",
+  "secrets.{json,toml,yaml,yml}",
+  ".ssh/**",
+  ".gnupg/**",
+  ".aws/**",
+  ".kube/config",
+  ".docker/config.json",
+  ".config/gh/hosts.yml",
+  ".password-store/**",
+}
+
+---@class claude-code.PrivacyRule
+---@field glob claude-code.Glob
+---@field whole boolean matched against the whole path rather than the last part of it
+---@field private boolean false for an exception (`!pattern`)
+
+local rules ---@type claude-code.PrivacyRule[]?
+local rules_of ---@type claude-code.PrivacyConfig? the options that the rules were made of
+local verdicts = {} ---@type table<string, boolean>
+---Grows when the options change: whoever keeps a verdict must ask again.
+M.generation = 0
+
+---@param pattern string as the user wrote it
+---@return claude-code.PrivacyRule
+local function compile(pattern)
+  local private = pattern:sub(1, 1) ~= "!"
+  local text = private and pattern or pattern:sub(2)
+  local whole = text:find("/", 1, true) ~= nil
+  if vim.startswith(text, "~/") then
+    text = vim.fs.normalize(text, { expand_env = false })
+  elseif whole and text:sub(1, 1) ~= "/" and not text:find("^%a:/") then
+    text = "**/" .. text
+  end
+  return {
+    glob = require("claude-code.editor.glob").compile(text:lower()),
+    whole = whole,
+    private = private,
+  }
+end
+
+---@return claude-code.PrivacyRule[]
+local function current_rules()
+  local config = require("claude-code.config").get().privacy
+  if rules and rules_of == config then
+    return rules
+  end
+  rules, rules_of, verdicts = {}, config, {}
+  M.generation = M.generation + 1
+  for _, patterns in ipairs({ config.defaults and M.DEFAULTS or {}, config.patterns }) do
+    for _, pattern in ipairs(patterns) do
+      rules[#rules + 1] = compile(pattern)
+    end
+  end
+  return rules
+end
+
+---@param path string
+---@return boolean
+local function judge(path)
+  local list = current_rules()
+  local verdict = verdicts[path]
+  if verdict ~= nil then
+    return verdict
+  end
+  local glob = require("claude-code.editor.glob")
+  -- Case is ignored: on many systems `.ENV` and `.env` are one file.
+  local whole = path:gsub("\\", "/"):lower()
+  local base = whole:match("[^/]*$")
+  verdict = false
+  for _, rule in ipairs(list) do
+    if glob.matches(rule.glob, rule.whole and whole or base) then
+      verdict = rule.private
+    end
+  end
+  verdicts[path] = verdict
+  return verdict
+end
+
+---Must Claude not learn of this file? Also asked of the names of buffers that show no file, since
+---those (`fugitive://….env`) can hold a private one's.
+---@param path string absolute, or a buffer's name
+---@return boolean
+function M.is_private(path)
+  if path == "" then
+    return false
+  end
+  if judge(path) then
+    return true
+  end
+  -- A link with an innocent name. Not cached: it costs 5 µs, and links change.
+  local real = vim.uv.fs_realpath(path)
+  return real ~= nil and real ~= path and judge(real)
+end
+
+---@param buf integer
+---@return boolean
+function M.hides(buf)
+  return M.is_private(vim.api.nvim_buf_get_name(buf))
+end
+
+---What a person reads who explicitly asks for such a file.
+---@param path string
+---@return string
+function M.refusal(path)
+  local base = require("claude-code.editor.path").base(path)
+  return ("%s is private: Claude is not told of it (option privacy.patterns; `!%s` there lifts it)"):format(
+    base,
+    base
+  )
+end
+
+---Begins anew with the options as they are.
+---@return integer generation
+function M.refresh()
+  current_rules()
+  return M.generation
+end
+
+return M

@@ -1,0 +1,143 @@
+--- What was selected, or where the cursor stood, at one moment.
+local api = vim.api
+local path = require("claude-code.editor.path")
+local position = require("claude-code.editor.position")
+local region = require("claude-code.editor.selection.region")
+
+---@class claude-code.Snapshot lines 0-based, columns in bytes, `last` just behind the end
+---@field buf integer
+---@field path string
+---@field mode "n"|claude-code.VisualMode
+---@field first { [1]: integer, [2]: integer }
+---@field last { [1]: integer, [2]: integer }
+---@field cursor { [1]: integer, [2]: integer }
+---@field text string
+---@field truncated? true
+---@field start claude-code.Position
+---@field stop claude-code.Position
+
+---@class claude-code.Position 0-based; `character` counts UTF-16 code units
+---@field line integer
+---@field character integer
+
+---@class claude-code.Selection as the executable gets it
+---@field path string "" when no file is selected any more
+---@field text string
+---@field start claude-code.Position
+---@field end claude-code.Position just behind the last selected character
+---@field empty boolean
+---@field mode "n"|claude-code.VisualMode
+---@field buf? integer
+---@field tick? integer b:changedtick
+---@field truncated? true the text was cut at `selection.max_bytes`
+---@field region? claude-code.Region
+---@field cursor? claude-code.Cursor
+
+local M = {}
+
+---@param buf integer
+---@param at { [1]: integer, [2]: integer }
+---@return string
+local function line_of(buf, at)
+  return api.nvim_buf_get_lines(buf, at[1], at[1] + 1, false)[1] or ""
+end
+
+---@param buf integer
+---@param at { [1]: integer, [2]: integer }
+---@return claude-code.Position
+local function to_position(buf, at)
+  return { line = at[1], character = position.to_utf16(line_of(buf, at), at[2]) }
+end
+
+---@param win integer
+---@return { [1]: integer, [2]: integer }
+local function cursor_of(win)
+  local at = api.nvim_win_get_cursor(win)
+  return { at[1] - 1, at[2] }
+end
+
+---The cursor of a window, nothing selected.
+---@param win integer shows a file
+---@return claude-code.Snapshot
+function M.of_cursor(win)
+  local buf, at = api.nvim_win_get_buf(win), cursor_of(win)
+  local start = to_position(buf, at)
+  return {
+    buf = buf,
+    path = path.of_buffer(buf) or "",
+    mode = "n",
+    first = at,
+    last = at,
+    cursor = at,
+    text = "",
+    start = start,
+    stop = start,
+  }
+end
+
+---A selection in the current window.
+---@param selected claude-code.VisualRegion
+---@return claude-code.Snapshot
+function M.of_region(selected)
+  local span = region.read(selected, require("claude-code.config").get().selection.max_bytes)
+  return {
+    buf = selected.buf,
+    path = path.of_buffer(selected.buf) or "",
+    mode = selected.mode,
+    first = span.first,
+    last = span.last,
+    cursor = cursor_of(0),
+    text = span.text,
+    truncated = span.truncated,
+    start = to_position(selected.buf, span.first),
+    stop = to_position(selected.buf, span.last),
+  }
+end
+
+---Would a client be told the same?
+---@param a claude-code.Snapshot?
+---@param b claude-code.Snapshot?
+---@return boolean
+function M.same(a, b)
+  if a == b then
+    return true
+  end
+  return a ~= nil
+    and b ~= nil
+    and a.path == b.path
+    and a.mode == b.mode
+    and a.text == b.text
+    and vim.deep_equal(a.start, b.start)
+    and vim.deep_equal(a.stop, b.stop)
+    and vim.deep_equal(a.cursor, b.cursor)
+end
+
+---@param snapshot claude-code.Snapshot? nil: no file is selected any more
+---@param detailed? boolean counting characters takes time that grows with the buffer
+---@return claude-code.Selection
+function M.to_wire(snapshot, detailed)
+  if not snapshot then
+    local nowhere = { line = 0, character = 0 }
+    return { path = "", text = "", start = nowhere, ["end"] = nowhere, empty = true, mode = "n" }
+  end
+  local buf, at = snapshot.buf, snapshot.cursor
+  local loaded = api.nvim_buf_is_loaded(buf)
+  local selection = {
+    path = snapshot.path,
+    text = snapshot.text,
+    start = snapshot.start,
+    ["end"] = snapshot.stop,
+    empty = snapshot.text == "",
+    mode = snapshot.mode,
+    buf = buf,
+    tick = loaded and api.nvim_buf_get_changedtick(buf) or nil,
+    truncated = snapshot.truncated,
+  }
+  if detailed and loaded then
+    selection.region = require("claude-code.editor.region").of(selection)
+    selection.cursor = require("claude-code.editor.cursor").at(buf, at[1], at[2])
+  end
+  return selection
+end
+
+return M
