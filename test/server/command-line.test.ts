@@ -1,0 +1,100 @@
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { CONTRACT, VERSION } from "../../src/version";
+import { temporaryFolder } from "../support/neovim";
+import { EXECUTABLE, ROOT } from "../support/toolchain";
+
+function run(args: string[], options: { stdin?: string; env?: Record<string, string> } = {}) {
+  const { exitCode, stdout, stderr } = Bun.spawnSync([EXECUTABLE, ...args], {
+    cwd: temporaryFolder(),
+    env: { PATH: process.env.PATH ?? "", HOME: temporaryFolder(), ...options.env },
+    stdin: Buffer.from(options.stdin ?? ""),
+  });
+  return { exitCode, stdout: stdout.toString(), stderr: stderr.toString() };
+}
+
+describe("the command line", () => {
+  test.each(["--version", "-v"])("%s prints name and version", (flag) => {
+    expect(run([flag])).toEqual({
+      exitCode: 0,
+      stdout: `claude-code.nvim ${VERSION}\n`,
+      stderr: "",
+    });
+  });
+
+  test.each(["--help", "-h"])("%s names every command", (flag) => {
+    const { exitCode, stdout } = run([flag]);
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain("Usage: claude-code-nvim");
+    expect(stdout).toContain("serve");
+  });
+
+  test.each([[[]], [["frobnicate"]], [["--frobnicate"]], [["serve", "extra"]]])(
+    "%p is refused with exit code 2",
+    (args) => {
+      const { exitCode, stdout, stderr } = run(args, { env: { NVIM: "/nowhere" } });
+      expect(exitCode).toBe(2);
+      expect(stdout).toBe("");
+      for (const arg of args.slice(-1)) expect(stderr).toContain(arg);
+      expect(stderr).toStartWith("claude-code-nvim: ");
+    },
+  );
+});
+
+describe("serve", () => {
+  const launch = {
+    contract: CONTRACT,
+    version: VERSION,
+    token: crypto.randomUUID(),
+    pid: process.pid,
+    workspaceFolders: ["/"],
+  };
+  const start = (line: unknown, nvim = "/no/such/socket") =>
+    run(["serve"], {
+      stdin: typeof line === "string" ? line : `${JSON.stringify(line)}\n`,
+      env: { NVIM: nvim },
+    });
+
+  test("without $NVIM says who starts it", () => {
+    const { exitCode, stderr } = run(["serve"]);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain("$NVIM");
+  });
+
+  const wrong: [string, unknown, string][] = [
+    ["nothing", "", "not JSON"],
+    ["no JSON", "{nonsense\n", "not JSON"],
+    ["a token that is no UUID", { ...launch, token: "secret-token" }, "token"],
+    ["a port out of range", { ...launch, port: 70_000 }, "port"],
+    ["folders that are no list", { ...launch, workspaceFolders: "/" }, "workspaceFolders"],
+  ];
+  test.each(wrong)(
+    "refuses a launch line with %s, and quotes nothing of it",
+    (_name, line, named) => {
+      const { exitCode, stderr } = start(line);
+      expect(exitCode).toBe(2);
+      expect(stderr).toContain(named);
+      expect(stderr).not.toContain("secret-token");
+    },
+  );
+
+  test("names both sides when the contract is another one", () => {
+    const { exitCode, stderr } = start({ ...launch, contract: CONTRACT + 1, version: "9.9.9" });
+    expect(exitCode).toBe(3);
+    expect(stderr).toContain("9.9.9");
+    expect(stderr).toContain(VERSION);
+  });
+
+  test("says which Neovim it could not reach", () => {
+    const { exitCode, stderr } = start(launch);
+    expect(exitCode).toBe(5);
+    expect(stderr).toContain("/no/such/socket");
+  });
+});
+
+test("plugin and executable agree on version and contract", () => {
+  const lua = readFileSync(join(ROOT, "lua/claude-code/contract.lua"), "utf8");
+  expect(Number(lua.match(/number\s*=\s*(\d+)/)?.[1])).toBe(CONTRACT);
+  expect(lua.match(/version\s*=\s*"([^"]+)"/)?.[1]).toBe(VERSION);
+});
