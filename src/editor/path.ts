@@ -1,4 +1,4 @@
-import { lstatSync, realpathSync, statSync } from "node:fs";
+import { realpathSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { EditorRefusal } from "./port";
 
@@ -34,17 +34,13 @@ export function realPath(path: string): string {
 }
 
 function refuseSpecial(path: string): void {
-  const stats = statSync(path, { throwIfNoEntry: false }) ?? lstatQuietly(path);
-  if (!stats) return;
+  let stats: Stats;
+  try {
+    stats = statSync(path);
+  } catch {
+    return; // Not there, or not to be looked at: the operation itself will say so.
+  }
   if (stats.isFIFO() || stats.isSocket() || stats.isBlockDevice() || stats.isCharacterDevice()) {
     throw new EditorRefusal(`Not a regular file: ${path}`);
-  }
-}
-
-function lstatQuietly(path: string) {
-  try {
-    return lstatSync(path);
-  } catch {
-    return undefined;
   }
 }

@@ -3,7 +3,6 @@ import {
   chmodSync,
   existsSync,
   lstatSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   statSync,
@@ -143,8 +142,7 @@ onEachNeovim(
       });
 
       test("and say so when that fails", async () => {
-        const path = session.path("taken");
-        mkdirSync(path, { recursive: true });
+        const path = `${session.write("a file.txt", "no folder")}/below.txt`;
         const answer = session.client.call("openDiff", {
           old_file_path: session.path("nothing.txt"),
           new_file_path: path,

@@ -54,7 +54,7 @@ end
 ---Lets Neovim compare the buffer with its file. Modified buffers keep what they have, and Neovim
 ---takes note of the file's new time, so that no W12 follows.
 ---@param buf integer
----@param choice "reload"|""
+---@param choice "edit"|""
 ---@return boolean differed
 local function check(buf, choice)
   local differed = false
@@ -85,7 +85,12 @@ local function take_over(buf)
       vim.cmd("silent! keepjumps keepalt edit")
     end)
   else
-    check(buf, "reload")
+    -- With 'autoread' Neovim reloads on its own terms: by the old 'fileformat', so that a file that
+    -- became CRLF would show ^M. Asked, it answers to our "edit", which looks at the file afresh.
+    local autoread = vim.go.autoread
+    vim.go.autoread = false
+    check(buf, "edit")
+    vim.go.autoread = autoread
   end
   restore_views(views)
   stale[buf] = nil
