@@ -3,6 +3,7 @@ import { NAME, VERSION } from "./version";
 const USAGE = `Usage: claude-code-nvim COMMAND
 
 Commands:
+  hook EVENT  answer a hook of Claude Code: session-start, post-tool-use, stop, session-end
   serve       connect Claude Code with the Neovim at $NVIM (started by the plugin)
 
 Options:
@@ -14,6 +15,7 @@ type Command = (args: string[]) => Promise<number>;
 
 /** Each command is loaded only when it is asked for: a short one must not pay for the server. */
 const COMMANDS: Record<string, () => Promise<Command>> = {
+  hook: async () => (await import("./commands/hook")).hook,
   serve: async () => (await import("./commands/serve")).serve,
 };
 

@@ -8,6 +8,7 @@ local M = {}
 ---@class claude-code.UserConfig
 ---@field auto_start? "auto"|boolean|fun(context: claude-code.AutoStartContext): boolean?
 ---@field binary? claude-code.UserBinaryConfig
+---@field diagnostics? claude-code.UserDiagnosticsConfig
 ---@field diff? claude-code.UserDiffConfig
 ---@field execute_code? claude-code.UserExecuteCodeConfig
 ---@field log? claude-code.UserLogConfig
@@ -18,6 +19,17 @@ local M = {}
 ---@class claude-code.UserBinaryConfig
 ---@field path? string
 ---@field source? claude-code.BinaryChoice
+
+---@class claude-code.UserDiagnosticsConfig
+---@field block? boolean
+---@field deadline_ms? integer
+---@field retries? integer
+---@field severity? claude-code.SeverityName
+---@field only_new? boolean
+---@field ignore_sources? string[]
+---@field ignore_files? string[]
+---@field after_edit? "auto"|boolean
+---@field after_edit_deadline_ms? integer
 
 ---@class claude-code.UserDiffConfig
 ---@field layout? claude-code.DiffLayout
@@ -46,6 +58,7 @@ local M = {}
 ---@class claude-code.Config
 ---@field auto_start "auto"|boolean|fun(context: claude-code.AutoStartContext): boolean?
 ---@field binary claude-code.BinaryConfig
+---@field diagnostics claude-code.DiagnosticsConfig
 ---@field diff claude-code.DiffConfig
 ---@field execute_code claude-code.ExecuteCodeConfig
 ---@field log claude-code.LogConfig
@@ -56,6 +69,17 @@ local M = {}
 ---@class claude-code.BinaryConfig
 ---@field path? string
 ---@field source claude-code.BinaryChoice
+
+---@class claude-code.DiagnosticsConfig
+---@field block boolean
+---@field deadline_ms integer
+---@field retries integer
+---@field severity claude-code.SeverityName
+---@field only_new boolean
+---@field ignore_sources string[]
+---@field ignore_files string[]
+---@field after_edit "auto"|boolean
+---@field after_edit_deadline_ms integer
 
 ---@class claude-code.DiffConfig
 ---@field layout claude-code.DiffLayout
@@ -82,6 +106,7 @@ local M = {}
 
 ---@alias claude-code.BinaryChoice "auto"|"build"|"managed"|"system"
 ---@alias claude-code.DiffLayout "vertical"
+---@alias claude-code.SeverityName "error"|"warning"|"information"|"hint"
 ---@alias claude-code.LogLevel "debug"|"info"|"warn"|"error"|"off"
 
 ---@type claude-code.Type
@@ -132,6 +157,63 @@ M.options = {
     default = "auto",
     description = 'Where the executable comes from: "build" is dist/ in the plugin\'s own folder, '
       .. '"managed" the downloaded one, "system" the one on $PATH; "auto" takes the first of them.',
+  },
+  {
+    key = "diagnostics.block",
+    type = t.boolean,
+    default = true,
+    description = "Whether Claude may not end its turn while files it edited have problems. Needs "
+      .. "the hooks: see :ClaudeInstallMCP.",
+  },
+  {
+    key = "diagnostics.deadline_ms",
+    type = t.integer(0, 8000),
+    default = 2000,
+    description = "How long the end of a turn waits for language servers to look at what was written.",
+  },
+  {
+    key = "diagnostics.retries",
+    type = t.integer(1, 7),
+    default = 1,
+    description = "How often Claude is held back for one prompt; then it may stop whatever is wrong.",
+  },
+  {
+    key = "diagnostics.severity",
+    type = t.one_of("error", "warning", "information", "hint"),
+    default = "warning",
+    description = "The least severe problem that counts.",
+  },
+  {
+    key = "diagnostics.only_new",
+    type = t.boolean,
+    default = false,
+    description = "Whether only problems count that a file did not have before Claude edited it. Of a "
+      .. "file that was not open in Neovim that is not known; its problems do not count then.",
+  },
+  {
+    key = "diagnostics.ignore_sources",
+    type = t.list_of(t.string),
+    default = {},
+    description = 'Sources whose problems do not count, as Neovim shows them: { "cspell" }.',
+  },
+  {
+    key = "diagnostics.ignore_files",
+    type = t.list_of(t.string),
+    default = {},
+    description = 'Files whose problems do not count, as globs: { "vendor/**", "*.gen.ts" }.',
+  },
+  {
+    key = "diagnostics.after_edit",
+    type = t.any_of(t.one_of("auto"), t.boolean),
+    default = "auto",
+    description = "Whether Claude hears of a file's new problems right after it edited the file. "
+      .. '"auto": where it does not hear of them by the connection to the editor (claude -p).',
+  },
+  {
+    key = "diagnostics.after_edit_deadline_ms",
+    type = t.integer(0, 5000),
+    default = 1500,
+    description = "How long language servers are waited for after each edit, to tell that.",
   },
   {
     key = "diff.layout",

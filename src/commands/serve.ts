@@ -5,6 +5,7 @@ import type { Client } from "../mcp/client";
 import type { McpServer } from "../mcp/server";
 import { NeovimEditor } from "../neovim/editor";
 import { NeovimRpc } from "../neovim/rpc";
+import { Registration } from "../registry/entry";
 import { createIdeServer } from "../serve/ide-server";
 import { type Launch, LaunchError, readLaunch } from "../serve/launch";
 import { Publication } from "../serve/publication";
@@ -45,10 +46,10 @@ export async function serve(args: string[]): Promise<number> {
   } catch (error) {
     return complain(EXIT.noNeovim, `Neovim at ${address} cannot be reached: ${reason(error)}`);
   }
-  return run(rpc, launch, stdin);
+  return run(rpc, address, launch, stdin);
 }
 
-async function run(rpc: NeovimRpc, launch: Launch, stdin: Stdin): Promise<number> {
+async function run(rpc: NeovimRpc, address: string, launch: Launch, stdin: Stdin): Promise<number> {
   const log = new Log({ file: launch.logFile ?? undefined, level: launch.logLevel });
   const editor = new NeovimEditor(rpc, log);
   const attached = Promise.withResolvers<void>();
@@ -73,8 +74,20 @@ async function run(rpc: NeovimRpc, launch: Launch, stdin: Stdin): Promise<number
     folders: launch.workspaceFolders,
     log,
   });
+  const registration = new Registration({
+    pid: launch.pid,
+    address,
+    workspaceFolders: launch.workspaceFolders,
+    version: launch.version,
+    port: listener.port,
+    since: Date.now(),
+  });
   log.info(`Serving Neovim ${launch.pid} on port ${listener.port}`);
-  editor.onDelta.on(({ folders }) => folders && publication.follow(folders));
+  editor.onDelta.on(({ folders }) => {
+    if (!folders) return;
+    publication.follow(folders);
+    registration.follow(folders);
+  });
   const attaching = attach(editor, listener, publication);
   attaching.then(attached.resolve, (error) => log.error(`Attaching failed: ${reason(error)}`));
 
@@ -87,6 +100,7 @@ async function run(rpc: NeovimRpc, launch: Launch, stdin: Stdin): Promise<number
   ]);
   log.info(`Ending: ${ending}`);
   publication.end();
+  registration.end();
   rpc.close();
   await listener.stop();
   return ending === "it did not let us attach" ? EXIT.noNeovim : EXIT.ok;

@@ -1,16 +1,9 @@
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import * as v from "valibot";
+import { isAlive } from "../lib/alive";
+import { writePrivateFile } from "../lib/private-file";
 
 export const IDE_NAME = "Neovim";
 
@@ -34,11 +27,9 @@ export function lockFolder(env: Record<string, string | undefined> = process.env
 /** The lock file of one port, as long as we serve it. */
 export class LockFile {
   readonly path: string;
-  readonly #folder: string;
   #written: string | undefined;
 
   constructor(port: number, folder: string = lockFolder()) {
-    this.#folder = folder;
     this.path = join(folder, `${port}.lock`);
   }
 
@@ -49,17 +40,7 @@ export class LockFile {
   write(content: LockContent): void {
     const text = JSON.stringify(content);
     if (text === this.#written && existsSync(this.path)) return;
-    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-    chmodSync(this.#folder, 0o700);
-    const draft = join(this.#folder, `.${content.pid}-${process.pid}.tmp`);
-    try {
-      rmSync(draft, { force: true });
-      writeFileSync(draft, text, { mode: 0o600, flag: "wx" });
-      renameSync(draft, this.path);
-    } catch (error) {
-      rmSync(draft, { force: true });
-      throw error;
-    }
+    writePrivateFile(this.path, text);
     this.#written = text;
   }
 
@@ -97,16 +78,6 @@ function isStale(path: string): boolean {
     return lock.success && lock.output.ideName === IDE_NAME && !isAlive(lock.output.pid);
   } catch {
     return false;
-  }
-}
-
-function isAlive(pid: number): boolean {
-  if (!Number.isInteger(pid) || pid <= 0) return true;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== "ESRCH";
   }
 }
 

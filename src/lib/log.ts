@@ -1,8 +1,15 @@
-import { appendFileSync, mkdirSync } from "node:fs";
+import { appendFileSync, mkdirSync, renameSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
 export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export interface LogOptions {
+  file?: string | undefined;
+  level?: LogLevel | undefined;
+  /** A longer file is moved to NAME.old first, where one that was there is lost. */
+  limitBytes?: number;
+}
 
 /**
  * Writes single lines, `TIME LEVEL message`, to a file, or to stderr where there is none.
@@ -12,12 +19,13 @@ export class Log {
   readonly #threshold: number;
   #file: string | undefined;
 
-  constructor(options: { file?: string | undefined; level?: LogLevel | undefined } = {}) {
+  constructor(options: LogOptions = {}) {
     this.#threshold = LOG_LEVELS.indexOf(options.level ?? "info");
     this.#file = options.file;
     if (this.#file) {
       try {
         mkdirSync(dirname(this.#file), { recursive: true });
+        if (options.limitBytes) shorten(this.#file, options.limitBytes);
       } catch {
         this.#file = undefined;
       }
@@ -50,4 +58,9 @@ export class Log {
       // Nowhere left to say it.
     }
   }
+}
+
+function shorten(file: string, limitBytes: number): void {
+  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  if (size > limitBytes) renameSync(file, `${file}.old`);
 }

@@ -3,7 +3,6 @@ import { Context, Cursor, Delta, DiffEnd, Mention, Region, Selection } from "../
 import {
   EditorBusyError,
   type EditorPort,
-  EditorRefusal,
   type OpenDiff,
   type OpenDocument,
   type OpenedDocument,
@@ -12,6 +11,7 @@ import { EditorState } from "../editor/state";
 import { DeadlineError } from "../lib/deadline";
 import { Emitter } from "../lib/emitter";
 import type { Log } from "../lib/log";
+import { CALL, unwrap } from "./answer";
 import type { NeovimRpc } from "./rpc";
 
 /** How long Neovim may take to turn to us at all; longer means that it is busy. */
@@ -23,7 +23,6 @@ const WORK_DEADLINE_MS = 10_000;
 const SYMBOLS_WAIT_MS = 400;
 const SYMBOLS_POLL_MS = 25;
 
-const CALL = 'return require("claude-code.editor").call(...)';
 const ATTACH = `
   local params = ...
   for _, channel in ipairs(vim.api.nvim_list_chans()) do
@@ -34,11 +33,6 @@ const ATTACH = `
   end
   params.pid = tonumber(params.pid)
   return require("claude-code.editor").call("attach", params)`;
-
-const Answer = v.union([
-  v.object({ error: v.union([v.string(), v.object({ message: v.string(), code: v.string() })]) }),
-  v.object({ value: v.optional(v.unknown()) }),
-]);
 
 const Opened = v.object({ path: v.string(), language_id: v.string(), line_count: v.number() });
 
@@ -236,14 +230,4 @@ export class NeovimEditor implements EditorPort {
       this.#log.error(`Event ${event} of Neovim failed: ${error}`);
     }
   }
-}
-
-function unwrap(answer: unknown): unknown {
-  const result = v.safeParse(Answer, answer);
-  if (!result.success) throw new Error("the plugin sent an answer that is not in the contract");
-  if (!("error" in result.output)) return result.output.value;
-  const { error } = result.output;
-  throw typeof error === "string"
-    ? new EditorRefusal(error)
-    : new EditorRefusal(error.message, error.code);
 }

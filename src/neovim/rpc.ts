@@ -31,14 +31,14 @@ export class NeovimRpc {
   #closed = false;
 
   /** Connects to a socket path or named pipe (`v:servername`). */
-  static async connect(address: string): Promise<NeovimRpc> {
+  static async connect(address: string, deadlineMs = CONNECT_DEADLINE_MS): Promise<NeovimRpc> {
     const socket = createConnection(address);
     const connected = new Promise<void>((resolve, reject) => {
       socket.once("connect", resolve);
       socket.once("error", reject);
     });
     try {
-      await withDeadline(connected, CONNECT_DEADLINE_MS, `Neovim at ${address}`);
+      await withDeadline(connected, deadlineMs, `Neovim at ${address}`);
     } catch (error) {
       socket.destroy();
       throw error;

@@ -194,7 +194,9 @@ for (const version of NEOVIMS) {
       await a.nvim.lua("vim.diagnostic.set(vim.api.nvim_create_namespace('lint'), ..., {})", buf);
       expect((await sync(a)).owing).toBeUndefined();
       await publish([]);
-      expect((await sync(a)).owing).toEqual([]);
+      // Some servers report twice, so a short stillness comes first.
+      const owing = await eventually("the report", async () => (await sync(a)).owing ?? false);
+      expect(owing).toEqual([]);
     });
 
     test("10,000 diagnostics", async () => {

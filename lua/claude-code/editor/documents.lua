@@ -54,7 +54,7 @@ end
 ---Loads without the swap-file question (E325, which nobody could answer): a file that is open
 ---elsewhere, or was when an editor crashed, opens read-only.
 ---@param name string
----@return integer buf loaded and listed
+---@return integer buf loaded
 local function load(name)
   local buf = path.buffer(name) or vim.fn.bufadd(name)
   if not api.nvim_buf_is_loaded(buf) then
@@ -70,7 +70,23 @@ local function load(name)
       say.warn(path.base(name) .. " has a swap file: opened read-only; see :help :recover")
     end
   end
-  vim.bo[buf].buflisted = true
+  return buf
+end
+
+---Loads a file that nobody has open, so that language servers see it. It stays out of `:ls`.
+---@param params { path: string }
+---@return integer? buf
+---@return claude-code.Failure?
+function M.load_hidden(params)
+  local name = path.normal(params.path)
+  local problem = why_not(name)
+  if problem then
+    return nil, problem
+  end
+  local ok, buf = pcall(load, name)
+  if not ok then
+    return nil, ("%s cannot be loaded: %s"):format(name, buf)
+  end
   return buf
 end
 
@@ -132,6 +148,7 @@ function M.open(params)
   if not ok then
     return nil, ("%s cannot be opened: %s"):format(name, buf)
   end
+  vim.bo[buf].buflisted = true
   local range = ranges.find(buf, params)
   if params.front ~= false then
     bring_to_front(buf, range)

@@ -71,6 +71,16 @@ local methods = {
   region = lazy("region", "now"),
   cursor = lazy("cursor", "now"),
   context = lazy("cursor", "context"),
+  problems = lazy("problems", "list"),
+  problem_context = lazy("problems", "context"),
+  session_start = lazy("session", "start"),
+  session_edited = lazy("session", "edited"),
+  session_news = lazy("session", "news"),
+  session_summary = lazy("session", "summary"),
+  session_held = lazy("session", "held"),
+  session_released = lazy("session", "released"),
+  session_finish = lazy("session", "finish"),
+  session_problems = lazy("session", "problems"),
 }
 
 ---Runs one method for the executable.

@@ -29,6 +29,7 @@ local M = {}
 local timer ---@type uv.uv_timer_t?
 local group ---@type integer?
 local cancel_folders ---@type fun()?
+local cancel_settle ---@type fun()?
 local pause = PAUSE_MS
 
 ---@return claude-code.Delta
@@ -105,7 +106,7 @@ function M.start()
   M.stop()
   deltas.forget()
   timer = assert(uv.new_timer())
-  settle.start(M.touch)
+  cancel_settle = settle.follow(M.touch)
   watch()
   for _, buf in ipairs(api.nvim_list_bufs()) do
     if next(vim.diagnostic.count(buf)) then
@@ -143,7 +144,10 @@ function M.stop()
     timer:close()
     timer = nil
   end
-  settle.stop()
+  if cancel_settle then
+    cancel_settle()
+    cancel_settle = nil
+  end
 end
 
 return M

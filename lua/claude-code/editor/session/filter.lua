@@ -1,0 +1,94 @@
+--- Which problems of edited files count, by the user's options.
+local M = {}
+
+local LEVELS = { error = 1, warning = 2, information = 3, hint = 4 }
+
+---@type table<string, vim.lpeg.Pattern|false>
+local globs = {}
+
+---@param glob string
+---@return vim.lpeg.Pattern? pattern nil if the glob cannot be read
+local function compile(glob)
+  if globs[glob] == nil then
+    local ok, pattern = pcall(vim.glob.to_lpeg, glob)
+    if not ok then
+      local text = "diagnostics.ignore_files: %s is not a glob, and ignores nothing"
+      require("claude-code.log").warn(text:format(glob))
+    end
+    globs[glob] = ok and pattern or false
+  end
+  return globs[glob] or nil
+end
+
+---Is the file one to ignore? A glob is held against the path below each workspace folder, the
+---whole path, and, if it has no slash, the file's name.
+---@param file string
+---@param ignored string[]
+---@return boolean
+local function is_ignored(file, ignored)
+  if #ignored == 0 then
+    return false
+  end
+  local names = { file }
+  for _, folder in ipairs(require("claude-code.workspace").folders()) do
+    if vim.startswith(file, folder .. "/") then
+      names[#names + 1] = file:sub(#folder + 2)
+    end
+  end
+  return vim.iter(ignored):any(function(glob)
+    local pattern = compile(glob)
+    local tried = glob:find("/", 1, true) and names or { vim.fs.basename(file), unpack(names) }
+    return pattern ~= nil
+      and vim.iter(tried):any(function(name)
+        return pattern:match(name) ~= nil
+      end)
+  end)
+end
+
+---@param file string real path
+---@param items claude-code.Diagnostic[]
+---@param before? claude-code.ProblemCounts as the session found the file; nil: not known
+---@return claude-code.Diagnostic[]
+function M.counted(file, items, before)
+  local options = require("claude-code.config").get().diagnostics
+  if is_ignored(file, options.ignore_files) or (options.only_new and not before) then
+    return {}
+  end
+  if options.only_new and before then
+    items = require("claude-code.editor.session.memory").beyond(items, before)
+  end
+  local least = LEVELS[options.severity]
+  return vim.tbl_filter(function(item)
+    return item.severity <= least and not vim.tbl_contains(options.ignore_sources, item.source)
+  end, items)
+end
+
+---@param problems { item: claude-code.Diagnostic }[]
+---@return integer[] how many there are of each severity
+function M.tally(problems)
+  local counts = { 0, 0, 0, 0 }
+  for _, problem in ipairs(problems) do
+    counts[problem.item.severity] = counts[problem.item.severity] + 1
+  end
+  return counts
+end
+
+---@generic T: { path: string, item: claude-code.Diagnostic }
+---@param problems T[] changed: sorted by severity and place
+---@param count integer
+---@return T[]
+function M.worst(problems, count)
+  table.sort(problems, function(a, b)
+    if a.item.severity ~= b.item.severity then
+      return a.item.severity < b.item.severity
+    elseif a.path ~= b.path then
+      return a.path < b.path
+    elseif a.item.lnum ~= b.item.lnum then
+      return a.item.lnum < b.item.lnum
+    end
+    return a.item.col < b.item.col
+  end)
+  return vim.list_slice(problems, 1, count)
+end
+
+return M

@@ -1,0 +1,73 @@
+import { join } from "node:path";
+import { HookCall, type Via } from "../hooks/call";
+import { parseInput } from "../hooks/input";
+import { postToolUse } from "../hooks/post-tool-use";
+import { stop } from "../hooks/stop";
+import { withDeadline } from "../lib/deadline";
+import { Log } from "../lib/log";
+import { stateFolder } from "../registry/state-folder";
+
+/** Claude Code closes a hook's stdin at once. */
+const INPUT_MS = 2_000;
+/** Longer than any wait of ours; the CLI itself would end us after the hook's own time-out. */
+const WHOLE_MS = 14_000;
+const LOG_LIMIT_BYTES = 1024 * 1024;
+
+/** What each event does; the value is printed as JSON for Claude Code. */
+const EVENTS: Record<string, (call: HookCall) => Promise<object | undefined>> = {
+  "session-start": (call) => silently(call.ask("session_start", { source: call.input.source })),
+  "post-tool-use": postToolUse,
+  stop,
+  "session-end": (call) => silently(call.ask("session_finish")),
+};
+
+/** Printed when anything at all goes wrong: Claude is let go. */
+const OTHERWISE: Record<string, object> = { stop: { continue: true } };
+
+/**
+ * `claude-code-nvim hook EVENT`: answers one hook of Claude Code. The exit code is always 0: another
+ * one would hold Claude back, or show the user an error at every edit.
+ */
+export async function hook(args: string[]): Promise<number> {
+  const [event = "", option] = args;
+  const handle = EVENTS[event];
+  if (!handle) {
+    const known = Object.keys(EVENTS).join(", ");
+    process.stderr.write(`claude-code-nvim: hook needs one of ${known}\n`);
+    return 0;
+  }
+  const log = new Log({ file: join(stateFolder(), "hooks.log"), limitBytes: LOG_LIMIT_BYTES });
+  let output = OTHERWISE[event];
+  try {
+    output = (await withDeadline(answer(handle, option, log), WHOLE_MS, "the hook")) ?? undefined;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    log.warn(`hook ${event}: Claude is let go: ${reason}`);
+  }
+  if (output) process.stdout.write(`${JSON.stringify(output)}\n`);
+  return 0;
+}
+
+async function answer(
+  handle: (call: HookCall) => Promise<object | undefined>,
+  option: string | undefined,
+  log: Log,
+): Promise<object | undefined> {
+  const text = await withDeadline(Bun.stdin.text(), INPUT_MS, "stdin");
+  const call = new HookCall(parseInput(text), via(option), log);
+  try {
+    return await handle(call);
+  } finally {
+    call.close();
+  }
+}
+
+function via(option: string | undefined): Via {
+  if (process.env["CLAUDE_PLUGIN_ROOT"]) return "plugin";
+  return option === "--from-neovim" ? "neovim" : "settings";
+}
+
+async function silently(done: Promise<unknown>): Promise<undefined> {
+  await done;
+  return undefined;
+}

@@ -1,0 +1,26 @@
+import { relative } from "node:path";
+import type { Diagnostic } from "../editor/model";
+
+const NAMES = ["error", "warning", "information", "hint"] as const;
+const MOST_CHARACTERS = 200;
+
+/** One problem in one line, as compilers write it: `src/a.ts:3:7 error: … [code] (source)`. */
+export function problemLine(path: string, item: Diagnostic, root: string): string {
+  const place = `${shown(path, root)}:${item.lnum + 1}:${item.col + 1}`;
+  const code = item.code ? ` [${item.code}]` : "";
+  const source = item.source ? ` (${item.source})` : "";
+  return `${place} ${NAMES[item.severity - 1]}: ${firstLine(item.message)}${code}${source}`;
+}
+
+/** Relative to `root` where the file lies below it. */
+export function shown(path: string, root: string): string {
+  const short = relative(root, path);
+  return short === "" || short.startsWith("..") ? path : short;
+}
+
+/** Messages quote source code, which may be long and hold anything. */
+function firstLine(message: string): string {
+  const line = message.trim().split("\n", 1)[0] ?? "";
+  const clean = line.replaceAll(/\p{Cc}/gu, " ");
+  return clean.length > MOST_CHARACTERS ? `${clean.slice(0, MOST_CHARACTERS - 1)}…` : clean;
+}

@@ -1,0 +1,19 @@
+import { EditorRefusal } from "../editor/port";
+
+/** Runs one method of the plugin: `{ value }` or `{ error }` comes back (see `unwrap`). */
+export const CALL = 'return require("claude-code.editor").call(...)';
+
+/**
+ * The value of the plugin's answer. Throws EditorRefusal for an `error`, which is a sentence or
+ * `{ code, message }`. Checked by hand: a hook has no time to load a schema library.
+ */
+export function unwrap(answer: unknown): unknown {
+  if (typeof answer !== "object" || answer === null || Array.isArray(answer)) {
+    throw new Error("the plugin sent an answer that is not in the contract");
+  }
+  const { value, error } = answer as { value?: unknown; error?: unknown };
+  if (error === undefined) return value;
+  if (typeof error === "string") throw new EditorRefusal(error);
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  throw new EditorRefusal(String(message), typeof code === "string" ? code : undefined);
+}

@@ -1,0 +1,246 @@
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from "bun:test";
+import { mkdirSync, rmSync, symlinkSync } from "node:fs";
+import { NEOVIMS } from "../support/neovim";
+import { Project } from "./project";
+
+/* What the Stop hook decides, with the compiled executable and a real Neovim. */
+setDefaultTimeout(60_000);
+
+const GO = { continue: true } as const;
+
+describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
+  let project: Project;
+  let count = 0;
+  let session: { session_id: string };
+
+  beforeAll(async () => {
+    project = await Project.open(version);
+  });
+  afterAll(() => project[Symbol.asyncDispose]());
+  beforeEach(async () => {
+    session = { session_id: `session-${++count}` };
+    await project.hook("session-start", { ...session, source: "startup" });
+  });
+
+  const edit = (name: string, text: string) => project.edit(name, text, session);
+  const stop = (more: object = {}) => project.stop({ ...session, ...more });
+
+  const held = (errors: number, warnings: number) => ({
+    decision: "block" as const,
+    reason: expect.stringContaining(
+      `Found ${errors} errors and ${warnings} warnings in edited files. ` +
+        "Use 'mcp__nvim-lsp__get_session_diagnostics' to see details.",
+    ) as unknown as string,
+  });
+
+  test("nothing edited: go", async () => {
+    project.write("unrelated.txt", "ERROR\n");
+    await project.neovim.command(`edit ${project.path("unrelated.txt")}`);
+    expect(await stop()).toEqual(GO);
+  });
+
+  const texts: [string, string, object][] = [
+    ["clean", "fine\n", GO],
+    ["an error", "ERROR here\n", held(1, 0)],
+    ["warnings", "WARN a\nWARN b\n", held(0, 2)],
+    ["both", "ERROR a\nWARN b\nERROR c\n", held(2, 1)],
+    ["lesser ones only", "INFO a\nHINT b\n", GO],
+  ];
+  for (const open of [true, false]) {
+    test.each(texts)(`${open ? "open" : "never opened"}, %s`, async (_name, text, decision) => {
+      const name = `file-${count}.txt`;
+      if (open) {
+        project.write(name, "before\n");
+        await project.neovim.command(`edit ${project.path(name)}`);
+      }
+      await edit(name, text);
+      expect(await stop()).toEqual(decision as never);
+    });
+  }
+
+  test("several files add up, and the worst come first", async () => {
+    await edit("a.txt", "WARN in a\n");
+    await edit("deep/b.txt", "fine\n  ERROR in b\n");
+    expect(await stop()).toEqual({
+      decision: "block",
+      reason: [
+        "Found 1 errors and 1 warnings in edited files. Use 'mcp__nvim-lsp__get_session_diagnostics' to see details.",
+        "deep/b.txt:2:3 error: ERROR in b (marks)",
+        "a.txt:1:1 warning: WARN in a (marks)",
+      ].join("\n"),
+    });
+  });
+
+  test("many problems: five are quoted, the rest counted", async () => {
+    await edit("many.txt", "ERROR x\n".repeat(40));
+    const lines = (await stop()).reason?.split("\n");
+    expect(lines).toHaveLength(7);
+    expect(lines?.at(-1)).toBe("… and 35 more");
+  });
+
+  test("held once for a prompt, whatever is wrong still; the next prompt counts anew", async () => {
+    await edit("again.txt", "ERROR\n");
+    expect(await stop({ prompt_id: "p1" })).toEqual(held(1, 0));
+    expect(await stop({ prompt_id: "p1", stop_hook_active: true })).toEqual(GO);
+    // Allowed: the tracking starts afresh.
+    expect(await stop({ prompt_id: "p2" })).toEqual(GO);
+    await edit("again.txt", "ERROR again\n");
+    expect(await stop({ prompt_id: "p2" })).toEqual(held(1, 0));
+    expect(await stop({ prompt_id: "p2", stop_hook_active: true })).toEqual(GO);
+    await edit("again.txt", "ERROR again and again\n");
+    expect(await stop({ prompt_id: "p2", stop_hook_active: true })).toEqual(GO);
+  });
+
+  test("somebody else's hook held it before: ours may still, once", async () => {
+    await edit("else.txt", "ERROR\n");
+    expect(await stop({ prompt_id: "p", stop_hook_active: true })).toEqual(held(1, 0));
+    expect(await stop({ prompt_id: "p", stop_hook_active: true })).toEqual(GO);
+  });
+
+  test("without a prompt's id the flag decides", async () => {
+    await edit("flag.txt", "ERROR\n");
+    expect(await stop({ stop_hook_active: true })).toEqual(GO);
+    await edit("flag.txt", "ERROR\n");
+    expect(await stop()).toEqual(held(1, 0));
+  });
+
+  test("fixed after it was held: go", async () => {
+    await edit("fix.txt", "ERROR\n");
+    expect(await stop({ prompt_id: "p" })).toEqual(held(1, 0));
+    await edit("fix.txt", "fine\n");
+    expect(await stop({ prompt_id: "p", stop_hook_active: true })).toEqual(GO);
+  });
+
+  test("another session's files are its own", async () => {
+    await edit("mine.txt", "ERROR\n");
+    expect(await project.stop({ session_id: "somebody else" })).toEqual(GO);
+    expect(await stop()).toEqual(held(1, 0));
+  });
+
+  test.each([
+    ["startup", GO],
+    ["clear", GO],
+    ["resume", held(1, 0)],
+    ["compact", held(1, 0)],
+  ])("session-start by %s", async (source, decision) => {
+    await edit("start.txt", "ERROR\n");
+    const { stdout } = await project.hook("session-start", { ...session, source });
+    expect(stdout).toBe("");
+    expect(await stop()).toEqual(decision);
+  });
+
+  test("session-end forgets, and takes hidden buffers away", async () => {
+    await edit("end.txt", "ERROR\n");
+    const buffers = () =>
+      project.neovim.lua<number>("return vim.fn.bufexists(...)", project.path("end.txt"));
+    expect(await buffers()).toBe(1);
+    await project.hook("session-end", { ...session, reason: "other" });
+    expect(await buffers()).toBe(0);
+    expect(await stop()).toEqual(GO);
+  });
+
+  test("a relative path is taken from Claude's folder", async () => {
+    project.write("sub/rel.txt", "ERROR\n");
+    await project.edited("sub/rel.txt", session);
+    expect(await stop()).toEqual(held(1, 0));
+  });
+
+  test("a symlink and its target are one file", async () => {
+    mkdirSync(project.path("real"), { recursive: true });
+    project.write("real/target.txt", "ERROR\n");
+    rmSync(project.path("link"), { force: true });
+    symlinkSync(project.path("real"), project.path("link"));
+    await project.edited(project.path("link/target.txt"), session);
+    await project.edited(project.path("real/target.txt"), session);
+    expect(await stop()).toEqual(held(1, 0));
+  });
+
+  test("a file that was deleted since counts no more", async () => {
+    await edit("gone.txt", "ERROR\n");
+    rmSync(project.path("gone.txt"));
+    expect(await stop()).toEqual(GO);
+  });
+
+  test("a notebook is tracked by its own path", async () => {
+    project.write("book.ipynb", "ERROR\n");
+    const tool = {
+      tool_name: "NotebookEdit",
+      tool_input: { notebook_path: project.path("book.ipynb") },
+    };
+    await project.hook("post-tool-use", { ...session, ...tool });
+    expect(await stop()).toEqual(held(1, 0));
+  });
+
+  test.each(["Read", "Bash", "mcp__x__Edit"])("%s is no edit", async (tool_name) => {
+    const path = project.write("read.txt", "ERROR\n");
+    const input = { ...session, tool_name, tool_input: { file_path: path } };
+    await project.hook("post-tool-use", input);
+    expect(await stop()).toEqual(GO);
+  });
+
+  test("unsaved edits of the user's stay", async () => {
+    const path = project.write("unsaved.txt", "one\n");
+    await project.neovim.command(`edit ${path}`);
+    await project.neovim.lua("vim.api.nvim_buf_set_lines(0, 0, -1, false, { 'mine' })");
+    await edit("unsaved.txt", "Claude's\n");
+    const lines = await project.neovim.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)");
+    expect(lines).toEqual(["mine"]);
+    await project.neovim.command("edit!");
+  });
+});
+
+describe("whatever happens, Claude is let go", () => {
+  let project: Project;
+  beforeAll(async () => {
+    project = await Project.open(NEOVIMS[0] as (typeof NEOVIMS)[0]);
+    await project.edit("bad.txt", "ERROR\n");
+  });
+  afterAll(() => project[Symbol.asyncDispose]());
+
+  test.each([
+    ["nothing", ""],
+    ["no JSON", "{nonsense"],
+    ["null", "null"],
+    ["a list", "[]"],
+    ["no session", '{"cwd":"/"}'],
+    ["a session that is a number", '{"session_id":7}'],
+    ["an empty session", '{"session_id":""}'],
+    ["fields of wrong types", '{"session_id":"one","stop_hook_active":"yes","cwd":7}'],
+  ])("malformed input: %s", async (_name, input) => {
+    for (const event of ["session-start", "post-tool-use", "stop", "session-end"]) {
+      const result = await project.hook(event, input);
+      expect(result).toMatchObject({ code: 0, stderr: "" });
+      expect(result.output).toEqual(event === "stop" ? GO : undefined);
+    }
+    expect(project.log).toContain("Claude is let go");
+  });
+
+  test("an unknown event", async () => {
+    const result = await project.hook("pre-compact");
+    expect(result).toMatchObject({ code: 0, stdout: "" });
+    expect(result.stderr).toContain("session-start, post-tool-use, stop, session-end");
+  });
+
+  test("a busy Neovim", async () => {
+    const busy = project.neovim.lua("vim.uv.sleep(2500)");
+    await Bun.sleep(50);
+    expect(await project.stop()).toEqual(GO);
+    expect(project.log).toContain("busy");
+    await busy;
+  });
+
+  test("no Neovim", async () => {
+    await project.neovim.quit();
+    expect(await project.stop()).toEqual(GO);
+    expect(project.registered()).toEqual([]);
+    expect(project.log).toContain("No Neovim for");
+  });
+});

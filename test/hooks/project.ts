@@ -1,0 +1,103 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { eventually } from "../support/eventually";
+import { type HookResult, runHook } from "../support/hook";
+import { isolatedEnv, type NeovimVersion, TestNeovim, temporaryFolder } from "../support/neovim";
+
+/** Marks each line that says ERROR, WARN, INFO or HINT, a moment after the text is read. */
+const LINTER = `
+  local namespace = vim.api.nvim_create_namespace("marks")
+  vim.api.nvim_create_autocmd({ "BufReadPost", "BufWritePost", "FileChangedShellPost" }, {
+    callback = vim.schedule_wrap(function(args)
+      if not vim.api.nvim_buf_is_loaded(args.buf) then return end
+      local items = {}
+      for i, line in ipairs(vim.api.nvim_buf_get_lines(args.buf, 0, -1, false)) do
+        for _, name in ipairs({ "ERROR", "WARN", "INFO", "HINT" }) do
+          local col = line:find(name, 1, true)
+          if col then
+            table.insert(items, { lnum = i - 1, col = col - 1, message = line, source = "marks",
+              severity = vim.diagnostic.severity[name] })
+          end
+        end
+      end
+      vim.diagnostic.set(namespace, args.buf, items)
+    end),
+  })`;
+
+/** A project that is open in a real Neovim, and the hooks of a Claude that works there. */
+export class Project implements AsyncDisposable {
+  private constructor(
+    readonly neovim: TestNeovim,
+    readonly folder: string,
+  ) {}
+
+  static async open(version: NeovimVersion, setup = "{}"): Promise<Project> {
+    const folder = temporaryFolder();
+    const neovim = await TestNeovim.start({ version, cwd: folder, setup });
+    await neovim.lua(LINTER);
+    const project = new Project(neovim, folder);
+    await eventually("the registry", () => project.registered().length > 0);
+    return project;
+  }
+
+  /** The registry's entries of this user. */
+  registered(): string[] {
+    const folder = join(this.state, "neovims");
+    return [...new Bun.Glob("*.json").scanSync({ cwd: folder })];
+  }
+
+  get state(): string {
+    return join(this.neovim.home, ".local/state/claude-code.nvim");
+  }
+
+  /** What the hooks have logged. */
+  get log(): string {
+    return readFileSync(join(this.state, "hooks.log"), "utf8");
+  }
+
+  path(name: string): string {
+    return join(this.folder, name);
+  }
+
+  write(name: string, text: string): string {
+    mkdirSync(dirname(this.path(name)), { recursive: true });
+    writeFileSync(this.path(name), text);
+    return this.path(name);
+  }
+
+  hook(
+    event: string,
+    input: object | string = {},
+    env: Record<string, string> = {},
+  ): Promise<HookResult> {
+    const given = { session_id: "one", cwd: this.folder, ...(typeof input === "object" && input) };
+    return runHook({
+      event,
+      input: typeof input === "string" ? input : given,
+      cwd: this.folder,
+      env: { ...isolatedEnv(this.neovim.home), ...env },
+    });
+  }
+
+  /** Claude writes a file, and its hook runs. */
+  edit(name: string, text: string, more: object = {}): Promise<HookResult> {
+    this.write(name, text);
+    return this.edited(this.path(name), more);
+  }
+
+  edited(path: string, more: object = {}): Promise<HookResult> {
+    const tool = { tool_name: "Edit", tool_input: { file_path: path } };
+    return this.hook("post-tool-use", { ...tool, tool_response: { type: "update" }, ...more });
+  }
+
+  async stop(more: object = {}): Promise<{ decision?: string; reason?: string; continue?: true }> {
+    const { output } = await this.hook("stop", { stop_hook_active: false, ...more });
+    return output as never;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.neovim[Symbol.asyncDispose]();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
