@@ -9,19 +9,29 @@ const TOOLCHAIN = process.env.CLAUDE_CODE_NVIM_TOOLCHAIN ?? join(ROOT, ".toolcha
 export const EXECUTABLE = process.env.CLAUDE_CODE_NVIM_EXE ?? join(ROOT, "dist/claude-code-nvim");
 
 export interface NeovimVersion {
-  name: string;
-  binary: string;
+  readonly name: string;
+  /** Throws, with what would help, if this Neovim is not there. */
+  readonly binary: string;
 }
 
 /** The Neovims every editor test runs on: the oldest we support, and a current one. */
 export const NEOVIMS: NeovimVersion[] = [
-  { name: "Neovim 0.10", binary: tool("NVIM_0_10", "neovim-0.10/bin/nvim") },
-  { name: "Neovim 0.12", binary: tool("NVIM_0_12", "neovim-0.12/bin/nvim") },
+  neovim("Neovim 0.10", "NVIM_0_10", "neovim-0.10/bin/nvim"),
+  neovim("Neovim 0.12", "NVIM_0_12", "neovim-0.12/bin/nvim"),
 ];
 
 /** The genuine Claude Code CLI, in the version whose behaviour we know. */
 export function claudeCli(): string {
   return tool("CLAUDE_CLI", "claude/bin/claude");
+}
+
+function neovim(name: string, variable: string, place: string): NeovimVersion {
+  return {
+    name,
+    get binary() {
+      return tool(variable, place);
+    },
+  };
 }
 
 /** A test that cannot run fails, and says what would help. */
