@@ -11,17 +11,54 @@ end
 
 --- Nothing is loaded, and nothing started, until a command is used or setup() is called.
 ---@param name string
----@param method string a function of claude-code.commands
+---@param method string a function of claude-code.commands; its comment is its documentation
 ---@param desc string
-local function define(name, method, desc)
+---@param options? vim.api.keyset.user_command
+local function define(name, method, desc, options)
   vim.api.nvim_create_user_command(name, function(args)
     require("claude-code.commands")[method](args)
-  end, { desc = desc })
+  end, vim.tbl_extend("error", { desc = "Claude Code: " .. desc }, options or {}))
 end
 
-define("ClaudeCodeStart", "start", "Claude Code: offer this Neovim to the Claude CLI")
-define("ClaudeCodeStop", "stop", "Claude Code: stop the server")
-define("ClaudeCodeStatus", "status", "Claude Code: show the server, its clients and its workspace")
-define("ClaudeCodeLog", "log", "Claude Code: open the log file")
-define("ClaudeCodeDiffAccept", "diff_accept", "Claude Code: accept the proposed edit that is shown")
-define("ClaudeCodeDiffDeny", "diff_deny", "Claude Code: reject the proposed edit that is shown")
+--- Completion for a command that hands its arguments to the Claude CLI.
+local function cli_arguments(lead, line, position)
+  return require("claude-code.completion").cli_arguments(lead, line, position)
+end
+
+local for_cli = { nargs = "*", bang = true, complete = cli_arguments }
+
+define("ClaudeCode", "toggle", "start Claude in a terminal, hide it, show it", for_cli)
+define("ClaudeCodeFocus", "focus", "move to Claude's terminal, or back")
+define("ClaudeCodeContinue", "continue", "start Claude with the last conversation", for_cli)
+define("ClaudeCodeResume", "resume", "start Claude with a conversation to choose", for_cli)
+define("ClaudeCodeClose", "close", "end Claude in its terminal")
+define("ClaudeCodeSend", "send", "paste lines or words into Claude's prompt", {
+  nargs = "*",
+  range = true,
+  bang = true,
+})
+define("ClaudeCodeDiffAccept", "diff_accept", "accept the proposed edit that is shown")
+define("ClaudeCodeDiffDeny", "diff_deny", "reject the proposed edit that is shown")
+define("ClaudeCodeStart", "start", "offer this Neovim to the Claude CLI")
+define("ClaudeCodeStop", "stop", "stop the server")
+define("ClaudeCodeStatus", "status", "show the server, its clients and its workspace")
+define("ClaudeCodeLog", "log", "open the log file")
+
+--- <Plug>(NAME) does what :NAME does.
+---@param modes string|string[]
+---@param name string
+---@param action string
+---@param desc string
+local function plug(modes, name, action, desc)
+  vim.keymap.set(modes, ("<Plug>(%s)"):format(name), action, { desc = "Claude Code: " .. desc })
+end
+
+plug({ "n", "x", "t" }, "ClaudeCode", "<Cmd>ClaudeCode<CR>", "toggle the terminal")
+plug({ "n", "x", "t" }, "ClaudeCodeFocus", "<Cmd>ClaudeCodeFocus<CR>", "to the terminal, or back")
+plug("n", "ClaudeCodeContinue", "<Cmd>ClaudeCodeContinue<CR>", "continue the last conversation")
+plug("n", "ClaudeCodeResume", "<Cmd>ClaudeCodeResume<CR>", "resume a conversation")
+plug("n", "ClaudeCodeSend", "<Cmd>ClaudeCodeSend<CR>", "send the line")
+plug("x", "ClaudeCodeSend", '<Cmd>lua require("claude-code.commands").send_selection()<CR>', "send")
+plug("n", "ClaudeCodeDiffAccept", "<Cmd>ClaudeCodeDiffAccept<CR>", "accept the edit")
+plug("n", "ClaudeCodeDiffDeny", "<Cmd>ClaudeCodeDiffDeny<CR>", "reject the edit")
+plug("n", "ClaudeCodeStatus", "<Cmd>ClaudeCodeStatus<CR>", "status")

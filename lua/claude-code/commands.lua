@@ -1,6 +1,93 @@
---- What the user commands do. plugin/claude-code.lua defines them.
+--- What the user commands do. plugin/claude-code.lua defines them; the comments here are their
+--- documentation.
 local M = {}
 
+---@alias claude-code.CommandArgs vim.api.keyset.create_user_command.command_args
+
+---@param args claude-code.CommandArgs
+---@return string[] words
+local function words(args)
+  return require("claude-code.terminal.words").split(args.args)
+end
+
+--- Starts the Claude CLI in a terminal, in the folder of the tab page and connected to this Neovim;
+--- hides its window if it runs; shows it again. {args} are the CLI's own, at its start. With ! a CLI
+--- that runs is ended, and a new one started. It ends with Neovim.
+---@param args claude-code.CommandArgs
+function M.toggle(args)
+  local terminal = require("claude-code.terminal")
+  terminal.toggle(words(args), args.bang and { restart = true } or nil)
+end
+
+--- Moves to Claude's terminal, starting or showing it if need be; from there, back to the window
+--- before.
+function M.focus()
+  require("claude-code.terminal").focus()
+end
+
+---@param args claude-code.CommandArgs
+---@param first string
+local function open_with(args, first)
+  local arguments = vim.list_extend({ first }, words(args))
+  require("claude-code.terminal").open(arguments, { restart = args.bang })
+end
+
+--- As :ClaudeCode, with the last conversation in this folder (`--continue`).
+---@param args claude-code.CommandArgs
+function M.continue(args)
+  open_with(args, "--continue")
+end
+
+--- As :ClaudeCode, with a conversation that the CLI lets you choose (`--resume`); {args} may begin
+--- with its id.
+---@param args claude-code.CommandArgs
+function M.resume(args)
+  open_with(args, "--resume")
+end
+
+--- Ends the CLI in the terminal.
+function M.close()
+  local terminal = require("claude-code.terminal")
+  if terminal.is_open() then
+    terminal.close()
+  else
+    require("claude-code.notify").info("no Claude runs in a terminal of this Neovim")
+  end
+end
+
+---@param text string
+---@param submit boolean
+local function send(text, submit)
+  if text == "" then
+    require("claude-code.notify").warn("there is nothing to send: the text is empty")
+  elseif not require("claude-code.terminal").send(text, { submit = submit }) then
+    local hint = "no Claude runs in a terminal of this Neovim; :ClaudeCode starts one"
+    require("claude-code.notify").warn(hint)
+  end
+end
+
+--- Pastes {args}, or else the lines of the range, into the prompt of the CLI in the terminal. Without
+--- either it is the current line. With ! the prompt is sent off at once. In visual mode the mapping
+--- |<Plug>(ClaudeCodeSend)| takes exactly what is selected.
+---@param args claude-code.CommandArgs
+function M.send(args)
+  local text = args.args
+  if text == "" then
+    local lines = vim.api.nvim_buf_get_lines(0, args.line1 - 1, args.line2, false)
+    text = table.concat(lines, "\n")
+  end
+  send(text, args.bang)
+end
+
+--- Sends what is selected in visual mode, and ends that mode.
+function M.send_selection()
+  local kind = vim.fn.mode()
+  local lines = vim.fn.getregion(vim.fn.getpos("v"), vim.fn.getpos("."), { type = kind })
+  vim.api.nvim_feedkeys(vim.keycode("<Esc>"), "nx", false)
+  send(table.concat(lines, "\n"), false)
+end
+
+--- Starts the server, whatever `auto_start` says.
 function M.start()
   local server = require("claude-code.server")
   if server.state == "starting" or server.state == "ready" then
@@ -11,6 +98,7 @@ function M.start()
   require("claude-code").start()
 end
 
+--- Stops the server; clients lose their connection. It stays stopped until :ClaudeCodeStart.
 function M.stop()
   local was = require("claude-code.server").state
   require("claude-code").stop()
@@ -18,10 +106,13 @@ function M.stop()
   require("claude-code.notify").info(text)
 end
 
+--- Shows the server's state, its port, who is connected, the workspace and the last error, in a
+--- window that `q` closes.
 function M.status()
   require("claude-code.report").open("Claude Code", require("claude-code.status").lines())
 end
 
+--- Opens the log file, which the plugin and the executable share.
 function M.log()
   local path = require("claude-code.log").path()
   if not vim.uv.fs_stat(path) then
@@ -43,10 +134,12 @@ local function answer_diff(method)
   end
 end
 
+--- Accepts the proposed edit on screen, with your own changes to it; <CR> in the diff does the same.
 function M.diff_accept()
   answer_diff("accept")
 end
 
+--- Rejects the proposed edit on screen; `q` in the diff does the same.
 function M.diff_deny()
   answer_diff("reject")
 end

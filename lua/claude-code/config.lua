@@ -12,9 +12,11 @@ local M = {}
 ---@field diff? claude-code.UserDiffConfig
 ---@field execute_code? claude-code.UserExecuteCodeConfig
 ---@field log? claude-code.UserLogConfig
+---@field keymaps? boolean
 ---@field port_range? { [1]: integer, [2]: integer }
 ---@field privacy? claude-code.UserPrivacyConfig
 ---@field selection? claude-code.UserSelectionConfig
+---@field terminal? claude-code.UserTerminalConfig
 
 ---@class claude-code.UserBinaryConfig
 ---@field path? string
@@ -54,6 +56,14 @@ local M = {}
 ---@field debounce_ms? integer
 ---@field max_bytes? integer
 
+---@class claude-code.UserTerminalConfig
+---@field args? string[]
+---@field command? string|string[]
+---@field permission_mode? claude-code.PermissionMode|false
+---@field position? "left"|"right"|"top"|"bottom"
+---@field provider? "native"|"snacks"|"tmux"|"none"|claude-code.TerminalProvider
+---@field size? number
+
 --- What the plugin works with: complete and checked.
 ---@class claude-code.Config
 ---@field auto_start "auto"|boolean|fun(context: claude-code.AutoStartContext): boolean?
@@ -62,9 +72,11 @@ local M = {}
 ---@field diff claude-code.DiffConfig
 ---@field execute_code claude-code.ExecuteCodeConfig
 ---@field log claude-code.LogConfig
+---@field keymaps boolean
 ---@field port_range { [1]: integer, [2]: integer } lowest and highest port, both included
 ---@field privacy claude-code.PrivacyConfig
 ---@field selection claude-code.SelectionConfig
+---@field terminal claude-code.TerminalConfig
 
 ---@class claude-code.BinaryConfig
 ---@field path? string
@@ -104,9 +116,18 @@ local M = {}
 ---@field debounce_ms integer
 ---@field max_bytes integer
 
+---@class claude-code.TerminalConfig
+---@field args string[]
+---@field command string|string[]
+---@field permission_mode claude-code.PermissionMode|false
+---@field position "left"|"right"|"top"|"bottom"
+---@field provider "native"|"snacks"|"tmux"|"none"|claude-code.TerminalProvider
+---@field size number
+
 ---@alias claude-code.BinaryChoice "auto"|"build"|"managed"|"system"
 ---@alias claude-code.DiffLayout "vertical"
 ---@alias claude-code.SeverityName "error"|"warning"|"information"|"hint"
+---@alias claude-code.PermissionMode "default"|"plan"|"acceptEdits"|"auto"|"dontAsk"|"bypassPermissions"
 ---@alias claude-code.LogLevel "debug"|"info"|"warn"|"error"|"off"
 
 ---@type claude-code.Type
@@ -132,6 +153,29 @@ local commands = {
       and vim.iter(pairs(value)):all(function(language, words)
         return type(language) == "string" and command.accepts(words) and #words > 0
       end)
+  end,
+}
+
+---@type claude-code.Type
+local terminal_provider = {
+  expected = "a table with the functions open, close, send and is_open",
+  accepts = function(value)
+    return type(value) == "table" and not require("claude-code.terminal.provider").problem(value)
+  end,
+  explain = function(value)
+    return type(value) == "table" and require("claude-code.terminal.provider").problem(value) or nil
+  end,
+}
+
+---@type claude-code.Type
+local command = {
+  expected = "a program's name, or a list of it and its arguments",
+  accepts = function(value)
+    local name = value
+    if type(value) == "table" and t.list_of(t.string).accepts(value) then
+      name = value[1]
+    end
+    return type(name) == "string" and name ~= ""
   end,
 }
 
@@ -265,6 +309,12 @@ M.options = {
     description = "How much is written to the file that :ClaudeCodeLog opens.",
   },
   {
+    key = "keymaps",
+    type = t.boolean,
+    default = false,
+    description = "Whether the suggested mappings below <leader>a are made.",
+  },
+  {
     key = "port_range",
     type = port_range,
     default = { 10000, 65535 },
@@ -306,6 +356,49 @@ M.options = {
     description = "Selected text is cut at this size. The Claude CLI uses its first 2000 characters; "
       .. "a model that asks for the selection gets all of it.",
   },
+  {
+    key = "terminal.args",
+    type = t.list_of(t.string),
+    default = {},
+    description = "Arguments for each Claude CLI that is started from here.",
+  },
+  {
+    key = "terminal.command",
+    type = command,
+    default = "claude",
+    description = "The Claude CLI, as a name or a list with arguments.",
+  },
+  {
+    key = "terminal.permission_mode",
+    type = t.any_of(
+      t.one_of("default", "plan", "acceptEdits", "auto", "dontAsk", "bypassPermissions"),
+      t.one_of(false)
+    ),
+    default = "default",
+    description = "The permission mode in which the CLI starts. It shows its edits as diffs in "
+      .. '"default" and "plan" only; with false none is passed, and the CLI may start in "auto", '
+      .. "where it does not. An argument --permission-mode overrides this.",
+  },
+  {
+    key = "terminal.position",
+    type = t.one_of("right", "left", "bottom", "top"),
+    default = "right",
+    description = "The side of the editor at which the CLI's window opens.",
+  },
+  {
+    key = "terminal.provider",
+    type = t.any_of(t.one_of("native", "snacks", "tmux", "none"), terminal_provider),
+    default = "native",
+    description = 'Where the CLI runs: "native" is a terminal of Neovim\'s own, "snacks" one of '
+      .. 'folke/snacks.nvim, "tmux" a pane beside Neovim; with "none" you start it yourself. A '
+      .. "table is a provider of your own, see |claude-code-terminal-provider|.",
+  },
+  {
+    key = "terminal.size",
+    type = t.number(0.1, 0.9),
+    default = 0.36,
+    description = "The share of the editor's width (or height) that the CLI's window takes.",
+  },
 }
 
 ---@type claude-code.Config?
@@ -333,14 +426,25 @@ function M.get()
   return current
 end
 
+---@param value any
+---@return any value without the functions in it
+local function without_functions(value)
+  if type(value) ~= "table" or vim.islist(value) then
+    return value
+  end
+  local result = vim.empty_dict()
+  for key, item in pairs(value) do
+    if type(item) ~= "function" then
+      result[key] = without_functions(item)
+    end
+  end
+  return result
+end
+
 --- The options as the executable gets them in its launch line: functions left out.
 ---@return table
 function M.plain()
-  local config = vim.deepcopy(M.get())
-  if type(config.auto_start) == "function" then
-    config.auto_start = nil
-  end
-  return config
+  return without_functions(vim.deepcopy(M.get()))
 end
 
 return M

@@ -67,6 +67,16 @@ function M.apply(port)
   exempt_loopback_from_proxy()
 end
 
+--- What apply() has set, for terminals that do not inherit Neovim's environment.
+---@return table<string, string>
+function M.applied()
+  local env = {}
+  for _, change in ipairs(changes) do
+    env[change.name] = change.after
+  end
+  return env
+end
+
 --- Takes back what apply() did, except where somebody else has changed it since. In a Neovim
 --- inside another Neovim's terminal this brings the outer one's values back.
 function M.restore()

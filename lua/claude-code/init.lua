@@ -11,6 +11,9 @@ function M.setup(opts)
     return
   end
   require("claude-code.config").setup(opts)
+  if require("claude-code.config").get().keymaps then
+    require("claude-code.keymaps").suggest()
+  end
   require("claude-code.autostart").arm()
 end
 

@@ -5,6 +5,7 @@ local M = {}
 ---@class claude-code.Type
 ---@field expected string how a message names it: "a boolean", "one of …"
 ---@field accepts fun(value: any): boolean
+---@field explain? fun(value: any): string? why a value is not accepted, where that is not plain
 
 ---@class claude-code.Option
 ---@field key string dotted path in the options table: "binary.path"
@@ -28,12 +29,12 @@ M.boolean = primitive("boolean", "a boolean")
 M.string = primitive("string", "a string")
 M.func = primitive("function", "a function")
 
----@param ... string
+---@param ... string|boolean
 ---@return claude-code.Type
 function M.one_of(...)
   local choices = { ... }
   local quoted = vim.tbl_map(function(choice)
-    return ('"%s"'):format(choice)
+    return type(choice) == "string" and ('"%s"'):format(choice) or tostring(choice)
   end, choices)
   return {
     expected = #quoted == 1 and quoted[1] or "one of " .. table.concat(quoted, ", "),
@@ -54,6 +55,18 @@ function M.integer(lowest, highest)
         and value == math.floor(value)
         and value >= lowest
         and value <= highest
+    end,
+  }
+end
+
+---@param lowest number
+---@param highest number
+---@return claude-code.Type
+function M.number(lowest, highest)
+  return {
+    expected = ("a number from %s to %s"):format(lowest, highest),
+    accepts = function(value)
+      return type(value) == "number" and value >= lowest and value <= highest
     end,
   }
 end
@@ -84,6 +97,14 @@ function M.any_of(...)
       return vim.iter(types):any(function(t)
         return t.accepts(value)
       end)
+    end,
+    explain = function(value)
+      return vim
+        .iter(types)
+        :map(function(t)
+          return t.explain and t.explain(value)
+        end)
+        :next()
     end,
   }
 end
@@ -195,7 +216,9 @@ local function check(known, given, prefix, resolved, problems)
         assign(resolved, key, vim.deepcopy(value))
       else
         local text = "%s: expected %s, got %s"
-        table.insert(problems, text:format(key, option.type.expected, describe(value)))
+        local why = option.type.explain and option.type.explain(value)
+        local got = why and ("one that does not do: %s"):format(why) or describe(value)
+        table.insert(problems, text:format(key, option.type.expected, got))
       end
     elseif section and type(value) == "table" then
       check(known, value, key .. ".", resolved, problems)

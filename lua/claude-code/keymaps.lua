@@ -1,0 +1,34 @@
+--- The suggested mappings, made with `keymaps = true`.
+local M = {}
+
+---@class claude-code.Mapping
+---@field modes string[]
+---@field key string
+---@field plug string name of the <Plug> mapping, and of the command
+---@field desc string
+
+---@type claude-code.Mapping[]
+M.suggested = {
+  { modes = { "n", "x" }, key = "<leader>ac", plug = "ClaudeCode", desc = "Toggle Claude" },
+  { modes = { "n", "x" }, key = "<leader>af", plug = "ClaudeCodeFocus", desc = "Focus Claude" },
+  {
+    modes = { "n" },
+    key = "<leader>aC",
+    plug = "ClaudeCodeContinue",
+    desc = "Continue with Claude",
+  },
+  { modes = { "n" }, key = "<leader>ar", plug = "ClaudeCodeResume", desc = "Resume with Claude" },
+  { modes = { "n", "x" }, key = "<leader>as", plug = "ClaudeCodeSend", desc = "Send to Claude" },
+  { modes = { "n" }, key = "<leader>aa", plug = "ClaudeCodeDiffAccept", desc = "Accept edit" },
+  { modes = { "n" }, key = "<leader>ad", plug = "ClaudeCodeDiffDeny", desc = "Reject edit" },
+  { modes = { "n" }, key = "<leader>ai", plug = "ClaudeCodeStatus", desc = "Claude's status" },
+}
+
+function M.suggest()
+  for _, mapping in ipairs(M.suggested) do
+    local target = ("<Plug>(%s)"):format(mapping.plug)
+    vim.keymap.set(mapping.modes, mapping.key, target, { desc = mapping.desc })
+  end
+end
+
+return M

@@ -1,0 +1,244 @@
+--- The CLI in a terminal buffer of Neovim's own. Its window comes and goes, the job stays.
+local api = vim.api
+
+---@class claude-code.NativeProvider: claude-code.TerminalProvider
+local M = {}
+
+--- A mapping such as <C-\><C-n><C-w>h leaves terminal mode and the window within this time, in ms;
+--- a person who leaves terminal mode to read takes longer.
+local SAME_KEY_MS = 100
+local RETRY_MS, TRIES = 20, 10
+
+---@class claude-code.NativeTerminal
+---@field buf integer
+---@field job integer
+---@field typing boolean whether terminal mode comes back with the window
+---@field waits_for_mode boolean whether terminal mode is asked for, but has not begun
+---@field left_mode_at number vim.uv.now() of the last end of terminal mode
+
+---@type claude-code.NativeTerminal?
+local terminal
+---@type integer? buffer with the last words of one that ended badly
+local remains
+
+---@return claude-code.NativeTerminal? terminal whose command still runs
+local function running()
+  if terminal and not api.nvim_buf_is_valid(terminal.buf) then
+    terminal = nil
+  end
+  return terminal and vim.fn.jobwait({ terminal.job }, 0)[1] == -1 and terminal or nil
+end
+
+local function windows()
+  return require("claude-code.terminal.windows")
+end
+
+--- One try after the other until terminal mode has begun: one that is just about to end takes the
+--- wish for another along (Neovim 0.10).
+---@param tries integer
+local function try_to_type(tries)
+  vim.schedule(function()
+    local here = terminal and api.nvim_get_current_buf() == terminal.buf
+    if not here or not terminal.waits_for_mode or tries == 0 then
+      return
+    elseif api.nvim_get_mode().mode ~= "t" then
+      vim.cmd.startinsert()
+    end
+    vim.defer_fn(function()
+      try_to_type(tries - 1)
+    end, RETRY_MS)
+  end)
+end
+
+--- Terminal mode, unless the cursor is elsewhere by the time Neovim gets to it.
+local function type_into()
+  if terminal then
+    terminal.waits_for_mode = true
+    try_to_type(TRIES)
+  end
+end
+
+---@param code integer
+local function say_end(code)
+  local notify = require("claude-code.notify")
+  if code == 0 then
+    notify.info("Claude has ended; :ClaudeCode starts it again")
+  else
+    local text = "Claude ended with code %d; its last words are in its window, :ClaudeCode starts "
+      .. "it again"
+    notify.warn(text:format(code))
+  end
+end
+
+---@param buf? integer
+local function discard(buf)
+  if buf and api.nvim_buf_is_valid(buf) then
+    windows().hide(buf)
+    api.nvim_buf_delete(buf, { force = true })
+  end
+end
+
+---@param ended claude-code.NativeTerminal
+---@param code integer
+local function on_exit(ended, code)
+  if terminal ~= ended then
+    return -- we ended it
+  end
+  terminal = nil
+  if code == 0 then
+    discard(ended.buf)
+  else
+    remains = ended.buf
+  end
+  say_end(code)
+end
+
+--- Terminal mode comes back with the window, unless it was left to read.
+---@param buf integer
+---@param group integer
+local function follow_mode(buf, group)
+  local function on(event, callback)
+    api.nvim_create_autocmd(event, { group = group, buffer = buf, callback = callback })
+  end
+  on("TermEnter", function()
+    if terminal then
+      terminal.waits_for_mode = false
+    end
+  end)
+  on("TermLeave", function()
+    if terminal then
+      terminal.left_mode_at = vim.uv.now()
+    end
+  end)
+  on("WinLeave", function()
+    if terminal then
+      terminal.typing = api.nvim_get_mode().mode == "t"
+        or vim.uv.now() - terminal.left_mode_at < SAME_KEY_MS
+    end
+  end)
+  on("WinEnter", function()
+    if terminal and terminal.typing then
+      type_into()
+    end
+  end)
+end
+
+--- Would anything but our terminal keep Neovim from ending?
+---@return boolean
+local function is_exit_doubtful()
+  return vim.iter(api.nvim_list_bufs()):any(function(buf)
+    if terminal and buf == terminal.buf then
+      return false
+    elseif vim.bo[buf].buftype == "terminal" then
+      return vim.fn.jobwait({ vim.bo[buf].channel }, 0)[1] == -1
+    end
+    return vim.bo[buf].modified and vim.tbl_contains({ "", "acwrite" }, vim.bo[buf].buftype)
+  end)
+end
+
+--- Neovim refuses to end while a terminal's command runs. Claude is no reason to stay; but it stays
+--- where Neovim will be kept by something else.
+---@param group integer
+local function end_with_neovim(group)
+  api.nvim_create_autocmd("ExitPre", {
+    group = group,
+    callback = function()
+      if terminal and not is_exit_doubtful() then
+        -- Neovim stays if the window goes in which it was told to end.
+        windows().vacate(terminal.buf)
+        M.close()
+      end
+    end,
+  })
+end
+
+---@param command string[]
+---@param options table
+---@return integer job 0 or less if it cannot be started
+local function start(command, options)
+  if vim.fn.has("nvim-0.11") == 1 then
+    options.term = true
+    return vim.fn.jobstart(command, options)
+  end
+  return vim.fn.termopen(command, options)
+end
+
+function M.open(command, env)
+  discard(remains)
+  remains = nil
+  local buf = api.nvim_create_buf(false, true)
+  -- Before the command starts: it asks for the size at once.
+  windows().show(buf)
+  local opened = { buf = buf, job = 0, typing = true, waits_for_mode = false, left_mode_at = 0 }
+  local ok, job = pcall(start, command, {
+    env = env,
+    on_exit = function(_, code)
+      on_exit(opened, code)
+    end,
+  })
+  if not ok or job <= 0 then
+    discard(buf)
+    local reason = not ok and job or "it is not executable"
+    return false, ("%s cannot be run: %s"):format(command[1], reason)
+  end
+  opened.job, terminal = job, opened
+  vim.bo[buf].bufhidden = "hide"
+  vim.bo[buf].filetype = "claude-code-terminal"
+  local group = api.nvim_create_augroup("claude-code.terminal", { clear = true })
+  follow_mode(buf, group)
+  end_with_neovim(group)
+  type_into()
+  return true
+end
+
+function M.is_open()
+  return running() ~= nil
+end
+
+--- Ends it; the windows that show it get closed.
+function M.close()
+  local ending = terminal
+  terminal = nil
+  if ending then
+    discard(ending.buf)
+  end
+end
+
+--- From anywhere to the terminal, and back.
+function M.focus()
+  local open = running()
+  if open and api.nvim_get_current_buf() == open.buf then
+    vim.cmd.wincmd("p")
+  elseif open then
+    windows().show(open.buf)
+    type_into()
+  end
+end
+
+function M.toggle()
+  local open = running()
+  if open and windows().visible(open.buf) then
+    windows().hide(open.buf)
+  elseif open then
+    windows().show(open.buf)
+    type_into()
+  end
+end
+
+function M.send(text)
+  local open = running()
+  if not open then
+    return false
+  end
+  api.nvim_chan_send(open.job, require("claude-code.terminal.paste").bracketed(text))
+  return true
+end
+
+function M.submit()
+  local open = running()
+  if open then
+    api.nvim_chan_send(open.job, "\r")
+  end
+end
+
+return M

@@ -1,0 +1,45 @@
+--- Where the CLI's terminal is: the `terminal.provider` option.
+local M = {}
+
+--- What a provider is; a user's table has the same functions. There is one CLI at a time. open()
+--- starts the command and shows it; where that is impossible it returns false and a message.
+---@class claude-code.TerminalProvider
+---@field open fun(command: string[], env: table<string, string>): boolean?, string?
+---@field close fun() ends it
+---@field send fun(text: string): boolean? passes text on as a paste
+---@field is_open fun(): boolean whether it runs, be it hidden
+---@field toggle? fun() hides it, or shows and focuses it
+---@field focus? fun() shows and focuses it
+---@field submit? fun() presses Enter
+
+--- Functions that a user's table must have, and those it may have.
+local REQUIRED = { "open", "close", "send", "is_open" }
+local OPTIONAL = { "toggle", "focus", "submit" }
+
+--- What is wrong with a user's table.
+---@param provider table
+---@return string? message
+function M.problem(provider)
+  for _, name in ipairs(REQUIRED) do
+    if type(provider[name]) ~= "function" then
+      return ("its function %s is missing"):format(name)
+    end
+  end
+  for _, name in ipairs(OPTIONAL) do
+    if provider[name] ~= nil and type(provider[name]) ~= "function" then
+      return ("%s is not a function"):format(name)
+    end
+  end
+end
+
+--- The provider that the options name.
+---@return claude-code.TerminalProvider
+function M.current()
+  local provider = require("claude-code.config").get().terminal.provider
+  if type(provider) == "table" then
+    return provider
+  end
+  return require("claude-code.terminal." .. provider)
+end
+
+return M

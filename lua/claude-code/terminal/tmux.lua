@@ -1,0 +1,131 @@
+--- The CLI in a pane of the tmux that Neovim runs in. tmux starts it, so it inherits nothing from
+--- Neovim: what it needs is passed along.
+---@class claude-code.TmuxProvider: claude-code.TerminalProvider
+local M = {}
+
+local TIMEOUT_MS = 2000
+local BUFFER = "claude-code.nvim"
+
+---@type string? the pane's id
+local pane
+
+---@param arguments string[]
+---@param input? string
+---@return string? output nil if tmux failed
+---@return string? message
+local function tmux(arguments, input)
+  local command = vim.list_extend({ "tmux" }, arguments)
+  local ok, started = pcall(vim.system, command, { text = true, stdin = input })
+  if not ok then
+    return nil, "tmux cannot be run"
+  end
+  local result = started:wait(TIMEOUT_MS)
+  if result.code ~= 0 then
+    return nil, vim.trim(result.stderr or "")
+  end
+  return vim.trim(result.stdout or "")
+end
+
+---@return string[] where a pane goes, and how big it is
+local function place()
+  local options = require("claude-code.config").get().terminal
+  local beside = options.position == "left" or options.position == "right"
+  local before = options.position == "left" or options.position == "top"
+  local arguments = { beside and "-h" or "-v", "-l", ("%d%%"):format(options.size * 100) }
+  return before and vim.list_extend(arguments, { "-b" }) or arguments
+end
+
+--- tmux takes a semicolon at an argument's end for the end of its command.
+---@param argument string
+---@return string
+local function literal(argument)
+  return (argument:gsub(";$", "\\;"))
+end
+
+---@return string? window in which Neovim's own pane is
+local function own_window()
+  return tmux({ "display-message", "-p", "-t", vim.env.TMUX_PANE or "", "#{window_id}" })
+end
+
+---@return boolean
+local function is_beside()
+  local window = tmux({ "display-message", "-p", "-t", pane or "", "#{window_id}" })
+  return window ~= nil and window == own_window()
+end
+
+local function show()
+  local arguments = { "join-pane", "-s", pane, "-t", vim.env.TMUX_PANE }
+  tmux(vim.list_extend(arguments, place()))
+end
+
+function M.open(command, env)
+  if (vim.env.TMUX or "") == "" then
+    return false, 'terminal.provider is "tmux", but Neovim does not run in tmux'
+  end
+  local arguments = { "split-window", "-P", "-F", "#{pane_id}", "-c", vim.fn.getcwd() }
+  vim.list_extend(arguments, { "-t", vim.env.TMUX_PANE })
+  vim.list_extend(arguments, place())
+  for name, value in pairs(env) do
+    vim.list_extend(arguments, { "-e", literal(("%s=%s"):format(name, value)) })
+  end
+  -- Through env(1): a lone word would be handed to a shell.
+  table.insert(arguments, "env")
+  local message
+  pane, message = tmux(vim.list_extend(arguments, vim.tbl_map(literal, command)))
+  if not pane then
+    return false, ("tmux made no pane for Claude: %s"):format(message)
+  end
+  vim.api.nvim_create_autocmd("VimLeavePre", {
+    group = vim.api.nvim_create_augroup("claude-code.terminal", { clear = true }),
+    callback = M.close,
+  })
+  return true
+end
+
+function M.is_open()
+  if not pane then
+    return false
+  end
+  local id = tmux({ "display-message", "-p", "-t", pane, "#{pane_id}" })
+  if id ~= pane then
+    pane = nil
+  end
+  return pane ~= nil
+end
+
+function M.close()
+  if M.is_open() then
+    tmux({ "kill-pane", "-t", pane })
+    pane = nil
+  end
+end
+
+function M.focus()
+  if not is_beside() then
+    show()
+  end
+  tmux({ "select-pane", "-t", pane })
+end
+
+function M.toggle()
+  if is_beside() then
+    tmux({ "break-pane", "-d", "-s", pane })
+  else
+    M.focus()
+  end
+end
+
+function M.send(text)
+  if not M.is_open() then
+    return false
+  end
+  tmux({ "load-buffer", "-b", BUFFER, "-" }, require("claude-code.terminal.paste").clean(text))
+  -- -p: as a paste, if the program asked for that; -r: line ends as they are.
+  return tmux({ "paste-buffer", "-p", "-r", "-d", "-b", BUFFER, "-t", pane }) ~= nil
+end
+
+function M.submit()
+  tmux({ "send-keys", "-t", pane, "Enter" })
+end
+
+return M

@@ -1,0 +1,188 @@
+--- The window of Neovim's own terminal: where it opens, how big it is, what comes back when it
+--- closes.
+local api = vim.api
+
+local M = {}
+
+local SPLITS = { left = "left", right = "right", top = "above", bottom = "below" }
+
+--- Nothing in here is numbered, folded or spelled, and it keeps its size beside other windows.
+local OPTIONS = {
+  number = false,
+  relativenumber = false,
+  signcolumn = "no",
+  foldcolumn = "0",
+  statuscolumn = "",
+  cursorline = false,
+  list = false,
+  spell = false,
+  wrap = true,
+}
+
+--- The other windows of a tab page, before ours came.
+---@class claude-code.TerminalShot
+---@field tab integer
+---@field wins integer[]
+---@field room string
+---@field sizes string winrestcmd()
+
+---@type claude-code.TerminalShot?
+local before
+--- Cells that a person gave it, per side and size of the screen.
+---@type table<string, integer>
+local kept = {}
+
+---@return "left"|"right"|"top"|"bottom" position
+---@return boolean beside rather than above or below
+local function side()
+  local position = require("claude-code.config").get().terminal.position
+  return position, position == "left" or position == "right"
+end
+
+---@return string
+local function screen()
+  return ("%s %dx%d"):format(side(), vim.o.columns, vim.o.lines)
+end
+
+---@return integer cells
+local function wanted_size()
+  local _, beside = side()
+  local share = require("claude-code.config").get().terminal.size
+  local total = beside and vim.o.columns or vim.o.lines - vim.o.cmdheight - 1
+  return kept[screen()] or math.max(1, math.floor(total * share))
+end
+
+---@param except? integer
+---@return integer[] normal windows of the current tab page
+local function others(except)
+  return vim.tbl_filter(function(win)
+    return win ~= except and api.nvim_win_get_config(win).relative == ""
+  end, api.nvim_tabpage_list_wins(0))
+end
+
+---@param buf integer
+---@return integer? win that shows it in this tab page
+function M.visible(buf)
+  return vim.iter(api.nvim_tabpage_list_wins(0)):find(function(win)
+    return api.nvim_win_get_buf(win) == buf
+  end)
+end
+
+---@param win integer
+---@return claude-code.TerminalShot
+local function shot(win)
+  return {
+    tab = api.nvim_get_current_tabpage(),
+    wins = others(win),
+    room = ("%dx%d"):format(vim.o.columns, vim.o.lines),
+    sizes = vim.fn.winrestcmd(),
+  }
+end
+
+--- Not where it has all the room, since nobody gave it that.
+---@param win integer
+local function keep_size(win)
+  if #others(win) == 0 then
+    return
+  end
+  local _, beside = side()
+  local get = beside and api.nvim_win_get_width or api.nvim_win_get_height
+  kept[screen()] = get(win)
+end
+
+--- Sizes as they were, if the windows are the same.
+local function restore_sizes()
+  local now = shot(-1)
+  if
+    before
+    and now.tab == before.tab
+    and now.room == before.room
+    and vim.deep_equal(now.wins, before.wins)
+  then
+    vim.cmd(before.sizes)
+  end
+  before = nil
+end
+
+--- However the window closes, its size is remembered and the others get theirs back.
+---@param win integer
+---@param buf integer the terminal; the window may have been given to something else since
+local function follow(win, buf)
+  api.nvim_create_autocmd("WinClosed", {
+    pattern = tostring(win),
+    once = true,
+    callback = function()
+      if api.nvim_win_get_buf(win) == buf then
+        keep_size(win)
+        vim.schedule(restore_sizes)
+      end
+    end,
+  })
+end
+
+---@param buf integer
+---@return integer win
+local function open(buf)
+  before = shot(-1)
+  local position, beside = side()
+  local size = wanted_size()
+  local win = api.nvim_open_win(buf, true, {
+    split = SPLITS[position],
+    win = -1,
+    [beside and "width" or "height"] = size,
+  })
+  for name, value in pairs(OPTIONS) do
+    api.nvim_set_option_value(name, value, { win = win, scope = "local" })
+  end
+  local fixed = beside and "winfixwidth" or "winfixheight"
+  api.nvim_set_option_value(fixed, true, { win = win, scope = "local" })
+  -- Neovim 0.10 makes all windows equal although it was told a size.
+  local resize = beside and api.nvim_win_set_width or api.nvim_win_set_height
+  resize(win, size)
+  follow(win, buf)
+  return win
+end
+
+--- Closes a window, or shows something else where it is the only one.
+---@param win integer
+local function leave(win)
+  if not pcall(api.nvim_win_close, win, true) then
+    api.nvim_win_call(win, function()
+      vim.cmd.enew()
+    end)
+  end
+end
+
+--- Shows the terminal in this tab page and moves there. It is nowhere else then: it can have but one
+--- size.
+---@param buf integer
+function M.show(buf)
+  local win = M.visible(buf)
+  if win then
+    api.nvim_set_current_win(win)
+    return
+  end
+  for _, elsewhere in ipairs(vim.fn.win_findbuf(buf)) do
+    leave(elsewhere)
+  end
+  open(buf)
+end
+
+---@param buf integer
+function M.hide(buf)
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    leave(win)
+  end
+end
+
+--- Takes the terminal out of its windows and leaves them open.
+---@param buf integer
+function M.vacate(buf)
+  local empty = api.nvim_create_buf(false, true)
+  vim.bo[empty].bufhidden = "wipe"
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    api.nvim_win_set_buf(win, empty)
+  end
+end
+
+return M

@@ -1,0 +1,266 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { eventually } from "../support/eventually";
+import { NEOVIMS, type TestNeovim } from "../support/neovim";
+import {
+  configure,
+  ECHO,
+  mode,
+  reset,
+  said,
+  shows,
+  startNeovim,
+  terminalText,
+  waitForMode,
+  windows,
+} from "./workbench";
+
+describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
+  let neovim: TestNeovim;
+  beforeAll(async () => {
+    neovim = await startNeovim(version, `{ terminal = { command = ${ECHO} } }`);
+  });
+  afterAll(() => neovim[Symbol.asyncDispose]());
+  afterEach(async () => {
+    await reset(neovim);
+    await configure(neovim, `{ command = ${ECHO} }`);
+  });
+
+  async function open(): Promise<void> {
+    await neovim.command("ClaudeCode");
+    await shows(neovim, "up");
+    await waitForMode(neovim, "t");
+  }
+
+  const job = () =>
+    neovim.lua<number>(`
+      for _, channel in ipairs(vim.api.nvim_list_chans()) do
+        if channel.mode == "terminal" then return vim.fn.jobpid(channel.id) end
+      end
+      return 0`);
+
+  const sides: [position: string, window: object][] = [
+    ["right", { column: 77, row: 0, width: 43 }],
+    ["left", { column: 0, row: 0, width: 43 }],
+    ["top", { column: 0, row: 0, height: 10 }],
+    ["bottom", { column: 0, row: 18, height: 10 }],
+  ];
+  test.each(sides)(
+    "opens %s, in terminal mode, with its share of the screen",
+    async (side, window) => {
+      await configure(neovim, `{ command = ${ECHO}, position = "${side}" }`);
+      await open();
+      await waitForMode(neovim, "t");
+      const [claude, ...others] = (await windows(neovim)).filter((one) => one.terminal);
+      expect(others).toEqual([]);
+      expect(claude).toMatchObject(window);
+    },
+  );
+
+  test("finds the port, loopback past the proxy and this Neovim in its environment", async () => {
+    const print = `echo "$CLAUDE_CODE_SSE_PORT $ENABLE_IDE_INTEGRATION $no_proxy $NVIM"; exec cat`;
+    await neovim.lua(`require("claude-code").stop(); vim.env.http_proxy = "http://proxy.invalid"`);
+    await configure(neovim, `{ command = { "sh", "-c", [[${print}]] }, size = 0.9 }`);
+    // Asked for while the server is not even starting: the terminal waits for it.
+    await neovim.command("ClaudeCode");
+    const { port } = await neovim.lock();
+    const address = await neovim.lua<string>("return vim.v.servername");
+    await shows(neovim, `${port} true 127.0.0.1,localhost ${address}`);
+    await waitForMode(neovim, "t");
+    await neovim.lua("vim.env.http_proxy = nil");
+  });
+
+  test("hides and comes back: the same job, its own size, the others' sizes", async () => {
+    await neovim.command("vsplit | vertical resize 70 | split | resize 5");
+    const before = await windows(neovim);
+    await open();
+    const pid = await job();
+    await neovim.command("vertical resize 50");
+    for (let round = 0; round < 2; round++) {
+      await neovim.command("ClaudeCode");
+      await eventually("the old sizes", async () => expect(await windows(neovim)).toEqual(before));
+      await neovim.command("ClaudeCode");
+      expect((await windows(neovim)).find((one) => one.terminal)?.width).toBe(50);
+      await waitForMode(neovim, "t");
+    }
+    expect(await job()).toBe(pid);
+  });
+
+  test("closed by hand it runs on, and comes back", async () => {
+    await open();
+    const pid = await job();
+    await neovim.command("quit");
+    expect(await windows(neovim)).toHaveLength(1);
+    await neovim.command("ClaudeCodeFocus");
+    await waitForMode(neovim, "t");
+    expect(await windows(neovim)).toHaveLength(2);
+    expect(await job()).toBe(pid);
+  });
+
+  test("hides though it is the only window", async () => {
+    await open();
+    await neovim.command("only");
+    await neovim.command("ClaudeCode");
+    expect((await windows(neovim)).map((one) => one.terminal)).toEqual([false]);
+    expect(await neovim.lua("return vim.wo.number == vim.go.number")).toBe(true);
+    expect(await job()).toBeGreaterThan(0);
+  });
+
+  test("moves to the tab page in which it is asked for", async () => {
+    await open();
+    await neovim.command("tabnew");
+    await waitForMode(neovim, "n");
+    await neovim.command("ClaudeCode");
+    await waitForMode(neovim, "t");
+    expect((await windows(neovim)).filter((one) => one.terminal)).toHaveLength(1);
+    await neovim.command("tabprevious");
+    expect((await windows(neovim)).filter((one) => one.terminal)).toHaveLength(0);
+  });
+
+  test("focus goes there in terminal mode, and back", async () => {
+    await open();
+    const there = await neovim.lua("return vim.api.nvim_get_current_win()");
+    await neovim.command("ClaudeCodeFocus");
+    expect(await neovim.lua("return vim.api.nvim_get_current_win()")).not.toBe(there);
+    await waitForMode(neovim, "n");
+    await neovim.command("ClaudeCodeFocus");
+    expect(await neovim.lua("return vim.api.nvim_get_current_win()")).toBe(there);
+    await waitForMode(neovim, "t");
+  });
+
+  test("terminal mode comes back with the window, unless it was left to read", async () => {
+    await neovim.lua(`vim.keymap.set("t", "<C-h>", "<C-\\\\><C-n><C-w>h")`);
+    await open();
+    await neovim.type("<C-h>");
+    await waitForMode(neovim, "n");
+    await neovim.type("<C-w>l");
+    await waitForMode(neovim, "t");
+
+    await neovim.type("<C-Bslash><C-n>");
+    await waitForMode(neovim, "nt");
+    await Bun.sleep(150);
+    await neovim.type("<C-w>h");
+    await waitForMode(neovim, "n");
+    await neovim.type("<C-w>l");
+    await Bun.sleep(50);
+    expect(await mode(neovim)).toBe("nt");
+  });
+
+  test("ends well: says so, and its window closes", async () => {
+    await configure(neovim, `{ command = { "sh", "-c", "read line" } }`);
+    await neovim.command("ClaudeCode");
+    await waitForMode(neovim, "t");
+    await neovim.type("<CR>");
+    expect(await said(neovim)).toEqual([expect.stringContaining("Claude has ended")]);
+    expect((await windows(neovim)).map((one) => one.terminal)).toEqual([false]);
+    await waitForMode(neovim, "n");
+  });
+
+  test("ends badly: says the code, and its last words stay", async () => {
+    await configure(neovim, `{ command = { "sh", "-c", "echo no luck; exit 3" } }`);
+    await neovim.command("ClaudeCode");
+    expect(await said(neovim)).toEqual([expect.stringContaining("Claude ended with code 3")]);
+    expect(await terminalText(neovim)).toContain("no luck");
+    await configure(neovim, `{ command = ${ECHO} }`);
+    await open();
+    expect((await windows(neovim)).filter((one) => one.terminal)).toHaveLength(1);
+  });
+
+  test("is not installed: names the command that installs it", async () => {
+    await configure(neovim, `{ command = "claude-that-is-nowhere" }`);
+    await neovim.command("ClaudeCode");
+    const [text] = await said(neovim);
+    expect(text).toContain("`claude-that-is-nowhere` is not on $PATH");
+    expect(text).toContain("npm install -g @anthropic-ai/claude-code");
+    expect(await windows(neovim)).toHaveLength(1);
+  });
+
+  test("gets text as a paste, with nothing in it that could end the paste", async () => {
+    await open();
+    await neovim.lua(`
+      vim.api.nvim_set_current_win(vim.api.nvim_list_wins()[1])
+      vim.api.nvim_buf_set_lines(0, 0, -1, true, { "one", "t\\27[201~wo\\3", "three" })`);
+    await neovim.command("2,3ClaudeCodeSend");
+    await shows(neovim, "^[[200~t[201~wo three^[[201~");
+    await neovim.command("ClaudeCodeSend! why so");
+    await shows(neovim, "^[[200~why so^[[201~^M");
+  });
+
+  test("gets exactly what is selected", async () => {
+    await open();
+    await neovim.lua(`
+      vim.cmd.stopinsert()
+      vim.api.nvim_set_current_win(vim.api.nvim_list_wins()[1])
+      vim.api.nvim_buf_set_lines(0, 0, -1, true, { "grüße 🦊", "second" })
+      vim.keymap.set("x", "X", "<Plug>(ClaudeCodeSend)")`);
+    await waitForMode(neovim, "n");
+    await neovim.type("gg02lvj0lX");
+    await waitForMode(neovim, "n");
+    await shows(neovim, "^[[200~M-CM-<M-CM-^_e M-pM-^_M-&M-^J se^[[201~");
+  });
+
+  test("sending to nobody says so", async () => {
+    await neovim.command("ClaudeCodeSend hello");
+    expect(await said(neovim)).toEqual([expect.stringContaining(":ClaudeCode starts one")]);
+  });
+
+  const commands: [typed: string, expected: string[]][] = [
+    ["ClaudeCode", ["--permission-mode", "default", "--from-options"]],
+    [
+      "ClaudeCode --model opus 'fix it'",
+      ["--permission-mode", "default", "--from-options", "--model", "opus", "fix it"],
+    ],
+    ["ClaudeCode --permission-mode plan", ["--from-options", "--permission-mode", "plan"]],
+    ["ClaudeCode --permission-mode=plan", ["--from-options", "--permission-mode=plan"]],
+    [
+      `ClaudeCode "a \\"b\\" c" d\\ e`,
+      ["--permission-mode", "default", "--from-options", `a "b" c`, "d e"],
+    ],
+    ["ClaudeCodeContinue", ["--permission-mode", "default", "--from-options", "--continue"]],
+    [
+      "ClaudeCodeResume 1234",
+      ["--permission-mode", "default", "--from-options", "--resume", "1234"],
+    ],
+  ];
+  test.each(commands)(":%s runs the CLI with the right words", async (typed, expected) => {
+    const print = `for word; do printf '<%s>' "$word"; done; exec cat`;
+    const command = `{ "sh", "-c", [[${print}]], "claude" }`;
+    await configure(neovim, `{ command = ${command}, args = { "--from-options" }, size = 0.9 }`);
+    await neovim.command(typed);
+    await shows(neovim, expected.map((word) => `<${word}>`).join(""));
+    await waitForMode(neovim, "t");
+  });
+
+  test("while it runs, arguments are refused, and with ! it starts anew", async () => {
+    await open();
+    const pid = await job();
+    await neovim.command("ClaudeCode --verbose");
+    expect(await said(neovim)).toEqual([expect.stringContaining("with ! it starts anew")]);
+    expect(await job()).toBe(pid);
+    await neovim.command("ClaudeCode! --verbose");
+    await eventually("another job", async () => ![0, pid].includes(await job()));
+    await waitForMode(neovim, "t");
+  });
+});
+
+describe.each(NEOVIMS)("$name ends", (version) => {
+  test("with :qa though Claude runs, and Claude ends with it", async () => {
+    await using neovim = await startNeovim(version, `{ terminal = { command = ${ECHO} } }`);
+    await neovim.command("ClaudeCode");
+    await shows(neovim, "up");
+    const pid = await neovim.lua<number>("return vim.fn.jobpid(vim.bo.channel)");
+    neovim.api.command("qa").catch(() => {});
+    await eventually("the end of Neovim", () => neovim.process.exitCode === 0);
+    await eventually("the end of Claude", () => expect(() => process.kill(pid, 0)).toThrow());
+  });
+
+  test("not with :qa while work is unsaved; then Claude stays, too", async () => {
+    await using neovim = await startNeovim(version, `{ terminal = { command = ${ECHO} } }`);
+    await neovim.lua(`vim.api.nvim_buf_set_lines(0, 0, -1, true, { "unsaved" })`);
+    await neovim.command(`file ${join(neovim.cwd, "a.txt")}`);
+    await neovim.command("ClaudeCode");
+    await shows(neovim, "up");
+    expect(neovim.command("qa")).rejects.toThrow();
+    expect(await neovim.lua(`return require("claude-code.terminal").is_open()`)).toBe(true);
+  });
+});

@@ -1,0 +1,86 @@
+import { eventually } from "../support/eventually";
+import { type NeovimVersion, TestNeovim } from "../support/neovim";
+
+export const SCREEN = { width: 120, height: 30 };
+
+/** A program that shows every byte it gets, as `^[` and the like, and ends when told so. */
+export const ECHO = `{ "sh", "-c", "stty raw -echo; echo up; exec cat -v" }`;
+
+/** Neovim with a UI, and with what the plugin says kept in SAID. */
+export async function startNeovim(version: NeovimVersion, setup: string): Promise<TestNeovim> {
+  const neovim = await TestNeovim.start({ version, ui: SCREEN, setup });
+  await neovim.lua(`
+    SAID = {}
+    vim.notify = function(text) table.insert(SAID, text) end`);
+  return neovim;
+}
+
+/** Ends what a test left running, and goes back to one window with one empty buffer. */
+export async function reset(neovim: TestNeovim): Promise<void> {
+  await neovim.lua(`
+    require("claude-code.terminal").close()
+    vim.cmd("silent! tabonly! | silent! only! | enew! | %bwipeout!")
+    SAID = {}`);
+  await waitForMode(neovim, "n");
+}
+
+/** Sets options beside those of before; `lua` is the inside of a table. */
+export async function configure(neovim: TestNeovim, terminal: string): Promise<void> {
+  await neovim.lua(`require("claude-code").setup({ terminal = ${terminal} })`);
+}
+
+export async function said(neovim: TestNeovim): Promise<string[]> {
+  return eventually("a message", async () => {
+    const texts = await neovim.lua<string[]>("return SAID");
+    return texts.length > 0 && texts;
+  });
+}
+
+/** What the terminal shows, its lines joined and without trailing blanks. */
+export async function terminalText(neovim: TestNeovim): Promise<string> {
+  return neovim.lua(`
+    for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+      if vim.bo[buf].filetype == "claude-code-terminal" then
+        return vim.trim(table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), "\\n"))
+      end
+    end
+    return ""`);
+}
+
+/** Waits until the terminal shows `text`, wherever its lines break. */
+export async function shows(neovim: TestNeovim, text: string): Promise<void> {
+  await eventually(`"${text}" in the terminal`, async () => {
+    const shown = await terminalText(neovim);
+    if (!withoutBlanks(shown).includes(withoutBlanks(text)))
+      throw new Error(`it shows ${JSON.stringify(shown)}`);
+  });
+}
+
+const withoutBlanks = (text: string) => text.replaceAll(/\s+/g, "");
+
+export async function mode(neovim: TestNeovim): Promise<string> {
+  return ((await neovim.api.request("nvim_get_mode", [])) as { mode: string }).mode;
+}
+
+export async function waitForMode(neovim: TestNeovim, wanted: string): Promise<void> {
+  await eventually(`mode ${wanted}`, async () => {
+    const found = await mode(neovim);
+    if (found !== wanted) throw new Error(`it is ${found}`);
+  });
+}
+
+/** Windows of the tab page by what they show, with their sizes. */
+export async function windows(
+  neovim: TestNeovim,
+): Promise<{ terminal: boolean; width: number; height: number; column: number; row: number }[]> {
+  return neovim.lua(`
+    return vim.tbl_map(function(win)
+      local buf = vim.api.nvim_win_get_buf(win)
+      local row, column = unpack(vim.api.nvim_win_get_position(win))
+      return {
+        terminal = vim.bo[buf].buftype == "terminal",
+        width = vim.api.nvim_win_get_width(win), height = vim.api.nvim_win_get_height(win),
+        row = row, column = column,
+      }
+    end, vim.api.nvim_tabpage_list_wins(0))`);
+}
