@@ -279,6 +279,48 @@ for (const version of NEOVIMS) {
       });
     }
 
+    test("a file made outside under unsaved edits: no question, edits kept, :w! only", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      const path = a.path('odd "[New]" name.txt');
+      const buf = await a.edit(path);
+      await a.attach();
+      await a.nvim.type("imine<Esc>omore<Esc>");
+      writeFileSync(path, "theirs\n");
+      await a.call("document_reload", { path });
+      const lines = () => a.nvim.lua("return vim.api.nvim_buf_get_lines(..., 0, -1, false)", buf);
+      expect(await lines()).toEqual(["mine", "more"]);
+      expect(await a.nvim.lua("return vim.bo.modified")).toBe(true);
+      await a.nvim.command("checktime");
+      expect((await a.answer("document_save", { path })).error).toContain("changed on disk");
+      expect(await a.nvim.lua("return (pcall(vim.cmd, 'write'))")).toBe(false);
+      expect(a.read('odd "[New]" name.txt')).toBe("theirs\n");
+      // Later writes change nothing of that, and once the file was read, all is as with any other.
+      writeFileSync(path, "theirs again\n");
+      await a.call("document_reload", { path });
+      expect(await lines()).toEqual(["mine", "more"]);
+      await a.nvim.command("edit!");
+      writeFileSync(path, "theirs for good\n");
+      await a.call("document_reload", { path });
+      expect(await lines()).toEqual(["theirs for good"]);
+      await a.nvim.type("x");
+      expect(await a.call("document_save", { path })).toEqual({ saved: true });
+    });
+
+    test("a file made outside under an unmodified buffer that has text: read, no question", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      const path = a.path("template.txt");
+      const buf = await a.edit(path);
+      await a.attach();
+      await a.nvim.lua(
+        "vim.api.nvim_buf_set_lines(0, 0, -1, false, { 'template' }) vim.bo.modified = false",
+      );
+      writeFileSync(path, "theirs\n");
+      await a.call("document_reload", { path });
+      expect(await a.nvim.lua("return vim.api.nvim_buf_get_lines(..., 0, -1, false)", buf)).toEqual(
+        ["theirs"],
+      );
+    });
+
     test("after an accept the file is watched: written in place, by rename, or new", async () => {
       await using a = await start();
       await a.nvim.command("set noautoread");

@@ -43,12 +43,37 @@ local function restore_views(views)
   end
 end
 
----A buffer of a file that did not exist when it was opened. For those :checktime asks (W13) and
----no autocommand can answer.
+---Does Neovim not know which state of the file this buffer stands for, as the file was not there
+---when the buffer was made? Then :checktime asks (W13), or does nothing once we told it by `:file`.
+---No autocommand can answer, and only the text of :file tells.
 ---@param buf integer
 ---@return boolean
-local function is_new_and_empty(buf)
-  return api.nvim_buf_line_count(buf) == 1 and api.nvim_buf_get_lines(buf, 0, 1, false)[1] == ""
+local function is_apart(buf)
+  local said = api.nvim_buf_call(buf, function()
+    return vim.fn.execute("file")
+  end)
+  -- Behind the name, which may hold anything.
+  local flags = said:match('^.*"(.-)$') or ""
+  return vim.iter({ "[New]", "[Not edited]" }):any(function(flag)
+    return flags:find(vim.fn.gettext(flag), 1, true) ~= nil
+  end)
+end
+
+---Makes Neovim take note that the file is there, with the edits as they are: :redo leads to the
+---file's text, and :w (E13) wants a ! to replace the file.
+---@param buf integer modified
+local function meet_file(buf)
+  local edits = api.nvim_buf_get_lines(buf, 0, -1, false)
+  api.nvim_buf_call(buf, function()
+    vim.cmd("silent! keepjumps keepalt edit!")
+    vim.cmd("silent! keepjumps undo")
+    vim.cmd("silent! noautocmd keepalt file " .. vim.fn.fnameescape(api.nvim_buf_get_name(buf)))
+  end)
+  -- Without an undo history, or with autocommands that change what was read.
+  if not vim.deep_equal(api.nvim_buf_get_lines(buf, 0, -1, false), edits) then
+    api.nvim_buf_set_lines(buf, 0, -1, false, edits)
+  end
+  vim.bo[buf].modified = true
 end
 
 ---Lets Neovim compare the buffer with its file. Modified buffers keep what they have, and Neovim
@@ -80,7 +105,7 @@ end
 ---@param buf integer unmodified
 local function take_over(buf)
   local views = views_of(buf)
-  if is_new_and_empty(buf) then
+  if is_apart(buf) then
     api.nvim_buf_call(buf, function()
       vim.cmd("silent! keepjumps keepalt edit")
     end)
@@ -97,16 +122,38 @@ local function take_over(buf)
 end
 
 ---@param buf integer
+local function mark_stale(buf)
+  if stale[buf] then
+    return
+  end
+  stale[buf] = true
+  api.nvim_create_autocmd({ "BufWritePost", "BufReadPost" }, {
+    buffer = buf,
+    once = true,
+    callback = function()
+      stale[buf] = nil
+    end,
+  })
+end
+
+---@param buf integer modified
+---@return boolean differed since Neovim last compared
+local function compare(buf)
+  if not is_apart(buf) then
+    return check(buf, "")
+  elseif stale[buf] then
+    return false
+  end
+  local views = views_of(buf)
+  meet_file(buf)
+  restore_views(views)
+  return true
+end
+
+---@param buf integer modified
 local function keep_edits(buf)
-  if check(buf, "") then
-    stale[buf] = true
-    api.nvim_create_autocmd({ "BufWritePost", "BufReadPost" }, {
-      buffer = buf,
-      once = true,
-      callback = function()
-        stale[buf] = nil
-      end,
-    })
+  if compare(buf) then
+    mark_stale(buf)
     local base = path.base(api.nvim_buf_get_name(buf))
     say.warn(base .. " changed on disk; your unsaved edits are kept. :e! takes the file, :w! yours")
   end
