@@ -6,6 +6,7 @@ import type { Block } from "../support/model-answer";
 import { newsText, toolResults } from "../support/model-request";
 import { insideNamespace, testInsideNamespace } from "../support/namespace";
 import { NEOVIMS, type NeovimVersion } from "../support/toolchain";
+import { edit, read } from "../support/turns";
 import { type Bench, startBench } from "./bench";
 import { eventually } from "./eventually";
 import { lockFiles } from "./lock-file";
@@ -230,13 +231,4 @@ function firstLight(version: NeovimVersion) {
     expect(newsText(await bench.model.nextRequest())).toContain(words);
     await bench.claude.waitForIdle();
   }
-}
-
-/** The CLI edits only what it has read. */
-function read(file: string): Block[] {
-  return [{ tool: "Read", input: { file_path: file } }];
-}
-
-function edit(file: string, from: string, to: string): Block[] {
-  return [{ tool: "Edit", input: { file_path: file, old_string: from, new_string: to } }];
 }

@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { newsText } from "../support/model-request";
+import { insideNamespace, testInsideNamespace } from "../support/namespace";
+import { NEOVIMS, type NeovimVersion, ROOT } from "../support/toolchain";
+import { edit, read, say } from "../support/turns";
+import { type Bench, startBench } from "./bench";
+import { eventually } from "./eventually";
+
+/*
+ * A real language server in Neovim, the genuine CLI beside it: what an edit broke reaches the model
+ * with the result of that edit, and what was broken before does not.
+ */
+const SHOP = "export const price: number = 1;\nexport const old: number = 'broken before';\n";
+const WHOLE_RUN_MS = 180_000;
+const CASE_MS = 45_000;
+
+if (insideNamespace()) {
+  for (const version of NEOVIMS) describe(version.name, () => diagnosticsReachTheModel(version));
+} else {
+  test(
+    "diagnostics, in a network namespace of its own",
+    () => testInsideNamespace(import.meta.path, WHOLE_RUN_MS),
+    WHOLE_RUN_MS + 5000,
+  );
+}
+
+function diagnosticsReachTheModel(version: NeovimVersion) {
+  let bench: Bench;
+  let shop: string;
+
+  beforeAll(async () => {
+    bench = await startBench(version, {
+      "shop.ts": SHOP,
+      "unseen.ts": "export const unseen: number = 'broken before';\n",
+      "tsconfig.json": '{ "compilerOptions": { "strict": true, "noEmit": true } }',
+    });
+    shop = join(bench.project, "shop.ts");
+    await bench.neovim.lua(`
+      vim.cmd("only | bwipeout! unseen.ts")
+      local server = ${JSON.stringify(join(ROOT, "node_modules/.bin/typescript-language-server"))}
+      vim.lsp.start({ name = "ts", cmd = { server, "--stdio" }, root_dir = vim.fn.getcwd() })
+      return true`);
+    await eventually(() => bench.neovim.lua("return #vim.diagnostic.get(0)"), 1, 20_000);
+  }, CASE_MS);
+  afterAll(() => bench?.dispose(), CASE_MS);
+  beforeEach(() => bench.claude.recover(), CASE_MS);
+
+  /** Proposes one edit, accepts it in Neovim, and gives what the model hears of it. */
+  async function accept(file: string, from: string, to: string): Promise<string> {
+    const { model, claude, neovim } = bench;
+    model.script([read(file), edit(file, from, to), say("Done.")]);
+    const proposal = (await readFile(file, "utf8")).replace(from, to);
+    await claude.prompt("Change it");
+    const diff = await neovim.waitForDiff(proposal);
+    await neovim.focus(diff.proposed.window);
+    await neovim.terminal.press("Enter");
+    return newsText(await model.nextRequest((request) => newsText(request).includes("updated")));
+  }
+
+  test(
+    "what the edit broke is told with its result; what was broken before is not",
+    async () => {
+      const told = await accept(shop, "price: number = 1", "price: number = true");
+      expect(told).toContain("<new-diagnostics>");
+      expect(told).toContain("shop.ts:\n  ✘ [Line 1:14]");
+      expect(told).toContain("Type 'boolean' is not assignable to type 'number'.");
+      expect(told).not.toContain("'string'");
+    },
+    CASE_MS,
+  );
+
+  test(
+    "mending it reports nothing new",
+    async () => {
+      const told = await accept(shop, "price: number = true", "price: number = 2");
+      expect(told).not.toContain("<new-diagnostics>");
+    },
+    CASE_MS,
+  );
+
+  test(
+    "old problems of a file that nobody had open are not told as new",
+    async () => {
+      const unseen = join(bench.project, "unseen.ts");
+      const told = await accept(unseen, "unseen", "seen");
+      expect(told).not.toContain("<new-diagnostics>");
+    },
+    CASE_MS,
+  );
+}

@@ -1,0 +1,14 @@
+import type { Block } from "./model-answer";
+
+/** What the scripted model does in one turn. The CLI edits only what it has read. */
+export function read(file: string): Block[] {
+  return [{ tool: "Read", input: { file_path: file } }];
+}
+
+export function edit(file: string, from: string, to: string): Block[] {
+  return [{ tool: "Edit", input: { file_path: file, old_string: from, new_string: to } }];
+}
+
+export function say(text: string): Block[] {
+  return [{ text }];
+}
