@@ -8,7 +8,13 @@ local WATCH_MS, QUICK_MS, QUICK_STEP_MS, SLOW_STEP_MS = 10000, 2000, 50, 250
 
 local M = {}
 
-local watches = {} ---@type table<string, { timer: uv.uv_timer_t, before: string }>
+---@class claude-code.Watch
+---@field timer uv.uv_timer_t
+---@field shown string signature of the file as its buffer shows it
+---@field last? string signature when it was last looked at
+---@field started integer in the loop's ms
+
+local watches = {} ---@type table<string, claude-code.Watch>
 ---Buffers with edits whose file has changed on disk since they read it. `:w` would ask about them.
 local stale = {} ---@type table<integer, true>
 
@@ -193,35 +199,61 @@ local function unwatch(name)
   end
 end
 
----The file is about to be written outside: reload it as soon as that has happened and is done.
+---@param name string
+---@param written boolean the writer is known to be through
+local function look(name, written)
+  local watch = watches[name]
+  local now = signature(name)
+  -- Otherwise the same twice in a row tells that it is.
+  if now ~= watch.shown and (written or now == watch.last) then
+    watch.shown = now
+    M.now({ path = name })
+  end
+  watch.last = now
+end
+
+---@param name string
+local function look_again(name)
+  local watch = watches[name]
+  if not watch then
+    return
+  end
+  local waited = uv.now() - watch.started
+  look(name, false)
+  if waited > WATCH_MS then
+    unwatch(name)
+  elseif waited > QUICK_MS then
+    watch.timer:set_repeat(SLOW_STEP_MS)
+  end
+end
+
+---The file is about to be written outside, perhaps more than once (a formatter in a hook): its
+---buffer follows for the next seconds.
 ---@param params { path: string }
 ---@return true
 function M.watch(params)
   local name = path.normal(params.path)
   -- Asked for twice: the write may have come in between, so the older state counts.
-  local before, last = watches[name] and watches[name].before or signature(name), nil
+  local shown = watches[name] and watches[name].shown or signature(name)
   unwatch(name)
-  local started = uv.now()
   local timer = assert(uv.new_timer())
-  watches[name] = { timer = timer, before = before }
-  local look = vim.schedule_wrap(function()
-    if not watches[name] or watches[name].timer ~= timer then
-      return
-    end
-    local now, waited = signature(name), uv.now() - started
-    -- Twice the same: the writer is through.
-    if now ~= before and now == last then
-      unwatch(name)
-      M.now({ path = name })
-    elseif waited > WATCH_MS then
-      unwatch(name)
-    else
-      timer:set_repeat(waited < QUICK_MS and QUICK_STEP_MS or SLOW_STEP_MS)
-    end
-    last = now
-  end)
-  timer:start(QUICK_STEP_MS, QUICK_STEP_MS, look)
+  watches[name] = { timer = timer, shown = shown, started = uv.now() }
+  timer:start(
+    QUICK_STEP_MS,
+    QUICK_STEP_MS,
+    vim.schedule_wrap(function()
+      look_again(name)
+    end)
+  )
   return true
+end
+
+---Takes over at once what was written to watched files: the executable asks because the CLI, which
+---writes before it asks, wants to know how things stand.
+function M.catch_up()
+  for name in pairs(watches) do
+    look(name, true)
+  end
 end
 
 ---Ends all watching.

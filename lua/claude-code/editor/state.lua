@@ -125,6 +125,7 @@ function M.sync()
   if not group then
     return nil, "not attached"
   end
+  require("claude-code.editor.reload").catch_up()
   return take()
 end
 
