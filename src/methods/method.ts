@@ -1,8 +1,15 @@
 import type * as v from "valibot";
 import type { EditorPort } from "../editor/port";
+import type { EditorState } from "../editor/state";
 import { json } from "../mcp/protocol";
 import type { Method } from "../mcp/server";
 import { defineTool, type Tool, validate } from "../mcp/tool";
+
+/** What spec 05's methods need of the editor. */
+export interface MethodEditor
+  extends Pick<EditorPort, "bufferSizes" | "region" | "cursor" | "context"> {
+  sync(): Promise<Pick<EditorState, "buffers" | "current">>;
+}
 
 /**
  * One of spec 05's methods. Said once, offered twice: as a JSON-RPC method (`editor/position`) on
@@ -10,15 +17,15 @@ import { defineTool, type Tool, validate } from "../mcp/tool";
  */
 export interface EditorMethod {
   readonly name: `editor/${string}`;
-  method(editor: EditorPort): Method;
-  tool(editor: EditorPort): Tool;
+  method(editor: MethodEditor): Method;
+  tool(editor: MethodEditor): Tool;
 }
 
 export interface EditorMethodDefinition<S extends v.GenericSchema> {
   name: `editor/${string}`;
   description: string;
   input: S;
-  answer(editor: EditorPort, input: v.InferOutput<S>): Promise<object>;
+  answer(editor: MethodEditor, input: v.InferOutput<S>): Promise<object>;
 }
 
 export function defineMethod<S extends v.GenericSchema>(

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { Context, Cursor, Delta, DiffEnd, Mention, Region, Selection } from "../editor/model";
+import { Delta, DiffEnd, Mention, Selection } from "../editor/model";
 import {
   EditorBusyError,
   type EditorPort,
@@ -12,16 +12,13 @@ import { DeadlineError } from "../lib/deadline";
 import { Emitter } from "../lib/emitter";
 import type { Log } from "../lib/log";
 import { CALL, unwrap } from "./answer";
+import { Queries } from "./queries";
 import type { NeovimRpc } from "./rpc";
 
 /** How long Neovim may take to turn to us at all; longer means that it is busy. */
 const BUSY_AFTER_MS = 1_000;
 /** How long something may take that Neovim has begun, autocommands of other plugins included. */
 const WORK_DEADLINE_MS = 10_000;
-
-/** How long `context` waits for a language server to name the function, in such steps. */
-const SYMBOLS_WAIT_MS = 400;
-const SYMBOLS_POLL_MS = 25;
 
 const ATTACH = `
   local params = ...
@@ -42,7 +39,7 @@ export interface EditorIdentity {
 }
 
 /** EditorPort over msgpack-RPC with `lua/claude-code/editor`. */
-export class NeovimEditor implements EditorPort {
+export class NeovimEditor extends Queries implements EditorPort {
   readonly state = new EditorState();
   readonly onDelta = new Emitter<Delta>();
   readonly onDiffEnd = new Emitter<DiffEnd>();
@@ -55,6 +52,7 @@ export class NeovimEditor implements EditorPort {
   #latestSelection: Selection | undefined;
 
   constructor(rpc: NeovimRpc, log: Log) {
+    super();
     this.#rpc = rpc;
     this.#log = log;
     rpc.onNotification.on(({ method, args }) => {
@@ -134,32 +132,6 @@ export class NeovimEditor implements EditorPort {
     return v.parse(v.optional(Selection), selection);
   }
 
-  async region(): Promise<Region> {
-    return v.parse(Region, await this.#call("region", {}, BUSY_AFTER_MS));
-  }
-
-  async cursor(): Promise<Cursor> {
-    return v.parse(Cursor, await this.#call("cursor", {}, BUSY_AFTER_MS));
-  }
-
-  /** A language server's symbols may come late: the answer waits a moment for them, once. */
-  async context(linesBefore: number, linesAfter: number): Promise<Context> {
-    const params = { lines_before: linesBefore, lines_after: linesAfter };
-    const ask = async () => v.parse(Context, await this.#call("context", params, BUSY_AFTER_MS));
-    const end = performance.now() + SYMBOLS_WAIT_MS;
-    let context = await ask();
-    while (context.pending && performance.now() < end) {
-      await Bun.sleep(SYMBOLS_POLL_MS);
-      context = await ask();
-    }
-    return context;
-  }
-
-  async bufferSizes(bufs: readonly number[]): Promise<number[]> {
-    if (bufs.length === 0) return [];
-    return v.parse(v.array(v.number()), await this.#call("buffer_sizes", { bufs }, BUSY_AFTER_MS));
-  }
-
   async reloadDocument(path: string): Promise<void> {
     await this.#call("document_reload", { path }, WORK_DEADLINE_MS);
   }
@@ -189,6 +161,10 @@ export class NeovimEditor implements EditorPort {
   async #work(method: string, params: object): Promise<unknown> {
     await this.sync();
     return this.#call(method, params, WORK_DEADLINE_MS);
+  }
+
+  protected ask(method: string, params: object): Promise<unknown> {
+    return this.#call(method, params, BUSY_AFTER_MS);
   }
 
   async #call(method: string, params: object, deadlineMs: number): Promise<unknown> {

@@ -32,9 +32,11 @@ export class Project implements AsyncDisposable {
     readonly folder: string,
   ) {}
 
-  static async open(version: NeovimVersion, setup = "{}"): Promise<Project> {
-    const folder = temporaryFolder();
-    const neovim = await TestNeovim.start({ version, cwd: folder, setup });
+  /** `again`: another Neovim of the same user in the same project. */
+  static async open(version: NeovimVersion, setup = "{}", again?: Project): Promise<Project> {
+    const folder = again?.folder ?? temporaryFolder();
+    const home = again && { home: again.neovim.home };
+    const neovim = await TestNeovim.start({ version, cwd: folder, setup, ...home });
     await neovim.lua(LINTER);
     const project = new Project(neovim, folder);
     await eventually("the registry", () => project.registered().length > 0);

@@ -36,6 +36,8 @@ export interface NeovimOptions {
   version: NeovimVersion;
   /** Working folder; a new empty one if left out. */
   cwd?: string;
+  /** HOME; a new empty one if left out. */
+  home?: string;
   /** Lua source of the table for `setup`; `false` leaves the plugin unset up. Default `{}`. */
   setup?: string | false;
   /** Opens the editor with a UI of this size attached, so that redrawing and modes are real. */
@@ -56,8 +58,8 @@ export class TestNeovim implements AsyncDisposable {
   ) {}
 
   static async start(options: NeovimOptions): Promise<TestNeovim> {
-    const home = temporaryFolder();
-    const owned = [home];
+    const home = options.home ?? temporaryFolder();
+    const owned = options.home ? [] : [home];
     let { cwd } = options;
     if (!cwd) {
       cwd = temporaryFolder();

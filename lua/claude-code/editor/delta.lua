@@ -166,6 +166,18 @@ function M.take()
   return delta
 end
 
+---All buffers as they are, for one who asks only once. What the executable knows is not touched.
+---@return { buffers: claude-code.Buffer[], current: integer }
+function M.snapshot()
+  local buffers = {}
+  for _, buf in ipairs(api.nvim_list_bufs()) do
+    if not privacy.hides(buf) then
+      buffers[#buffers + 1] = describe(buf)
+    end
+  end
+  return { buffers = buffers, current = api.nvim_get_current_buf() }
+end
+
 ---@param buf integer
 function M.mark_buffer(buf)
   dirty.buffers[buf] = true

@@ -71,6 +71,7 @@ local methods = {
   region = lazy("region", "now"),
   cursor = lazy("cursor", "now"),
   context = lazy("cursor", "context"),
+  snapshot = lazy("delta", "snapshot"),
   problems = lazy("problems", "list"),
   problem_context = lazy("problems", "context"),
   session_start = lazy("session", "start"),

@@ -2,6 +2,7 @@
 local api = vim.api
 local diagnostics = require("claude-code.editor.diagnostics")
 local path = require("claude-code.editor.path")
+local privacy = require("claude-code.editor.privacy")
 
 local M = {}
 
@@ -28,7 +29,7 @@ local function all()
   local files = {}
   for _, buf in ipairs(api.nvim_list_bufs()) do
     local name = path.of_buffer(buf)
-    if name and next(vim.diagnostic.count(buf)) then
+    if name and next(vim.diagnostic.count(buf)) and not privacy.is_private(name) then
       files[#files + 1] = describe(buf, name)
     end
   end
@@ -44,11 +45,21 @@ end
 ---@return string? name
 local function first_open(candidates)
   for _, candidate in ipairs(candidates) do
-    local buf = path.loaded_buffer(candidate)
+    local buf = not privacy.is_private(candidate) and path.loaded_buffer(candidate)
     if buf then
       return buf, api.nvim_buf_get_name(buf)
     end
   end
+end
+
+---@param name string
+---@return boolean does it lie in the workspace, and may Claude know of it?
+local function is_ours(name)
+  local real = path.real(name)
+  return not privacy.is_private(name)
+    and vim.iter(require("claude-code.workspace").folders()):any(function(folder)
+      return vim.startswith(real, folder .. "/")
+    end)
 end
 
 ---@param candidates string[]
@@ -57,7 +68,7 @@ end
 local function first_loaded(candidates)
   local documents = require("claude-code.editor.documents")
   for _, candidate in ipairs(candidates) do
-    local buf = documents.load_hidden({ path = candidate })
+    local buf = is_ours(candidate) and documents.load_hidden({ path = candidate })
     if buf then
       require("claude-code.editor.settle").written(buf)
       return buf, api.nvim_buf_get_name(buf)

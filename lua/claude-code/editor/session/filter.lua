@@ -1,24 +1,9 @@
 --- Which problems of edited files count, by the user's options.
+local globs = require("claude-code.editor.glob")
+
 local M = {}
 
 local LEVELS = { error = 1, warning = 2, information = 3, hint = 4 }
-
----@type table<string, vim.lpeg.Pattern|false>
-local globs = {}
-
----@param glob string
----@return vim.lpeg.Pattern? pattern nil if the glob cannot be read
-local function compile(glob)
-  if globs[glob] == nil then
-    local ok, pattern = pcall(vim.glob.to_lpeg, glob)
-    if not ok then
-      local text = "diagnostics.ignore_files: %s is not a glob, and ignores nothing"
-      require("claude-code.log").warn(text:format(glob))
-    end
-    globs[glob] = ok and pattern or false
-  end
-  return globs[glob] or nil
-end
 
 ---Is the file one to ignore? A glob is held against the path below each workspace folder, the
 ---whole path, and, if it has no slash, the file's name.
@@ -36,12 +21,11 @@ local function is_ignored(file, ignored)
     end
   end
   return vim.iter(ignored):any(function(glob)
-    local pattern = compile(glob)
+    local pattern = globs.compile(glob)
     local tried = glob:find("/", 1, true) and names or { vim.fs.basename(file), unpack(names) }
-    return pattern ~= nil
-      and vim.iter(tried):any(function(name)
-        return pattern:match(name) ~= nil
-      end)
+    return vim.iter(tried):any(function(name)
+      return globs.matches(pattern, name)
+    end)
   end)
 end
 

@@ -3,6 +3,7 @@
 local api, uv = vim.api, vim.uv
 local memory = require("claude-code.editor.session.memory")
 local path = require("claude-code.editor.path")
+local privacy = require("claude-code.editor.privacy")
 local settle = require("claude-code.editor.settle")
 
 ---Sessions that ended without a word (SIGKILL) are forgotten when there are more than these.
@@ -185,11 +186,12 @@ end
 ---@field file claude-code.SessionFile
 
 ---@param session claude-code.Session
----@return claude-code.EditedFile[] sorted by path, without files that are gone
+---@return claude-code.EditedFile[] sorted by path, without private files and those that are gone
 local function edited_files(session)
   local list = {}
   for real, file in pairs(session.files) do
-    local buf = uv.fs_stat(real) and path.loaded_buffer(real)
+    local known = uv.fs_stat(real) and not privacy.is_private(real)
+    local buf = known and path.loaded_buffer(real)
     if buf then
       list[#list + 1] = {
         path = real,
@@ -216,7 +218,7 @@ end
 function M.news(params)
   local session, real = session_of(params), path.real(params.path)
   local file = session and session.files[real]
-  local buf = file and path.loaded_buffer(real)
+  local buf = file and not privacy.is_private(real) and path.loaded_buffer(real)
   if not file or not buf then
     return nil
   end

@@ -1,0 +1,30 @@
+import { join } from "node:path";
+import { Log } from "../lib/log";
+import { stateFolder } from "../registry/state-folder";
+import { createStdioServer } from "../stdio/server";
+import { StdioTransport } from "../transport/stdio";
+
+const LOG_LIMIT_BYTES = 1024 * 1024;
+
+/** `claude-code-nvim mcp`: the MCP server nvim-lsp on stdin and stdout, until stdin ends. */
+export async function mcp(args: string[]): Promise<number> {
+  if (args.length > 0) {
+    process.stderr.write(`claude-code-nvim: mcp takes no arguments: ${args.join(" ")}\n`);
+    return 2;
+  }
+  const log = new Log({ file: join(stateFolder(), "mcp.log"), limitBytes: LOG_LIMIT_BYTES });
+  const transport = new StdioTransport();
+  const session = createStdioServer(log).connect(transport);
+  transport.onMessage((line) => session.receive(line));
+  await Promise.race([transport.ended, signalled()]);
+  session.closed();
+  return 0;
+}
+
+/** Claude Code ends its servers with SIGINT, then SIGTERM (measured with 2.1.330). */
+function signalled(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+      process.on(signal, () => resolve());
+  });
+}

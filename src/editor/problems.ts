@@ -1,0 +1,43 @@
+import type { Diagnostic } from "./model";
+
+/** The diagnostics of one file. */
+export interface FileProblems {
+  /** As Neovim has it. */
+  path: string;
+  /** Symlinks resolved. */
+  real: string;
+  items: Diagnostic[];
+  /** No language server still owes a report on what was written last. */
+  settled: boolean;
+}
+
+export interface Problems {
+  /** Workspace folders, real paths; the current working directory comes first. */
+  folders: string[];
+  files: FileProblems[];
+}
+
+/** One line with what is wrong on it and the lines around it; line numbers are 1-based. */
+export interface ProblemContext {
+  items: Diagnostic[];
+  lines: string[];
+  start_line: number;
+  filetype: string;
+}
+
+/**
+ * Diagnostics as the stdio server's tools see them. A file is given by the absolute paths it may
+ * have, most likely first. Calls reject with EditorBusyError or EditorRefusal.
+ */
+export interface ProblemsPort {
+  /** All files with problems. */
+  all(): Promise<Problems>;
+  /** The named files. Those of the workspace that nobody has open are loaded for it. */
+  of(files: readonly string[][]): Promise<Problems>;
+  /** The files that the Claude session of this server has edited since it last stopped. */
+  ofSession(): Promise<Problems>;
+  /** A line and `count` lines before and behind it. EditorRefusal "not_open" or "no_line". */
+  around(file: readonly string[], line: number, count: number): Promise<ProblemContext>;
+  /** The absolute paths a client may mean. */
+  candidates(path: string): string[];
+}

@@ -1,0 +1,51 @@
+import { EditorRefusal } from "../editor/port";
+import type { Log } from "../lib/log";
+import type { Plugin } from "../neovim/plugin";
+import { DisconnectedError } from "../neovim/rpc";
+import { reach } from "../registry/reach";
+
+const ANSWER_MS = 2_000;
+
+/**
+ * The Neovim that the CLI around us works with: found at the first question, and again when it is
+ * gone, so that a Neovim that restarts is followed.
+ */
+export class FollowedNeovim {
+  readonly #log: Log;
+  #plugin: Plugin | undefined;
+
+  constructor(
+    /** Where the CLI works: its project, then our working folder, which is the CLI's. */
+    readonly places: readonly string[],
+    log: Log,
+  ) {
+    this.#log = log;
+  }
+
+  /** Runs a method of the plugin. Rejects with EditorBusyError or EditorRefusal. */
+  async ask(method: string, params: object): Promise<unknown> {
+    const plugin = this.#plugin;
+    if (plugin && !plugin.closed) {
+      try {
+        return await plugin.call(method, params, ANSWER_MS);
+      } catch (error) {
+        if (!(error instanceof DisconnectedError)) throw error;
+      }
+    }
+    const reached = await reach(this.places, method, params, this.#log);
+    if (!reached) throw new EditorRefusal(this.#nobody());
+    this.#plugin = reached.plugin;
+    return reached.value;
+  }
+
+  close(): void {
+    this.#plugin?.close();
+  }
+
+  #nobody(): string {
+    return (
+      `No Neovim with claude-code.nvim is open for ${this.places[0]}. ` +
+      "Open the project in Neovim (and run :ClaudeCodeStart if the server is stopped), then try again."
+    );
+  }
+}

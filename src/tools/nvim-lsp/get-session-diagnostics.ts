@@ -1,0 +1,21 @@
+import * as v from "valibot";
+import type { ProblemsPort } from "../../editor/problems";
+import { json } from "../../mcp/protocol";
+import { defineTool, type Tool } from "../../mcp/tool";
+import { settled } from "./settled";
+import { byFile } from "./shapes";
+
+/** Spec 04, section 2.2: what the Stop hook tells Claude to call. */
+export function getSessionDiagnostics(problems: ProblemsPort): Tool {
+  return defineTool({
+    name: "get_session_diagnostics",
+    description: "Get diagnostics only for files edited in the current Claude session",
+    input: v.object({}),
+    annotations: { readOnlyHint: true },
+    // Claude Code otherwise hides tools behind a search (measured with 2.1.330).
+    meta: { "anthropic/alwaysLoad": true },
+    async call() {
+      return json(byFile(await settled(() => problems.ofSession())));
+    },
+  });
+}

@@ -1,0 +1,35 @@
+import { isAbsolute, relative } from "node:path";
+import type { Diagnostic } from "../../editor/model";
+import type { FileProblems, Problems } from "../../editor/problems";
+
+const SEVERITIES = ["ERROR", "WARN", "INFO", "HINT"] as const;
+
+/** One diagnostic in the shape of spec 04, section 2.3; line and column 1-based. */
+export function listed(item: Diagnostic): object {
+  return {
+    line: item.lnum + 1,
+    column: item.col + 1,
+    severity: SEVERITIES[item.severity - 1],
+    message: item.message,
+    source: item.source ?? "lsp",
+  };
+}
+
+/** `{ path: [diagnostic, …] }`, files without any left out. */
+export function byFile({ files, folders }: Problems): Record<string, object[]> {
+  const entries = files
+    .filter(({ items }) => items.length > 0)
+    .map((file) => [nameOf(file, folders), file.items.map(listed)] as const);
+  return Object.fromEntries(entries);
+}
+
+/** A file's path, relative to the workspace folder that holds it; absolute outside. */
+export function nameOf(file: Pick<FileProblems, "path" | "real">, folders: string[]): string {
+  for (const folder of folders) {
+    for (const path of [file.real, file.path]) {
+      const name = relative(folder, path);
+      if (name !== "" && !name.startsWith("..") && !isAbsolute(name)) return name;
+    }
+  }
+  return file.path;
+}

@@ -1,0 +1,334 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { Project } from "../hooks/project";
+import { eventually } from "../support/eventually";
+import { EXECUTABLE, isolatedEnv, NEOVIMS, temporaryFolder } from "../support/neovim";
+
+/* `claude-code-nvim mcp` as Claude Code runs it, by the official MCP client and by hand. */
+setDefaultTimeout(60_000);
+
+interface Answer {
+  content: { type: string; text: string }[];
+  isError?: boolean;
+}
+
+/** The server with the official client, in a project's folder. */
+async function connect(cwd: string, env: Record<string, string>): Promise<Client> {
+  const client = new Client({ name: "oracle", version: "1.0.0" });
+  const transport = new StdioClientTransport({ command: EXECUTABLE, args: ["mcp"], cwd, env });
+  await client.connect(transport as never);
+  return client;
+}
+
+async function call(client: Client, name: string, args: object = {}): Promise<Answer> {
+  return (await client.callTool({ name, arguments: { ...args } })) as Answer;
+}
+
+async function json(client: Client, name: string, args: object = {}): Promise<unknown> {
+  const { content, isError } = await call(client, name, args);
+  if (isError) throw new Error(content[0]?.text);
+  return JSON.parse(content[0]?.text ?? "");
+}
+
+describe.each(NEOVIMS)("the stdio server with $name", (version) => {
+  let project: Project;
+  let client: Client;
+  beforeAll(async () => {
+    project = await Project.open(version);
+    project.write("main.lua", "fine\n  ERROR ä here\n");
+    project.write("deep/utils.lua", "WARN a\nINFO b\nHINT c\n");
+    project.write("clean.lua", "fine\n");
+    for (const name of ["main.lua", "deep/utils.lua", "clean.lua"]) {
+      await project.neovim.command(`edit ${project.path(name)}`);
+    }
+    client = await connect(project.folder, isolatedEnv(project.neovim.home));
+  });
+  afterAll(async () => {
+    await client.close();
+    await project[Symbol.asyncDispose]();
+  });
+
+  const main = [
+    { line: 2, column: 3, severity: "ERROR", message: "  ERROR ä here", source: "marks" },
+  ];
+  const utils = [
+    { line: 1, column: 1, severity: "WARN", message: "WARN a", source: "marks" },
+    { line: 2, column: 1, severity: "INFO", message: "INFO b", source: "marks" },
+    { line: 3, column: 1, severity: "HINT", message: "HINT c", source: "marks" },
+  ];
+
+  test("says who it is and what it is for", async () => {
+    expect(client.getServerVersion()?.name).toBe("nvim-lsp");
+    expect(client.getInstructions()).toContain("get_session_diagnostics");
+  });
+
+  test("offers its tools; the one that the Stop hook names is always loaded", async () => {
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual([
+      "get_diagnostics",
+      "get_diagnostic_context",
+      "get_diagnostic_summary",
+      "get_session_diagnostics",
+      "editor_selection",
+      "editor_position",
+      "editor_buffers",
+      "editor_context",
+    ]);
+    const always = tools.filter(({ _meta }) => _meta?.["anthropic/alwaysLoad"] === true);
+    expect(always.map(({ name }) => name)).toEqual(["get_session_diagnostics"]);
+  });
+
+  const requests: [string, () => object, () => object][] = [
+    ["nothing", () => ({}), () => ({ "main.lua": main, "deep/utils.lua": utils })],
+    ["null", () => ({ file_paths: null }), () => ({ "main.lua": main, "deep/utils.lua": utils })],
+    [
+      "an empty list",
+      () => ({ file_paths: [] }),
+      () => ({ "main.lua": main, "deep/utils.lua": utils }),
+    ],
+    ["one path", () => ({ file_paths: "main.lua" }), () => ({ "main.lua": main })],
+    [
+      "a list",
+      () => ({ file_paths: ["deep/utils.lua", "clean.lua"] }),
+      () => ({ "deep/utils.lua": utils }),
+    ],
+    [
+      "an absolute path",
+      () => ({ file_paths: [project.path("main.lua")] }),
+      () => ({ "main.lua": main }),
+    ],
+    ["part of a name", () => ({ file_paths: "main" }), () => ({})],
+    ["a file that is not there", () => ({ file_paths: "no.lua" }), () => ({})],
+  ];
+  test.each(requests)("get_diagnostics of %s", async (_name, args, answer) => {
+    await eventually("the linter", async () => {
+      expect(await json(client, "get_diagnostics", args())).toEqual(answer());
+    });
+  });
+
+  test("get_diagnostics of a file of the project that nobody has open", async () => {
+    project.write("closed.lua", "ERROR in a closed file\n");
+    const args = { file_paths: "closed.lua" };
+    await eventually("the linter", async () => {
+      expect(Object.keys((await json(client, "get_diagnostics", args)) as object)).toEqual([
+        "closed.lua",
+      ]);
+    });
+    const listed = "return vim.bo[vim.fn.bufnr('closed.lua')].buflisted";
+    expect(await project.neovim.lua(listed)).toBe(false);
+    await project.neovim.command(`bwipeout ${project.path("closed.lua")}`);
+  });
+
+  test("a private file stays unknown", async () => {
+    await project.neovim.command(`edit ${project.write(".env", "ERROR=secret\n")}`);
+    await Bun.sleep(20);
+    expect(JSON.stringify(await json(client, "get_diagnostics"))).not.toContain("secret");
+    expect(await json(client, "get_diagnostics", { file_paths: ".env" })).toEqual({});
+    const { isError } = await call(client, "get_diagnostic_context", {
+      file_path: ".env",
+      line: 1,
+    });
+    expect(isError).toBe(true);
+    await project.neovim.command("bwipeout");
+  });
+
+  test("get_diagnostic_context", async () => {
+    expect(
+      await json(client, "get_diagnostic_context", { file_path: "main.lua", line: 2 }),
+    ).toEqual({
+      diagnostics: main,
+      context: { lines: ["fine", "  ERROR ä here"], start_line: 1, target_line: 2 },
+      filetype: "lua",
+    });
+    const long = Array.from({ length: 40 }, (_, index) => `line ${index + 1}`);
+    await project.neovim.command(`edit ${project.write("long.lua", `${long.join("\n")}\n`)}`);
+    const args = { file_path: "long.lua", line: 20 };
+    expect(await json(client, "get_diagnostic_context", args)).toMatchObject({
+      diagnostics: [],
+      context: { lines: long.slice(14, 25), start_line: 15, target_line: 20 },
+    });
+  });
+
+  test.each([
+    [{ file_path: "no.lua", line: 1 }, "File not open"],
+    [{ file_path: "main.lua", line: 3 }, "Line 3 is not in"],
+  ])("get_diagnostic_context of %o", async (args, message) => {
+    const { content, isError } = await call(client, "get_diagnostic_context", args);
+    expect(isError).toBe(true);
+    expect(JSON.parse(content[0]?.text ?? "").error).toContain(message);
+  });
+
+  test("get_diagnostic_summary", async () => {
+    expect(await json(client, "get_diagnostic_summary")).toEqual({
+      total_errors: 1,
+      total_warnings: 1,
+      files_with_issues: [
+        { file: "deep/utils.lua", errors: 0, warnings: 1 },
+        { file: "main.lua", errors: 1, warnings: 0 },
+      ],
+    });
+  });
+
+  test("get_session_diagnostics: what the hooks saw edited, until Claude may stop", async () => {
+    expect(await json(client, "get_session_diagnostics")).toEqual({});
+    await project.edit("new.lua", "ERROR new\n");
+    const expected = [
+      { line: 1, column: 1, severity: "ERROR", message: "ERROR new", source: "marks" },
+    ];
+    expect(await json(client, "get_session_diagnostics")).toEqual({ "new.lua": expected });
+    expect(await project.stop({ prompt_id: "p" })).toMatchObject({ decision: "block" });
+    expect(await json(client, "get_session_diagnostics")).toEqual({ "new.lua": expected });
+    await project.stop({ prompt_id: "p", stop_hook_active: true });
+    expect(await json(client, "get_session_diagnostics")).toEqual({});
+  });
+
+  test("a server that knows its session sees that one", async () => {
+    const env = { ...isolatedEnv(project.neovim.home), CLAUDE_CODE_SESSION_ID: "mine" };
+    const mine = await connect(project.folder, env);
+    await project.edit("mine.lua", "ERROR mine\n", { session_id: "mine" });
+    await project.edit("theirs.lua", "ERROR theirs\n", { session_id: "theirs" });
+    expect(Object.keys((await json(mine, "get_session_diagnostics")) as object)).toEqual([
+      "mine.lua",
+    ]);
+    await mine.close();
+  });
+
+  test("the editor's state", async () => {
+    await project.neovim.command(`edit ${project.path("main.lua")}`);
+    await project.neovim.command("normal! 2G03l");
+    expect(await json(client, "editor_position")).toMatchObject({
+      line: 2,
+      column: 3,
+      buffer: "main.lua",
+    });
+    expect(await json(client, "editor_selection")).toEqual({ active: false });
+    expect(await json(client, "editor_context", { lines_before: 1, lines_after: 0 })).toMatchObject(
+      {
+        context_before: "fine",
+        current_line_text: "  ERROR ä here",
+      },
+    );
+    const { buffers } = (await json(client, "editor_buffers")) as { buffers: { name: string }[] };
+    expect(buffers.map(({ name }) => name)).toContain("clean.lua");
+    const missing = await client
+      .callTool({ name: "editor_context", arguments: { lines_before: -1 } })
+      .catch(String);
+    expect(String(missing)).toContain("lines_before");
+  });
+});
+
+/** The server, line by line. */
+function start(cwd: string, env: Record<string, string>) {
+  const child = Bun.spawn([EXECUTABLE, "mcp"], {
+    cwd,
+    env,
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const received: Record<string, unknown>[] = [];
+  const reading = (async () => {
+    let text = "";
+    for await (const chunk of child.stdout.pipeThrough(new TextDecoderStream())) {
+      const lines = (text + chunk).split("\n");
+      text = lines.pop() ?? "";
+      received.push(...lines.map((line) => JSON.parse(line)));
+    }
+  })();
+  const send = (text: string) => {
+    child.stdin.write(text);
+    child.stdin.flush();
+  };
+  const answer = (id: unknown) =>
+    eventually(`answer ${id}`, () => received.find((message) => message["id"] === id) ?? false);
+  return { child, received, reading, send, answer };
+}
+
+describe("without Neovim", () => {
+  const home = temporaryFolder();
+  afterAll(() => rm(home, { recursive: true }));
+  const initialize = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"claude-code","version":"2"}}}\n`;
+  const probe = `{"jsonrpc":"2.0","id":"server-discover-probe-1","method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}\n`;
+
+  test("the probe, the handshake, pings and lists are answered", async () => {
+    const { child, send, answer } = start(home, isolatedEnv(home));
+    send(probe);
+    expect(await answer("server-discover-probe-1")).toMatchObject({ error: { code: -32601 } });
+    send(initialize);
+    expect(await answer(0)).toMatchObject({
+      result: { protocolVersion: "2025-11-25", serverInfo: { name: "nvim-lsp" } },
+    });
+    send(
+      `{"jsonrpc":"2.0","id":1,"method":"ping"}\n{"jsonrpc":"2.0","id":2,"method":"tools/list"}\n`,
+    );
+    expect(await answer(1)).toMatchObject({ result: {} });
+    expect(await answer(2)).toMatchObject({ result: { tools: expect.any(Array) } });
+    child.kill();
+  });
+
+  test("lines in pieces, empty ones and junk", async () => {
+    const { child, received, send, answer } = start(home, isolatedEnv(home));
+    const [first, second] = [initialize.slice(0, 40), initialize.slice(40)];
+    send(first);
+    await Bun.sleep(50);
+    send(`${second}\n\r\nnonsense\n{"jsonrpc":"2.0","id":9,"method":"ping"}\r\n`);
+    expect(await answer(9)).toMatchObject({ result: {} });
+    expect(
+      received.some((message) => (message["error"] as { code?: number })?.code === -32700),
+    ).toBe(true);
+    child.kill();
+  });
+
+  test.each(["get_diagnostics", "get_session_diagnostics", "editor_position"])(
+    "%s says what to do",
+    async (name) => {
+      const client = await connect(home, isolatedEnv(home));
+      const { content, isError } = await call(client, name);
+      expect(isError).toBe(true);
+      expect(content[0]?.text).toContain(`No Neovim with claude-code.nvim is open for ${home}`);
+      await client.close();
+    },
+  );
+
+  test.each(["SIGINT", "SIGTERM"] as const)("ends by %s", async (signal) => {
+    const { child, send, answer } = start(home, isolatedEnv(home));
+    send(initialize);
+    await answer(0);
+    child.kill(signal);
+    expect(await child.exited).toBe(0);
+  });
+
+  test("ends with stdin", async () => {
+    const { child, send, answer } = start(home, isolatedEnv(home));
+    send(initialize);
+    await answer(0);
+    child.stdin.end();
+    expect(await child.exited).toBe(0);
+  });
+});
+
+test("a Neovim that restarts is followed, one that is busy is named", async () => {
+  const version = NEOVIMS[0] as (typeof NEOVIMS)[0];
+  await using first = await Project.open(version);
+  const env = { ...isolatedEnv(first.neovim.home), NVIM: join(first.neovim.home, "gone.sock") };
+  const client = await connect(first.folder, env);
+  await first.neovim.command(`edit ${first.write("a.lua", "ERROR\n")}`);
+  await eventually("the first answer", async () =>
+    expect(Object.keys((await json(client, "get_diagnostics")) as object)).toEqual(["a.lua"]),
+  );
+  const busy = first.neovim.lua("vim.uv.sleep(3500)");
+  await Bun.sleep(50);
+  expect((await call(client, "get_diagnostics")).content[0]?.text).toContain("Neovim is busy");
+  await busy;
+  await first.neovim.quit();
+  expect((await call(client, "get_diagnostics")).content[0]?.text).toContain("No Neovim");
+  await using second = await Project.open(version, "{}", first);
+  await second.neovim.command(`edit ${second.write("b.lua", "WARN\n")}`);
+  await eventually("the second answer", async () =>
+    expect(Object.keys((await json(client, "get_diagnostics")) as object)).toEqual(["b.lua"]),
+  );
+  await client.close();
+});
