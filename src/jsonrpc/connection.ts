@@ -1,4 +1,3 @@
-import { withDeadline } from "../lib/deadline";
 import {
   ErrorCode,
   failure,
@@ -7,7 +6,6 @@ import {
   notification,
   parse,
   RpcError,
-  request,
   success,
 } from "./message";
 
@@ -48,8 +46,6 @@ export class Connection {
   readonly #maxPending: number;
   readonly #onFault: (error: unknown, method: string) => void;
   readonly #incoming = new Map<Id, PendingCall>();
-  readonly #outgoing = new Map<Id, PromiseWithResolvers<unknown>>();
-  #nextId = 1;
   #disposed = false;
 
   constructor(wire: Wire, handler: Handler, options: ConnectionOptions = {}) {
@@ -82,17 +78,6 @@ export class Connection {
     this.#send(notification(method, params));
   }
 
-  /** Asks the peer. Rejects with its RpcError, a DeadlineError, or when the connection ends. */
-  request(method: string, params: unknown, deadlineMs: number): Promise<unknown> {
-    const id = this.#nextId++;
-    const pending = Promise.withResolvers<unknown>();
-    this.#outgoing.set(id, pending);
-    this.#send(request(id, method, params));
-    return withDeadline(pending.promise, deadlineMs, `the client (${method})`).finally(() =>
-      this.#outgoing.delete(id),
-    );
-  }
-
   /** The peer no longer wants this answer: the call is aborted and nothing is sent for it. */
   cancel(id: Id): void {
     this.#incoming.get(id)?.abandon();
@@ -102,14 +87,12 @@ export class Connection {
     this.#wire.close(code, reason);
   }
 
-  /** The wire is gone: aborts what is under way, rejects what was asked of the peer. */
+  /** The wire is gone: aborts what is under way. */
   dispose(): void {
     if (this.#disposed) return;
     this.#disposed = true;
     for (const call of this.#incoming.values()) call.abandon();
-    for (const pending of this.#outgoing.values()) pending.reject(new Error("connection closed"));
     this.#incoming.clear();
-    this.#outgoing.clear();
   }
 
   /** Hands a message on. "silent": it will never be answered. */
@@ -125,7 +108,7 @@ export class Connection {
         this.#listen(message.method, message.params);
         return "silent";
       case "response":
-        this.#settle(message);
+        // We ask clients nothing, so it answers nothing of ours.
         return "silent";
     }
   }
@@ -169,14 +152,6 @@ export class Connection {
     } catch (error) {
       this.#onFault(error, method);
     }
-  }
-
-  #settle(response: Extract<Incoming, { kind: "response" }>): void {
-    const pending = this.#outgoing.get(response.id);
-    if (!pending) return;
-    const { error } = response;
-    if (error) pending.reject(new RpcError(error.code, error.message));
-    else pending.resolve(response.result);
   }
 
   /** A fault of ours is an InternalError, never one that blames the peer's message. */

@@ -32,7 +32,7 @@ export class RpcError extends Error {
 export type Incoming =
   | { kind: "request"; id: Id; method: string; params: unknown }
   | { kind: "notification"; method: string; params: unknown }
-  | { kind: "response"; id: Id; result?: unknown; error?: { code: number; message: string } }
+  | { kind: "response"; id: Id }
   | { kind: "invalid"; id: Id | null; error: RpcError };
 
 export type Parsed = { batch: false; message: Incoming } | { batch: true; messages: Incoming[] };
@@ -50,10 +50,6 @@ export function parse(text: string): Parsed {
     return single(invalid(null, ErrorCode.InvalidRequest, "Invalid request: the batch is empty"));
   }
   return { batch: true, messages: value.map(classify) };
-}
-
-export function request(id: Id, method: string, params?: unknown): string {
-  return JSON.stringify({ jsonrpc: "2.0", id, method, params });
 }
 
 export function notification(method: string, params?: unknown): string {
@@ -84,8 +80,7 @@ function classify(value: unknown): Incoming {
     return invalid(answerId, ErrorCode.InvalidRequest, 'Invalid request: "jsonrpc" is not "2.0"');
   }
   if (method === undefined) {
-    if (validId && result !== undefined) return { kind: "response", id, result };
-    if (validId && isErrorObject(error)) return { kind: "response", id, error };
+    if (validId && (result !== undefined || isErrorObject(error))) return { kind: "response", id };
     return invalid(answerId, ErrorCode.InvalidRequest, 'Invalid request: no "method"');
   }
   if (typeof method !== "string") {

@@ -44,8 +44,6 @@ export interface ServerEvents {
   onFault?(error: unknown, method: string): void;
 }
 
-const PING_DEADLINE_MS = 10_000;
-
 /** Serves any number of clients, each with its own connection and pending work. */
 export class McpServer {
   readonly #definition: ServerDefinition;
@@ -137,11 +135,6 @@ export class McpSession implements Handler {
   closed(): void {
     this.#connection.dispose();
     this.#events.onDisconnect?.(this.client);
-  }
-
-  /** Rejects when the client does not answer. */
-  ping(): Promise<unknown> {
-    return this.#connection.request("ping", undefined, PING_DEADLINE_MS);
   }
 
   request(method: string, params: unknown, call: Call): unknown {
