@@ -42,6 +42,8 @@ export interface NeovimOptions {
   setup?: string | false;
   /** Opens the editor with a UI of this size attached, so that redrawing and modes are real. */
   ui?: { width: number; height: number };
+  /** The plugin's folder; ours if left out. */
+  runtimepath?: string;
   env?: Record<string, string>;
   /** Further arguments of nvim. */
   args?: string[];
@@ -67,13 +69,13 @@ export class TestNeovim implements AsyncDisposable {
     }
     const env = { ...isolatedEnv(home), ...options.env };
     await mkdir(join(home, "run"), { recursive: true, mode: 0o700 });
-    const { setup = "{}" } = options;
+    const { setup = "{}", runtimepath = ROOT } = options;
     const args = [
       "--clean",
       "--embed",
       ...(options.ui ? [] : ["--headless"]),
       "--cmd",
-      `set runtimepath^=${ROOT.replaceAll(/[ ,\\]/g, "\\$&")}`,
+      `set runtimepath^=${runtimepath.replaceAll(/[ ,\\]/g, "\\$&")}`,
       ...(setup === false ? [] : ["-c", `lua require("claude-code").setup(${setup})`]),
       ...(options.args ?? []),
     ];

@@ -1,0 +1,43 @@
+import { resident } from "./editor";
+
+/** bare-program.ts at work, with one client. */
+export class BareServer implements AsyncDisposable {
+  private constructor(
+    readonly process: Bun.Subprocess<"ignore", "pipe">,
+    readonly startMs: number,
+    private readonly socket: WebSocket,
+  ) {}
+
+  static async start(program: string): Promise<BareServer> {
+    const began = performance.now();
+    const process = Bun.spawn([program, "serve"], { stdin: "ignore", stdout: "pipe" });
+    const reader = process.stdout.getReader();
+    const { value } = await reader.read();
+    const startMs = performance.now() - began;
+    const port = new TextDecoder().decode(value).trim();
+    const socket = new WebSocket(`ws://127.0.0.1:${port}/`);
+    await new Promise((resolve, reject) => {
+      socket.onopen = resolve;
+      socket.onerror = reject;
+    });
+    return new BareServer(process, startMs, socket);
+  }
+
+  /** One message there, and one of `bytes` back. */
+  echo(bytes?: number): Promise<unknown> {
+    return new Promise((resolve) => {
+      this.socket.onmessage = resolve;
+      this.socket.send(bytes === undefined ? "ping" : JSON.stringify({ bytes }));
+    });
+  }
+
+  get memory(): number {
+    return resident(this.process.pid);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.socket.close();
+    this.process.kill();
+    await this.process.exited;
+  }
+}

@@ -1,0 +1,29 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { ROOT } from "../support/neovim";
+import type { Report } from "./report";
+
+/** Ours once more as another plugin: what it takes to measure one is then there. */
+const PEER = ["--name", "peer", "--runtimepath", ROOT, "--setup", 'require("claude-code").setup()'];
+
+test("the bench measures us and another plugin beside the floors", async () => {
+  const program = join(import.meta.dir, "main.ts");
+  const only = ["startup", "cursor", "round-trips"].flatMap((name) => ["--only", name]);
+  const bench = Bun.spawn([process.execPath, program, "--quick", "--json", ...only, ...PEER], {
+    stderr: "pipe",
+  });
+  const [text, complaints] = await Promise.all([
+    new Response(bench.stdout).text(),
+    new Response(bench.stderr).text(),
+  ]);
+  expect(await bench.exited, complaints).toBe(0);
+  const report = JSON.parse(text) as Report;
+  expect(report.subjects).toEqual(["claude-code.nvim", "peer"]);
+  const ids = report.lines.map(({ id }) => id);
+  expect(ids).toContain("editors-p50");
+  for (const line of report.lines) {
+    expect(Object.keys(line.values), line.id).toEqual(report.subjects);
+    expect(line.floor, line.id).toBeGreaterThan(0);
+    if (line.target !== undefined) expect(line.met, line.id).toBeBoolean();
+  }
+}, 60_000);

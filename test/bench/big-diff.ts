@@ -1,0 +1,74 @@
+import { join } from "node:path";
+import { Editor, type Standstill } from "./editor";
+import type { Scenario, Values } from "./scenario";
+
+const LINES = 60_000;
+/** Every so many lines one is changed. */
+const CHANGED = 97;
+
+const IS_SHOWN = `
+  local count = 0
+  for _, win in ipairs(vim.api.nvim_list_wins()) do
+    if vim.wo[win].diff then count = count + 1 end
+  end
+  if count < 2 then return false end
+  vim.cmd.redraw()
+  return true`;
+
+/** What anybody would do by hand with the same two texts. */
+const BY_HAND = `
+  local path, text = ...
+  vim.cmd.edit(path)
+  vim.cmd.diffthis()
+  vim.cmd("rightbelow vnew")
+  vim.bo.buftype = "nofile"
+  vim.api.nvim_buf_set_lines(0, 0, -1, false, vim.split(text, "\\n"))
+  vim.cmd.diffthis()`;
+
+/** From asking for a diff of 3 MB to seeing it. */
+export const bigDiff: Scenario = {
+  name: "diff",
+
+  async floor(machine) {
+    await using editor = await Editor.start(machine.nvim, undefined);
+    const { path, proposal } = await texts(editor);
+    const byHand = [BY_HAND, [path, proposal]];
+    return await shown(editor, () => editor.nvim.api.notify("nvim_exec_lua", byHand));
+  },
+
+  async measure(machine, subject) {
+    await using editor = await Editor.start(machine.nvim, subject);
+    const { path, proposal } = await texts(editor);
+    using client = await editor.setUp(subject);
+    const values = await shown(editor, () => {
+      const paths = { old_file_path: path, new_file_path: path };
+      // Answered when the client goes, with an error.
+      client
+        .call("openDiff", { ...paths, new_file_contents: proposal, tab_name: "bench" })
+        .catch(() => {});
+    });
+    return { values };
+  },
+};
+
+async function texts(editor: Editor): Promise<{ path: string; proposal: string }> {
+  const lines = Array.from(
+    { length: LINES },
+    (_, i) => `  const value${i} = compute(${i * 7}, "some text", option);`,
+  );
+  const path = join(editor.nvim.cwd, "big.txt");
+  await Bun.write(path, `${lines.join("\n")}\n`);
+  const changed = lines.map((line, i) => (i % CHANGED === 0 ? `${line} // changed` : line));
+  return { path, proposal: `${changed.join("\n")}\n` };
+}
+
+async function shown(editor: Editor, ask: () => unknown): Promise<Values> {
+  let took = 0;
+  const still: Standstill = await editor.watched(async () => {
+    const began = performance.now();
+    ask();
+    while (!(await editor.nvim.lua<boolean>(IS_SHOWN))) await Bun.sleep(2);
+    took = performance.now() - began;
+  });
+  return { "diff-shown": took, "diff-sum": still.sum, "diff-longest": still.longest };
+}

@@ -1,0 +1,71 @@
+/** All that the bench measures. A floor is measured in the same run, without any plugin. */
+export interface Figure {
+  id: string;
+  title: string;
+  unit: "ms" | "µs" | "MB";
+  /** What the floor is; its values are measured under the same id. */
+  floor?: string;
+  target?: Target;
+}
+
+/** `most` in the figure's unit, or `times` the floor. */
+export type Target = { most: number } | { times: number };
+
+const EMPTY = "an empty autocommand";
+const ECHO = "a bare compiled Bun.serve, echoing";
+const TRIP = "the same echo and a bare msgpack round trip";
+const SIZE = "an echo of as many bytes and a bare msgpack round trip";
+const IDLE = "the same time without work";
+const DIFFTHIS = "Neovim's own :diffthis on the same text";
+
+export const FIGURES: readonly Figure[] = [
+  at("setup", "setup()", "ms", "an empty module", { most: 3 }),
+  at("ready", "Neovim's start to MCP ready", "ms", "Neovim's and a bare Bun.serve's start", {
+    most: 70,
+  }),
+  at("cursor", "one cursor movement, over an empty autocommand", "µs", EMPTY, { most: 2 }),
+  ...trip("ping", "ping", ECHO),
+  ...trip("list", "tools/list", ECHO),
+  ...trip("dirty", "checkDocumentDirty", TRIP),
+  ...trip("editors", "getOpenEditors, 200 buffers", TRIP, { most: 1 }),
+  ...trip("diagnostics-one", "getDiagnostics of one file (100)", TRIP),
+  ...trip("diagnostics-1000", "getDiagnostics of 1,000", SIZE, { most: 4 }),
+  ...trip("diagnostics-10000", "getDiagnostics of 10,000", SIZE),
+  ...still("messages", "20 messages of 2 MB", IDLE, { most: 0 }),
+  ...still("diagnostics", "20 × getDiagnostics of 10,000", IDLE, { most: 150 }),
+  ...still("changing", "20 × the same, 1,000 of them new each time", IDLE),
+  at("diff-shown", "openDiff of 3 MB, shown", "ms", DIFFTHIS, { times: 1.5 }),
+  at("diff-longest", "… longest standstill", "ms", DIFFTHIS),
+  at("diff-sum", "… standstill in all", "ms", DIFFTHIS),
+  at("hook", "a hook's run", "ms", "a bare compiled Bun program", { most: 60 }),
+  at("memory-server", "server, resident, at rest", "MB", "a bare compiled Bun.serve", { most: 64 }),
+  at("memory-server-after", "… after all of the above", "MB"),
+  at("memory-editor", "Neovim, resident, at rest", "MB", "Neovim without a plugin"),
+  at("memory-editor-after", "… after all of the above", "MB"),
+];
+
+function at(
+  id: string,
+  title: string,
+  unit: Figure["unit"],
+  floor?: string,
+  target?: Target,
+): Figure {
+  return { id, title, unit, ...(floor && { floor }), ...(target && { target }) };
+}
+
+function trip(id: string, title: string, floor: string, target?: Target): Figure[] {
+  return [
+    at(`${id}-p50`, `${title}, p50`, "ms", floor, target),
+    at(`${id}-p99`, "… p99", "ms", floor),
+  ];
+}
+
+/** Standstill is what goes beyond an idle Neovim's; processor time is Neovim's own. */
+function still(id: string, title: string, floor: string, target?: Target): Figure[] {
+  return [
+    at(`${id}-sum`, `${title}: Neovim stands still, in all`, "ms", floor, target),
+    at(`${id}-longest`, "… longest", "ms", floor),
+    at(`${id}-cpu`, "… Neovim's processor time", "ms", floor),
+  ];
+}

@@ -1,0 +1,5 @@
+/** `import … with { type: "text" }` of a Lua file. */
+declare module "*.lua" {
+  const source: string;
+  export default source;
+}

@@ -1,0 +1,99 @@
+import type { TestClient } from "../support/client";
+import { BareServer } from "./bare-server";
+import { Editor, resident, type Standstill } from "./editor";
+import files from "./files.lua" with { type: "text" };
+import type { Scenario, Values } from "./scenario";
+
+const MESSAGES = 20;
+const MESSAGE_BYTES = 2_000_000;
+/** A second at rest before memory is read: what the start left behind may be given back. */
+const REST_MS = 1_000;
+
+/** How long Neovim cannot react while the server works, and the memory of both. */
+export const standstill: Scenario = {
+  name: "standstill",
+
+  async floor(machine) {
+    await using editor = await Editor.start(machine.nvim, undefined);
+    await using server = await BareServer.start(machine.bare);
+    await prepare(editor);
+    const changing = await editor.watched(() => change(editor, async () => {}));
+    await server.echo();
+    await Bun.sleep(REST_MS);
+    return {
+      ...figures("changing", changing),
+      "memory-server": server.memory,
+      "memory-editor": resident(editor.nvim.process.pid as number),
+    };
+  },
+
+  async measure(machine, subject) {
+    await using editor = await Editor.start(machine.nvim, subject);
+    using client = await editor.setUp(subject);
+    await prepare(editor);
+    await Bun.sleep(REST_MS);
+    const memory = () => ({
+      editor: resident(editor.nvim.process.pid as number),
+      server: editor.children().map(resident).at(0),
+    });
+    const before = memory();
+
+    const messages = await editor.watched(() => sendBig(client));
+    const idle = await editor.watched(() => Bun.sleep(messages.wall));
+
+    await editor.nvim.lua("FILES.diagnose_all(PATHS, 10000)");
+    const diagnostics = await editor.watched(() => repeat(() => client.call("getDiagnostics")));
+    const alsoIdle = await editor.watched(() => Bun.sleep(diagnostics.wall));
+    const changing = await editor.watched(() =>
+      change(editor, () => client.call("getDiagnostics")),
+    );
+    await Bun.sleep(REST_MS);
+    const after = memory();
+    return {
+      values: {
+        ...figures("messages", messages, idle),
+        ...figures("diagnostics", diagnostics, alsoIdle),
+        ...figures("changing", changing),
+        "memory-editor": before.editor,
+        "memory-editor-after": after.editor,
+        ...(before.server && { "memory-server": before.server }),
+        ...(after.server && { "memory-server-after": after.server }),
+      },
+      floors: { ...figures("messages", idle), ...figures("diagnostics", alsoIdle) },
+    };
+  },
+};
+
+async function prepare(editor: Editor): Promise<void> {
+  await editor.nvim.lua("FILES = loadstring(...)()", files);
+  await editor.nvim.lua("PATHS = FILES.open(10)");
+  await editor.nvim.lua("FILES.diagnose_all(PATHS, 10000)");
+}
+
+/** Over `idle`, where that is given: what would have been lost without any work. */
+function figures(id: string, work: Standstill, idle?: Standstill): Values {
+  const over = (field: "sum" | "longest" | "cpu") =>
+    Math.max(0, work[field] - (idle?.[field] ?? 0));
+  return {
+    [`${id}-sum`]: over("sum"),
+    [`${id}-longest`]: over("longest"),
+    [`${id}-cpu`]: over("cpu"),
+  };
+}
+
+async function sendBig(client: TestClient): Promise<void> {
+  const text = "some text of a file, ".repeat(MESSAGE_BYTES / 21);
+  await repeat(() => client.request("ping", { text }), MESSAGES);
+}
+
+async function repeat(work: () => Promise<unknown>, times = 20): Promise<void> {
+  for (let i = 0; i < times; i++) await work();
+}
+
+async function change(editor: Editor, work: () => Promise<unknown>): Promise<void> {
+  for (let i = 0; i < 20; i++) {
+    const buffer = "vim.fn.bufadd(PATHS[(...) % 10 + 1])";
+    await editor.nvim.lua(`FILES.diagnose(${buffer}, 1000, "change " .. ...)`, i);
+    await work();
+  }
+}
