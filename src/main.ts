@@ -3,6 +3,7 @@ import { NAME, VERSION } from "./version";
 const USAGE = `Usage: claude-code-nvim COMMAND
 
 Commands:
+  doctor      say why Claude Code and Neovim do not meet here, and what mends it
   hook EVENT  answer a hook of Claude Code: session-start, post-tool-use, stop, session-end
   mcp         serve Neovim's diagnostics to Claude Code as the MCP server nvim-lsp, on stdio
   serve       connect Claude Code with the Neovim at $NVIM (started by the plugin)
@@ -16,6 +17,7 @@ type Command = (args: string[]) => Promise<number>;
 
 /** Each command is loaded only when it is asked for: a short one must not pay for the server. */
 const COMMANDS: Record<string, () => Promise<Command>> = {
+  doctor: async () => (await import("./commands/doctor")).doctor,
   hook: async () => (await import("./commands/hook")).hook,
   mcp: async () => (await import("./commands/mcp")).mcp,
   serve: async () => (await import("./commands/serve")).serve,

@@ -125,7 +125,8 @@ end
 ---@param path string
 ---@param callback fun(version: string?, message: string?)
 function M.version(path, callback)
-  local env = require("claude-code.process").environment()
+  local process = require("claude-code.process")
+  local env = process.whole(process.environment())
   local options = { text = true, timeout = 3000, env = env, clear_env = true, cwd = "/" }
   if vim.fn.has("win32") == 1 then
     options.cwd = vim.env.SystemRoot

@@ -1,7 +1,10 @@
---- :checkhealth claude-code. Each finding that is not fine names the command that mends it.
+--- :checkhealth claude-code. What only Neovim can see is looked at here; the rest is what
+--- `claude-code-nvim doctor` finds, so that both say the same. Each finding that is not fine names
+--- the command that mends it.
 local M = {}
 
 local health = vim.health
+local TIMEOUT_MS = 20000
 
 local function check_neovim()
   local version = tostring(vim.version())
@@ -12,7 +15,7 @@ local function check_neovim()
   end
 end
 
---- Asks a program for its version, waiting for the answer.
+--- Asks the executable for its version, waiting for the answer.
 ---@param path string
 ---@return string? version
 ---@return string? message
@@ -27,109 +30,139 @@ local function version_of(path)
   return version, message or (not done and "no answer within 5 s" or nil)
 end
 
+---@return string? path nil if there is no executable that fits
 local function check_executable()
   local locate = require("claude-code.binary")
   local binary, missing = locate.find()
   if not binary then
     health.error(missing --[[@as string]], locate.remedy())
-    return
+    return nil
   end
   local ours = require("claude-code.contract").version
   local version, failure = version_of(binary.path)
   local place = ("%s (%s)"):format(binary.path, binary.source)
   if not version then
     health.error(("%s does not run: %s"):format(place, failure), locate.remedy(binary.source))
+    return nil
   elseif version ~= ours then
     local text = "%s has version %s, the plugin %s"
-    health.warn(text:format(place, version, ours), locate.remedy(binary.source))
-  else
-    health.ok(("executable %s, version %s"):format(place, version))
+    health.error(text:format(place, version, ours), locate.remedy(binary.source))
+    return nil
   end
+  health.ok(("executable %s, version %s"):format(place, version))
+  return binary.path
 end
 
-local function check_cli()
-  local path = vim.fn.exepath("claude")
-  if path == "" then
-    local advice = "run `npm install -g @anthropic-ai/claude-code`"
-    health.warn("the Claude CLI `claude` is not on $PATH", advice)
-    return
-  end
-  local version, failure = version_of(path)
-  if version then
-    health.ok(("Claude CLI %s, version %s"):format(path, version))
-  else
-    health.warn(("the Claude CLI does not run: %s"):format(failure), "run `claude doctor`")
-  end
+--- The environment of a CLI that is started outside of this Neovim, which is the harder case; and
+--- the way to this Neovim.
+---@return table<string, string>
+local function environment()
+  local process = require("claude-code.process")
+  local env = process.environment()
+  env.CLAUDE_CODE_SSE_PORT = nil
+  env.NVIM = require("claude-code.identity").address()
+  return process.whole(env)
 end
 
----@param status claude-code.Status
-local function check_server(status)
-  if status.state == "ready" then
-    health.ok(("server ready on port %d, %d client(s)"):format(status.port, #status.clients))
-  elseif status.state == "failed" then
-    health.error(status.last_error or "the server failed", "see :ClaudeCodeLog")
-  else
-    local why = status.why and (": " .. status.why) or ""
-    health.warn(("the server is %s%s"):format(status.state, why), "run :ClaudeCodeStart")
+--- Runs a command while Neovim answers the questions that the command has.
+---@param command string[]
+---@return vim.SystemCompleted? result nil if it takes too long
+local function run(command)
+  local result
+  local options = { text = true, env = environment(), clear_env = true, cwd = vim.fn.getcwd() }
+  local process = vim.system(command, options, function(completed)
+    result = completed
+  end)
+  vim.wait(TIMEOUT_MS, function()
+    return result ~= nil
+  end, 10)
+  if not result then
+    process:kill("sigkill")
   end
+  return result
 end
+
+---@class claude-code.Finding
+---@field level "ok"|"note"|"warning"|"error"
+---@field what string
+---@field remedy? string
+
+---@param path string the executable
+---@return claude-code.Finding[]? findings
+---@return string? message
+local function consult(path)
+  local command = { path, "doctor", "--json" }
+  local cli = require("claude-code.cli").command()
+  if cli then
+    vim.list_extend(command, { "--cli", cli[1] })
+  end
+  local result = run(command)
+  if not result then
+    return nil, ("it took more than %d s"):format(TIMEOUT_MS / 1000)
+  end
+  local ok, answer = pcall(vim.json.decode, result.stdout)
+  if not ok or type(answer) ~= "table" then
+    return nil, ("exit code %d, %s"):format(result.code, vim.trim(result.stderr))
+  end
+  return answer.findings
+end
+
+---@type table<string, fun(finding: claude-code.Finding)>
+local SAY = {
+  ok = function(finding)
+    health.ok(finding.what)
+  end,
+  note = function(finding)
+    health.info(finding.what)
+  end,
+  warning = function(finding)
+    health.warn(finding.what, finding.remedy)
+  end,
+  error = function(finding)
+    health.error(finding.what, finding.remedy)
+  end,
+}
 
 ---@param path string
----@param expected string octal, "600"
----@return string? message what is wrong with its permissions
-local function permission_problem(path, expected)
-  local stat = vim.uv.fs_stat(path)
-  if not stat then
-    return ("%s is missing"):format(path)
-  end
-  local mode = ("%o"):format(stat.mode % 512)
-  if mode ~= expected and vim.fn.has("win32") == 0 then
-    return ("%s has mode %s instead of %s"):format(path, mode, expected)
-  end
-end
-
----@param status claude-code.Status
-local function check_lock(status)
-  if status.state ~= "ready" or not status.lock_file then
-    health.info("no lock file, since the server is not running")
+local function check_surroundings(path)
+  local findings, message = consult(path)
+  if not findings then
+    local text = "`%s doctor` gave no answer: %s"
+    health.error(text:format(path, message), "run it in a terminal, and report what it says")
     return
   end
-  local path = status.lock_file
-  local problem = permission_problem(path, "600") or permission_problem(vim.fs.dirname(path), "700")
-  if problem then
-    health.error("lock file: " .. problem, "run :ClaudeCodeStop and :ClaudeCodeStart")
-  else
-    health.ok(("lock file %s, readable by you alone"):format(path))
+  for _, finding in ipairs(findings) do
+    SAY[finding.level](finding)
   end
 end
 
----@param status claude-code.Status
-local function check_workspace(status)
-  if #status.folders == 0 then
-    local text = "no workspace folder is published: this is the home folder or one above it"
-    health.warn(text, "use :cd to go to a project")
-  else
-    health.ok("workspace " .. table.concat(status.folders, ", "))
-  end
-  for _, rival in ipairs(status.rivals) do
-    local text = "%s (process %d) publishes %s too: a Claude CLI outside of both finds neither"
-    health.warn(
-      text:format(rival.name, rival.pid, rival.folder),
-      "start `claude` in a terminal of the Neovim you mean, or run :ClaudeCodeStop in the other"
+local function check_terminal()
+  local provider = require("claude-code.config").get().terminal.provider
+  if provider == "snacks" and not pcall(require, "snacks.terminal") then
+    health.error(
+      'terminal.provider is "snacks", but folke/snacks.nvim is not installed',
+      'install it, or set terminal.provider to "native"'
     )
+  elseif provider == "tmux" and (vim.env.TMUX or "") == "" then
+    health.error(
+      'terminal.provider is "tmux", but Neovim does not run in tmux',
+      'start Neovim in tmux, or set terminal.provider to "native"'
+    )
+  else
+    local name = type(provider) == "table" and "your own" or provider
+    health.ok(("terminal: %s"):format(name))
   end
 end
 
 function M.check()
-  health.start("claude-code.nvim: programs")
+  health.start("claude-code.nvim")
   check_neovim()
-  check_executable()
-  check_cli()
-  health.start("claude-code.nvim: server")
-  local status = require("claude-code.status").get()
-  check_server(status)
-  check_lock(status)
-  check_workspace(status)
+  local path = check_executable()
+  check_terminal()
+  if path then
+    health.start("claude-code.nvim: Claude Code and this Neovim")
+    check_surroundings(path)
+  end
 end
 
 return M

@@ -42,16 +42,31 @@ function M.environment()
   return env
 end
 
----@param address string
+---@param env table<string, string>
 ---@return string[] NAME=value
-local function environment_list(address)
-  local env = M.environment()
-  env.NVIM = address
+local function as_list(env)
   local list = {}
   for name, value in pairs(env) do
     table.insert(list, name .. "=" .. value)
   end
   return list
+end
+
+--- A whole environment as vim.system() wants it, together with `clear_env`: Neovim 0.10 hands it
+--- on as it is, so that it has to be a list there.
+---@param env table<string, string>
+---@return table<string, string>
+function M.whole(env)
+  local list = vim.fn.has("nvim-0.11") == 0
+  return list and as_list(env) --[[@as table<string, string>]] or env
+end
+
+---@param address string
+---@return string[] NAME=value
+local function environment_list(address)
+  local env = M.environment()
+  env.NVIM = address
+  return as_list(env)
 end
 
 ---@param process claude-code.Process

@@ -41,6 +41,50 @@ function M.get()
   }
 end
 
+--- Files in which nobody expects a language server.
+local PROSE = { "text", "markdown", "gitcommit", "gitrebase", "help", "conf", "qf", "" }
+
+---@return integer count of open files that a language server might know
+---@return string[] names of the language servers that serve one of them
+local function languages()
+  local count, names = 0, {}
+  for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+    local file = vim.bo[buf].buflisted and vim.bo[buf].buftype == ""
+    if file and not vim.tbl_contains(PROSE, vim.bo[buf].filetype) then
+      count = count + 1
+    end
+  end
+  for _, client in ipairs(package.loaded["vim.lsp"] and vim.lsp.get_clients() or {}) do
+    if next(client.attached_buffers or {}) then
+      table.insert(names, client.name)
+    end
+  end
+  return count, names
+end
+
+--- What `claude-code-nvim doctor` asks of each Neovim (EditorReport in src/doctor/editors.ts).
+---@return table
+function M.report()
+  local status = M.get()
+  local source_files, language_servers = languages()
+  local mode = require("claude-code.config").get().terminal.permission_mode
+  return {
+    pid = vim.uv.os_getpid(),
+    version = status.plugin_version,
+    state = status.state,
+    why = status.why,
+    last_error = status.last_error,
+    port = status.port,
+    lock_file = status.lock_file,
+    folders = status.folders,
+    clients = status.clients,
+    config_dir = vim.env.CLAUDE_CONFIG_DIR,
+    permission_mode = mode or nil,
+    language_servers = language_servers,
+    source_files = source_files,
+  }
+end
+
 ---@param seconds integer
 ---@return string
 local function duration(seconds)

@@ -163,16 +163,6 @@ describe.each(NEOVIMS)("$name", (version) => {
       await neovim.command("messages clear");
     });
 
-    test("has nothing to mend in :checkhealth", async () => {
-      const findings = await neovim.lua<string>(`
-        vim.cmd("checkhealth claude-code")
-        return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, true), "\\n")`);
-      expect(findings).toContain("server ready on port");
-      expect(findings).toContain("readable by you alone");
-      expect(findings).not.toContain("ERROR");
-      await neovim.command("bwipeout!");
-    });
-
     test("follows :cd by real paths, the home folder left out", async () => {
       const real = join(neovim.cwd, "real");
       mkdirSync(real);

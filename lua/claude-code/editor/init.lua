@@ -72,6 +72,9 @@ local methods = {
   cursor = lazy("cursor", "now"),
   context = lazy("cursor", "context"),
   snapshot = lazy("delta", "snapshot"),
+  report = function()
+    return require("claude-code.status").report()
+  end,
   problems = lazy("problems", "list"),
   problem_context = lazy("problems", "context"),
   session_start = lazy("session", "start"),

@@ -1,0 +1,20 @@
+import { error, type Finding, ok } from "./finding";
+import type { Surroundings } from "./surroundings";
+
+/** Versions before it lack some of what we rely on (`--settings` with hooks, the token). */
+const OLDEST = "2.0.0";
+const INSTALL = "run `npm install -g @anthropic-ai/claude-code`";
+
+/** Is the Claude CLI installed, and new enough? */
+export function checkCli({ cli }: Surroundings): Finding {
+  if (!cli) return error("cli-missing", "the Claude CLI `claude` is not on $PATH", INSTALL);
+  const { path, version } = cli;
+  if (!version) {
+    return error("cli-missing", `the Claude CLI ${path} does not run`, INSTALL);
+  }
+  if (Bun.semver.order(version, OLDEST) < 0) {
+    const what = `the Claude CLI ${path} has version ${version}; it must be ${OLDEST} or newer`;
+    return error("cli-outdated", what, "run `claude update`");
+  }
+  return ok(`Claude CLI ${version} (${path})`);
+}

@@ -1,0 +1,69 @@
+import { globalConfig, isObject, settingsFiles } from "./claude-settings";
+import { error, type Finding, note, ok, warning } from "./finding";
+import type { Surroundings } from "./surroundings";
+
+/** The permission modes in which the CLI sends edits to the editor (2.1.330). */
+const SHOWING = ["default", "plan", "manual"];
+
+/** Will the CLI show its edits in the editor? */
+export function* checkDiffs(surroundings: Surroundings): Generator<Finding> {
+  const terminal = [globalConfig(surroundings), ...settingsFiles(surroundings)].find(
+    ({ content }) => content.diffTool === "terminal",
+  );
+  if (terminal) {
+    yield error(
+      "diff-tool-terminal",
+      `diffTool is "terminal" in ${terminal.path}: the CLI shows its edits there alone`,
+      'type /config in the CLI and set "Diff tool" to auto',
+    );
+    return;
+  }
+  yield findingOfMode(surroundings);
+}
+
+function findingOfMode(surroundings: Surroundings): Finding {
+  const { running, editors, cwd } = surroundings;
+  const cli = running.find((one) => one.cwd === cwd && skips(modeOf(one.args)));
+  if (cli) {
+    const mode = modeOf(cli.args);
+    return skipped(
+      `the CLI ${cli.pid} runs with --permission-mode ${mode}`,
+      "press Shift-Tab in the CLI until it asks before edits",
+    );
+  }
+  const editor = editors.find(({ report }) => skips(report?.permission_mode));
+  if (editor) {
+    return skipped(
+      `terminal.permission_mode is "${editor.report?.permission_mode}" in setup()`,
+      'set it to "default"',
+    );
+  }
+  for (const { path, content } of settingsFiles(surroundings)) {
+    const mode = isObject(content.permissions) ? content.permissions.defaultMode : undefined;
+    if (typeof mode !== "string") continue;
+    if (!skips(mode)) return ok(`permission mode "${mode}" (${path})`);
+    return skipped(
+      `permissions.defaultMode is "${mode}" in ${path}`,
+      'set it to "default", or start `claude --permission-mode default`',
+    );
+  }
+  return note(
+    "no permission mode is set; a CLI that starts in auto mode shows no diffs: " +
+      "`claude --permission-mode default` does",
+  );
+}
+
+function skipped(what: string, remedy: string): Finding {
+  const why = 'edits are shown in the editor in the modes "default" and "plan" only';
+  return warning("mode-skips-diffs", `${what}: ${why}`, remedy);
+}
+
+function skips(mode: string | undefined): boolean {
+  return mode !== undefined && !SHOWING.includes(mode);
+}
+
+function modeOf(args: readonly string[]): string | undefined {
+  const at = args.indexOf("--permission-mode");
+  if (at >= 0) return args[at + 1];
+  return args.find((word) => word.startsWith("--permission-mode="))?.split("=")[1];
+}

@@ -1,0 +1,80 @@
+import { accessSync, constants } from "node:fs";
+import { join } from "node:path";
+import { globalConfig, isObject, projectFolder, readJson, settingsFiles } from "./claude-settings";
+import { error, type Finding, ok, warning } from "./finding";
+import type { Surroundings } from "./surroundings";
+
+/** The sub-commands of `claude-code-nvim hook` that an installation has. */
+const EVENTS = ["session-start", "post-tool-use", "stop", "session-end"];
+/** How our hooks are recognised in a settings file: the executable, then `hook`, then the event. */
+const COMMAND = /(?:^|[\s"'/\\])claude-code-nvim(?:\.exe)?["']?\s+hook\s+([a-z-]+)/;
+const SERVER = "nvim-lsp";
+const REPAIR = "run :ClaudeInstallMCP, or `claude-code-nvim install-hooks`";
+
+/** Are the hooks that some settings file has complete, and does what they start exist? */
+export function* checkHooks(surroundings: Surroundings): Generator<Finding> {
+  const commands = settingsFiles(surroundings).flatMap(({ path, content }) =>
+    commandsOf(content.hooks).map((command) => ({ path, command })),
+  );
+  const ours = commands.flatMap(({ path, command }) => {
+    const event = COMMAND.exec(command)?.[1];
+    return event ? [{ path, command, event }] : [];
+  });
+  const where = ours[0]?.path;
+  const hasServer = serverInstalled(surroundings);
+  if (!where) return;
+  const missing = EVENTS.filter((event) => !ours.some((hook) => hook.event === event));
+  if (missing.length > 0) {
+    yield warning("hooks-half-installed", `${where} lacks the hooks ${missing.join(", ")}`, REPAIR);
+    return;
+  }
+  if (!hasServer) {
+    const what = `${where} has the hooks, but the MCP server ${SERVER} that they name is not installed`;
+    yield warning("hooks-half-installed", what, REPAIR);
+    return;
+  }
+  const broken = ours.map((hook) => programOf(hook.command)).find((path) => path && !runs(path));
+  if (broken) {
+    yield error("hooks-broken", `${where} starts ${broken}, which is no executable`, REPAIR);
+    return;
+  }
+  yield ok(`hooks and the MCP server ${SERVER} are installed (${where})`);
+}
+
+function commandsOf(hooks: unknown): string[] {
+  if (!isObject(hooks)) return [];
+  return Object.values(hooks)
+    .flatMap((groups) => (Array.isArray(groups) ? groups : []))
+    .flatMap((group) => (isObject(group) && Array.isArray(group.hooks) ? group.hooks : []))
+    .flatMap((hook) => (isObject(hook) && typeof hook.command === "string" ? [hook.command] : []));
+}
+
+/** The absolute path that a hook's command line starts, if it names one. */
+function programOf(command: string): string | undefined {
+  const match =
+    /(?:"([^"]*claude-code-nvim[^"]*)"|'([^']*claude-code-nvim[^']*)'|(\S*claude-code-nvim\S*))\s+hook\s/.exec(
+      command,
+    );
+  const path = match?.[1] ?? match?.[2] ?? match?.[3];
+  return path && /^(\/|[A-Za-z]:)/.test(path) ? path : undefined;
+}
+
+function runs(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** In the user's, the project's own or the shared list of servers. */
+function serverInstalled(surroundings: Surroundings): boolean {
+  const project = projectFolder(surroundings.cwd);
+  const { content } = globalConfig(surroundings);
+  const projects = isObject(content.projects) ? content.projects : {};
+  const shared = readJson(join(project, ".mcp.json"));
+  return [content, projects[project], shared].some(
+    (place) => isObject(place) && isObject(place.mcpServers) && SERVER in place.mcpServers,
+  );
+}

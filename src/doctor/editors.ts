@@ -1,0 +1,63 @@
+import { EditorBusyError } from "../editor/port";
+import { objection } from "../neovim/address";
+import { NoPluginError, Plugin } from "../neovim/plugin";
+import { entries } from "../registry/entry";
+import type { Environment } from "./surroundings";
+
+/** What the plugin says of itself: `report()` of lua/claude-code/status.lua. */
+export interface EditorReport {
+  pid: number;
+  version: string;
+  state: "stopped" | "starting" | "ready" | "failed";
+  why?: string;
+  last_error?: string;
+  port?: number;
+  lock_file?: string;
+  folders: string[];
+  clients: { name?: string; pid?: number }[];
+  config_dir?: string;
+  permission_mode?: string;
+  /** Names of the language servers that serve a buffer, and how many buffers could use one. */
+  language_servers: string[];
+  source_files: number;
+}
+
+/** One Neovim, and what it answered. */
+export interface Editor {
+  address: string;
+  /** It is the one in whose terminal we run. */
+  inside: boolean;
+  report?: EditorReport;
+  /** Why there is no report. */
+  problem?: "gone" | "busy" | "no-plugin";
+}
+
+const CONNECT_MS = 500;
+const ANSWER_MS = 2_000;
+
+/** The Neovim we run in, if any, and all that are registered. */
+export async function findEditors(env: Environment): Promise<Editor[]> {
+  const addresses = new Set(entries().map((entry) => entry.address));
+  if (env.NVIM) addresses.add(env.NVIM);
+  return Promise.all([...addresses].map((address) => ask(address, address === env.NVIM)));
+}
+
+async function ask(address: string, inside: boolean): Promise<Editor> {
+  if (objection(address)) return { address, inside, problem: "gone" };
+  let plugin: Plugin;
+  try {
+    plugin = await Plugin.connect(address, CONNECT_MS);
+  } catch {
+    return { address, inside, problem: "gone" };
+  }
+  try {
+    const report = (await plugin.call("report", {}, ANSWER_MS)) as EditorReport;
+    return { address, inside, report };
+  } catch (error) {
+    if (error instanceof NoPluginError) return { address, inside, problem: "no-plugin" };
+    if (error instanceof EditorBusyError) return { address, inside, problem: "busy" };
+    throw error;
+  } finally {
+    plugin.close();
+  }
+}

@@ -1,0 +1,373 @@
+import { describe, expect, test } from "bun:test";
+import { chmodSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Cause, isFault } from "../../src/doctor/finding";
+import { NEOVIMS, type NeovimVersion, type TestNeovim, temporaryFolder } from "../support/neovim";
+import { World } from "./world";
+
+const NEWEST = NEOVIMS.at(-1) as NeovimVersion;
+const OUR_HOOKS = ["session-start", "post-tool-use", "stop", "session-end"];
+
+interface Fault {
+  cause: Cause;
+  name: string;
+  /** What the command to run must contain. */
+  remedy: string;
+  setup?: string;
+  /** Breaks it. Returns (a promise of) `Options` where the doctor is run elsewhere or otherwise. */
+  seed(world: World): unknown;
+}
+
+interface Options {
+  cwd?: string;
+  env?: Record<string, string>;
+}
+
+const FAULTS: Fault[] = [
+  {
+    cause: "cli-missing",
+    name: "no `claude`",
+    remedy: "npm install -g @anthropic-ai/claude-code",
+    seed: (world) => rmSync(join(world.bin, "claude")),
+  },
+  {
+    cause: "cli-missing",
+    name: "a `claude` that does not run",
+    remedy: "npm install -g @anthropic-ai/claude-code",
+    seed: (world) => void world.installClaude("not a version"),
+  },
+  {
+    cause: "cli-outdated",
+    name: "a `claude` that is too old",
+    remedy: "claude update",
+    seed: (world) => void world.installClaude("1.0.58"),
+  },
+  {
+    cause: "no-editor",
+    name: "no Neovim",
+    remedy: "open Neovim in",
+    seed: (world) => world.neovim.quit(),
+  },
+  {
+    cause: "lock-missing",
+    name: "the lock file removed",
+    remedy: ":ClaudeCodeStart",
+    // The server would bring it back.
+    async seed(world) {
+      const { path } = await world.neovim.lock();
+      await stopExecutable(world);
+      rmSync(path);
+    },
+  },
+  {
+    cause: "lock-unreadable",
+    name: "a lock file that is no JSON",
+    remedy: ":ClaudeCodeStart",
+    async seed(world) {
+      const { path } = await world.neovim.lock();
+      await stopExecutable(world);
+      writeFileSync(path, "{");
+    },
+  },
+  {
+    cause: "lock-exposed",
+    name: "a lock file that others may read",
+    remedy: "chmod 600",
+    seed: async (world) => chmodSync((await world.neovim.lock()).path, 0o644),
+  },
+  {
+    cause: "lock-stale",
+    name: "the lock file of a Neovim that has ended",
+    remedy: "rm ",
+    async seed(world) {
+      const { path, content } = await world.neovim.lock();
+      await world.neovim.quit();
+      writeFileSync(path, JSON.stringify({ ...content, pid: await endedProcess() }));
+    },
+  },
+  {
+    cause: "two-editors-match",
+    name: "two editors with the folder open",
+    remedy: "CLAUDE_CODE_SSE_PORT=",
+    async seed(world) {
+      const { content } = await world.neovim.lock();
+      world.write(".claude/ide/1024.lock", { ...content, pid: process.pid, ideName: "Other" });
+    },
+  },
+  {
+    cause: "editor-restarted",
+    name: "a shell of a Neovim that is gone",
+    remedy: "/ide",
+    seed: () => ({ env: { CLAUDE_CODE_SSE_PORT: "1024" } }),
+  },
+  {
+    cause: "editor-restarted",
+    name: "a CLI of a Neovim that was started again",
+    remedy: "/ide",
+    seed: (world) => world.runClaude([], { CLAUDE_CODE_SSE_PORT: "1024" }),
+  },
+  {
+    cause: "config-dir-differs",
+    name: "CLAUDE_CONFIG_DIR in Neovim alone",
+    remedy: "export CLAUDE_CONFIG_DIR=",
+    async seed(world) {
+      await world.neovim.lua(
+        `
+        require("claude-code").stop()
+        vim.env.CLAUDE_CONFIG_DIR = ...
+        require("claude-code").start()`,
+        join(world.home, "elsewhere"),
+      );
+      await ready(world);
+    },
+  },
+  {
+    cause: "config-dir-differs",
+    name: "CLAUDE_CONFIG_DIR in Neovim and the shell, but not in a CLI that runs",
+    remedy: "CLAUDE_CONFIG_DIR=",
+    async seed(world) {
+      const folder = join(world.home, "elsewhere");
+      world.write("elsewhere/settings.json", { permissions: { defaultMode: "default" } });
+      await world.neovim.lua(
+        `
+        require("claude-code").stop()
+        vim.env.CLAUDE_CONFIG_DIR = ...
+        require("claude-code").start()`,
+        folder,
+      );
+      await ready(world);
+      world.runClaude();
+      return { env: { CLAUDE_CONFIG_DIR: folder } };
+    },
+  },
+  {
+    cause: "outside-workspace",
+    name: "a shell outside of the workspace",
+    remedy: "cd ",
+    seed: () => ({ cwd: temporaryFolder() }),
+  },
+  {
+    cause: "proxy-catches-loopback",
+    name: "a proxy in the shell",
+    remedy: "export no_proxy=",
+    seed: () => ({ env: { http_proxy: "http://proxy.invalid:3128", no_proxy: "example.org" } }),
+  },
+  {
+    cause: "proxy-catches-loopback",
+    name: "a proxy in the CLI that runs",
+    remedy: "export no_proxy=",
+    seed: (world) => world.runClaude([], { ALL_PROXY: "http://proxy.invalid:3128" }),
+  },
+  {
+    cause: "auto-connect-off",
+    name: "automatic connection forbidden",
+    remedy: "unset CLAUDE_CODE_AUTO_CONNECT_IDE",
+    seed: () => ({ env: { CLAUDE_CODE_AUTO_CONNECT_IDE: "0" } }),
+  },
+  {
+    cause: "diff-tool-terminal",
+    name: "diffTool set to terminal",
+    remedy: "/config",
+    seed: (world) => void world.write(".claude.json", { diffTool: "terminal" }),
+  },
+  {
+    cause: "mode-skips-diffs",
+    name: "a permission mode in the settings",
+    remedy: "claude --permission-mode default",
+    seed: (world) =>
+      void world.write(".claude/settings.json", { permissions: { defaultMode: "acceptEdits" } }),
+  },
+  {
+    cause: "mode-skips-diffs",
+    name: "a permission mode in setup()",
+    remedy: 'set it to "default"',
+    setup: `{ terminal = { permission_mode = "auto" } }`,
+    seed: () => {},
+  },
+  {
+    cause: "mode-skips-diffs",
+    name: "a permission mode of a CLI that runs",
+    remedy: "Shift-Tab",
+    seed: (world) => world.runClaude(["--permission-mode", "acceptEdits"]),
+  },
+  {
+    cause: "hooks-half-installed",
+    name: "one hook gone",
+    remedy: ":ClaudeInstallMCP",
+    seed: (world) => installHooks(world, OUR_HOOKS.slice(1), true),
+  },
+  {
+    cause: "hooks-half-installed",
+    name: "hooks without the server",
+    remedy: ":ClaudeInstallMCP",
+    seed: (world) => installHooks(world, OUR_HOOKS, false),
+  },
+  {
+    cause: "hooks-broken",
+    name: "hooks whose executable is gone",
+    remedy: ":ClaudeInstallMCP",
+    seed: (world) => installHooks(world, OUR_HOOKS, true),
+  },
+  {
+    cause: "server-not-running",
+    name: "a stopped server, seen from its Neovim's terminal",
+    remedy: ":ClaudeCodeStart",
+    async seed(world) {
+      const NVIM = await world.neovim.lua<string>("return vim.v.servername");
+      await world.neovim.command("ClaudeCodeStop");
+      return { env: { NVIM } };
+    },
+  },
+  {
+    cause: "plugin-not-loaded",
+    name: "a Neovim without the plugin, seen from its terminal",
+    remedy: `require("claude-code").setup({})`,
+    async seed(world) {
+      const NVIM = await world.neovim.lua<string>("return vim.v.servername");
+      await world.neovim.command("ClaudeCodeStop");
+      await world.neovim.lua(`package.loaded["claude-code"] = nil`);
+      return { env: { NVIM } };
+    },
+  },
+  {
+    cause: "version-differs",
+    name: "a plugin of another version",
+    remedy: "update the older one",
+    seed: (world) => world.neovim.lua(`require("claude-code.contract").version = "9.9.9"`),
+  },
+  {
+    cause: "no-language-server",
+    name: "no language server",
+    remedy: "vim.lsp.enable",
+    seed: (world) => world.neovim.lua("vim.lsp.stop_client(vim.lsp.get_clients(), true)"),
+  },
+];
+
+describe("claude-code-nvim doctor", () => {
+  test("finds nothing where nothing is wrong", async () => {
+    await using world = await World.start(NEWEST);
+    const { code, findings } = await world.findings();
+    expect(findings.filter(isFault)).toEqual([]);
+    expect(code).toBe(0);
+    const inside = await world.neovim.lua<string>("return vim.v.servername");
+    const port = String((await world.neovim.lock()).port);
+    const there = await world.findings({ env: { NVIM: inside, CLAUDE_CODE_SSE_PORT: port } });
+    expect(there.findings.filter(isFault)).toEqual([]);
+  });
+
+  test.concurrent.each(FAULTS)("$cause: $name", async ({ cause, remedy, setup, seed }) => {
+    await using world = await World.start(NEWEST, setup);
+    const options = ((await seed(world)) ?? {}) as Options;
+    const { code, findings } = await world.findings(options);
+    const faults = findings.filter(isFault);
+    expect(faults.map((fault) => fault.cause)).toEqual([cause]);
+    expect(faults[0]?.remedy).toContain(remedy);
+    expect(code).toBe(1);
+  });
+
+  test("tells it to people, and says no token", async () => {
+    await using world = await World.start(NEWEST);
+    const { authToken } = (await world.neovim.lock()).content;
+    world.installClaude("1.0.58");
+    const { code, stdout } = await world.doctor();
+    expect(stdout).toContain(
+      "has version 1.0.58; it must be 2.0.0 or newer\n      to mend it, run",
+    );
+    expect(stdout).not.toContain(authToken);
+    expect(code).toBe(1);
+    expect((await world.doctor({ args: ["--nonsense"] })).code).toBe(2);
+  });
+});
+
+describe.each(NEOVIMS)(":checkhealth in $name", (version) => {
+  /** The report, without its headings. */
+  async function health(neovim: TestNeovim): Promise<string[]> {
+    await neovim.command("checkhealth claude-code");
+    const lines = await neovim.lua<string[]>(
+      `local lines = vim.api.nvim_buf_get_lines(0, 0, -1, true)
+       vim.cmd("bwipeout!")
+       return lines`,
+    );
+    return lines.filter((line) => /ERROR|WARNING/.test(line));
+  }
+
+  test("finds nothing where nothing is wrong, and what the doctor finds", async () => {
+    await using world = await World.start(version);
+    await world.neovim.lua("vim.env.PATH = ... .. ':' .. vim.env.PATH", world.bin);
+    expect(await health(world.neovim)).toEqual([]);
+    world.write(".claude.json", { diffTool: "terminal" });
+    expect(await health(world.neovim)).toEqual([expect.stringContaining('diffTool is "terminal"')]);
+  });
+
+  const executables: [name: string, setup: (folder: string) => string, message: string][] = [
+    ["missing", () => `{ path = "/nonexistent/x" }`, "/nonexistent/x, which is not an executable"],
+    [
+      "no executable",
+      (folder) => `{ path = "${folder}/main.lua" }`,
+      "main.lua, which is not an exec",
+    ],
+    [
+      "of another version",
+      (folder) => `{ path = "${folder}/old" }`,
+      "has version 0.0.1, the plugin",
+    ],
+    ["broken", (folder) => `{ path = "${folder}/broken" }`, "does not run"],
+  ];
+  test.each(executables)("the executable is %s: says that alone", async (_, binary, message) => {
+    await using world = await World.start(version);
+    const scripts = { old: "echo claude-code.nvim 0.0.1", broken: "exit 127" };
+    for (const [name, script] of Object.entries(scripts)) {
+      writeFileSync(join(world.project, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    }
+    const options = `{ auto_start = false, binary = ${binary(world.project)} }`;
+    await world.neovim.lua(`require("claude-code").setup(${options})`);
+    expect(await health(world.neovim)).toEqual([expect.stringContaining(message)]);
+  });
+
+  const terminals: [provider: string, message: string][] = [
+    ["snacks", "folke/snacks.nvim is not installed"],
+    ["tmux", "does not run in tmux"],
+  ];
+  test.each(terminals)("the terminal's provider %s is not there", async (provider, message) => {
+    await using world = await World.start(version, `{ terminal = { provider = "${provider}" } }`);
+    await world.neovim.lua(
+      "vim.env.TMUX = nil; vim.env.PATH = ... .. ':' .. vim.env.PATH",
+      world.bin,
+    );
+    expect(await health(world.neovim)).toEqual([expect.stringContaining(message)]);
+  });
+});
+
+/** Stops the executable where it stands, so that it mends nothing; Neovim still answers. */
+async function stopExecutable(world: World): Promise<void> {
+  const pid = await world.neovim.lua<number>(`return require("claude-code").status().process_id`);
+  process.kill(pid, "SIGSTOP");
+}
+
+async function ready(world: World): Promise<void> {
+  const state = () => world.neovim.lua<string>(`return require("claude-code").status().state`);
+  while ((await state()) !== "ready") await Bun.sleep(10);
+}
+
+/** A process id that nobody has. */
+async function endedProcess(): Promise<number> {
+  const child = Bun.spawn(["true"]);
+  await child.exited;
+  return child.pid;
+}
+
+function installHooks(world: World, events: readonly string[], server: boolean): void {
+  const program = join(world.home, ".local/share/claude-code.nvim/bin/claude-code-nvim");
+  const hooks = Object.fromEntries(
+    events.map((event) => {
+      const command = `env -u BUN_OPTIONS -u BUN_BE_BUN "${program}" hook ${event}`;
+      return [event, [{ hooks: [{ type: "command", command }] }]];
+    }),
+  );
+  const path = world.write(".claude/settings.json", {
+    permissions: { defaultMode: "default" },
+    hooks,
+  });
+  expect(readFileSync(path, "utf8")).toContain("hook stop");
+  if (server) world.write(".claude.json", { mcpServers: { "nvim-lsp": { command: program } } });
+}

@@ -1,0 +1,116 @@
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Finding } from "../../src/doctor/finding";
+import { eventually } from "../support/eventually";
+import { isolatedEnv, type NeovimVersion, TestNeovim, temporaryFolder } from "../support/neovim";
+import { EXECUTABLE } from "../support/toolchain";
+
+/** A language server inside Neovim, since only its presence counts here. */
+const LANGUAGE_SERVER = `
+  vim.lsp.start({
+    name = "in-process",
+    cmd = function(dispatchers)
+      return {
+        request = function(_, _, callback)
+          callback(nil, { capabilities = {} })
+          return true, 1
+        end,
+        notify = function() return true end,
+        is_closing = function() return false end,
+        terminate = function() dispatchers.on_exit(0, 0) end,
+      }
+    end,
+  })`;
+
+/** A project in a Neovim in which all is well: nothing for the doctor to find. */
+export class World implements AsyncDisposable {
+  readonly bin: string;
+  readonly #processes: Bun.Subprocess[] = [];
+
+  private constructor(
+    readonly neovim: TestNeovim,
+    readonly project: string,
+  ) {
+    this.bin = join(this.home, "bin");
+  }
+
+  static async start(version: NeovimVersion, setup = "{}"): Promise<World> {
+    const project = temporaryFolder();
+    writeFileSync(join(project, "main.lua"), "return {}\n");
+    const neovim = await TestNeovim.start({ version, cwd: project, setup, args: ["main.lua"] });
+    const world = new World(neovim, project);
+    await neovim.lua(LANGUAGE_SERVER);
+    world.installClaude("2.1.330");
+    world.write(".claude/settings.json", { permissions: { defaultMode: "default" } });
+    await neovim.lock();
+    await eventually("the registry", () => {
+      const folder = join(world.home, ".local/state/claude-code.nvim/neovims");
+      return [...new Bun.Glob("*.json").scanSync({ cwd: folder })].length > 0;
+    });
+    return world;
+  }
+
+  get home(): string {
+    return this.neovim.home;
+  }
+
+  get env(): Record<string, string> {
+    const env = isolatedEnv(this.home);
+    return { ...env, PATH: `${this.bin}:${env.PATH}` };
+  }
+
+  /** A file below the home folder; what is no text becomes JSON. */
+  write(name: string, content: object | string): string {
+    const path = join(this.home, name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, typeof content === "string" ? content : JSON.stringify(content));
+    return path;
+  }
+
+  /** A `claude` that tells this version, and otherwise runs until it is ended. */
+  installClaude(version: string): string {
+    const script = `#!/bin/sh\n[ "$1" = --version ] && echo "${version} (Claude Code)" && exit\nread -r _\n`;
+    const path = this.write("bin/claude", script);
+    chmodSync(path, 0o755);
+    return path;
+  }
+
+  /** A CLI that runs in the project. */
+  runClaude(args: string[] = [], env: Record<string, string> = {}): void {
+    const child = Bun.spawn([join(this.bin, "claude"), ...args], {
+      cwd: this.project,
+      env: { ...this.env, ...env },
+      stdin: "pipe",
+    });
+    this.#processes.push(child);
+  }
+
+  /** What `claude-code-nvim doctor` says, run as a user would. */
+  async doctor(
+    options: { cwd?: string; env?: Record<string, string>; args?: string[] } = {},
+  ): Promise<{ code: number; stdout: string }> {
+    const child = Bun.spawn([EXECUTABLE, "doctor", ...(options.args ?? [])], {
+      cwd: options.cwd ?? this.project,
+      env: { ...this.env, ...options.env },
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "inherit",
+    });
+    const stdout = await new Response(child.stdout).text();
+    return { code: await child.exited, stdout };
+  }
+
+  async findings(
+    options: { cwd?: string; env?: Record<string, string> } = {},
+  ): Promise<{ code: number; findings: Finding[] }> {
+    const { code, stdout } = await this.doctor({ ...options, args: ["--json"] });
+    return { code, findings: (JSON.parse(stdout) as { findings: Finding[] }).findings };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const child of this.#processes) child.kill();
+    await Promise.all(this.#processes.map((child) => child.exited));
+    await this.neovim[Symbol.asyncDispose]();
+    rmSync(this.project, { recursive: true, force: true });
+  }
+}
