@@ -17,6 +17,7 @@ end
 local function define(name, method, desc, options)
   vim.api.nvim_create_user_command(name, function(args)
     require("claude-code.commands")[method](args)
+    require("claude-code.telemetry").ran(name)
   end, vim.tbl_extend("error", { desc = "Claude Code: " .. desc }, options or {}))
 end
 
@@ -36,6 +37,11 @@ define("ClaudeCodeSend", "send", "paste lines or words into Claude's prompt", {
   nargs = "*",
   range = true,
   bang = true,
+})
+define("ClaudeAtMention", "at_mention", "hand the file, the lines or PATHS to Claude's prompt", {
+  nargs = "*",
+  range = true,
+  complete = "file",
 })
 define("ClaudeCodeDiffAccept", "diff_accept", "accept the proposed edit that is shown")
 define("ClaudeCodeDiffDeny", "diff_deny", "reject the proposed edit that is shown")
@@ -59,6 +65,7 @@ plug("n", "ClaudeCodeContinue", "<Cmd>ClaudeCodeContinue<CR>", "continue the las
 plug("n", "ClaudeCodeResume", "<Cmd>ClaudeCodeResume<CR>", "resume a conversation")
 plug("n", "ClaudeCodeSend", "<Cmd>ClaudeCodeSend<CR>", "send the line")
 plug("x", "ClaudeCodeSend", '<Cmd>lua require("claude-code.commands").send_selection()<CR>', "send")
+plug({ "n", "x" }, "ClaudeAtMention", "<Cmd>ClaudeAtMention<CR>", "mention the file or the lines")
 plug("n", "ClaudeCodeDiffAccept", "<Cmd>ClaudeCodeDiffAccept<CR>", "accept the edit")
 plug("n", "ClaudeCodeDiffDeny", "<Cmd>ClaudeCodeDiffDeny<CR>", "reject the edit")
 plug("n", "ClaudeCodeStatus", "<Cmd>ClaudeCodeStatus<CR>", "status")

@@ -87,6 +87,15 @@ function M.send_selection()
   send(table.concat(lines, "\n"), false)
 end
 
+--- Puts the current file into the prompt of the CLI that was active last, as `@file`; with a range, or
+--- in visual mode, its lines as `@file#L3-5`; in a file explorer (netrw, oil.nvim, nvim-tree, neo-tree,
+--- mini.files) the entries on those lines; else the files and folders named. Waits for a CLI to
+--- connect, as long as the option `mention.wait_seconds` says.
+---@param args claude-code.CommandArgs
+function M.at_mention(args)
+  require("claude-code.editor").mention(args)
+end
+
 --- Starts the server, whatever `auto_start` says.
 function M.start()
   local server = require("claude-code.server")

@@ -13,6 +13,8 @@ local M = {}
 ---@field execute_code? claude-code.UserExecuteCodeConfig
 ---@field log? claude-code.UserLogConfig
 ---@field keymaps? boolean
+---@field log_events? boolean
+---@field mention? claude-code.UserMentionConfig
 ---@field port_range? { [1]: integer, [2]: integer }
 ---@field privacy? claude-code.UserPrivacyConfig
 ---@field selection? claude-code.UserSelectionConfig
@@ -47,6 +49,9 @@ local M = {}
 ---@class claude-code.UserLogConfig
 ---@field level? claude-code.LogLevel
 
+---@class claude-code.UserMentionConfig
+---@field wait_seconds? integer
+
 ---@class claude-code.UserPrivacyConfig
 ---@field defaults? boolean
 ---@field patterns? string[]
@@ -73,6 +78,8 @@ local M = {}
 ---@field execute_code claude-code.ExecuteCodeConfig
 ---@field log claude-code.LogConfig
 ---@field keymaps boolean
+---@field log_events boolean
+---@field mention claude-code.MentionConfig
 ---@field port_range { [1]: integer, [2]: integer } lowest and highest port, both included
 ---@field privacy claude-code.PrivacyConfig
 ---@field selection claude-code.SelectionConfig
@@ -106,6 +113,9 @@ local M = {}
 
 ---@class claude-code.LogConfig
 ---@field level claude-code.LogLevel
+
+---@class claude-code.MentionConfig
+---@field wait_seconds integer
 
 ---@class claude-code.PrivacyConfig
 ---@field defaults boolean
@@ -313,6 +323,20 @@ M.options = {
     type = t.boolean,
     default = false,
     description = "Whether the suggested mappings below <leader>a are made.",
+  },
+  {
+    key = "log_events",
+    type = t.boolean,
+    default = false,
+    description = "Whether clients are told which of the plugin's commands you run "
+      .. "(`log_event`, which the Claude CLI counts in its telemetry).",
+  },
+  {
+    key = "mention.wait_seconds",
+    type = t.integer(0, 3600),
+    default = 60,
+    description = "How long :ClaudeAtMention waits for the Claude CLI to connect before it gives up "
+      .. "and says so; 0 refuses at once.",
   },
   {
     key = "port_range",

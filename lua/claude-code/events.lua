@@ -5,8 +5,17 @@
 ---   ClaudeCodeServerStopped        { port: integer, reason: "stopped"|"crashed"|"failed" }
 ---   ClaudeCodeClientConnected      { id, name: string, version?: string, pid?: integer }
 ---   ClaudeCodeClientDisconnected   the same
+---   ClaudeCodeSelectionSent        { path: string, text: string, mode: "n"|"v"|"V"|"\22",
+---                                    start: { line, character }, end: { line, character } }
+---   ClaudeCodeDiffOpened           { id: integer, client: integer, path: string }
+---   ClaudeCodeDiffAccepted         the same
+---   ClaudeCodeDiffRejected         the same: by the user, or because its window was closed
+---   ClaudeCodeDiffClosed           the same: it was answered elsewhere, or its client has gone
 ---
 --- "crashed" is followed by ClaudeCodeServerStarted, or by "failed" once restarting was given up.
+--- A selection without text is the cursor; its lines are 0-based, its characters UTF-16 code units,
+--- its path is "" once the file was closed. It is sent to all clients when it has changed, and to
+--- one that has connected or been given a prompt.
 --- A client counts as connected when it has said its name.
 local M = {}
 
@@ -15,6 +24,11 @@ local M = {}
 ---| "ServerStopped"
 ---| "ClientConnected"
 ---| "ClientDisconnected"
+---| "SelectionSent"
+---| "DiffOpened"
+---| "DiffAccepted"
+---| "DiffRejected"
+---| "DiffClosed"
 
 --- An error in somebody's handler is reported and never reaches the caller.
 ---@param event claude-code.Event

@@ -19,6 +19,12 @@ M.suggested = {
   },
   { modes = { "n" }, key = "<leader>ar", plug = "ClaudeCodeResume", desc = "Resume with Claude" },
   { modes = { "n", "x" }, key = "<leader>as", plug = "ClaudeCodeSend", desc = "Send to Claude" },
+  {
+    modes = { "n", "x" },
+    key = "<leader>am",
+    plug = "ClaudeAtMention",
+    desc = "Mention to Claude",
+  },
   { modes = { "n" }, key = "<leader>aa", plug = "ClaudeCodeDiffAccept", desc = "Accept edit" },
   { modes = { "n" }, key = "<leader>ad", plug = "ClaudeCodeDiffDeny", desc = "Reject edit" },
   { modes = { "n" }, key = "<leader>ai", plug = "ClaudeCodeStatus", desc = "Claude's status" },

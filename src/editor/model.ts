@@ -112,8 +112,9 @@ export const DiffEnd = v.object({
 });
 export type DiffEnd = v.InferOutput<typeof DiffEnd>;
 
-/** `path` with the 0-based lines the user pointed at, none for the whole file. */
+/** `path` with the 0-based lines the user pointed at, none for the whole file or folder. */
 export const Mention = v.object({
+  id: v.number(),
   path: v.string(),
   line_start: v.optional(v.number()),
   line_end: v.optional(v.number()),
@@ -133,3 +134,13 @@ export const Context = v.object({
   pending: v.optional(v.boolean()),
 });
 export type Context = v.InferOutput<typeof Context>;
+
+/** Mentions that nobody took in time. */
+export const WithdrawnMentions = v.object({ ids: v.array(v.number()) });
+
+/** What the user did with the plugin, for a client that keeps statistics (spec 03, 5.4). */
+export const LogEvent = v.object({
+  name: v.string(),
+  data: v.record(v.string(), v.unknown()),
+});
+export type LogEvent = v.InferOutput<typeof LogEvent>;

@@ -1,5 +1,14 @@
 import type { Unsubscribe } from "../lib/emitter";
-import type { Context, Cursor, Delta, DiffEnd, Mention, Region, Selection } from "./model";
+import type {
+  Context,
+  Cursor,
+  Delta,
+  DiffEnd,
+  LogEvent,
+  Mention,
+  Region,
+  Selection,
+} from "./model";
 import type { EditorState } from "./state";
 
 /** Neovim did not take the call in time: it shows a prompt, sleeps or runs something long. */
@@ -63,9 +72,13 @@ export interface EditorPort {
   readonly onDiffEnd: { on(listener: (end: DiffEnd) => void): Unsubscribe };
   readonly onSelection: { on(listener: (selection: Selection) => void): Unsubscribe };
   readonly onMention: { on(listener: (mention: Mention) => void): Unsubscribe };
+  readonly onMentionsWithdrawn: { on(listener: (ids: readonly number[]) => void): Unsubscribe };
+  readonly onLogEvent: { on(listener: (event: LogEvent) => void): Unsubscribe };
 
   /** Brings `state` up to date. */
   sync(deadlineMs?: number): Promise<EditorState>;
+  /** A client has these mentions now. */
+  mentionsDelivered(ids: readonly number[]): Promise<void>;
   /** Queues or shows a diff. Waits as long as Neovim is busy; ends come through `onDiffEnd`. */
   openDiff(diff: OpenDiff): Promise<void>;
   /** Ends diffs without an `onDiffEnd`. Resolves to how many were still open. */

@@ -12,6 +12,8 @@ export const ErrorCode = {
   Overloaded: -32000,
   /** Ours: Neovim did not answer in time. */
   EditorBusy: -32001,
+  /** Ours: Neovim answered that it will not, with the reason as the message. */
+  EditorRefused: -32003,
   /** MCP's code for a resource that is not there. */
   ResourceNotFound: -32002,
 } as const;

@@ -36,7 +36,10 @@ export interface ServerEvents {
   /** `initialize` or `ide_connected` told us who it is. */
   onIdentify?(client: Client): void;
   onDisconnect?(client: Client): void;
-  /** `ide_connected` arrived: the CLI now listens to notifications. */
+  /**
+   * `notifications/initialized` or `ide_connected` arrived: the client listens to notifications.
+   * The CLI sends both.
+   */
   onReady?(client: Client): void;
   /** After a tool answered. */
   onToolCalled?(name: string, client: Client): void;
@@ -165,6 +168,8 @@ export class McpSession implements Handler {
         if (cancelled.success) this.#connection.cancel(cancelled.output.requestId);
         return;
       }
+      case "notifications/initialized":
+        return this.#events.onReady?.(this.client);
       case "ide_connected": {
         const connected = v.safeParse(IdeConnectedParams, params ?? {});
         if (connected.success) this.client.pid = connected.output.pid;

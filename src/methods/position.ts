@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import type { Cursor } from "../editor/model";
 import { fileUri } from "../lib/file-uri";
 import { defineMethod } from "./method";
 
@@ -7,15 +8,18 @@ export const position = defineMethod({
   name: "editor/position",
   description: "Where the cursor stands: line, column, offset, buffer and its length",
   input: v.object({}),
-  async answer(editor) {
-    const { line, column, position: offset, name, path, total_lines } = await editor.cursor();
-    return {
-      line,
-      column,
-      position: offset,
-      buffer: name,
-      uri: path === undefined ? null : fileUri(path),
-      total_lines,
-    };
-  },
+  answer: async (editor) => describeCursor(await editor.cursor()),
 });
+
+/** Also what `editor/position_changed` tells. */
+export function describeCursor(cursor: Cursor): object {
+  const { line, column, position: offset, name, path, total_lines } = cursor;
+  return {
+    line,
+    column,
+    position: offset,
+    buffer: name,
+    uri: path === undefined ? null : fileUri(path),
+    total_lines,
+  };
+}

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { Delta, DiffEnd, Mention, Selection } from "../editor/model";
+import { Delta, DiffEnd, LogEvent, Mention, Selection, WithdrawnMentions } from "../editor/model";
 import {
   EditorBusyError,
   type EditorPort,
@@ -45,6 +45,8 @@ export class NeovimEditor extends Queries implements EditorPort {
   readonly onDiffEnd = new Emitter<DiffEnd>();
   readonly onSelection = new Emitter<Selection>();
   readonly onMention = new Emitter<Mention>();
+  readonly onMentionsWithdrawn = new Emitter<readonly number[]>();
+  readonly onLogEvent = new Emitter<LogEvent>();
   /** Neovim asks us to end. */
   readonly onShutdown = new Emitter<void>();
   readonly #rpc: NeovimRpc;
@@ -132,6 +134,10 @@ export class NeovimEditor extends Queries implements EditorPort {
     return v.parse(v.optional(Selection), selection);
   }
 
+  async mentionsDelivered(ids: readonly number[]): Promise<void> {
+    await this.#call("mentions_delivered", { ids }, Number.POSITIVE_INFINITY);
+  }
+
   async reloadDocument(path: string): Promise<void> {
     await this.#call("document_reload", { path }, WORK_DEADLINE_MS);
   }
@@ -197,6 +203,10 @@ export class NeovimEditor extends Queries implements EditorPort {
           return this.#select(v.parse(Selection, payload));
         case "mention":
           return this.onMention.emit(v.parse(Mention, payload));
+        case "mentions_withdrawn":
+          return this.onMentionsWithdrawn.emit(v.parse(WithdrawnMentions, payload).ids);
+        case "log_event":
+          return this.onLogEvent.emit(v.parse(LogEvent, payload));
         case "shutdown":
           return this.onShutdown.emit();
         default:

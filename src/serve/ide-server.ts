@@ -4,6 +4,7 @@ import type { Log } from "../lib/log";
 import type { Client } from "../mcp/client";
 import { McpServer } from "../mcp/server";
 import { createMethods } from "../methods";
+import { Notifications } from "../notifications";
 import { openBuffers, watchOpenBuffers } from "../resources/open-buffers";
 import { createTools } from "../tools";
 import type { ExecuteCodeOptions } from "../tools/execute-code";
@@ -26,6 +27,7 @@ export function createIdeServer(
   options: { executeCode?: ExecuteCodeOptions | undefined } = {},
 ): McpServer {
   const diffs = new Diffs(editor, log);
+  const notifications = new Notifications(editor, log);
   const changed = () => events.onClientsChanged(server.clients);
   const server = new McpServer(
     {
@@ -38,7 +40,10 @@ export function createIdeServer(
     {
       onConnect: changed,
       onIdentify: changed,
+      onReady: (client) => notifications.ready(client),
+      onToolCalled: (name, client) => notifications.toolCalled(name, client),
       onDisconnect: (client) => {
+        notifications.gone(client);
         void diffs.closeOf(client.id);
         changed();
       },

@@ -92,6 +92,12 @@ const CASES: Record<string, Case> = {
     start: [5, 2],
     end: [6, 13],
   },
+  "a block to the line ends, the last one shorter": {
+    keys: "1G4l<C-v>2j$",
+    text: "two three\n    function()\ne 🦊 fox",
+    start: [0, 4],
+    end: [2, 12],
+  },
   "a block over multibyte text": {
     keys: "3Gl<C-v>2jl",
     text: "rü\n\naf",

@@ -68,6 +68,7 @@ local methods = {
   buffer_sizes = lazy("characters", "sizes"),
   selection = lazy("selection", "now"),
   latest_selection = lazy("selection", "latest"),
+  mentions_delivered = lazy("mention", "delivered"),
   region = lazy("region", "now"),
   cursor = lazy("cursor", "now"),
   context = lazy("cursor", "context"),
@@ -141,6 +142,9 @@ function M.attach(info)
       M.detach(info.channel)
     end,
   })
+  if package.loaded["claude-code.editor.mention"] then
+    require("claude-code.editor.mention").resume()
+  end
   return delta
 end
 
@@ -163,7 +167,7 @@ function M.detach(which)
 end
 
 ---Sends an event to the executable.
----@param event "state"|"diff_ended"|"selection"|"mention"|"shutdown"
+---@param event "state"|"diff_ended"|"selection"|"mention"|"mentions_withdrawn"|"log_event"|"shutdown"
 ---@param payload table
 ---@return boolean sent
 function M.notify(event, payload)
@@ -195,6 +199,22 @@ end
 ---@return boolean done
 function M.accept(id)
   return require("claude-code.editor.diff").accept(id)
+end
+
+---Hands files or lines to Claude's prompt.
+---@param args claude-code.MentionArgs
+---@return boolean accepted
+function M.mention(args)
+  return require("claude-code.editor.mention").command(args)
+end
+
+---Tells clients what the user did with the plugin (spec 03, 5.4), if the option log_events is on.
+---@param name "run_claude_command"
+---@param data table<string, any>
+function M.log_event(name, data)
+  if require("claude-code.config").get().log_events then
+    M.notify("log_event", { name = name, data = next(data) and data or vim.empty_dict() })
+  end
 end
 
 ---Rejects the diff on screen (or the one with this id).

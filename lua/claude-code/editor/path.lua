@@ -38,7 +38,8 @@ function M.real(path)
   end
 end
 
----The absolute path behind a buffer, or nil if it shows no file (terminal, scratch, URL, unnamed).
+---The absolute path behind a buffer, or nil if it shows no file (terminal, scratch, URL, a
+---folder's listing, unnamed).
 ---@param buf integer
 ---@return string?
 function M.of_buffer(buf)
@@ -46,7 +47,7 @@ function M.of_buffer(buf)
     return nil
   end
   local name = api.nvim_buf_get_name(buf)
-  return M.is_absolute(name) and name or nil
+  return M.is_absolute(name) and vim.fn.isdirectory(name) == 0 and name or nil
 end
 
 ---The buffer of a file: by equal name first, else by equal real path (symlinks on either side).

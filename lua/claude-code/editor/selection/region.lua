@@ -136,7 +136,7 @@ end
 ---@return string text
 function M.lines(region, limit)
   local first, last = region.first[1] - 1, region.last[1] - 1
-  return text_between(region.buf, { first, 0 }, { last, math.huge }, limit)
+  return text_between(region.buf, { first, 0 }, { last, vim.v.maxcol }, limit)
 end
 
 ---@param region claude-code.VisualRegion
@@ -203,13 +203,46 @@ local function blockwise(region)
   return { region.first[1] - 1, start }, { region.last[1] - 1, behind(line, stop) }
 end
 
+---A line from a screen column on. Of a tab that begins before it, only the rest counts, as spaces.
+---@param buf integer
+---@param lnum integer 1-based
+---@param column integer
+---@return string
+local function line_from(buf, lnum, column)
+  local byte, line = byte_at(buf, lnum, column)
+  if byte >= #line then
+    return ""
+  end
+  local first, last = columns({ lnum, byte })
+  if first >= column then
+    return line:sub(byte + 1)
+  end
+  return (" "):rep(last - column + 1) .. line:sub(behind(line, byte) + 1)
+end
+
 ---@param region claude-code.VisualRegion
----@return string text the lines of the block, as `y` would take them, but not padded
-local function block_text(region)
+---@param left integer screen column
+---@param limit integer
+---@return string[]
+local function lines_to_end(region, left, limit)
+  local lines, size = {}, 0
+  for lnum = region.first[1], region.last[1] do
+    lines[#lines + 1] = line_from(region.buf, lnum, left)
+    size = size + #lines[#lines] + 1
+    if size > limit + 1 then
+      break
+    end
+  end
+  return lines
+end
+
+---@param region claude-code.VisualRegion
+---@param left integer screen column
+---@return string[]
+local function lines_of_block(region, left)
   local function place(corner)
     return { region.buf, corner[1], corner[2] + 1, 0 }
   end
-  local left = block_edges(region)
   local lines = vim.fn.getregion(place(region.first), place(region.last), { type = "\22" })
   for i, line in ipairs(lines) do
     -- A line that ends before the block comes as spaces.
@@ -217,6 +250,17 @@ local function block_text(region)
       lines[i] = ""
     end
   end
+  return lines
+end
+
+---@param region claude-code.VisualRegion
+---@param limit integer
+---@return string text the lines of the block, as `y` would take them, but not padded
+local function block_text(region, limit)
+  local left, right = block_edges(region)
+  -- getregion() does not know of `$`.
+  local lines = right == math.huge and lines_to_end(region, left, limit)
+    or lines_of_block(region, left)
   return table.concat(lines, "\n")
 end
 
@@ -228,7 +272,7 @@ local ENDS = { v = charwise, V = linewise, ["\22"] = blockwise }
 ---@return claude-code.Span
 function M.read(region, limit)
   local first, last = ENDS[region.mode](region)
-  local text = region.mode == "\22" and block_text(region)
+  local text = region.mode == "\22" and block_text(region, limit)
     or text_between(region.buf, first, last, limit)
   if #text > limit then
     return { first = first, last = last, text = cut(text, limit), truncated = true }
