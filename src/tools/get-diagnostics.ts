@@ -1,10 +1,11 @@
 import * as v from "valibot";
+import { bufferAt } from "../editor/buffers";
 import type { Diagnostic, EditorBuffer } from "../editor/model";
 import { realPath } from "../editor/path";
 import { EditorBusyError, type EditorPort } from "../editor/port";
 import { fileUri, pathsOfUri, rawUri } from "../lib/file-uri";
 import { type Client, isClaudeCode } from "../mcp/client";
-import { failed, json, type ToolResult } from "../mcp/protocol";
+import { failed, json, type ToolResult, texts } from "../mcp/protocol";
 import { defineTool, type Tool } from "../mcp/tool";
 import type { FileNames } from "./file-names";
 
@@ -29,14 +30,14 @@ export function getDiagnostics(editor: EditorPort, names: FileNames): Tool {
     const candidates = pathsOfUri(uri);
     if (candidates.length === 0) return failed(`Not a file URI of this machine: ${uri}`);
     await syncUpTo(editor, ONE_FILE_DEADLINE_MS);
-    const buffers = fileBuffers(editor);
-    const found = candidates.find((path) => buffers.has(realPath(path)));
+    const { state } = editor;
+    const found = candidates.find((path) => bufferAt(state, path));
     const path = found ?? (candidates[0] as string);
     const real = names.remember(client, path);
-    const buffer = buffers.get(real);
+    const buffer = found === undefined ? undefined : bufferAt(state, found);
     if (isClaudeCode(client)) expectWrite(real, buffer, client);
-    const items = buffer ? editor.state.diagnosticsOf(buffer.buf) : [];
-    return json([{ uri: uriFor(client, path), diagnostics: items.map(published) }]);
+    const items = buffer ? state.diagnosticsOf(buffer.buf) : [];
+    return texts(listed([{ uri: uriFor(client, path), items }]));
   }
 
   /** Claude Code asks for one file right before it writes that file. */
@@ -58,7 +59,7 @@ export function getDiagnostics(editor: EditorPort, names: FileNames): Tool {
       .map((file) => ({ uri: uriFor(client, names.of(client, file.path)), items: file.items }));
     const total = files.reduce((sum, file) => sum + file.items.length, 0);
     if (total <= MOST) {
-      return json(files.map(({ uri, items }) => ({ uri, diagnostics: items.map(published) })));
+      return texts(listed(files));
     }
     return { ...json(worst(files)), _meta: { truncated: true, total, returned: MOST } };
   }
@@ -101,17 +102,24 @@ async function settled(editor: EditorPort, deadlineMs: number): Promise<void> {
   });
 }
 
-/** File buffers by their real path. */
-function fileBuffers(editor: EditorPort): Map<string, EditorBuffer> {
-  const files = new Map<string, EditorBuffer>();
-  for (const buffer of editor.state.buffers) {
-    if (buffer.path) files.set(realPath(buffer.path), buffer);
-  }
-  return files;
-}
-
 function uriFor(client: Client, path: string): string {
   return isClaudeCode(client) ? rawUri(path) : fileUri(path);
+}
+
+/** The lists as JSON, by identity: `EditorState` replaces a list whenever it changes. */
+const written = new WeakMap<readonly Diagnostic[], string>();
+
+/** The answer's text. Writing 10,000 diagnostics takes some 4 ms, so each list is written once. */
+function listed(files: readonly { uri: string; items: readonly Diagnostic[] }[]): string {
+  const entries = files.map(({ uri, items }) => {
+    let text = written.get(items);
+    if (text === undefined) {
+      text = JSON.stringify(items.map(published));
+      written.set(items, text);
+    }
+    return `{"uri":${JSON.stringify(uri)},"diagnostics":${text}}`;
+  });
+  return `[${entries.join(",")}]`;
 }
 
 /** The shape of spec 4.6, which is VS Code's: a range must never be missing. */

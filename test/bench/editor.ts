@@ -39,9 +39,9 @@ export class Editor implements AsyncDisposable {
     return client;
   }
 
-  /** How Neovim's event loop fares while `work` goes on. */
-  async watched(work: () => Promise<unknown>): Promise<Standstill> {
-    await this.nvim.lua("BENCH.start()");
+  /** How Neovim's event loop fares while `work` goes on, and from the end of `prelude` (Lua) on. */
+  async watched(work: () => Promise<unknown>, prelude = ""): Promise<Standstill> {
+    await this.nvim.lua(`${prelude} BENCH.start()`);
     await work();
     return this.nvim.lua<Standstill>("return BENCH.stop()");
   }

@@ -3,6 +3,7 @@ import type { TestClient } from "../support/client";
 import { BareServer } from "./bare-server";
 import { Editor } from "./editor";
 import files from "./files.lua" with { type: "text" };
+import { RawClient } from "./raw-client";
 import { repetitions, type Scenario, type Values } from "./scenario";
 import { quantile, timings } from "./statistics";
 
@@ -46,11 +47,12 @@ export const roundTrips: Scenario = {
     using client = await editor.setUp(subject);
     const calls = repetitions(machine, CALLS);
     const tools = await toolNames(client);
+    using raw = await RawClient.open(await nvim.lock());
     const call = async (id: string, count: number, tool: string, args = {}): Promise<Values> =>
-      tools.has(tool) ? trip(id, count, () => client.call(tool, args)) : {};
+      tools.has(tool) ? trip(id, count, () => raw.call(tool, args)) : {};
     const values: Values = {
-      ...(await trip("ping", calls, () => client.request("ping"))),
-      ...(await trip("list", calls, () => client.request("tools/list"))),
+      ...(await trip("ping", calls, () => raw.request("ping"))),
+      ...(await trip("list", calls, () => raw.request("tools/list"))),
       ...(await call("dirty", calls, "checkDocumentDirty", { filePath: paths[0] })),
       ...(await call("editors", calls, "getOpenEditors")),
     };

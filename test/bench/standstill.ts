@@ -41,8 +41,11 @@ export const standstill: Scenario = {
     const messages = await editor.watched(() => sendBig(client));
     const idle = await editor.watched(() => Bun.sleep(messages.wall));
 
-    await editor.nvim.lua("FILES.diagnose_all(PATHS, 10000)");
-    const diagnostics = await editor.watched(() => repeat(() => client.call("getDiagnostics")));
+    // All of them are new, so the first answer has to wait for them.
+    const diagnostics = await editor.watched(
+      () => repeat(() => client.call("getDiagnostics")),
+      "FILES.diagnose_all(PATHS, 10000)",
+    );
     const alsoIdle = await editor.watched(() => Bun.sleep(diagnostics.wall));
     const changing = await editor.watched(() =>
       change(editor, () => client.call("getDiagnostics")),

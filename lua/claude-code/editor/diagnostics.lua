@@ -36,6 +36,7 @@ end
 ---@class claude-code.Lines
 ---@field count integer? unknown for a file that cannot be read
 ---@field at fun(lnum: integer): string? text of a 0-based line, fetched once
+---@field ascii table<integer, boolean> by line, where it is known: columns are bytes there
 
 ---@param buf integer
 ---@return claude-code.Lines
@@ -47,6 +48,7 @@ local function lines_of(buf)
       at = function(lnum)
         return lines and lines[lnum + 1]
       end,
+      ascii = {},
     }
   end
   local seen = {} ---@type table<integer, string>
@@ -60,6 +62,7 @@ local function lines_of(buf)
       end
       return line
     end,
+    ascii = {},
   }
 end
 
@@ -78,7 +81,15 @@ local function convert(lines, lnum, col)
     return lnum, 0
   end
   local line = lines.at(lnum)
-  return lnum, line and position.to_utf16(line, col) or col
+  if not line then
+    return lnum, col
+  end
+  local ascii = lines.ascii[lnum]
+  if ascii == nil then
+    ascii = position.is_ascii(line)
+    lines.ascii[lnum] = ascii
+  end
+  return lnum, ascii and math.min(col, #line) or position.to_utf16(line, col)
 end
 
 ---@param item vim.Diagnostic

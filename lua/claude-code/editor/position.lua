@@ -3,12 +3,19 @@ local has_encoding_argument = vim.fn.has("nvim-0.11") == 1
 
 local M = {}
 
+---Bytes, characters and UTF-16 code units are the same there.
+---@param line string
+---@return boolean
+function M.is_ascii(line)
+  return not line:find("[\128-\255]")
+end
+
 ---@param line string
 ---@param byte integer byte column; beyond the end means the end
 ---@return integer utf16 column in UTF-16 code units
 function M.to_utf16(line, byte)
   byte = math.max(0, math.min(byte, #line))
-  if byte == 0 or not line:find("[\128-\255]") then
+  if byte == 0 or M.is_ascii(line) then
     return byte
   end
   if has_encoding_argument then
@@ -23,7 +30,7 @@ end
 ---@return integer byte column
 function M.to_byte(line, utf16)
   utf16 = math.max(0, utf16)
-  if not line:find("[\128-\255]") then
+  if M.is_ascii(line) then
     return math.min(utf16, #line)
   end
   if has_encoding_argument then

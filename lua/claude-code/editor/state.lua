@@ -90,7 +90,10 @@ local function watch()
     })
   end
   on(BUFFER_EVENTS, mark_buffer)
-  on("OptionSet", mark_buffer, OPTIONS)
+  on("OptionSet", function()
+    -- Neovim does not say whose option it is; mostly the current buffer's.
+    mark_buffer(api.nvim_get_current_buf())
+  end, OPTIONS)
   on("TextChangedI", typed)
   on({ "BufEnter", "WinEnter", "TabEnter" }, M.touch)
   on("DiagnosticChanged", mark_diagnostics)
