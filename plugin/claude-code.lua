@@ -48,6 +48,11 @@ define("ClaudeCodeDiffDeny", "diff_deny", "reject the proposed edit that is show
 define("ClaudeCodeStart", "start", "offer this Neovim to the Claude CLI")
 define("ClaudeCodeStop", "stop", "stop the server")
 define("ClaudeCodeStatus", "status", "show the server, its clients and its workspace")
+define("ClaudeCodeInstall", "install", "download the executable, or install it from an archive", {
+  bang = true,
+  nargs = "?",
+  complete = "file",
+})
 define("ClaudeCodeLog", "log", "open the log file")
 
 --- <Plug>(NAME) does what :NAME does.

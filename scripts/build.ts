@@ -2,12 +2,12 @@
  * Builds the executable: `bun run build [TARGET…]` writes dist/claude-code-nvim for this
  * machine, or dist/TARGET/claude-code-nvim for each of Bun's compile targets named.
  */
-import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { BunPlugin } from "bun";
+import { signedAdHoc } from "./packaging/mach-o";
 
 const root = dirname(import.meta.dir);
-const entry = join(root, "src/main.ts");
 const name = "claude-code-nvim";
 
 /**
@@ -27,8 +27,16 @@ const withoutWinston: BunPlugin = {
   },
 };
 
-/** Writes the executable for `target` (Bun's name for a platform; none: this machine). */
-export async function build(outfile: string, target?: Bun.Build.CompileTarget): Promise<void> {
+/**
+ * Writes the executable for `target` (Bun's name for a platform; none: this machine), made of the
+ * sources below `source` (none: this checkout). The same sources give the same bytes, as long as
+ * the outfile has the same name.
+ */
+export async function build(
+  outfile: string,
+  target?: Bun.Build.CompileTarget,
+  source: string = root,
+): Promise<void> {
   await mkdir(dirname(outfile), { recursive: true });
   // Built aside and renamed, so that a running executable is never written to. In a folder
   // of its own, since the file's name is part of the result and has to stay the same.
@@ -36,7 +44,7 @@ export async function build(outfile: string, target?: Bun.Build.CompileTarget): 
   try {
     const made = join(work, basename(outfile));
     await Bun.build({
-      entrypoints: [entry],
+      entrypoints: [join(source, "src/main.ts")],
       minify: true,
       bytecode: true,
       plugins: [withoutWinston],
@@ -48,10 +56,17 @@ export async function build(outfile: string, target?: Bun.Build.CompileTarget): 
         autoloadBunfig: false,
       },
     });
+    if (target?.includes("darwin") ?? process.platform === "darwin") await sign(made);
     await rename(made, outfile);
   } finally {
     await rm(work, { recursive: true, force: true });
   }
+}
+
+async function sign(file: string): Promise<void> {
+  const unsigned = await readFile(file);
+  const signed = signedAdHoc(unsigned, name);
+  if (signed !== unsigned) await writeFile(file, signed);
 }
 
 if (import.meta.main) {

@@ -5,6 +5,7 @@ const USAGE = `Usage: claude-code-nvim COMMAND
 Commands:
   doctor      say why Claude Code and Neovim do not meet here, and what mends it
   hook EVENT  answer a hook of Claude Code: session-start, post-tool-use, stop, session-end
+  install     put executable, plugin and man page below a folder: --prefix DIR
   mcp         serve Neovim's diagnostics to Claude Code as the MCP server nvim-lsp, on stdio
   serve       connect Claude Code with the Neovim at $NVIM (started by the plugin)
 
@@ -19,6 +20,7 @@ type Command = (args: string[]) => Promise<number>;
 const COMMANDS: Record<string, () => Promise<Command>> = {
   doctor: async () => (await import("./commands/doctor")).doctor,
   hook: async () => (await import("./commands/hook")).hook,
+  install: async () => (await import("./commands/install")).install,
   mcp: async () => (await import("./commands/mcp")).mcp,
   serve: async () => (await import("./commands/serve")).serve,
 };

@@ -16,19 +16,10 @@ function M.root()
   return vim.fs.dirname(vim.fs.dirname(vim.fs.dirname(vim.fs.normalize(this))))
 end
 
---- The one stable path of the downloaded executable: outside stdpath(), which NVIM_APPNAME moves.
+--- The one stable path of the downloaded executable, for settings of other programs.
 ---@return string
 function M.managed_path()
-  local data
-  if vim.fn.has("win32") == 1 then
-    data = vim.env.LOCALAPPDATA
-  else
-    local xdg = vim.env.XDG_DATA_HOME
-    -- The XDG specification: a relative path is to be ignored.
-    data = xdg and vim.startswith(xdg, "/") and xdg or nil
-  end
-  data = data or vim.fs.joinpath(vim.uv.os_homedir(), ".local", "share")
-  return vim.fs.joinpath(vim.fs.normalize(data), "claude-code.nvim", "bin", NAME)
+  return require("claude-code.install.place").stable()
 end
 
 ---@param path string
@@ -63,23 +54,30 @@ local finders = {
     local path = vim.fs.joinpath(M.root(), "dist", NAME)
     return runs(path) and path or nil
   end,
+  --- The one of this plugin's version: another Neovim's plugin may have another one installed.
   managed = function()
-    local path = M.managed_path()
-    return runs(path) and path or nil
+    local target = require("claude-code.install.target").name()
+    local version = require("claude-code.contract").version
+    local path = target and require("claude-code.install.place").executable(version, target)
+    return path and runs(path) and path or nil
   end,
   system = on_path,
 }
 
 --- The command that gets an executable of this plugin's version.
----@param source? claude-code.BinarySource
+---@param source? claude-code.BinarySource where the present one is from; nil if there is none
 ---@return string
 function M.remedy(source)
-  if source == "system" then
+  local releases = require("claude-code.install.release")
+  if source == "system" or (source == "build" and releases.packaged()) then
     return "upgrade claude-code-nvim with the package manager that installed it"
   elseif source == "path" then
     return "replace that file, or take binary.path out of setup()"
+  elseif source == "build" then
+    return "run " .. releases.build_command()
   end
-  return ("run `cd %s && bun install && bun run build`"):format(vim.fn.shellescape(M.root()))
+  local release, message = releases.find()
+  return release and "run :ClaudeCodeInstall" or message --[[@as string]]
 end
 
 ---@param path string as the user wrote it
@@ -92,6 +90,35 @@ local function configured(path)
   end
   local text = "binary.path is %s, which is not an executable file; %s, then :ClaudeCodeStart"
   return nil, text:format(expanded, M.remedy("path"))
+end
+
+--- The executable downloaded for another version, when this version's cannot be had. Whether the
+--- two fit together is found out when it starts.
+---@param order claude-code.BinarySource[]
+---@return claude-code.Binary?
+local function outdated(order)
+  local path = M.managed_path()
+  local wanted = vim.tbl_contains(order, "managed") and runs(path)
+  if wanted and require("claude-code.install").permission() == "no" then
+    return { path = path, source = "managed" }
+  end
+end
+
+---@param order claude-code.BinarySource[]
+---@return string message what was looked for, and the command that helps
+local function not_found(order)
+  local places = {
+    build = vim.fs.joinpath(M.root(), "dist", NAME),
+    managed = M.managed_path(),
+    system = "$PATH",
+  }
+  local looked = vim.tbl_map(function(source)
+    return places[source]
+  end, order)
+  local remedy = order[1] == "system" and "install claude-code-nvim with your package manager"
+    or M.remedy(#order == 1 and order[1] or nil)
+  local text = "the executable %s was not found (looked in %s); %s, then :ClaudeCodeStart"
+  return text:format(NAME, table.concat(looked, ", "), remedy)
 end
 
 --- The executable to run under the options in effect.
@@ -109,25 +136,18 @@ function M.find()
       return { path = path, source = source }
     end
   end
-  local places = {
-    build = vim.fs.joinpath(M.root(), "dist", NAME),
-    managed = M.managed_path(),
-    system = "$PATH",
-  }
-  local looked = vim.tbl_map(function(source)
-    return places[source]
-  end, order)
-  local text = "the executable %s was not found (looked in %s); %s, then :ClaudeCodeStart"
-  return nil, text:format(NAME, table.concat(looked, ", "), M.remedy(order[1]))
+  return outdated(order) or nil, not_found(order)
 end
 
 --- Asks an executable for its version. Answers in the main loop; nil when it does not run.
 ---@param path string
 ---@param callback fun(version: string?, message: string?)
-function M.version(path, callback)
+---@param timeout_ms? integer 3000 if left out
+function M.version(path, callback, timeout_ms)
   local process = require("claude-code.process")
   local env = process.whole(process.environment())
-  local options = { text = true, timeout = 3000, env = env, clear_env = true, cwd = "/" }
+  local options =
+    { text = true, timeout = timeout_ms or 3000, env = env, clear_env = true, cwd = "/" }
   if vim.fn.has("win32") == 1 then
     options.cwd = vim.env.SystemRoot
   end

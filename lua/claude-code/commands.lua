@@ -121,6 +121,36 @@ function M.status()
   require("claude-code.report").open("Claude Code", require("claude-code.status").lines())
 end
 
+--- Says how an installation ended; a server that failed for want of it starts.
+---@param executable? string
+---@param message? string
+local function report_install(executable, message)
+  local notify = require("claude-code.notify")
+  if not executable then
+    return notify.error(message --[[@as string]])
+  end
+  notify.info("installed " .. executable)
+  if require("claude-code.server").state == "failed" then
+    require("claude-code").start()
+  end
+end
+
+--- Without a UI, as in a build step, it waits, and raises an error if it fails.
+---@param args { args: string, bang: boolean } args: path of an archive, or ""; bang: even if there
+function M.install(args)
+  local archive = args.args ~= "" and args.args or nil
+  local request = { archive = archive, force = args.bang }
+  local install = require("claude-code.install")
+  if #vim.api.nvim_list_uis() > 0 then
+    return install.start(request, report_install)
+  end
+  local executable, message = install.wait(request)
+  if not executable then
+    error("claude-code.nvim: " .. message, 0)
+  end
+  print("claude-code.nvim: installed " .. executable)
+end
+
 --- Opens the log file, which the plugin and the executable share.
 function M.log()
   local path = require("claude-code.log").path()

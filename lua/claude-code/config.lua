@@ -23,6 +23,8 @@ local M = {}
 ---@class claude-code.UserBinaryConfig
 ---@field path? string
 ---@field source? claude-code.BinaryChoice
+---@field download? boolean|"prompt"
+---@field mirror? string
 
 ---@class claude-code.UserDiagnosticsConfig
 ---@field block? boolean
@@ -88,6 +90,8 @@ local M = {}
 ---@class claude-code.BinaryConfig
 ---@field path? string
 ---@field source claude-code.BinaryChoice
+---@field download boolean|"prompt"
+---@field mirror? string
 
 ---@class claude-code.DiagnosticsConfig
 ---@field block boolean
@@ -189,6 +193,14 @@ local command = {
   end,
 }
 
+---@type claude-code.Type
+local download_url = {
+  expected = "an https:// URL (http:// for 127.0.0.1 alone)",
+  accepts = function(value)
+    return type(value) == "string" and require("claude-code.install.url").is_safe(value)
+  end,
+}
+
 ---@type claude-code.Option[]
 M.options = {
   {
@@ -211,6 +223,19 @@ M.options = {
     default = "auto",
     description = 'Where the executable comes from: "build" is dist/ in the plugin\'s own folder, '
       .. '"managed" the downloaded one, "system" the one on $PATH; "auto" takes the first of them.',
+  },
+  {
+    key = "binary.download",
+    type = t.any_of(t.boolean, t.one_of("prompt")),
+    default = true,
+    description = "Whether the executable is downloaded when it is first needed and not there. "
+      .. '"prompt" asks before. Not without a UI: there :ClaudeCodeInstall does it.',
+  },
+  {
+    key = "binary.mirror",
+    type = download_url,
+    description = "Where to download from instead of the project's releases: the archive is at "
+      .. "MIRROR/vVERSION/FILE there. It is checked against the sum in the plugin either way.",
   },
   {
     key = "diagnostics.block",

@@ -58,14 +58,29 @@ function M.crash_loop(ending)
   return text:format(ending.binary.path, ending.times, cause, last_words(ending), log)
 end
 
+--- The plugin's files are those of another version than what this Neovim has loaded.
+---@return string? version
+local function upgraded_to()
+  local ours = require("claude-code.contract")
+  local disk = require("claude-code.install.release").contract_on_disk()
+  if disk.version ~= ours.version or disk.number ~= ours.number then
+    return disk.version
+  end
+end
+
 ---@param binary claude-code.Binary
 ---@param version? string the executable's
 ---@return string
 function M.mismatch(binary, version)
   local text = "the executable %s has version %s and the plugin version %s, which do not fit "
-    .. "together; %s, then :ClaudeCodeStart"
+    .. "together; %s"
   local ours = require("claude-code.contract").version
-  return text:format(binary.path, version or "unknown", ours, remedy(binary))
+  local upgraded = upgraded_to()
+  local mend = remedy(binary) .. ", then :ClaudeCodeStart"
+  if upgraded then
+    mend = ("the plugin was upgraded to %s meanwhile: restart Neovim"):format(upgraded)
+  end
+  return text:format(binary.path, version or "unknown", ours, mend)
 end
 
 return M

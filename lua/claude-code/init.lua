@@ -29,19 +29,20 @@ function M.stop()
   require("claude-code.server").stop()
 end
 
+--- Installs the executable and waits for it; raises an error if it fails. For build steps:
+--- `build = function() require("claude-code").install() end`.
+---@param archive? string path of an archive that is here already; otherwise it is downloaded
+function M.install(archive)
+  local executable, message = require("claude-code.install").wait({ archive = archive })
+  if not executable then
+    error("claude-code.nvim: " .. message, 0)
+  end
+end
+
 --- What is going on, as data.
 ---@return claude-code.Status
 function M.status()
   return require("claude-code.status").get()
-end
-
---- A short text for a status line: "Claude waiting", "Claude working, 2 diffs". It follows what
---- happens without being asked to.
----@return string
-function M.statusline()
-  local statusline = require("claude-code.statusline")
-  statusline.follow()
-  return statusline.text()
 end
 
 return M

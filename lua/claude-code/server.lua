@@ -172,6 +172,23 @@ function spawn()
   require("claude-code.log").info(text, M.binary.path, M.binary.source, process.pid)
 end
 
+--- Gets the executable that is missing, if the options allow it, and goes on with it.
+---@param message string what to say if they do not
+---@param go_on fun()
+local function obtain(message, go_on)
+  M.state = "starting"
+  require("claude-code.install.consent").obtain(message, function(executable, failure)
+    if M.state ~= "starting" or M.process then
+      return -- stopped meanwhile, or started by another way
+    end
+    M.state = "stopped"
+    if executable then
+      return go_on()
+    end
+    fail(failure --[[@as string]])
+  end)
+end
+
 --- Starts the executable; does nothing while it runs or is being started.
 ---@param options? { asked?: boolean } asked: by the user, so that even the home folder is published
 function M.start(options)
@@ -182,8 +199,12 @@ function M.start(options)
   backoff, proven = require("claude-code.backoff").new(), false
   M.last_error = nil
   local binary, message = require("claude-code.binary").find()
-  if not binary then
+  if not binary and require("claude-code.install").permission() == "no" then
     return fail(message --[[@as string]])
+  elseif not binary then
+    return obtain(message --[[@as string]], function()
+      M.start(options)
+    end)
   end
   M.binary = binary
   M.state = "starting"

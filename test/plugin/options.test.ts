@@ -9,7 +9,7 @@ const PROBLEMS: [options: string, message: string][] = [
   [`{ binary = { pth = "x" } }`, "binary.pth: unknown option; did you mean binary.path?"],
   [`{ zzzzzzzzzz = 1 }`, "zzzzzzzzzz: unknown option"],
   [`{ 7 }`, "1: unknown option"],
-  [`{ binary = "x" }`, `binary: expected a table { path, source }, got "x"`],
+  [`{ binary = "x" }`, `binary: expected a table { path, source, download, mirror }, got "x"`],
   [`{ binary = { path = 5 } }`, "binary.path: expected a string, got 5"],
   [
     `{ binary = { source = "brew" } }`,

@@ -1,0 +1,147 @@
+#!/bin/sh
+# Installs claude-code-nvim and its Neovim plugin from a release, for people without a plugin
+# manager and without Homebrew:
+#
+#   sh install.sh [--version X.Y.Z] [--prefix DIR] [--mirror URL]
+#
+# The prefix is ~/.local if none is given: Neovim then finds the plugin by itself, and the
+# executable is ~/.local/bin/claude-code-nvim. The archive is checked against the release's
+# SHA256SUMS; if that cannot be done, nothing is installed.
+set -eu
+
+repository=claude-code-nvim/claude-code.nvim
+releases=https://github.com/$repository/releases
+
+main() {
+  version='' prefix=${HOME:?}/.local mirror=$releases/download
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --version) version=${2:?--version needs a version} && shift 2 ;;
+      --prefix) prefix=${2:?--prefix needs a folder} && shift 2 ;;
+      --mirror) mirror=${2:?--mirror needs a URL} && shift 2 ;;
+      *) fail "unknown argument $1; the head of this script lists the known ones" ;;
+    esac
+  done
+  case $mirror in
+    https://* | http://127.0.0.1:*) mirror=${mirror%/} ;;
+    *) fail "the mirror $mirror is not https" ;;
+  esac
+  case $prefix in
+    /*) ;;
+    *) prefix=$PWD/$prefix ;;
+  esac
+  need tar gzip
+  hasher
+  target=$(target)
+  [ -n "$version" ] || version=$(newest_version)
+  version=${version#v}
+
+  work=$(mktemp -d)
+  trap 'rm -rf "$work"' EXIT
+  trap 'exit 1' HUP INT TERM
+  name=claude-code-nvim-$version-$target
+  fetch "$mirror/v$version/SHA256SUMS" "$work/SHA256SUMS"
+  fetch "$mirror/v$version/$name.tar.gz" "$work/$name.tar.gz"
+  check "$work" "$name.tar.gz"
+  tar -x -z -o -f "$work/$name.tar.gz" -C "$work" || fail "the archive cannot be unpacked"
+  # Neither may reach a program that Bun compiled: they make it run other code.
+  (cd / && env -u BUN_OPTIONS -u BUN_BE_BUN "$work/$name/claude-code-nvim" install --prefix "$prefix") ||
+    fail "the executable does not run here, or $prefix is not writable$(musl_hint)"
+  echo "claude-code.nvim $version is installed. Put into Neovim's init.lua:"
+  echo '  require("claude-code").setup({})'
+}
+
+fail() {
+  echo "install.sh: $*" >&2
+  exit 1
+}
+
+need() {
+  for tool; do
+    command -v "$tool" >/dev/null 2>&1 || fail "$tool is missing; install it first"
+  done
+}
+
+# As in lua/claude-code/install/target.lua: the C library is that of the system's own shell.
+target() {
+  case $(uname -s) in
+    Linux) system=linux ;;
+    Darwin) system=darwin ;;
+    *) fail "there is no executable for $(uname -s); build it from source" ;;
+  esac
+  case $(uname -m) in
+    x86_64 | amd64) machine=x64 ;;
+    aarch64 | arm64) machine=arm64 ;;
+    *) fail "there is no executable for $(uname -m); build it from source" ;;
+  esac
+  libc=''
+  if [ "$system" = linux ] && head -c 8192 /bin/sh | grep -q /ld-musl-; then
+    libc=-musl
+  fi
+  echo "$system-$machine$libc"
+}
+
+musl_hint() {
+  case $target in
+    *-musl) echo " (it needs libstdc++: apk add libstdc++)" ;;
+  esac
+}
+
+# The page of the newest release is at an address that ends in its tag.
+newest_version() {
+  if command -v curl >/dev/null 2>&1; then
+    page=$(curl -fsSLI --proto '=https' -o /dev/null -w '%{url_effective}' "$releases/latest")
+  else
+    need wget
+    page=$(wget -S --spider -O /dev/null "$releases/latest" 2>&1 |
+      sed -n 's/^ *[Ll]ocation: *\([^ ]*\).*/\1/p' | tail -n 1)
+  fi || page=''
+  case $page in
+    */releases/tag/v*) echo "${page##*/v}" ;;
+    *) fail "the newest version cannot be found out; name one by --version" ;;
+  esac
+}
+
+# fetch URL FILE: an address that is not https is not followed.
+fetch() {
+  if command -v curl >/dev/null 2>&1; then
+    case $1 in
+      http://127.0.0.1:*) set -- "$@" --proto '=http' --noproxy 127.0.0.1 ;;
+      *) set -- "$@" --proto '=https' --tlsv1.2 ;;
+    esac
+    url=$1 file=$2
+    shift 2
+    curl -fsSL --proto-redir '=https' --connect-timeout 20 --speed-limit 1024 --speed-time 30 \
+      "$@" -o "$file" "$url" || fail "cannot download $url"
+  else
+    need wget
+    # Its redirects may leave https; the check of the sum is what counts.
+    wget -q -T 30 -O "$2" "$1" || fail "cannot download $1"
+  fi
+}
+
+hasher() {
+  for hash in sha256sum shasum openssl; do
+    ! command -v "$hash" >/dev/null 2>&1 || return 0
+  done
+  fail "the archive could not be checked: sha256sum, shasum and openssl are missing"
+}
+
+sha256() {
+  case $hash in
+    sha256sum) sha256sum <"$1" ;;
+    shasum) shasum -a 256 <"$1" ;;
+    openssl) openssl dgst -sha256 -r <"$1" ;;
+  esac | cut -c 1-64
+}
+
+# check FOLDER FILE
+check() {
+  wanted=$(sed -n "s/^\([0-9a-f]\{64\}\)  $2\$/\1/p" "$1/SHA256SUMS")
+  [ -n "$wanted" ] || fail "SHA256SUMS does not name $2, so it cannot be checked"
+  found=$(sha256 "$1/$2")
+  [ "$found" = "$wanted" ] ||
+    fail "$2 is damaged or was tampered with: its SHA-256 is $found instead of $wanted"
+}
+
+main "$@"

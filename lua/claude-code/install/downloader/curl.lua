@@ -1,0 +1,66 @@
+--- Downloads by curl. It reads the user's ~/.curlrc and proxy variables.
+local M = {}
+
+local task = require("claude-code.install.task")
+local url = require("claude-code.install.url")
+
+--- curl's exit codes whose cause its own words leave unclear.
+local CAUSES = {
+  [1] = "it leads to an address that is not https, which is not followed",
+  [18] = "the connection was cut off",
+  [23] = "the archive could not be written: is the disk full?",
+  [28] = "the server does not answer, or too slowly",
+  [63] = "the server offers a file that is larger than the release's",
+}
+
+--- No byte could be resumed: the server does not know how.
+local NO_RANGES = 33
+
+---@return boolean
+function M.available()
+  return vim.fn.executable("curl") == 1
+end
+
+---@param transfer claude-code.Transfer
+---@return string[]
+local function command(transfer)
+  local limits = transfer.limits
+  local words = { "curl", "--fail", "--location", "--silent", "--show-error" }
+  local function add(...)
+    vim.list_extend(words, { ... })
+  end
+  add("--proto-redir", "=https", "--max-redirs", "10")
+  if url.is_loopback(transfer.url) then
+    add("--proto", "=http,https", "--noproxy", "127.0.0.1,localhost,::1")
+  else
+    add("--proto", "=https", "--tlsv1.2")
+  end
+  add("--connect-timeout", tostring(limits.connect_s))
+  -- Less than 1 KiB a second for so long is a server that hangs.
+  add("--speed-limit", "1024", "--speed-time", tostring(limits.stall_s))
+  add("--max-time", tostring(limits.total_s), "--max-filesize", tostring(transfer.size))
+  if transfer.resume_at > 0 then
+    add("--continue-at", tostring(transfer.resume_at))
+  end
+  add("--output", transfer.path, "--url", transfer.url)
+  return words
+end
+
+---@param transfer claude-code.Transfer
+---@return boolean? done
+---@return string? cause
+function M.fetch(transfer)
+  local result = task.system(command(transfer), { cwd = vim.fs.dirname(transfer.path) })
+  if result.code == 0 then
+    return true
+  elseif result.code == NO_RANGES and transfer.resume_at > 0 then
+    vim.uv.fs_unlink(transfer.path)
+    return M.fetch(vim.tbl_extend("force", transfer, { resume_at = 0 }))
+  end
+  local said = vim.trim(result.stderr):match("[^\n]+$") or ""
+  said = said:gsub("^curl: %(%d+%) ", "")
+  local cause = CAUSES[result.code]
+  return nil, cause and ("%s (curl: %s)"):format(cause, said) or said
+end
+
+return M

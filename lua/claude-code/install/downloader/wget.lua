@@ -1,0 +1,86 @@
+--- Downloads by GNU Wget, for machines without curl. It reads the user's ~/.wgetrc and proxy
+--- variables. Its own redirects could leave https, so they are followed here, one call each.
+local M = {}
+
+local task = require("claude-code.install.task")
+local url = require("claude-code.install.url")
+
+local MAX_REDIRECTS = 10
+
+--- Wget's exit codes.
+local CAUSES = {
+  [3] = "the archive could not be written: is the disk full?",
+  [4] = "the server cannot be reached, does not answer, or cut the connection off",
+  [5] = "its certificate cannot be verified",
+  [124] = "the server is too slow",
+}
+
+--- BusyBox has a wget that knows none of what is needed here.
+---@return boolean
+function M.available()
+  if vim.fn.executable("wget") == 0 then
+    return false
+  end
+  return task.system({ "wget", "--version" }, { cwd = "/" }).stdout:find("GNU Wget", 1, true) ~= nil
+end
+
+---@param transfer claude-code.Transfer
+---@param address string
+---@return string[]
+local function command(transfer, address)
+  local words = { "wget", "--server-response", "--max-redirect=0", "--tries=1" }
+  local function add(...)
+    vim.list_extend(words, { ... })
+  end
+  add("--connect-timeout=" .. transfer.limits.connect_s)
+  add("--read-timeout=" .. transfer.limits.stall_s)
+  if url.is_loopback(address) then
+    add("--no-proxy")
+  end
+  add("--continue", "--output-document=" .. transfer.path, "--", address)
+  return words
+end
+
+---@param output string
+---@return string? address that the server sends us to
+local function redirect(output)
+  if output:match("HTTP/[%d.]+ 30[12378]") then
+    return output:match("\n%s*[Ll]ocation: (%S+)")
+  end
+end
+
+---@param result { code: integer, stderr: string }
+---@return string
+local function cause(result)
+  local status = result.stderr:match("ERROR (%d+[^\n]*)")
+  return CAUSES[result.code]
+    or (status and "the server answered " .. status)
+    or ("wget ended with code %d"):format(result.code)
+end
+
+---@param transfer claude-code.Transfer
+---@return boolean? done
+---@return string? cause
+function M.fetch(transfer)
+  local address = transfer.url
+  for _ = 1, MAX_REDIRECTS do
+    local result = task.system(command(transfer, address), {
+      cwd = vim.fs.dirname(transfer.path),
+      timeout = transfer.limits.total_s * 1000,
+      env = { LC_ALL = "C" },
+    })
+    if result.code == 0 then
+      return true
+    end
+    local target = redirect(result.stderr)
+    if not target then
+      return nil, cause(result)
+    elseif not target:match("^https://") then
+      return nil, "it leads to an address that is not https, which is not followed"
+    end
+    address = target
+  end
+  return nil, "it leads from one address to the next without an end"
+end
+
+return M

@@ -1,0 +1,111 @@
+--- The one archive that this version of the plugin accepts on this machine: pinned by its size and
+--- its SHA-256 in manifest.lua.
+local M = {}
+
+---@class claude-code.Release
+---@field version string
+---@field target string
+---@field file string name of the archive
+---@field url string
+---@field sha256 string
+---@field size integer in bytes
+
+--- Read from the disk, not by require(): a plugin manager may just have put a newer version there,
+--- and its build step wants that one's executable.
+---@param name string
+---@return table?
+local function read(name)
+  local root = require("claude-code.binary").root()
+  local chunk = loadfile(vim.fs.joinpath(root, "lua", "claude-code", name .. ".lua"))
+  return chunk and chunk()
+end
+
+--- The versions of the plugin as it is on the disk now.
+---@return claude-code.Contract
+function M.contract_on_disk()
+  return read("contract") or require("claude-code.contract")
+end
+
+--- Whether this copy of the plugin was installed together with its executable: release archives
+--- hold no manifest.
+---@return boolean
+function M.packaged()
+  return read("manifest") == nil
+end
+
+--- The commands that make an executable from this checkout.
+---@return string
+function M.build_command()
+  local root = vim.fn.shellescape(require("claude-code.binary").root())
+  return ("`cd %s && bun install && bun run build`"):format(root)
+end
+
+---@param manifest claude-code.Manifest
+---@return string? message if it is not the manifest of what lies on the disk
+local function mismatch(manifest)
+  local contract = M.contract_on_disk()
+  if
+    next(manifest.targets)
+    and manifest.version == contract.version
+    and manifest.contract == contract.number
+  then
+    return nil
+  end
+  local text = "this checkout of the plugin (version %s) is not a released one, so no prebuilt "
+    .. 'executable belongs to it; pin a release (`version = "*"` in lazy.nvim, or `git checkout` '
+    .. "of a tag), or build the executable: %s"
+  return text:format(contract.version, M.build_command())
+end
+
+---@param base string without a slash at the end
+---@param version string
+---@param file string
+---@return string
+local function url(base, version, file)
+  return ("%s/v%s/%s"):format(base, version, file)
+end
+
+--- The archive to install here.
+---@return claude-code.Release?
+---@return string? message why there is none, and what to do
+function M.find()
+  local manifest = read("manifest")
+  if not manifest then
+    local text = "this copy of the plugin (%s) came together with its executable; "
+      .. "reinstall both the way you installed them"
+    return nil, text:format(require("claude-code.binary").root())
+  end
+  local problem = mismatch(manifest)
+  if problem then
+    return nil, problem
+  end
+  local target, machine = require("claude-code.install.target").name()
+  local archive = target and manifest.targets[target]
+  if not archive then
+    local text = "there is no prebuilt executable for %s; build it: %s"
+    return nil, text:format(machine or target, M.build_command())
+  end
+  local mirror = require("claude-code.config").get().binary.mirror
+  local base = (mirror or manifest.releases):gsub("/+$", "")
+  return {
+    version = manifest.version,
+    target = target,
+    file = archive.file,
+    url = url(base, manifest.version, archive.file),
+    sha256 = archive.sha256,
+    size = archive.size,
+  }
+end
+
+--- The target of the archive with this sum, for a message about the wrong one.
+---@param sha256 string
+---@return string?
+function M.target_with(sha256)
+  for target, archive in pairs((read("manifest") or { targets = {} }).targets) do
+    if archive.sha256 == sha256 then
+      return target
+    end
+  end
+end
+
+return M

@@ -1,0 +1,81 @@
+--- Functions that wait for programs and files, written from top to bottom, while Neovim goes on.
+local M = {}
+
+---@type table<thread, fun(value: any, message: string?)>
+local callbacks = setmetatable({}, { __mode = "k" })
+---@type table<vim.SystemObj, true>
+local programs = {}
+
+---@param thread thread
+local function step(thread, ...)
+  local ok, value, message = coroutine.resume(thread, ...)
+  if not ok then
+    callbacks[thread](nil, debug.traceback(thread, tostring(value)))
+  elseif coroutine.status(thread) == "dead" then
+    callbacks[thread](value, message)
+  end
+end
+
+--- Runs `body`, which may wait by the functions below; it returns a value, or nil and a message.
+---@param body fun(): any, string?
+---@param callback fun(value: any, message: string?) called in the main loop
+function M.run(body, callback)
+  local thread = coroutine.create(body)
+  callbacks[thread] = vim.schedule_wrap(callback)
+  step(thread)
+end
+
+--- Waits until `start` has called the function that it is given; returns what that was given.
+---@param start fun(done: fun(...))
+---@return any ...
+function M.await(start)
+  local thread = assert(coroutine.running())
+  start(vim.schedule_wrap(function(...)
+    step(thread, ...)
+  end))
+  return coroutine.yield()
+end
+
+---@param ms integer
+function M.sleep(ms)
+  M.await(function(done)
+    vim.defer_fn(done, ms)
+  end)
+end
+
+--- Programs that still run when Neovim ends would write into files that nobody wants any more.
+local function end_programs_with_neovim()
+  vim.api.nvim_create_autocmd("VimLeavePre", {
+    group = vim.api.nvim_create_augroup("claude-code.install", { clear = true }),
+    callback = function()
+      for program in pairs(programs) do
+        program:kill("sigkill")
+      end
+    end,
+  })
+end
+
+--- Runs a program to its end. One that cannot be started has the code -1.
+---@param command string[]
+---@param options { cwd: string, timeout?: integer, env?: table<string, string> } timeout in ms
+---@return { code: integer, stdout: string, stderr: string } code 124: the time was up
+function M.system(command, options)
+  options = vim.tbl_extend("force", { text = true }, options)
+  return M.await(function(done)
+    local program
+    local ok, failure = pcall(function()
+      program = vim.system(command, options, function(result)
+        programs[program] = nil
+        done({ code = result.code, stdout = result.stdout or "", stderr = result.stderr or "" })
+      end)
+    end)
+    if ok then
+      programs[program] = true
+      end_programs_with_neovim()
+    else
+      done({ code = -1, stdout = "", stderr = tostring(failure) })
+    end
+  end)
+end
+
+return M

@@ -1,0 +1,54 @@
+--- Takes the executable out of a verified archive.
+local M = {}
+
+local task = require("claude-code.install.task")
+
+--- Windows' own tar, since another one on the path may take `C:` for a host.
+---@return string
+local function tar()
+  if vim.fn.has("win32") == 1 then
+    return vim.fs.joinpath(vim.env.SystemRoot, "System32", "tar.exe")
+  end
+  return "tar"
+end
+
+--- Until the data are on the disk, a power cut could leave an executable of zeros behind the rename.
+---@param path string
+local function flush(path)
+  local file = vim.uv.fs_open(path, "r+", 0)
+  if file then
+    task.await(function(done)
+      vim.uv.fs_fsync(file, done)
+    end)
+    vim.uv.fs_close(file)
+  end
+end
+
+--- Unpacks the executable alone, to FOLDER/claude-code-nvim.
+---@param archive string
+---@param release claude-code.Release
+---@param folder string empty
+---@return string? executable
+---@return string? message
+function M.executable(archive, release, folder)
+  local name = require("claude-code.install.place").name()
+  local top = release.file:gsub("%.tar%.gz$", "")
+  -- -o: not with the owner that the archive names, when root unpacks.
+  local command = { tar(), "-x", "-z", "-o", "-f", archive, "-C", folder, top .. "/" .. name }
+  local result = task.system(command, { cwd = folder })
+  if result.code ~= 0 then
+    local text = "cannot unpack %s into %s: %s; free some space there or mend the cause, then "
+      .. ":ClaudeCodeInstall"
+    return nil, text:format(archive, folder, vim.trim(result.stderr):match("^[^\n]*"))
+  end
+  local executable = vim.fs.joinpath(folder, name)
+  local moved, failure = vim.uv.fs_rename(vim.fs.joinpath(folder, top, name), executable)
+  if not moved then
+    return nil, ("cannot move the executable out of %s (%s)"):format(folder, failure)
+  end
+  vim.uv.fs_rmdir(vim.fs.joinpath(folder, top))
+  flush(executable)
+  return executable
+end
+
+return M

@@ -1,0 +1,58 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Glob, gzipSync } from "bun";
+import { type Entry, tar } from "./tar";
+import { executableName, type Target } from "./targets";
+
+/** Below the repository: the plugin, its help, the man page, and what a reader looks for. */
+const FILES = ["lua/**/*.lua", "plugin/**/*.lua", "doc/*", "LICENSE", "README.md", "CHANGELOG.md"];
+/**
+ * Not in an archive, since it holds the archives' own sums. Its absence tells the plugin that it
+ * was installed from an archive, executable included.
+ */
+const MANIFEST = "lua/claude-code/manifest.lua";
+
+export function archiveName(version: string, target: Target): string {
+  return `claude-code-nvim-${version}-${target.name}.tar.gz`;
+}
+
+export interface ArchiveOptions {
+  root: string;
+  version: string;
+  target: Target;
+  executable: Uint8Array;
+  /** libdeflate's, 1 to 12. */
+  level: number;
+}
+
+/**
+ * A release archive: one folder with the executable on top. The same input gives the same bytes on
+ * every machine; Bun's own libdeflate, and no system's gzip, compresses it.
+ */
+export async function archive(options: ArchiveOptions): Promise<Uint8Array> {
+  const { root, target, version, level } = options;
+  const folder = archiveName(version, target).replace(/\.tar\.gz$/, "");
+  const entries: Entry[] = [
+    {
+      path: `${folder}/${executableName(target)}`,
+      content: options.executable,
+      executable: true,
+    },
+  ];
+  for (const path of await sources(root)) {
+    const content = await readFile(join(root, path));
+    entries.push({ path: `${folder}/${path}`, content, executable: false });
+  }
+  return withoutOrigin(gzipSync(tar(entries), { level, library: "libdeflate" } as never));
+}
+
+async function sources(root: string): Promise<string[]> {
+  const found = FILES.flatMap((pattern) => [...new Glob(pattern).scanSync({ cwd: root })]);
+  return found.map((path) => path.replaceAll("\\", "/")).filter((path) => path !== MANIFEST);
+}
+
+/** Byte 9 of a gzip file names the system that wrote it: always "unknown". */
+function withoutOrigin(zipped: Uint8Array<ArrayBuffer>): Uint8Array {
+  zipped[9] = 255;
+  return zipped;
+}

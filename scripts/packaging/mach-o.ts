@@ -1,0 +1,166 @@
+import { createHash } from "node:crypto";
+
+/**
+ * Code signatures of macOS executables: 64-bit Mach-O files, little-endian; the signature inside
+ * is big-endian. Layouts as in Apple's <mach-o/loader.h> and <kern/cs_blobs.h>.
+ */
+const MAGIC_64 = 0xfeedfacf;
+const HEADER_BYTES = 32;
+const LC_SEGMENT_64 = 0x19;
+const LC_CODE_SIGNATURE = 0x1d;
+
+const EMBEDDED_SIGNATURE = 0xfade0cc0;
+const CODE_DIRECTORY = 0xfade0c02;
+const CODE_DIRECTORY_SLOT = 0;
+/** Version 2.4 of the directory: the first with the limits of the executable segment. */
+const DIRECTORY_VERSION = 0x20400;
+const DIRECTORY_BYTES = 88;
+const ADHOC_LINKER_SIGNED = 0x20002;
+const MAIN_BINARY = 1;
+const SHA256 = 2;
+const HASH_BYTES = 32;
+const PAGE_BITS = 12;
+
+interface Command {
+  kind: number;
+  /** Offset of the load command in the file. */
+  at: number;
+}
+
+interface SignaturePlace {
+  command: number;
+  /** Where the signature begins in the file; it signs all bytes before. */
+  offset: number;
+  size: number;
+}
+
+/** A sentence about what is wrong with the signature, or undefined if it is valid and ad-hoc. */
+export function signatureProblem(file: Buffer): string | undefined {
+  const place = findSignature(file);
+  if (!place) return "it has no code signature";
+  if (place.offset + place.size !== file.length) return "its code signature is not its end";
+  if (file.readUInt32BE(place.offset) !== EMBEDDED_SIGNATURE) return "its signature is unreadable";
+  const directory = findDirectory(file, place);
+  if (directory === undefined) return "its signature has no code directory";
+  return directoryProblem(file, directory, place);
+}
+
+/**
+ * Gives a Mach-O executable a valid ad-hoc signature and returns it. One that is valid already is
+ * returned as it is: Bun signs what it compiles for arm64, but leaves x64 with the signature of its
+ * own runtime, which does not cover what was added to it (measured with Bun 1.4.5); macOS may
+ * kill such a process.
+ */
+export function signedAdHoc(file: Buffer, identifier: string): Buffer {
+  if (signatureProblem(file) === undefined) return file;
+  const place = findSignature(file);
+  if (!place) throw new Error("a Mach-O executable without room for a code signature");
+  const size = signatureBytes(place.offset, identifier);
+  const signed = Buffer.alloc(place.offset + size);
+  file.copy(signed, 0, 0, place.offset);
+  signed.writeUInt32LE(size, place.command + 12);
+  const text = segment(signed, "__TEXT");
+  const linkedit = segment(signed, "__LINKEDIT");
+  linkedit.setFileSize(signed.length - linkedit.fileOffset);
+  writeSignature(signed, place.offset, identifier, text.fileSize);
+  return signed;
+}
+
+function* commands(file: Buffer): Generator<Command> {
+  if (file.length < HEADER_BYTES || file.readUInt32LE(0) !== MAGIC_64) {
+    throw new Error("not a 64-bit Mach-O file");
+  }
+  const count = file.readUInt32LE(16);
+  for (let i = 0, at = HEADER_BYTES; i < count; i++) {
+    yield { kind: file.readUInt32LE(at), at };
+    at += file.readUInt32LE(at + 4);
+  }
+}
+
+function findSignature(file: Buffer): SignaturePlace | undefined {
+  for (const { kind, at } of commands(file)) {
+    if (kind !== LC_CODE_SIGNATURE) continue;
+    return { command: at, offset: file.readUInt32LE(at + 8), size: file.readUInt32LE(at + 12) };
+  }
+  return undefined;
+}
+
+function segment(file: Buffer, name: string) {
+  for (const { kind, at } of commands(file)) {
+    if (kind !== LC_SEGMENT_64) continue;
+    if (file.toString("latin1", at + 8, at + 24).replace(/\0+$/, "") !== name) continue;
+    return {
+      fileOffset: Number(file.readBigUInt64LE(at + 40)),
+      fileSize: Number(file.readBigUInt64LE(at + 48)),
+      setFileSize: (size: number) => void file.writeBigUInt64LE(BigInt(size), at + 48),
+    };
+  }
+  throw new Error(`a Mach-O executable without a segment ${name}`);
+}
+
+/** Offset in the file of the signature's code directory. */
+function findDirectory(file: Buffer, place: SignaturePlace): number | undefined {
+  const count = file.readUInt32BE(place.offset + 8);
+  for (let i = 0; i < count; i++) {
+    const entry = place.offset + 12 + 8 * i;
+    if (file.readUInt32BE(entry) !== CODE_DIRECTORY_SLOT) continue;
+    const at = place.offset + file.readUInt32BE(entry + 4);
+    return file.readUInt32BE(at) === CODE_DIRECTORY ? at : undefined;
+  }
+  return undefined;
+}
+
+function directoryProblem(file: Buffer, at: number, place: SignaturePlace): string | undefined {
+  const slots = file.readUInt32BE(at + 28);
+  const limit = file.readUInt32BE(at + 32);
+  if ((file.readUInt32BE(at + 12) & 2) === 0) return "its signature is not ad-hoc";
+  if (limit !== place.offset) return "its signature does not cover the whole file";
+  if (file.readUInt8(at + 37) !== SHA256) return "its signature is not of SHA-256";
+  const page = 1 << file.readUInt8(at + 39);
+  if (slots !== Math.ceil(limit / page)) return "its signature has too few pages";
+  let hash = at + file.readUInt32BE(at + 16);
+  for (let start = 0; start < limit; start += page, hash += HASH_BYTES) {
+    const signed = file.subarray(hash, hash + HASH_BYTES);
+    if (!sha256(file.subarray(start, Math.min(start + page, limit))).equals(signed)) {
+      return `its signature does not match the bytes from ${start} on`;
+    }
+  }
+  return undefined;
+}
+
+function pageCount(limit: number): number {
+  return Math.ceil(limit / (1 << PAGE_BITS));
+}
+
+function signatureBytes(limit: number, identifier: string): number {
+  return 20 + DIRECTORY_BYTES + identifier.length + 1 + HASH_BYTES * pageCount(limit);
+}
+
+/** Writes a signature that holds one blob, the code directory, over all bytes before `offset`. */
+function writeSignature(file: Buffer, offset: number, identifier: string, text: number): void {
+  const at = offset + 20;
+  const size = file.length - offset;
+  writeWords(file, offset, [EMBEDDED_SIGNATURE, size, 1, CODE_DIRECTORY_SLOT, 20]);
+  const hashes = DIRECTORY_BYTES + identifier.length + 1;
+  writeWords(file, at, [
+    ...[CODE_DIRECTORY, size - 20, DIRECTORY_VERSION, ADHOC_LINKER_SIGNED],
+    ...[hashes, DIRECTORY_BYTES, 0, pageCount(offset), offset],
+  ]);
+  file.set([HASH_BYTES, SHA256, 0, PAGE_BITS], at + 36);
+  // Base (0) and size of the segment with the code, and that this is a program.
+  file.writeBigUInt64BE(BigInt(text), at + 72);
+  file.writeBigUInt64BE(BigInt(MAIN_BINARY), at + 80);
+  file.write(`${identifier}\0`, at + DIRECTORY_BYTES, "latin1");
+  const page = 1 << PAGE_BITS;
+  for (let start = 0, hash = at + hashes; start < offset; start += page, hash += HASH_BYTES) {
+    sha256(file.subarray(start, Math.min(start + page, offset))).copy(file, hash);
+  }
+}
+
+function writeWords(file: Buffer, at: number, words: number[]): void {
+  for (const [i, word] of words.entries()) file.writeUInt32BE(word, at + 4 * i);
+}
+
+function sha256(bytes: Uint8Array): Buffer {
+  return createHash("sha256").update(bytes).digest();
+}

@@ -1,0 +1,55 @@
+import { readFile } from "node:fs/promises";
+import type { Repository } from "./repository";
+
+/** One archive of a release. */
+export interface Asset {
+  target: string;
+  file: string;
+  /** In hexadecimal. */
+  sha256: string;
+  /** In bytes. */
+  size: number;
+}
+
+/** lua/claude-code/manifest.lua: what the plugin accepts as its executable, and from where. */
+export function renderManifest(repository: Repository, contract: number, assets: Asset[]): string {
+  const targets = assets.map(
+    ({ target, file, sha256, size }) =>
+      `    ["${target}"] = {\n` +
+      `      file = "${file}",\n` +
+      `      sha256 = "${sha256}",\n` +
+      `      size = ${size},\n` +
+      "    },\n",
+  );
+  return `--- The release that belongs to this version of the plugin; written by scripts/release.
+---@class claude-code.Manifest
+---@field version string
+---@field contract integer as in claude-code.contract
+---@field releases string URL: an archive is at releases/vVERSION/FILE
+---@field targets table<string, claude-code.Archive> by target; none before the release
+---@class claude-code.Archive
+---@field file string
+---@field sha256 string in hexadecimal
+---@field size integer in bytes
+return {
+  version = "${repository.version}",
+  contract = ${contract},
+  releases = "${repository.url}/releases/download",
+  targets = {${targets.length > 0 ? `\n${targets.join("")}  ` : ""}},
+}
+`;
+}
+
+/** The assets that a manifest written by `renderManifest` pins. */
+export async function readManifest(path: string): Promise<Asset[]> {
+  const text = await readFile(path, "utf8");
+  const entry = /\["([\w-]+)"\] = \{\s+file = "(.+)",\s+sha256 = "(\w{64})",\s+size = (\d+),/g;
+  return [...text.matchAll(entry)].map(([, target = "", file = "", sha256 = "", size]) => {
+    return { target, file, sha256, size: Number(size) };
+  });
+}
+
+/** The file SHA256SUMS, as `sha256sum --check` reads it. */
+export function renderSums(assets: Asset[]): string {
+  return assets.map(({ sha256, file }) => `${sha256}  ${file}\n`).join("");
+}

@@ -1,0 +1,69 @@
+/** A kind of machine for which a release has an archive. */
+export interface Target {
+  /** As the plugin (lua/claude-code/install/target.lua) and install.sh name it. */
+  name: string;
+  /** As Bun names it. */
+  bun: Bun.Build.CompileTarget;
+  format: "ELF" | "Mach-O" | "PE";
+  machine: "x64" | "arm64";
+  /** The program that loads the executable, where its file names one. */
+  loader?: string;
+}
+
+/**
+ * x64 is Bun's "baseline": it runs on processors without AVX2. With Bun 1.4 it has the same bytes
+ * as the other x64.
+ */
+export const TARGETS: readonly Target[] = [
+  {
+    name: "linux-x64",
+    bun: "bun-linux-x64-baseline",
+    format: "ELF",
+    machine: "x64",
+    loader: "/lib64/ld-linux-x86-64.so.2",
+  },
+  {
+    name: "linux-arm64",
+    bun: "bun-linux-arm64",
+    format: "ELF",
+    machine: "arm64",
+    loader: "/lib/ld-linux-aarch64.so.1",
+  },
+  {
+    name: "linux-x64-musl",
+    bun: "bun-linux-x64-baseline-musl",
+    format: "ELF",
+    machine: "x64",
+    loader: "/lib/ld-musl-x86_64.so.1",
+  },
+  {
+    name: "linux-arm64-musl",
+    bun: "bun-linux-arm64-musl",
+    format: "ELF",
+    machine: "arm64",
+    loader: "/lib/ld-musl-aarch64.so.1",
+  },
+  { name: "darwin-arm64", bun: "bun-darwin-arm64", format: "Mach-O", machine: "arm64" },
+  { name: "darwin-x64", bun: "bun-darwin-x64", format: "Mach-O", machine: "x64" },
+  { name: "windows-x64", bun: "bun-windows-x64-baseline", format: "PE", machine: "x64" },
+];
+
+/** The targets of these names, or an error that lists the known ones. */
+export function targetsNamed(names: string[]): Target[] {
+  return names.map((name) => {
+    const target = TARGETS.find((candidate) => candidate.name === name);
+    if (target) return target;
+    const known = TARGETS.map((candidate) => candidate.name).join(", ");
+    throw new Error(`unknown target ${name}; the known ones are ${known}`);
+  });
+}
+
+/** The target of the machine that runs this; on Linux the one for glibc. */
+export function nativeTarget(): Target {
+  const system = process.platform === "win32" ? "windows" : process.platform;
+  return targetsNamed([`${system}-${process.arch}`])[0] as Target;
+}
+
+export function executableName(target: Target): string {
+  return target.format === "PE" ? "claude-code-nvim.exe" : "claude-code-nvim";
+}

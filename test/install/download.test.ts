@@ -1,0 +1,142 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { utimesSync } from "node:fs";
+import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DataFolder, install, Publication } from "../support/installer";
+import { NEOVIMS, type NeovimVersion, type TestNeovim, temporaryFolder } from "../support/neovim";
+import type { Behaviour } from "../support/release-server";
+
+/** The real archive of this machine, from a server on 127.0.0.1 that does what it should not. */
+let published: Publication;
+let neovim: TestNeovim;
+let data: DataFolder;
+
+beforeAll(async () => {
+  published = await Publication.start();
+});
+afterAll(() => published[Symbol.asyncDispose]());
+
+function inNeovim(version: NeovimVersion): void {
+  beforeAll(async () => {
+    neovim = await published.neovim(version);
+  });
+  afterAll(() => neovim[Symbol.asyncDispose]());
+  beforeEach(async () => {
+    data = await new DataFolder().use(neovim);
+    published.server.reset("good");
+    await useTools("curl");
+  });
+  afterEach(() => data[Symbol.asyncDispose]());
+}
+
+function useTools(...tools: string[]): Promise<unknown> {
+  return neovim.lua(`require("claude-code.install.download").downloaders = ...`, tools);
+}
+
+const failures: [Behaviour, RegExp][] = [
+  ["404", /404/],
+  ["redirect to http", /it leads to an address that is not https, which is not followed/],
+  ["stalled", /does not answer|connection off/],
+  ["silent", /does not answer|connection off/],
+  ["cut off", /cut (the connection )?off/],
+  ["truncated", /is not the archive that belongs to version 0\.1\.0/],
+  ["tampered", /is not the archive that belongs to version 0\.1\.0/],
+  ["too large", /larger than the release's|is not the archive that belongs to version/],
+];
+
+/** Neovim has no part in what the two programs do, so that one of them sees both. */
+const byTool = (version: NeovimVersion) =>
+  failures.flatMap(([behaviour, message]) =>
+    (version === NEOVIMS[0] ? ["curl", "wget"] : ["curl"]).map(
+      (tool) => [behaviour, tool, message] as const,
+    ),
+  );
+
+describe.each(NEOVIMS)("a download in $name", (version) => {
+  inNeovim(version);
+
+  test.each(byTool(version))("from a server that is %s, by %s: says so", async (...row) => {
+    const [behaviour, tool, message] = row;
+    const { server, release } = published;
+    server.reset(behaviour);
+    await useTools(tool);
+    const outcome = await install(neovim);
+    expect(outcome.path).toBeUndefined();
+    expect(outcome.message).toMatch(message);
+    expect(outcome.message).toContain(release.asset.file);
+    expect(data.versions()).toEqual([]);
+    expect(data.installedVersion()).toBeUndefined();
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test("from no server at all: says so", async () => {
+    const setMirror = (url: string) =>
+      neovim.lua(`require("claude-code.config").get().binary.mirror = ...`, url);
+    await setMirror("http://127.0.0.1:1");
+    const { message } = await install(neovim);
+    await setMirror(published.server.url);
+    expect(message).toMatch(/cannot download http:\/\/127\.0\.0\.1:1\/v0\.1\.0\/.*connect/i);
+  });
+
+  test("without a program for it, or for the check: names those that would do", async () => {
+    await useTools();
+    expect((await install(neovim)).message).toContain("neither curl nor GNU Wget");
+    await useTools("curl");
+    const programs = await folderWith("curl", "tar", "gzip");
+    await neovim.lua(`PATH = vim.env.PATH; vim.env.PATH = ...`, programs);
+    const { message } = await install(neovim);
+    await neovim.lua(`vim.env.PATH = PATH`);
+    await rm(programs, { recursive: true });
+    expect(message).toMatch(/cannot be checked.*none of sha256sum, shasum/);
+    expect(data.versions()).toEqual([]);
+  });
+});
+
+describe("what was fetched before", () => {
+  inNeovim(NEOVIMS[1] as NeovimVersion);
+
+  test.each([
+    ["curl", "good"],
+    ["curl", "without ranges"],
+    ["wget", "good"],
+  ] as const)("is used by %s at a server that is %s", async (tool, then) => {
+    const { server, release } = published;
+    await useTools(tool);
+    server.reset("cut off");
+    await install(neovim);
+    expect(data.leftovers()).toEqual([`${release.asset.file}.${neovim.process.pid}.part`]);
+    server.behaviour = then;
+    expect(await install(neovim)).toEqual({ path: data.executable("0.1.0") });
+    expect(server.requests[1]?.from).toBe(Math.floor(release.asset.size / 2));
+    expect(data.installedVersion()).toBe("0.1.0");
+    expect(data.leftovers()).toEqual([]);
+  });
+
+  test("is taken over from a Neovim that ended, and swept up after a day", async () => {
+    const { server, release } = published;
+    const leave = async (name: string, bytes: Uint8Array, ageSeconds: number) => {
+      const changed = new Date(Date.now() - 1000 * ageSeconds);
+      await writeFile(join(data.download, name), bytes);
+      utimesSync(join(data.download, name), changed, changed);
+    };
+    await mkdir(data.download, { recursive: true });
+    const start = await Bun.file(release.archive).slice(0, 1000).bytes();
+    await leave(`${release.asset.file}.999999999.part`, start, 120);
+    await leave("another.tar.gz.1.part", start, 120);
+    await leave("an-old-one.tar.gz.1.part", start, 90_000);
+    expect(await install(neovim)).toEqual({ path: data.executable("0.1.0") });
+    expect(server.requests.map(({ from }) => from)).toEqual([1000]);
+    expect(data.leftovers()).toEqual(["another.tar.gz.1.part"]);
+  });
+});
+
+/** A folder with links to these programs alone. */
+async function folderWith(...programs: string[]): Promise<string> {
+  const folder = temporaryFolder();
+  for (const program of programs) {
+    const path = Bun.which(program);
+    if (!path) throw new Error(`this machine has no ${program}`);
+    await symlink(path, join(folder, program));
+  }
+  return folder;
+}

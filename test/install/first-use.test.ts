@@ -1,0 +1,246 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { copyFile, mkdir, rename } from "node:fs/promises";
+import { join } from "node:path";
+import { TestClient } from "../support/client";
+import { eventually } from "../support/eventually";
+import { DataFolder, install, Publication } from "../support/installer";
+import { isolatedEnv, NEOVIMS, type NeovimVersion, TestNeovim } from "../support/neovim";
+import { TestRelease } from "../support/release";
+
+/** From a plugin without an executable to a session, and from one version to the next. */
+let published: Publication;
+let next: TestRelease;
+let data: DataFolder;
+
+beforeAll(async () => {
+  published = await Publication.start();
+  next = await TestRelease.build({ version: "0.2.0", contract: 2 });
+});
+afterAll(async () => {
+  await published[Symbol.asyncDispose]();
+  await next[Symbol.asyncDispose]();
+});
+beforeEach(() => {
+  data = new DataFolder();
+  published.server.reset("good");
+});
+afterEach(() => data[Symbol.asyncDispose]());
+
+const options = (binary = "") =>
+  `{ auto_start = true, binary = { mirror = "${published.server.url}", ${binary} } }`;
+
+/** With a person before it: only then is anything fetched without a command. */
+function watched(version: NeovimVersion, setup: string): Promise<TestNeovim> {
+  return TestNeovim.start({
+    version,
+    runtimepath: published.plugin,
+    setup,
+    ui: { width: 120, height: 30 },
+    env: { XDG_DATA_HOME: data.xdg },
+    args: ["--cmd", "lua SAID = {} vim.notify = function(text) table.insert(SAID, text) end"],
+  });
+}
+
+const said = (neovim: TestNeovim) => neovim.lua<string[]>("return SAID");
+
+const state = (neovim: TestNeovim) =>
+  neovim.lua<{ state: string; binary?: { path: string; source: string }; last_error?: string }>(
+    `local s = require("claude-code").status()
+     return { state = s.state, binary = s.binary, last_error = s.last_error }`,
+  );
+
+const failed = (neovim: TestNeovim) =>
+  eventually("the server's failure", async () => {
+    const now = await state(neovim);
+    return now.state === "failed" && (now.last_error ?? false);
+  });
+
+/** A client of Claude's kind gets an answer. */
+async function serves(neovim: TestNeovim): Promise<string[]> {
+  const client = await TestClient.open(await neovim.lock());
+  const { tools } = await client.request<{ tools: { name: string }[] }>("tools/list");
+  client.close();
+  return tools.map(({ name }) => name);
+}
+
+describe.each(NEOVIMS)("the first use in $name", (version) => {
+  test("fetches the executable, and serves a session with it", async () => {
+    await using neovim = await watched(version, options());
+    await neovim.lock();
+    expect(await serves(neovim)).toContain("openDiff");
+    const { binary } = await state(neovim);
+    expect(binary).toEqual({ path: data.executable("0.1.0"), source: "managed" });
+    expect(await said(neovim)).toEqual([
+      expect.stringMatching(/downloading the executable \(\d+ MB\), once for this version/),
+      `claude-code.nvim: installed ${data.executable("0.1.0")}`,
+    ]);
+  });
+});
+
+describe("the first use", () => {
+  const version = NEOVIMS[1] as NeovimVersion;
+
+  test.each([
+    ["1", "fetches it when the answer is yes"],
+    ["2", "does without when the answer is no"],
+  ])("with a prompt, %s: %s", async (answer) => {
+    await using neovim = await watched(version, options('download = "prompt"'));
+    await eventually("the question", async () => {
+      const { mode } = (await neovim.api.request("nvim_get_mode", [])) as { mode: string };
+      return mode !== "n";
+    });
+    expect(published.server.requests).toEqual([]);
+    await neovim.type(`${answer}<CR>`);
+    if (answer === "1") {
+      await neovim.lock();
+      expect(published.server.requests).toHaveLength(1);
+    } else {
+      expect(await failed(neovim)).toMatch(/was not found .* run :ClaudeCodeInstall, then/);
+      expect(published.server.requests).toEqual([]);
+    }
+  });
+
+  test("without permission: names the command, which then also starts the server", async () => {
+    await using neovim = await watched(version, options("download = false"));
+    expect(await failed(neovim)).toMatch(/was not found .* run :ClaudeCodeInstall, then/);
+    expect(published.server.requests).toEqual([]);
+    await neovim.command("ClaudeCodeInstall");
+    await neovim.lock();
+    expect(await said(neovim)).toContain(`claude-code.nvim: installed ${data.executable("0.1.0")}`);
+  });
+
+  test("stopped meanwhile: stays stopped", async () => {
+    published.server.reset("slow");
+    await using neovim = await watched(version, options());
+    await data.fetching(published.release.asset.file, neovim);
+    await neovim.command("ClaudeCodeStop");
+    await eventually("the executable", () => data.installedVersion() === "0.1.0", 15_000);
+    expect((await state(neovim)).state).toBe("stopped");
+  });
+
+  test("cannot fetch it: says why, and is not tried again by itself", async () => {
+    published.server.reset("404");
+    await using neovim = await watched(version, options());
+    expect(await failed(neovim)).toMatch(/cannot download .*404.*`:ClaudeCodeInstall` tries again/);
+    expect(published.server.requests).toHaveLength(1);
+  });
+});
+
+describe("a build step", () => {
+  const run = async (...commands: string[]) => {
+    const args = commands.flatMap((command) => ["-c", command]);
+    const setup = `lua require("claude-code").setup(${published.options})`;
+    const rtp = `set rtp^=${published.plugin}`;
+    const child = Bun.spawn(
+      [NEOVIMS[0]?.binary ?? "", "--clean", "--headless", "--cmd", rtp, "-c", setup, ...args],
+      {
+        env: { ...isolatedEnv(data.xdg), XDG_DATA_HOME: data.xdg },
+        stdin: "ignore",
+        stdout: "pipe",
+        stderr: "pipe",
+      },
+    );
+    const [out, err] = [await child.stdout.text(), await child.stderr.text()];
+    return { code: await child.exited, output: out + err };
+  };
+
+  test(":ClaudeCodeInstall waits until the executable is there", async () => {
+    const { code, output } = await run("ClaudeCodeInstall", "qa!");
+    expect(code).toBe(0);
+    expect(output).toContain(`installed ${data.executable("0.1.0")}`);
+    expect(output).toMatch(/100 % of \d+ MB downloaded|\d+ % of \d+ MB downloaded|installed/);
+    expect(data.installedVersion()).toBe("0.1.0");
+  });
+
+  test("the Lua call does, and fails aloud", async () => {
+    published.server.reset("404");
+    const call = `lua require("claude-code").install()`;
+    const { output } = await run(call, "qa!");
+    expect(output).toMatch(/claude-code\.nvim: cannot download .*404/);
+    const archive = `lua require("claude-code").install([[${published.release.archive}]])`;
+    expect((await run(archive, "qa!")).code).toBe(0);
+    expect(data.installedVersion()).toBe("0.1.0");
+  });
+
+  test("in a checkout that is no release: says what to do", async () => {
+    const manifest = join(published.plugin, "lua/claude-code/manifest.lua");
+    await copyFile(manifest, `${manifest}.kept`);
+    await copyFile(join(published.release.source, "lua/claude-code/manifest.lua"), manifest);
+    const { output } = await run("ClaudeCodeInstall", "qa!");
+    await rename(`${manifest}.kept`, manifest);
+    expect(output).toContain("version 0.1.0) is not a released one");
+    expect(output).toContain("pin a release");
+    expect(output).toContain("bun install && bun run build");
+  });
+});
+
+describe("an upgrade while Neovim runs", () => {
+  const version = NEOVIMS[1] as NeovimVersion;
+
+  test("installs the new version; the running one goes on, also when restarted", async () => {
+    const plugin = await published.release.checkout();
+    await using neovim = await TestNeovim.start({
+      version,
+      runtimepath: plugin,
+      setup: published.options,
+      env: { XDG_DATA_HOME: data.xdg },
+    });
+    await install(neovim, `{ archive = [[${published.release.archive}]] }`);
+    await neovim.command("ClaudeCodeStart");
+    await neovim.lock();
+    await next.checkout(plugin);
+    expect(await install(neovim, `{ archive = [[${next.archive}]] }`)).toEqual({
+      path: data.executable("0.2.0"),
+    });
+    expect(data.installedVersion()).toBe("0.2.0");
+    expect(await serves(neovim)).toContain("openDiff");
+    await neovim.command("ClaudeCodeStop");
+    await neovim.command("ClaudeCodeStart");
+    await eventually("the server", async () => (await state(neovim)).state === "ready");
+    expect((await state(neovim)).binary?.path).toBe(data.executable("0.1.0"));
+    expect(await serves(neovim)).toContain("openDiff");
+  });
+
+  test("that replaced the one executable: says that Neovim has to be restarted", async () => {
+    const plugin = await published.release.checkout();
+    const place = async (release: TestRelease) => {
+      await mkdir(join(plugin, "dist"), { recursive: true });
+      const executable = join(await release.unpacked(), "claude-code-nvim");
+      await rename(executable, join(plugin, "dist/claude-code-nvim"));
+    };
+    await place(published.release);
+    const setup = "{ auto_start = true }";
+    await using neovim = await TestNeovim.start({ version, runtimepath: plugin, setup });
+    await neovim.lock();
+    await next.checkout(plugin);
+    await place(next);
+    await neovim.command("ClaudeCodeStop");
+    await neovim.command("ClaudeCodeStart");
+    const message = await failed(neovim);
+    expect(message).toContain("has version 0.2.0 and the plugin version 0.1.0");
+    expect(message).toContain("the plugin was upgraded to 0.2.0 meanwhile: restart Neovim");
+  });
+});
+
+test("an executable of another contract: both versions, and the command for where it is from", async () => {
+  const newer = join(await next.unpacked(), "claude-code-nvim");
+  const start = (setup: string, env = {}) =>
+    TestNeovim.start({
+      version: NEOVIMS[0] as NeovimVersion,
+      runtimepath: published.plugin,
+      setup,
+      env,
+    });
+  await using configured = await start(`{ auto_start = true, binary = { path = [[${newer}]] } }`);
+  const versions = "has version 0.2.0 and the plugin version 0.1.0, which do not fit together";
+  const byPath = await failed(configured);
+  expect(byPath).toContain(`${newer} ${versions}`);
+  expect(byPath).toContain("take binary.path out of setup()");
+  const PATH = `${join(newer, "..")}:${process.env.PATH}`;
+  await using system = await start(`{ auto_start = true, binary = { source = "system" } }`, {
+    PATH,
+  });
+  const onPath = await failed(system);
+  expect(onPath).toContain(versions);
+  expect(onPath).toContain("upgrade claude-code-nvim with the package manager");
+});

@@ -1,0 +1,252 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { spawn } from "node:child_process";
+import { existsSync, readlinkSync, utimesSync } from "node:fs";
+import { chmod, mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { DataFolder, install, Publication } from "../support/installer";
+import {
+  isolatedEnv,
+  NEOVIMS,
+  type NeovimVersion,
+  TestNeovim,
+  temporaryFolder,
+} from "../support/neovim";
+import { NATIVE } from "../support/release";
+
+/** Where an executable ends up, and that nothing on the way there can leave half of it. */
+let published: Publication;
+let data: DataFolder;
+
+beforeAll(async () => {
+  published = await Publication.start();
+});
+afterAll(() => published[Symbol.asyncDispose]());
+beforeEach(() => {
+  data = new DataFolder();
+  published.server.reset("good");
+});
+afterEach(() => data[Symbol.asyncDispose]());
+
+const start = (version: NeovimVersion) => published.neovim(version, { XDG_DATA_HOME: data.xdg });
+
+const installed = () => ({ path: data.executable("0.1.0") });
+
+describe.each(NEOVIMS)("an installation in $name", (version) => {
+  test("is verified, run once, at its stable path, and not repeated", async () => {
+    const { server, release } = published;
+    await using neovim = await start(version);
+    expect(await install(neovim)).toEqual(installed());
+    expect(data.installedVersion()).toBe("0.1.0");
+    expect(readlinkSync(data.stable)).toBe(`../0.1.0-${NATIVE.name}/claude-code-nvim`);
+    expect(data.leftovers()).toEqual([]);
+    expect(await install(neovim)).toEqual(installed());
+    expect(server.requests).toEqual([{ path: `/v0.1.0/${release.asset.file}`, from: 0 }]);
+  });
+});
+
+describe("what is there already", () => {
+  const version = NEOVIMS[1] as NeovimVersion;
+
+  test("is replaced when it does not run, or when that is asked for", async () => {
+    const { server } = published;
+    await using neovim = await start(version);
+    await mkdir(dirname(data.executable("0.1.0")), { recursive: true });
+    await writeFile(data.executable("0.1.0"), "#!/bin/false\n", { mode: 0o755 });
+    expect(await install(neovim)).toEqual(installed());
+    expect(data.installedVersion()).toBe("0.1.0");
+    expect(await install(neovim, "{ force = true }")).toEqual(installed());
+    expect(data.installedVersion()).toBe("0.1.0");
+    expect(data.leftovers()).toEqual([]);
+    expect(server.requests).toHaveLength(2);
+  });
+
+  test("stays as it is when the new version cannot be had", async () => {
+    const before = await previous("0.0.9");
+    await using neovim = await start(version);
+    for (const behaviour of ["404", "tampered", "cut off"] as const) {
+      published.server.reset(behaviour);
+      expect((await install(neovim)).path).toBeUndefined();
+    }
+    expect(data.versions()).toEqual([before]);
+    expect(data.installedVersion()).toBe("0.0.9");
+  });
+
+  test("is kept if it is the version before, removed if it is older", async () => {
+    const { release } = published;
+    const oldest = await previous("0.0.7");
+    const older = await previous("0.0.9");
+    const before = await previous("0.0.8");
+    const foreign = join(data.root, "notes");
+    await mkdir(foreign);
+    await using neovim = await start(version);
+    await install(neovim, `{ archive = [[${release.archive}]] }`);
+    const now = `0.1.0-${NATIVE.name}`;
+    expect(data.versions()).toEqual([before, now, "notes"].sort());
+    expect([oldest, older].some((name) => existsSync(join(data.root, name)))).toBe(false);
+    expect(data.installedVersion()).toBe("0.1.0");
+  });
+
+  /** Another version, as if it had been installed an hour ago; the last one made is in use. */
+  const previous = async (number: string): Promise<string> => {
+    const executable = data.executable(number);
+    await mkdir(dirname(executable), { recursive: true });
+    await writeFile(executable, `#!/bin/sh\necho claude-code.nvim ${number}\n`);
+    await chmod(executable, 0o755);
+    const hour = new Date(Date.now() - 3_600_000);
+    utimesSync(dirname(executable), hour, hour);
+    await mkdir(dirname(data.stable), { recursive: true });
+    const name = `${number}-${NATIVE.name}`;
+    Bun.spawnSync(["ln", "-sfn", `../${name}/claude-code-nvim`, data.stable]);
+    return name;
+  };
+});
+
+test("does not keep the editor waiting", async () => {
+  published.server.reset("slow");
+  await using neovim = await start(NEOVIMS[0] as NeovimVersion);
+  let done = false;
+  const outcome = install(neovim).finally(() => {
+    done = true;
+  });
+  let answers = 0;
+  while (!done) {
+    await neovim.lua("return 1");
+    answers++;
+    await Bun.sleep(10);
+  }
+  expect(await outcome).toEqual(installed());
+  // The server alone takes a second; an editor that waited would have answered once.
+  expect(answers).toBeGreaterThan(20);
+});
+
+test("a local archive is checked as a download is, and kept", async () => {
+  const { release, server } = published;
+  await using neovim = await start(NEOVIMS[1] as NeovimVersion);
+  const from = async (path: string) => install(neovim, `{ archive = [[${path}]] }`);
+  const other = join(data.xdg, "other.tar.gz");
+  await writeFile(other, "no archive");
+  expect((await from(other)).message).toContain("is not the archive that belongs to version");
+  expect((await from("/nowhere")).message).toBe("there is no archive /nowhere");
+  await neovim.lua(`
+    require("claude-code.install.target").name = function() return "linux-riscv" end`);
+  expect((await from(release.archive)).message).toContain("no prebuilt executable for linux-riscv");
+  await neovim.lua(`package.loaded["claude-code.install.target"] = nil`);
+  expect(data.versions()).toEqual([]);
+  expect(await from(release.archive)).toEqual(installed());
+  expect(existsSync(release.archive)).toBe(true);
+  expect(server.requests).toEqual([]);
+});
+
+describe("two Neovims at once", () => {
+  const [older, newer] = NEOVIMS as [NeovimVersion, NeovimVersion];
+
+  test("the second waits for the first one's download", async () => {
+    const { server, release } = published;
+    server.reset("slow");
+    await using first = await start(older);
+    await using second = await start(newer);
+    const one = install(first);
+    await data.fetching(release.asset.file, first);
+    const two = install(second);
+    expect(await Promise.all([one, two])).toEqual([installed(), installed()]);
+    expect(server.requests).toHaveLength(1);
+    expect(data.leftovers()).toEqual([]);
+  });
+
+  test("both fetching: both succeed, and one result is there", async () => {
+    await using first = await start(older);
+    await using second = await start(newer);
+    const request = "{ force = true }";
+    const outcomes = await Promise.all([install(first, request), install(second, request)]);
+    expect(outcomes).toEqual([installed(), installed()]);
+    expect(data.installedVersion()).toBe("0.1.0");
+    expect(data.versions()).toEqual([`0.1.0-${NATIVE.name}`]);
+    expect(data.leftovers()).toEqual([]);
+  });
+
+  test("the second goes on alone when the first is killed", async () => {
+    const { server, release } = published;
+    server.reset("slow");
+    await using first = await start(older);
+    await using second = await start(newer);
+    install(first).catch(() => {});
+    await data.fetching(release.asset.file, first);
+    const two = install(second);
+    first.process.kill("SIGKILL");
+    server.behaviour = "good";
+    expect(await two).toEqual(installed());
+    expect(server.requests).toHaveLength(2);
+  });
+});
+
+test("killed at any moment: the stable path is absent or right, and the next start is right", async () => {
+  const home = temporaryFolder();
+  const { plugin, options, server } = published;
+  const env = { ...isolatedEnv(home), XDG_DATA_HOME: data.xdg };
+  const setup = `lua require("claude-code").setup(${options})`;
+  const args = ["--clean", "--headless", "--cmd", `set rtp^=${plugin}`, "-c", setup];
+  const run = (killAfterMs?: number) =>
+    new Promise<number | null>((resolve) => {
+      const command = [...args, "-c", "ClaudeCodeInstall!", "-c", "qa!"];
+      const child = spawn(NEOVIMS[0]?.binary ?? "", command, { env, stdio: "ignore" });
+      child.on("exit", resolve);
+      if (killAfterMs !== undefined) setTimeout(() => child.kill("SIGKILL"), killAfterMs);
+    });
+  for (const ms of [60, 300, 700, 1000, 1400]) {
+    await run(ms);
+    expect([undefined, "0.1.0"]).toContain(data.installedVersion());
+  }
+  expect(await run()).toBe(0);
+  expect(data.installedVersion()).toBe("0.1.0");
+  expect(server.requests.length).toBeGreaterThan(1);
+});
+
+describe("a data folder that", () => {
+  const version = NEOVIMS[1] as NeovimVersion;
+
+  test("cannot be made: says which, and what else would do", async () => {
+    await using neovim = await start(version);
+    const file = join(data.xdg, "file");
+    await writeFile(file, "");
+    await neovim.lua(`vim.env.XDG_DATA_HOME = ...`, file);
+    const { message } = await install(neovim);
+    expect(message).toContain(`cannot create the folder ${file}/claude-code.nvim/download`);
+    expect(message).toContain("set binary.path");
+  });
+
+  const filesystems: [string, string, RegExp][] = [
+    ["is read-only", "ro", /cannot create the folder .* make it writable/],
+    ["is full while the archive comes", "size=20m", /could not be written: is the disk full\?/],
+    ["is full while it is unpacked", "size=100m", /cannot unpack .*(wrote only|no space)/i],
+  ];
+  test.each(filesystems)("%s: a clear message, and nothing half installed", async (...row) => {
+    const [, options, message] = row;
+    const wrapper = await inMount(data.xdg, options, version.binary);
+    if (!wrapper) return;
+    await using neovim = await TestNeovim.start({
+      version: { name: version.name, binary: wrapper },
+      runtimepath: published.plugin,
+      setup: published.options,
+      env: { XDG_DATA_HOME: data.xdg },
+    });
+    const outcome = await install(neovim);
+    expect(outcome.message).toMatch(message);
+    const seen = `return vim.fn.glob(vim.env.XDG_DATA_HOME .. "/claude-code.nvim/*-*", true, true)`;
+    expect(await neovim.lua<string[]>(seen)).toEqual([]);
+  });
+});
+
+/** A script that runs `program` where a file system of its own is mounted on `folder`. */
+async function inMount(folder: string, options: string, program: string): Promise<string | null> {
+  const unshare = ["unshare", "--map-root-user", "--mount", "--"];
+  const mount = `mount -t tmpfs -o ${options} tmpfs "${folder}"`;
+  if (Bun.spawnSync([...unshare, "sh", "-c", mount]).exitCode !== 0) {
+    console.log("platform skip: no mount namespace, so no full or read-only disk");
+    return null;
+  }
+  const script = join(temporaryFolder(), "nvim");
+  const inner = `${mount} && exec "${program}" "$@"`;
+  await writeFile(script, `#!/bin/sh\nexec ${unshare.join(" ")} sh -c '${inner}' sh "$@"\n`);
+  await chmod(script, 0o755);
+  return script;
+}

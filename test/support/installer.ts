@@ -1,0 +1,122 @@
+import { existsSync, lstatSync, readdirSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { eventually } from "./eventually";
+import { TestNeovim, temporaryFolder } from "./neovim";
+import { NATIVE, TestRelease } from "./release";
+import { ReleaseServer } from "./release-server";
+import type { NeovimVersion } from "./toolchain";
+
+export interface Outcome {
+  /** The executable that was installed. */
+  path?: string;
+  message?: string;
+}
+
+/** A release, the plugin at its tag, and the host that it is downloaded from. */
+export class Publication implements AsyncDisposable {
+  private constructor(
+    readonly release: TestRelease,
+    readonly plugin: string,
+    readonly server: ReleaseServer,
+  ) {}
+
+  static async start(): Promise<Publication> {
+    const release = await TestRelease.build();
+    const server = await ReleaseServer.start([release.archive, join(release.folder, "SHA256SUMS")]);
+    return new Publication(release, await release.checkout(), server);
+  }
+
+  /** Lua source of options under which only a command installs, and nothing starts. */
+  get options(): string {
+    return `{ auto_start = false, binary = { mirror = "${this.server.url}" } }`;
+  }
+
+  /** A Neovim with the plugin, that gives up on a server soon. */
+  async neovim(version: NeovimVersion, env: Record<string, string> = {}): Promise<TestNeovim> {
+    const { plugin: runtimepath, options: setup } = this;
+    const neovim = await TestNeovim.start({ version, runtimepath, setup, env });
+    await neovim.lua(`
+      local limits = require("claude-code.install.download").limits
+      limits.connect_s, limits.stall_s, limits.total_s = 2, 1, 10`);
+    return neovim;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.server[Symbol.asyncDispose]();
+    await this.release[Symbol.asyncDispose]();
+  }
+}
+
+/** The folder of downloaded executables of one user. */
+export class DataFolder implements AsyncDisposable {
+  readonly root: string;
+
+  constructor(readonly xdg: string = temporaryFolder()) {
+    this.root = join(xdg, "claude-code.nvim");
+  }
+
+  /** Lets a running Neovim take this folder for its user's. */
+  async use(neovim: TestNeovim): Promise<this> {
+    await neovim.lua(`vim.env.XDG_DATA_HOME = ...`, this.xdg);
+    return this;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await rm(this.xdg, { recursive: true, force: true });
+  }
+
+  get stable(): string {
+    return join(this.root, "bin/claude-code-nvim");
+  }
+
+  get download(): string {
+    return join(this.root, "download");
+  }
+
+  executable(version: string): string {
+    return join(this.root, `${version}-${NATIVE.name}`, "claude-code-nvim");
+  }
+
+  /** The names of the installed versions' folders. */
+  versions(): string[] {
+    return entries(this.root).filter((name) => name !== "bin" && name !== "download");
+  }
+
+  /** What is neither installed nor verified. */
+  leftovers(): string[] {
+    return entries(this.download);
+  }
+
+  /** What a user would meet at the stable path: a version, or nothing. */
+  installedVersion(): string | undefined {
+    if (!lstatSync(this.stable, { throwIfNoEntry: false })) return undefined;
+    const { stdout, stderr, exitCode } = Bun.spawnSync([this.stable, "--version"]);
+    if (exitCode !== 0) throw new Error(`${this.stable} does not run: ${stderr}`);
+    return stdout.toString().trim().split(" ").at(-1);
+  }
+
+  /** Waits until a Neovim has fetched something. */
+  fetching(file: string, neovim: TestNeovim): Promise<true> {
+    const path = join(this.download, `${file}.${neovim.process.pid}.part`);
+    return eventually("a part with bytes in it", () => Bun.file(path).size > 0);
+  }
+}
+
+function entries(folder: string): string[] {
+  return existsSync(folder) ? readdirSync(folder).sort() : [];
+}
+
+/** Installs as `:ClaudeCodeInstall` does in a Neovim with a user; waits for the end. */
+export async function install(neovim: TestNeovim, request = "{}"): Promise<Outcome> {
+  await neovim.lua(`
+    OUTCOME = nil
+    require("claude-code.install").start(${request}, function(path, message)
+      OUTCOME = { path = path, message = message }
+    end)`);
+  return eventually(
+    "the end of the installation",
+    async () => (await neovim.lua<Outcome | null>(`return OUTCOME`)) ?? false,
+    15_000,
+  );
+}

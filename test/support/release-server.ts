@@ -1,0 +1,145 @@
+import { readFile } from "node:fs/promises";
+import { createServer, type Server, type Socket } from "node:net";
+import { basename } from "node:path";
+
+/** How the server deals with the next requests. */
+export type Behaviour =
+  | "good"
+  /** Takes no part of a file: the whole one, whatever was asked for. */
+  | "without ranges"
+  | "404"
+  /** To the same file, by plain HTTP. */
+  | "redirect to http"
+  /** The head of the answer, and then nothing. */
+  | "stalled"
+  /** Nothing at all. */
+  | "silent"
+  /** Half of the file, then the connection ends. */
+  | "cut off"
+  /** Half of the file, as if that were all. */
+  | "truncated"
+  /** The right size, with another byte in the middle. */
+  | "tampered"
+  | "too large"
+  /** 20 pieces, 50 ms apart. */
+  | "slow";
+
+/** A release's host on 127.0.0.1, with every fault a download can meet. Serves one folder's files. */
+export class ReleaseServer implements AsyncDisposable {
+  behaviour: Behaviour = "good";
+  /** The requests so far: path, and the first byte that was asked for. */
+  readonly requests: { path: string; from: number }[] = [];
+  private readonly sockets = new Set<Socket>();
+
+  private constructor(
+    private readonly server: Server,
+    private readonly files: Map<string, Buffer>,
+  ) {
+    server.on("connection", (socket) => this.talk(socket));
+  }
+
+  static async start(paths: string[]): Promise<ReleaseServer> {
+    const files = new Map<string, Buffer>();
+    for (const path of paths) files.set(basename(path), await readFile(path));
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    return new ReleaseServer(server, files);
+  }
+
+  /** From now on it behaves so, and has seen nothing. */
+  reset(behaviour: Behaviour): void {
+    this.behaviour = behaviour;
+    this.requests.length = 0;
+  }
+
+  get url(): string {
+    const address = this.server.address();
+    if (address === null || typeof address === "string") throw new Error("not listening");
+    return `http://127.0.0.1:${address.port}`;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const socket of this.sockets) socket.destroy();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  private talk(socket: Socket): void {
+    this.sockets.add(socket);
+    socket.on("close", () => this.sockets.delete(socket));
+    socket.on("error", () => {});
+    let head = "";
+    socket.on("data", (data) => {
+      head += data.toString("latin1");
+      if (!head.includes("\r\n\r\n")) return;
+      const path = /^GET (\S+) /.exec(head)?.[1] ?? "/";
+      const from = Number(/^range: bytes=(\d+)-/im.exec(head)?.[1] ?? 0);
+      head = "";
+      this.requests.push({ path, from });
+      this.answer(socket, path, from);
+    });
+  }
+
+  private answer(socket: Socket, path: string, from: number): void {
+    const file = this.files.get(basename(path));
+    const { behaviour } = this;
+    if (behaviour === "silent") return;
+    if (behaviour === "404" || !file) return respond(socket, "404 Not Found", "nothing here");
+    if (behaviour === "redirect to http") {
+      const target = `Location: ${this.url}/elsewhere${path}`;
+      return respond(socket, "302 Found", "", [target]);
+    }
+    const ranged = from > 0 && behaviour !== "without ranges";
+    const body = altered(file, behaviour).subarray(ranged ? from : 0);
+    const status = ranged ? "206 Partial Content" : "200 OK";
+    const range = `Content-Range: bytes ${from}-${file.length - 1}/${file.length}`;
+    const headers = ranged ? [range] : [];
+    const half = Math.floor(body.length / 2);
+    if (behaviour === "stalled") socket.write(head(status, body.length, headers));
+    else if (behaviour === "cut off") {
+      socket.write(head(status, body.length, headers));
+      socket.end(body.subarray(0, half));
+    } else if (behaviour === "slow") {
+      socket.write(head(status, body.length, headers));
+      void trickle(socket, body);
+    } else respond(socket, status, body, headers);
+  }
+}
+
+function altered(file: Buffer, behaviour: Behaviour): Buffer {
+  if (behaviour === "truncated") return file.subarray(0, Math.floor(file.length / 2));
+  if (behaviour === "too large") return Buffer.concat([file, Buffer.alloc(1000)]);
+  if (behaviour !== "tampered") return file;
+  const copy = Buffer.from(file);
+  const middle = Math.floor(copy.length / 2);
+  copy[middle] = (copy[middle] ?? 0) ^ 1;
+  return copy;
+}
+
+async function trickle(socket: Socket, body: Buffer): Promise<void> {
+  const piece = Math.ceil(body.length / 20);
+  for (let at = 0; at < body.length && !socket.destroyed; at += piece) {
+    socket.write(body.subarray(at, at + piece));
+    await Bun.sleep(50);
+  }
+  socket.end();
+}
+
+function respond(
+  socket: Socket,
+  status: string,
+  body: string | Buffer,
+  headers: string[] = [],
+): void {
+  socket.write(head(status, body.length, headers));
+  socket.end(body);
+}
+
+function head(status: string, length: number, headers: string[]): string {
+  const lines = [
+    `HTTP/1.1 ${status}`,
+    `Content-Length: ${length}`,
+    "Connection: close",
+    ...headers,
+  ];
+  return `${lines.join("\r\n")}\r\n\r\n`;
+}

@@ -1,0 +1,97 @@
+import { cp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Asset, renderManifest } from "../../scripts/packaging/manifest";
+import { buildRelease } from "../../scripts/packaging/release";
+import { readRepository } from "../../scripts/packaging/repository";
+import { nativeTarget, type Target } from "../../scripts/packaging/targets";
+import { temporaryFolder } from "./neovim";
+import { ROOT } from "./toolchain";
+
+export const NATIVE = nativeTarget();
+
+/** Of compression: as fast as can be. */
+const LEVEL = 1;
+
+/** A release of this checkout's sources, of any version, as scripts/release makes it. */
+export class TestRelease implements AsyncDisposable {
+  private readonly owned: string[] = [];
+
+  private constructor(
+    readonly version: string,
+    readonly contract: number,
+    /** The sources, stamped with version and contract. */
+    readonly source: string,
+    /** The archives, named as on the server, and SHA256SUMS. */
+    readonly folder: string,
+    readonly assets: Asset[],
+  ) {}
+
+  static async build(
+    options: { version?: string; contract?: number; targets?: Target[] } = {},
+  ): Promise<TestRelease> {
+    const { version = "0.1.0", contract = 1, targets = [NATIVE] } = options;
+    const source = await sources(version, contract);
+    const folder = temporaryFolder();
+    const assets = await buildRelease({ root: source, out: folder, targets, level: LEVEL });
+    return new TestRelease(version, contract, source, folder, assets);
+  }
+
+  /** The archive for this machine. */
+  get asset(): Asset {
+    const asset = this.assets.find(({ target }) => target === NATIVE.name);
+    if (!asset) throw new Error(`the release has no archive for ${NATIVE.name}`);
+    return asset;
+  }
+
+  get archive(): string {
+    return join(this.folder, this.asset.file);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const folder of [this.source, this.folder, ...this.owned]) {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+
+  /** The plugin as a plugin manager has it at the release's tag: with the sums, and no build. */
+  async checkout(folder: string = this.newFolder()): Promise<string> {
+    for (const part of ["lua", "plugin", "package.json"]) {
+      await rm(join(folder, part), { recursive: true, force: true });
+      await cp(join(this.source, part), join(folder, part), { recursive: true });
+    }
+    const manifest = renderManifest(await readRepository(this.source), this.contract, this.assets);
+    await writeFile(join(folder, "lua/claude-code/manifest.lua"), manifest);
+    return folder;
+  }
+
+  /** An unpacked archive. */
+  async unpacked(): Promise<string> {
+    const folder = this.newFolder();
+    Bun.spawnSync(["tar", "-xzf", this.archive, "-C", folder]);
+    return join(folder, this.asset.file.replace(".tar.gz", ""));
+  }
+
+  private newFolder(): string {
+    const folder = temporaryFolder();
+    this.owned.push(folder);
+    return folder;
+  }
+}
+
+async function sources(version: string, contract: number): Promise<string> {
+  const folder = temporaryFolder();
+  for (const part of ["src", "lua", "plugin", "doc", "package.json", "LICENSE", "README.md"]) {
+    await cp(join(ROOT, part), join(folder, part), { recursive: true });
+  }
+  await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"));
+  const stamp = async (path: string, pattern: RegExp, text: string) => {
+    const before = await readFile(join(folder, path), "utf8");
+    if (!pattern.test(before)) throw new Error(`${path} has nothing like ${pattern}`);
+    await writeFile(join(folder, path), before.replace(pattern, text));
+  };
+  await stamp("package.json", /"version": ".*"/, `"version": "${version}"`);
+  await stamp("src/version.ts", /CONTRACT = \d+/, `CONTRACT = ${contract}`);
+  const lua = `number = ${contract}, version = "${version}"`;
+  await stamp("lua/claude-code/contract.lua", /number = \d+, version = ".*?"/, lua);
+  return folder;
+}
