@@ -165,9 +165,10 @@ function M.log()
 end
 
 --- The only place of this half that reaches into the other one, by its front door.
----@param method "accept"|"reject"
-local function answer_diff(method)
-  local answered, message = require("claude-code.editor")[method]()
+---@param method "accept"|"reject"|"in_diff"
+---@param action? claude-code.DiffAction
+local function answer_diff(method, action)
+  local answered, message = require("claude-code.editor")[method](action)
   if not answered then
     require("claude-code.notify").warn(message or "no diff is waiting for an answer")
   end
@@ -181,6 +182,34 @@ end
 --- Rejects the proposed edit on screen; `q` in the diff does the same.
 function M.diff_deny()
   answer_diff("reject")
+end
+
+--- Accepts the hunk under the cursor, or no longer if it was. Once a hunk is accepted by itself,
+--- accepting the proposed edit takes such hunks only.
+function M.diff_hunk_accept()
+  answer_diff("in_diff", "accept_hunk")
+end
+
+--- Puts the old lines back in place of the hunk under the cursor; |u| undoes that. A proposed edit
+--- of which nothing is left is rejected.
+function M.diff_hunk_drop()
+  answer_diff("in_diff", "drop_hunk")
+end
+
+--- Shows the next of several proposed edits that wait; the one on screen waits again.
+function M.diff_next()
+  answer_diff("in_diff", "next_diff")
+end
+
+--- Shows the previous of several proposed edits that wait.
+function M.diff_previous()
+  answer_diff("in_diff", "previous_diff")
+end
+
+--- Merges unsaved edits of the file into the proposed edit, by git, with the file on disk as the
+--- base. Accepted, the result replaces the edits in their buffer too. |u| undoes the merge.
+function M.diff_merge()
+  answer_diff("in_diff", "merge")
 end
 
 return M

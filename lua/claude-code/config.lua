@@ -40,6 +40,7 @@ local M = {}
 ---@class claude-code.UserDiffConfig
 ---@field layout? claude-code.DiffLayout
 ---@field focus? boolean
+---@field keys? table<claude-code.DiffAction, string|string[]|false>
 
 ---@class claude-code.UserExecuteCodeConfig
 ---@field enabled? boolean
@@ -107,6 +108,7 @@ local M = {}
 ---@class claude-code.DiffConfig
 ---@field layout claude-code.DiffLayout
 ---@field focus boolean
+---@field keys table<claude-code.DiffAction, string|string[]|false>
 
 ---@class claude-code.ExecuteCodeConfig
 ---@field enabled boolean
@@ -139,7 +141,7 @@ local M = {}
 ---@field size number
 
 ---@alias claude-code.BinaryChoice "auto"|"build"|"managed"|"system"
----@alias claude-code.DiffLayout "vertical"
+---@alias claude-code.DiffLayout "vertical"|"horizontal"|"tab"|"inline"
 ---@alias claude-code.SeverityName "error"|"warning"|"information"|"hint"
 ---@alias claude-code.PermissionMode "default"|"plan"|"acceptEdits"|"auto"|"dontAsk"|"bypassPermissions"
 ---@alias claude-code.LogLevel "debug"|"info"|"warn"|"error"|"off"
@@ -200,6 +202,19 @@ local download_url = {
     return type(value) == "string" and require("claude-code.install.url").is_safe(value)
   end,
 }
+
+---@param action claude-code.DiffAction
+---@param default string|string[]
+---@param effect string
+---@return claude-code.Option
+local function diff_key(action, default, effect)
+  return {
+    key = "diff.keys." .. action,
+    type = t.any_of(t.string, t.list_of(t.string), t.disabled),
+    default = default,
+    description = ("In a diff, this key, or each of these, %s. `false`: no key."):format(effect),
+  }
+end
 
 ---@type claude-code.Option[]
 M.options = {
@@ -296,9 +311,12 @@ M.options = {
   },
   {
     key = "diff.layout",
-    type = t.one_of("vertical"),
+    type = t.one_of("vertical", "horizontal", "tab", "inline"),
     default = "vertical",
-    description = "How a proposed edit is shown.",
+    description = 'How a proposed edit is shown. "vertical": the file on disk and the proposal side '
+      .. 'by side; "horizontal": one above the other; "tab": side by side on a tab page of its own; '
+      .. '"inline": the proposal in the file\'s window, what it deletes as virtual lines. Where the '
+      .. "room is too little for two sides it is shown inline.",
   },
   {
     key = "diff.focus",
@@ -306,6 +324,20 @@ M.options = {
     default = true,
     description = "Whether the cursor moves to a diff that opens.",
   },
+  diff_key("accept", { "<CR>", "ZZ" }, "accepts the proposal, as you edited it"),
+  diff_key("reject", { "q", "ZQ" }, "rejects it"),
+  diff_key("next_hunk", "]c", "moves to the next hunk"),
+  diff_key("previous_hunk", "[c", "moves to the previous one"),
+  diff_key(
+    "accept_hunk",
+    "ga",
+    "accepts the hunk under the cursor, or no longer; once one is accepted like this, accepting the "
+      .. "proposal takes such hunks only"
+  ),
+  diff_key("drop_hunk", "gr", "puts the old lines of the hunk back; `u` undoes that"),
+  diff_key("next_diff", "]f", "shows the next of several proposals that wait"),
+  diff_key("previous_diff", "[f", "shows the previous one"),
+  diff_key("merge", "gm", "merges unsaved edits of the file into the proposal, by git"),
   {
     key = "execute_code.enabled",
     type = t.boolean,

@@ -97,11 +97,11 @@ export class Diffs {
     return ids.length;
   }
 
-  #ended({ id, outcome, lines }: DiffEnd): void {
+  #ended({ id, outcome, lines, newline }: DiffEnd): void {
     const diff = this.#pending.get(id);
     if (!diff) return;
     if (outcome === "rejected") return diff.end(REJECTED);
-    const text = lines ? rebuild(diff.contents, lines) : diff.contents;
+    const text = lines ? rebuild(diff.contents, lines, newline) : diff.contents;
     diff.end({ accepted: true, text });
   }
 }

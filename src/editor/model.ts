@@ -104,11 +104,15 @@ export type Delta = Omit<v.InferOutput<typeof Delta>, "diagnostics"> & {
   diagnostics?: { buf: number; path: string; items: Diagnostic[] }[] | undefined;
 };
 
-/** How a diff that was shown in the editor ended. `lines` only if the proposal was edited. */
+/**
+ * How a diff that was shown in the editor ended. `lines` only if the proposal was edited; `newline`
+ * (does the last one end with one?) only if that differs from the proposal.
+ */
 export const DiffEnd = v.object({
   id: v.number(),
   outcome: v.picklist(["accepted", "rejected"]),
   lines: v.optional(v.array(v.string())),
+  newline: v.optional(v.boolean()),
 });
 export type DiffEnd = v.InferOutput<typeof DiffEnd>;
 

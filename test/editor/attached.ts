@@ -178,6 +178,19 @@ export class Attached implements AsyncDisposable {
     );
   }
 
+  /** The text of a window's bar as it is drawn; of the current window if none is named. */
+  bar(window = 0): Promise<string> {
+    return this.nvim.lua(
+      `return vim.api.nvim_eval_statusline(vim.wo[...].winbar, { winid = ..., use_winbar = true }).str`,
+      window,
+    );
+  }
+
+  /** Sets options as `setup` does. */
+  configure(options: string): Promise<void> {
+    return this.nvim.lua(`require("claude-code.config").setup(${options})`);
+  }
+
   mode(): Promise<string> {
     return this.nvim.lua("return vim.api.nvim_get_mode().mode");
   }

@@ -286,17 +286,17 @@ for (const version of NEOVIMS) {
       expect((await a.picture()).layout).toEqual(before.layout);
     });
 
-    test("no room for two sides: an error, and the windows as they were", async () => {
+    test("no room at all: an error, and the windows as they were", async () => {
       await using a = await Attached.start({ version, ui: { width: 20, height: 12 } });
       const path = a.file("main.txt", OLD);
-      await a.edit(path);
-      await a.nvim.command("set winwidth=18 winminwidth=18");
+      await a.nvim.command("terminal cat");
+      await a.nvim.command("set winheight=9 winminheight=9");
       await a.attach();
       const before = await a.picture();
       const params = { id: 1, client: 1, old_path: path, new_path: path, contents: NEW };
       expect((await a.answer("diff_open", params)).error).toContain("E36");
       expect(await a.picture()).toEqual(before);
-      await a.nvim.command("set winminwidth=1 winwidth=1");
+      await a.nvim.command("set winminheight=1 winheight=1");
       const id = await a.propose(path, NEW);
       await a.nvim.type("q");
       expect((await a.outcome(id)).outcome).toBe("rejected");
@@ -310,14 +310,13 @@ for (const version of NEOVIMS) {
       const before = await a.picture();
       const ids = [];
       for (const path of paths) ids.push(await a.propose(path, NEW));
-      const winbar = () => a.nvim.lua<string>("return vim.wo.winbar");
-      expect(await winbar()).toContain("[1/3] a.txt");
+      expect(await a.bar()).toContain("[1/3] a.txt");
       await a.nvim.type("<CR>");
       await a.outcome(ids[0] as number);
-      expect(await winbar()).toContain("[2/3] b.txt");
+      expect(await a.bar()).toContain("[2/3] b.txt");
       await a.nvim.type("q");
       await a.outcome(ids[1] as number);
-      expect(await winbar()).toContain("[3/3] c.txt");
+      expect(await a.bar()).toContain("[3/3] c.txt");
       await a.nvim.type(":w<CR>");
       await a.outcome(ids[2] as number);
       await a.cleared();

@@ -224,4 +224,11 @@ function M.reject(id)
   return require("claude-code.editor.diff").reject(id)
 end
 
+---Does what a key of the diff on screen does.
+---@param action claude-code.DiffAction
+---@return boolean done
+function M.in_diff(action)
+  return require("claude-code.editor.diff").act(action)
+end
+
 return M

@@ -18,6 +18,9 @@ local watches = {} ---@type table<string, claude-code.Watch>
 ---Buffers with edits whose file has changed on disk since they read it. `:w` would ask about them.
 local stale = {} ---@type table<integer, true>
 
+---Buffers whose unsaved edits, at this changedtick, are in what is about to be written.
+local covered = {} ---@type table<integer, { tick: integer, till: number }>
+
 ---@param name string
 ---@return string signature changes with the file; "" if there is none
 local function signature(name)
@@ -108,12 +111,12 @@ local function check(buf, choice)
   return differed
 end
 
----@param buf integer unmodified
+---@param buf integer without edits that would be lost
 local function take_over(buf)
   local views = views_of(buf)
   if is_apart(buf) then
     api.nvim_buf_call(buf, function()
-      vim.cmd("silent! keepjumps keepalt edit")
+      vim.cmd("silent! keepjumps keepalt edit!")
     end)
   else
     -- With 'autoread' Neovim reloads on its own terms: by the old 'fileformat', so that a file that
@@ -172,6 +175,23 @@ function M.is_stale(buf)
   return stale[buf] == true and vim.bo[buf].modified
 end
 
+---What is about to be written holds the unsaved edits that the buffer has now: it is to be taken
+---over like that of an unmodified one (:undo leads back to the edits).
+---@param buf integer
+function M.let_go(buf)
+  covered[buf] = { tick = api.nvim_buf_get_changedtick(buf), till = uv.now() + WATCH_MS }
+end
+
+---@param buf integer
+---@return boolean
+local function has_edits(buf)
+  local cover = covered[buf]
+  local is_covered = cover
+    and cover.tick == api.nvim_buf_get_changedtick(buf)
+    and uv.now() <= cover.till
+  return vim.bo[buf].modified and not is_covered
+end
+
 ---The file was written outside: its buffer shows it now, unless it has unsaved edits.
 ---@param params { path: string }
 ---@return true
@@ -180,7 +200,7 @@ function M.now(params)
   if not buf or not uv.fs_stat(api.nvim_buf_get_name(buf)) then
     return true
   end
-  if vim.bo[buf].modified then
+  if has_edits(buf) then
     keep_edits(buf)
   else
     take_over(buf)

@@ -16,7 +16,7 @@ end
 ---@param text string
 ---@return string fitting text
 local function one_line(text)
-  local room = math.max(vim.v.echospace, 20)
+  local room = math.max(vim.v.echospace, 2)
   text = text:gsub("%s*\n%s*", " ")
   if vim.fn.strdisplaywidth(text) <= room then
     return text

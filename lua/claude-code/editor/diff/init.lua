@@ -1,19 +1,21 @@
 --- The diffs that wait for a person: one is shown, the others queue. Each is answered once.
 local api = vim.api
 local calm = require("claude-code.editor.diff.calm")
+local choice = require("claude-code.editor.diff.choice")
+local merge = require("claude-code.editor.diff.merge")
 local path = require("claude-code.editor.path")
 local say = require("claude-code.editor.say")
 local screen = require("claude-code.editor.diff.screen")
-local winbar = require("claude-code.editor.diff.winbar")
+local windows = require("claude-code.editor.diff.windows")
 
 local M = {}
 
 local waiting = {} ---@type claude-code.Diff[] not shown yet, the next one first
 local shown ---@type claude-code.Diff? on screen, or ended and about to leave it
----How many of a series have ended; a series lasts until none waits.
-local ended = 0
+---Those that wait together are counted together.
+local series = { total = 0 }
 
-local advance, finish
+local advance, finish, switch
 
 ---@param event "DiffOpened"|"DiffAccepted"|"DiffRejected"|"DiffClosed"
 ---@param session claude-code.Diff
@@ -25,9 +27,9 @@ local function emit(event, session)
   })
 end
 
-local function refresh_winbar()
+local function refresh()
   if shown and not shown.outcome then
-    winbar.show(shown, ended + 1, ended + 1 + #waiting)
+    screen.refresh(shown)
   end
 end
 
@@ -45,35 +47,104 @@ local function leave_screen()
   end)
 end
 
+---Accepts what the person has made of the proposal, if that can be.
 ---@param session claude-code.Diff
----@return claude-code.DiffDecisions
-local function decisions(session)
+---@param busy? boolean
+---@return boolean ended by this call
+local function accept(session, busy)
+  if session.outcome then
+    return false
+  elseif not session:is_prepared() then
+    return finish(session, "accepted", busy)
+  elseif merge.has_conflicts(session) then
+    say.warn("conflicts are left in the proposal: resolve them, or undo the merge, then accept")
+    return false
+  end
+  choice.settle(session)
+  if session:result().empty then
+    say.info("nothing was left of the proposal: rejected")
+    return finish(session, "rejected", busy)
+  end
+  return finish(session, "accepted", busy)
+end
+
+---@param session claude-code.Diff
+---@param act fun(session: claude-code.Diff, count: integer)
+---@return fun()
+local function on_screen(session, act)
+  return function()
+    if session == shown and not session.outcome then
+      act(session, vim.v.count1)
+      refresh()
+    end
+  end
+end
+
+---@param session claude-code.Diff
+---@return table<claude-code.DiffAction, fun()>
+local function actions_on(session)
   return {
     accept = function()
-      finish(session, "accepted")
+      accept(session)
     end,
     reject = function()
       finish(session, "rejected")
     end,
-    write = function()
-      finish(session, "accepted", true)
+    next_hunk = on_screen(session, choice.move),
+    previous_hunk = on_screen(session, function(_, count)
+      choice.move(session, -count)
+    end),
+    accept_hunk = on_screen(session, choice.accept),
+    drop_hunk = on_screen(session, choice.drop),
+    merge = on_screen(session, merge.run),
+    next_diff = function()
+      switch(1)
+    end,
+    previous_diff = function()
+      switch(-1)
     end,
   }
 end
 
 ---@param session claude-code.Diff
-local function show(session)
-  local focused = screen.show(session, decisions(session))
-  shown = session
-  drop(session)
-  refresh_winbar()
+---@return claude-code.DiffDecisions
+local function decisions(session)
+  return {
+    actions = actions_on(session),
+    write = function()
+      accept(session, true)
+    end,
+  }
+end
+
+---@param session claude-code.Diff
+---@param focused boolean
+local function announce(session, focused)
+  if session.seen then
+    return
+  end
+  session.seen = true
   local base = path.base(session.new_path)
   if session.unsaved then
-    say.warn(base .. " has unsaved edits: they are kept; the diff is against the file on disk")
+    local key = require("claude-code.editor.diff.keys").of("merge")[1]
+    local way = (key and key .. " or " or "") .. ":ClaudeCodeDiffMerge"
+    say.warn(("%s has unsaved edits, which are kept; %s merges them in"):format(base, way))
   elseif not focused then
     say.info(("a proposed change of %s waits in another window"):format(base))
   end
   emit("DiffOpened", session)
+end
+
+---@param session claude-code.Diff
+local function show(session)
+  shown = session
+  local ok, focused = pcall(screen.show, session, decisions(session))
+  if not ok then
+    shown = nil
+    error(focused, 0)
+  end
+  drop(session)
+  announce(session, focused)
 end
 
 ---@param session claude-code.Diff
@@ -91,7 +162,6 @@ end
 function advance()
   local session = waiting[1]
   if shown or not session then
-    ended = shown and ended or 0
     return
   elseif not screen.has_room() then
     return wait(session)
@@ -113,13 +183,19 @@ local function tell(session, outcome)
     return emit("DiffClosed", session)
   end
   local accepted = outcome == "accepted"
+  local result = accepted and session:result() or {}
   require("claude-code.editor").notify("diff_ended", {
     id = session.id,
     outcome = outcome,
-    lines = accepted and session:edited_lines() or nil,
+    lines = result.lines,
+    newline = result.newline,
   })
   if accepted then
-    require("claude-code.editor.reload").watch({ path = session.new_path })
+    local reload = require("claude-code.editor.reload")
+    if merge.is_done(session) then
+      reload.let_go(session.target)
+    end
+    reload.watch({ path = session.new_path })
   end
   emit(accepted and "DiffAccepted" or "DiffRejected", session)
 end
@@ -135,10 +211,11 @@ function finish(session, outcome, busy)
   end
   session.outcome = outcome
   tell(session, outcome)
-  ended = ended + 1
   if session ~= shown then
     drop(session)
-    refresh_winbar()
+    pcall(windows.quietly, function()
+      session:discard()
+    end)
     return true
   end
   screen.unwatch()
@@ -147,6 +224,28 @@ function finish(session, outcome, busy)
   else
     leave_screen()
   end
+  return true
+end
+
+---Shows another of those that wait; this one waits again, with what the person made of it.
+---@param step 1|-1
+---@return boolean done
+function switch(step)
+  local session = shown
+  if not session or session.outcome or #waiting == 0 then
+    say.info("no other proposal waits")
+    return false
+  elseif not screen.park(session) then
+    return false
+  end
+  shown = nil
+  if step > 0 then
+    waiting[#waiting + 1] = session
+  else
+    table.insert(waiting, 1, session)
+    table.insert(waiting, 1, table.remove(waiting))
+  end
+  advance()
   return true
 end
 
@@ -178,9 +277,15 @@ function M.open(params)
   if stat and stat.type == "directory" then
     return nil, params.new_path .. " is a folder"
   end
-  waiting[#waiting + 1] = require("claude-code.editor.diff.session").new(params)
+  if #waiting == 0 and not shown then
+    series = { total = 0 }
+  end
+  local session = require("claude-code.editor.diff.session").new(params)
+  series.total = series.total + 1
+  session.series, session.number = series, series.total
+  waiting[#waiting + 1] = session
   local failure = #waiting == 1 and advance() or nil
-  refresh_winbar()
+  refresh()
   if failure then
     return nil, ("cannot show the change of %s: %s"):format(path.base(params.new_path), failure)
   end
@@ -205,7 +310,7 @@ end
 ---@return boolean done false if there is none
 function M.accept(id)
   local session = find(id)
-  return session ~= nil and finish(session, "accepted")
+  return session ~= nil and accept(session)
 end
 
 ---@param id? integer without it the diff on screen
@@ -213,6 +318,17 @@ end
 function M.reject(id)
   local session = find(id)
   return session ~= nil and finish(session, "rejected")
+end
+
+---Does what a key of the diff on screen does.
+---@param action claude-code.DiffAction
+---@return boolean done false if there is none
+function M.act(action)
+  local session = find()
+  if session then
+    actions_on(session)[action]()
+  end
+  return session ~= nil
 end
 
 ---The executable is gone: nobody waits for an answer any more.

@@ -1,7 +1,38 @@
---- The keys of a diff, in normal mode on both sides.
+--- The keys of a diff, in normal mode on both sides. `diff.keys` names them.
 local focus = require("claude-code.editor.diff.focus")
 
 local M = {}
+
+---@alias claude-code.DiffAction
+---| "accept"
+---| "reject"
+---| "next_hunk"
+---| "previous_hunk"
+---| "accept_hunk"
+---| "drop_hunk"
+---| "next_diff"
+---| "previous_diff"
+---| "merge"
+
+---@type table<claude-code.DiffAction, string>
+local DESCRIPTIONS = {
+  accept = "Accept Claude's proposal",
+  reject = "Reject Claude's proposal",
+  next_hunk = "Next hunk of the proposal",
+  previous_hunk = "Previous hunk of the proposal",
+  accept_hunk = "Accept this hunk",
+  drop_hunk = "Drop this hunk",
+  next_diff = "Next proposal that waits",
+  previous_diff = "Previous proposal that waits",
+  merge = "Merge your unsaved edits into the proposal",
+}
+
+---@param action claude-code.DiffAction
+---@return string[] keys possibly none
+function M.of(action)
+  local keys = require("claude-code.config").get().diff.keys[action]
+  return type(keys) == "string" and { keys } or keys or {}
+end
 
 ---@param session claude-code.Diff
 ---@param decide fun()
@@ -24,26 +55,30 @@ local function end_recording()
   vim.fn.setreg(register, (vim.fn.getreg(register):gsub("q$", "")))
 end
 
----@param session claude-code.Diff
----@param decide { accept: fun(), reject: fun() }
-function M.attach(session, decide)
-  local function map(key, run, desc)
-    for _, buf in ipairs({ session.old_buf, session.new_buf }) do
-      vim.keymap.set("n", key, run, { buffer = buf, nowait = true, desc = desc })
-    end
-  end
-  local accept, reject = deliberate(session, decide.accept), deliberate(session, decide.reject)
-  local function quit()
+---@param run fun()
+---@return fun()
+local function unless_recording(run)
+  return function()
     if vim.fn.reg_recording() ~= "" then
       end_recording()
     else
-      reject()
+      run()
     end
   end
-  map("<CR>", accept, "Accept Claude's proposal")
-  map("ZZ", accept, "Accept Claude's proposal")
-  map("q", quit, "Reject Claude's proposal")
-  map("ZQ", reject, "Reject Claude's proposal")
+end
+
+---@param session claude-code.Diff
+---@param actions table<claude-code.DiffAction, fun()>
+function M.attach(session, actions)
+  for action, run in pairs(actions) do
+    for _, key in ipairs(M.of(action)) do
+      local act = deliberate(session, run)
+      act = key == "q" and unless_recording(act) or act
+      for _, buf in ipairs({ session.old_buf, session.new_buf }) do
+        vim.keymap.set("n", key, act, { buffer = buf, nowait = true, desc = DESCRIPTIONS[action] })
+      end
+    end
+  end
 end
 
 return M

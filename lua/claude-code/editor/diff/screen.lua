@@ -3,8 +3,12 @@ local api = vim.api
 local calm = require("claude-code.editor.diff.calm")
 local focus = require("claude-code.editor.diff.focus")
 local keys = require("claude-code.editor.diff.keys")
+local layouts = require("claude-code.editor.diff.layout")
+local live = require("claude-code.editor.diff.live")
+local path = require("claude-code.editor.path")
 local say = require("claude-code.editor.say")
 local shots = require("claude-code.editor.diff.shot")
+local winbar = require("claude-code.editor.diff.winbar")
 local windows = require("claude-code.editor.diff.windows")
 local write = require("claude-code.editor.diff.write")
 
@@ -19,8 +23,7 @@ local group ---@type integer?
 local watchdog ---@type uv.uv_timer_t?
 
 ---@class claude-code.DiffDecisions
----@field accept fun()
----@field reject fun()
+---@field actions table<claude-code.DiffAction, fun()> what the keys do
 ---@field write fun() accept, called in the middle of a write
 
 ---@return claude-code.DiffConfig
@@ -36,27 +39,49 @@ local function touch()
   end
 end
 
+---@param session claude-code.Diff
+---@param except? integer window that must not change
+local function make_windows(session, except)
+  session:prepare()
+  local wanted = config().layout
+  local layout, name = layouts.pick(wanted, session, except)
+  session.place = layout.open(session, except)
+  session.place.layout = layout
+  if name ~= wanted then
+    local text = "%s is shown %s: the layout %q has too little room"
+    say.info(text:format(path.base(session.new_path), name, wanted))
+  end
+end
+
 ---Makes the windows; throws if that is not possible, with nothing left behind.
 ---@param session claude-code.Diff
 ---@param except? integer window that must not change
 local function build(session, except)
-  local layout = require("claude-code.editor.diff.layout." .. config().layout)
   local ok, message = pcall(windows.quietly, function()
-    session:prepare()
-    session.place = layout.open(session, except)
-    session.place.layout = layout
+    make_windows(session, except)
   end)
   if ok then
     return
   end
   pcall(windows.quietly, function()
     if session.place then
-      layout.close(session)
+      session.place.layout.close(session)
       session.place = nil
     end
     session:discard()
   end)
   error(message, 0)
+end
+
+---Counts and colours as the proposal is now.
+---@param session claude-code.Diff
+local function update(session)
+  local hunks = require("claude-code.editor.diff.hunks")
+  hunks.of(session)
+  if session.place.layout.refresh then
+    session.place.layout.refresh(session)
+  end
+  winbar.show(session)
 end
 
 ---Every way of leaving the diff that is no accept rejects it.
@@ -76,7 +101,7 @@ end
 local function watch(session, decide)
   group = api.nvim_create_augroup("claude-code.diff", { clear = true })
   local look = vim.schedule_wrap(function()
-    review(session, decide.reject)
+    review(session, decide.actions.reject)
   end)
   for _, buf in ipairs({ session.old_buf, session.new_buf }) do
     local events = { "BufWinLeave", "BufUnload", "BufDelete", "BufWipeout", "BufHidden" }
@@ -86,7 +111,21 @@ local function watch(session, decide)
     group = group,
     callback = look,
   })
+  api.nvim_create_autocmd({ "CursorMoved", "CursorMovedI", "WinResized" }, {
+    group = group,
+    callback = function()
+      if session.place and not session.outcome then
+        winbar.show(session)
+      end
+    end,
+  })
+  if session.place.layout.attach then
+    session.place.layout.attach(session)
+  end
   write.attach(session, group, decide.write)
+  live.follow(session, function()
+    update(session)
+  end)
   watchdog = assert(vim.uv.new_timer())
   watchdog:start(WATCHDOG_MS, WATCHDOG_MS, look)
 end
@@ -110,8 +149,9 @@ function M.show(session, decide)
   local from = focus.origin()
   build(session, typing and from.win or nil)
   origin = from
-  keys.attach(session, decide)
+  keys.attach(session, decide.actions)
   watch(session, decide)
+  winbar.show(session)
   local focused = not typing and config().focus
   if focused then
     focus.take(session, from)
@@ -125,8 +165,15 @@ function M.show(session, decide)
   return focused
 end
 
+---The series has become longer.
+---@param session claude-code.Diff
+function M.refresh(session)
+  winbar.show(session)
+end
+
 ---Ends all watching: what happens to the windows from now on decides nothing.
 function M.unwatch()
+  live.stop()
   if group then
     pcall(api.nvim_del_augroup_by_id, group)
     group = nil
@@ -146,7 +193,21 @@ local function take_away(session, inside)
     focus.give_back(origin, session.place.shot)
   end
   shots.restore(session.place.shot)
-  session:discard()
+  session.place = nil
+end
+
+---Takes a diff away for a while, with the edits of it; only in a "free" moment.
+---@param session claude-code.Diff
+---@return boolean done
+function M.park(session)
+  if calm.moment() ~= "free" then
+    return false
+  end
+  M.unwatch()
+  windows.quietly(function()
+    take_away(session, focus.is_inside(session))
+  end)
+  return true
 end
 
 ---Brings the person's windows back, as soon as the moment allows it.
@@ -166,6 +227,7 @@ function M.leave(session, done)
   end
   local ok, message = pcall(windows.quietly, function()
     take_away(session, inside)
+    session:discard()
   end)
   if not ok and calm.is_refusal(message) then
     calm.later(again)

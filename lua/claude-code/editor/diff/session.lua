@@ -34,6 +34,16 @@ local EDITING_OPTIONS = {
 ---@field old_path string
 ---@field new_path string the file that is to be written
 ---@field proposal claude-code.Text
+---@field old claude-code.Text the file as it was when the diff was made; one empty line if none was
+---@field old_text? string its lines joined, for hunks.lua
+---@field hunk_cache? claude-code.HunkCache
+---@field deleted table<integer, { count: integer, lines: claude-code.Chunk[][] }> by first old line
+---@field number integer which of its series
+---@field series { total: integer } those that wait together, until none waits
+---@field differs boolean lines differ, not just their ends, as it was proposed
+---@field merge? claude-code.Merge the last merge with unsaved edits
+---@field mixed boolean the proposal's lines keep their CR, so the old file's must do so, or lines
+--- of it that are put in there would lose theirs
 ---@field size integer bytes of the proposal
 ---@field outcome? claude-code.DiffOutcome set once
 ---@field exists boolean the old file was there when the diff was shown
@@ -43,6 +53,7 @@ local EDITING_OPTIONS = {
 ---@field new_buf? integer
 ---@field place? claude-code.DiffPlace where it is shown
 ---@field ready_at? number vim.uv.now() from which on keys count
+---@field seen? boolean it was on screen before
 ---@field hinted? boolean the person was told that this write accepts nothing
 ---@field announced? boolean the person was told that it waits
 local Session = {}
@@ -53,13 +64,20 @@ local M = {}
 ---@param params claude-code.DiffParams
 ---@return claude-code.Diff
 function M.new(params)
+  local proposal = text.parse(params.contents)
   return setmetatable({
     id = params.id,
     client = params.client,
     old_path = params.old_path,
     new_path = params.new_path,
-    proposal = text.parse(params.contents),
+    proposal = proposal,
+    mixed = not proposal.crlf and params.contents:find("\r\n", 1, true) ~= nil,
+    old = { lines = { "" }, crlf = false, bom = false, newline = false },
     size = #params.contents,
+    deleted = {},
+    number = 1,
+    series = { total = 1 },
+    differs = true,
     exists = false,
     unsaved = false,
   }, Session)
@@ -111,16 +129,49 @@ local function highlight(buf, filetype, size)
   end
 end
 
+---@param a string[]
+---@param b string[]
+---@return boolean
+local function same(a, b)
+  if #a ~= #b then
+    return false
+  end
+  for i, line in ipairs(a) do
+    if line ~= b[i] then
+      return false
+    end
+  end
+  return true
+end
+
+---@param self claude-code.Diff
+local function read_old(self)
+  local old = text.of_file(self.old_path, self.mixed)
+  self.exists = old ~= nil
+  self.old = old or self.old
+  self.differs = not same(self.old.lines, self.proposal.lines)
+end
+
+---Are the buffers there, because the diff was looked at before?
+---@return boolean
+function Session:is_prepared()
+  return self.old_buf ~= nil
+    and api.nvim_buf_is_loaded(self.old_buf)
+    and api.nvim_buf_is_loaded(self.new_buf)
+end
+
 ---Reads the old file and makes both buffers. Called with autocommands off.
 function Session:prepare()
   self.target = path.loaded_buffer(self.new_path)
   self.unsaved = self.target ~= nil and vim.bo[self.target].modified
-  local old = text.of_file(self.old_path)
-  self.exists = old ~= nil
+  if self:is_prepared() then
+    return
+  end
+  self:discard()
+  read_old(self)
   local base = path.base(self.new_path)
   local prefix = ("claude-code://%s/%s"):format(self.id, base)
-  local old_lines = old and old.lines or { "" }
-  self.old_buf = scratch(prefix .. (old and " (on disk)" or " (new file)"), old_lines)
+  self.old_buf = scratch(prefix .. (self.exists and " (on disk)" or " (new file)"), self.old.lines)
   self.new_buf = scratch(prefix .. " (proposed)", self.proposal.lines)
   local filetype = filetype_of(self, self.proposal.lines)
   highlight(self.old_buf, filetype, self.size)
@@ -133,32 +184,39 @@ function Session:prepare()
   end
 end
 
----The proposal's lines if the person changed them.
----@return string[]? lines without line ends; nil if they are as proposed
-function Session:edited_lines()
+---@class claude-code.DiffResult
+---@field lines? string[] without line ends; nil if they are as proposed
+---@field newline? boolean does the last line end with one? nil: as proposed
+---@field empty boolean nothing of the proposal is left: the lines are the old file's
+
+---What the proposal has become by the person's hand.
+---@return claude-code.DiffResult
+function Session:result()
   if not (self.new_buf and api.nvim_buf_is_loaded(self.new_buf)) then
-    return nil
+    return { empty = false }
   end
   local lines = api.nvim_buf_get_lines(self.new_buf, 0, -1, false)
-  local proposed = self.proposal.lines
-  if #lines ~= #proposed then
-    return lines
+  local proposed, old = self.proposal, self.old
+  if same(lines, proposed.lines) then
+    return { empty = false }
   end
-  for i, line in ipairs(lines) do
-    if line ~= proposed[i] then
-      return lines
-    end
+  local result = { lines = lines, empty = self.differs and same(lines, old.lines) }
+  local last = lines[#lines]
+  -- Taken from the old file, then with its newline or without.
+  if self.exists and last == old.lines[#old.lines] and last ~= proposed.lines[#proposed.lines] then
+    result.newline = old.newline
   end
+  return result
 end
 
 ---Leaves no scratch buffer behind.
 function Session:discard()
-  for _, buf in pairs({ self.old_buf, self.new_buf }) do
+  for _, buf in pairs({ old = self.old_buf, new = self.new_buf }) do
     if api.nvim_buf_is_valid(buf) then
       pcall(api.nvim_buf_delete, buf, { force = true })
     end
   end
-  self.old_buf, self.new_buf = nil, nil
+  self.old_buf, self.new_buf, self.hunk_cache = nil, nil, nil
 end
 
 return M

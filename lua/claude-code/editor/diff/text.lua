@@ -6,7 +6,7 @@ local M = {}
 
 ---@class claude-code.Text
 ---@field lines string[] at least one; NUL bytes stay, they are Neovim's to show
----@field crlf boolean every line end is CRLF (stripped); otherwise a CR is part of its line
+---@field crlf boolean every line end is CRLF (stripped, unless kept on demand); otherwise a CR is part of its line
 ---@field bom boolean
 ---@field newline boolean the last line ends with a newline
 
@@ -17,13 +17,14 @@ local function is_crlf(text)
 end
 
 ---@param text string UTF-8, any line ends
+---@param keep_cr? boolean even if every line end is CRLF
 ---@return claude-code.Text
-function M.parse(text)
+function M.parse(text, keep_cr)
   local bom = text:sub(1, #BOM) == BOM
   if bom then
     text = text:sub(#BOM + 1)
   end
-  local crlf = is_crlf(text)
+  local crlf = not keep_cr and is_crlf(text)
   local newline = text:sub(-1) == "\n"
   if newline then
     text = text:sub(1, crlf and -3 or -2)
@@ -42,8 +43,9 @@ end
 
 ---The text of a file on disk.
 ---@param path string
+---@param keep_cr boolean as in `parse`
 ---@return claude-code.Text? text nil if the file is not there or no file
-function M.of_file(path)
+function M.of_file(path, keep_cr)
   local stat = vim.uv.fs_stat(path)
   local file = stat and stat.type == "file" and io.open(path, "rb")
   if not file then
@@ -51,7 +53,7 @@ function M.of_file(path)
   end
   local bytes = file:read("*a")
   file:close()
-  return bytes and M.parse(decode(bytes))
+  return bytes and M.parse(decode(bytes), keep_cr)
 end
 
 return M

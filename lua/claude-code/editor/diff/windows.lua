@@ -88,10 +88,9 @@ function M.for_file(buf, except)
   return wins[1]
 end
 
----A new window for `buf` beside the special ones, with the global options rather than theirs.
----@param buf integer
----@return integer win
-function M.beside(buf)
+---Where a new window goes if there are only special ones.
+---@return vim.api.keyset.win_config
+local function spot_beside()
   local largest = M.candidates(function(win)
     return not M.is_floating(win)
   end)
@@ -100,12 +99,41 @@ function M.beside(buf)
   end)
   local anchor = largest[1]
   local width, height = api.nvim_win_get_width(anchor), api.nvim_win_get_height(anchor)
-  local place = width >= 160 and { split = "left", width = math.floor(width * 2 / 3) }
-    or { split = "above", height = math.floor(height * 2 / 3) }
-  place.win = anchor
-  local win = api.nvim_open_win(buf, false, place)
+  if width >= 160 then
+    return { win = anchor, split = "left", width = math.floor(width * 2 / 3) }
+  end
+  return { win = anchor, split = "above", height = math.floor(height * 2 / 3) }
+end
+
+---@return integer width that a window beside the special ones would have
+---@return integer height
+function M.room_beside()
+  local spot = spot_beside()
+  return spot.width or api.nvim_win_get_width(spot.win),
+    spot.height or api.nvim_win_get_height(spot.win)
+end
+
+---A new window for `buf` beside the special ones, with the global options rather than theirs.
+---@param buf integer
+---@return integer win
+function M.beside(buf)
+  local win = api.nvim_open_win(buf, false, spot_beside())
   options.apply(win, options.global())
   return win
+end
+
+---A window that shows `buf`: the one for the file, borrowed, or a new one if there is none.
+---@param buf integer
+---@param target integer? buffer of the file
+---@param except integer? window to leave alone
+---@return integer win
+---@return claude-code.WindowUse? borrowed nil if the window is new
+function M.take(buf, target, except)
+  local win = M.for_file(target, except)
+  if win then
+    return win, M.borrow(win, buf)
+  end
+  return M.beside(buf)
 end
 
 ---A tab page of its own for `buf`, entered.
@@ -156,6 +184,14 @@ function M.borrow(win, buf)
     error(message, 0)
   end
   return use
+end
+
+---Closes a window of ours; the last one stays, empty.
+---@param win integer
+function M.close(win)
+  if not pcall(api.nvim_win_close, win, true) then
+    api.nvim_win_call(win, vim.cmd.enew)
+  end
 end
 
 ---Gives a borrowed window back, or lets `win` take its place.

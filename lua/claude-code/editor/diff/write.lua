@@ -80,6 +80,19 @@ local function written(session, target, accept)
   accept()
 end
 
+---`:edit!` brings back the text as proposed; there is no file of that name to read.
+---@param session claude-code.Diff
+---@param buf integer
+local function read_again(session, buf)
+  local is_new = buf == session.new_buf
+  local modifiable = vim.bo[buf].modifiable
+  vim.bo[buf].modifiable = true
+  local lines = is_new and session.proposal.lines or session.old.lines
+  api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+  vim.bo[buf].modifiable = modifiable
+  vim.bo[buf].modified = false
+end
+
 ---@param session claude-code.Diff
 ---@param group integer
 ---@param accept fun()
@@ -100,6 +113,15 @@ function M.attach(session, group, accept)
       written(session, args.match, accept)
     end,
   })
+  for _, buf in ipairs({ session.old_buf, session.new_buf }) do
+    api.nvim_create_autocmd("BufReadCmd", {
+      group = group,
+      buffer = buf,
+      callback = function()
+        read_again(session, buf)
+      end,
+    })
+  end
 end
 
 return M

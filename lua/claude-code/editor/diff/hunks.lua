@@ -1,0 +1,122 @@
+--- What differs between the old file and the proposal, as it stands in its buffer now: on whole
+--- lines, by Neovim's own diff with the algorithm of 'diffopt', blind to nothing.
+local api = vim.api
+local diff = vim.text and vim.text.diff or vim.diff
+
+local M = {}
+
+---@class claude-code.Hunk lines 1-based; a side without lines has the line before them as its first
+---@field old integer
+---@field old_count integer
+---@field new integer
+---@field new_count integer
+
+---@class claude-code.HunkCache
+---@field tick integer changedtick of the proposal's buffer
+---@field list claude-code.Hunk[]
+---@field added integer lines
+---@field removed integer lines
+---@field cost number ms it took
+
+---@param lines string[]
+---@return string text a buffer without text has no lines
+local function joined(lines)
+  if #lines == 1 and lines[1] == "" then
+    return ""
+  end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+---@return table for vim.text.diff
+local function diff_options()
+  local wanted = { result_type = "indices" }
+  for _, item in ipairs(vim.opt.diffopt:get()) do
+    wanted.algorithm = item:match("^algorithm:(.*)") or wanted.algorithm
+    wanted.indent_heuristic = wanted.indent_heuristic or item == "indent-heuristic"
+  end
+  return wanted
+end
+
+---@param old string
+---@param new string
+---@return claude-code.Hunk[]
+local function compute(old, new)
+  local list = {}
+  for _, found in
+    ipairs(diff(old, new, diff_options()) --[[@as integer[][] ]])
+  do
+    list[#list + 1] = { old = found[1], old_count = found[2], new = found[3], new_count = found[4] }
+  end
+  return list
+end
+
+---Keeps what is known until the proposal is edited.
+---@param session claude-code.Diff
+---@return claude-code.HunkCache
+function M.of(session)
+  local buf = session.new_buf
+  local tick = api.nvim_buf_get_changedtick(buf)
+  local known = session.hunk_cache
+  if known and known.tick == tick then
+    return known
+  end
+  local started = vim.uv.hrtime()
+  session.old_text = session.old_text or joined(session.old.lines)
+  local list = compute(session.old_text, joined(api.nvim_buf_get_lines(buf, 0, -1, false)))
+  local added, removed = 0, 0
+  for _, hunk in ipairs(list) do
+    added, removed = added + hunk.new_count, removed + hunk.old_count
+  end
+  local cost = (vim.uv.hrtime() - started) / 1e6
+  session.hunk_cache = { tick = tick, list = list, added = added, removed = removed, cost = cost }
+  return session.hunk_cache
+end
+
+---@param hunk claude-code.Hunk
+---@param side "old"|"new"
+---@return integer first 1-based line where a cursor stands on the hunk
+---@return integer last
+function M.span(hunk, side)
+  local first, count = hunk[side], hunk[side .. "_count"]
+  if count == 0 then
+    -- Between two lines: the one below shows it, as with ]c.
+    return first + 1, first + 1
+  end
+  return first, first + count - 1
+end
+
+---@param list claude-code.Hunk[]
+---@param side "old"|"new"
+---@param line integer 1-based
+---@return integer index of the last hunk that begins at or above the line, 0 if none does
+function M.before(list, side, line)
+  local low, high = 0, #list
+  while low < high do
+    local middle = math.ceil((low + high) / 2)
+    if M.span(list[middle], side) <= line then
+      low = middle
+    else
+      high = middle - 1
+    end
+  end
+  return low
+end
+
+---The hunk a cursor stands on. Lines missing at the end of the file belong to its last line.
+---@param list claude-code.Hunk[]
+---@param side "old"|"new"
+---@param line integer 1-based
+---@param count integer lines of that side
+---@return integer? index
+function M.at(list, side, line, count)
+  local index = M.before(list, side, line)
+  if index > 0 and select(2, M.span(list[index], side)) >= line then
+    return index
+  end
+  local last = list[#list]
+  if last and line == count and M.span(last, side) > count then
+    return #list
+  end
+end
+
+return M

@@ -1,0 +1,135 @@
+--- The proposal was made from the file on disk. Unsaved edits of that file, in its buffer, are
+--- merged into the proposal on demand: three ways, by git, with the file on disk as the base.
+local api = vim.api
+local path = require("claude-code.editor.path")
+local say = require("claude-code.editor.say")
+
+local LABELS = { "your unsaved edits", "the file on disk", "Claude's proposal" }
+local CONFLICT = "^<<<<<<< " .. LABELS[1]
+
+---git answers with the number of conflicts, at most this, or with an error above it.
+local MOST_CONFLICTS = 127
+local TIMEOUT_MS = 5000
+
+local M = {}
+
+---@class claude-code.Merge
+---@field undo integer number of the change of the proposal that merged
+---@field tick integer changedtick of the file's buffer
+
+---@param lines string[]
+---@return string file
+local function spill(lines)
+  local name = vim.fn.tempname()
+  local file = assert(io.open(name, "wb"))
+  file:write(table.concat(lines, "\n"), "\n")
+  file:close()
+  return name
+end
+
+---@param texts string[][] lines of the edits, the base, the proposal
+---@return string[]? lines
+---@return integer|string conflicts count, or what went wrong
+local function merge_lines(texts)
+  if vim.fn.executable("git") == 0 then
+    return nil, "a three-way merge needs git, which is not on your $PATH"
+  end
+  local command = { "git", "merge-file", "-p", "--diff3" }
+  for _, label in ipairs(LABELS) do
+    vim.list_extend(command, { "-L", label })
+  end
+  local files = vim.tbl_map(spill, texts)
+  local run = vim.system(vim.list_extend(command, files), { timeout = TIMEOUT_MS }):wait()
+  vim.tbl_map(os.remove, files)
+  if run.code > MOST_CONFLICTS or run.signal ~= 0 then
+    local reason = vim.trim(run.stderr or "")
+    return nil, "git cannot merge: " .. (reason ~= "" and reason or ("exit code " .. run.code))
+  end
+  local text = run.stdout:gsub("\n$", "")
+  return vim.split(text, "\n", { plain = true }), run.code
+end
+
+---@param session claude-code.Diff
+---@param lines string[]
+local function put(session, lines)
+  local buf = session.new_buf
+  vim.bo[buf].undolevels = vim.bo[buf].undolevels
+  api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+  session.merge = {
+    undo = api.nvim_buf_call(buf, vim.fn.undotree).seq_cur,
+    tick = api.nvim_buf_get_changedtick(session.target),
+  }
+end
+
+---@param entries vim.fn.undotree.entry[]
+---@param wanted integer
+---@param current integer
+---@return boolean is the change `wanted` among those that lead to the state `current`?
+local function leads(entries, wanted, current)
+  local seen = false
+  for _, entry in ipairs(entries) do
+    if entry.alt and leads(entry.alt, wanted, current) then
+      return true
+    elseif entry.alt and seen and leads(entry.alt, current, current) then
+      return true
+    end
+    seen = seen or entry.seq == wanted
+    if entry.seq == current then
+      return seen
+    end
+  end
+  return false
+end
+
+---Does the proposal hold the unsaved edits, all that there are now?
+---@param session claude-code.Diff
+---@return boolean
+function M.is_done(session)
+  local merge, buf = session.merge, session.target
+  if not merge or not (buf and api.nvim_buf_is_loaded(buf)) then
+    return false
+  elseif api.nvim_buf_get_changedtick(buf) ~= merge.tick then
+    return false
+  end
+  local tree = api.nvim_buf_call(session.new_buf, vim.fn.undotree)
+  return leads(tree.entries, merge.undo, tree.seq_cur)
+end
+
+---@param session claude-code.Diff
+---@return boolean are there marks of conflicts of a merge?
+function M.has_conflicts(session)
+  if not session.merge then
+    return false
+  end
+  return vim.iter(api.nvim_buf_get_lines(session.new_buf, 0, -1, false)):any(function(line)
+    return line:find(CONFLICT) ~= nil
+  end)
+end
+
+---Replaces the proposal by its merge with the unsaved edits; `u` undoes that.
+---@param session claude-code.Diff
+function M.run(session)
+  local base, buf = path.base(session.new_path), session.target
+  if not (buf and api.nvim_buf_is_loaded(buf) and vim.bo[buf].modified) then
+    return say.info(base .. " has no unsaved edits to merge")
+  elseif M.is_done(session) then
+    return say.info("the unsaved edits are merged already")
+  end
+  local edits = api.nvim_buf_get_lines(buf, 0, -1, false)
+  local proposal = api.nvim_buf_get_lines(session.new_buf, 0, -1, false)
+  local lines, conflicts = merge_lines({ edits, session.old.lines, proposal })
+  if not lines then
+    return say.warn(
+      ("%s: your edits stay in the buffer; the diff is without them"):format(conflicts)
+    )
+  end
+  put(session, lines)
+  if conflicts == 0 then
+    say.info("your unsaved edits are in the proposal now; u undoes that")
+  else
+    local text = "%d conflict%s with your unsaved edits: keep of each what is right, then accept"
+    say.warn(text:format(conflicts, conflicts == 1 and "" or "s"))
+  end
+end
+
+return M
