@@ -8,7 +8,7 @@ import {
   type OpenedDocument,
 } from "../editor/port";
 import { EditorState } from "../editor/state";
-import { DeadlineError } from "../lib/deadline";
+import { DeadlineError, withDeadline } from "../lib/deadline";
 import { Emitter } from "../lib/emitter";
 import type { Log } from "../lib/log";
 import { CALL, unwrap } from "./answer";
@@ -51,6 +51,8 @@ export class NeovimEditor extends Queries implements EditorPort {
   readonly onShutdown = new Emitter<void>();
   readonly #rpc: NeovimRpc;
   readonly #log: Log;
+  #pulling: Promise<void> | undefined;
+  #nextPull: Promise<void> | undefined;
   #latestSelection: Selection | undefined;
 
   constructor(rpc: NeovimRpc, log: Log) {
@@ -80,7 +82,7 @@ export class NeovimEditor extends Queries implements EditorPort {
   }
 
   async sync(deadlineMs = BUSY_AFTER_MS): Promise<EditorState> {
-    this.#take(await this.#call("sync", {}, deadlineMs));
+    await unlessBusy(withDeadline(this.#pull(), deadlineMs, "Neovim"));
     return this.state;
   }
 
@@ -174,11 +176,31 @@ export class NeovimEditor extends Queries implements EditorPort {
   }
 
   async #call(method: string, params: object, deadlineMs: number): Promise<unknown> {
-    try {
-      return unwrap(await this.#rpc.request("nvim_exec_lua", [CALL, [method, params]], deadlineMs));
-    } catch (error) {
-      throw error instanceof DeadlineError ? new EditorBusyError() : error;
+    const answer = this.#rpc.request("nvim_exec_lua", [CALL, [method, params]], deadlineMs);
+    return unwrap(await unlessBusy(answer));
+  }
+
+  /**
+   * Takes what has changed until after this call. One question is under way at most, and all who
+   * come meanwhile share the next: a crowd is no load for Neovim. There is no deadline here, since
+   * Neovim tells each change once: an answer that comes late has to be taken all the same.
+   */
+  #pull(): Promise<void> {
+    if (!this.#pulling) {
+      const pulling = this.#call("sync", {}, Number.POSITIVE_INFINITY)
+        .then((delta) => this.#take(delta))
+        .finally(() => {
+          this.#pulling = undefined;
+        });
+      this.#pulling = pulling;
+      return pulling;
     }
+    const again = () => {
+      this.#nextPull = undefined;
+      return this.#pulling ?? this.#pull();
+    };
+    this.#nextPull ??= this.#pulling.then(again, again);
+    return this.#nextPull;
   }
 
   #take(value: unknown): void {
@@ -215,5 +237,13 @@ export class NeovimEditor extends Queries implements EditorPort {
     } catch (error) {
       this.#log.error(`Event ${event} of Neovim failed: ${error}`);
     }
+  }
+}
+
+async function unlessBusy<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    throw error instanceof DeadlineError ? new EditorBusyError() : error;
   }
 }
