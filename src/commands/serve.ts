@@ -51,7 +51,7 @@ export async function serve(args: string[]): Promise<number> {
 
 async function run(rpc: NeovimRpc, address: string, launch: Launch, stdin: Stdin): Promise<number> {
   const log = new Log({ file: launch.logFile ?? undefined, level: launch.logLevel });
-  const editor = new NeovimEditor(rpc, log);
+  const editor = new NeovimEditor(rpc, log, launch.workspaceFolders);
   const attached = Promise.withResolvers<void>();
   const events = {
     onClientsChanged: (clients: readonly Client[]) =>

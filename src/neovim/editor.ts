@@ -55,17 +55,26 @@ export class NeovimEditor extends Queries implements EditorPort {
   #nextPull: Promise<void> | undefined;
   #latestSelection: Selection | undefined;
 
-  constructor(rpc: NeovimRpc, log: Log) {
+  /** `folders`: the workspace folders, as far as they are known before Neovim tells. */
+  constructor(rpc: NeovimRpc, log: Log, folders: string[] = []) {
     super();
     this.#rpc = rpc;
     this.#log = log;
+    this.state.apply({ folders });
     rpc.onNotification.on(({ method, args }) => {
       if (method === "claude_code") this.#receive(String(args[0]), args[1]);
     });
   }
 
-  /** Makes us known to Neovim and takes its whole state. Waits as long as Neovim is busy. */
-  async attach(identity: EditorIdentity): Promise<void> {
+  /**
+   * Makes us known to Neovim and takes its whole state. Waits as long as Neovim is busy, and whoever
+   * asks for the state meanwhile waits for this.
+   */
+  attach(identity: EditorIdentity): Promise<void> {
+    return this.#pullBy(this.#attach(identity));
+  }
+
+  async #attach(identity: EditorIdentity): Promise<unknown> {
     const pid = String(process.pid);
     const version = { major: 0, minor: 0, patch: 0 };
     const named = this.#rpc.request("nvim_set_client_info", [
@@ -78,7 +87,7 @@ export class NeovimEditor extends Queries implements EditorPort {
     const params = { pid, contract: identity.contract, version: identity.version };
     const attached = this.#rpc.request("nvim_exec_lua", [ATTACH, [params]]);
     await named;
-    this.#take(unwrap(await attached));
+    return unwrap(await attached);
   }
 
   async sync(deadlineMs = BUSY_AFTER_MS): Promise<EditorState> {
@@ -186,21 +195,23 @@ export class NeovimEditor extends Queries implements EditorPort {
    * Neovim tells each change once: an answer that comes late has to be taken all the same.
    */
   #pull(): Promise<void> {
-    if (!this.#pulling) {
-      const pulling = this.#call("sync", {}, Number.POSITIVE_INFINITY)
-        .then((delta) => this.#take(delta))
-        .finally(() => {
-          this.#pulling = undefined;
-        });
-      this.#pulling = pulling;
-      return pulling;
-    }
+    if (!this.#pulling) return this.#pullBy(this.#call("sync", {}, Number.POSITIVE_INFINITY));
     const again = () => {
       this.#nextPull = undefined;
       return this.#pulling ?? this.#pull();
     };
     this.#nextPull ??= this.#pulling.then(again, again);
     return this.#nextPull;
+  }
+
+  #pullBy(answer: Promise<unknown>): Promise<void> {
+    const pulling = answer
+      .then((delta) => this.#take(delta))
+      .finally(() => {
+        this.#pulling = undefined;
+      });
+    this.#pulling = pulling;
+    return pulling;
   }
 
   #take(value: unknown): void {
