@@ -135,7 +135,9 @@ local function report_install(executable, message)
   end
 end
 
---- Without a UI, as in a build step, it waits, and raises an error if it fails.
+--- Installs the executable that belongs to this version of the plugin: downloads it, or takes it
+--- from the archive of a release whose path is given. `!` replaces one that is there. Without a UI,
+--- as in a build step, it waits, and raises an error if it fails.
 ---@param args { args: string, bang: boolean } args: path of an archive, or ""; bang: even if there
 function M.install(args)
   local archive = args.args ~= "" and args.args or nil

@@ -11,6 +11,7 @@
 ---   ClaudeCodeDiffAccepted         the same
 ---   ClaudeCodeDiffRejected         the same: by the user, or because its window was closed
 ---   ClaudeCodeDiffClosed           the same: it was answered elsewhere, or its client has gone
+---   ClaudeCodeActivityChanged      { activity?: "working"|"idle" } nil: no CLI with hooks runs
 ---
 --- "crashed" is followed by ClaudeCodeServerStarted, or by "failed" once restarting was given up.
 --- A selection without text is the cursor; its lines are 0-based, its characters UTF-16 code units,
@@ -29,6 +30,7 @@ local M = {}
 ---| "DiffAccepted"
 ---| "DiffRejected"
 ---| "DiffClosed"
+---| "ActivityChanged"
 
 --- An error in somebody's handler is reported and never reaches the caller.
 ---@param event claude-code.Event

@@ -45,4 +45,13 @@ function M.status()
   return require("claude-code.status").get()
 end
 
+--- A short text for a status line: "Claude waiting", "Claude working, 2 diffs". It follows what
+--- happens without being asked to.
+---@return string
+function M.statusline()
+  local statusline = require("claude-code.statusline")
+  statusline.follow()
+  return statusline.text()
+end
+
 return M

@@ -12,6 +12,7 @@ local M = {}
 ---@field port? integer
 ---@field lock_file? string
 ---@field clients claude-code.Client[]
+---@field sessions claude-code.SessionInfo[] of CLIs whose hooks report here
 ---@field folders string[] workspace folders
 ---@field rivals claude-code.Rival[] other editors with an overlapping workspace
 ---@field log_file string
@@ -22,6 +23,7 @@ local M = {}
 function M.get()
   local server = require("claude-code.server")
   local folders = require("claude-code.workspace").folders()
+  local session = package.loaded["claude-code.editor.session"]
   return {
     state = server.state,
     why = require("claude-code.autostart").reason,
@@ -33,6 +35,7 @@ function M.get()
     port = server.state == "ready" and server.port or nil,
     lock_file = server.lock_file,
     clients = vim.deepcopy(server.clients),
+    sessions = session and session.list() or {},
     folders = folders,
     rivals = require("claude-code.lock").rivals(folders),
     log_file = require("claude-code.log").path(),
@@ -124,6 +127,13 @@ local function client_name(client)
   return vim.trim(name) .. (client.pid and (" (process %d)"):format(client.pid) or "")
 end
 
+---@param session claude-code.SessionInfo
+---@return string
+local function session_name(session)
+  local owner = session.pid and (" (process %d)"):format(session.pid) or ""
+  return ("%s%s: %d edited files"):format(session.id, owner, session.files)
+end
+
 ---@param rival claude-code.Rival
 ---@return string
 local function rival_name(rival)
@@ -149,6 +159,7 @@ function M.lines(status)
   item("address", status.port and ("ws://127.0.0.1:%d"):format(status.port) or "none")
   item("lock file", status.lock_file or "none")
   item("clients", #status.clients > 0 and vim.tbl_map(client_name, status.clients) or "none")
+  item("sessions", vim.tbl_map(session_name, status.sessions))
   item("workspace", #status.folders > 0 and status.folders or "none")
   item("log", status.log_file)
   item("last error", status.last_error or "none")

@@ -112,6 +112,8 @@ export interface EditorPort {
   reloadDocument(path: string): Promise<void>;
   /** A file is about to be written outside: reload its buffer as soon as that happened. */
   watchDocument(path: string): void;
+  /** The CLI with this process id was given a prompt. */
+  prompted(pid: number): void;
   /** Closes a buffer by its name; never one with unsaved changes (EditorRefusal). */
   closeTab(name: string): Promise<void>;
 }

@@ -159,6 +159,12 @@ export class NeovimEditor extends Queries implements EditorPort {
     );
   }
 
+  prompted(pid: number): void {
+    this.#call("prompted", { pid }, WORK_DEADLINE_MS).catch((error) =>
+      this.#log.warn(`Telling of a prompt failed: ${error}`),
+    );
+  }
+
   async closeTab(name: string): Promise<void> {
     await this.#work("tab_close", { name });
   }

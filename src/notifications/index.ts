@@ -12,7 +12,10 @@ export class Notifications {
   readonly #selection: SelectionNotifier;
   readonly #mentions: Mentions;
 
+  readonly #editor: EditorPort;
+
   constructor(editor: EditorPort, log: Log) {
+    this.#editor = editor;
     this.#selection = new SelectionNotifier(editor, this.#audience);
     this.#mentions = new Mentions(editor, this.#audience, log);
     announceDiagnostics(editor, this.#audience);
@@ -34,6 +37,8 @@ export class Notifications {
 
   /** `closeAllDiffTabs` marks a prompt, with which the CLI has forgotten the selection. */
   toolCalled(name: string, client: Client): void {
-    if (name === "closeAllDiffTabs") void this.#selection.remind(client);
+    if (name !== "closeAllDiffTabs") return;
+    void this.#selection.remind(client);
+    if (client.pid !== undefined) this.#editor.prompted(client.pid);
   }
 }

@@ -76,6 +76,7 @@ local methods = {
   report = function()
     return require("claude-code.status").report()
   end,
+  prompted = lazy("activity", "prompted"),
   problems = lazy("problems", "list"),
   problem_context = lazy("problems", "context"),
   session_start = lazy("session", "start"),
@@ -100,6 +101,9 @@ function M.call(method, params)
     }
   end
   local ok, value, failure = xpcall(handler, debug.traceback, params or {})
+  if ok and vim.startswith(method, "session_") then
+    require("claude-code.editor.activity").heard(method, params)
+  end
   if not ok then
     return { error = ("%s failed in Neovim: %s"):format(method, value) }
   end

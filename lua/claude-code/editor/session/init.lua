@@ -298,6 +298,22 @@ function M.released(params)
   return true
 end
 
+---@class claude-code.SessionInfo
+---@field id string
+---@field pid? integer the CLI's
+---@field files integer how many it has edited since it was last allowed to stop
+
+---@return claude-code.SessionInfo[] the one last heard of first
+function M.list()
+  local ids = vim.tbl_keys(sessions)
+  table.sort(ids, function(a, b)
+    return sessions[a].active > sessions[b].active
+  end)
+  return vim.tbl_map(function(id)
+    return { id = id, pid = sessions[id].pid, files = vim.tbl_count(sessions[id].files) }
+  end, ids)
+end
+
 ---The session that a stdio server belongs to: by its id, by its CLI (whose session id changes with
 ---/clear), or, for a server that knows neither, the one last heard of.
 ---@param id? string

@@ -1,0 +1,98 @@
+--- One short text for a status line. Called at each redraw, so it looks at what is loaded already
+--- and loads nothing.
+local M = {}
+
+---@param name string a module of claude-code
+---@return table? module if it is loaded
+local function loaded(name)
+  return package.loaded["claude-code." .. name]
+end
+
+---@class claude-code.Indicator
+---@field state "stopped"|"starting"|"failed"|"waiting"|"connected" waiting: for a CLI to connect
+---@field clients integer how many are connected
+---@field diffs integer how many wait for an answer
+---@field activity? claude-code.Activity of Claude, where its hooks tell
+
+---@return claude-code.Indicator
+function M.get()
+  local server, diff, activity = loaded("server"), loaded("editor.diff"), loaded("editor.activity")
+  local state = server and server.state or "stopped"
+  local clients = server and #server.clients or 0
+  if state == "ready" then
+    state = clients > 0 and "connected" or "waiting"
+  end
+  return {
+    state = state,
+    clients = clients,
+    diffs = diff and diff.count() or 0,
+    activity = activity and activity.get(),
+  }
+end
+
+---@param indicator claude-code.Indicator
+---@return string
+local function text_of(indicator)
+  if indicator.state ~= "connected" then
+    return indicator.state
+  end
+  local word = indicator.activity or "connected"
+  return indicator.clients > 1 and ("%s ×%d"):format(word, indicator.clients) or word
+end
+
+--- "Claude waiting", "Claude working, 2 diffs", …
+---@return string
+function M.text()
+  local indicator = M.get()
+  local text = "Claude " .. text_of(indicator)
+  if indicator.diffs > 0 then
+    text = ("%s, %d diff%s"):format(text, indicator.diffs, indicator.diffs > 1 and "s" or "")
+  end
+  return text
+end
+
+--- The highlight group that fits: what needs the user stands out.
+---@return string
+function M.highlight()
+  local indicator = M.get()
+  if indicator.state == "failed" then
+    return "DiagnosticError"
+  elseif indicator.diffs > 0 then
+    return "DiagnosticWarn"
+  elseif indicator.activity == "working" then
+    return "DiagnosticInfo"
+  end
+  return indicator.state == "connected" and "DiagnosticOk" or "Comment"
+end
+
+local followed = false
+
+--- Redraws status lines when the text changes, from the first call on.
+function M.follow()
+  if followed then
+    return
+  end
+  followed = true
+  local function pattern(event)
+    return "ClaudeCode" .. event
+  end
+  vim.api.nvim_create_autocmd("User", {
+    group = vim.api.nvim_create_augroup("claude-code.statusline", { clear = true }),
+    pattern = vim.tbl_map(pattern, {
+      "ServerStarted",
+      "ServerStopped",
+      "ClientConnected",
+      "ClientDisconnected",
+      "DiffOpened",
+      "DiffAccepted",
+      "DiffRejected",
+      "DiffClosed",
+      "ActivityChanged",
+    }),
+    callback = vim.schedule_wrap(function()
+      vim.cmd.redrawstatus({ bang = true })
+    end),
+  })
+end
+
+return M

@@ -1,0 +1,41 @@
+-- What the plugin knows of itself, as JSON on stdout: run by scripts/docs.ts in a bare Neovim.
+local names = {}
+for name, command in pairs(vim.api.nvim_get_commands({})) do
+  if vim.startswith(name, "Claude") then
+    table.insert(names, {
+      name = name,
+      desc = command.definition,
+      nargs = command.nargs,
+      bang = command.bang,
+      range = command.range ~= nil,
+    })
+  end
+end
+
+local plugs = {}
+for _, mode in ipairs({ "n", "x", "t" }) do
+  for _, mapping in ipairs(vim.api.nvim_get_keymap(mode)) do
+    local name = mapping.lhs:match("^<Plug>%((Claude%w+)%)$")
+    if name then
+      plugs[name] = (plugs[name] or "") .. mode
+    end
+  end
+end
+
+local options = {}
+for _, option in ipairs(require("claude-code.config").options) do
+  table.insert(options, {
+    key = option.key,
+    expected = option.type.expected,
+    default = option.default ~= nil and vim.inspect(option.default, { newline = " ", indent = "" })
+      or nil,
+    description = option.description,
+  })
+end
+
+io.write(vim.json.encode({
+  commands = names,
+  plugs = plugs,
+  suggested = require("claude-code.keymaps").suggested,
+  options = options,
+}))

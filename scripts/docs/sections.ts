@@ -1,0 +1,186 @@
+import type { Diffs } from "../../src/diff/diffs";
+import type { EditorPort } from "../../src/editor/port";
+import type { Tool } from "../../src/mcp/tool";
+import { createMethodTools } from "../../src/methods";
+import { createTools } from "../../src/tools";
+import { createNvimLspTools } from "../../src/tools/nvim-lsp";
+import { type Command, commandTexts, eventsText, type Facts, luaFunctions } from "./facts";
+import { fill, heading } from "./vimdoc";
+
+/** Tools only touch the editor when they are called. */
+const EDITOR = {} as never;
+
+/** The generated parts of the help files, by the name with which a page asks for them. */
+export function sections(facts: Facts): Record<string, string> {
+  const websocket = createTools(EDITOR as EditorPort, EDITOR as Diffs, {
+    executeCode: {
+      languages: { python: ["python3", "-"] },
+      default: "python",
+      timeoutMs: 0,
+      maxOutputBytes: 0,
+    },
+  });
+  return {
+    commands: commands(facts.commands),
+    options: options(facts.options),
+    plugs: plugs(facts),
+    suggested: suggested(facts),
+    lua: functions(),
+    events: events(),
+    tools: websocket.map((tool) => toolText(tool, "claude-code-tool")).join("\n\n"),
+    "nvim-lsp": createNvimLspTools(EDITOR)
+      .map((tool) => toolText(tool, "claude-code-nvim-lsp"))
+      .join("\n\n"),
+    methods: createMethodTools(EDITOR).map(methodText).join("\n\n"),
+  };
+}
+
+function commands(list: readonly Command[]): string {
+  const texts = commandTexts();
+  return sorted(list, ({ name }) => name)
+    .map((command) => {
+      const text = texts[command.name];
+      if (!text) throw new Error(`:${command.name} has no comment in commands.lua`);
+      return `${heading(usage(command), `:${command.name}`)}\n${fill(linked(text), 4)}`;
+    })
+    .join("\n\n");
+}
+
+/** Commands become links. */
+function linked(text: string): string {
+  const known = new Set(Object.keys(commandTexts()));
+  return text.replaceAll(/(?<![|*\w]):(Claude\w+)(?![|*\w])/g, (found, name: string) =>
+    known.has(name) ? `|${found}|` : found,
+  );
+}
+
+function sorted<T>(list: readonly T[], key: (item: T) => string): T[] {
+  return [...list].sort((a, b) => (key(a) < key(b) ? -1 : 1));
+}
+
+function usage({ name, nargs, bang, range }: Command): string {
+  const argument = nargs === "0" ? "" : nargs === "1" ? " {arg}" : " [args]";
+  return `:${range ? "[range]" : ""}${name}${bang ? "[!]" : ""}${argument}`;
+}
+
+function functions(): string {
+  return luaFunctions()
+    .map(({ name, parameters, text }) => {
+      const head = heading(
+        `require("claude-code").${name}(${parameters})`,
+        `claude-code.${name}()`,
+      );
+      return `${head}\n${fill(linked(text), 4)}`;
+    })
+    .join("\n\n");
+}
+
+function options(list: Facts["options"]): string {
+  return sorted(list, ({ key }) => key)
+    .map((option) => {
+      const head = heading(option.key, `claude-code-option-${option.key}`);
+      const type = fill(`Type: ${option.expected}`, 4);
+      const preset = fill(`Default: ${option.default ?? "none"}`, 4);
+      return `${head}\n${type}\n${preset}\n\n${fill(linked(option.description), 4)}`;
+    })
+    .join("\n\n");
+}
+
+function plugs({ plugs }: Facts): string {
+  return Object.keys(plugs)
+    .sort()
+    .map((name) => {
+      const modes = [...(plugs[name] ?? "")].map((mode) => MODES[mode]).join(", ");
+      return `${heading(`<Plug>(${name})`, `<Plug>(${name})`)}\n    ${modes}: as |:${name}|`;
+    })
+    .join("\n");
+}
+
+const MODES: Record<string, string> = { n: "normal", x: "visual", t: "terminal" };
+
+function suggested({ suggested }: Facts): string {
+  return suggested
+    .map(({ modes, key, plug, desc }) => {
+      return `    ${key.padEnd(12)} ${modes.join("").padEnd(4)} ${desc.padEnd(28)} |<Plug>(${plug})|`;
+    })
+    .join("\n");
+}
+
+/** The rows `EVENT data` become entries with tags; the text around them stays. */
+function events(): string {
+  return eventsText()
+    .split(/\n{2,}/)
+    .map((paragraph) =>
+      /^\s+pattern\s+data/.test(paragraph) ? eventRows(paragraph) : fill(paragraph),
+    )
+    .join("\n\n");
+}
+
+function eventRows(table: string): string {
+  const rows = table
+    .replaceAll(/\n {10,}/g, " ")
+    .split("\n")
+    .slice(1);
+  return rows
+    .map((row) => {
+      const [, name = "", data = ""] = /^\s*(\S+)\s+(.*)$/.exec(row) ?? [];
+      return `${heading(name, name)}\n${fill(data, 4)}`;
+    })
+    .join("\n");
+}
+
+interface Schema {
+  type?: string | string[];
+  anyOf?: Schema[];
+  enum?: unknown[];
+  const?: unknown;
+  items?: Schema;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  description?: string;
+  default?: unknown;
+}
+
+interface Described {
+  name: string;
+  description?: string;
+  inputSchema: Schema;
+}
+
+function toolText(tool: Tool, prefix: string): string {
+  const { name, description, inputSchema } = tool.describe() as unknown as Described;
+  const text = description ?? "Listed without a description.";
+  return [heading(name, `${prefix}-${name}`), fill(text, 4), parameters(inputSchema)]
+    .filter(Boolean)
+    .join("\n");
+}
+
+function methodText(tool: Tool): string {
+  const { name, description = "", inputSchema } = tool.describe() as unknown as Described;
+  const method = name.replace("_", "/");
+  return [
+    heading(method, `claude-code-method-${method}`),
+    fill(description, 4),
+    parameters(inputSchema),
+  ]
+    .filter(Boolean)
+    .join("\n");
+}
+
+function parameters({ properties = {}, required = [] }: Schema): string {
+  const rows = Object.entries(properties).map(([name, schema]) => {
+    const optional = required.includes(name) ? "" : ", optional";
+    const preset =
+      schema.default === undefined ? "" : `, default ${JSON.stringify(schema.default)}`;
+    const text = schema.description ? `: ${schema.description}` : "";
+    return fill(`${name} (${typeName(schema)}${optional}${preset})${text}`, 8);
+  });
+  return rows.join("\n");
+}
+
+function typeName(schema: Schema): string {
+  if (schema.anyOf) return schema.anyOf.map(typeName).join(" or ");
+  if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(" or ");
+  if (schema.items) return `list of ${typeName(schema.items)}`;
+  return [schema.type ?? "any"].flat().join(" or ");
+}

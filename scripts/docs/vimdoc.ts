@@ -1,0 +1,45 @@
+/** The width of a help file's lines, in cells. */
+export const WIDTH = 78;
+
+/** A line with its tag at the right margin. */
+export function heading(text: string, ...tags: string[]): string {
+  const right = tags.map((tag) => `*${tag}*`).join(" ");
+  const gap = WIDTH - text.length - right.length;
+  return gap >= 1 ? text + " ".repeat(gap) + right : `${right.padStart(WIDTH)}\n${text}`;
+}
+
+/** Text filled to the width. Indented lines and lists keep their line breaks. */
+export function fill(text: string, indent = 0): string {
+  return text
+    .split(/\n{2,}/)
+    .map((paragraph) =>
+      /^(\s|- )/m.test(paragraph) ? shift(paragraph, indent) : wrap(paragraph, indent),
+    )
+    .join("\n\n");
+}
+
+function wrap(paragraph: string, indent: number): string {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of words(paragraph)) {
+    if (line && indent + line.length + 1 + word.length > WIDTH) {
+      lines.push(line);
+      line = word;
+    } else {
+      line = line ? `${line} ${word}` : word;
+    }
+  }
+  return shift([...lines, line].join("\n"), indent);
+}
+
+/** A `code span` stays on one line, or it would not be one any more. */
+function words(text: string): string[] {
+  return text.match(/(?:`[^`]*`|[^\s`])+/g) ?? [];
+}
+
+export function shift(text: string, indent: number): string {
+  return text
+    .split("\n")
+    .map((line) => (line.trim() ? " ".repeat(indent) + line : ""))
+    .join("\n");
+}

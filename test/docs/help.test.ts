@@ -1,0 +1,78 @@
+import { describe, expect, test } from "bun:test";
+import { cpSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { drifted, helpFiles } from "../../scripts/docs";
+import { WIDTH } from "../../scripts/docs/vimdoc";
+import { NEOVIMS, type NeovimVersion, ROOT, temporaryFolder } from "../support/neovim";
+
+const { binary } = NEOVIMS.at(-1) as NeovimVersion;
+const DOC = join(ROOT, "doc");
+
+describe("doc/", () => {
+  test("is what the options, commands and tools say of themselves: else run `bun run docs`", () => {
+    expect(drifted(helpFiles(binary))).toEqual([]);
+  });
+
+  test("has no tag twice, and no link without a target", () => {
+    const folder = temporaryFolder();
+    try {
+      cpSync(DOC, folder, { recursive: true });
+      const quoted = folder.replaceAll("'", "''");
+      const run = Bun.spawnSync(
+        [
+          binary,
+          "--clean",
+          "--headless",
+          "-c",
+          `exe 'helptags ' .. fnameescape('${quoted}')`,
+          "+qa!",
+        ],
+        { stdin: "ignore" },
+      );
+      expect(run.stderr.toString()).toBe("");
+      const known = new Set([...tags(join(folder, "tags")), ...neovimTags()]);
+      const links = [...helpTexts()].flatMap(([, text]) =>
+        [...withoutCode(text).matchAll(/(?<=^|[\s(,])\|([^\s|]+)\|/gm)].map((match) => match[1]),
+      );
+      expect(links.length).toBeGreaterThan(20);
+      expect(links.filter((link) => !known.has(link as string))).toEqual([]);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
+  test("fits into a help window", () => {
+    for (const [name, text] of helpTexts()) {
+      const long = text.split("\n").filter((line) => line.length > WIDTH + 12);
+      expect([name, long]).toEqual([name, []]);
+    }
+  });
+});
+
+function* helpTexts(): Generator<[string, string]> {
+  for (const name of readdirSync(DOC).filter((entry) => entry.endsWith(".txt"))) {
+    yield [name, readFileSync(join(DOC, name), "utf8")];
+  }
+}
+
+/** Without the blocks between `>` and `<`, in which a bar means nothing. */
+function withoutCode(text: string): string {
+  return text.replaceAll(/ ?>\w*\n(?:[ \t].*\n|\n)*/g, "\n");
+}
+
+function tags(path: string): string[] {
+  return readFileSync(path, "utf8")
+    .split("\n")
+    .map((line) => line.split("\t")[0] ?? "");
+}
+
+function neovimTags(): string[] {
+  const run = Bun.spawnSync([
+    binary,
+    "--clean",
+    "--headless",
+    "+lua io.write(vim.env.VIMRUNTIME)",
+    "+qa",
+  ]);
+  return tags(join(run.stdout.toString(), "doc/tags"));
+}

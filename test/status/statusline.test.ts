@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { TestClient } from "../support/client";
+import { eventually } from "../support/eventually";
+import { runHook } from "../support/hook";
+import { isolatedEnv, NEOVIMS, TestNeovim } from "../support/neovim";
+
+describe.each(NEOVIMS)("the status line in $name", (version) => {
+  let neovim: TestNeovim;
+  beforeAll(async () => {
+    neovim = await TestNeovim.start({
+      version,
+      setup: "{ auto_start = false }",
+      ui: { width: 100, height: 20 },
+    });
+    await neovim.command("set laststatus=2");
+    await neovim.lua(`vim.o.statusline = "%{v:lua.require'claude-code'.statusline()}|"`);
+  });
+  afterAll(() => neovim[Symbol.asyncDispose]());
+
+  /** Waits until the screen itself says so: nothing else asks for a redraw. */
+  const shows = (text: string) =>
+    eventually(`"${text}"`, async () => {
+      const row = await neovim.lua<string>(`
+        local cells = {}
+        for column = 1, 60 do cells[column] = vim.fn.screenstring(vim.o.lines - 1, column) end
+        return table.concat(cells)`);
+      if (row.split("|")[0] !== text) throw new Error(`it shows ${row}`);
+    });
+
+  const hook = (event: string, input: object = {}) =>
+    runHook({
+      event,
+      input: { session_id: "one", cwd: neovim.cwd, ...input },
+      cwd: neovim.cwd,
+      env: { ...isolatedEnv(neovim.home), CLAUDE_PID: String(process.pid) },
+    });
+
+  test("tells what becomes of the server, its clients, their work and their diffs", async () => {
+    await shows("Claude stopped");
+    await neovim.command("ClaudeCodeStart");
+    await shows("Claude waiting");
+    const lock = await neovim.lock();
+    using first = await TestClient.open(lock, "claude-code");
+    await shows("Claude connected");
+
+    await hook("session-start", { source: "startup" });
+    await shows("Claude idle");
+    await first.texts("closeAllDiffTabs");
+    await shows("Claude working");
+    await hook("stop", { stop_hook_active: false });
+    await shows("Claude idle");
+    expect(await neovim.lua(`return require("claude-code").status().sessions`)).toEqual([
+      { id: "one", pid: process.pid, files: 0 },
+    ]);
+
+    const second = await TestClient.open(lock, "another");
+    await shows("Claude idle ×2");
+    const path = join(neovim.cwd, "a.txt");
+    const params = { old_file_path: path, new_file_path: path, new_file_contents: "a\n" };
+    const answer = first.texts("openDiff", { ...params, tab_name: "a" });
+    await eventually("a diff", () => neovim.lua<boolean>("return vim.wo.diff"));
+    expect(await neovim.lua(`return require("claude-code.statusline").highlight()`)).toBe(
+      "DiagnosticWarn",
+    );
+    expect(await neovim.lua(`return require("claude-code").statusline()`)).toBe(
+      "Claude idle ×2, 1 diff",
+    );
+    await neovim.command("ClaudeCodeDiffDeny");
+    expect((await answer)[0]).toBe("DIFF_REJECTED");
+    await shows("Claude idle ×2");
+    second.close();
+    await shows("Claude idle");
+    await hook("session-end", { reason: "other" });
+    await shows("Claude connected");
+    first.close();
+    await shows("Claude waiting");
+    await neovim.command("ClaudeCodeStop");
+    await shows("Claude stopped");
+  });
+});
