@@ -1,0 +1,171 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { $ } from "bun";
+import { eventually } from "../support/eventually";
+import {
+  isolatedEnv,
+  NEOVIMS,
+  type NeovimVersion,
+  ROOT,
+  TestNeovim,
+  temporaryFolder,
+} from "../support/neovim";
+
+const RUNTIME = ["dist", "doc", "lua", "plugin"];
+
+describe.each(NEOVIMS)("loading in $name", (version) => {
+  const folders: string[] = [];
+  afterEach(() => {
+    for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** A package folder with the plugin in it, below `kind` ("start" or "opt"). */
+  function packageFolder(kind: string): string {
+    const folder = temporaryFolder();
+    folders.push(folder);
+    const plugin = join(folder, "pack/claude", kind, "claude-code.nvim");
+    mkdirSync(plugin, { recursive: true });
+    for (const name of RUNTIME) symlinkSync(join(ROOT, name), join(plugin, name));
+    return folder;
+  }
+
+  const bare = (args: string[]) => TestNeovim.start({ version, setup: false, args });
+  const withPackages = (kind: string, after: string[] = []) =>
+    bare(["--cmd", `set runtimepath-=${ROOT} packpath^=${packageFolder(kind)}`, ...after]);
+
+  const serves = async (neovim: TestNeovim) =>
+    expect((await neovim.lock()).content.workspaceFolders).toEqual([neovim.cwd]);
+
+  test("by packpath: start", async () => {
+    await using neovim = await withPackages("start", [
+      ...["-c", `lua require("claude-code").setup({})`],
+    ]);
+    await serves(neovim);
+  });
+
+  test("by :packadd, after Neovim's start", async () => {
+    await using neovim = await withPackages("opt");
+    expect(await neovim.lua("return vim.fn.exists(':ClaudeCode')")).toBe(0);
+    await neovim.command("packadd claude-code.nvim");
+    await neovim.lua(`require("claude-code").setup({})`);
+    await serves(neovim);
+  });
+
+  test("by the first command, as lazy.nvim's cmd does: setup() and the command at once", async () => {
+    await using neovim = await withPackages("opt");
+    await neovim.lua(`
+      vim.api.nvim_create_user_command("ClaudeCode", function(args)
+        vim.api.nvim_del_user_command("ClaudeCode")
+        vim.cmd.packadd("claude-code.nvim")
+        require("claude-code").setup({ terminal = { command = { "sh", "-c", [[
+          echo "port $CLAUDE_CODE_SSE_PORT"; exec cat]] } } })
+        vim.cmd({ cmd = "ClaudeCode", bang = args.bang, args = args.fargs })
+      end, { nargs = "*", bang = true })
+      vim.cmd.ClaudeCode()`);
+    const { port } = await neovim.lock();
+    await eventually("the port in the terminal", () =>
+      neovim.lua<boolean>(
+        `local text = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\\n")
+         return text:find("port " .. ..., 1, true) ~= nil`,
+        port,
+      ),
+    );
+  });
+
+  test("a command before setup() works with the defaults", async () => {
+    await using neovim = await bare([]);
+    await neovim.lua(`
+      local folder = vim.fn.tempname()
+      vim.fn.mkdir(folder)
+      vim.fn.writefile({ "#!/bin/sh", "exec cat" }, folder .. "/claude")
+      vim.fn.setfperm(folder .. "/claude", "rwxr-xr-x")
+      vim.env.PATH = folder .. ":" .. vim.env.PATH`);
+    await neovim.command("ClaudeCode");
+    await serves(neovim);
+    await eventually("the terminal", () =>
+      neovim.lua<boolean>("return vim.bo.buftype == 'terminal'"),
+    );
+  });
+
+  test("loads nothing before it is needed, and makes no mappings of its own", async () => {
+    await using neovim = await bare([]);
+    const loaded = await neovim.lua<string[]>(`
+      return vim.tbl_filter(function(name)
+        return vim.startswith(name, "claude-code")
+      end, vim.tbl_keys(package.loaded))`);
+    expect(loaded).toEqual([]);
+    const mapped = () =>
+      neovim.lua<string[]>(`
+        return vim.tbl_map(function(mapping) return mapping.lhs end,
+          vim.tbl_filter(function(mapping)
+            return mapping.rhs and vim.startswith(mapping.rhs, "<Plug>(Claude")
+          end, vim.api.nvim_get_keymap("n")))`);
+    await neovim.lua(`vim.g.mapleader = " "; require("claude-code").setup({ auto_start = false })`);
+    expect(await mapped()).toEqual([]);
+    await neovim.lua(`require("claude-code").setup({ auto_start = false, keymaps = true })`);
+    expect(await mapped()).toContain(" ac");
+  });
+
+  test("every command has a description, and its arguments complete", async () => {
+    await using neovim = await bare([]);
+    writeFileSync(join(neovim.cwd, "a.txt"), "");
+    const commands = await neovim.lua<{ name: string; desc: string; open: boolean }[]>(`
+      local list = {}
+      for name, command in pairs(vim.api.nvim_get_commands({})) do
+        if vim.startswith(name, "Claude") then
+          local free = name == "ClaudeCodeSend" or name == "ClaudeSendWithDiagnostics"
+          local takes = command.nargs ~= "0" and not free
+          table.insert(list, {
+            name = name, desc = command.definition,
+            open = takes and #vim.fn.getcompletion(name .. " ", "cmdline") == 0,
+          })
+        end
+      end
+      return list`);
+    expect(commands.length).toBeGreaterThan(10);
+    expect(commands.filter(({ desc }) => !/^Claude Code: ./.test(desc))).toEqual([]);
+    expect(commands.filter(({ open }) => open).map(({ name }) => name)).toEqual([]);
+  });
+
+  test.each([
+    ["ClaudeCode --mod", "--model"],
+    ["ClaudeCode --model o", "opus"],
+    ["ClaudeCode --permission-mode pl", "plan"],
+    ["ClaudeCodeContinue --fork", "--fork-session"],
+  ])(":%s completes to %s", async (typed, completed) => {
+    await using neovim = await bare([]);
+    expect(await neovim.lua("return vim.fn.getcompletion(..., 'cmdline')", typed)).toEqual([
+      completed,
+    ]);
+  });
+});
+
+describe("loading by vim.pack", () => {
+  test("from a clone, as its documentation says", async () => {
+    const { binary } = NEOVIMS.at(-1) as NeovimVersion;
+    const home = temporaryFolder();
+    const repository = join(home, "claude-code.nvim");
+    mkdirSync(repository);
+    for (const name of ["doc", "lua", "plugin"]) {
+      cpSync(join(ROOT, name), join(repository, name), { recursive: true });
+    }
+    const who = ["-c", "user.name=n", "-c", "user.email=e@example.org"];
+    await $`git init -q && git add . && git ${who} commit -qm all`.cwd(repository).quiet();
+    mkdirSync(join(home, ".config/nvim"), { recursive: true });
+    writeFileSync(
+      join(home, ".config/nvim/init.lua"),
+      `vim.pack.add({ "file://${repository}" }, { confirm = false })
+       require("claude-code").setup({ auto_start = false })`,
+    );
+    const script = `lua io.write(vim.fn.exists(":ClaudeCode"), require("claude-code").status().state)`;
+    const run = Bun.spawn([binary, "--headless", "-c", script, "-c", "qa!"], {
+      cwd: home,
+      env: isolatedEnv(home),
+      stdin: "ignore",
+      stderr: "ignore",
+    });
+    expect(await new Response(run.stdout).text()).toContain("2stopped");
+    rmSync(home, { recursive: true, force: true });
+  });
+});

@@ -1,0 +1,146 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { eventually } from "../support/eventually";
+import { isolatedEnv, NEOVIMS, ROOT, type TestNeovim, temporaryFolder } from "../support/neovim";
+import { Terminal } from "../support/tmux";
+import { said, startNeovim } from "./workbench";
+
+describe.each(NEOVIMS)("terminal.provider in $name", (version) => {
+  let neovim: TestNeovim;
+  beforeAll(async () => {
+    neovim = await startNeovim(version, "{ auto_start = false }");
+  });
+  afterAll(() => neovim[Symbol.asyncDispose]());
+
+  const setup = async (provider: string): Promise<string[]> => {
+    await neovim.lua(`
+      SAID = {}
+      require("claude-code").setup({
+        auto_start = false,
+        terminal = { command = "cat", provider = ${provider} },
+      })
+      vim.wait(10)`);
+    return neovim.lua<string[]>("return SAID");
+  };
+
+  test("a table of the user's own is called for everything", async () => {
+    expect(
+      await setup(`{
+        open = function(command, env)
+          CALLS = { { "open", vim.fs.basename(command[1]), command[2], env.NVIM ~= nil } }
+          OPEN = true
+          return true
+        end,
+        close = function() table.insert(CALLS, { "close" }); OPEN = false end,
+        send = function(text) table.insert(CALLS, { "send", text }) end,
+        is_open = function() return OPEN == true end,
+        focus = function() table.insert(CALLS, { "focus" }) end,
+        submit = function() table.insert(CALLS, { "submit" }) end,
+      }`),
+    ).toEqual([]);
+    await neovim.command("ClaudeCode");
+    await eventually("open()", () => neovim.lua<boolean>("return OPEN == true"));
+    await neovim.command("ClaudeCodeSend! hello");
+    await neovim.command("ClaudeCodeFocus");
+    // Without toggle() it is at least shown.
+    await neovim.command("ClaudeCode");
+    await neovim.command("ClaudeCodeClose");
+    expect(await neovim.lua<unknown[]>("return CALLS")).toEqual([
+      ["open", "cat", "--permission-mode", true],
+      ["send", "hello"],
+      ["submit"],
+      ["focus"],
+      ["focus"],
+      ["close"],
+    ]);
+  });
+
+  const incomplete: [provider: string, problem: string][] = [
+    ["{ open = print, close = print, send = print }", "its function is_open is missing"],
+    ["{ close = print, send = print, is_open = print }", "its function open is missing"],
+    ["{ open = 1, close = print, send = print, is_open = print }", "its function open is missing"],
+    [
+      "{ open = print, close = print, send = print, is_open = print, focus = 1 }",
+      "focus is not a function",
+    ],
+  ];
+  test.each(incomplete)("%s is refused: says what is wrong", async (provider, problem) => {
+    const [text] = await setup(provider);
+    expect(text).toContain("terminal.provider: expected one of");
+    expect(text).toContain(problem);
+  });
+
+  test("a table whose function fails is named, and Neovim lives on", async () => {
+    await setup(`{
+      open = function() error("no window today") end,
+      close = function() end, send = function() end, is_open = function() return false end,
+    }`);
+    await neovim.command("ClaudeCode");
+    expect(await said(neovim)).toEqual([expect.stringContaining("open() failed")]);
+  });
+
+  const absent: [provider: string, message: string][] = [
+    ["none", "start `claude` yourself"],
+    ["snacks", "folke/snacks.nvim is not installed"],
+    ["tmux", "Neovim does not run in tmux"],
+  ];
+  test.each(absent)("%s: says what to do", async (provider, message) => {
+    await neovim.lua("vim.env.TMUX = nil");
+    expect(await setup(`"${provider}"`)).toEqual([]);
+    await neovim.command("ClaudeCode");
+    expect(await said(neovim)).toEqual([expect.stringContaining(message)]);
+  });
+});
+
+describe.each(NEOVIMS)("tmux beside $name", (version) => {
+  const home = temporaryFolder();
+  const socket = join(home, "nvim.sock");
+  afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+  const ask = async (expression: string) => {
+    const child = Bun.spawn([version.binary, "--server", socket, "--remote-expr", expression], {
+      stderr: "ignore",
+    });
+    return (await new Response(child.stdout).text()).trim();
+  };
+  const run = (command: string) => ask(`execute("${command}")`);
+
+  test("a pane opens, is typed into, is hidden, comes back, and ends with Neovim", async () => {
+    for (const folder of ["run", "tmp", "project"]) mkdirSync(join(home, folder));
+    const show = `printf '<%s>' "$CLAUDE_CODE_SSE_PORT" "$NVIM" "$CLAUDE_CONFIG_DIR"; exec cat`;
+    const options = `{ terminal = { provider = "tmux", command = { "sh", "-c", [[${show}]] } } }`;
+    // tmux shows the screen of the pane that has the focus.
+    await using terminal = await Terminal.start({
+      command: [
+        ...[version.binary, "--clean", "--listen", socket, "--cmd", `set runtimepath^=${ROOT}`],
+        ...["-c", `lua require("claude-code").setup(${options})`],
+      ],
+      cwd: join(home, "project"),
+      columns: 400,
+      env: { ...isolatedEnv(home), CLAUDE_CONFIG_DIR: join(home, "config;") },
+    });
+    const port = await eventually(
+      "the server",
+      async () => (await ask("$CLAUDE_CODE_SSE_PORT")) || false,
+    );
+
+    await run("ClaudeCode");
+    await terminal.waitFor(`<${port}><${socket}><${join(home, "config;")}>`);
+    await run("ClaudeCodeSend! eins zwei;");
+    await terminal.waitFor(/eins zwei;\s+eins zwei;/);
+    await eventually("its share of the width", async () => Number(await ask("&columns")) < 300);
+
+    await run("ClaudeCode");
+    await eventually("Neovim's whole width", async () => (await ask("&columns")) === "400");
+    await run("ClaudeCodeFocus");
+    await terminal.waitFor(/eins zwei;\s+eins zwei;/);
+    await eventually("its share of the width", async () => Number(await ask("&columns")) < 300);
+
+    expect(await ask(`luaeval("require('claude-code.terminal').is_open()")`)).toBe("true");
+    run("qa").catch(() => {});
+    // What is left of the window is Neovim's own pane, ended.
+    await terminal.waitFor("Pane is dead");
+    expect(await terminal.screen()).not.toContain("eins zwei");
+  });
+});
