@@ -33,19 +33,28 @@ export class Neovim {
     project: string;
     home: string;
     files: string[];
+    /** Lua source of the table for `setup`; default `{}`. */
+    setup?: string;
+    /** The whole environment; by default nothing but the home. */
+    env?: Record<string, string>;
+    columns?: number;
+    rows?: number;
   }) {
     const executable = at.version.binary;
     const socket = join(at.home, "nvim.sock");
     if (!existsSync(EXECUTABLE)) throw new Error(`No ${EXECUTABLE}. Run: bun run build`);
     const built = join(ROOT, "dist/claude-code-nvim");
-    const options = EXECUTABLE === built ? "{}" : `{ binary = { path = [[${EXECUTABLE}]] } }`;
+    const binary = EXECUTABLE === built ? "{}" : `{ binary = { path = [[${EXECUTABLE}]] } }`;
+    const options = `vim.tbl_deep_extend("force", ${binary}, ${at.setup ?? "{}"})`;
     const terminal = await Terminal.start({
       command: [
         ...[executable, "--clean", "--listen", socket, "--cmd", `set runtimepath^=${ROOT}`],
         ...["-c", `lua require("claude-code").setup(${options})`, "-O", ...at.files],
       ],
       cwd: at.project,
-      env: isolatedEnv(at.home),
+      env: at.env ?? isolatedEnv(at.home),
+      ...(at.columns !== undefined && { columns: at.columns }),
+      ...(at.rows !== undefined && { rows: at.rows }),
     });
     const neovim = new Neovim(terminal, executable, socket);
     await terminal.waitUntil(() => existsSync(socket), "socket of Neovim");

@@ -1,0 +1,179 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { claudeEnv, prepareClaudeHome } from "../support/claude-home";
+import { Model } from "../support/model";
+import { newsText } from "../support/model-request";
+import { insideNamespace, testInsideNamespace } from "../support/namespace";
+import { claudeCli, NEOVIMS, type NeovimVersion } from "../support/toolchain";
+import { edit, read } from "../support/turns";
+import { eventually } from "./eventually";
+import { type Layout, Neovim } from "./neovim";
+
+/*
+ * The genuine CLI in Neovim's own terminal, started by :ClaudeCode, in a real TUI. Only the model is
+ * a stand-in.
+ */
+const WHOLE_RUN_MS = 120_000;
+const CASE_MS = 45_000;
+const START_MS = 20_000;
+const MAIN = 'local name = "zero"\nreturn name\n';
+
+if (insideNamespace()) {
+  describe.each(NEOVIMS)("Claude in the terminal of $name", inTerminal);
+} else {
+  test(
+    "Claude in Neovim's terminal, in a network namespace of its own",
+    () => testInsideNamespace(import.meta.path, WHOLE_RUN_MS),
+    WHOLE_RUN_MS + 5000,
+  );
+}
+
+function inTerminal(version: NeovimVersion) {
+  let root: string;
+  let main: string;
+  let model: Model;
+  let neovim: Neovim;
+
+  beforeAll(async () => {
+    root = await realpath(await mkdtemp(join(tmpdir(), "claude-terminal-")));
+    const project = join(root, "project");
+    const home = join(root, "home");
+    for (const folder of ["tmp", "run"]) await mkdir(join(home, folder), { recursive: true });
+    await mkdir(project);
+    main = join(project, "main.lua");
+    await writeFile(main, MAIN);
+    await prepareClaudeHome(home, project);
+    model = new Model();
+    neovim = await Neovim.start({
+      ...{ version, project, home, files: [main] },
+      setup: `{ terminal = { command = [[${claudeCli()}]] } }`,
+      env: claudeEnv(home, model.url),
+      columns: 180,
+    });
+    // It answers before it has read its plugins.
+    await eventually(() => neovim.lua("return vim.v.vim_did_enter"), 1);
+  }, CASE_MS);
+
+  afterAll(async () => {
+    await neovim?.close();
+    model?.stop();
+    await rm(root, { recursive: true, force: true, maxRetries: 5 });
+  });
+
+  /** What the terminal shows, whether its window is there or not. */
+  const claudeShows = () =>
+    neovim.lua<string>(`
+      for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+        if vim.bo[buf].filetype == "claude-code-terminal" then
+          return table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), "\\n")
+        end
+      end
+      return ""`);
+
+  const showing = async (wanted: RegExp, timeoutMs = CASE_MS) =>
+    eventually(async () => wanted.test(await claudeShows()), true, timeoutMs);
+
+  const command = (name: string) => neovim.lua(`vim.cmd([[${name}]]) return true`);
+
+  const mode = () => neovim.lua<string>("return vim.api.nvim_get_mode().mode");
+
+  /** Widths of the windows, the terminal's as a negative number. */
+  const widths = () =>
+    neovim.lua<number[]>(`
+      return vim.tbl_map(function(win)
+        local terminal = vim.bo[vim.api.nvim_win_get_buf(win)].buftype == "terminal"
+        return vim.api.nvim_win_get_width(win) * (terminal and -1 or 1)
+      end, vim.api.nvim_tabpage_list_wins(0))`);
+
+  test(
+    ":ClaudeCode starts it beside the file, connected, with the keyboard",
+    async () => {
+      await command("ClaudeCode");
+      await showing(/^❯/m, START_MS);
+      await eventually(
+        () =>
+          neovim.lua<string[]>(`
+            return vim.tbl_map(function(client)
+              return client.name
+            end, require("claude-code").status().clients)`),
+        ["claude-code"],
+        START_MS,
+      );
+      expect(await widths()).toEqual([115, -64]);
+      await eventually(mode, "t");
+    },
+    CASE_MS,
+  );
+
+  test(
+    ":ClaudeCodeSend pastes lines into the prompt as they are, and ! submits",
+    async () => {
+      model.script([[{ text: "I see two lines." }]]);
+      await neovim.lua(`vim.cmd.wincmd("p") return true`);
+      await command("1,2ClaudeCodeSend");
+      await showing(/return name/);
+      await command("ClaudeCodeSend! -- what is that?");
+      const request = await model.nextRequest();
+      expect(newsText(request)).toContain(`${MAIN.trimEnd()}-- what is that?`);
+      await showing(/I see two lines/);
+    },
+    CASE_MS,
+  );
+
+  test(
+    "stays visible beside a diff, which is answered there; then all is as before",
+    async () => {
+      const before = withoutTerminalCursor(await neovim.layout());
+      const proposal = MAIN.replace("zero", "one");
+      model.script([read(main), edit(main, "zero", "one"), [{ text: "Done." }]]);
+      await command("ClaudeCodeSend! change it");
+      const diff = await neovim.waitForDiff(proposal);
+      const [claude, ...others] = (await widths()).toSorted((a, b) => a - b);
+      expect(claude).toBe(-64);
+      expect(others).toHaveLength(2);
+      await neovim.focus(diff.proposed.window);
+      await neovim.terminal.press("Enter");
+      await eventually(() => readFile(main, "utf8"), proposal);
+      await showing(/Done\./);
+      await eventually(async () => withoutTerminalCursor(await neovim.layout()), before);
+    },
+    CASE_MS,
+  );
+
+  test(
+    "hidden it runs on; shown again it is as it was",
+    async () => {
+      await command("ClaudeCode");
+      expect(await widths()).toEqual([180]);
+      model.script([[{ text: "Still here." }]]);
+      await command("ClaudeCodeSend! are you there?");
+      await showing(/Still here/);
+      await command("ClaudeCode");
+      expect(await widths()).toEqual([115, -64]);
+      await eventually(mode, "t");
+      await neovim.terminal.waitFor("Still here.");
+    },
+    CASE_MS,
+  );
+
+  test(
+    "ends by its own /exit: says so, and the window closes",
+    async () => {
+      await command("ClaudeCodeSend! /exit");
+      await eventually(widths, [180], 20_000);
+      expect(await neovim.lua(`return require("claude-code.terminal").is_open()`)).toBe(false);
+      expect(await neovim.lua("return vim.fn.execute('messages')")).toContain("Claude has ended");
+    },
+    CASE_MS,
+  );
+}
+
+/** Where the cursor of a terminal window stands is for its program to say. */
+function withoutTerminalCursor({ windows, tree, current }: Layout) {
+  const kept = windows.map((one) =>
+    one.win === current ? one : { win: one.win, width: one.width },
+  );
+  return { windows: kept, tree, current };
+}
