@@ -33,9 +33,14 @@ for _, option in ipairs(require("claude-code.config").options) do
   })
 end
 
+local highlights = require("claude-code.editor.diff.highlights")
+
 io.write(vim.json.encode({
   commands = names,
   plugs = plugs,
   suggested = require("claude-code.keymaps").suggested,
   options = options,
+  highlights = vim.tbl_map(function(group)
+    return { name = highlights.name(group.name), link = group.link, description = group.description }
+  end, highlights.groups),
 }))

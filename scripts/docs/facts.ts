@@ -32,6 +32,7 @@ export interface Facts {
   plugs: Record<string, string>;
   suggested: Mapping[];
   options: Option[];
+  highlights: { name: string; link: string; description: string }[];
 }
 
 export function readFacts(nvim: string): Facts {

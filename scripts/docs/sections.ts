@@ -25,6 +25,7 @@ export function sections(facts: Facts): Record<string, string> {
     options: options(facts.options),
     plugs: plugs(facts),
     suggested: suggested(facts),
+    highlights: highlights(facts),
     lua: functions(),
     events: events(),
     tools: websocket.map((tool) => toolText(tool, "claude-code-tool")).join("\n\n"),
@@ -102,6 +103,14 @@ function suggested({ suggested }: Facts): string {
   return suggested
     .map(({ modes, key, plug, desc }) => {
       return `    ${key.padEnd(12)} ${modes.join("").padEnd(4)} ${desc.padEnd(28)} |<Plug>(${plug})|`;
+    })
+    .join("\n");
+}
+
+function highlights({ highlights }: Facts): string {
+  return highlights
+    .map(({ name, link, description }) => {
+      return `${heading(name, `hl-${name}`)}\n${fill(`${description} (\`${link}\`)`, 4)}`;
     })
     .join("\n");
 }
