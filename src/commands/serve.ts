@@ -9,6 +9,7 @@ import { Registration } from "../registry/entry";
 import { createIdeServer } from "../serve/ide-server";
 import { type Launch, LaunchError, readLaunch } from "../serve/launch";
 import { Publication } from "../serve/publication";
+import { SpareMemory } from "../serve/spare-memory";
 import { Stdin } from "../serve/stdin";
 import type { ExecuteCodeOptions } from "../tools/execute-code";
 import { WebSocketListener } from "../transport/websocket";
@@ -119,12 +120,14 @@ function executeCodeOptions({ options }: Launch): ExecuteCodeOptions | undefined
 }
 
 function listen(server: McpServer, launch: Launch, log: Log): WebSocketListener {
+  const spareMemory = new SpareMemory();
   const bind = (port: number) =>
     new WebSocketListener({
       port,
       token: launch.token,
       onConnect: (wire) => server.connect(wire),
       onRefuse: (cause) => log.warn(`Refused a connection: ${cause}`),
+      onTraffic: (length) => spareMemory.note(length),
     });
   return bindPort(bind, { wanted: launch.port ?? undefined, range: launch.portRange });
 }

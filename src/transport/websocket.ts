@@ -16,6 +16,8 @@ export const LIMITS = {
   upgradeSeconds: 10,
 } as const;
 
+export type Limits = { readonly [name in keyof typeof LIMITS]: number };
+
 /** Only loopback, never a name that could resolve elsewhere (spec: MCP server, Security). */
 const HOST = "127.0.0.1";
 
@@ -32,10 +34,14 @@ export interface Peer {
 export interface ListenOptions {
   port: number;
   token: string;
+  /** Other limits than the usual ones. */
+  limits?: Partial<Limits>;
   /** A client has been let in. */
   onConnect(wire: Wire): Peer;
   /** Somebody was refused, and why: for the log, never for the client. */
   onRefuse?(reason: string): void;
+  /** So many characters came or went. */
+  onTraffic?(length: number): void;
 }
 
 interface SocketData {
@@ -48,28 +54,32 @@ interface SocketData {
 export class WebSocketListener {
   readonly #server: Server<SocketData>;
   readonly #options: ListenOptions;
+  readonly #limits: Limits;
   readonly #token: Buffer;
   #open = 0;
 
   constructor(options: ListenOptions) {
     this.#options = options;
+    this.#limits = { ...LIMITS, ...options.limits };
+    const limits = this.#limits;
     this.#token = Buffer.from(options.token);
     this.#server = Bun.serve<SocketData>({
       hostname: HOST,
       port: options.port,
-      idleTimeout: LIMITS.upgradeSeconds,
+      idleTimeout: limits.upgradeSeconds,
       fetch: (request, server) => this.#upgrade(request, server),
       error: () => refuse(500, "Internal error"),
       websocket: {
-        maxPayloadLength: LIMITS.messageBytes,
-        backpressureLimit: LIMITS.backlogBytes,
+        maxPayloadLength: limits.messageBytes,
+        backpressureLimit: limits.backlogBytes,
         closeOnBackpressureLimit: true,
-        idleTimeout: LIMITS.idleSeconds,
+        idleTimeout: limits.idleSeconds,
         sendPings: true,
         perMessageDeflate: false,
         open: (socket) => this.#opened(socket),
         message: (socket, message) => {
           const text = typeof message === "string" ? message : message.toString("utf8");
+          this.#options.onTraffic?.(text.length);
           socket.data.peer?.receive(text);
         },
         close: (socket) => {
@@ -117,7 +127,7 @@ export class WebSocketListener {
     if (!this.#tokenMatches(headers.get(TOKEN_HEADER))) {
       return { status: 401, text: "Unauthorized", reason: "a missing or wrong token" };
     }
-    if (this.#open >= LIMITS.connections) {
+    if (this.#open >= this.#limits.connections) {
       return { status: 503, text: "Too many connections", reason: "too many connections" };
     }
     return undefined;
@@ -139,6 +149,7 @@ export class WebSocketListener {
     this.#open++;
     socket.data.peer = this.#options.onConnect({
       send: (text) => {
+        this.#options.onTraffic?.(text.length);
         socket.send(text);
       },
       close: (code, reason) => socket.close(code, reason),

@@ -1,0 +1,74 @@
+import { expect, test } from "bun:test";
+import { type CallError, TestClient } from "../support/client";
+import { eventually } from "../support/eventually";
+import { onEachNeovim } from "../support/session";
+
+/** More than anybody asks at once: each is answered or refused, and nobody else waits for it. */
+onEachNeovim((session) => {
+  test("10,000 calls in one go are answered or refused, each once, and others go on", async () => {
+    using flooding = await TestClient.open(session.lock);
+    const calls = Array.from({ length: 10_000 }, () =>
+      flooding.call("getOpenEditors").then(
+        () => "answered",
+        (error: CallError) => error.code,
+      ),
+    );
+    // Meanwhile another client is served.
+    expect(await session.client.request("ping")).toEqual({});
+    expect(await session.client.json("getOpenEditors")).toHaveProperty("tabs");
+    const outcomes = Map.groupBy(await Promise.all(calls), (outcome) => outcome);
+    const answered = outcomes.get("answered")?.length ?? 0;
+    const refused = outcomes.get(-32000)?.length ?? 0;
+    expect(answered + refused).toBe(10_000);
+    expect(answered).toBeGreaterThanOrEqual(1024);
+    const ids = flooding.received.map((message) => message.id).filter((id) => id !== undefined);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(await flooding.json("getOpenEditors")).toHaveProperty("tabs");
+  });
+
+  test("50 clients ask at once and each gets its own answers", async () => {
+    const clients = await Promise.all(
+      Array.from({ length: 50 }, (_, i) => TestClient.open(session.lock, `client ${i}`)),
+    );
+    const paths = clients.map((_, i) => session.write(`crowd/${i}.txt`, `${i}\n`));
+    await Promise.all(
+      clients.map(async (client, i) => {
+        const path = paths[i] as string;
+        const [dirty, diagnostics] = await Promise.all([
+          client.texts("checkDocumentDirty", { filePath: path }),
+          client.json("getDiagnostics", { uri: `file://${path}` }),
+        ]);
+        expect(dirty[0]).toContain(path);
+        expect(diagnostics).toEqual([{ uri: `file://${path}`, diagnostics: [] }]);
+      }),
+    );
+    for (const client of clients) client.terminate();
+    await eventually("their end", async () => {
+      const count = await session.neovim.lua<number>(
+        `return #require("claude-code").status().clients`,
+      );
+      return count === 1;
+    });
+  });
+
+  test("a call that waits for the person holds up nobody, and ends with its client", async () => {
+    const path = session.write("wait.txt", "old\n");
+    const paths = { old_file_path: path, new_file_path: path };
+    using waiting = await TestClient.open(session.lock);
+    const diffs = Array.from({ length: 30 }, (_, i) =>
+      waiting.call("openDiff", { ...paths, new_file_contents: `new ${i}\n`, tab_name: `d${i}` }),
+    );
+    const ends = Promise.allSettled(diffs);
+    expect(await waiting.json("getOpenEditors")).toHaveProperty("tabs");
+    expect(await session.client.json("getOpenEditors")).toHaveProperty("tabs");
+    waiting.terminate();
+    await ends;
+    await eventually("no diff left", async () => {
+      return session.neovim.lua<boolean>(`
+        for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+          if vim.api.nvim_buf_get_name(buf):find("^claude%-code://") then return false end
+        end
+        return require("claude-code.editor.diff").current() == nil`);
+    });
+  });
+});

@@ -1,0 +1,122 @@
+import { afterEach, expect, test } from "bun:test";
+import { connect, type Socket } from "node:net";
+import { LIMITS, type Limits, WebSocketListener } from "../../src/transport/websocket";
+import { eventually } from "../support/eventually";
+
+/** The listener alone, with limits small enough to be reached: who is dropped, and who is not. */
+const TOKEN = crypto.randomUUID();
+const ENDS: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const end of ENDS.splice(0)) await end();
+});
+
+/** A listener whose peers answer each message with `answer`. */
+function listen(limits: Partial<Limits>, answer: string) {
+  const gone: number[] = [];
+  let clients = 0;
+  const listener = new WebSocketListener({
+    port: 0,
+    token: TOKEN,
+    limits,
+    onConnect: (wire) => {
+      const id = clients++;
+      return { receive: () => wire.send(answer), closed: () => gone.push(id) };
+    },
+  });
+  ENDS.push(() => listener.stop());
+  return { port: listener.port, gone };
+}
+
+/** A client of which only the TCP connection lives: it reads, if at all, and never says a word. */
+async function rawClient(port: number): Promise<Socket> {
+  const socket = connect(port, "127.0.0.1");
+  ENDS.push(() => socket.destroy());
+  const lines = [
+    "GET / HTTP/1.1",
+    `Host: 127.0.0.1:${port}`,
+    "Connection: Upgrade",
+    "Upgrade: websocket",
+    "Sec-WebSocket-Version: 13",
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+    `x-claude-code-ide-authorization: ${TOKEN}`,
+  ];
+  socket.write(`${lines.join("\r\n")}\r\n\r\n`);
+  const answer = await new Promise<string>((resolve, reject) => {
+    socket.once("data", (data) => resolve(data.toString("latin1")));
+    socket.once("error", reject);
+  });
+  expect(answer).toStartWith("HTTP/1.1 101");
+  return socket;
+}
+
+/** One masked text frame of less than 126 bytes. The mask is zero, so that the text stays as it is. */
+const frame = (text: string) =>
+  Buffer.concat([Buffer.from([0x81, 0x80 | text.length, 0, 0, 0, 0]), Buffer.from(text)]);
+
+async function client(port: number): Promise<WebSocket> {
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/`, {
+    headers: { "x-claude-code-ide-authorization": TOKEN },
+  } as never);
+  ENDS.push(() => socket.close());
+  await new Promise((resolve, reject) => {
+    socket.onopen = resolve;
+    socket.onerror = () => reject(new Error("refused"));
+  });
+  return socket;
+}
+
+function ask(socket: WebSocket): Promise<string> {
+  return new Promise((resolve) => {
+    socket.onmessage = ({ data }) => resolve(String(data));
+    socket.send("?");
+  });
+}
+
+test("a client that does not read is dropped at the limit, the others are served", async () => {
+  const { port, gone } = listen({ backlogBytes: 4_000_000 }, "x".repeat(1_000_000));
+  const reader = await client(port);
+  const slow = await rawClient(port);
+  slow.pause();
+  // The system's own buffers take some answers before ours fills.
+  for (let i = 0; i < 40 && gone.length === 0; i++) {
+    slow.write(frame("?"));
+    expect(await ask(reader)).toHaveLength(1_000_000);
+  }
+  await eventually("the end of the slow one", () => gone.length > 0);
+  expect(gone).toEqual([1]);
+  expect(await ask(reader)).toHaveLength(1_000_000);
+});
+
+test("an idle client that no longer answers pings is dropped, one that does is kept", async () => {
+  const { port, gone } = listen({ idleSeconds: 8 }, "!");
+  const alive = await client(port);
+  await rawClient(port);
+  await eventually("the end of the dead one", () => gone.length > 0, 30_000);
+  expect(gone).toEqual([1]);
+  expect(await ask(alive)).toBe("!");
+}, 40_000);
+
+test("a connection that never finishes its request is closed", async () => {
+  const { port } = listen({ upgradeSeconds: 1 }, "!");
+  const socket = connect(port, "127.0.0.1");
+  ENDS.push(() => socket.destroy());
+  const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+  socket.on("error", () => {});
+  socket.write("GET / HTTP/1.1\r\nHost: ");
+  await closed;
+}, 20_000);
+
+test("there is room again for as many clients as have gone", async () => {
+  const { port, gone } = listen({ connections: 3 }, "!");
+  const sockets = [await client(port), await client(port), await client(port)];
+  expect(client(port)).rejects.toThrow("refused");
+  sockets[0]?.close();
+  await eventually("its end", () => gone.length === 1);
+  expect(await ask(await client(port))).toBe("!");
+});
+
+test("what may wait for one client is more than the longest message, and bounded", () => {
+  expect(LIMITS.backlogBytes).toBeGreaterThan(LIMITS.messageBytes);
+  expect(LIMITS.backlogBytes).toBeLessThanOrEqual(128 * 1024 * 1024);
+});
