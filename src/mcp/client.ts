@@ -11,7 +11,7 @@ export interface Client {
   info: ImplementationInfo | undefined;
   /** From `ide_connected`; the CLI's own process id. */
   pid: number | undefined;
-  /** When the client last sent anything, in ms since the epoch. */
+  /** When the client last sent anything, in ms on a clock that never goes back. */
   lastActive: number;
   notify(method: string, params: unknown): void;
 }

@@ -125,13 +125,13 @@ export class McpSession implements Handler {
       id,
       info: undefined,
       pid: undefined,
-      lastActive: Date.now(),
+      lastActive: performance.now(),
       notify: (method, params) => this.#connection.notify(method, params),
     };
   }
 
   receive(text: string): void {
-    this.client.lastActive = Date.now();
+    this.client.lastActive = performance.now();
     this.#connection.receive(text);
   }
 

@@ -1,0 +1,250 @@
+import { describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { TestClient } from "../support/client";
+import { eventually } from "../support/eventually";
+import {
+  NEOVIMS,
+  type NeovimOptions,
+  type NeovimVersion,
+  TestNeovim,
+  temporaryFolder,
+} from "../support/neovim";
+
+/** How long a stopped Neovim stays so, in s; CLAUDE_CODE_NVIM_LONG=1 makes it as long as it may be. */
+const STOPPED_S = process.env["CLAUDE_CODE_NVIM_LONG"] ? 20 : 3;
+
+interface Running {
+  neovim: TestNeovim;
+  lock: Awaited<ReturnType<TestNeovim["lock"]>>;
+  executable: number;
+  client: TestClient;
+}
+
+/** The executable that is ready, other than `unlike`. */
+const ready = (neovim: TestNeovim, unlike?: number) =>
+  eventually("a ready executable", async () => {
+    const { state, process_id } = await neovim.lua<{ state: string; process_id?: number }>(
+      `return require("claude-code").status()`,
+    );
+    return state === "ready" && process_id !== unlike && (process_id as number);
+  });
+
+async function running(options: NeovimOptions): Promise<Running> {
+  const neovim = await TestNeovim.start(options);
+  const executable = await ready(neovim);
+  const lock = await neovim.lock();
+  return { neovim, lock, executable, client: await TestClient.open(lock) };
+}
+
+const isAlive = (pid: number) =>
+  /^[^Z]/.test(Bun.spawnSync(["ps", "-o", "stat=", "-p", String(pid)]).stdout.toString());
+
+const isOpen = (port: number) =>
+  new Promise<boolean>((resolve) => {
+    const socket = connect(port, "127.0.0.1", () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.on("error", () => resolve(false));
+  });
+
+function propose(client: TestClient, neovim: TestNeovim, name: string) {
+  const path = join(neovim.cwd, name);
+  const paths = { old_file_path: path, new_file_path: path, tab_name: name };
+  const answer = client.call("openDiff", { ...paths, new_file_contents: "proposed\n" });
+  answer.catch(() => {});
+  return answer;
+}
+
+const diffShown = (neovim: TestNeovim) =>
+  eventually("a diff on screen", () =>
+    neovim.lua<boolean>(`
+      local session = require("claude-code.editor.diff").current()
+      return session ~= nil and session.place ~= nil`),
+  );
+
+/** Windows, buffers and diffs as they were before any diff. */
+const tidy = (neovim: TestNeovim) =>
+  eventually("the diffs to go", () =>
+    neovim.lua<boolean>(`
+      for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+        if vim.api.nvim_buf_get_name(buf):find("^claude%-code://") then return false end
+      end
+      return #vim.api.nvim_list_wins() == 1 and not vim.wo.diff`),
+  );
+
+describe.each(NEOVIMS)("$name", (version) => {
+  const moments: [string, (running: Running) => unknown][] = [
+    ["while nothing happens", () => {}],
+    [
+      "while a diff is shown and others wait",
+      async ({ client, neovim }) => {
+        for (const name of ["a", "b", "c"]) void propose(client, neovim, name);
+        await diffShown(neovim);
+      },
+    ],
+    [
+      "in the middle of 500 calls",
+      ({ client }) => {
+        for (let i = 0; i < 500; i++) client.call("getOpenEditors").catch(() => {});
+      },
+    ],
+    [
+      "in the middle of a diff of 5 MB",
+      async ({ client, neovim }) => {
+        await Bun.write(join(neovim.cwd, "big"), "old\n");
+        const path = join(neovim.cwd, "big");
+        const paths = { old_file_path: path, new_file_path: path };
+        const contents = "a proposed line\n".repeat(320_000);
+        client.call("openDiff", { ...paths, new_file_contents: contents }).catch(() => {});
+        await Bun.sleep(20);
+      },
+    ],
+  ];
+
+  test.each(moments)("kill -9 of the executable %s: it is back as it was", async (_name, busy) => {
+    const before = await running({ version });
+    await using neovim = before.neovim;
+    await busy(before);
+    process.kill(before.executable, "SIGKILL");
+    await before.client.closed;
+    await ready(neovim, before.executable);
+    await tidy(neovim);
+    expect(await neovim.lock()).toEqual(before.lock);
+    using client = await TestClient.open(before.lock);
+    expect(await client.json("getOpenEditors")).toHaveProperty("tabs");
+    const accepted = propose(client, neovim, "after");
+    await diffShown(neovim);
+    await neovim.lua(`require("claude-code.editor").accept()`);
+    expect((await accepted).content[0]?.text).toBe("FILE_SAVED");
+  });
+
+  test("kill -9 while it starts: the next one serves", async () => {
+    await using neovim = await TestNeovim.start({ version, setup: "{ auto_start = false }" });
+    await neovim.lua(`
+      require("claude-code").start()
+      vim.uv.kill(require("claude-code").status().process_id, "sigkill")`);
+    await ready(neovim);
+    using client = await TestClient.open(await neovim.lock());
+    expect(await client.json("getOpenEditors")).toHaveProperty("tabs");
+  });
+
+  test(
+    `a Neovim stopped for ${STOPPED_S} s: the executable answers meanwhile, then all goes on`,
+    async () => {
+      const { neovim, lock, executable, client } = await running({ version });
+      await using _ = neovim;
+      await neovim.lua(`
+        vim.cmd.edit("known.txt")
+        vim.diagnostic.set(vim.api.nvim_create_namespace("known"), 0, {
+          { lnum = 0, col = 0, message = "known before" } })`);
+      const known = await client.texts("getDiagnostics");
+      expect(known[0]).toContain("known before");
+
+      neovim.process.kill("SIGSTOP");
+      const stopped = Bun.sleep(STOPPED_S * 1000);
+      const proposed = propose(client, neovim, "meanwhile.txt");
+      expect(await client.request("ping")).toEqual({});
+      expect(await client.texts("getDiagnostics")).toEqual(known);
+      expect(await client.call("getOpenEditors")).toHaveProperty("isError", true);
+      await stopped;
+      expect(existsSync(lock.path)).toBe(true);
+      neovim.process.kill("SIGCONT");
+
+      await diffShown(neovim);
+      await neovim.lua(`require("claude-code.editor").reject()`);
+      expect((await proposed).content[0]?.text).toBe("DIFF_REJECTED");
+      expect(await client.json("getOpenEditors")).toHaveProperty("tabs");
+      expect(await ready(neovim)).toBe(executable);
+    },
+    (STOPPED_S + 20) * 1000,
+  );
+
+  test("both stopped and continued, as by a laptop's lid: the same clients go on", async () => {
+    const { neovim, executable, client } = await running({ version });
+    await using _ = neovim;
+    process.kill(executable, "SIGSTOP");
+    neovim.process.kill("SIGSTOP");
+    await Bun.sleep(1500);
+    neovim.process.kill("SIGCONT");
+    process.kill(executable, "SIGCONT");
+    expect(await client.json("getOpenEditors")).toHaveProperty("tabs");
+    expect(await ready(neovim)).toBe(executable);
+  });
+
+  test("kill -9 of Neovim in the middle of a diff: no process, port or file is left", async () => {
+    const { neovim, lock, executable, client } = await running({ version });
+    await using _ = neovim;
+    void propose(client, neovim, "a");
+    await diffShown(neovim);
+    const state = join(neovim.home, ".local/state/claude-code.nvim");
+    neovim.process.kill("SIGKILL");
+    await client.closed;
+    await eventually("the end of the executable", () => !isAlive(executable));
+    expect(await isOpen(lock.port)).toBe(false);
+    expect(readdirSync(neovim.lockFolder)).toEqual([]);
+    const left = existsSync(state) ? readdirSync(state, { recursive: true }).map(String) : [];
+    expect(left.filter((name) => name.includes(String(neovim.process.pid)))).toEqual([]);
+  });
+});
+
+describe("nowhere to write", () => {
+  const version = NEOVIMS.at(-1) as (typeof NEOVIMS)[0];
+  const says = (neovim: TestNeovim) =>
+    eventually("a word about the lock file", async () => {
+      const { state, last_error } = await neovim.lua<{ state: string; last_error?: string }>(
+        `return require("claude-code").status()`,
+      );
+      return state === "ready" && last_error !== undefined && last_error;
+    });
+
+  test("a lock folder that is a file: says so, and the terminal's way in stays", async () => {
+    await using neovim = await TestNeovim.start({ version, setup: false });
+    const folder = join(neovim.home, ".claude/ide");
+    await Bun.write(folder, "in the way");
+    await neovim.lua(`require("claude-code").setup({})`);
+    expect(await says(neovim)).toContain(folder);
+    const port = Number(await neovim.lua("return vim.env.CLAUDE_CODE_SSE_PORT"));
+    expect(await isOpen(port)).toBe(true);
+    expect(readFileSync(folder, "utf8")).toBe("in the way");
+  });
+
+  test("a full disk: says so, and writes the lock file once there is room", async () => {
+    const namespace = ["unshare", "--map-root-user", "--mount", "--"];
+    if (Bun.spawnSync([...namespace, "true"]).exitCode !== 0) {
+      console.log("platform skip: a full disk needs a mount namespace (unshare) to be tried");
+      return;
+    }
+    await using neovim = await TestNeovim.start({ version: onFullDisk(version) });
+    expect(await says(neovim)).toContain("cannot be written");
+    await neovim.lua(`vim.uv.fs_unlink(vim.env.HOME .. "/filling")`);
+    await eventually(
+      "the lock file",
+      () => neovim.lua<boolean>(`return #vim.fn.glob("$HOME/.claude/ide/*.lock") > 0`),
+      10_000,
+    );
+    // Within the namespace alone: the disk is not seen from here.
+    const [text = ""] = await neovim.lua<string[]>(
+      `return vim.fn.readfile(vim.fn.glob("$HOME/.claude/ide/*.lock"))`,
+    );
+    const port = Number(await neovim.lua("return vim.env.CLAUDE_CODE_SSE_PORT"));
+    using client = await TestClient.open({ port, content: JSON.parse(text) });
+    expect(await client.request("ping")).toEqual({});
+  });
+});
+
+/** The same Neovim with a disk of its own at $HOME, of which nothing is left. */
+function onFullDisk(version: NeovimVersion): NeovimVersion {
+  const binary = join(temporaryFolder(), "nvim");
+  const prepare = [
+    `mount -t tmpfs -o size=1m tmpfs "$HOME"`,
+    `mkdir -m 700 "$HOME/run"`,
+    `{ dd if=/dev/zero of="$HOME/filling" bs=4k 2>/dev/null || true; }`,
+    `exec "$0" "$@"`,
+  ].join(" && ");
+  const enter = `exec unshare --map-root-user --mount -- sh -c '${prepare}'`;
+  writeFileSync(binary, `#!/bin/sh\n${enter} '${version.binary}' "$@"\n`, { mode: 0o755 });
+  return { name: version.name, binary };
+}
