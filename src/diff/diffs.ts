@@ -1,5 +1,6 @@
 import type { DiffEnd } from "../editor/model";
 import type { EditorPort } from "../editor/port";
+import { withDeadline } from "../lib/deadline";
 import type { Log } from "../lib/log";
 import { rebuild } from "./proposal";
 
@@ -15,6 +16,7 @@ export interface DiffRequest {
 export type DiffOutcome = { accepted: true; text: string } | { accepted: false };
 
 const REMEMBERED_NAMES = 100;
+const CLOSING_MS = 1_000;
 
 const REJECTED: DiffOutcome = { accepted: false };
 
@@ -86,11 +88,14 @@ export class Diffs {
     return this.#close(found.map((diff) => diff.id));
   }
 
-  /** Answers first, closes then: the person sees it as soon as Neovim has time for it. */
+  /**
+   * Answers first, closes then. A Neovim that is busy closes them as soon as it has time, which
+   * nobody waits for: only openDiff may take as long as that.
+   */
   async #close(ids: readonly number[]): Promise<number> {
     for (const id of ids) this.#pending.get(id)?.end(REJECTED);
     try {
-      await this.#editor.closeDiffs(ids);
+      await withDeadline(this.#editor.closeDiffs(ids), CLOSING_MS, "Neovim");
     } catch (error) {
       this.#log.warn(`Closing a diff in Neovim failed: ${error}`);
     }

@@ -33,6 +33,23 @@ onEachNeovim(
       ],
     ];
 
+    test("what an answer that came too late has told is not lost", async () => {
+      const path = session.write("late.txt", "text\n");
+      await session.edit(path);
+      const uri = `file://${path}`;
+      await session.client.texts("getDiagnostics", { uri });
+      const working = session.neovim.lua(`
+        vim.diagnostic.set(vim.api.nvim_create_namespace("late"), 0, {
+          { lnum = 0, col = 0, end_col = 4, message = "set while busy", severity = 1 } })
+        vim.uv.sleep(1000)`);
+      await Bun.sleep(50);
+      await session.client.texts("getDiagnostics", { uri });
+      await working;
+      await eventually("the diagnostic", async () =>
+        (await session.client.texts("getDiagnostics", { uri }))[0]?.includes("set while busy"),
+      );
+    }, 20_000);
+
     describe.each(busy)("while Neovim %s", (_name, makeBusy) => {
       test("ping and lists answer, diagnostics come from what was known, others say so", async () => {
         const path = session.write("busy.txt", "text\n");
@@ -64,6 +81,24 @@ onEachNeovim(
         expect(await other.request("ping")).toEqual({});
         await free();
         await eventually("answers again", () => session.client.json("getOpenEditors"));
+      }, 20_000);
+
+      test("a diff that is open is closed for its client at once, on screen once Neovim is free", async () => {
+        const path = session.write("closing.txt", "old\n");
+        const answer = session.client.texts("openDiff", {
+          old_file_path: path,
+          new_file_path: path,
+          new_file_contents: "new\n",
+        });
+        const windows = () => session.neovim.lua<number>("return #vim.api.nvim_list_wins()");
+        await eventually("the diff", async () => (await windows()) === 2);
+        const free = await makeBusy();
+        const start = performance.now();
+        expect(await session.client.texts("closeAllDiffTabs")).toEqual(["closed 1 diff tabs"]);
+        expect(performance.now() - start).toBeLessThan(2_000);
+        expect((await answer)[0]).toBe("DIFF_REJECTED");
+        await free();
+        await eventually("the end of the diff", async () => (await windows()) === 1);
       }, 20_000);
 
       test("openDiff waits and is shown once Neovim is free", async () => {
