@@ -1,7 +1,7 @@
 import type * as v from "valibot";
-import { EditorBusyError, type EditorPort, EditorRefusal } from "../editor/port";
+import type { EditorPort } from "../editor/port";
+import { rethrow } from "../editor/rpc-error";
 import type { EditorState } from "../editor/state";
-import { ErrorCode, RpcError } from "../jsonrpc/message";
 import { json } from "../mcp/protocol";
 import type { Method } from "../mcp/server";
 import { defineTool, type Tool, validate } from "../mcp/tool";
@@ -46,11 +46,4 @@ export function defineMethod<S extends v.GenericSchema>(
         call: async (input) => json(await definition.answer(editor, input)),
       }),
   };
-}
-
-/** What the editor says in words reaches the client in words. */
-function rethrow(error: unknown): never {
-  if (error instanceof EditorBusyError) throw new RpcError(ErrorCode.EditorBusy, error.message);
-  if (error instanceof EditorRefusal) throw new RpcError(ErrorCode.EditorRefused, error.message);
-  throw error;
 }

@@ -2,6 +2,7 @@ import { basename } from "node:path";
 import { bufferAt, openFiles } from "../editor/buffers";
 import type { Delta } from "../editor/model";
 import type { EditorPort } from "../editor/port";
+import { rethrow } from "../editor/rpc-error";
 import { ErrorCode, RpcError } from "../jsonrpc/message";
 import { fileUri, pathsOfUri } from "../lib/file-uri";
 import type { Resources } from "../mcp/server";
@@ -14,7 +15,7 @@ const FOLD_MS = 100;
 export function openBuffers(editor: EditorPort): Resources {
   return {
     async list() {
-      const state = await editor.sync();
+      const state = await editor.sync().catch(rethrow);
       return openFiles(state).map(({ path }) => ({
         uri: fileUri(path),
         name: basename(path),
@@ -22,13 +23,13 @@ export function openBuffers(editor: EditorPort): Resources {
       }));
     },
     async read(uri) {
-      const state = await editor.sync();
+      const state = await editor.sync().catch(rethrow);
       const path = pathsOfUri(uri).find((candidate) => bufferAt(state, candidate)?.loaded);
       if (!path) {
         const message = `No open buffer for ${uri}: resources/list names those that are open`;
         throw new RpcError(ErrorCode.ResourceNotFound, message, { uri });
       }
-      return { uri, mimeType: MIME_TYPE, text: await editor.readDocument(path) };
+      return { uri, mimeType: MIME_TYPE, text: await editor.readDocument(path).catch(rethrow) };
     },
   };
 }

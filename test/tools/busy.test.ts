@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import { TestClient } from "../support/client";
+import { type CallError, TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
 import { onEachNeovim } from "../support/session";
 
@@ -77,6 +77,12 @@ onEachNeovim(
           expect(answer.isError).toBe(true);
           expect(answer.content[0]?.text).toContain("Neovim is busy");
         }
+        const asked = ["editor/position", "resources/list"].map((method) =>
+          session.client.request(method).catch((error: CallError) => error),
+        );
+        expect(await Promise.all(asked)).toMatchObject(
+          asked.map(() => ({ code: -32001, message: expect.stringContaining("Neovim is busy") })),
+        );
         using other = await TestClient.open(session.lock);
         expect(await other.request("ping")).toEqual({});
         await free();
