@@ -132,29 +132,37 @@ for (const version of NEOVIMS) {
       }
     });
 
-    test("selects also when called in insert and terminal mode", async () => {
+    test("leaves a person who types where they are, until they are through", async () => {
+      await using a = await start();
+      const path = a.file("main.lua", SOURCE);
+      const other = await a.edit(a.file("other.txt", ""));
+      await a.attach();
+      await a.nvim.type("ihello ");
+      await a.call("document_open", { path, front: true, start_text: "function b" });
+      await a.nvim.type("world");
+      expect(await lines(a, other)).toEqual(["hello world"]);
+      await a.nvim.type("<Esc>");
+      await eventually(
+        "the selection",
+        async () => (await a.nvim.lua<{ text: string }>(selected)).text === "function b",
+      );
+      expect(a.read("main.lua")).toBe(SOURCE);
+    });
+
+    test("selects also when called in terminal mode", async () => {
       await using a = await start();
       const path = a.file("main.lua", SOURCE);
       await a.edit(a.file("other.txt", ""));
       await a.attach();
-      for (const enter of ["i", "<Esc>:split | terminal cat<CR>i"]) {
-        await a.nvim.type(enter);
-        await eventually("the mode", async () => (await a.mode()) !== "n");
-        await a.call("document_open", {
-          path,
-          front: true,
-          select_to_eol: false,
-          preview: false,
-          start_text: "function b",
-        });
-        await eventually(
-          "the selection",
-          async () =>
-            (await a.nvim.lua<{ text: string }>(selected)).text === "function b" &&
-            (await a.mode()) === "v",
-        );
-        await a.nvim.type("<Esc>");
-      }
+      await a.nvim.type(":split | terminal cat<CR>i");
+      await eventually("the mode", async () => (await a.mode()) === "t");
+      await a.call("document_open", { path, front: true, start_text: "function b" });
+      await eventually(
+        "the selection",
+        async () =>
+          (await a.nvim.lua<{ text: string }>(selected)).text === "function b" &&
+          (await a.mode()) === "v",
+      );
     });
 
     test("in the background: loaded and listed, nothing on screen changes", async () => {
@@ -359,10 +367,18 @@ for (const version of NEOVIMS) {
       expect(await a.answer("tab_close", { name: "main.txt" })).toMatchObject({
         error: { code: "unsaved" },
       });
-      await a.nvim.command("silent write | vsplit");
+      await a.nvim.command("silent write | normal! mA");
+      await a.nvim.command("setlocal winfixbuf");
+      expect(await a.answer("tab_close", { name: path })).toMatchObject({
+        error: { code: "pinned" },
+      });
+      await a.nvim.command("setlocal nowinfixbuf | vsplit");
       expect(await a.call("tab_close", { name: path })).toEqual({ closed: true });
       expect(await a.nvim.lua("return #vim.api.nvim_tabpage_list_wins(0)")).toBe(2);
       expect(await a.call("tab_close", { name: "main.txt" })).toMatchObject({ closed: false });
+      expect(await a.call("tab_close", { name: path })).toMatchObject({ closed: false });
+      await a.nvim.type("`A");
+      expect(await a.nvim.lua("return vim.api.nvim_buf_get_name(0)")).toBe(path);
     });
   });
 }

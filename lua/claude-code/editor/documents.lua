@@ -117,9 +117,19 @@ end
 
 ---@param buf integer
 ---@param range claude-code.Range?
-local function bring_to_front(buf, range)
-  if calm.moment() == "blocked" then
-    say.info(path.base(api.nvim_buf_get_name(buf)) .. " is open (not shown: you are typing)")
+---@param announced? boolean the person was told that it waits
+local function bring_to_front(buf, range, announced)
+  if not api.nvim_buf_is_loaded(buf) then
+    return
+  elseif calm.moment() ~= "free" then
+    -- What is being typed would go into this file.
+    if not announced then
+      local base = path.base(api.nvim_buf_get_name(buf))
+      say.info(base .. " is open, and shown when you are back in normal mode")
+    end
+    calm.later(function()
+      bring_to_front(buf, range, true)
+    end)
     return
   end
   local was_terminal = api.nvim_get_mode().mode == "t"

@@ -105,7 +105,9 @@ function M.call(method, params)
     require("claude-code.editor.activity").heard(method, params)
   end
   if not ok then
-    return { error = ("%s failed in Neovim: %s"):format(method, value) }
+    require("claude-code.log").error("%s failed: %s", method, value)
+    local first = tostring(value):match("^[^\n]*")
+    return { error = ("%s failed in Neovim: %s (see :ClaudeCodeLog)"):format(method, first) }
   end
   if failure ~= nil then
     return { error = failure }

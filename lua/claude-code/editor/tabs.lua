@@ -9,12 +9,20 @@ local M = {}
 local function named(name)
   local buf = path.is_absolute(name) and path.buffer(name)
   if buf then
-    return { buf }
+    return (vim.bo[buf].buflisted or api.nvim_buf_is_loaded(buf)) and { buf } or {}
   end
   return vim.tbl_filter(function(other)
     local file = path.of_buffer(other)
     return vim.bo[other].buflisted and file ~= nil and path.base(file) == name
   end, api.nvim_list_bufs())
+end
+
+---@param buf integer
+---@return boolean does the person keep a window for this buffer alone?
+local function is_pinned(buf)
+  return vim.iter(vim.fn.win_findbuf(buf)):any(function(win)
+    return vim.wo[win].winfixbuf
+  end)
 end
 
 ---Lets each window show something else, so that none closes with the buffer.
@@ -35,7 +43,8 @@ local function leave_windows(buf)
   end
 end
 
----Deletes the buffer of that name; never one with unsaved changes.
+---Closes the buffer of that name as `:bdelete` does, which keeps its marks and its place in jump
+---lists; never one with unsaved changes.
 ---@param params { name: string }
 ---@return { closed: boolean, reason?: string }?
 ---@return claude-code.Failure?
@@ -49,8 +58,12 @@ function M.close(params)
   if vim.bo[buf].modified then
     return nil, { code = "unsaved", message = params.name .. " has unsaved changes: it stays open" }
   end
+  if is_pinned(buf) then
+    local message = params.name .. " is pinned to its window ('winfixbuf'): it stays open"
+    return nil, { code = "pinned", message = message }
+  end
   leave_windows(buf)
-  api.nvim_buf_delete(buf, { unload = false })
+  vim.cmd.bdelete({ count = buf })
   return { closed = true }
 end
 
