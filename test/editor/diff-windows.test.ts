@@ -302,6 +302,23 @@ for (const version of NEOVIMS) {
       expect((await a.outcome(id)).outcome).toBe("rejected");
     });
 
+    test("no room for one that had to wait: it and those behind it are answered", async () => {
+      await using a = await Attached.start({ version, ui: { width: 60, height: 12 } });
+      const paths = ["a.txt", "b.txt"].map((name) => a.file(name, OLD));
+      await a.nvim.command("terminal cat");
+      await a.nvim.command("set winheight=9 winminheight=9");
+      await a.attach();
+      await a.nvim.type(":echo");
+      const ids = [];
+      for (const path of paths) ids.push(await a.propose(path, NEW));
+      await a.nvim.type("<Esc>");
+      for (const id of ids) expect((await a.outcome(id)).outcome).toBe("rejected");
+      await eventually("the reason", async () =>
+        (await a.messages()).includes("the change of b.txt was"),
+      );
+      await a.cleared();
+    });
+
     test("three diffs wait in a row, counted in the winbar, each answered once", async () => {
       await using a = await Attached.start({ version, ui: UI });
       const paths = ["a.txt", "b.txt", "c.txt"].map((name) => a.file(name, OLD));

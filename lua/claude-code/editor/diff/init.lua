@@ -15,7 +15,7 @@ local shown ---@type claude-code.Diff? on screen, or ended and about to leave it
 ---Those that wait together are counted together.
 local series = { total = 0 }
 
-local advance, finish, switch
+local advance, finish, go_on, switch
 
 ---@param event "DiffOpened"|"DiffAccepted"|"DiffRejected"|"DiffClosed"
 ---@param session claude-code.Diff
@@ -43,7 +43,7 @@ end
 local function leave_screen()
   screen.leave(shown, function()
     shown = nil
-    advance()
+    go_on()
   end)
 end
 
@@ -154,7 +154,7 @@ local function wait(session)
     local base = path.base(session.new_path)
     say.info(("a proposed change of %s waits until you are back in normal mode"):format(base))
   end
-  calm.later(advance)
+  calm.later(go_on)
 end
 
 ---Shows the next diff if none is on screen and the moment allows it.
@@ -173,7 +173,21 @@ function advance()
     return wait(session)
   end
   drop(session)
-  return message
+  require("claude-code.log").error("showing a diff failed: %s", message)
+  return tostring(message):match("^[^\n]*")
+end
+
+---Shows the next diff when nobody waits for the failure: one that cannot be shown is rejected, or
+---its client would wait for good, and so would those behind it.
+function go_on()
+  local session = waiting[1]
+  local failure = advance()
+  if failure then
+    local base = path.base(session.new_path)
+    say.error(("the change of %s was rejected, as it cannot be shown: %s"):format(base, failure))
+    finish(session, "rejected")
+    go_on()
+  end
 end
 
 ---@param session claude-code.Diff
@@ -245,7 +259,7 @@ function switch(step)
     table.insert(waiting, 1, session)
     table.insert(waiting, 1, table.remove(waiting))
   end
-  advance()
+  go_on()
   return true
 end
 
