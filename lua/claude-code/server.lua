@@ -272,7 +272,9 @@ function M.on_ready(info)
   require("claude-code.env").apply(info.port)
   require("claude-code.log").info("ready on port %d", info.port)
   if info.problem then
-    require("claude-code.notify").warn(info.problem .. "; only terminals in this Neovim connect")
+    -- The token stands in that file alone, so that the port in a terminal's environment is no help.
+    local rest = "; until it can be, which is tried every few seconds, no Claude CLI connects"
+    require("claude-code.notify").warn(info.problem .. rest)
   end
   emit("ServerStarted", { port = info.port, lock_file = info.lockFile })
 end

@@ -62,7 +62,7 @@ async function run(rpc: NeovimRpc, address: string, launch: Launch, stdin: Stdin
   const server = createIdeServer(editor, log, events, { executeCode });
   let listener: WebSocketListener;
   try {
-    listener = listen(server, launch, log);
+    listener = await listen(server, launch, log);
   } catch (error) {
     rpc.close();
     return complain(EXIT.noPort, `no port could be opened on 127.0.0.1: ${reason(error)}`);
@@ -119,7 +119,7 @@ function executeCodeOptions({ options }: Launch): ExecuteCodeOptions | undefined
   };
 }
 
-function listen(server: McpServer, launch: Launch, log: Log): WebSocketListener {
+function listen(server: McpServer, launch: Launch, log: Log): Promise<WebSocketListener> {
   const spareMemory = new SpareMemory();
   const bind = (port: number) =>
     new WebSocketListener({

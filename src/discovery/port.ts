@@ -3,28 +3,35 @@ export const PORT_RANGE = { first: 10_000, last: 65_535 } as const;
 
 const ATTEMPTS = 50;
 
+/** An executable that was stopped a moment ago may still hold the port that we are to take over. */
+const HANDOVER_MS = 1_000;
+const HANDOVER_STEP_MS = 20;
+
 /**
  * Calls `bind` with random ports until one is free, so that no port can be taken between a probe
- * and its use. A wanted port is tried first. Throws the last error when no attempt succeeded, or at
- * once when the error is not that the port is taken.
+ * and its use. A wanted port is tried first, for a while. Rejects with the last error when no attempt
+ * succeeded, or at once when the error is not that the port is taken.
  */
-export function bindPort<T>(
+export async function bindPort<T>(
   bind: (port: number) => T,
   options: {
     wanted?: number | undefined;
     range?: { first: number; last: number } | undefined;
   } = {},
-): T {
+): Promise<T> {
   const { wanted, range = PORT_RANGE } = options;
   let taken: unknown = new Error("no port was tried");
-  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const port = attempt === 0 && wanted ? wanted : draw(range);
+  const handedOver = performance.now() + HANDOVER_MS;
+  for (let attempt = 0; attempt < ATTEMPTS; ) {
+    const waits = wanted !== undefined && performance.now() < handedOver;
     try {
-      return bind(port);
+      return bind(waits ? wanted : draw(range));
     } catch (error) {
       if (!isTaken(error)) throw error;
       taken = error;
     }
+    if (waits) await Bun.sleep(HANDOVER_STEP_MS);
+    else attempt++;
   }
   throw taken;
 }

@@ -257,6 +257,20 @@ describe.each(NEOVIMS)("$name", (version) => {
       expect((await neovim.lock()).path).toBe(lock.path);
     });
 
+    test(":ClaudeCodeStop and :ClaudeCodeStart in one go keep port and token", async () => {
+      const before = executable;
+      process.kill(before, "SIGSTOP"); // slow to let go of its port
+      await neovim.lua(`vim.cmd.ClaudeCodeStop() vim.cmd.ClaudeCodeStart()`);
+      await Bun.sleep(400);
+      process.kill(before, "SIGCONT");
+      executable = await ready(neovim, before);
+      expect((await neovim.lock()).content).toEqual(lock.content);
+      expect((await neovim.lock()).path).toBe(lock.path);
+      await eventually("the end of the former executable", () => !isAlive(before));
+      await Bun.sleep(100);
+      expect(locks(neovim)).toEqual([basename(lock.path)]);
+    });
+
     test("leaves nothing behind after :qa", async () => {
       await neovim.quit();
       expect(locks(neovim)).toEqual([]);
