@@ -1,0 +1,65 @@
+import type { Run, Style } from "./screen";
+
+/** Size of a cell in pixels, and the frame around the screen. */
+const CELL = { width: 8.4, height: 18 };
+const MARGIN = 14;
+const BAR = 34;
+const FONT_SIZE = 14;
+const FONTS = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace";
+const BACKGROUND = "#14161b";
+const FOREGROUND = "#e0e2ea";
+
+/** A window with the screen in it. `title` also says to a screen reader what is seen. */
+export function svg(rows: Run[][], columns: number, title: string): string {
+  const width = Math.round(columns * CELL.width + 2 * MARGIN);
+  const height = rows.length * CELL.height + BAR + MARGIN;
+  const cells = rows.flatMap((runs, row) => runs.map((run) => draw(run, row)));
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img">
+<title>${escaped(title)}</title>
+<rect width="${width}" height="${height}" rx="9" fill="${BACKGROUND}"/>
+<circle cx="20" cy="17" r="6" fill="#ff5f57"/><circle cx="40" cy="17" r="6" fill="#febc2e"/><circle cx="60" cy="17" r="6" fill="#28c840"/>
+<g font-family="${FONTS}" font-size="${FONT_SIZE}" fill="${FOREGROUND}" xml:space="preserve">
+${cells.filter(Boolean).join("\n")}
+</g>
+</svg>
+`;
+}
+
+/** Text keeps to its cells, whatever font the reader has. */
+function draw({ text, column, width, style }: Run, row: number): string {
+  const x = round(MARGIN + column * CELL.width);
+  const y = BAR + row * CELL.height;
+  const { fg, bg } = colors(style);
+  const length = round(width * CELL.width);
+  const shown = text.trim();
+  const indent = text.length - text.trimStart().length;
+  const fill = bg
+    ? `<rect x="${x}" y="${y}" width="${length}" height="${CELL.height}" fill="${bg}"/>`
+    : "";
+  if (shown === "") return fill;
+  const looks = [
+    fg && `fill="${fg}"`,
+    style.bold && 'font-weight="bold"',
+    style.italic && 'font-style="italic"',
+    style.dim && 'opacity="0.65"',
+    style.underline && 'text-decoration="underline"',
+    style.strike && 'text-decoration="line-through"',
+  ].filter(Boolean);
+  const start = round(x + indent * CELL.width);
+  const span = round(Bun.stringWidth(shown) * CELL.width);
+  const place = `x="${start}" y="${y + 13.5}" textLength="${span}" lengthAdjust="spacingAndGlyphs"`;
+  return `${fill}<text ${[place, ...looks].join(" ")}>${escaped(shown)}</text>`;
+}
+
+function colors(style: Style): { fg: string | undefined; bg: string | undefined } {
+  if (!style.reverse) return { fg: style.fg, bg: style.bg };
+  return { fg: style.bg ?? BACKGROUND, bg: style.fg ?? FOREGROUND };
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}

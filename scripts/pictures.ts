@@ -1,0 +1,162 @@
+/**
+ * The README's pictures: plays the scenes with the genuine CLI in Neovim's terminal and writes each
+ * screen to doc/pictures/NAME.svg. Run it by scripts/pictures, which prepares what it needs.
+ */
+import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { eventually } from "../test/genuine/eventually";
+import { Neovim } from "../test/genuine/neovim";
+import { claudeEnv, prepareClaudeHome } from "../test/support/claude-home";
+import { Model } from "../test/support/model";
+import { claudeCli, NEOVIMS, type NeovimVersion, ROOT } from "../test/support/toolchain";
+import { edit, read, say } from "../test/support/turns";
+import { parseScreen } from "./picture/screen";
+import { svg } from "./picture/svg";
+
+const COLUMNS = 160;
+const ROWS = 27;
+const SHOP = `export interface Item {
+  name: string;
+  price: number;
+  count: number;
+}
+
+/** What all items cost, without tax. */
+export function total(items: Item[]): number {
+  let sum = 0;
+  for (const item of items) {
+    sum += item.price * item.count;
+  }
+  return sum;
+}
+
+/** The items that are cheaper than a limit. */
+export function below(items: Item[], limit: number): Item[] {
+  return items.filter((item) => item.price < limit);
+}
+
+/** One line for a bill. */
+export function line(item: Item): string {
+  return item.name + ": " + item.price * item.count;
+}
+`;
+const LOOP = `  let sum = 0;
+  for (const item of items) {
+    sum += item.price * item.count;
+  }
+  return sum;
+`;
+const REDUCED = `  return items.reduce((sum, item) => sum + item.price * item.count, 0);
+`;
+
+const CONCATENATION = 'item.name + ": " + item.price * item.count';
+const JOINED = '[item.name, item.price * item.count].join(": ")';
+
+/** A tidy Neovim of today, without other plugins. */
+const LOOKS = `
+  vim.o.termguicolors = true
+  vim.o.number = true
+  vim.o.signcolumn = "no"
+  vim.o.laststatus = 3
+  vim.o.ruler = false
+  vim.o.showcmd = false
+  vim.o.fillchars = "eob: ,diff: ,vert:│"
+  vim.o.statusline = " %f %m%=%{v:lua.require'claude-code'.statusline()} "
+  vim.opt.shortmess:append("F")
+  vim.cmd.redraw({ bang = true })
+  return true`;
+
+const LANGUAGE_SERVER = (bin: string) => `
+  vim.lsp.start({
+    name = "typescript",
+    cmd = { [[${bin}/typescript-language-server]], "--stdio" },
+    root_dir = vim.uv.cwd(),
+    init_options = { tsserver = { path = [[${ROOT}/node_modules/typescript/lib/tsserver.js]] } },
+  })
+  return true`;
+
+const root = await realpath(await mkdtemp(join(tmpdir(), "pictures-")));
+const home = join(root, "home");
+const project = join(home, "shop");
+for (const folder of ["tmp", "run", "shop"]) await mkdir(join(home, folder), { recursive: true });
+const file = join(project, "shop.ts");
+await writeFile(file, SHOP);
+await writeFile(join(project, "tsconfig.json"), '{ "compilerOptions": { "strict": true } }\n');
+await prepareClaudeHome(home, project);
+using model = new Model();
+const neovim = await Neovim.start({
+  ...{ version: NEOVIMS.at(-1) as NeovimVersion, project, home, files: [file] },
+  setup: `{ terminal = { command = [[${claudeCli()}]], size = 0.34 } }`,
+  env: { ...claudeEnv(home, model.url), COLORTERM: "truecolor" },
+  columns: COLUMNS,
+  rows: ROWS,
+});
+try {
+  await eventually(() => neovim.lua("return vim.v.vim_did_enter"), 1);
+  await neovim.lua(LOOKS);
+  await neovim.lua(LANGUAGE_SERVER(join(ROOT, "node_modules/.bin")));
+  await play();
+} finally {
+  await neovim.close();
+  await rm(root, { recursive: true, force: true, maxRetries: 5 });
+}
+
+async function play(): Promise<void> {
+  const command = (text: string) => neovim.lua(`vim.cmd([[${text}]]) return true`);
+  const shows = (text: string) => neovim.terminal.waitFor(text, 20_000);
+
+  await command("ClaudeCode");
+  await shows("❯");
+  await eventually(() => neovim.lua(`return #require("claude-code").status().clients`), 1, 20_000);
+  await neovim.lua(`vim.cmd.wincmd("p") vim.cmd.stopinsert() return true`);
+  await selectFunction();
+  await picture("selection", "What is selected in Neovim is in Claude's prompt.");
+  await neovim.terminal.press("Escape");
+
+  model.script([read(file), edit(file, LOOP, REDUCED), say("`total` is one line now.")]);
+  await command("ClaudeCodeSend! Write total() without a loop");
+  await neovim.waitForDiff(SHOP.replace(LOOP, REDUCED));
+  await shows("Opened changes in Neovim");
+  await picture("diff", "Claude proposes an edit, which Neovim shows as a diff.");
+  await command("ClaudeCodeDiffDeny");
+  await shows("Rejected update");
+
+  await neovim.lua(`require("claude-code.config").get().diff.layout = "inline" return true`);
+  const joined = SHOP.replace(LOOP, REDUCED).replace(CONCATENATION, JOINED);
+  const edits = [{ tool: "Write", input: { file_path: file, content: joined } }];
+  model.script([edits, say("Done.")]);
+  await command("ClaudeCodeSend! Tidy up the whole file");
+  await shows("Opened changes in Neovim");
+  await picture("inline", "The same in one window, hunk by hunk.");
+}
+
+/** The CLI drops what it is told in its first moments, and is told nothing twice. */
+async function selectFunction(): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    await neovim.terminal.press("Escape");
+    await neovim.terminal.type("gg");
+    await Bun.sleep(1_000);
+    await neovim.terminal.type("8GVjjjjjj");
+    try {
+      await neovim.terminal.waitFor("7 lines selected", 2_000);
+      return;
+    } catch (error) {
+      if (attempt === 5) throw error;
+    }
+  }
+}
+
+/** Once the screen has come to rest. */
+async function picture(name: string, title: string): Promise<void> {
+  let last = "";
+  for (let same = 0; same < 5; ) {
+    const now = await neovim.terminal.colours();
+    same = now === last ? same + 1 : 0;
+    last = now;
+    await Bun.sleep(100);
+  }
+  const rows = parseScreen(last.replace(/\n$/, ""));
+  await writeFile(join(ROOT, "doc/pictures", `${name}.svg`), svg(rows, COLUMNS, title));
+  process.stdout.write(`doc/pictures/${name}.svg\n`);
+}
