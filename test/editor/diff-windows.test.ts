@@ -319,6 +319,34 @@ for (const version of NEOVIMS) {
       await a.cleared();
     });
 
+    for (const autoread of ["autoread", "noautoread"]) {
+      test(`written before its window is back, '${autoread}': read afresh, nothing is asked`, async () => {
+        for (const unsaved of [false, true]) {
+          await using a = await Attached.start({ version, ui: UI });
+          const path = a.file("main.txt", "old\n");
+          await a.edit(path);
+          await a.nvim.command(`set ${autoread}`);
+          await a.attach();
+          if (unsaved) await a.nvim.lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, { "mine" })');
+          const id = await a.propose(path, "new\r\n");
+          // While somebody types in it, the diff stays on screen for a moment after its end.
+          await a.nvim.type("ggA!");
+          await a.nvim.lua(
+            `require("claude-code.editor").accept()
+            local file = io.open(..., "wb")
+            file:write("new!\\r\\n")
+            file:close()`,
+            path,
+          );
+          await a.outcome(id);
+          await a.cleared();
+          const text = () => a.nvim.lua<string>("return vim.api.nvim_get_current_line()");
+          await eventually("the text", async () => (await text()) === (unsaved ? "mine" : "new!"));
+          expect(await a.mode()).toBe("n");
+        }
+      });
+    }
+
     test("three diffs wait in a row, counted in the winbar, each answered once", async () => {
       await using a = await Attached.start({ version, ui: UI });
       const paths = ["a.txt", "b.txt", "c.txt"].map((name) => a.file(name, OLD));

@@ -358,6 +358,27 @@ for (const version of NEOVIMS) {
       }
     });
 
+    test("a buffer whose file changed meanwhile is entered without a question", async () => {
+      await using a = await start();
+      const edited = a.file("edited.txt", "one\n");
+      const other = a.file("other.txt", "two\n");
+      await a.attach();
+      for (const [method, params] of [
+        ["document_open", { path: edited, front: true }],
+        ["tab_close", { name: other }],
+      ] as const) {
+        await a.edit(edited);
+        await a.nvim.command("set noautoread");
+        await a.nvim.lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, { "mine" })');
+        await a.edit(other);
+        a.file("edited.txt", "written outside\n");
+        await a.call(method, params);
+        expect([method, await a.mode()]).toEqual([method, "n"]);
+        expect(await a.nvim.lua("return vim.api.nvim_get_current_line()")).toBe("mine");
+        await a.nvim.command("edit!");
+      }
+    });
+
     test("tab_close: by path or name, never unsaved work, no window lost", async () => {
       await using a = await start();
       const path = a.file("main.txt", "one\n");

@@ -2,7 +2,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Block } from "../support/model-answer";
 import { newsText, toolResults } from "../support/model-request";
 import { insideNamespace, testInsideNamespace } from "../support/namespace";
 import { NEOVIMS, type NeovimVersion } from "../support/toolchain";

@@ -132,6 +132,7 @@ local function bring_to_front(buf, range, announced)
     end)
     return
   end
+  require("claude-code.editor.reload").before_entering(buf)
   local was_terminal = api.nvim_get_mode().mode == "t"
   if was_terminal then
     vim.cmd.stopinsert()

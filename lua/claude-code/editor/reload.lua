@@ -209,6 +209,16 @@ function M.now(params)
   return true
 end
 
+---Entering a buffer, Neovim looks whether its file has changed, and asks (W11, W12). Nobody may be
+---there to answer.
+---@param buf integer
+function M.before_entering(buf)
+  local name = path.of_buffer(buf)
+  if name then
+    M.now({ path = name })
+  end
+end
+
 ---@param name string
 local function unwatch(name)
   local watch = watches[name]

@@ -25,18 +25,33 @@ local function is_pinned(buf)
   end)
 end
 
+---@param buf integer in the current window
+---@return integer? other to show instead: the alternate buffer, else the listed one before it. Not one
+---that would have to be loaded, which may ask (E325).
+local function successor(buf)
+  local function fits(other)
+    return other > 0 and other ~= buf and vim.bo[other].buflisted and api.nvim_buf_is_loaded(other)
+  end
+  local listed = vim.tbl_filter(fits, api.nvim_list_bufs())
+  local alternate = vim.fn.bufnr("#")
+  if fits(alternate) then
+    return alternate
+  end
+  return vim.iter(listed):rev():find(function(other)
+    return other < buf
+  end) or listed[#listed]
+end
+
 ---Lets each window show something else, so that none closes with the buffer.
 ---@param buf integer
 local function leave_windows(buf)
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
     api.nvim_win_call(win, function()
-      local alternate = vim.fn.bufnr("#")
-      if alternate > 0 and alternate ~= buf and vim.bo[alternate].buflisted then
-        vim.cmd.buffer(alternate)
+      local other = successor(buf)
+      if other then
+        require("claude-code.editor.reload").before_entering(other)
+        vim.cmd.buffer(other)
       else
-        pcall(vim.cmd.bprevious)
-      end
-      if api.nvim_get_current_buf() == buf then
         vim.cmd.enew()
       end
     end)

@@ -198,19 +198,20 @@ local function tell(session, outcome)
   end
   local accepted = outcome == "accepted"
   local result = accepted and session:result() or {}
+  if accepted then
+    local reload = require("claude-code.editor.reload")
+    if merge.is_done(session) then
+      reload.let_go(session.target)
+    end
+    -- First of all: once the answer is out the file may change at any time.
+    reload.watch({ path = session.new_path })
+  end
   require("claude-code.editor").notify("diff_ended", {
     id = session.id,
     outcome = outcome,
     lines = result.lines,
     newline = result.newline,
   })
-  if accepted then
-    local reload = require("claude-code.editor.reload")
-    if merge.is_done(session) then
-      reload.let_go(session.target)
-    end
-    reload.watch({ path = session.new_path })
-  end
   emit(accepted and "DiffAccepted" or "DiffRejected", session)
 end
 

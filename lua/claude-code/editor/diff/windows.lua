@@ -159,9 +159,21 @@ end
 ---@param win integer
 ---@param buf integer
 function M.show(win, buf)
-  api.nvim_win_call(win, function()
+  -- Entering a buffer, Neovim looks whether its file has changed, and asks (W11, W12) or reads it by
+  -- its old 'fileformat'. Claude may just have written it: that is for editor/reload.lua.
+  local is_file = vim.bo[buf].buftype == ""
+  if is_file then
+    vim.bo[buf].buftype = "nofile"
+  end
+  local ok, message = pcall(api.nvim_win_call, win, function()
     vim.cmd(("keepalt keepjumps buffer %d"):format(buf))
   end)
+  if is_file then
+    vim.bo[buf].buftype = ""
+  end
+  if not ok then
+    error(message, 0)
+  end
 end
 
 ---Shows `buf` in a window for a while. What was there is kept even with 'nohidden' or 'bufhidden'.
