@@ -36,11 +36,12 @@ export interface ServerEvents {
   /** `initialize` or `ide_connected` told us who it is. */
   onIdentify?(client: Client): void;
   onDisconnect?(client: Client): void;
-  /**
-   * `notifications/initialized` or `ide_connected` arrived: the client listens to notifications.
-   * The CLI sends both.
-   */
-  onReady?(client: Client): void;
+  /** `notifications/initialized` arrived: the client may be told things. */
+  onInitialized?(client: Client): void;
+  /** `ide_connected` arrived, which the CLI alone sends, right after `initialized`. */
+  onIdeConnected?(client: Client): void;
+  /** The client has been given the list of tools. */
+  onToolsListed?(client: Client): void;
   /** After a tool answered. */
   onToolCalled?(name: string, client: Client): void;
   /** A fault of ours, for the log. */
@@ -147,6 +148,7 @@ export class McpSession implements Handler {
       case "ping":
         return {};
       case "tools/list":
+        this.#events.onToolsListed?.(this.client);
         return { tools: this.#definition.tools.map((tool) => tool.describe()) };
       case "tools/call":
         return this.#callTool(params, call);
@@ -169,12 +171,12 @@ export class McpSession implements Handler {
         return;
       }
       case "notifications/initialized":
-        return this.#events.onReady?.(this.client);
+        return this.#events.onInitialized?.(this.client);
       case "ide_connected": {
         const connected = v.safeParse(IdeConnectedParams, params ?? {});
         if (connected.success) this.client.pid = connected.output.pid;
         this.#events.onIdentify?.(this.client);
-        this.#events.onReady?.(this.client);
+        this.#events.onIdeConnected?.(this.client);
       }
     }
   }

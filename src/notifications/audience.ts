@@ -12,6 +12,10 @@ export class Audience {
     this.#clients.delete(client);
   }
 
+  has(client: Client): boolean {
+    return this.#clients.has(client);
+  }
+
   [Symbol.iterator](): Iterator<Client> {
     return this.#clients.values();
   }

@@ -1,10 +1,16 @@
 import type { EditorPort } from "../editor/port";
 import type { Log } from "../lib/log";
-import type { Client } from "../mcp/client";
+import { type Client, isClaudeCode } from "../mcp/client";
 import { Audience } from "./audience";
 import { announceDiagnostics } from "./diagnostics";
 import { Mentions } from "./mentions";
 import { SelectionNotifier } from "./selection";
+
+/**
+ * For so long after it connected the CLI drops what it is told: its listeners are set up 30 to 170 ms
+ * after `ide_connected`, on a busy machine (measured with Claude Code 2.1.330), and it does not say when.
+ */
+const DEAF_MS = 600;
 
 /** All that the server tells without being asked (specs 03 and 05). */
 export class Notifications {
@@ -24,15 +30,29 @@ export class Notifications {
     );
   }
 
-  /** The client finished its handshake (`initialized`), or says so once more (`ide_connected`). */
-  ready(client: Client): void {
+  initialized(client: Client): void {
     this.#audience.add(client);
     void this.#selection.remind(client);
-    this.#mentions.deliver();
+    if (!isClaudeCode(client)) this.#mentions.deliverTo(client, "now");
+  }
+
+  ideConnected(client: Client): void {
+    this.#audience.add(client);
+    void this.#selection.remind(client);
+    if (!isClaudeCode(client)) return;
+    this.#mentions.deliverTo(client, "soon");
+    this.#later(client, DEAF_MS, () => this.#mentions.deliverTo(client, "now"));
+  }
+
+  /** The last that is heard of the CLI before it listens. What it missed until then comes again. */
+  toolsListed(client: Client): void {
+    if (!isClaudeCode(client)) return;
+    this.#later(client, DEAF_MS, () => void this.#selection.remind(client));
   }
 
   gone(client: Client): void {
     this.#audience.remove(client);
+    this.#mentions.deliver();
   }
 
   /** `closeAllDiffTabs` marks a prompt, with which the CLI has forgotten the selection. */
@@ -40,5 +60,11 @@ export class Notifications {
     if (name !== "closeAllDiffTabs") return;
     void this.#selection.remind(client);
     if (client.pid !== undefined) this.#editor.prompted(client.pid);
+  }
+
+  #later(client: Client, ms: number, action: () => void): void {
+    setTimeout(() => {
+      if (this.#audience.has(client)) action();
+    }, ms).unref();
   }
 }

@@ -1,7 +1,7 @@
 import type { Mention } from "../editor/model";
 import type { EditorPort } from "../editor/port";
 import type { Log } from "../lib/log";
-import { type Client, isClaudeCode } from "../mcp/client";
+import type { Client } from "../mcp/client";
 import type { Audience } from "./audience";
 
 /**
@@ -12,6 +12,8 @@ export class Mentions {
   readonly #editor: EditorPort;
   readonly #audience: Audience;
   readonly #log: Log;
+  /** Who is to get mentions, and whether they would arrive by now. */
+  readonly #takers = new WeakMap<Client, "soon" | "now">();
   #waiting: Mention[] = [];
 
   constructor(editor: EditorPort, audience: Audience, log: Log) {
@@ -27,10 +29,16 @@ export class Mentions {
     });
   }
 
-  /** Somebody may be there to take them. */
+  /** The client can take mentions from now on, or will soon: then what is meant for it waits. */
+  deliverTo(client: Client, when: "soon" | "now"): void {
+    this.#takers.set(client, when);
+    this.deliver();
+  }
+
+  /** Hands over what waits, if the one who is to get it is there. */
   deliver(): void {
-    const client = this.#audience.lastActive(canTake);
-    if (!client) return;
+    const client = this.#audience.lastActive((candidate) => this.#takers.has(candidate));
+    if (!client || this.#takers.get(client) !== "now") return;
     const delivered = this.#waiting;
     this.#waiting = [];
     for (const mention of delivered) client.notify("at_mentioned", atMentioned(mention));
@@ -40,11 +48,6 @@ export class Mentions {
       .mentionsDelivered(ids)
       .catch((error) => this.#log.warn(`Telling of delivered mentions failed: ${error}`));
   }
-}
-
-/** The CLI listens once it has sent `ide_connected`, which tells its process id. */
-function canTake(client: Client): boolean {
-  return !isClaudeCode(client) || client.pid !== undefined;
 }
 
 /** The line fields are left out without a range: the CLI ignores a mention with nulls. */

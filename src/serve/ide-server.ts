@@ -40,7 +40,9 @@ export function createIdeServer(
     {
       onConnect: changed,
       onIdentify: changed,
-      onReady: (client) => notifications.ready(client),
+      onInitialized: (client) => notifications.initialized(client),
+      onIdeConnected: (client) => notifications.ideConnected(client),
+      onToolsListed: (client) => notifications.toolsListed(client),
       onToolCalled: (name, client) => notifications.toolCalled(name, client),
       onDisconnect: (client) => {
         notifications.gone(client);

@@ -18,6 +18,8 @@ export interface Bench {
   neovim: Neovim;
   claude: Claude;
   lock: LockFile;
+  /** Starts the CLI anew, after `claude.close()`. */
+  startClaude(): Promise<void>;
   dispose(): Promise<void>;
 }
 
@@ -45,10 +47,14 @@ export async function startBench(
     const neovim = await Neovim.start({ version, project, home, files: paths });
     undo.push(() => neovim.close());
     const lock = await waitForLock(home, neovim);
-    const claude = await Claude.start({ project, home, model, port: lock.port });
-    undo.push(() => claude.close());
-    await claude.waitForEditor();
-    return { project, home, model, neovim, claude, lock, dispose };
+    const start = () => Claude.start({ project, home, model, port: lock.port });
+    const bench = { project, home, model, neovim, claude: await start(), lock, dispose };
+    undo.push(() => bench.claude.close());
+    await bench.claude.waitForEditor();
+    const startClaude = async () => {
+      bench.claude = await start();
+    };
+    return Object.assign(bench, { startClaude });
   } catch (error) {
     await dispose();
     throw error;

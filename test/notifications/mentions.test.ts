@@ -32,7 +32,8 @@ onEachNeovim((session) => {
     await session.reset();
     session.write("main.lua", TEXT);
     await session.edit(path("main.lua"));
-    client = await TestClient.open(session.lock, "claude-code");
+    // Not under the CLI's name: the CLI gets no mention in the first moments of its connection.
+    client = await TestClient.open(session.lock);
     session.client.close();
     session.client = client;
     await eventually("nobody else", async () => {
@@ -193,7 +194,7 @@ onEachNeovim((session) => {
   });
 
   test("goes to the client that was active last", async () => {
-    using other = await TestClient.open(session.lock, "claude-code");
+    using other = await TestClient.open(session.lock);
     await other.request("ping");
     await session.neovim.command("ClaudeAtMention");
     await expectMentions(other, [{ filePath: path("main.lua") }]);

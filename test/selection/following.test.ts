@@ -21,7 +21,7 @@ interface SelectionChanged {
 }
 
 const OPTIONS = {
-  setup: "{ selection = { debounce_ms = 40 } }",
+  setup: "{ selection = { debounce_ms = 20 } }",
   ui: { width: 100, height: 30 },
   client: "claude-code",
 };
@@ -45,7 +45,7 @@ onEachNeovim((session) => {
 
   /** Lets every frame that is under way arrive: a selection is told before a later state. */
   async function settled(): Promise<SelectionChanged | undefined> {
-    await Bun.sleep(120);
+    await Bun.sleep(70);
     await session.client.request("ping");
     return last();
   }
@@ -81,6 +81,15 @@ onEachNeovim((session) => {
       await eventually("the cursor", () => last()?.selection.start.line === 1);
       const at = { line: 1, character: 5 };
       expect(last()).toMatchObject({ text: "", selection: { start: at, end: at, isEmpty: true } });
+    });
+
+    test("also when the cursor has just been moved before going to a terminal", async () => {
+      await session.neovim.command("belowright split | terminal");
+      await session.neovim.command("wincmd k");
+      await settled();
+      await session.neovim.type("jl<C-w>j");
+      await eventually("the cursor", () => last()?.selection.start.line === 1);
+      expect((await settled())?.selection.start).toEqual({ line: 1, character: 1 });
     });
 
     test("while typing", async () => {
@@ -151,6 +160,16 @@ onEachNeovim((session) => {
       await session.neovim.type("gg0wve<C-w>j<C-w>j");
       await expectTold("two");
       expect((await settled())?.text).toBe("two");
+    });
+
+    test("while a search is typed that shows its match elsewhere", async () => {
+      await session.neovim.type("wve<Esc>");
+      await expectTold("two");
+      await session.neovim.type("/six");
+      expect((await settled())?.text).toBe("two");
+      expect(await session.client.json("getLatestSelection")).toMatchObject({ text: "two" });
+      await session.neovim.type("<CR>");
+      await eventually("the match", () => last()?.selection.start.line === 2);
     });
 
     test("until the cursor moves", async () => {

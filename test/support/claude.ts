@@ -144,9 +144,13 @@ export async function runHeadless(
   return { stdout, stderr, code };
 }
 
-/** The text in the prompt box, which stands between two rules at the foot of the screen. */
+/**
+ * The text in the prompt box, which stands between two rules at the foot of the screen. What is
+ * selected in the editor, `[⧉ 3 lines selected]`, stands in front of it and is not part of it.
+ */
 function box(screen: string): string | undefined {
-  return screen.match(/^─+[^\n]*\n❯([^\n]*)\n─+/m)?.[1]?.trim();
+  const text = screen.match(/^─+[^\n]*\n❯([^\n]*)\n─+/m)?.[1];
+  return text?.replace(/^\s*\[⧉ [^\]]*\]/, "").trim();
 }
 
 function idle(screen: string): boolean {
