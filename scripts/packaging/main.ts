@@ -6,6 +6,7 @@ import { $ } from "bun";
 import { type Asset, readManifest } from "./manifest";
 import { buildExecutable, buildRelease } from "./release";
 import { readRepository } from "./repository";
+import { smoke } from "./smoke";
 import { TARGETS, type Target, targetsNamed } from "./targets";
 
 const root = join(import.meta.dir, "../..");
@@ -20,6 +21,7 @@ const modes: Record<string, () => Promise<void>> = {
   "--build": async () => void (await release(chosen())),
   "--verify": verify,
   "--check": check,
+  "--smoke": () => smoke(root, names[0] ?? "", process.env.NVIM ?? "nvim"),
 };
 
 try {

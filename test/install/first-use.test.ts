@@ -16,10 +16,7 @@ beforeAll(async () => {
   published = await Publication.start();
   next = await TestRelease.build({ version: "0.2.0", contract: 2 });
 });
-afterAll(async () => {
-  await published[Symbol.asyncDispose]();
-  await next[Symbol.asyncDispose]();
-});
+afterAll(() => published[Symbol.asyncDispose]());
 beforeEach(() => {
   data = new DataFolder();
   published.server.reset("good");
@@ -55,8 +52,12 @@ const failed = (neovim: TestNeovim) =>
     return now.state === "failed" && (now.last_error ?? false);
   });
 
+const ready = (neovim: TestNeovim) =>
+  eventually("the server", async () => (await state(neovim)).state === "ready", 15_000);
+
 /** A client of Claude's kind gets an answer. */
 async function serves(neovim: TestNeovim): Promise<string[]> {
+  await ready(neovim);
   const client = await TestClient.open(await neovim.lock());
   const { tools } = await client.request<{ tools: { name: string }[] }>("tools/list");
   client.close();
@@ -66,7 +67,6 @@ async function serves(neovim: TestNeovim): Promise<string[]> {
 describe.each(NEOVIMS)("the first use in $name", (version) => {
   test("fetches the executable, and serves a session with it", async () => {
     await using neovim = await watched(version, options());
-    await neovim.lock();
     expect(await serves(neovim)).toContain("openDiff");
     const { binary } = await state(neovim);
     expect(binary).toEqual({ path: data.executable("0.1.0"), source: "managed" });
@@ -92,7 +92,7 @@ describe("the first use", () => {
     expect(published.server.requests).toEqual([]);
     await neovim.type(`${answer}<CR>`);
     if (answer === "1") {
-      await neovim.lock();
+      await ready(neovim);
       expect(published.server.requests).toHaveLength(1);
     } else {
       expect(await failed(neovim)).toMatch(/was not found .* run :ClaudeCodeInstall, then/);
@@ -105,7 +105,7 @@ describe("the first use", () => {
     expect(await failed(neovim)).toMatch(/was not found .* run :ClaudeCodeInstall, then/);
     expect(published.server.requests).toEqual([]);
     await neovim.command("ClaudeCodeInstall");
-    await neovim.lock();
+    await ready(neovim);
     expect(await said(neovim)).toContain(`claude-code.nvim: installed ${data.executable("0.1.0")}`);
   });
 
@@ -187,7 +187,7 @@ describe("an upgrade while Neovim runs", () => {
     });
     await install(neovim, `{ archive = [[${published.release.archive}]] }`);
     await neovim.command("ClaudeCodeStart");
-    await neovim.lock();
+    await ready(neovim);
     await next.checkout(plugin);
     expect(await install(neovim, `{ archive = [[${next.archive}]] }`)).toEqual({
       path: data.executable("0.2.0"),
@@ -196,7 +196,7 @@ describe("an upgrade while Neovim runs", () => {
     expect(await serves(neovim)).toContain("openDiff");
     await neovim.command("ClaudeCodeStop");
     await neovim.command("ClaudeCodeStart");
-    await eventually("the server", async () => (await state(neovim)).state === "ready");
+    await ready(neovim);
     expect((await state(neovim)).binary?.path).toBe(data.executable("0.1.0"));
     expect(await serves(neovim)).toContain("openDiff");
   });
@@ -211,7 +211,7 @@ describe("an upgrade while Neovim runs", () => {
     await place(published.release);
     const setup = "{ auto_start = true }";
     await using neovim = await TestNeovim.start({ version, runtimepath: plugin, setup });
-    await neovim.lock();
+    await ready(neovim);
     await next.checkout(plugin);
     await place(next);
     await neovim.command("ClaudeCodeStop");

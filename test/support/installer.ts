@@ -42,9 +42,8 @@ export class Publication implements AsyncDisposable {
     return neovim;
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.server[Symbol.asyncDispose]();
-    await this.release[Symbol.asyncDispose]();
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.server[Symbol.asyncDispose]();
   }
 }
 

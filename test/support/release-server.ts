@@ -29,6 +29,7 @@ export class ReleaseServer implements AsyncDisposable {
   behaviour: Behaviour = "good";
   /** The requests so far: path, and the first byte that was asked for. */
   readonly requests: { path: string; from: number }[] = [];
+  private suffix = "";
   private readonly sockets = new Set<Socket>();
 
   private constructor(
@@ -49,7 +50,18 @@ export class ReleaseServer implements AsyncDisposable {
   /** From now on it behaves so, and has seen nothing. */
   reset(behaviour: Behaviour): void {
     this.behaviour = behaviour;
+    this.suffix = "";
     this.requests.length = 0;
+  }
+
+  /** It behaves well but for paths that end so. */
+  onlyFor(suffix: string, behaviour: Behaviour): void {
+    this.suffix = suffix;
+    this.behaviour = behaviour;
+  }
+
+  replace(name: string, content: Buffer): void {
+    this.files.set(name, content);
   }
 
   get url(): string {
@@ -81,7 +93,7 @@ export class ReleaseServer implements AsyncDisposable {
 
   private answer(socket: Socket, path: string, from: number): void {
     const file = this.files.get(basename(path));
-    const { behaviour } = this;
+    const behaviour = path.endsWith(this.suffix) ? this.behaviour : "good";
     if (behaviour === "silent") return;
     if (behaviour === "404" || !file) return respond(socket, "404 Not Found", "nothing here");
     if (behaviour === "redirect to http") {

@@ -1,3 +1,4 @@
+import { rmSync } from "node:fs";
 import { cp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Asset, renderManifest } from "../../scripts/packaging/manifest";
@@ -12,10 +13,14 @@ export const NATIVE = nativeTarget();
 /** Of compression: as fast as can be. */
 const LEVEL = 1;
 
-/** A release of this checkout's sources, of any version, as scripts/release makes it. */
-export class TestRelease implements AsyncDisposable {
-  private readonly owned: string[] = [];
+interface Options {
+  version?: string;
+  contract?: number;
+  targets?: Target[];
+}
 
+/** A release of this checkout's sources, of any version, as scripts/release makes it. */
+export class TestRelease {
   private constructor(
     readonly version: string,
     readonly contract: number,
@@ -26,12 +31,18 @@ export class TestRelease implements AsyncDisposable {
     readonly assets: Asset[],
   ) {}
 
-  static async build(
-    options: { version?: string; contract?: number; targets?: Target[] } = {},
-  ): Promise<TestRelease> {
+  /** One that was built before in this test run, if there is one: nobody changes it. */
+  static build(options: Options = {}): Promise<TestRelease> {
+    const key = JSON.stringify(options);
+    const release = built.get(key) ?? TestRelease.anew(options);
+    built.set(key, release);
+    return release;
+  }
+
+  static async anew(options: Options = {}): Promise<TestRelease> {
     const { version = "0.1.0", contract = 1, targets = [NATIVE] } = options;
     const source = await sources(version, contract);
-    const folder = temporaryFolder();
+    const folder = newFolder();
     const assets = await buildRelease({ root: source, out: folder, targets, level: LEVEL });
     return new TestRelease(version, contract, source, folder, assets);
   }
@@ -47,14 +58,8 @@ export class TestRelease implements AsyncDisposable {
     return join(this.folder, this.asset.file);
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    for (const folder of [this.source, this.folder, ...this.owned]) {
-      await rm(folder, { recursive: true, force: true });
-    }
-  }
-
   /** The plugin as a plugin manager has it at the release's tag: with the sums, and no build. */
-  async checkout(folder: string = this.newFolder()): Promise<string> {
+  async checkout(folder: string = newFolder()): Promise<string> {
     for (const part of ["lua", "plugin", "package.json"]) {
       await rm(join(folder, part), { recursive: true, force: true });
       await cp(join(this.source, part), join(folder, part), { recursive: true });
@@ -66,20 +71,26 @@ export class TestRelease implements AsyncDisposable {
 
   /** An unpacked archive. */
   async unpacked(): Promise<string> {
-    const folder = this.newFolder();
+    const folder = newFolder();
     Bun.spawnSync(["tar", "-xzf", this.archive, "-C", folder]);
     return join(folder, this.asset.file.replace(".tar.gz", ""));
   }
+}
 
-  private newFolder(): string {
-    const folder = temporaryFolder();
-    this.owned.push(folder);
-    return folder;
-  }
+/** All test files of a run share one process, and so the releases it has built. */
+const shared = globalThis as { claudeCodeTestReleases?: Map<string, Promise<TestRelease>> };
+shared.claudeCodeTestReleases ??= new Map();
+const built = shared.claudeCodeTestReleases;
+
+/** An empty folder that is there until the test run ends. */
+function newFolder(): string {
+  const folder = temporaryFolder();
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
 }
 
 async function sources(version: string, contract: number): Promise<string> {
-  const folder = temporaryFolder();
+  const folder = newFolder();
   for (const part of ["src", "lua", "plugin", "doc", "package.json", "LICENSE", "README.md"]) {
     await cp(join(ROOT, part), join(folder, part), { recursive: true });
   }

@@ -1,0 +1,267 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { chmod, copyFile, mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Publication } from "../support/installer";
+import {
+  isolatedEnv,
+  NEOVIMS,
+  type NeovimVersion,
+  TestNeovim,
+  temporaryFolder,
+} from "../support/neovim";
+import { ROOT } from "../support/toolchain";
+
+/** Installations without a plugin manager: `claude-code-nvim install` and install.sh. */
+let published: Publication;
+let unpacked: string;
+let prefix: string;
+
+beforeAll(async () => {
+  published = await Publication.start();
+  unpacked = await published.release.unpacked();
+});
+afterAll(() => published[Symbol.asyncDispose]());
+beforeEach(() => {
+  prefix = temporaryFolder();
+  published.server.reset("good");
+});
+afterEach(() => rm(prefix, { recursive: true, force: true }));
+
+const PLUGIN = "share/nvim/site/pack/claude-code.nvim/start/claude-code.nvim";
+
+async function run(command: string[], env: Record<string, string> = {}, cwd = "/") {
+  const child = Bun.spawn(command, {
+    cwd,
+    env: { ...isolatedEnv(prefix), ...env },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [out, err] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  return { code: await child.exited, out, err };
+}
+
+const install = (...args: string[]) =>
+  run([join(unpacked, "claude-code-nvim"), "install", ...args]);
+
+describe("claude-code-nvim install", () => {
+  test("lays out executable, plugin and man page", async () => {
+    const { code, out } = await install("--prefix", prefix);
+    expect(code).toBe(0);
+    const paths = ["bin/claude-code-nvim", PLUGIN, "share/man/man1/claude-code-nvim.1"];
+    expect(out).toBe(paths.map((path) => `${join(prefix, path)}\n`).join(""));
+    expect(statSync(join(prefix, "bin/claude-code-nvim")).mode & 0o777).toBe(0o755);
+    const plugin = join(prefix, PLUGIN);
+    expect(existsSync(join(plugin, "lua/claude-code/manifest.lua"))).toBe(false);
+    expect(existsSync(join(plugin, "doc/claude-code-nvim.1"))).toBe(false);
+    const { out: version } = await run([join(prefix, "bin/claude-code-nvim"), "--version"]);
+    expect(version).toBe("claude-code.nvim 0.1.0\n");
+  });
+
+  test.each(NEOVIMS)("$name loads it as a package, and serves a session", async (version) => {
+    await install(`--prefix=${prefix}`);
+    // As the formula's caveats say it; nothing else tells Neovim of the plugin.
+    const site = join(prefix, "share/nvim/site");
+    const setup = `lua vim.opt.packpath:append([[${site}]]) require("claude-code").setup({})`;
+    const init = join(prefix, "init.lua");
+    await writeFile(init, setup.replace(/^lua /, ""));
+    await using neovim = await TestNeovim.start({
+      version,
+      runtimepath: prefix,
+      setup: false,
+      args: ["-u", init],
+    });
+    await neovim.lock();
+    const { binary } = await neovim.lua<{ binary: { path: string; source: string } }>(
+      `return require("claude-code").status()`,
+    );
+    expect(binary.source).toBe("build");
+    expect(await neovim.lua(`return vim.uv.fs_realpath(...)`, binary.path)).toBe(
+      join(prefix, "bin/claude-code-nvim"),
+    );
+    await neovim.command("help claude-code");
+    const refused = await neovim.lua(`
+      local _, message = require("claude-code.install").wait({})
+      return message`);
+    expect(refused).toContain("came together with its executable");
+  });
+
+  test("writes the help tags that Neovim would", async () => {
+    await install("--prefix", prefix);
+    const doc = join(prefix, PLUGIN, "doc");
+    const ours = readFileSync(join(doc, "tags"), "utf8");
+    expect(ours.split("\n").length).toBeGreaterThan(10);
+    const nvim = NEOVIMS[1]?.binary ?? "";
+    await run([nvim, "--clean", "--headless", "-c", `helptags ${doc}`, "-c", "qa!"]);
+    expect(ours).toBe(readFileSync(join(doc, "tags"), "utf8"));
+  });
+
+  test("replaces an older version as a whole", async () => {
+    await install("--prefix", prefix);
+    const stale = join(prefix, PLUGIN, "lua/claude-code/stale.lua");
+    await writeFile(stale, "return 1");
+    expect((await install("--prefix", prefix)).code).toBe(0);
+    expect(existsSync(stale)).toBe(false);
+  });
+
+  test("leaves alone what is not its own", async () => {
+    const plugin = join(prefix, PLUGIN);
+    await mkdir(plugin, { recursive: true });
+    const foreign = await install("--prefix", prefix);
+    expect([foreign.code, foreign.err]).toEqual([
+      1,
+      expect.stringContaining("holds something else"),
+    ]);
+    await rm(plugin, { recursive: true });
+    await install("--prefix", prefix);
+    await mkdir(join(plugin, ".git"));
+    const checkout = await install("--prefix", prefix);
+    expect([checkout.code, checkout.err]).toEqual([
+      1,
+      expect.stringContaining("is a git checkout"),
+    ]);
+  });
+
+  test("cannot do it: says why", async () => {
+    expect((await install()).code).toBe(2);
+    expect((await install("--prefix", prefix, "more")).code).toBe(2);
+    const file = join(prefix, "file");
+    await writeFile(file, "");
+    const below = await install("--prefix", file);
+    expect([below.code, below.err]).toEqual([1, expect.stringContaining(file)]);
+    const alone = join(prefix, "claude-code-nvim");
+    await copyFile(join(unpacked, "claude-code-nvim"), alone);
+    const lonely = await run([alone, "install", "--prefix", prefix]);
+    expect([lonely.code, lonely.err]).toEqual([1, expect.stringContaining("are not beside")]);
+    const contract = join(unpacked, "lua/claude-code/contract.lua");
+    const text = readFileSync(contract, "utf8");
+    await writeFile(contract, text.replace('"0.1.0"', '"0.0.9"'));
+    const mixed = await install("--prefix", prefix);
+    await writeFile(contract, text);
+    expect([mixed.code, mixed.err]).toEqual([1, expect.stringContaining("are of version 0.0.9")]);
+  });
+});
+
+describe("install.sh", () => {
+  const script = join(ROOT, "install.sh");
+  const installer = (env: Record<string, string> = {}) => {
+    const args = ["--version", "0.1.0", "--prefix", prefix, "--mirror", published.server.url];
+    return run(["sh", script, ...args], env);
+  };
+
+  test("installs a checked archive, also where BUN_OPTIONS would run other code", async () => {
+    const hostile = join(prefix, "hostile.js");
+    await writeFile(hostile, `require("fs").writeFileSync("${prefix}/owned", "")`);
+    const { code, out } = await installer({ BUN_OPTIONS: `--preload ${hostile}`, BUN_BE_BUN: "1" });
+    expect([code, out]).toEqual([
+      0,
+      expect.stringContaining("claude-code.nvim 0.1.0 is installed"),
+    ]);
+    expect(existsSync(join(prefix, "owned"))).toBe(false);
+    expect(existsSync(join(prefix, "bin/claude-code-nvim"))).toBe(true);
+  });
+
+  test.each(["404", "cut off", "truncated", "tampered", "redirect to http"] as const)(
+    "refuses what a server gives that is %s",
+    async (behaviour) => {
+      published.server.reset("good");
+      published.server.onlyFor(".tar.gz", behaviour);
+      const { code, err } = await installer();
+      expect(code).toBe(1);
+      expect(err).toMatch(/cannot download|is damaged or was tampered with/);
+      expect(existsSync(join(prefix, "bin"))).toBe(false);
+    },
+  );
+
+  test("refuses when it cannot check", async () => {
+    const bin = join(prefix, "path");
+    await mkdir(bin);
+    const needed = ["sh", "tar", "gzip", "curl", "uname", "mktemp", "rm", "sed", "cut", "head"];
+    for (const program of [...needed, "grep", "env"]) {
+      await symlink(Bun.which(program) ?? "", join(bin, program));
+    }
+    const { code, err } = await installer({ PATH: bin });
+    expect([code, err]).toEqual([1, expect.stringContaining("could not be checked")]);
+    expect(published.server.requests).toEqual([]);
+  });
+
+  test("refuses sums that do not name the archive, and a host that is not https", async () => {
+    const sums = join(published.release.folder, "SHA256SUMS");
+    published.server.replace("SHA256SUMS", Buffer.from("0".repeat(64)));
+    const { code, err } = await installer();
+    published.server.replace("SHA256SUMS", readFileSync(sums));
+    expect([code, err]).toEqual([1, expect.stringContaining("so it cannot be checked")]);
+    const plain = await run(["sh", script, "--version", "1", "--mirror", "http://example.com"]);
+    expect([plain.code, plain.err]).toEqual([1, expect.stringContaining("is not https")]);
+  });
+});
+
+describe("in a folder full of traps", () => {
+  let trap: string;
+  beforeAll(async () => {
+    trap = temporaryFolder();
+    const owned = `require("fs").writeFileSync("${trap}/owned", "")`;
+    await writeFile(join(trap, "hostile.js"), owned);
+    await writeFile(join(trap, "bunfig.toml"), 'preload = ["./hostile.js"]\n');
+    await writeFile(join(trap, ".env"), `BUN_OPTIONS=--preload ${trap}/hostile.js\nNVIM=/evil\n`);
+    await writeFile(
+      join(trap, "package.json"),
+      '{ "name": "x", "type": "commonjs", "main": "hostile.js" }',
+    );
+    await writeFile(
+      join(trap, "tsconfig.json"),
+      '{ "compilerOptions": { "paths": { "*": ["./hostile.js"] } } }',
+    );
+    for (const name of ["neovim", "valibot", "winston", "@msgpack/msgpack"]) {
+      await mkdir(join(trap, "node_modules", name), { recursive: true });
+      await writeFile(join(trap, "node_modules", name, "index.js"), owned);
+    }
+    const fake = join(trap, "claude-code-nvim");
+    await writeFile(fake, `#!/bin/sh\ntouch ${trap}/owned\n`);
+    await chmod(fake, 0o755);
+  });
+  afterAll(() => rm(trap, { recursive: true, force: true }));
+
+  test("that do snap: what BUN_OPTIONS names runs in any compiled Bun program", async () => {
+    const BUN_OPTIONS = `--preload ${trap}/hostile.js`;
+    await run([join(unpacked, "claude-code-nvim"), "--version"], { BUN_OPTIONS });
+    expect(existsSync(join(trap, "owned"))).toBe(true);
+    await rm(join(trap, "owned"));
+  });
+
+  test.each([
+    [["--version"], 0, "claude-code.nvim 0.1.0\n"],
+    [["install"], 2, ""],
+    [["serve"], 2, ""],
+  ])("the executable's %p runs nothing of it", async (args, code, out) => {
+    const result = await run([join(unpacked, "claude-code-nvim"), ...args], {}, trap);
+    expect(result).toMatchObject({ code, out });
+    expect(result.err).not.toContain("/evil");
+    expect(existsSync(join(trap, "owned"))).toBe(false);
+  });
+
+  test("a session in it runs nothing of it, whatever BUN_OPTIONS and BUN_BE_BUN say", async () => {
+    const plugin = await published.release.checkout();
+    await mkdir(join(plugin, "dist"));
+    await rename(
+      join(await published.release.unpacked(), "claude-code-nvim"),
+      join(plugin, "dist/claude-code-nvim"),
+    );
+    await using neovim = await TestNeovim.start({
+      version: NEOVIMS[0] as NeovimVersion,
+      runtimepath: plugin,
+      cwd: trap,
+      env: {
+        BUN_OPTIONS: `--preload ${trap}/hostile.js`,
+        BUN_BE_BUN: "1",
+        PATH: `.:${process.env.PATH}`,
+      },
+    });
+    expect((await neovim.lock()).content.workspaceFolders).toEqual([trap]);
+    await neovim.lua(`require("claude-code.config").get().binary.source = "system"`);
+    const found = await neovim.lua(`return (require("claude-code.binary").find())`);
+    expect(found).toBeNull();
+    expect(existsSync(join(trap, "owned"))).toBe(false);
+  });
+});

@@ -1,0 +1,260 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { checkExecutable, executableKind } from "../../scripts/packaging/executable-file";
+import { renderFormula } from "../../scripts/packaging/formula";
+import { signatureProblem, signedAdHoc } from "../../scripts/packaging/mach-o";
+import { type Asset, readManifest, renderManifest } from "../../scripts/packaging/manifest";
+import { buildExecutable } from "../../scripts/packaging/release";
+import { readRepository } from "../../scripts/packaging/repository";
+import { tar } from "../../scripts/packaging/tar";
+import { TARGETS, targetsNamed } from "../../scripts/packaging/targets";
+import { temporaryFolder } from "../support/neovim";
+import { NATIVE, TestRelease } from "../support/release";
+import { ROOT } from "../support/toolchain";
+
+/** What scripts/release builds. All targets: `scripts/release --check`. */
+const [DARWIN] = targetsNamed(["darwin-x64"]);
+let release: TestRelease;
+
+beforeAll(async () => {
+  release = await TestRelease.build();
+});
+
+const run = (...command: string[]) => {
+  const { exitCode, stdout, stderr } = Bun.spawnSync(command);
+  return { code: exitCode, out: stdout.toString(), err: stderr.toString() };
+};
+
+describe("an archive", () => {
+  test("is the same, byte for byte, built again in another folder", async () => {
+    const again = await TestRelease.anew();
+    expect(again.source).not.toBe(release.source);
+    expect(again.assets).toEqual(release.assets);
+    expect(await Bun.file(again.archive).bytes()).toEqual(await Bun.file(release.archive).bytes());
+  });
+
+  test("holds executable and plugin, without owner, time and manifest", async () => {
+    const entries = members(Bun.gunzipSync(await Bun.file(release.archive).bytes()));
+    const top = release.asset.file.replace(".tar.gz", "");
+    const paths = entries.map(({ path }) => path);
+    for (const path of [
+      "claude-code-nvim",
+      "lua/claude-code/init.lua",
+      "plugin/claude-code.lua",
+      "doc/claude-code-nvim.1",
+      "LICENSE",
+      "README.md",
+    ]) {
+      expect(paths).toContain(`${top}/${path}`);
+    }
+    expect(paths).not.toContain(`${top}/lua/claude-code/manifest.lua`);
+    expect(paths).toEqual(paths.toSorted());
+    for (const { path, mode, owner, group, modified } of entries) {
+      const expected = path === `${top}/claude-code-nvim` ? 0o755 : 0o644;
+      expect({ path, mode }).toEqual({ path, mode: expected });
+      expect([owner, group, new Date(1000 * modified).getUTCFullYear()]).toEqual([0, 0, 2000]);
+    }
+  });
+
+  test("is what SHA256SUMS and the manifest say", async () => {
+    const bytes = await readFile(release.archive);
+    const sha256 = createHash("sha256").update(bytes).digest("hex");
+    expect(release.asset).toMatchObject({ sha256, size: bytes.length, target: NATIVE.name });
+    const sums = readFileSync(join(release.folder, "SHA256SUMS"), "utf8");
+    expect(sums).toBe(`${sha256}  ${release.asset.file}\n`);
+    const manifest = join(release.folder, "manifest.lua");
+    expect(await readManifest(manifest)).toEqual(release.assets);
+    expect(readFileSync(manifest, "utf8")).toContain('version = "0.1.0",\n  contract = 1,');
+  });
+
+  test("unpacks to paths of any length", async () => {
+    const folder = temporaryFolder();
+    const long = `${"a".repeat(90)}/${"b".repeat(60)}/${"c".repeat(95)}`;
+    const entries = [long, "short"].map((path) => ({
+      path,
+      content: Buffer.from(path),
+      executable: false,
+    }));
+    await writeFile(join(folder, "x.tar"), tar(entries));
+    expect(run("tar", "-xf", join(folder, "x.tar"), "-C", folder).code).toBe(0);
+    for (const path of [long, "short"]) {
+      expect(await readFile(join(folder, path), "utf8")).toBe(path);
+    }
+    await rm(folder, { recursive: true });
+    const content = Buffer.alloc(0);
+    const unsplittable = [{ path: "d".repeat(101), content, executable: false }];
+    expect(() => tar(unsplittable)).toThrow("too long");
+  });
+});
+
+describe("an executable for another system", () => {
+  let executable: Buffer;
+  beforeAll(async () => {
+    if (!DARWIN) throw new Error("no target darwin-x64");
+    executable = await buildExecutable(release.source, DARWIN);
+  }, 60_000);
+
+  test("has its format and machine, and a valid ad-hoc signature", () => {
+    expect(executableKind(executable)).toEqual({ format: "Mach-O", machine: "x64" });
+    expect(signatureProblem(executable)).toBeUndefined();
+    expect(signedAdHoc(executable, "claude-code-nvim")).toBe(executable);
+  });
+
+  test("a changed byte, a cut end or added bytes make the signature invalid", () => {
+    const changed = Buffer.from(executable);
+    changed[50_000_000] = (changed[50_000_000] ?? 0) ^ 1;
+    expect(signatureProblem(changed)).toMatch(/does not match the bytes from 49999872 on/);
+    const added = Buffer.concat([executable, Buffer.alloc(1)]);
+    expect(signatureProblem(added)).toContain("not its end");
+    expect(signatureProblem(signedAdHoc(changed, "claude-code-nvim"))).toBeUndefined();
+  });
+
+  test("is refused as one for any other target", () => {
+    for (const target of TARGETS.filter(({ name }) => name !== "darwin-x64")) {
+      expect(() => checkExecutable(executable, target)).toThrow(`for ${target.name} has the`);
+    }
+  });
+});
+
+test("the executable of this machine is an ELF with the loader of its C library", async () => {
+  const unpacked = await release.unpacked();
+  const kind = executableKind(await readFile(join(unpacked, "claude-code-nvim")));
+  const { format, machine, loader } = NATIVE;
+  expect(kind).toEqual({ format, machine, ...(loader && { loader }) });
+  expect(() => executableKind(Buffer.alloc(100))).toThrow("neither an ELF");
+});
+
+describe("the Homebrew formula", () => {
+  const assets: Asset[] = TARGETS.map(({ name }, i) => ({
+    target: name,
+    file: `claude-code-nvim-0.1.0-${name}.tar.gz`,
+    sha256: String(i).repeat(64),
+    size: 1,
+  }));
+
+  test("is Ruby, with an archive and its sum for each system and processor", async () => {
+    const repository = await readRepository(ROOT);
+    const text = await renderFormula(repository, assets);
+    const folder = temporaryFolder();
+    await writeFile(join(folder, "claude-code-nvim.rb"), text);
+    const ruby = Bun.which("ruby", { PATH: `${process.env.PATH}:${join(ROOT, ".toolchain/bin")}` });
+    expect(run(ruby ?? "ruby", "-c", join(folder, "claude-code-nvim.rb"))).toMatchObject({
+      code: 0,
+    });
+    const blocks = /on_(macos|linux) do\n {4}on_arm do([\s\S]*?)on_intel do([\s\S]*?)\n {4}end/g;
+    const found = [...text.matchAll(blocks)].map(([, system, arm, intel]) => [system, arm, intel]);
+    expect(found.map(([system]) => system)).toEqual(["macos", "linux"]);
+    for (const [system, arm, intel] of found) {
+      for (const [machine, block] of [
+        ["arm64", arm],
+        ["x64", intel],
+      ] as const) {
+        const name = `${system === "macos" ? "darwin" : "linux"}-${machine}`;
+        const asset = assets.find(({ target }) => target === name);
+        expect(block).toContain(`${repository.url}/releases/download/v0.1.0/${asset?.file}"`);
+        expect(block).toContain(`sha256 "${asset?.sha256}"`);
+      }
+    }
+    for (const part of ["livecheck do", 'license "MIT"', "test do", "--version", "def install"]) {
+      expect(text).toContain(part);
+    }
+    expect(text).not.toContain("{{");
+    await rm(folder, { recursive: true });
+  });
+
+  test("is refused when an archive is missing", async () => {
+    const repository = await readRepository(ROOT);
+    const without = assets.filter(({ target }) => target !== "linux-arm64");
+    expect(renderFormula(repository, without)).rejects.toThrow("needs linux-arm64.url");
+  });
+});
+
+describe("one place says", () => {
+  test("who owns the repository: the others agree with package.json", async () => {
+    const { owner, name, url } = await readRepository(ROOT);
+    const text = (path: string) => readFileSync(join(ROOT, path), "utf8");
+    expect(text("install.sh")).toContain(`\nrepository=${owner}/${name}\n`);
+    expect(text("lua/claude-code/manifest.lua")).toContain(`"${url}/releases/download"`);
+    const links = text("README.md").matchAll(/github\.com\/([\w.-]+\/claude-code\.nvim)/g);
+    for (const [, repository] of links) expect(repository).toBe(`${owner}/${name}`);
+    expect(text("README.md")).toContain(`brew install ${owner}/tap/claude-code-nvim`);
+  });
+
+  test("which version this is: the plugin, the manifest and the executable agree", async () => {
+    const { version } = await readRepository(ROOT);
+    const pinned = await readManifest(join(ROOT, "lua/claude-code/manifest.lua"));
+    const manifest = readFileSync(join(ROOT, "lua/claude-code/manifest.lua"), "utf8");
+    if (pinned.length > 0) expect(manifest).toContain(`version = "${version}"`);
+    const [, number] = /CONTRACT = (\d+)/.exec(
+      readFileSync(join(ROOT, "src/version.ts"), "utf8"),
+    ) as RegExpExecArray;
+    const contract = readFileSync(join(ROOT, "lua/claude-code/contract.lua"), "utf8");
+    expect(contract).toContain(`number = ${number}, version = "${version}"`);
+  });
+
+  test("how the manifest looks: this one is as scripts/release writes it", async () => {
+    const path = join(ROOT, "lua/claude-code/manifest.lua");
+    const assets = await readManifest(path);
+    const written = renderManifest(await readRepository(ROOT), 1, assets);
+    expect(await readFile(path, "utf8")).toBe(written);
+  });
+});
+
+test("the man page tells every command that --help tells", () => {
+  const help = run(join(ROOT, "dist/claude-code-nvim"), "--help").out;
+  const commands = [...help.matchAll(/^ {2}([a-z][a-z-]*) /gm)].map(([, command]) => command);
+  expect(commands).toContain("serve");
+  const page = readFileSync(join(ROOT, "doc/claude-code-nvim.1"), "utf8");
+  for (const command of commands) expect(page).toContain(`.It Cm ${command}`);
+  if (Bun.which("groff")) {
+    const { code, err } = run(
+      "groff",
+      "-mandoc",
+      "-ww",
+      "-z",
+      join(ROOT, "doc/claude-code-nvim.1"),
+    );
+    expect([code, err]).toEqual([0, ""]);
+  }
+});
+
+test("the workflows use actions by their commits only", () => {
+  const folder = join(ROOT, ".github/workflows");
+  const files = readdirSync(folder);
+  expect(files.sort()).toEqual(["ci.yml", "release.yml"]);
+  for (const file of files) {
+    const text = readFileSync(join(folder, file), "utf8");
+    const used = [...text.matchAll(/uses: *(\S+)(.*)/g)];
+    expect(used.length).toBeGreaterThan(0);
+    for (const [, action, comment] of used) {
+      if (action?.startsWith("./")) continue;
+      expect(action).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40}$/);
+      expect(comment).toMatch(/^ # v\d+\.\d+\.\d+$/);
+    }
+    expect(text).toContain("\npermissions:\n");
+  }
+});
+
+/** The heads of a tar archive's files. */
+function members(bytes: Uint8Array) {
+  const archive = Buffer.from(bytes);
+  const found = [];
+  for (let at = 0; archive[at] !== 0; ) {
+    const text = (from: number, length: number) =>
+      archive.toString("utf8", at + from, at + from + length).replace(/\0.*$/s, "");
+    const number = (from: number, length: number) => Number.parseInt(text(from, length), 8);
+    const prefix = text(345, 155);
+    found.push({
+      path: prefix ? `${prefix}/${text(0, 100)}` : text(0, 100),
+      mode: number(100, 8),
+      owner: number(108, 8),
+      group: number(116, 8),
+      modified: number(136, 12),
+    });
+    at += 512 + 512 * Math.ceil(number(124, 12) / 512);
+  }
+  return found;
+}
