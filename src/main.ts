@@ -6,6 +6,8 @@ Commands:
   doctor      say why Claude Code and Neovim do not meet here, and what mends it
   hook EVENT  answer a hook of Claude Code: session-start, post-tool-use, stop, session-end
   install     put executable, plugin and man page below a folder: --prefix DIR
+  install-hooks, uninstall-hooks [--project DIR] [--claude-md] [--dry-run] [--yes]
+              set a project up for Claude outside of Neovim, or take that back
   mcp         serve Neovim's diagnostics to Claude Code as the MCP server nvim-lsp, on stdio
   serve       connect Claude Code with the Neovim at $NVIM (started by the plugin)
 
@@ -21,6 +23,8 @@ const COMMANDS: Record<string, () => Promise<Command>> = {
   doctor: async () => (await import("./commands/doctor")).doctor,
   hook: async () => (await import("./commands/hook")).hook,
   install: async () => (await import("./commands/install")).install,
+  "install-hooks": async () => (await import("./commands/install-hooks")).installHooks,
+  "uninstall-hooks": async () => (await import("./commands/uninstall-hooks")).uninstallHooks,
   mcp: async () => (await import("./commands/mcp")).mcp,
   serve: async () => (await import("./commands/serve")).serve,
 };

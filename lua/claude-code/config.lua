@@ -13,6 +13,7 @@ local M = {}
 ---@field execute_code? claude-code.UserExecuteCodeConfig
 ---@field log? claude-code.UserLogConfig
 ---@field keymaps? boolean
+---@field mcp? claude-code.UserMcpConfig
 ---@field log_events? boolean
 ---@field mention? claude-code.UserMentionConfig
 ---@field port_range? { [1]: integer, [2]: integer }
@@ -52,6 +53,10 @@ local M = {}
 ---@class claude-code.UserLogConfig
 ---@field level? claude-code.LogLevel
 
+---@class claude-code.UserMcpConfig
+---@field in_terminal? boolean
+---@field auto_install? boolean
+
 ---@class claude-code.UserMentionConfig
 ---@field wait_seconds? integer
 
@@ -81,6 +86,7 @@ local M = {}
 ---@field execute_code claude-code.ExecuteCodeConfig
 ---@field log claude-code.LogConfig
 ---@field keymaps boolean
+---@field mcp claude-code.McpConfig
 ---@field log_events boolean
 ---@field mention claude-code.MentionConfig
 ---@field port_range { [1]: integer, [2]: integer } lowest and highest port, both included
@@ -119,6 +125,10 @@ local M = {}
 
 ---@class claude-code.LogConfig
 ---@field level claude-code.LogLevel
+
+---@class claude-code.McpConfig
+---@field in_terminal boolean
+---@field auto_install boolean
 
 ---@class claude-code.MentionConfig
 ---@field wait_seconds integer
@@ -380,6 +390,20 @@ M.options = {
     type = t.boolean,
     default = false,
     description = "Whether the suggested mappings below <leader>a are made.",
+  },
+  {
+    key = "mcp.in_terminal",
+    type = t.boolean,
+    default = true,
+    description = "Whether a Claude CLI that is started from Neovim gets the hooks and the MCP server "
+      .. "nvim-lsp, by its arguments; no file is changed for that.",
+  },
+  {
+    key = "mcp.auto_install",
+    type = t.boolean,
+    default = false,
+    description = "Whether each project that is opened is set up as :ClaudeInstallMCP does, once and "
+      .. "without asking, for a Claude CLI outside of Neovim.",
   },
   {
     key = "log_events",

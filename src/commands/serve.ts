@@ -6,11 +6,13 @@ import type { McpServer } from "../mcp/server";
 import { NeovimEditor } from "../neovim/editor";
 import { NeovimRpc } from "../neovim/rpc";
 import { Registration } from "../registry/entry";
+import { Notes } from "../registry/note";
 import { createIdeServer } from "../serve/ide-server";
 import { type Launch, LaunchError, readLaunch } from "../serve/launch";
 import { Publication } from "../serve/publication";
 import { SpareMemory } from "../serve/spare-memory";
 import { Stdin } from "../serve/stdin";
+import { projectAround } from "../settings/record";
 import type { ExecuteCodeOptions } from "../tools/execute-code";
 import { WebSocketListener } from "../transport/websocket";
 import { CONTRACT, VERSION } from "../version";
@@ -83,11 +85,14 @@ async function run(rpc: NeovimRpc, address: string, launch: Launch, stdin: Stdin
     port: listener.port,
     since: Date.now(),
   });
+  const notes = new Notes(address, projectAround);
+  notes.follow(launch.workspaceFolders);
   log.info(`Serving Neovim ${launch.pid} on port ${listener.port}`);
   editor.onDelta.on(({ folders }) => {
     if (!folders) return;
     publication.follow(folders);
     registration.follow(folders);
+    notes.follow(folders);
   });
   const attaching = attach(editor, listener, publication);
   attaching.then(attached.resolve, (error) => log.error(`Attaching failed: ${reason(error)}`));
@@ -102,6 +107,7 @@ async function run(rpc: NeovimRpc, address: string, launch: Launch, stdin: Stdin
   log.info(`Ending: ${ending}`);
   publication.end();
   registration.end();
+  notes.end();
   rpc.close();
   await listener.stop();
   return ending === "it did not let us attach" ? EXIT.noNeovim : EXIT.ok;

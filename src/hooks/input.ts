@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import * as v from "valibot";
+import { EDITING_TOOLS } from "./matcher";
 
 /** The parts we use of what Claude Code writes to a hook's stdin (measured with 2.1.330). */
 const Input = v.object({
@@ -18,10 +19,6 @@ const Input = v.object({
   tool_response: v.optional(v.unknown()),
 });
 export type HookInput = v.InferOutput<typeof Input>;
-
-const EDITING_TOOLS = ["Edit", "Write", "MultiEdit", "NotebookEdit"];
-/** What `hooks` in Claude Code's settings say for PostToolUse. */
-export const EDITING_TOOLS_MATCHER = EDITING_TOOLS.join("|");
 
 /** Throws an Error that names what is wrong. */
 export function parseInput(text: string): HookInput {

@@ -1,8 +1,8 @@
 import * as v from "valibot";
 import type { Diffs } from "../diff/diffs";
-import { writeAtomically } from "../diff/write";
 import { resolvePath } from "../editor/path";
 import type { EditorPort } from "../editor/port";
+import { writeAtomically } from "../lib/write-atomically";
 import { isClaudeCode } from "../mcp/client";
 import { failed, texts } from "../mcp/protocol";
 import { defineTool, type Tool } from "../mcp/tool";

@@ -242,6 +242,14 @@ end
 ---@field others integer informations and hints, where they count
 ---@field worst { path: string, item: claude-code.Diagnostic }[]
 
+---Ids of the sessions that are known, sorted.
+---@return string[]
+function M.sessions()
+  local ids = vim.tbl_keys(sessions)
+  table.sort(ids)
+  return ids
+end
+
 ---What is wrong in the files the session has edited. Nil if it has edited none.
 ---@param params claude-code.SessionParams|{ prompt?: string }
 ---@return claude-code.Summary?

@@ -1,0 +1,328 @@
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { eventually } from "../support/eventually";
+import { runHook } from "../support/hook";
+import { EXECUTABLE, isolatedEnv, NEOVIMS, TestNeovim, temporaryFolder } from "../support/neovim";
+
+/* `install-hooks` and `uninstall-hooks` with the compiled executable, without a Claude CLI. */
+setDefaultTimeout(60_000);
+
+const SETTINGS = ".claude/settings.local.json";
+const THEIRS = '{\n    "permissions": {"allow": ["Bash(ls:*)"]},\n    "x": 1\n}';
+
+let home: string;
+let project: string;
+
+beforeEach(() => {
+  home = temporaryFolder();
+  project = join(home, "work/project");
+  mkdirSync(join(project, ".git"), { recursive: true });
+});
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+async function run(command: string, args: string[] = [], cwd = project, more = {}) {
+  const env = { ...isolatedEnv(home), PATH: "/usr/bin:/bin", ...more };
+  const child = Bun.spawn([EXECUTABLE, command, ...args], {
+    cwd,
+    env,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [stdout, stderr, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  return { stdout, stderr, code };
+}
+
+const install = (...args: string[]) => run("install-hooks", ["--yes", ...args]);
+const uninstall = (...args: string[]) => run("uninstall-hooks", ["--yes", ...args]);
+const read = (name: string) => readFileSync(join(project, name), "utf8");
+
+function write(name: string, text: string): void {
+  mkdirSync(join(project, name, ".."), { recursive: true });
+  writeFileSync(join(project, name), text);
+}
+
+/** Every file of the project, with its text. */
+function snapshot(): Record<string, string> {
+  const names = [...new Bun.Glob("**").scanSync({ cwd: project, dot: true, onlyFiles: false })];
+  return Object.fromEntries(
+    names.sort().map((name) => [name, statSync(join(project, name)).isFile() ? read(name) : "/"]),
+  );
+}
+
+describe("install-hooks", () => {
+  test("says what it will do, and does nothing without a yes", async () => {
+    write(SETTINGS, THEIRS);
+    const before = snapshot();
+    const { stdout, code } = await run("install-hooks");
+    expect(code).toBe(1);
+    expect(stdout).toContain(`change ${join(project, SETTINGS)}`);
+    expect(stdout).toContain(`create ${join(project, ".nvim-claude")}`);
+    expect(stdout).toContain("claude mcp add nvim-lsp -s local -- env -u BUN_OPTIONS");
+    expect(stdout).toContain("--yes");
+    expect(snapshot()).toEqual(before);
+    expect((await run("install-hooks", ["--dry-run"])).code).toBe(0);
+    expect(snapshot()).toEqual(before);
+  });
+
+  test("names the stable path, which leads to this executable and runs", async () => {
+    expect((await install()).code).toBe(0);
+    const stable = join(home, ".local/share/claude-code.nvim/bin/claude-code-nvim");
+    const command = `env -u BUN_OPTIONS -u BUN_BE_BUN ${stable} hook stop`;
+    expect(JSON.parse(read(SETTINGS)).hooks.Stop).toEqual([
+      { hooks: [{ type: "command", command, timeout: 15 }] },
+    ]);
+    const child = Bun.spawn(["sh", "-c", command], {
+      env: { ...isolatedEnv(home), BUN_OPTIONS: "--preload=/no/such/file.js" },
+      stdin: new Blob(['{"session_id":"x"}']),
+      stdout: "pipe",
+    });
+    expect(await new Response(child.stdout).text()).toBe('{"continue":true}\n');
+  });
+
+  test("an upgrade that re-points the stable path orphans nothing", async () => {
+    await install();
+    const stable = join(home, ".local/share/claude-code.nvim/bin/claude-code-nvim");
+    rmSync(stable);
+    symlinkSync("/opt/claude-code-nvim-9", stable);
+    expect((await install()).stdout).toContain("in place already");
+    expect(readlinkSync(stable)).toBe("/opt/claude-code-nvim-9");
+  });
+
+  test("twice changes nothing more, and uninstalling restores every byte", async () => {
+    write(SETTINGS, THEIRS);
+    write("CLAUDE.md", "# Project\n\nText without a line end");
+    const before = snapshot();
+    await install("--claude-md");
+    const installed = snapshot();
+    expect(installed["CLAUDE.md"]).toContain("## LSP Diagnostics");
+    const again = await install("--claude-md");
+    expect(again.stdout).toContain("everything is in place already");
+    expect(snapshot()).toEqual(installed);
+    expect((await uninstall()).code).toBe(0);
+    expect(snapshot()).toEqual(before);
+    expect((await uninstall()).stdout).toContain("nothing to take back");
+  });
+
+  test("where there was nothing, nothing is left", async () => {
+    const before = snapshot();
+    await install("--claude-md");
+    expect(read(".nvim-claude/.gitignore")).toBe("*\n");
+    await uninstall();
+    expect(snapshot()).toEqual(before);
+  });
+
+  test("what others changed since stays", async () => {
+    write(SETTINGS, THEIRS);
+    await install("--claude-md");
+    const value = JSON.parse(read(SETTINGS));
+    value.hooks.Stop.unshift({ hooks: [{ type: "command", command: "make lint" }] });
+    value.added = true;
+    write(SETTINGS, JSON.stringify(value, null, 2));
+    write("CLAUDE.md", `${read("CLAUDE.md")}More of mine.\n`);
+    write(".nvim-claude/mine", "kept");
+    await uninstall();
+    expect(JSON.parse(read(SETTINGS))).toEqual({
+      ...JSON.parse(THEIRS),
+      hooks: { Stop: [{ hooks: [{ type: "command", command: "make lint" }] }] },
+      added: true,
+    });
+    expect(read("CLAUDE.md")).toBe("More of mine.\n");
+    expect(read(".nvim-claude/mine")).toBe("kept");
+  });
+
+  test("a symlinked settings file keeps its link, and its mode", async () => {
+    const target = join(home, "dotfiles.json");
+    writeFileSync(target, THEIRS);
+    chmodSync(target, 0o640);
+    mkdirSync(join(project, ".claude"));
+    symlinkSync(target, join(project, SETTINGS));
+    await install();
+    expect(lstatSync(join(project, SETTINGS)).isSymbolicLink()).toBe(true);
+    expect(readFileSync(target, "utf8")).toContain("hook stop");
+    expect(statSync(target).mode & 0o777).toBe(0o640);
+    await uninstall();
+    expect(readFileSync(target, "utf8")).toBe(THEIRS);
+    expect(lstatSync(join(project, SETTINGS)).isSymbolicLink()).toBe(true);
+  });
+
+  test.each([
+    ["invalid JSON", "{nonsense", "is not valid JSON"],
+    ["comments", '{\n  // mine\n  "a": 1\n}', "comments are not allowed"],
+  ])("%s is refused, and nothing is done", async (_name, text, message) => {
+    write(SETTINGS, text);
+    const before = snapshot();
+    const { code, stderr } = await install();
+    expect(code).toBe(1);
+    expect(stderr).toContain(message);
+    expect(stderr).toContain(join(project, SETTINGS));
+    expect(snapshot()).toEqual(before);
+  });
+
+  test("from a subfolder it is the repository's top that is set up", async () => {
+    mkdirSync(join(project, "deep/er"), { recursive: true });
+    await run("install-hooks", ["--yes"], join(project, "deep/er"));
+    expect(existsSync(join(project, SETTINGS))).toBe(true);
+  });
+
+  test.each([
+    ["the home folder", () => home],
+    ["the folder above", () => join(home, "..")],
+    ["/", () => "/"],
+  ])("%s is refused", async (_name, folder) => {
+    const { code, stderr } = await install("--project", folder());
+    expect(code).toBe(1);
+    expect(stderr).toContain("is no project");
+    expect(existsSync(join(home, SETTINGS))).toBe(false);
+  });
+
+  test("a symlink in the place of .nvim-claude is refused", async () => {
+    mkdirSync(join(home, "elsewhere"));
+    symlinkSync(join(home, "elsewhere"), join(project, ".nvim-claude"));
+    expect((await install()).stderr).toContain("move it away first");
+    expect([...new Bun.Glob("*").scanSync({ cwd: join(home, "elsewhere"), dot: true })]).toEqual(
+      [],
+    );
+  });
+
+  test("--once sets a project up once, even after it was taken back", async () => {
+    await install("--once");
+    expect(existsSync(join(project, SETTINGS))).toBe(true);
+    await uninstall();
+    await install("--once");
+    expect(existsSync(join(project, SETTINGS))).toBe(false);
+  });
+
+  test("an unknown option is named", async () => {
+    const { code, stderr } = await install("--nonsense");
+    expect(code).toBe(1);
+    expect(stderr).toContain("--nonsense");
+  });
+});
+
+describe("the project's note of its Neovim", () => {
+  const version = NEOVIMS[1] as (typeof NEOVIMS)[0];
+  const note = () => join(project, ".nvim-claude/nvim-server");
+  const hook = (env: Record<string, string> = {}) =>
+    runHook({
+      event: "session-start",
+      input: { session_id: "s", cwd: project, source: "startup" },
+      cwd: project,
+      env: { ...isolatedEnv(home), ...env },
+    });
+  const known = (neovim: TestNeovim) =>
+    neovim.lua<boolean>(
+      "return package.loaded['claude-code.editor.session'] ~= nil and next(require('claude-code.editor.session').sessions()) ~= nil",
+    );
+
+  test("is written where the project was set up, for as long as Neovim runs", async () => {
+    await install();
+    expect(existsSync(note())).toBe(false);
+    const neovim = await TestNeovim.start({ version, cwd: project, home });
+    const address = await neovim.lua<string>("return vim.v.servername");
+    await eventually("the note", () => readFileSync(note(), "utf8") === `${address}\n`);
+    expect(statSync(note()).mode & 0o777).toBe(0o600);
+    await neovim.quit();
+    await eventually("its end", () => !existsSync(note()));
+  });
+
+  test("is not written into a project that only looks set up", async () => {
+    write(".nvim-claude/.gitignore", "*\n");
+    await using neovim = await TestNeovim.start({ version, cwd: project, home });
+    await neovim.lock();
+    expect(existsSync(note())).toBe(false);
+  });
+
+  test("chooses between two Neovims of one project", async () => {
+    await install();
+    await using older = await TestNeovim.start({ version, cwd: project, home });
+    await eventually("the older one's note", () => existsSync(note()));
+    const first = readFileSync(note(), "utf8");
+    await using newer = await TestNeovim.start({ version, cwd: project, home });
+    await eventually("the newer one's note", () => readFileSync(note(), "utf8") !== first);
+    writeFileSync(note(), first);
+    await hook();
+    expect([await known(older), await known(newer)]).toEqual([true, false]);
+  });
+
+  test("that names a stranger redirects nothing", async () => {
+    const elsewhere = join(home, "elsewhere");
+    mkdirSync(elsewhere);
+    // A Neovim of the same user, with the plugin, but with another workspace.
+    await using other = await TestNeovim.start({ version, cwd: elsewhere, home });
+    await other.lock();
+    await using ours = await TestNeovim.start({ version, cwd: project, home });
+    await eventually("both", () => {
+      const folder = join(home, ".local/state/claude-code.nvim/neovims");
+      return [...new Bun.Glob("*.json").scanSync({ cwd: folder })].length === 2;
+    });
+    const touched: string[] = [];
+    const evil = join(home, "evil.sock");
+    using listener = Bun.listen({
+      unix: evil,
+      socket: { open: () => void touched.push("unix"), data: () => {} },
+    });
+    using tcp = Bun.listen({
+      hostname: "127.0.0.1",
+      port: 0,
+      socket: { open: () => void touched.push("tcp"), data: () => {} },
+    });
+    expect(listener.unix).toBe(evil);
+    const addresses = [
+      evil,
+      `127.0.0.1:${tcp.port}`,
+      await other.lua<string>("return vim.v.servername"),
+    ];
+    for (const address of addresses) {
+      write(".nvim-claude/nvim-server", `${address}\n`);
+      await hook();
+      expect(await known(ours)).toBe(true);
+      expect(await known(other)).toBe(false);
+      await runHook({
+        event: "session-end",
+        input: { session_id: "s", cwd: project },
+        cwd: project,
+        env: isolatedEnv(home),
+      });
+    }
+    expect(touched).toEqual([]);
+  });
+
+  test.each([
+    ["TCP", () => "127.0.0.1:6666", "no absolute path"],
+    ["a plain file", () => join(home, "file"), "is no socket"],
+    ["nothing", () => join(home, "nothing"), "no such socket"],
+  ])("$NVIM that is %s is not used", async (_name, address, reason) => {
+    writeFileSync(join(home, "file"), "");
+    await hook({ NVIM: address() });
+    expect(readFileSync(join(home, ".local/state/claude-code.nvim/hooks.log"), "utf8")).toContain(
+      reason,
+    );
+  });
+
+  test("$NVIM without our plugin is left alone, and the next one found", async () => {
+    await using bare = await TestNeovim.start({ version, cwd: home, home, setup: false });
+    await using ours = await TestNeovim.start({ version, cwd: project, home });
+    await ours.lock();
+    const { code } = await hook({ NVIM: await bare.lua<string>("return vim.v.servername") });
+    expect(code).toBe(0);
+    expect(await known(ours)).toBe(true);
+    expect(await bare.lua("return package.loaded['claude-code'] == nil")).toBe(true);
+  });
+});

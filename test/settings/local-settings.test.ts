@@ -1,0 +1,128 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { hookSettings } from "../../src/settings/hooks";
+import { hasOurHooks, withHooks, withoutHooks } from "../../src/settings/local-settings";
+
+const OURS = hookSettings((event) => `/bin/claude-code-nvim hook ${event}`);
+const add = (text: string | undefined) => withHooks(text, OURS, "settings.local.json");
+const remove = (text: string) => withoutHooks(text, "settings.local.json");
+
+const FILES: [string, string][] = [
+  ["nothing but an object", "{}"],
+  ["an object and a line end", "{}\n"],
+  ["a key", '{\n  "a": 1\n}\n'],
+  ["one line", '{"a": 1, "b": [1, 2]}'],
+  ["tabs", '{\n\t"z": 1,\n\t"a": {"x": [ 1,2 ]}\n}\n'],
+  [
+    "four spaces, CRLF",
+    '{\r\n    "permissions": {\r\n        "allow": ["Bash(ls)"]\r\n    }\r\n}\r\n',
+  ],
+  ["odd spacing", '{ "a" :1 ,\n\n   "b":  [ ]  }  \n\n'],
+  ["empty hooks", '{\n  "hooks": {},\n  "a": 1\n}\n'],
+  ["an empty list", '{\n  "hooks": {\n    "Stop": []\n  }\n}\n'],
+  [
+    "other hooks",
+    '{\n  "hooks": {\n    "Stop": [ {"hooks": [{"type":"command","command":"make lint"}]} ],\n    "PreToolUse": [\n      {\n        "matcher": "Bash",\n        "hooks": [{ "type": "command", "command": "true" }]\n      }\n    ]\n  },\n  "unknown": {"deep": [1, {"ü": "\\u00e9"}]}\n}',
+  ],
+  ["a byte order mark", '\uFEFF{\n  "a": 1\n}\n'],
+];
+
+describe("hooks in a settings file", () => {
+  test.each(FILES)("%s: everything else keeps its bytes", (_name, text) => {
+    const after = add(text);
+    expect(hasOurHooks(after)).toBe(true);
+    // What was there is there, in its order, with only insertions in between.
+    expect(isSubsequence(text.replace(/\{\s*\}|\[\s*\]/g, ""), after)).toBe(true);
+    const before = JSON.parse(text.replace("\uFEFF", ""));
+    const value = JSON.parse(after.replace("\uFEFF", ""));
+    for (const [event, groups] of Object.entries(OURS)) {
+      expect(value.hooks[event]).toEqual([...(before.hooks?.[event] ?? []), ...groups]);
+    }
+    expect({ ...value, hooks: 0 }).toEqual({ ...before, hooks: 0 });
+    expect(add(after)).toBe(after);
+  });
+
+  test.each(FILES)("%s: taken out again, the value is as before", (_name, text) => {
+    const value = JSON.parse(remove(add(text)).replace("\uFEFF", ""));
+    const before = JSON.parse(text.replace("\uFEFF", ""));
+    for (const [event, groups] of Object.entries(before.hooks ?? {})) {
+      if ((groups as unknown[]).length === 0) delete before.hooks[event];
+    }
+    if (before.hooks && Object.keys(before.hooks).length === 0) delete before.hooks;
+    expect(value).toEqual(before);
+  });
+
+  test("where others have their hooks, taking ours out restores every byte", () => {
+    for (const name of ["other hooks", "four spaces, CRLF", "a key", "tabs", "one line"]) {
+      const text = FILES.find(([known]) => known === name)?.[1] as string;
+      expect(remove(add(text))).toBe(text);
+    }
+  });
+
+  test("a new file looks as one would write it", () => {
+    const text = add(undefined);
+    expect(text).toStartWith(
+      '{\n  "hooks": {\n    "SessionStart": [\n      {\n        "hooks": [\n',
+    );
+    expect(text).toEndWith("\n  }\n}\n");
+    expect(JSON.parse(text)).toEqual({ hooks: OURS });
+  });
+
+  test("hooks of an older path are pointed to the new one, in place", () => {
+    const old = withHooks(
+      '{"a": 1}',
+      hookSettings((event) => `'/old dir/claude-code-nvim' hook ${event}`),
+      "x",
+    );
+    const renewed = add(old);
+    expect(JSON.parse(renewed)).toEqual({ a: 1, hooks: OURS });
+  });
+
+  test("another's hook in our group stays", () => {
+    const value = JSON.parse(add("{}"));
+    value.hooks.Stop[0].hooks.push({ type: "command", command: "theirs" });
+    const left = JSON.parse(remove(JSON.stringify(value, null, 2)));
+    expect(left).toEqual({
+      hooks: { Stop: [{ hooks: [{ type: "command", command: "theirs" }] }] },
+    });
+  });
+
+  test.each([
+    ["a comment", '{\n  // mine\n  "a": 1\n}', "not valid JSON"],
+    ["a trailing comma", '{"a": 1,}', "not valid JSON"],
+    ["cut short", '{"a": ', "not valid JSON"],
+    ["a list", "[]", "no JSON object"],
+    ["null", "null", "no JSON object"],
+    ["hooks that are a list", '{"hooks": []}', '"hooks" in settings.local.json'],
+    ["an event that is no list", '{"hooks": {"Stop": {}}}', '"hooks" in settings.local.json'],
+    ["a key twice", '{"hooks": {"Stop": []}, "hooks": {}}', "cannot be edited without harm"],
+  ])("%s is refused", (_name, text, message) => {
+    expect(() => add(text)).toThrow(message);
+  });
+
+  test("any settings: in and out again is the same value, and the rest never changes", () => {
+    const settings = fc.dictionary(
+      fc.string().filter((key) => key !== "hooks" && key !== "__proto__"),
+      fc.jsonValue(),
+    );
+    const layout = fc.constantFrom(undefined, 2, 4, "\t");
+    fc.assert(
+      fc.property(settings, layout, (value, space) => {
+        const text = JSON.stringify(value, null, space);
+        const after = add(text);
+        expect(JSON.parse(after)).toEqual({ ...JSON.parse(text), hooks: OURS });
+        expect(JSON.parse(remove(after))).toEqual(JSON.parse(text));
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+function isSubsequence(part: string, whole: string): boolean {
+  let from = 0;
+  for (const char of part) {
+    from = whole.indexOf(char, from) + 1;
+    if (from === 0) return false;
+  }
+  return true;
+}
