@@ -43,6 +43,11 @@ define("ClaudeAtMention", "at_mention", "hand the file, the lines or PATHS to Cl
   range = true,
   complete = "file",
 })
+define("ClaudeSendWithDiagnostics", "send_with_diagnostics", "send lines and what is wrong there", {
+  range = true,
+})
+define("ClaudeInstallMCP", "install_mcp", "set the project up for Claude outside of Neovim")
+define("ClaudeUninstallMCP", "uninstall_mcp", "take back what :ClaudeInstallMCP has done")
 define("ClaudeCodeDiffAccept", "diff_accept", "accept the proposed edit that is shown")
 define("ClaudeCodeDiffDeny", "diff_deny", "reject the proposed edit that is shown")
 define("ClaudeCodeDiffHunkAccept", "diff_hunk_accept", "accept the hunk under the cursor")
@@ -76,6 +81,13 @@ plug("n", "ClaudeCodeResume", "<Cmd>ClaudeCodeResume<CR>", "resume a conversatio
 plug("n", "ClaudeCodeSend", "<Cmd>ClaudeCodeSend<CR>", "send the line")
 plug("x", "ClaudeCodeSend", '<Cmd>lua require("claude-code.commands").send_selection()<CR>', "send")
 plug({ "n", "x" }, "ClaudeAtMention", "<Cmd>ClaudeAtMention<CR>", "mention the file or the lines")
+plug(
+  "n",
+  "ClaudeSendWithDiagnostics",
+  "<Cmd>ClaudeSendWithDiagnostics<CR>",
+  "send line and problems"
+)
+plug("x", "ClaudeSendWithDiagnostics", ":ClaudeSendWithDiagnostics<CR>", "send lines and problems")
 plug("n", "ClaudeCodeDiffAccept", "<Cmd>ClaudeCodeDiffAccept<CR>", "accept the edit")
 plug("n", "ClaudeCodeDiffDeny", "<Cmd>ClaudeCodeDiffDeny<CR>", "reject the edit")
 plug("n", "ClaudeCodeStatus", "<Cmd>ClaudeCodeStatus<CR>", "status")

@@ -5,6 +5,7 @@
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { BunPlugin } from "bun";
+import { writeClaudePlugin } from "./claude-plugin";
 import { signedAdHoc } from "./packaging/mach-o";
 
 const root = dirname(import.meta.dir);
@@ -72,6 +73,7 @@ async function sign(file: string): Promise<void> {
 if (import.meta.main) {
   const targets = process.argv.slice(2) as Bun.Build.CompileTarget[];
   if (targets.length === 0) await build(join(root, "dist", name));
+  await writeClaudePlugin(join(root, "dist/claude-plugin"));
   for (const target of targets) {
     const suffix = target.includes("windows") ? ".exe" : "";
     await build(join(root, "dist", target, name + suffix), target);

@@ -96,6 +96,26 @@ function M.at_mention(args)
   require("claude-code.editor").mention(args)
 end
 
+--- Sends the lines of the range (without one, the current line) with what language servers say of them
+--- to Claude, who is asked to mend it: into the prompt of the CLI in a terminal of this Neovim. A CLI
+--- outside gets a mention of the lines, and the message goes to the clipboard, or a file, for you.
+---@param args claude-code.CommandArgs
+function M.send_with_diagnostics(args)
+  require("claude-code.send").with_diagnostics(args)
+end
+
+--- Sets the project up for a Claude CLI that you start outside of Neovim: shows what it will change,
+--- and asks. Hooks go into .claude/settings.local.json, the MCP server nvim-lsp into the CLI's own
+--- configuration, this Neovim's address into .nvim-claude/. A CLI inside Neovim needs none of that.
+function M.install_mcp()
+  require("claude-code.mcp_setup").install()
+end
+
+--- Takes back what :ClaudeInstallMCP has done in the project, and nothing else.
+function M.uninstall_mcp()
+  require("claude-code.mcp_setup").uninstall()
+end
+
 --- Starts the server, whatever `auto_start` says.
 function M.start()
   local server = require("claude-code.server")

@@ -19,6 +19,7 @@ local M = {}
 ---@field port_range? { [1]: integer, [2]: integer }
 ---@field privacy? claude-code.UserPrivacyConfig
 ---@field selection? claude-code.UserSelectionConfig
+---@field send? claude-code.UserSendConfig
 ---@field terminal? claude-code.UserTerminalConfig
 
 ---@class claude-code.UserBinaryConfig
@@ -69,6 +70,9 @@ local M = {}
 ---@field debounce_ms? integer
 ---@field max_bytes? integer
 
+---@class claude-code.UserSendConfig
+---@field submit? boolean
+
 ---@class claude-code.UserTerminalConfig
 ---@field args? string[]
 ---@field command? string|string[]
@@ -92,6 +96,7 @@ local M = {}
 ---@field port_range { [1]: integer, [2]: integer } lowest and highest port, both included
 ---@field privacy claude-code.PrivacyConfig
 ---@field selection claude-code.SelectionConfig
+---@field send claude-code.SendConfig
 ---@field terminal claude-code.TerminalConfig
 
 ---@class claude-code.BinaryConfig
@@ -141,6 +146,9 @@ local M = {}
 ---@field enabled boolean
 ---@field debounce_ms integer
 ---@field max_bytes integer
+
+---@class claude-code.SendConfig
+---@field submit boolean
 
 ---@class claude-code.TerminalConfig
 ---@field args string[]
@@ -389,7 +397,7 @@ M.options = {
     key = "keymaps",
     type = t.boolean,
     default = false,
-    description = "Whether the suggested mappings below <leader>a are made.",
+    description = "Whether the suggested mappings are made: those below <leader>a, and <leader>cd.",
   },
   {
     key = "mcp.in_terminal",
@@ -460,6 +468,12 @@ M.options = {
     default = 100000,
     description = "Selected text is cut at this size. The Claude CLI uses its first 2000 characters; "
       .. "a model that asks for the selection gets all of it.",
+  },
+  {
+    key = "send.submit",
+    type = t.boolean,
+    default = true,
+    description = "Whether :ClaudeSendWithDiagnostics also sends off the prompt it has filled.",
   },
   {
     key = "terminal.args",

@@ -11,8 +11,12 @@ function M.setup(opts)
     return
   end
   require("claude-code.config").setup(opts)
-  if require("claude-code.config").get().keymaps then
+  local config = require("claude-code.config").get()
+  if config.keymaps then
     require("claude-code.keymaps").suggest()
+  end
+  if config.mcp.auto_install then
+    require("claude-code.mcp_setup").arm()
   end
   require("claude-code.autostart").arm()
 end

@@ -25,6 +25,12 @@ M.suggested = {
     plug = "ClaudeAtMention",
     desc = "Mention to Claude",
   },
+  {
+    modes = { "n", "x" },
+    key = "<leader>cd",
+    plug = "ClaudeSendWithDiagnostics",
+    desc = "Send to Claude with diagnostics",
+  },
   { modes = { "n" }, key = "<leader>aa", plug = "ClaudeCodeDiffAccept", desc = "Accept edit" },
   { modes = { "n" }, key = "<leader>ad", plug = "ClaudeCodeDiffDeny", desc = "Reject edit" },
   { modes = { "n" }, key = "<leader>ai", plug = "ClaudeCodeStatus", desc = "Claude's status" },

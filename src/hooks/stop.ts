@@ -1,4 +1,5 @@
 import type { Diagnostic } from "../editor/model";
+import { PLUGIN_NAME, SERVER_NAME } from "../settings/names";
 import type { HookCall, Via } from "./call";
 import { problemLine } from "./problem";
 
@@ -67,6 +68,6 @@ function reason(summary: Summary, call: HookCall): string {
 
 /** Claude Code gives the tools of its plugins' servers another prefix. */
 function detailTool(via: Via): string {
-  const server = via === "plugin" ? "plugin_claude-code-nvim_nvim-lsp" : "nvim-lsp";
+  const server = via === "plugin" ? `plugin_${PLUGIN_NAME}_${SERVER_NAME}` : SERVER_NAME;
   return `mcp__${server}__get_session_diagnostics`;
 }

@@ -2,9 +2,7 @@ import { accessSync, constants, readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, isAbsolute, join } from "node:path";
 import { commandWords } from "./command";
-
-/** The name under which the CLI knows our stdio server; its tools are `mcp__nvim-lsp__…`. */
-export const SERVER_NAME = "nvim-lsp";
+import { SERVER_NAME } from "./names";
 
 /** Where the CLI's installers put it, for a program that was started without the shell's $PATH. */
 const PLACES = [".local/bin/claude", ".claude/local/claude"];

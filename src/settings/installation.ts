@@ -9,12 +9,12 @@ import {
   installedServer,
   REMOVE_ARGUMENTS,
   runClaude,
-  SERVER_NAME,
   serverCommand,
 } from "./claude-cli";
 import { withoutSection, withSection } from "./claude-md";
 import { hookSettings } from "./hooks";
 import { withHooks, withoutHooks } from "./local-settings";
+import { SERVER_NAME } from "./names";
 import { type ProjectRecord, readRecord, writeRecord } from "./record";
 import { SettingsError } from "./settings-error";
 import { ensureStablePath } from "./stable-path";

@@ -1,6 +1,7 @@
 import type { Log } from "../lib/log";
 import { McpServer } from "../mcp/server";
 import { createMethodTools } from "../methods";
+import { SERVER_NAME } from "../settings/names";
 import { createNvimLspTools } from "../tools/nvim-lsp";
 import { VERSION } from "../version";
 import { FollowedNeovim } from "./followed-neovim";
@@ -27,7 +28,7 @@ export function createStdioServer(log: Log, env = process.env): McpServer {
   const problems = new NeovimProblems(neovim, { pid: process.ppid, ...(session && { session }) });
   return new McpServer(
     {
-      info: { name: "nvim-lsp", version: VERSION },
+      info: { name: SERVER_NAME, version: VERSION },
       instructions: INSTRUCTIONS,
       tools: [...createNvimLspTools(problems), ...createMethodTools(new NeovimState(neovim))],
     },

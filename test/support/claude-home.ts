@@ -1,23 +1,30 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /** A made-up key: the stand-in API takes any, and no other host can be reached. */
 export const API_KEY = "sk-ant-api03-a-made-up-key-for-the-stand-in-model-0000000000";
 
 /**
- * Writes the CLI's state into a fresh HOME so that it starts at its prompt: no onboarding, no theme,
+ * Adds to the CLI's state in a HOME so that it starts at its prompt: no onboarding, no theme,
  * no "do you trust this folder", no "use this API key" (measured with Claude Code 2.1.330).
  */
 export async function prepareClaudeHome(home: string, project: string): Promise<void> {
   await mkdir(join(home, ".claude"), { recursive: true, mode: 0o700 });
+  const path = join(home, ".claude.json");
+  const before = existsSync(path) ? JSON.parse(await readFile(path, "utf8")) : {};
   const state = {
+    ...before,
     hasCompletedOnboarding: true,
     theme: "dark",
     autoUpdates: false,
     customApiKeyResponses: { approved: [API_KEY.slice(-20)], rejected: [] },
-    projects: { [project]: { hasTrustDialogAccepted: true } },
+    projects: {
+      ...before.projects,
+      [project]: { ...before.projects?.[project], hasTrustDialogAccepted: true },
+    },
   };
-  await writeFile(join(home, ".claude.json"), JSON.stringify(state));
+  await writeFile(path, JSON.stringify(state));
 }
 
 /** A whole environment for programs that live in `home`: nothing of the caller's but PATH. */

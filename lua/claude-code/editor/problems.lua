@@ -70,7 +70,7 @@ local function first_loaded(candidates)
   for _, candidate in ipairs(candidates) do
     local buf = is_ours(candidate) and documents.load_hidden({ path = candidate })
     if buf then
-      require("claude-code.editor.settle").written(buf)
+      require("claude-code.editor.settle").written(buf, "opened")
       return buf, api.nvim_buf_get_name(buf)
     end
   end

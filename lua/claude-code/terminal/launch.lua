@@ -27,6 +27,7 @@ function M.command(arguments)
   if options.permission_mode and not names_mode(own) then
     vim.list_extend(command, { "--permission-mode", options.permission_mode })
   end
+  vim.list_extend(command, require("claude-code.cli_arguments").launch_arguments())
   return vim.list_extend(command, own)
 end
 

@@ -136,7 +136,7 @@ local function show_to_servers(session, real, created)
   local buf = require("claude-code.editor.documents").load_hidden({ path = real })
   if buf then
     session.loaded[buf] = true
-    settle.written(buf)
+    settle.written(buf, "opened")
   end
 end
 

@@ -4,29 +4,29 @@
 --- (typescript-language-server), and syntax errors may come before the others.
 local api, uv = vim.api, vim.uv
 local reports = require("claude-code.editor.settle.reports")
+local servers = require("claude-code.editor.settle.servers")
 
----How long a server is waited for at most, in ms. One that never reported at all is then known to
----be silent.
-local PATIENCE_MS = 10000
----… and for a text that it had already reported on, which only a check on save changes.
+---How long a server is waited for after a save of a text that it had already reported on: only a
+---check on save would change that.
 local SAVE_PATIENCE_MS = 1000
----Stillness after a report on the right version: some servers report twice.
-local QUIET_MS = 150
----… after a report that may be about an older text, or only the first half. In the second case the
----list is empty: typescript-language-server waits up to 0.8 s before it looks at a reopened file.
-local UNSURE_QUIET_MS, EMPTY_QUIET_MS = 400, 1000
----Looked at again while a server says that it is at work ($/progress).
+---Looked at again while a server says that it is at work.
 local PROGRESS_STEP_MS = 100
 
 local M = {}
+
+---How servers learn of the new text: the buffer is new to them, was closed and opened again, or was
+---only saved, and they know its text already.
+---@alias claude-code.WriteKind "opened"|"reloaded"|"saved"
 
 ---@class claude-code.Debt one server's report on one buffer
 ---@field since number ms, when the text was replaced
 ---@field patience integer ms
 ---@field version integer of the text
 ---@field due number ms, when it counts as paid; math.huge before any report
----@field reloaded boolean the text was closed and opened again, not only saved
+---@field how claude-code.WriteKind
 ---@field muddled boolean a report on an older text was owed when this one became so
+---@field before string the list as it was then
+---@field cleared boolean an empty list came since
 
 local group ---@type integer?
 local timer ---@type uv.uv_timer_t?
@@ -34,15 +34,10 @@ local listeners = {} ---@type table<integer, fun()>
 local next_listener = 1
 
 local owed = {} ---@type table<integer, table<integer, claude-code.Debt>> by buffer and client
----Buffers whose text is new, and since when: a server that attaches soon owes a report too.
-local fresh = {} ---@type table<integer, number>
+---Buffers whose text is new, since when, and its tick: a server that attaches soon owes a report too.
+local fresh = {} ---@type table<integer, { at: number, tick: integer }>
 ---The buffers' ticks at the last report, by buffer and client.
 local seen = {} ---@type table<integer, table<integer, integer>>
-local versioned = {} ---@type table<integer, true> clients that tell versions
-local silent = {} ---@type table<integer, true> clients that never report
-local reporting = {} ---@type table<integer, true>
----How long after a write the client's last report came, in ms, lately.
-local lag = {} ---@type table<integer, number>
 
 local function now_ms()
   return uv.hrtime() / 1e6
@@ -55,39 +50,6 @@ local function changed()
 end
 
 ---@param buf integer
----@return integer
-local function version_of(buf)
-  return vim.lsp.util.buf_versions[buf] or 0
-end
-
----@param id integer
----@return boolean
-local function is_alive(id)
-  local client = vim.lsp.get_client_by_id(id)
-  return client ~= nil and not client:is_stopped()
-end
-
----@param id integer
----@return boolean is it in the middle of something, by its own word?
-local function is_at_work(id)
-  local client = vim.lsp.get_client_by_id(id)
-  return client ~= nil and client.progress ~= nil and next(client.progress.pending or {}) ~= nil
-end
-
----@param client vim.lsp.Client
----@return boolean
-local function gives_diagnostics(client)
-  local capabilities = client.server_capabilities
-  if silent[client.id] or not client.initialized or not capabilities then
-    return not silent[client.id]
-  end
-  -- A server that pushes does not say so beforehand, but it must follow the text.
-  return capabilities.diagnosticProvider ~= nil
-    or reporting[client.id] ~= nil
-    or capabilities.textDocumentSync ~= nil
-end
-
----@param buf integer
 ---@param id integer
 local function pay(buf, id)
   owed[buf][id] = nil
@@ -96,15 +58,26 @@ local function pay(buf, id)
   end
 end
 
+---Is the debt to be dropped: paid, overdue, or owed by nobody any more?
+---@param buf integer
 ---@param id integer
 ---@param debt claude-code.Debt
-local function give_up(id, debt)
-  if debt.due == math.huge and debt.patience == PATIENCE_MS and not reporting[id] then
-    silent[id] = true
+---@param now number
+---@return boolean
+local function is_over(buf, id, debt, now)
+  local last = debt.since + debt.patience
+  if debt.due <= now and now < last and servers.is_at_work(id) then
+    debt.due = now + PROGRESS_STEP_MS
   end
+  if last <= now and debt.due == math.huge and debt.patience == servers.PATIENCE_MS then
+    servers.gave_nothing(id)
+  end
+  return math.min(debt.due, last) <= now
+    or not servers.is_alive(id)
+    or not api.nvim_buf_is_valid(buf)
 end
 
----Drops what is paid, overdue or owed by nobody any more, and sets the timer for the next such time.
+---Drops what is over, and sets the timer for the next such time.
 local function review()
   if not timer then
     return
@@ -113,16 +86,14 @@ local function review()
   for buf, debts in pairs(vim.deepcopy(owed)) do
     for id in pairs(debts) do
       local debt = owed[buf][id]
-      local last = debt.since + debt.patience
-      if debt.due <= now and now < last and is_at_work(id) then
-        debt.due = now + PROGRESS_STEP_MS
-      end
-      if not is_alive(id) or not api.nvim_buf_is_valid(buf) or math.min(debt.due, last) <= now then
-        give_up(id, debt)
+      if is_over(buf, id, debt, now) then
+        if debt.due <= now then
+          servers.paid(id)
+        end
         pay(buf, id)
         dropped = true
       else
-        first = math.min(first, debt.due, last)
+        first = math.min(first, debt.due, debt.since + debt.patience)
       end
     end
   end
@@ -136,39 +107,45 @@ local function review()
 end
 
 ---@param buf integer
----@param id integer client
+---@param client vim.lsp.Client
 ---@param patience integer ms
----@param reloaded boolean
-local function owe(buf, id, patience, reloaded)
-  local before = owed[buf] and owed[buf][id]
+---@param how claude-code.WriteKind
+local function owe(buf, client, patience, how)
+  local id = client.id
+  local earlier = owed[buf] and owed[buf][id]
   owed[buf] = owed[buf] or {}
   owed[buf][id] = {
     since = now_ms(),
     patience = patience,
-    version = version_of(buf),
+    version = vim.lsp.util.buf_versions[buf] or 0,
     due = math.huge,
-    reloaded = reloaded,
-    muddled = before ~= nil,
+    how = how,
+    muddled = earlier ~= nil and how ~= "opened",
+    before = servers.signature(buf, id),
+    cleared = false,
   }
+  if how == "opened" and client.initialized then
+    servers.pull_if_hidden(buf, client)
+  end
 end
 
 ---A buffer's file has new contents on disk: its servers are expected to speak.
 ---@param buf integer
----@param saved? boolean the buffer itself was written, so that servers know the text already
-function M.written(buf, saved)
+---@param how claude-code.WriteKind
+function M.written(buf, how)
   if not group then
     return
   end
-  fresh[buf] = now_ms()
+  local tick = api.nvim_buf_get_changedtick(buf)
+  fresh[buf] = { at = now_ms(), tick = tick }
   if not package.loaded["vim.lsp"] then
     return
   end
   reports.hook()
-  local tick = api.nvim_buf_get_changedtick(buf)
   for _, client in ipairs(vim.lsp.get_clients({ bufnr = buf, _uninitialized = true })) do
-    if gives_diagnostics(client) then
-      local known = saved and seen[buf] and seen[buf][client.id] == tick
-      owe(buf, client.id, known and SAVE_PATIENCE_MS or PATIENCE_MS, not saved)
+    if servers.gives_diagnostics(client) then
+      local is_known = how == "saved" and seen[buf] and seen[buf][client.id] == tick
+      owe(buf, client, is_known and SAVE_PATIENCE_MS or servers.PATIENCE_MS, how)
     end
   end
   review()
@@ -178,65 +155,29 @@ end
 ---@param buf integer
 ---@param id integer client
 local function attached(buf, id)
-  local client = vim.lsp.get_client_by_id(id)
+  local client, text = vim.lsp.get_client_by_id(id), fresh[buf]
   reports.hook()
-  if
-    client
-    and fresh[buf]
-    and now_ms() - fresh[buf] < PATIENCE_MS
-    and gives_diagnostics(client)
-  then
-    owe(buf, id, PATIENCE_MS, true)
-    owed[buf][id].muddled = false
+  local is_new = text ~= nil and now_ms() - text.at < servers.PATIENCE_MS
+  if client and is_new and servers.gives_diagnostics(client) then
+    owe(buf, client, servers.PATIENCE_MS, "opened")
     review()
     changed()
-  end
-end
-
----@param debt claude-code.Debt
----@param report claude-code.Report
----@return integer? ms of stillness after which it is paid; nil: not by this report
-local function quiet_after(debt, report)
-  if report.version then
-    return report.version >= debt.version and QUIET_MS or nil
-  elseif versioned[report.client] then
-    return nil -- the closed text's
-  elseif not debt.reloaded then
-    return QUIET_MS
-  elseif report.empty or debt.muddled then
-    return EMPTY_QUIET_MS
-  end
-  return UNSURE_QUIET_MS
-end
-
----@param debt claude-code.Debt
----@param id integer client
-local function learn(debt, id)
-  if reporting[id] and not versioned[id] then
-    local took = math.min(now_ms() - debt.since, PATIENCE_MS)
-    lag[id] = math.max(took, (lag[id] or 0) * 0.7)
   end
 end
 
 ---@param report claude-code.Report
 local function reported(report)
   local id, buf = report.client, report.buf
-  if report.version then
-    versioned[id] = true
-  end
-  seen[buf] = seen[buf] or {}
-  seen[buf][id] = api.nvim_buf_get_changedtick(buf)
+  local tick, text = api.nvim_buf_get_changedtick(buf), fresh[buf]
   local debt = owed[buf] and owed[buf][id]
-  local quiet = debt and quiet_after(debt, report)
-  if debt and quiet then
-    learn(debt, id)
-    debt.due = now_ms() + quiet
-    if quiet == EMPTY_QUIET_MS then
-      debt.due = math.max(debt.due, debt.since + (lag[id] or 0) * 1.25)
-    end
+  servers.learn(report, text and text.tick == tick and now_ms() - text.at or nil, debt)
+  seen[buf] = seen[buf] or {}
+  seen[buf][id] = tick
+  if debt then
+    debt.due = servers.due(debt, report, now_ms()) or debt.due
+    debt.cleared = debt.cleared or report.empty
     review()
   end
-  reporting[id], silent[id] = true, nil
 end
 
 ---Does any server still owe a report on this buffer's text?
@@ -279,27 +220,19 @@ local function renumber(buf)
   end
 end
 
----@param buf integer
-local function forget(buf)
-  owed[buf], fresh[buf], seen[buf] = nil, nil, nil
-end
-
-local function start()
+local function watch()
   group = api.nvim_create_augroup("claude-code.settle", { clear = true })
-  timer = assert(uv.new_timer())
-  reporting = package.loaded["vim.lsp"] and reports.reporters() or {}
-  reports.start(reported)
-  local function on(events, callback)
-    api.nvim_create_autocmd(events, { group = group, callback = callback })
+  local function on(event, callback)
+    api.nvim_create_autocmd(event, { group = group, callback = callback })
   end
   on("BufReadPost", function(args)
     renumber(args.buf)
   end)
   on("BufWritePost", function(args)
-    M.written(args.buf, true)
+    M.written(args.buf, "saved")
   end)
   on("FileChangedShellPost", function(args)
-    M.written(args.buf)
+    M.written(args.buf, "reloaded")
   end)
   on("LspAttach", function(args)
     attached(args.buf, args.data.client_id)
@@ -311,8 +244,15 @@ local function start()
     end
   end)
   on("BufWipeout", function(args)
-    forget(args.buf)
+    owed[args.buf], fresh[args.buf], seen[args.buf] = nil, nil, nil
   end)
+end
+
+local function start()
+  timer = assert(uv.new_timer())
+  servers.start()
+  reports.start(reported)
+  watch()
 end
 
 local function stop()
@@ -321,8 +261,8 @@ local function stop()
   timer:close()
   group, timer = nil, nil
   reports.stop()
+  servers.stop()
   owed, fresh, seen = {}, {}, {}
-  versioned, silent, reporting, lag = {}, {}, {}, {}
 end
 
 ---Begins to watch, if nobody else does already.

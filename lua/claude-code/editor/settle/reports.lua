@@ -76,19 +76,36 @@ local function wrap(method, read)
   vim.lsp.handlers[method] = outer
 end
 
----@param name string name of a namespace: `vim.lsp.lua_ls.1`, `nvim.lsp.lua_ls.1.…`
----@return integer? client id
-local function client_of(name)
+---@param client vim.lsp.Client
+---@param name string of a namespace: `vim.lsp.lua_ls.1`, `nvim.lsp.lua_ls.1.…`
+---@return boolean
+local function owns(client, name)
   local rest = name:match("^n?vim%.lsp%.(.+)$")
-  if not rest then
-    return nil
-  end
+  local label = ("%s.%d"):format(client.name, client.id)
+  return rest ~= nil and (rest == label or vim.startswith(rest, label .. "."))
+end
+
+---@param name string of a namespace
+---@return integer? id client
+local function client_of(name)
   for _, client in ipairs(vim.lsp.get_clients()) do
-    local label = ("%s.%d"):format(client.name, client.id)
-    if rest == label or vim.startswith(rest, label .. ".") then
+    if owns(client, name) then
       return client.id
     end
   end
+end
+
+---The namespaces in which a client's lists stand.
+---@param id integer
+---@return integer[]
+function M.namespaces(id)
+  local client, found = vim.lsp.get_client_by_id(id), {}
+  for namespace, known in pairs(client and vim.diagnostic.get_namespaces() or {}) do
+    if client and owns(client, known.name or "") then
+      found[#found + 1] = namespace
+    end
+  end
+  return found
 end
 
 ---A list was set by other means than our handlers: a client may bring handlers of its own.

@@ -1,0 +1,47 @@
+/**
+ * Writes the Claude Code plugin of the release: the hooks and the stdio server, for those who would
+ * rather install a plugin (`claude --plugin-dir`, a marketplace) than set up single projects.
+ */
+import { chmod, mkdir, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { description, license, version } from "../package.json";
+import { hookSettings } from "../src/settings/hooks";
+import { PLUGIN_NAME, SERVER_NAME } from "../src/settings/names";
+
+const RUN = "$" + "{CLAUDE_PLUGIN_ROOT}/run.sh";
+
+/** The executable is not part of it: it is installed once, and upgraded, with the Neovim plugin. */
+const SCRIPT = `#!/bin/sh
+# Runs the executable of claude-code.nvim: the one that its installer keeps, else the one on $PATH,
+# though never from a relative folder there. BUN_OPTIONS and BUN_BE_BUN would make it run foreign code.
+exe="\${XDG_DATA_HOME:-$HOME/.local/share}/claude-code.nvim/bin/claude-code-nvim"
+[ -x "$exe" ] || exe=$(command -v claude-code-nvim)
+case $exe in
+  /*) exec env -u BUN_OPTIONS -u BUN_BE_BUN "$exe" "$@" ;;
+esac
+# Without it a hook has nothing to say; an error at every edit would help nobody.
+[ "$1" != hook ] || exit 0
+echo "claude-code.nvim's executable is not installed: open Neovim with the plugin once" >&2
+exit 1
+`;
+
+export async function writeClaudePlugin(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+  const hooks = hookSettings((event) => `"${RUN}" hook ${event}`);
+  const servers = { [SERVER_NAME]: { type: "stdio", command: RUN, args: ["mcp"] } };
+  const files: Record<string, string> = {
+    ".claude-plugin/plugin.json": json({ name: PLUGIN_NAME, version, description, license }),
+    "hooks/hooks.json": json({ hooks }),
+    ".mcp.json": json({ mcpServers: servers }),
+    "run.sh": SCRIPT,
+  };
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await writeFile(join(folder, name), text);
+  }
+  await chmod(join(folder, "run.sh"), 0o755);
+}
+
+function json(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
