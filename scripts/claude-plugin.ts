@@ -2,7 +2,7 @@
  * Writes the Claude Code plugin of the release: the hooks and the stdio server, for those who would
  * rather install a plugin (`claude --plugin-dir`, a marketplace) than set up single projects.
  */
-import { chmod, mkdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { description, license, version } from "../package.json";
 import { hookSettings } from "../src/settings/hooks";
@@ -25,21 +25,33 @@ echo "claude-code.nvim's executable is not installed: open Neovim with the plugi
 exit 1
 `;
 
-export async function writeClaudePlugin(folder: string): Promise<void> {
-  await rm(folder, { recursive: true, force: true });
+export interface PluginFile {
+  /** Below the plugin's folder. */
+  path: string;
+  text: string;
+  executable: boolean;
+}
+
+/** The plugin's files, the same for every kind of machine. */
+export function claudePlugin(): PluginFile[] {
   const hooks = hookSettings((event) => `"${RUN}" hook ${event}`);
   const servers = { [SERVER_NAME]: { type: "stdio", command: RUN, args: ["mcp"] } };
-  const files: Record<string, string> = {
-    ".claude-plugin/plugin.json": json({ name: PLUGIN_NAME, version, description, license }),
-    "hooks/hooks.json": json({ hooks }),
-    ".mcp.json": json({ mcpServers: servers }),
-    "run.sh": SCRIPT,
-  };
-  for (const [name, text] of Object.entries(files)) {
-    await mkdir(dirname(join(folder, name)), { recursive: true });
-    await writeFile(join(folder, name), text);
+  const file = (path: string, text: string, executable = false) => ({ path, text, executable });
+  return [
+    file(".claude-plugin/plugin.json", json({ name: PLUGIN_NAME, version, description, license })),
+    file("hooks/hooks.json", json({ hooks })),
+    file(".mcp.json", json({ mcpServers: servers })),
+    file("run.sh", SCRIPT, true),
+  ];
+}
+
+export async function writeClaudePlugin(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+  for (const { path, text, executable } of claudePlugin()) {
+    const target = join(folder, path);
+    await mkdir(dirname(target), { recursive: true });
+    await writeFile(target, text, { mode: executable ? 0o755 : 0o644 });
   }
-  await chmod(join(folder, "run.sh"), 0o755);
 }
 
 function json(value: unknown): string {

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Glob, gzipSync } from "bun";
+import { claudePlugin } from "../claude-plugin";
 import { type Entry, tar } from "./tar";
 import { executableName, type Target } from "./targets";
 
@@ -26,7 +27,7 @@ export interface ArchiveOptions {
 }
 
 /**
- * A release archive: one folder with the executable on top. The same input gives the same bytes on
+ * A release archive: one folder with the executable on top, and the plugin for Claude Code in it. The same input gives the same bytes on
  * every machine; Bun's own libdeflate, and no system's gzip, compresses it.
  */
 export async function archive(options: ArchiveOptions): Promise<Uint8Array> {
@@ -42,6 +43,10 @@ export async function archive(options: ArchiveOptions): Promise<Uint8Array> {
   for (const path of await sources(root)) {
     const content = await readFile(join(root, path));
     entries.push({ path: `${folder}/${path}`, content, executable: false });
+  }
+  for (const { path, text, executable } of claudePlugin()) {
+    const content = new TextEncoder().encode(text);
+    entries.push({ path: `${folder}/claude-plugin/${path}`, content, executable });
   }
   return withoutOrigin(gzipSync(tar(entries), { level, library: "libdeflate" } as never));
 }

@@ -1,6 +1,6 @@
-import { lstatSync, mkdirSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, realpathSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { homedir } from "node:os";
-import { dirname, isAbsolute, join } from "node:path";
+import { basename, delimiter, dirname, isAbsolute, join } from "node:path";
 
 /**
  * The one path of the executable that is ever written into a settings file, which upgrades
@@ -18,14 +18,27 @@ export function stablePath(env: Record<string, string | undefined> = process.env
 }
 
 /**
- * Makes the stable path lead to `executable` where nothing is there yet. What a download has put
- * there stays. Throws the system's error.
+ * Makes the stable path lead to the executable that runs, where it leads nowhere yet. What a download
+ * has put there stays. Throws the system's error.
  */
-export function ensureStablePath(executable = process.execPath, path = stablePath()): void {
-  if (lstatSync(path, { throwIfNoEntry: false })) return;
+export function ensureStablePath(path = stablePath()): void {
+  if (existsSync(path)) return;
   mkdirSync(dirname(path), { recursive: true });
   const draft = `${path}.${process.pid}`;
   rmSync(draft, { force: true });
-  symlinkSync(executable, draft);
+  symlinkSync(lastingName(process.execPath), draft);
   renameSync(draft, path);
+}
+
+/**
+ * The name on $PATH that leads to the executable, if there is one: a package manager keeps that, and
+ * removes the folder of the version that is run now.
+ */
+function lastingName(executable: string): string {
+  const real = realpathSync(executable);
+  const folders = (process.env["PATH"] ?? "")
+    .split(delimiter)
+    .filter((folder) => isAbsolute(folder));
+  const names = folders.map((folder) => join(folder, basename(executable)));
+  return names.find((name) => existsSync(name) && realpathSync(name) === real) ?? executable;
 }

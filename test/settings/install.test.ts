@@ -99,10 +99,26 @@ describe("install-hooks", () => {
   test("an upgrade that re-points the stable path orphans nothing", async () => {
     await install();
     const stable = join(home, ".local/share/claude-code.nvim/bin/claude-code-nvim");
+    const next = join(home, "claude-code-nvim-9");
+    writeFileSync(next, "");
     rmSync(stable);
-    symlinkSync("/opt/claude-code-nvim-9", stable);
+    symlinkSync(next, stable);
     expect((await install()).stdout).toContain("in place already");
-    expect(readlinkSync(stable)).toBe("/opt/claude-code-nvim-9");
+    await run("install-hooks", ["--yes", "--claude-md"]);
+    expect(readlinkSync(stable)).toBe(next);
+  });
+
+  test("a package manager's lasting name is preferred to the folder of one version", async () => {
+    const bin = join(home, "brew/bin");
+    mkdirSync(bin, { recursive: true });
+    symlinkSync(EXECUTABLE, join(bin, "claude-code-nvim"));
+    await run("install-hooks", ["--yes"], project, { PATH: `${bin}:/usr/bin:/bin` });
+    const stable = join(home, ".local/share/claude-code.nvim/bin/claude-code-nvim");
+    expect(readlinkSync(stable)).toBe(join(bin, "claude-code-nvim"));
+    // It was removed: the next time the path leads to what there is.
+    rmSync(join(bin, "claude-code-nvim"));
+    await install("--claude-md");
+    expect(readlinkSync(stable)).toBe(EXECUTABLE);
   });
 
   test("twice changes nothing more, and uninstalling restores every byte", async () => {
