@@ -138,7 +138,7 @@ end
 
 local function check_terminal()
   local provider = require("claude-code.config").get().terminal.provider
-  if provider == "snacks" and not pcall(require, "snacks.terminal") then
+  if provider == "snacks" and not pcall(require, "snacks") then
     health.error(
       'terminal.provider is "snacks", but folke/snacks.nvim is not installed',
       'install it, or set terminal.provider to "native"'

@@ -58,18 +58,6 @@ local function type_into()
   end
 end
 
----@param code integer
-local function say_end(code)
-  local notify = require("claude-code.notify")
-  if code == 0 then
-    notify.info("Claude has ended; :ClaudeCode starts it again")
-  else
-    local text = "Claude ended with code %d; its last words are in its window, :ClaudeCode starts "
-      .. "it again"
-    notify.warn(text:format(code))
-  end
-end
-
 ---@param buf? integer
 local function discard(buf)
   if buf and api.nvim_buf_is_valid(buf) then
@@ -90,7 +78,7 @@ local function on_exit(ended, code)
   else
     remains = ended.buf
   end
-  say_end(code)
+  require("claude-code.terminal.farewell").say(code)
 end
 
 --- Terminal mode comes back with the window, unless it was left to read.

@@ -15,8 +15,24 @@ local function job()
   return vim.fn.jobwait({ channel }, 0)[1] == -1 and channel or nil
 end
 
+--- snacks.nvim would call every end but a good one a failure, ours included.
+---@param opened table
+local function follow_end(opened)
+  opened:on("TermClose", function()
+    if terminal ~= opened then
+      return -- we ended it
+    end
+    terminal = nil
+    local code = vim.v.event.status
+    if code == 0 then
+      opened:close()
+    end
+    require("claude-code.terminal.farewell").say(code)
+  end, { buf = true })
+end
+
 function M.open(command, env)
-  local ok, snacks = pcall(require, "snacks.terminal")
+  local ok, snacks = pcall(require, "snacks")
   if not ok then
     return false,
       'terminal.provider is "snacks", but folke/snacks.nvim is not installed; install it, or set '
@@ -24,14 +40,15 @@ function M.open(command, env)
   end
   local options = require("claude-code.config").get().terminal
   local beside = options.position == "left" or options.position == "right"
-  terminal = snacks.open(command, {
+  terminal = snacks.terminal.open(command, {
     env = env,
-    interactive = true,
+    auto_close = false,
     win = {
       position = options.position,
       [beside and "width" or "height"] = options.size,
     },
   })
+  follow_end(terminal)
   return job() ~= nil, "snacks.nvim opened no terminal for Claude"
 end
 
@@ -40,16 +57,19 @@ function M.is_open()
 end
 
 function M.close()
-  local channel = job()
-  if channel then
-    vim.fn.jobstop(channel)
-    terminal:close()
-    terminal = nil
+  local ending = terminal
+  terminal = nil
+  if ending then
+    -- With its buffer goes the job.
+    ending:close()
   end
 end
 
+--- From anywhere to the terminal, and back.
 function M.focus()
-  if terminal then
+  if terminal and vim.api.nvim_get_current_buf() == terminal.buf then
+    vim.cmd.wincmd("p")
+  elseif terminal then
     terminal:show()
     terminal:focus()
     vim.cmd.startinsert()
