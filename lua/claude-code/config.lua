@@ -228,7 +228,7 @@ local download_url = {
 local function diff_key(action, default, effect)
   return {
     key = "diff.keys." .. action,
-    type = t.any_of(t.string, t.list_of(t.string), t.disabled),
+    type = t.any_of(t.string, t.list_of(t.string), t.one_of(false)),
     default = default,
     description = ("In a diff, this key, or each of these, %s. `false`: no key."):format(effect),
   }

@@ -7,6 +7,7 @@ export interface Ended {
   id: number;
   outcome: "accepted" | "rejected";
   lines?: string[];
+  newline?: boolean;
 }
 
 export interface WireDelta {

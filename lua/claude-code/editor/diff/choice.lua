@@ -8,7 +8,10 @@ local highlights = require("claude-code.editor.diff.highlights")
 local hunks = require("claude-code.editor.diff.hunks")
 local say = require("claude-code.editor.say")
 
-local NAMESPACE = api.nvim_create_namespace("claude-code.diff.choice")
+---Lines missing at the end have a namespace of their own: the line they belong to may stand for the
+---lines missing above it, too.
+local MIDDLE = api.nvim_create_namespace("claude-code.diff.choice")
+local TAIL = api.nvim_create_namespace("claude-code.diff.choice.tail")
 
 local M = {}
 
@@ -25,6 +28,25 @@ local function viewed(session)
   return win, side
 end
 
+---@class claude-code.Stand where the person was brought; of two hunks on a line it tells which
+---@field index integer
+---@field tick integer changedtick of the proposal
+---@field win integer
+---@field line integer
+
+---@param session claude-code.Diff
+---@param win integer
+---@param line integer
+---@return integer? index
+local function stood_on(session, win, line)
+  local stand = session.stand
+  local valid = stand
+    and stand.win == win
+    and stand.line == line
+    and stand.tick == api.nvim_buf_get_changedtick(session.new_buf)
+  return valid and stand.index or nil
+end
+
 ---@param session claude-code.Diff
 ---@return integer? index of the hunk under the cursor
 ---@return integer nearest index of the last one at or above the cursor, 0 if there is none
@@ -33,7 +55,7 @@ function M.current(session)
   local list = hunks.of(session).list
   local line = api.nvim_win_get_cursor(win)[1]
   local count = api.nvim_buf_line_count(api.nvim_win_get_buf(win))
-  local index = hunks.at(list, side, line, count)
+  local index = stood_on(session, win, line) or hunks.at(list, side, line, count)
   return index, index or hunks.before(list, side, line)
 end
 
@@ -46,7 +68,13 @@ local function go_to(session, index)
   api.nvim_win_call(win, function()
     vim.cmd("normal! m'")
   end)
-  api.nvim_win_set_cursor(win, { math.min(line, count), 0 })
+  line = math.min(line, count)
+  api.nvim_win_set_cursor(win, { line, 0 })
+  local tick = api.nvim_buf_get_changedtick(session.new_buf)
+  session.stand = { index = index, tick = tick, win = win, line = line }
+  if session.place.layout.reveal then
+    session.place.layout.reveal(session)
+  end
 end
 
 ---@param session claude-code.Diff
@@ -65,25 +93,49 @@ end
 
 ---@param session claude-code.Diff
 ---@param hunk claude-code.Hunk
----@return integer? mark id
-local function mark_of(session, hunk)
+---@return integer namespace of the marks that belong to it
+---@return integer first 0-based row of those marks
+---@return integer last
+local function place_of(session, hunk)
   local first, last = hunks.span(hunk, "new")
   local count = api.nvim_buf_line_count(session.new_buf)
-  first, last = math.min(first, count), math.min(last, count)
-  local found = api.nvim_buf_get_extmarks(
-    session.new_buf,
-    NAMESPACE,
-    { first - 1, 0 },
-    { last - 1, -1 },
-    { limit = 1 }
-  )
-  return found[1] and found[1][1]
+  if first > count then
+    return TAIL, count - 1, count - 1
+  end
+  return MIDDLE, first - 1, last - 1
+end
+
+---@param session claude-code.Diff
+---@param hunk claude-code.Hunk
+---@return integer? mark id
+---@return integer namespace
+local function mark_of(session, hunk)
+  local namespace, first, last = place_of(session, hunk)
+  local range = { { first, 0 }, { last, -1 } }
+  local found =
+    api.nvim_buf_get_extmarks(session.new_buf, namespace, range[1], range[2], { limit = 1 })
+  return found[1] and found[1][1], namespace
+end
+
+---@param session claude-code.Diff
+---@param hunk claude-code.Hunk
+---@return boolean there was one
+local function unmark(session, hunk)
+  local mark, namespace = mark_of(session, hunk)
+  return mark ~= nil and api.nvim_buf_del_extmark(session.new_buf, namespace, mark)
+end
+
+---@param session claude-code.Diff
+---@param namespace integer
+---@return boolean
+local function has_marks(session, namespace)
+  return #api.nvim_buf_get_extmarks(session.new_buf, namespace, 0, -1, { limit = 1 }) > 0
 end
 
 ---@param session claude-code.Diff
 ---@return integer count of hunks accepted by themselves
 function M.accepted(session)
-  if #api.nvim_buf_get_extmarks(session.new_buf, NAMESPACE, 0, -1, { limit = 1 }) == 0 then
+  if not has_marks(session, MIDDLE) and not has_marks(session, TAIL) then
     return 0
   end
   return vim.iter(hunks.of(session).list):fold(0, function(count, hunk)
@@ -129,10 +181,7 @@ function M.drop(session)
     return
   end
   local hunk = hunks.of(session).list[index]
-  local mark = mark_of(session, hunk)
-  if mark then
-    api.nvim_buf_del_extmark(session.new_buf, NAMESPACE, mark)
-  end
+  unmark(session, hunk)
   close_undo_block(session.new_buf)
   put_back(session, hunk)
   if hunks.of(session).list[index] then
@@ -148,13 +197,11 @@ function M.accept(session)
     return
   end
   local list = hunks.of(session).list
-  local mark = mark_of(session, list[index])
-  if mark then
-    api.nvim_buf_del_extmark(session.new_buf, NAMESPACE, mark)
+  if unmark(session, list[index]) then
     return
   end
-  local line = math.min(hunks.span(list[index], "new"), api.nvim_buf_line_count(session.new_buf))
-  api.nvim_buf_set_extmark(session.new_buf, NAMESPACE, line - 1, 0, {
+  local namespace, row = place_of(session, list[index])
+  api.nvim_buf_set_extmark(session.new_buf, namespace, row, 0, {
     virt_text = { { " ✓ accepted ", highlights.name("Accepted") } },
     virt_text_pos = "right_align",
   })

@@ -53,6 +53,7 @@ local EDITING_OPTIONS = {
 ---@field new_buf? integer
 ---@field place? claude-code.DiffPlace where it is shown
 ---@field ready_at? number vim.uv.now() from which on keys count
+---@field stand? claude-code.Stand
 ---@field seen? boolean it was on screen before
 ---@field hinted? boolean the person was told that this write accepts nothing
 ---@field announced? boolean the person was told that it waits

@@ -20,6 +20,7 @@ local M = {}
 ---@field close fun(session: claude-code.Diff)
 ---@field attach? fun(session: claude-code.Diff) its own autocommands
 ---@field refresh? fun(session: claude-code.Diff) the proposal was edited
+---@field reveal? fun(session: claude-code.Diff) the cursor was brought to a hunk
 
 ---@param name claude-code.DiffLayout
 ---@return claude-code.DiffLayoutModule

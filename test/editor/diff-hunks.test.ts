@@ -1,0 +1,334 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import fc from "fast-check";
+import { rebuild } from "../../src/diff/proposal";
+import { eventually } from "../support/eventually";
+import { NEOVIMS } from "../support/neovim";
+import { Attached, type Ended } from "./attached";
+
+// A machine that is busy with other tests is slow; how long things take is not what is tested.
+setDefaultTimeout(60_000);
+
+const UI = { width: 150, height: 40 };
+const LAYOUTS = ["vertical", "horizontal", "tab", "inline"] as const;
+
+const OLD = Array.from({ length: 60 }, (_, i) => `line ${i + 1}\n`).join("");
+/** A change, an addition, a deletion. */
+const NEW = OLD.replace("line 10\n", "LINE 10\n")
+  .replace("line 30\n", "line 30\nadded\n")
+  .replace("line 50\n", "");
+
+/** What the client gets as the final text. */
+function final(proposal: string, end: Ended): string {
+  return end.lines ? rebuild(proposal, end.lines, end.newline) : proposal;
+}
+
+/** A text made of hunks with common lines between them; each line is unlike all others. */
+interface Made {
+  hunks: { old: string[]; new: string[]; chosen: boolean }[];
+  /** Does the text begin and end with a common line? */
+  head: boolean;
+  tail: boolean;
+  eol: "\n" | "\r\n";
+  bom: boolean;
+  oldNewline: boolean;
+  newNewline: boolean;
+}
+
+const made: fc.Arbitrary<Made> = fc.record({
+  hunks: fc.array(
+    fc
+      .record({ old: fc.nat(3), new: fc.nat(3), chosen: fc.boolean() })
+      .filter((sizes) => sizes.old + sizes.new > 0)
+      .map((sizes) => ({
+        old: Array.from({ length: sizes.old }, (_, i) => `old ${i}`),
+        new: Array.from({ length: sizes.new }, (_, i) => `neu ${i} ä😀`),
+        chosen: sizes.chosen,
+      })),
+    { minLength: 1, maxLength: 6 },
+  ),
+  head: fc.boolean(),
+  tail: fc.boolean(),
+  eol: fc.constantFrom("\n", "\r\n"),
+  bom: fc.boolean(),
+  oldNewline: fc.boolean(),
+  newNewline: fc.boolean(),
+});
+
+/** The text in which each hunk has the side that `side` names. */
+function text(from: Made, side: (hunk: Made["hunks"][number]) => "old" | "new"): string {
+  const lines: { text: string; side?: "old" | "new" }[] = [];
+  from.hunks.forEach((hunk, i) => {
+    if (i > 0 || from.head) lines.push({ text: `common ${i}` });
+    for (const line of hunk[side(hunk)]) lines.push({ text: `${line} of ${i}`, side: side(hunk) });
+  });
+  if (from.tail) lines.push({ text: "the end" });
+  const last = lines.at(-1);
+  // A common last line has its newline in both; otherwise each side has its own.
+  const newline =
+    last?.side === "old" ? from.oldNewline : last?.side === "new" ? from.newNewline : true;
+  const body =
+    lines.map((line) => line.text).join(from.eol) + (lines.length > 0 && newline ? from.eol : "");
+  return (from.bom ? "\uFEFF" : "") + body;
+}
+
+for (const version of NEOVIMS) {
+  describe(version.name, () => {
+    test("what is accepted are exactly the chosen hunks, byte for byte", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      await a.attach();
+      let round = 0;
+      const cases = fc.sample(made, { numRuns: 60, seed: 20261121 });
+      for (const sample of cases) {
+        const path = a.file(
+          "main.txt",
+          text(sample, () => "old"),
+        );
+        const proposal = text(sample, () => "new");
+        const wanted = text(sample, (hunk) => (hunk.chosen ? "new" : "old"));
+        const byDropping = ++round % 2 === 0;
+        const layout = LAYOUTS[round % LAYOUTS.length];
+        await a.configure(`{ diff = { layout = "${layout}" } }`);
+        const id = await a.propose(path, proposal);
+        // The cursor stands on the first hunk, and goes on to the next by itself.
+        const keys = sample.hunks.map((hunk) => {
+          if (hunk.chosen) return byDropping ? "]c" : "ga";
+          return byDropping ? "gr" : "]c";
+        });
+        await a.nvim.type(keys.join(""));
+        await a.nvim.type("<CR>");
+        const end = await a.outcome(id);
+        await a.cleared();
+        const chosen = sample.hunks.filter((hunk) => hunk.chosen).length;
+        const context = { round, layout, byDropping, sample };
+        if (chosen === 0 && byDropping)
+          expect({ ...context, end: end.outcome }).toEqual({ ...context, end: "rejected" });
+        else {
+          const expected = chosen === 0 ? proposal : wanted;
+          expect({ ...context, end: end.outcome, text: final(proposal, end) }).toEqual({
+            ...context,
+            end: "accepted",
+            text: expected,
+          });
+        }
+      }
+    });
+
+    test("[c and ]c in each layout, with counts, from each side; the bar tells where", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      const path = a.file("main.txt", OLD);
+      await a.edit(path);
+      await a.attach();
+      const at = (line: number, hunk: number) =>
+        eventually(`line ${line}, hunk ${hunk}`, async () => {
+          const bars = await a.nvim.lua<string>(
+            `local bars = {} for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
+              table.insert(bars, vim.api.nvim_eval_statusline(vim.wo[win].winbar, { winid = win, use_winbar = true }).str) end
+            return table.concat(bars, "|")`,
+          );
+          expect(bars).toContain(`hunk ${hunk}/3`);
+          expect(await a.nvim.lua("return vim.fn.line('.')")).toBe(line);
+          return true;
+        });
+      for (const layout of LAYOUTS) {
+        await a.configure(`{ diff = { layout = "${layout}" } }`);
+        const id = await a.propose(path, NEW);
+        await at(10, 1);
+        await a.nvim.type("]c");
+        await at(31, 2);
+        await a.nvim.type("]c");
+        await at(51, 3);
+        await a.nvim.type("]c");
+        await at(51, 3);
+        await a.nvim.type("2[c");
+        await at(10, 1);
+        await a.nvim.type("20G");
+        await at(20, 1);
+        await a.nvim.type("[c");
+        await at(10, 1);
+        await a.nvim.type("gg]c");
+        await at(10, 1);
+        if (layout !== "inline") {
+          await a.nvim.type("<C-w>p2]c");
+          await at(50, 3);
+          await a.nvim.type("[c");
+          await at(31, 2);
+        }
+        await a.nvim.type("q");
+        await a.outcome(id);
+        await a.cleared();
+      }
+    });
+
+    test("gr is undone by u; ga twice is as before; the bar says what <CR> takes", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      const path = a.file("main.txt", OLD);
+      await a.edit(path);
+      await a.attach();
+      for (const layout of ["inline", "tab"]) {
+        await a.configure(`{ diff = { layout = "${layout}" } }`);
+        const first = await a.propose(path, NEW);
+        const bar = (text: string) => eventually(text, async () => (await a.bar()).includes(text));
+        await a.nvim.type("gr");
+        await bar("+1 −1  hunk 1/2");
+        await a.nvim.type("gr");
+        await bar("+0 −1  hunk 1/1");
+        await a.nvim.type("u");
+        await bar("hunk 1/2");
+        await a.nvim.type("u");
+        await bar("+2 −2");
+        await a.nvim.type("ggga]cga");
+        await bar("accept 1 of 3 hunks");
+        await a.nvim.type("gg]cga");
+        await bar("<CR> accept  q");
+        await a.nvim.type("gggr<CR>");
+        expect(await a.outcome(first)).toEqual({ id: first, outcome: "accepted" });
+        await a.cleared();
+      }
+    });
+
+    test("edits go along with chosen hunks", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      const path = a.file("main.txt", OLD);
+      await a.attach();
+      await a.configure(`{ diff = { layout = "inline" } }`);
+      const id = await a.propose(path, NEW);
+      await a.nvim.type("A by me<Esc>ga<CR>");
+      expect(final(NEW, await a.outcome(id))).toBe(OLD.replace("line 10\n", "LINE 10 by me\n"));
+    });
+
+    test("by commands, from Claude's terminal too", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      const path = a.file("main.txt", OLD);
+      await a.edit(path);
+      await a.nvim.command("vsplit | terminal cat");
+      await a.attach();
+      const id = await a.propose(path, NEW);
+      await a.nvim.command("ClaudeCodeDiffHunkDrop");
+      await a.nvim.command("wincmd p | wincmd p");
+      const terminal =
+        "for _, w in ipairs(vim.api.nvim_list_wins()) do if vim.bo[vim.api.nvim_win_get_buf(w)].buftype == 'terminal' then vim.api.nvim_set_current_win(w) end end";
+      await a.nvim.lua(terminal);
+      await a.nvim.command("ClaudeCodeDiffHunkAccept");
+      await a.nvim.command("ClaudeCodeDiffAccept");
+      expect(final(NEW, await a.outcome(id))).toBe(OLD.replace("line 30\n", "line 30\nadded\n"));
+      await a.cleared();
+      await a.nvim.command("ClaudeCodeDiffHunkDrop");
+      await eventually("the message", async () =>
+        (await a.messages()).includes("no diff is waiting"),
+      );
+    });
+
+    test("a proposal that differs in line ends or the last newline only is accepted as it is", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      await a.attach();
+      for (const [old, proposal] of [
+        ["a\nb", "a\nb\n"],
+        ["a\r\nb\r\n", "a\nb\n"],
+        ["a\n", "a\n"],
+        ["", "\n"],
+        ["\uFEFFa\n", "a\n"],
+      ] as const) {
+        const id = await a.propose(a.file("main.txt", old), proposal);
+        await a.nvim.type("grga]c<CR>");
+        expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
+        await a.cleared();
+      }
+    });
+
+    test("mixed line ends: lines put back keep theirs", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      await a.attach();
+      const path = a.file("main.txt", "one\r\ntwo\r\nthree\r\n");
+      const proposal = "ONE\r\ntwo\r\nTHREE\n";
+      const id = await a.propose(path, proposal);
+      await a.nvim.type("gr<CR>");
+      expect(final(proposal, await a.outcome(id))).toBe("one\r\ntwo\r\nTHREE\n");
+    });
+
+    test("a new file: dropped is rejected", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      await a.attach();
+      for (const layout of LAYOUTS) {
+        await a.configure(`{ diff = { layout = "${layout}" } }`);
+        const id = await a.propose(a.path("new.txt"), "a\nb\n");
+        expect(await a.bar()).toContain("(new file)");
+        await a.nvim.type("gr:w<CR>");
+        expect((await a.outcome(id)).outcome).toBe("rejected");
+        await a.cleared();
+      }
+    });
+
+    test("diff.keys: other keys, several, none", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      const path = a.file("main.txt", OLD);
+      await a.edit(path);
+      await a.attach();
+      await a.configure(
+        `{ diff = { keys = { accept = { "<Space>y", "<F2>" }, reject = false, drop_hunk = "<Space>d" } } }`,
+      );
+      const id = await a.propose(path, NEW);
+      await eventually("the keys in the bar", async () =>
+        (await a.bar()).includes("<Space>y accept"),
+      );
+      await a.nvim.type("qaq<Space>d<F2>");
+      expect(final(NEW, await a.outcome(id))).toBe(NEW.replace("LINE 10", "line 10"));
+      await a.cleared();
+    });
+
+    test("several wait: the next and the previous one, edits kept, each answered to its own", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      const paths = ["a.txt", "b.txt", "c.txt"].map((name) => a.file(name, OLD));
+      await a.edit(paths[0] as string);
+      await a.attach();
+      const before = await a.picture();
+      await a.nvim.lua(
+        `_G.opened = 0 vim.api.nvim_create_autocmd("User", { pattern = "ClaudeCodeDiffOpened", callback = function() opened = opened + 1 end })`,
+      );
+      const ids: number[] = [];
+      for (const [i, path] of paths.entries())
+        ids.push(await a.propose(path, NEW, { client: i + 1 }));
+      const bar = (text: string) => eventually(text, async () => (await a.bar()).includes(text));
+      await bar("[1/3] a.txt");
+      await a.nvim.type("A mine<Esc>");
+      await a.nvim.type("]f");
+      await bar("[2/3] b.txt");
+      await a.nvim.type("[f");
+      await bar("[1/3] a.txt");
+      await a.nvim.type("[f");
+      await bar("[3/3] c.txt");
+      await a.nvim.command("ClaudeCodeDiffNext");
+      await bar("[1/3] a.txt");
+      await a.nvim.command("ClaudeCodeDiffPrevious");
+      await bar("[3/3] c.txt");
+      await a.nvim.type("q");
+      expect((await a.outcome(ids[2] as number)).outcome).toBe("rejected");
+      await bar("[1/3] a.txt");
+      expect(await a.nvim.lua("return require('claude-code.editor.diff').count()")).toBe(2);
+      await a.nvim.type("]f");
+      await bar("[2/3] b.txt");
+      // One that was looked at and waits is closed by the executable.
+      expect(await a.call("diff_close", { ids: [ids[1]] })).toBe(1);
+      await bar("[1/3] a.txt");
+      await a.nvim.type("<CR>");
+      const end = await a.outcome(ids[0] as number);
+      expect(final(NEW, end)).toBe(NEW.replace("LINE 10\n", "LINE 10 mine\n"));
+      await a.cleared();
+      expect(await a.picture()).toEqual(before);
+      expect(await a.nvim.lua("return opened")).toBe(3);
+    });
+
+    test("one that waits with the person's edits is accepted from outside with them", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      const paths = ["a.txt", "b.txt"].map((name) => a.file(name, OLD));
+      await a.attach();
+      const ids: number[] = [];
+      for (const path of paths) ids.push(await a.propose(path, NEW));
+      await a.nvim.type("gr]f");
+      await eventually("the other", async () => (await a.bar()).includes("b.txt"));
+      await a.nvim.lua("require('claude-code.editor').accept(...)", ids[0]);
+      expect(final(NEW, await a.outcome(ids[0] as number))).toBe(NEW.replace("LINE 10", "line 10"));
+      await a.nvim.type("q");
+      await a.cleared();
+    });
+  });
+}
