@@ -50,6 +50,13 @@ local function compute(old, new)
   return list
 end
 
+---@param old string[] lines
+---@param new string[]
+---@return claude-code.Hunk[]
+function M.between(old, new)
+  return compute(joined(old), joined(new))
+end
+
 ---Keeps what is known until the proposal is edited.
 ---@param session claude-code.Diff
 ---@return claude-code.HunkCache

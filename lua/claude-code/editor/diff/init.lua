@@ -200,7 +200,7 @@ local function tell(session, outcome)
   local result = accepted and session:result() or {}
   if accepted then
     local reload = require("claude-code.editor.reload")
-    if merge.is_done(session) then
+    if merge.holds_edits(session) then
       reload.let_go(session.target)
     end
     -- First of all: once the answer is out the file may change at any time.

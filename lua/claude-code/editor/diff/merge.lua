@@ -1,6 +1,7 @@
 --- The proposal was made from the file on disk. Unsaved edits of that file, in its buffer, are
 --- merged into the proposal on demand: three ways, by git, with the file on disk as the base.
 local api = vim.api
+local hunks = require("claude-code.editor.diff.hunks")
 local path = require("claude-code.editor.path")
 local say = require("claude-code.editor.say")
 
@@ -16,6 +17,7 @@ local M = {}
 ---@class claude-code.Merge
 ---@field undo integer number of the change of the proposal that merged
 ---@field tick integer changedtick of the file's buffer
+---@field conflicts integer
 
 ---@param lines string[]
 ---@return string file
@@ -50,14 +52,26 @@ local function merge_lines(texts)
 end
 
 ---@param session claude-code.Diff
+---@return string[][] lines of the edits, the base, the proposal as it is now
+local function texts_of(session)
+  return {
+    api.nvim_buf_get_lines(session.target, 0, -1, false),
+    session.old.lines,
+    api.nvim_buf_get_lines(session.new_buf, 0, -1, false),
+  }
+end
+
+---@param session claude-code.Diff
 ---@param lines string[]
-local function put(session, lines)
+---@param conflicts integer
+local function put(session, lines, conflicts)
   local buf = session.new_buf
   vim.bo[buf].undolevels = vim.bo[buf].undolevels
   api.nvim_buf_set_lines(buf, 0, -1, false, lines)
   session.merge = {
     undo = api.nvim_buf_call(buf, vim.fn.undotree).seq_cur,
     tick = api.nvim_buf_get_changedtick(session.target),
+    conflicts = conflicts,
   }
 end
 
@@ -95,6 +109,44 @@ function M.is_done(session)
   return leads(tree.entries, merge.undo, tree.seq_cur)
 end
 
+---@param edit claude-code.Hunk of the base and the buffer
+---@param change claude-code.Hunk of the buffer and the proposal
+---@param base string[]
+---@param proposal string[]
+---@return boolean does the change touch what the edit made of these lines?
+local function undoes(edit, change, base, proposal)
+  if edit.new_count > 0 then
+    return change.old_count > 0
+      and change.old < edit.new + edit.new_count
+      and edit.new < change.old + change.old_count
+  end
+  -- Lines that the edit deleted are there again.
+  local deleted = vim.list_slice(base, edit.old, edit.old + edit.old_count - 1)
+  local added = vim.list_slice(proposal, change.new, change.new + change.new_count - 1)
+  return vim.iter(added):any(function(line)
+    return vim.tbl_contains(deleted, line)
+  end)
+end
+
+---May the buffer take over what is accepted? Not if its edits were dropped again, or edited, as
+---hunks of the merge. How conflicts were resolved is the person's decision.
+---@param session claude-code.Diff
+---@return boolean
+function M.holds_edits(session)
+  if not M.is_done(session) then
+    return false
+  elseif session.merge.conflicts > 0 then
+    return true
+  end
+  local mine, base, proposal = unpack(texts_of(session))
+  local changes = hunks.between(mine, proposal)
+  return not vim.iter(hunks.between(base, mine)):any(function(edit)
+    return vim.iter(changes):any(function(change)
+      return undoes(edit, change, base, proposal)
+    end)
+  end)
+end
+
 ---@param session claude-code.Diff
 ---@return boolean are there marks of conflicts of a merge?
 function M.has_conflicts(session)
@@ -115,15 +167,13 @@ function M.run(session)
   elseif M.is_done(session) then
     return say.info("the unsaved edits are merged already")
   end
-  local edits = api.nvim_buf_get_lines(buf, 0, -1, false)
-  local proposal = api.nvim_buf_get_lines(session.new_buf, 0, -1, false)
-  local lines, conflicts = merge_lines({ edits, session.old.lines, proposal })
+  local lines, conflicts = merge_lines(texts_of(session))
   if not lines then
     return say.warn(
       ("%s: your edits stay in the buffer; the diff is without them"):format(conflicts)
     )
   end
-  put(session, lines)
+  put(session, lines, conflicts --[[@as integer]])
   if conflicts == 0 then
     say.info("your unsaved edits are in the proposal now; u undoes that")
   else
