@@ -19,6 +19,8 @@ export interface ClaudeOptions {
   /** The editor's port, as a terminal inside Neovim would hand it on. */
   port?: number;
   args?: string[];
+  /** A further CLI in a home that is in use, by the name of its debug log. */
+  further?: string;
 }
 
 /** The genuine CLI at its prompt, in a terminal and a home of its own. */
@@ -29,8 +31,8 @@ export class Claude {
   ) {}
 
   static async start(options: ClaudeOptions): Promise<Claude> {
-    await prepareClaudeHome(options.home, options.project);
-    const log = join(options.home, "claude-debug.log");
+    if (!options.further) await prepareClaudeHome(options.home, options.project);
+    const log = join(options.home, options.further ?? "claude-debug.log");
     await appendFile(log, "");
     const env = claudeEnv(options.home, options.model.url);
     if (options.port !== undefined) env.CLAUDE_CODE_SSE_PORT = String(options.port);

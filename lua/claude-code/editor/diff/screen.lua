@@ -5,7 +5,6 @@ local focus = require("claude-code.editor.diff.focus")
 local keys = require("claude-code.editor.diff.keys")
 local layouts = require("claude-code.editor.diff.layout")
 local live = require("claude-code.editor.diff.live")
-local path = require("claude-code.editor.path")
 local say = require("claude-code.editor.say")
 local shots = require("claude-code.editor.diff.shot")
 local winbar = require("claude-code.editor.diff.winbar")
@@ -48,8 +47,8 @@ local function make_windows(session, except)
   session.place = layout.open(session, except)
   session.place.layout = layout
   if name ~= wanted then
-    local text = "%s is shown %s: the layout %q has too little room"
-    say.info(text:format(path.base(session.new_path), name, wanted))
+    -- Brief: it is read in narrow windows.
+    say.info(("shown %s: too little room for %q"):format(name, wanted))
   end
 end
 

@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Claude } from "../support/claude";
+import { Model } from "../support/model";
+import { newsText } from "../support/model-request";
+import { insideNamespace, testInsideNamespace } from "../support/namespace";
+import { NEOVIMS, type NeovimVersion } from "../support/toolchain";
+import { edit, read, say } from "../support/turns";
+import { type Bench, startBench } from "./bench";
+import { eventually } from "./eventually";
+import type { Layout } from "./neovim";
+
+/* Two genuine CLIs (Claude Code 2.1.330) in one Neovim, each with a model of its own. */
+const WHOLE_RUN_MS = 240_000;
+const CASE_MS = 45_000;
+/** Of an edit "… proposed changes before accepting them", of a write "… content before accepting it". */
+const MODIFIED = /The user modified your proposed (changes|content) before accepting/;
+
+const LINES = Array.from({ length: 30 }, (_, i) => `line ${i + 1}`);
+const TEXT = `${LINES.join("\n")}\n`;
+
+if (insideNamespace()) {
+  describe.each(NEOVIMS)("two sessions in $name", twoSessions);
+} else {
+  test(
+    "two sessions of the genuine CLI, in a network namespace of its own",
+    () => testInsideNamespace(import.meta.path, WHOLE_RUN_MS),
+    WHOLE_RUN_MS + 5000,
+  );
+}
+
+function twoSessions(version: NeovimVersion) {
+  let bench: Bench;
+  let second: { claude: Claude; model: Model };
+  let before: Layout;
+
+  beforeAll(async () => {
+    bench = await startBench(version, { "a.txt": TEXT, "b.txt": TEXT });
+    const model = new Model();
+    const { project, home, lock } = bench;
+    const claude = await Claude.start({ project, home, model, port: lock.port, further: "b.log" });
+    second = { claude, model };
+    await claude.waitForEditor();
+  }, CASE_MS);
+
+  afterAll(async () => {
+    await second?.claude.close();
+    second?.model.stop();
+    await bench?.dispose();
+  }, CASE_MS);
+
+  beforeEach(async () => {
+    await bench.claude.recover();
+    for (const name of ["a.txt", "b.txt"]) await writeFile(file(name), TEXT);
+    await bench.neovim.lua("vim.cmd.checktime() return true");
+    before = await bench.neovim.layout();
+  }, CASE_MS);
+
+  const file = (name: string) => join(bench.project, name);
+  const onDisk = (name: string) => readFile(file(name), "utf8");
+
+  /** What stands above the diff, as drawn. */
+  const bar = () =>
+    bench.neovim.lua<string>(
+      "return vim.api.nvim_eval_statusline(vim.wo.winbar, { use_winbar = true, winid = vim.api.nvim_get_current_win() }).str",
+    );
+  const showing = (words: RegExp) =>
+    eventually(async () => words.test(await bar()), true, CASE_MS / 3);
+
+  async function propose(who: { claude: Claude; model: Model }, name: string, news: string[]) {
+    const edits = news.flatMap((line) => edit(file(name), `${line}\n`, `${line.toUpperCase()}\n`));
+    who.model.script([read(file(name)), edits, say("Done.")]);
+    await who.claude.prompt(`Change ${name}`);
+  }
+
+  test(
+    "edits of both wait in a row; each hears of its own alone",
+    async () => {
+      const { neovim } = bench;
+      await propose(bench, "a.txt", ["line 3"]);
+      await showing(/ a\.txt .*hunk 1\/1/);
+      await propose(second, "b.txt", ["line 7"]);
+      await showing(/\[1\/2\] a\.txt/);
+      await neovim.terminal.type("]f");
+      await showing(/\[2\/2\] b\.txt/);
+      await neovim.terminal.press("Enter");
+      const heard = newsText(
+        await second.model.nextRequest((r) => newsText(r).includes("updated")),
+      );
+      expect(heard).not.toMatch(MODIFIED);
+      await eventually(() => onDisk("b.txt"), TEXT.replace("line 7\n", "LINE 7\n"));
+      await showing(/\[1\/2\] a\.txt/);
+      expect(await onDisk("a.txt")).toBe(TEXT);
+      await neovim.terminal.press("q");
+      await bench.claude.waitForIdle();
+      expect(await onDisk("a.txt")).toBe(TEXT);
+      await eventually(() => neovim.layout(), before);
+    },
+    CASE_MS,
+  );
+
+  test(
+    "a prompt to one leaves the other's diff alone",
+    async () => {
+      await propose(bench, "a.txt", ["line 3"]);
+      await showing(/ a\.txt .*hunk 1\/1/);
+      second.model.script([say("Hello, human.")]);
+      await second.claude.prompt("Hello");
+      await second.claude.terminal.waitFor("Hello, human.");
+      await second.claude.waitForIdle();
+      await showing(/ a\.txt .*hunk 1\/1/);
+      await bench.neovim.terminal.press("Enter");
+      await eventually(() => onDisk("a.txt"), TEXT.replace("line 3\n", "LINE 3\n"));
+      await eventually(() => bench.neovim.layout(), before);
+    },
+    CASE_MS,
+  );
+
+  test(
+    "one hunk of an edit dropped: the CLI writes the rest, to the byte",
+    async () => {
+      bench.model.script([
+        read(file("a.txt")),
+        [{ tool: "Write", input: { file_path: file("a.txt"), content: changed(3, 12, 25) } }],
+        say("Done."),
+      ]);
+      await bench.claude.prompt("Change three lines");
+      await showing(/hunk 1\/3/);
+      await bench.neovim.terminal.type("]cgr");
+      await showing(/hunk 2\/2/);
+      await bench.neovim.terminal.press("Enter");
+      const heard = newsText(await bench.model.nextRequest((r) => newsText(r).includes("updated")));
+      expect(heard).toMatch(MODIFIED);
+      await eventually(() => onDisk("a.txt"), changed(3, 25));
+      await eventually(() => bench.neovim.layout(), before);
+    },
+    CASE_MS,
+  );
+
+  test(
+    "one dies while both wait: its diff goes, the other's is answered",
+    async () => {
+      await propose(second, "b.txt", ["line 7"]);
+      await showing(/ b\.txt .*hunk 1\/1/);
+      await propose(bench, "a.txt", ["line 3"]);
+      await showing(/\[1\/2\] b\.txt/);
+      await second.claude.close();
+      await showing(/\[2\/2\] a\.txt/);
+      await bench.neovim.terminal.press("Enter");
+      await eventually(() => onDisk("a.txt"), TEXT.replace("line 3\n", "LINE 3\n"));
+      expect(await onDisk("b.txt")).toBe(TEXT);
+      await eventually(() => bench.neovim.layout(), before);
+    },
+    CASE_MS,
+  );
+}
+
+function changed(...numbers: number[]): string {
+  const lines = LINES.map((line, i) => (numbers.includes(i + 1) ? line.toUpperCase() : line));
+  return `${lines.join("\n")}\n`;
+}
