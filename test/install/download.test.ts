@@ -1,10 +1,22 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from "bun:test";
 import { utimesSync } from "node:fs";
 import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DataFolder, install, Publication } from "../support/installer";
 import { NEOVIMS, type NeovimVersion, type TestNeovim, temporaryFolder } from "../support/neovim";
+import { BUILD_MS } from "../support/release";
 import type { Behaviour } from "../support/release-server";
+
+setDefaultTimeout(BUILD_MS);
 
 /** The real archive of this machine, from a server on 127.0.0.1 that does what it should not. */
 let published: Publication;

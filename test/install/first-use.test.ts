@@ -1,11 +1,22 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from "bun:test";
 import { copyFile, mkdir, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
 import { DataFolder, install, Publication } from "../support/installer";
 import { isolatedEnv, NEOVIMS, type NeovimVersion, TestNeovim } from "../support/neovim";
-import { TestRelease } from "../support/release";
+import { BUILD_MS, TestRelease } from "../support/release";
+
+setDefaultTimeout(BUILD_MS);
 
 /** From a plugin without an executable to a session, and from one version to the next. */
 let published: Publication;
@@ -53,7 +64,7 @@ const failed = (neovim: TestNeovim) =>
   });
 
 const ready = (neovim: TestNeovim) =>
-  eventually("the server", async () => (await state(neovim)).state === "ready", 15_000);
+  eventually("the server", async () => (await state(neovim)).state === "ready", 60_000);
 
 /** A client of Claude's kind gets an answer. */
 async function serves(neovim: TestNeovim): Promise<string[]> {
@@ -114,7 +125,7 @@ describe("the first use", () => {
     await using neovim = await watched(version, options());
     await data.fetching(published.release.asset.file, neovim);
     await neovim.command("ClaudeCodeStop");
-    await eventually("the executable", () => data.installedVersion() === "0.1.0", 15_000);
+    await eventually("the executable", () => data.installedVersion() === "0.1.0", 60_000);
     expect((await state(neovim)).state).toBe("stopped");
   });
 

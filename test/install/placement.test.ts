@@ -1,4 +1,13 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from "bun:test";
 import { spawn } from "node:child_process";
 import { existsSync, readlinkSync, utimesSync } from "node:fs";
 import { chmod, mkdir, writeFile } from "node:fs/promises";
@@ -11,7 +20,9 @@ import {
   TestNeovim,
   temporaryFolder,
 } from "../support/neovim";
-import { NATIVE } from "../support/release";
+import { BUILD_MS, NATIVE } from "../support/release";
+
+setDefaultTimeout(BUILD_MS);
 
 /** Where an executable ends up, and that nothing on the way there can leave half of it. */
 let published: Publication;

@@ -1,4 +1,13 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from "bun:test";
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { chmod, copyFile, mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,7 +19,10 @@ import {
   TestNeovim,
   temporaryFolder,
 } from "../support/neovim";
+import { BUILD_MS } from "../support/release";
 import { ROOT } from "../support/toolchain";
+
+setDefaultTimeout(BUILD_MS);
 
 /** Installations without a plugin manager: `claude-code-nvim install` and install.sh. */
 let published: Publication;

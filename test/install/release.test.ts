@@ -12,7 +12,7 @@ import { readRepository } from "../../scripts/packaging/repository";
 import { tar } from "../../scripts/packaging/tar";
 import { TARGETS, targetsNamed } from "../../scripts/packaging/targets";
 import { temporaryFolder } from "../support/neovim";
-import { NATIVE, TestRelease } from "../support/release";
+import { BUILD_MS, NATIVE, TestRelease } from "../support/release";
 import { ROOT } from "../support/toolchain";
 
 /** What scripts/release builds. All targets: `scripts/release --check`. */
@@ -21,7 +21,7 @@ let release: TestRelease;
 
 beforeAll(async () => {
   release = await TestRelease.build();
-});
+}, BUILD_MS);
 
 const run = (...command: string[]) => {
   const { exitCode, stdout, stderr } = Bun.spawnSync(command);
@@ -95,7 +95,7 @@ describe("an executable for another system", () => {
   beforeAll(async () => {
     if (!DARWIN) throw new Error("no target darwin-x64");
     executable = await buildExecutable(release.source, DARWIN);
-  }, 60_000);
+  }, BUILD_MS);
 
   test("has its format and machine, and a valid ad-hoc signature", () => {
     expect(executableKind(executable)).toEqual({ format: "Mach-O", machine: "x64" });

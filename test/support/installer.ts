@@ -116,6 +116,6 @@ export async function install(neovim: TestNeovim, request = "{}"): Promise<Outco
   return eventually(
     "the end of the installation",
     async () => (await neovim.lua<Outcome | null>(`return OUTCOME`)) ?? false,
-    15_000,
+    60_000,
   );
 }

@@ -13,6 +13,9 @@ export const NATIVE = nativeTarget();
 /** Of compression: as fast as can be. */
 const LEVEL = 1;
 
+/** How long a test or hook that builds or installs may take on a machine that does much else. */
+export const BUILD_MS = 120_000;
+
 interface Options {
   version?: string;
   contract?: number;
