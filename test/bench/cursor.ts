@@ -22,6 +22,7 @@ const MOVE = `
 
 const EMPTY_AUTOCOMMAND = `
   return vim.api.nvim_create_autocmd("CursorMoved", { callback = function() end })`;
+const WATCHING = `return #vim.api.nvim_get_autocmds({ event = "CursorMoved" })`;
 const TEXT = `
   local lines = {}
   for i = 1, 100 do lines[i] = "a line of text, the " .. i .. "th of all" end
@@ -52,8 +53,14 @@ export const cursor: Scenario = {
     const autocommand = await nvim.lua<number>(EMPTY_AUTOCOMMAND);
     const empty = await moved();
     await nvim.lua("vim.api.nvim_del_autocmd(...)", autocommand);
+    const watching = await nvim.lua<number>(WATCHING);
     using client = await editor.setUp(subject);
     await client.request("ping");
+    // A plugin may begin to follow the cursor only after it has heard of the client.
+    await nvim.lua(
+      `local before = ... vim.wait(1000, function() return before < (function() ${WATCHING} end)() end, 10)`,
+      watching,
+    );
     const ours = await moved();
     return {
       values: { cursor: Math.max(0, ours - empty) },
