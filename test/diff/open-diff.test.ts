@@ -94,6 +94,20 @@ onEachNeovim(
       expect(await answer).toEqual(["FILE_SAVED", wanted]);
     });
 
+    test("a dropped hunk at the end leaves the file's last line as it was, without newline", async () => {
+      const path = session.write("hunks.txt", "one\ntwo\nthree");
+      const answer = open(cli, path, "ONE\ntwo\nTHREE\n");
+      await press("]cgr<CR>");
+      expect(await answer).toEqual(["FILE_SAVED", "ONE\ntwo\nthree"]);
+    });
+
+    test("with all hunks dropped it is rejected", async () => {
+      const path = session.write("hunks.txt", "one\ntwo\nthree");
+      const answer = open(cli, path, "ONE\ntwo\nTHREE\n");
+      await press("grgr<CR>");
+      expect((await answer)[0]).toBe("DIFF_REJECTED");
+    });
+
     test("an edit that was undone is no edit", async () => {
       const path = session.write("undone.txt", "old\n");
       const answer = open(cli, path, "new\r\nlines\r\n");

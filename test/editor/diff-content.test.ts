@@ -205,8 +205,9 @@ for (const version of NEOVIMS) {
       expect(a.read("main.txt")).toBe("two\n");
     });
 
-    test("3 MB stay quick", async () => {
+    test.each(["vertical", "inline"])("3 MB stay quick, %s", async (layout) => {
       await using a = await Attached.start({ version, ui: UI });
+      await a.configure(`{ diff = { layout = "${layout}" } }`);
       const big = Array.from(
         { length: 60_000 },
         (_, i) => `local value_${i} = "${"y".repeat(30)}"\n`,
@@ -222,7 +223,7 @@ for (const version of NEOVIMS) {
       await a.outcome(id);
       await a.cleared();
       process.stdout.write(
-        `${version.name}: ${(big.length / 1e6).toFixed(1)} MB diff shown in ${(opened - started).toFixed(0)} ms, accepted in ${(performance.now() - opened).toFixed(0)} ms\n`,
+        `${version.name}, ${layout}: ${(big.length / 1e6).toFixed(1)} MB diff shown in ${(opened - started).toFixed(0)} ms, accepted in ${(performance.now() - opened).toFixed(0)} ms\n`,
       );
     });
   });

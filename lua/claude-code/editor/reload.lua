@@ -6,6 +6,9 @@ local say = require("claude-code.editor.say")
 ---After an accept the CLI writes some ms later: looked for in short steps first, then longer ones.
 local WATCH_MS, QUICK_MS, QUICK_STEP_MS, SLOW_STEP_MS = 10000, 2000, 50, 250
 
+---How much of a file tells its line ends, in bytes.
+local SNIFF = 8192
+
 local M = {}
 
 ---@class claude-code.Watch
@@ -111,20 +114,43 @@ local function check(buf, choice)
   return differed
 end
 
+---Did Neovim reload by itself (it looks whenever a window comes to show the buffer), by the old
+---'fileformat'? Then a file that became CRLF shows ^M, and one that is LF now would be written CRLF.
+---@param buf integer
+---@return boolean
+local function is_misread(buf)
+  local file = io.open(api.nvim_buf_get_name(buf), "rb")
+  local head = file and file:read(SNIFF) or ""
+  if file then
+    file:close()
+  end
+  local before_end = head:match("(.?)\n")
+  local format = vim.bo[buf].fileformat
+  return before_end ~= nil and format == (before_end == "\r" and "unix" or "dos")
+end
+
+---@param buf integer
+local function read_afresh(buf)
+  api.nvim_buf_call(buf, function()
+    vim.cmd("silent! keepjumps keepalt edit!")
+  end)
+end
+
 ---@param buf integer without edits that would be lost
 local function take_over(buf)
   local views = views_of(buf)
   if is_apart(buf) then
-    api.nvim_buf_call(buf, function()
-      vim.cmd("silent! keepjumps keepalt edit!")
-    end)
+    read_afresh(buf)
   else
-    -- With 'autoread' Neovim reloads on its own terms: by the old 'fileformat', so that a file that
-    -- became CRLF would show ^M. Asked, it answers to our "edit", which looks at the file afresh.
+    -- With 'autoread' Neovim reloads on its own terms; asked, it answers to our "edit", which looks
+    -- at the file afresh.
     local autoread = vim.go.autoread
     vim.go.autoread = false
-    check(buf, "edit")
+    local differed = check(buf, "edit")
     vim.go.autoread = autoread
+    if not differed and not vim.bo[buf].modified and is_misread(buf) then
+      read_afresh(buf)
+    end
   end
   restore_views(views)
   stale[buf] = nil
