@@ -1,14 +1,15 @@
 import { accessSync, constants } from "node:fs";
 import { join } from "node:path";
+import { hookSettings, isOurHook } from "../settings/hooks";
+import { SERVER_NAME } from "../settings/names";
 import { globalConfig, isObject, projectFolder, readJson, settingsFiles } from "./claude-settings";
 import { error, type Finding, ok, warning } from "./finding";
 import type { Surroundings } from "./surroundings";
 
 /** The sub-commands of `claude-code-nvim hook` that an installation has. */
-const EVENTS = ["session-start", "post-tool-use", "stop", "session-end"];
-/** How our hooks are recognised in a settings file: the executable, then `hook`, then the event. */
-const COMMAND = /(?:^|[\s"'/\\])claude-code-nvim(?:\.exe)?["']?\s+hook\s+([a-z-]+)/;
-const SERVER = "nvim-lsp";
+const EVENTS = Object.values(hookSettings((event) => event)).flatMap((groups) =>
+  groups.flatMap((group) => group.hooks.map((hook) => hook.command)),
+);
 const REPAIR = "run :ClaudeInstallMCP, or `claude-code-nvim install-hooks`";
 
 /** Are the hooks that some settings file has complete, and does what they start exist? */
@@ -16,20 +17,19 @@ export function* checkHooks(surroundings: Surroundings): Generator<Finding> {
   const commands = settingsFiles(surroundings).flatMap(({ path, content }) =>
     commandsOf(content.hooks).map((command) => ({ path, command })),
   );
-  const ours = commands.flatMap(({ path, command }) => {
-    const event = COMMAND.exec(command)?.[1];
-    return event ? [{ path, command, event }] : [];
-  });
+  const ours = commands.filter(({ command }) => isOurHook(command));
   const where = ours[0]?.path;
   const hasServer = serverInstalled(surroundings);
   if (!where) return;
-  const missing = EVENTS.filter((event) => !ours.some((hook) => hook.event === event));
+  const missing = EVENTS.filter(
+    (event) => !ours.some(({ command }) => command.includes(` hook ${event}`)),
+  );
   if (missing.length > 0) {
     yield warning("hooks-half-installed", `${where} lacks the hooks ${missing.join(", ")}`, REPAIR);
     return;
   }
   if (!hasServer) {
-    const what = `${where} has the hooks, but the MCP server ${SERVER} that they name is not installed`;
+    const what = `${where} has the hooks, but the MCP server ${SERVER_NAME} that they name is not installed`;
     yield warning("hooks-half-installed", what, REPAIR);
     return;
   }
@@ -38,7 +38,7 @@ export function* checkHooks(surroundings: Surroundings): Generator<Finding> {
     yield error("hooks-broken", `${where} starts ${broken}, which is no executable`, REPAIR);
     return;
   }
-  yield ok(`hooks and the MCP server ${SERVER} are installed (${where})`);
+  yield ok(`hooks and the MCP server ${SERVER_NAME} are installed (${where})`);
 }
 
 function commandsOf(hooks: unknown): string[] {
@@ -75,6 +75,6 @@ function serverInstalled(surroundings: Surroundings): boolean {
   const projects = isObject(content.projects) ? content.projects : {};
   const shared = readJson(join(project, ".mcp.json"));
   return [content, projects[project], shared].some(
-    (place) => isObject(place) && isObject(place.mcpServers) && SERVER in place.mcpServers,
+    (place) => isObject(place) && isObject(place.mcpServers) && SERVER_NAME in place.mcpServers,
   );
 }

@@ -1,5 +1,6 @@
-import { existsSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { gitTop } from "../settings/project-root";
 import type { Surroundings } from "./surroundings";
 
 type Json = Record<string, unknown>;
@@ -31,10 +32,7 @@ export function globalConfig({ env, home }: Surroundings): SettingsFile {
 
 /** Claude Code takes a git repository's top folder for the project, else the working folder. */
 export function projectFolder(cwd: string): string {
-  for (let folder = cwd; ; folder = dirname(folder)) {
-    if (existsSync(join(folder, ".git"))) return folder;
-    if (dirname(folder) === folder) return cwd;
-  }
+  return gitTop(cwd) ?? cwd;
 }
 
 export function readJson(path: string): Json | undefined {

@@ -31,7 +31,8 @@ function isWide(folder: string): boolean {
   return folder === home || home.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
-function gitTop(folder: string): string | undefined {
+/** The top of the git repository around a folder. */
+export function gitTop(folder: string): string | undefined {
   for (let top = folder; ; top = dirname(top)) {
     if (existsSync(join(top, ".git"))) return top;
     if (dirname(top) === top) return undefined;

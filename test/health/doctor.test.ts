@@ -1,12 +1,15 @@
 import { describe, expect, test } from "bun:test";
-import { chmodSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { type Cause, isFault } from "../../src/doctor/finding";
+import { commandLine } from "../../src/settings/command";
+import { hookSettings } from "../../src/settings/hooks";
 import { NEOVIMS, type NeovimVersion, type TestNeovim, temporaryFolder } from "../support/neovim";
+import { EXECUTABLE } from "../support/toolchain";
 import { World } from "./world";
 
 const NEWEST = NEOVIMS.at(-1) as NeovimVersion;
-const OUR_HOOKS = ["session-start", "post-tool-use", "stop", "session-end"];
+const EVENTS = Object.keys(hookSettings());
 
 interface Fault {
   cause: Cause;
@@ -194,19 +197,19 @@ const FAULTS: Fault[] = [
     cause: "hooks-half-installed",
     name: "one hook gone",
     remedy: ":ClaudeInstallMCP",
-    seed: (world) => installHooks(world, OUR_HOOKS.slice(1), true),
+    seed: (world) => installHooks(world, EVENTS.slice(1)),
   },
   {
     cause: "hooks-half-installed",
     name: "hooks without the server",
     remedy: ":ClaudeInstallMCP",
-    seed: (world) => installHooks(world, OUR_HOOKS, false),
+    seed: (world) => installHooks(world, EVENTS, { server: false }),
   },
   {
     cause: "hooks-broken",
     name: "hooks whose executable is gone",
     remedy: ":ClaudeInstallMCP",
-    seed: (world) => installHooks(world, OUR_HOOKS, true),
+    seed: (world) => installHooks(world, EVENTS),
   },
   {
     cause: "server-not-running",
@@ -253,6 +256,11 @@ describe("claude-code-nvim doctor", () => {
     const port = String((await world.neovim.lock()).port);
     const there = await world.findings({ env: { NVIM: inside, CLAUDE_CODE_SSE_PORT: port } });
     expect(there.findings.filter(isFault)).toEqual([]);
+
+    installHooks(world, EVENTS, { program: EXECUTABLE });
+    const { findings: installed } = await world.findings();
+    expect(installed.filter(isFault)).toEqual([]);
+    expect(installed.map(({ what }) => what).join()).toContain("nvim-lsp are installed");
   });
 
   test.concurrent.each(FAULTS)("$cause: $name", async ({ cause, remedy, setup, seed }) => {
@@ -356,18 +364,19 @@ async function endedProcess(): Promise<number> {
   return child.pid;
 }
 
-function installHooks(world: World, events: readonly string[], server: boolean): void {
-  const program = join(world.home, ".local/share/claude-code.nvim/bin/claude-code-nvim");
-  const hooks = Object.fromEntries(
-    events.map((event) => {
-      const command = `env -u BUN_OPTIONS -u BUN_BE_BUN "${program}" hook ${event}`;
-      return [event, [{ hooks: [{ type: "command", command }] }]];
-    }),
-  );
-  const path = world.write(".claude/settings.json", {
-    permissions: { defaultMode: "default" },
-    hooks,
-  });
-  expect(readFileSync(path, "utf8")).toContain("hook stop");
-  if (server) world.write(".claude.json", { mcpServers: { "nvim-lsp": { command: program } } });
+/** As `install-hooks` does it; the stable path leads nowhere unless `program` says where. */
+function installHooks(
+  world: World,
+  events: readonly string[],
+  { server = true, program }: { server?: boolean; program?: string } = {},
+): void {
+  const path = join(world.home, ".local/share/claude-code.nvim/bin/claude-code-nvim");
+  if (program) {
+    mkdirSync(dirname(path), { recursive: true });
+    symlinkSync(program, path);
+  }
+  const all = hookSettings((event) => commandLine(["hook", event], path));
+  const hooks = Object.fromEntries(Object.entries(all).filter(([event]) => events.includes(event)));
+  world.write(".claude/settings.json", { permissions: { defaultMode: "default" }, hooks });
+  if (server) world.write(".claude.json", { mcpServers: { "nvim-lsp": { command: path } } });
 }
