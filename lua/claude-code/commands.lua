@@ -57,34 +57,61 @@ end
 
 ---@param text string
 ---@param submit boolean
-local function send(text, submit)
+---@param otherwise? fun() what to do where no CLI runs in a terminal of ours
+local function send(text, submit, otherwise)
+  local notify = require("claude-code.notify")
   if text == "" then
-    require("claude-code.notify").warn("there is nothing to send: the text is empty")
-  elseif not require("claude-code.terminal").send(text, { submit = submit }) then
-    local hint = "no Claude runs in a terminal of this Neovim; :ClaudeCode starts one"
-    require("claude-code.notify").warn(hint)
+    notify.warn("there is nothing to send: the text is empty")
+  elseif require("claude-code.terminal").send(text, { submit = submit }) then
+    return
+  elseif otherwise and #require("claude-code.server").clients > 0 then
+    otherwise()
+  else
+    notify.warn("no Claude runs in a terminal of this Neovim; :ClaudeCode starts one")
   end
+end
+
+--- Says so if the current buffer is a file that Claude is not told of.
+---@return boolean
+local function refused()
+  local privacy = require("claude-code.editor.privacy")
+  local name = vim.api.nvim_buf_get_name(0)
+  if not privacy.is_private(name) then
+    return false
+  end
+  require("claude-code.notify").warn(privacy.refusal(name))
+  return true
 end
 
 --- Pastes {args}, or else the lines of the range, into the prompt of the CLI in the terminal. Without
 --- either it is the current line. With ! the prompt is sent off at once. In visual mode the mapping
---- |<Plug>(ClaudeCodeSend)| takes exactly what is selected.
+--- |<Plug>(ClaudeCodeSend)| takes exactly what is selected. A CLI that runs elsewhere gets a mention
+--- of the lines instead.
 ---@param args claude-code.CommandArgs
 function M.send(args)
-  local text = args.args
-  if text == "" then
-    local lines = vim.api.nvim_buf_get_lines(0, args.line1 - 1, args.line2, false)
-    text = table.concat(lines, "\n")
+  if args.args ~= "" then
+    return send(args.args, args.bang)
+  elseif refused() then
+    return
   end
-  send(text, args.bang)
+  local lines = vim.api.nvim_buf_get_lines(0, args.line1 - 1, args.line2, false)
+  send(table.concat(lines, "\n"), args.bang, function()
+    M.at_mention(vim.tbl_extend("force", args, { range = 2 }))
+  end)
 end
 
 --- Sends what is selected in visual mode, and ends that mode.
 function M.send_selection()
-  local kind = vim.fn.mode()
-  local lines = vim.fn.getregion(vim.fn.getpos("v"), vim.fn.getpos("."), { type = kind })
+  local from, to = vim.fn.getpos("v"), vim.fn.getpos(".")
+  local lines = vim.fn.getregion(from, to, { type = vim.fn.mode() })
   vim.api.nvim_feedkeys(vim.keycode("<Esc>"), "nx", false)
-  send(table.concat(lines, "\n"), false)
+  if refused() then
+    return
+  end
+  send(table.concat(lines, "\n"), false, function()
+    local first, last = math.min(from[2], to[2]), math.max(from[2], to[2])
+    M.at_mention({ args = "", fargs = {}, range = 2, line1 = first, line2 = last })
+  end)
 end
 
 --- Puts the current file into the prompt of the CLI that was active last, as `@file`; with a range, or

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
 import { NEOVIMS, type TestNeovim } from "../support/neovim";
 import {
@@ -202,6 +203,30 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
   test("sending to nobody says so", async () => {
     await neovim.command("ClaudeCodeSend hello");
     expect(await said(neovim)).toEqual([expect.stringContaining(":ClaudeCode starts one")]);
+  });
+
+  test("text of a private file is refused", async () => {
+    await open();
+    await neovim.lua(`vim.api.nvim_set_current_win(vim.api.nvim_list_wins()[1])`);
+    await neovim.command(`file ${join(neovim.cwd, ".env")}`);
+    await neovim.lua(`vim.api.nvim_buf_set_lines(0, 0, -1, true, { "PASSWORD=1" })`);
+    await neovim.command("1ClaudeCodeSend");
+    expect(await said(neovim)).toEqual([expect.stringContaining(".env is private")]);
+    expect(await terminalText(neovim)).not.toContain("PASSWORD");
+  });
+
+  test("a CLI that runs elsewhere gets a mention of the lines", async () => {
+    using claude = await TestClient.open(await neovim.lock(), "claude-code");
+    const path = join(neovim.cwd, "a.txt");
+    await neovim.command(`file ${path}`);
+    await neovim.lua(`vim.api.nvim_buf_set_lines(0, 0, -1, true, { "1", "2", "3" })`);
+    await neovim.command("write");
+    await eventually("the client", () =>
+      neovim.lua<boolean>(`return #require("claude-code").status().clients == 1`),
+    );
+    await neovim.command("2,3ClaudeCodeSend");
+    const { params } = await claude.message(({ method }) => method === "at_mentioned");
+    expect(params).toEqual({ filePath: path, lineStart: 1, lineEnd: 2 });
   });
 
   const commands: [typed: string, expected: string[]][] = [
