@@ -50,6 +50,15 @@ onEachNeovim(
       );
     }, 20_000);
 
+    /** Asks Neovim something; the function tells whether it has still not answered. */
+    function stillBusy(): () => boolean {
+      let answered = false;
+      void session.neovim.lua("return true").then(() => {
+        answered = true;
+      });
+      return () => !answered;
+    }
+
     describe.each(busy)("while Neovim %s", (_name, makeBusy) => {
       test("ping and lists answer, diagnostics come from what was known, others say so", async () => {
         const path = session.write("busy.txt", "text\n");
@@ -64,10 +73,9 @@ onEachNeovim(
         const free = await makeBusy();
         expect(await session.client.request("ping")).toEqual({});
         expect(await session.client.request("tools/list")).toHaveProperty("tools");
-        const start = performance.now();
+        const isBusy = stillBusy();
         expect(await session.client.texts("getDiagnostics", { uri })).toEqual(known);
-        // The CLI's own limit is 500 ms; this bound is the product's promise, not a benchmark.
-        expect(performance.now() - start).toBeLessThan(450);
+        expect(isBusy()).toBe(true);
         const refused = await Promise.all([
           session.client.call("getOpenEditors"),
           session.client.call("checkDocumentDirty", { filePath: path }),
@@ -99,10 +107,10 @@ onEachNeovim(
         const windows = () => session.neovim.lua<number>("return #vim.api.nvim_list_wins()");
         await eventually("the diff", async () => (await windows()) === 2);
         const free = await makeBusy();
-        const start = performance.now();
+        const isBusy = stillBusy();
         expect(await session.client.texts("closeAllDiffTabs")).toEqual(["closed 1 diff tabs"]);
-        expect(performance.now() - start).toBeLessThan(2_000);
         expect((await answer)[0]).toBe("DIFF_REJECTED");
+        expect(isBusy()).toBe(true);
         await free();
         await eventually("the end of the diff", async () => (await windows()) === 1);
       }, 20_000);
