@@ -15,8 +15,11 @@ import type { EditorState } from "./state";
 export class EditorBusyError extends Error {
   override readonly name = "EditorBusyError";
 
-  constructor(detail = "it may be waiting for a key or running a command") {
-    super(`Neovim is busy (${detail}). Nothing was changed; try again in a moment.`);
+  constructor() {
+    super(
+      "Neovim is busy (it may be waiting for a key or running a command). " +
+        "Nothing was changed; try again in a moment.",
+    );
   }
 }
 

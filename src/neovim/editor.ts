@@ -3,6 +3,7 @@ import { Delta, DiffEnd, LogEvent, Mention, Selection, WithdrawnMentions } from 
 import {
   EditorBusyError,
   type EditorPort,
+  EditorRefusal,
   type OpenDiff,
   type OpenDocument,
   type OpenedDocument,
@@ -19,6 +20,8 @@ import type { NeovimRpc } from "./rpc";
 const BUSY_AFTER_MS = 1_000;
 /** How long something may take that Neovim has begun, autocommands of other plugins included. */
 const WORK_DEADLINE_MS = 10_000;
+const UNFINISHED =
+  "Neovim has begun this and is not through after 10 s: ask again later whether it was done.";
 
 const ATTACH = `
   local params = ...
@@ -74,7 +77,7 @@ export class NeovimEditor extends Queries implements EditorPort {
     return this.#pullBy(this.#attach(identity));
   }
 
-  async #attach(identity: EditorIdentity): Promise<unknown> {
+  async #attach(identity: EditorIdentity): Promise<void> {
     const pid = String(process.pid);
     const version = { major: 0, minor: 0, patch: 0 };
     const named = this.#rpc.request("nvim_set_client_info", [
@@ -85,9 +88,9 @@ export class NeovimEditor extends Queries implements EditorPort {
       { pid, license: "MIT" },
     ]);
     const params = { pid, contract: identity.contract, version: identity.version };
-    const attached = this.#rpc.request("nvim_exec_lua", [ATTACH, [params]]);
+    const attached = this.#takeFrom(ATTACH, [params]);
     await named;
-    return unwrap(await attached);
+    await attached;
   }
 
   async sync(deadlineMs = BUSY_AFTER_MS): Promise<EditorState> {
@@ -183,7 +186,9 @@ export class NeovimEditor extends Queries implements EditorPort {
   /** A call with effects: not sent at all unless Neovim answers, so that it never happens late. */
   async #work(method: string, params: object): Promise<unknown> {
     await this.sync();
-    return this.#call(method, params, WORK_DEADLINE_MS);
+    return this.#call(method, params, WORK_DEADLINE_MS).catch((error) => {
+      throw error instanceof EditorBusyError ? new EditorRefusal(UNFINISHED) : error;
+    });
   }
 
   protected ask(method: string, params: object): Promise<unknown> {
@@ -201,7 +206,7 @@ export class NeovimEditor extends Queries implements EditorPort {
    * Neovim tells each change once: an answer that comes late has to be taken all the same.
    */
   #pull(): Promise<void> {
-    if (!this.#pulling) return this.#pullBy(this.#call("sync", {}, Number.POSITIVE_INFINITY));
+    if (!this.#pulling) return this.#pullBy(this.#takeFrom(CALL, ["sync", {}]));
     const again = () => {
       this.#nextPull = undefined;
       return this.#pulling ?? this.#pull();
@@ -210,14 +215,19 @@ export class NeovimEditor extends Queries implements EditorPort {
     return this.#nextPull;
   }
 
-  #pullBy(answer: Promise<unknown>): Promise<void> {
-    const pulling = answer
-      .then((delta) => this.#take(delta))
-      .finally(() => {
-        this.#pulling = undefined;
-      });
+  #pullBy(taken: Promise<void>): Promise<void> {
+    const pulling = taken.finally(() => {
+      this.#pulling = undefined;
+    });
     this.#pulling = pulling;
     return pulling;
+  }
+
+  /** Takes the Delta that `code` answers at once: what is pushed right behind it is newer. */
+  async #takeFrom(code: string, args: unknown[]): Promise<void> {
+    await this.#rpc.request("nvim_exec_lua", [code, args], Number.POSITIVE_INFINITY, (answer) =>
+      this.#take(unwrap(answer)),
+    );
   }
 
   #take(value: unknown): void {

@@ -64,18 +64,27 @@ export class NeovimRpc {
     return this.#closed;
   }
 
-  /** Rejects with an Error of Neovim's message, a DeadlineError, or a DisconnectedError. */
+  /**
+   * Rejects with an Error of Neovim's message, a DeadlineError, or a DisconnectedError. `arrived`
+   * gets the result before anything that Neovim sent behind it is read, which an await does not.
+   */
   request(
     method: string,
     args: unknown[],
     deadlineMs = Number.POSITIVE_INFINITY,
+    arrived: (result: unknown) => void = () => {},
   ): Promise<unknown> {
     if (this.#closed) return Promise.reject(new DisconnectedError());
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     this.#pending.add(reject);
     this.#transport.request(method, args, (error: unknown, result: unknown) => {
-      if (error) reject(new Error(errorText(error)));
-      else resolve(result);
+      if (error) return reject(new Error(errorText(error)));
+      try {
+        arrived(result);
+        resolve(result);
+      } catch (fault) {
+        reject(fault);
+      }
     });
     return withDeadline(promise, deadlineMs, "Neovim").finally(() => this.#pending.delete(reject));
   }
