@@ -27,11 +27,12 @@ local function run(path, command, options, callback)
   if claude then
     vim.list_extend(words, { "--claude", claude[1] })
   end
-  local env = require("claude-code.process").environment()
+  local process = require("claude-code.process")
+  local env = process.environment()
   env.NVIM = require("claude-code.identity").address()
   vim.system(vim.list_extend(words, options), {
     text = true,
-    env = env,
+    env = process.whole(env),
     clear_env = true,
     -- Not the project's folder, which may be hostile.
     cwd = vim.fn.has("win32") == 1 and vim.env.SystemRoot or "/",

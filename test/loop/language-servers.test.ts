@@ -119,6 +119,22 @@ describe.each(NEOVIMS)("language servers with $name", (version) => {
     expect(await sessionDiagnostics()).toEqual({});
   });
 
+  test("servers that check a file when it is saved hear of Claude's writes", async () => {
+    await project.neovim.command(`edit ${project.write("saved.json", "{}\n")}`);
+    await project.neovim.lua(`
+      _G.saved = {}
+      vim.api.nvim_create_autocmd("LspNotify", { callback = function(args)
+        if args.data.method == "textDocument/didSave" then
+          table.insert(_G.saved, args.data.params.textDocument.uri)
+        end
+      end })`);
+    await project.edit("saved.json", "[]\n", { session_id: "saved" });
+    const uri = `file://${project.path("saved.json")}`;
+    await eventually("didSave", async () => {
+      expect(await project.neovim.lua("return _G.saved")).toEqual([uri]);
+    });
+  });
+
   test("each edit tells what it broke, and only that", async () => {
     const session = { session_id: "told" };
     project.write("told.ts", "export const old: number = 'old';\nexport const b: number = 1;\n");

@@ -125,12 +125,15 @@ end
 ---@param real string
 ---@param created boolean
 local function show_to_servers(session, real, created)
-  local open = path.loaded_buffer(real) ~= nil
+  local open = path.loaded_buffer(real)
   if created or not open then
     memory.written_unseen(real, created)
   end
   if open then
     require("claude-code.editor.reload").now({ path = real })
+    if not vim.bo[open].modified then
+      require("claude-code.editor.settle.servers").tell_saved(open)
+    end
     return
   end
   local buf = require("claude-code.editor.documents").load_hidden({ path = real })

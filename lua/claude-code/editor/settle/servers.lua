@@ -166,6 +166,34 @@ function M.due(debt, report, now)
   return quiet and now + quiet
 end
 
+---@param client vim.lsp.Client
+---@param method string
+---@param params table
+local function notify(client, method, params)
+  if vim.fn.has("nvim-0.11") == 1 then
+    client:notify(method, params)
+  else
+    client.notify(method, params)
+  end
+end
+
+---A file was written outside, and its buffer shows that now. Some servers check a file only when it is
+---saved (rust-analyzer runs cargo then), of which Neovim tells them only for writes of its own.
+---@param buf integer
+function M.tell_saved(buf)
+  for _, client in ipairs(package.loaded["vim.lsp"] and vim.lsp.get_clients({ bufnr = buf }) or {}) do
+    local sync = (client.server_capabilities or {}).textDocumentSync
+    local save = type(sync) == "table" and sync.save
+    if save then
+      local params = { textDocument = vim.lsp.util.make_text_document_params(buf) }
+      if type(save) == "table" and save.includeText then
+        params.text = table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), "\n") .. "\n"
+      end
+      notify(client, "textDocument/didSave", params)
+    end
+  end
+end
+
 ---Neovim asks servers that wait to be asked only for buffers that a window shows (0.10 to 0.12).
 ---@param buf integer
 ---@param client vim.lsp.Client

@@ -1,0 +1,141 @@
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from "bun:test";
+import { NEOVIMS } from "../support/neovim";
+import { Project } from "./project";
+
+/* The options diagnostics.* of setup(), as hooks obey them. */
+setDefaultTimeout(60_000);
+
+const GO = { continue: true } as const;
+
+describe.each(NEOVIMS)("the options with $name", (version) => {
+  let project: Project;
+  let count = 0;
+  let session: { session_id: string };
+  beforeAll(async () => {
+    project = await Project.open(version);
+  });
+  afterAll(() => project[Symbol.asyncDispose]());
+  beforeEach(() => {
+    session = { session_id: `session-${++count}` };
+  });
+
+  const options = (source: string) =>
+    project.neovim.lua(`require("claude-code.config").setup({ diagnostics = ${source} })`);
+
+  /** What the Stop hook says in its first line, when a file with this text was edited. */
+  async function verdict(text: string, name = `file-${count}.txt`): Promise<string | undefined> {
+    await project.edit(name, text, session);
+    return (await project.stop(session)).reason?.split(" Use ")[0];
+  }
+
+  test.each([
+    ["{ block = false }", "ERROR\n", undefined],
+    ['{ severity = "error" }', "WARN\n", undefined],
+    ['{ severity = "error" }', "ERROR\nWARN\n", "Found 1 errors and 0 warnings in edited files."],
+    [
+      '{ severity = "hint" }',
+      "HINT\n",
+      "Found 0 errors and 0 warnings (and 1 of lesser severity) in edited files.",
+    ],
+    [
+      '{ severity = "information" }',
+      "INFO\nHINT\n",
+      "Found 0 errors and 0 warnings (and 1 of lesser severity) in edited files.",
+    ],
+    ['{ ignore_sources = { "marks" } }', "ERROR\n", undefined],
+    [
+      '{ ignore_sources = { "cspell" } }',
+      "ERROR\n",
+      "Found 1 errors and 0 warnings in edited files.",
+    ],
+  ])("%s and %j", async (source, text, expected) => {
+    await options(source);
+    expect(await verdict(text)).toBe(expected);
+  });
+
+  test.each([
+    ["*.gen.ts", "deep/a.gen.ts", true],
+    ["*.gen.ts", "deep/a.ts", false],
+    ["vendor/**", "vendor/x/y.lua", true],
+    ["vendor/**", "lib/vendor.lua", false],
+    ["lib/*.lua", "lib/a.lua", true],
+  ])("ignore_files = %s for %s: %p", async (glob, name, ignored) => {
+    await options(`{ ignore_files = { "${glob}" } }`);
+    expect((await verdict("ERROR\n", name)) === undefined).toBe(ignored);
+  });
+
+  test("retries = 2 holds a prompt twice", async () => {
+    await options("{ retries = 2 }");
+    await project.edit("twice.txt", "ERROR\n", session);
+    const stop = (active: boolean) =>
+      project.stop({ ...session, prompt_id: "p", stop_hook_active: active });
+    expect(await stop(false)).toMatchObject({ decision: "block" });
+    expect(await stop(true)).toMatchObject({ decision: "block" });
+    expect(await stop(true)).toEqual(GO);
+  });
+
+  test("only_new: what a file had before does not count, moved or not", async () => {
+    await options("{ only_new = true }");
+    const name = `old-${count}.txt`;
+    await project.neovim.command(`edit ${project.write(name, "ERROR old\n")}`);
+    await project.edit(name, "moved\nERROR old\n", session);
+    expect(await project.stop(session)).toEqual(GO);
+    await project.edit(name, "ERROR old\nERROR old\nERROR new\n", session);
+    expect((await project.stop(session)).reason).toContain("Found 2 errors");
+  });
+
+  test("only_new: of a file that nobody had open nothing is known, of a new one all is new", async () => {
+    await options("{ only_new = true }");
+    await project.edit(`closed-${count}.txt`, "ERROR\n", session);
+    expect(await project.stop(session)).toEqual(GO);
+    const created = { ...session, tool_response: { type: "create" } };
+    await project.edit(`made-${count}.txt`, "ERROR\n", created);
+    expect((await project.stop(session)).reason).toContain("Found 1 errors");
+  });
+
+  const context = async (text: string, more: object = {}) => {
+    const { output } = await project.edit(`told-${count}.txt`, text, { ...session, ...more });
+    return (output as { hookSpecificOutput?: { additionalContext: string } } | undefined)
+      ?.hookSpecificOutput?.additionalContext;
+  };
+
+  test.each([
+    ['{ after_edit = "auto" }', true],
+    ["{ after_edit = true }", true],
+    ["{ after_edit = false }", false],
+  ])("%s tells of new problems: %p", async (source, told) => {
+    await options(source);
+    const text = await context("ERROR\n", { tool_response: { type: "create" } });
+    expect(text?.startsWith(`New problems in told-${count}.txt after this edit`)).toBe(
+      told || undefined,
+    );
+  });
+
+  test("after_edit: many problems are cut", async () => {
+    await options("{}");
+    const lines = (await context("ERROR\n".repeat(50)))?.split("\n");
+    expect(lines).toHaveLength(22);
+    expect(lines?.at(-1)).toBe("… and 30 more");
+  });
+});
+
+test("the hooks of a second installation change nothing", async () => {
+  await using project = await Project.open(NEOVIMS[1] as (typeof NEOVIMS)[0]);
+  const plugin = { CLAUDE_PLUGIN_ROOT: "/somewhere" };
+  await project.hook("session-start", { source: "startup" });
+  await project.edit("both.txt", "ERROR\n");
+  const tool = { tool_name: "Edit", tool_input: { file_path: project.path("both.txt") } };
+  expect((await project.hook("post-tool-use", tool, plugin)).output).toBeUndefined();
+  expect((await project.hook("stop", {}, plugin)).output).toEqual(GO);
+  expect(await project.stop()).toMatchObject({ decision: "block" });
+  expect((await project.hook("session-end", {}, plugin)).code).toBe(0);
+  expect(await project.stop({ prompt_id: "p" })).toMatchObject({ decision: "block" });
+});

@@ -1,0 +1,275 @@
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from "bun:test";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { hookSettings } from "../../src/settings/hooks";
+import { Project } from "../hooks/project";
+import { TestClient } from "../support/client";
+import { eventually } from "../support/eventually";
+import { EXECUTABLE, NEOVIMS, TestNeovim, temporaryFolder } from "../support/neovim";
+
+/* What Neovim itself does for the loop: arguments for a CLI, setting projects up, sending. */
+setDefaultTimeout(60_000);
+
+describe.each(NEOVIMS)("in $name", (version) => {
+  let project: Project;
+  beforeAll(async () => {
+    project = await Project.open(version);
+    await project.neovim.lua(`
+      _G.said, _G.asked = {}, {}
+      vim.notify = function(text) table.insert(_G.said, text) end
+      vim.fn.confirm = function(text, choices)
+        table.insert(_G.asked, text .. "|" .. choices)
+        return _G.answer
+      end`);
+  });
+  afterAll(() => project[Symbol.asyncDispose]());
+  beforeEach(() => project.neovim.lua("_G.said, _G.asked, _G.answer = {}, {}, 1"));
+
+  const said = () => project.neovim.lua<string[]>("return _G.said");
+  const lastSaid = () => eventually("a message", async () => (await said()).at(-1) ?? false);
+
+  describe("launch_arguments", () => {
+    const launch = (place = "nil") =>
+      project.neovim.lua<string[]>(
+        `return require("claude-code.cli_arguments").launch_arguments(${place})`,
+      );
+
+    async function parsed(place?: string) {
+      const [settings = "", servers = ""] = await launch(place);
+      expect(settings).toStartWith("--settings=");
+      expect(servers).toStartWith("--mcp-config=");
+      return {
+        settings: JSON.parse(settings.slice("--settings=".length)),
+        servers: JSON.parse(servers.slice("--mcp-config=".length)).mcpServers,
+      };
+    }
+
+    test("hold the same hooks as a project's settings do, and the server", async () => {
+      const { settings, servers } = await parsed();
+      const line = (event: string) =>
+        `env -u BUN_OPTIONS -u BUN_BE_BUN ${EXECUTABLE} hook ${event} --from-neovim`;
+      expect(settings).toEqual({
+        permissions: { allow: ["mcp__nvim-lsp"] },
+        hooks: hookSettings(line) as never,
+      });
+      expect(servers).toEqual({
+        "nvim-lsp": {
+          type: "stdio",
+          command: "env",
+          args: ["-u", "BUN_OPTIONS", "-u", "BUN_BE_BUN", EXECUTABLE, "mcp"],
+        },
+      });
+    });
+
+    test("a path that a shell would take apart is quoted, and runs", async () => {
+      const folder = join(project.neovim.home, "it's a $HOME");
+      mkdirSync(folder);
+      const script = join(folder, "claude-code-nvim");
+      writeFileSync(script, '#!/bin/sh\necho "ran $1 $2 $3"\n', { mode: 0o755 });
+      const { settings } = await parsed(`{ executable = [[${script}]] }`);
+      const { stdout } = Bun.spawnSync(["sh", "-c", settings.hooks.Stop[0].hooks[0].command]);
+      expect(stdout.toString()).toBe("ran hook stop --from-neovim\n");
+    });
+
+    test.each([
+      [".claude/settings.local.json", false],
+      [".claude/settings.json", false],
+      ["deep/.claude/settings.json", true],
+    ])("hooks that stand in %s already come along: %p", async (name, along) => {
+      const text = JSON.stringify({ hooks: hookSettings() });
+      project.write(name, text);
+      const { settings, servers } = await parsed();
+      expect(settings.hooks !== undefined).toBe(along);
+      expect(servers["nvim-lsp"]).toBeDefined();
+      project.write(name, "{}");
+    });
+
+    test("none with mcp.in_terminal = false", async () => {
+      await project.neovim.lua(
+        `require("claude-code.config").setup({ mcp = { in_terminal = false } })`,
+      );
+      expect(await launch()).toEqual([]);
+      await project.neovim.lua(`require("claude-code.config").setup({})`);
+    });
+  });
+
+  describe(":ClaudeInstallMCP", () => {
+    const settings = () => project.path(".claude/settings.local.json");
+    const attend = (count: number) =>
+      project.neovim.lua(`vim.api.nvim_list_uis = function()
+        local uis = {} for i = 1, ${count} do uis[i] = {} end return uis end`);
+    beforeEach(() => attend(1));
+
+    test("shows what it will do and asks; no means no", async () => {
+      project.write(".claude/settings.local.json", '{"mine": true}');
+      await project.neovim.lua("_G.answer = 3");
+      await project.neovim.command("ClaudeInstallMCP");
+      expect(await lastSaid()).toContain("nothing was changed");
+      const [question] = await project.neovim.lua<string[]>("return _G.asked");
+      expect(question).toContain(`change ${settings()}`);
+      expect(question).toContain("|&Yes\nYes, with &CLAUDE.md\n&No");
+      expect(readFileSync(settings(), "utf8")).toBe('{"mine": true}');
+    });
+
+    test("yes sets up, with this Neovim's address; again there is nothing to do; and back", async () => {
+      await project.neovim.command("ClaudeInstallMCP");
+      expect(await lastSaid()).toContain("Done.");
+      expect(readFileSync(settings(), "utf8")).toContain("hook stop");
+      const address = await project.neovim.lua("return vim.v.servername");
+      expect(readFileSync(project.path(".nvim-claude/nvim-server"), "utf8")).toBe(`${address}\n`);
+      expect(existsSync(project.path("CLAUDE.md"))).toBe(false);
+
+      await project.neovim.lua("_G.said, _G.asked = {}, {}");
+      await project.neovim.command("ClaudeInstallMCP");
+      expect(await lastSaid()).toContain("in place already");
+      expect(await project.neovim.lua("return #_G.asked")).toBe(0);
+
+      await project.neovim.lua("_G.said = {}");
+      await project.neovim.command("ClaudeUninstallMCP");
+      expect(await lastSaid()).toContain("Done.");
+      expect(readFileSync(settings(), "utf8")).toBe('{"mine": true}');
+      expect(existsSync(project.path(".nvim-claude"))).toBe(false);
+    });
+
+    test("with CLAUDE.md on request", async () => {
+      await project.neovim.lua("_G.answer = 2");
+      await project.neovim.command("ClaudeInstallMCP");
+      expect(await lastSaid()).toContain("Done.");
+      expect(readFileSync(project.path("CLAUDE.md"), "utf8")).toContain("## LSP Diagnostics");
+      await project.neovim.lua("_G.said, _G.answer = {}, 1");
+      await project.neovim.command("ClaudeUninstallMCP");
+      expect(await lastSaid()).toContain("Done.");
+      expect(existsSync(project.path("CLAUDE.md"))).toBe(false);
+    });
+
+    test("without a person only the executable is looked after", async () => {
+      await attend(0);
+      expect(await project.neovim.command("ClaudeInstallMCP")).toContain(EXECUTABLE);
+      expect(readFileSync(settings(), "utf8")).toBe('{"mine": true}');
+    });
+
+    test("what cannot be edited is told", async () => {
+      project.write(".claude/settings.local.json", "{nonsense");
+      await project.neovim.command("ClaudeInstallMCP");
+      expect(await lastSaid()).toContain("is not valid JSON");
+      project.write(".claude/settings.local.json", '{"mine": true}');
+    });
+  });
+
+  describe(":ClaudeSendWithDiagnostics", () => {
+    const message = [
+      "I have a code snippet with LSP diagnostics that need to be fixed:",
+      "",
+      "File: code.lua",
+      "Lines: 2-3",
+      "",
+      "````lua",
+      "ERROR in ```",
+      "local fine",
+      "````",
+      "",
+      "LSP Diagnostics:",
+      "- Line 2, Col 1 [ERROR]: ERROR in ```",
+      "",
+      "Please help me fix these issues.",
+    ].join("\n");
+
+    beforeEach(async () => {
+      const path = project.write("code.lua", "first\nERROR in ```\nlocal fine\nWARN last\n");
+      await project.neovim.command(`edit ${path}`);
+      await eventually("the linter", () =>
+        project.neovim.lua<boolean>("return #vim.diagnostic.get(0) == 2"),
+      );
+    });
+
+    test("makes the message of the specification", async () => {
+      const made = `return require("claude-code.send").message(0, ...)`;
+      expect(await project.neovim.lua<string>(made, 2, 3)).toBe(message);
+      expect(await project.neovim.lua<string>(made, 3, 3)).toContain(
+        "No diagnostics in selected range",
+      );
+    });
+
+    test("no CLI at all: the message is put aside, and where is said", async () => {
+      await project.neovim.command("2,3ClaudeSendWithDiagnostics");
+      expect(await lastSaid()).toMatch(/no Claude is connected; the whole message is in /);
+      const file = join(project.neovim.home, ".cache/nvim/claude-code-message.md");
+      if ((await said()).at(-1)?.includes(file))
+        expect(readFileSync(file, "utf8")).toBe(`${message}\n`);
+      else expect(await project.neovim.lua("return vim.fn.getreg('+')")).toBe(message);
+    });
+
+    test("a CLI outside: it gets a mention of the lines", async () => {
+      using client = await TestClient.open(await project.neovim.lock(), "claude-code");
+      await eventually("the client's name", () =>
+        project.neovim.lua<boolean>("return #require('claude-code.server').clients == 1"),
+      );
+      await project.neovim.command("2,3ClaudeSendWithDiagnostics");
+      expect(await lastSaid()).toContain("it got a mention of the lines");
+      const mention = { filePath: project.path("code.lua"), lineStart: 1, lineEnd: 2 };
+      await eventually("the mention", () => {
+        expect(client.notifications("at_mentioned")).toEqual([mention]);
+      });
+    });
+
+    test("the CLI in Neovim's terminal: pasted as one, and sent off", async () => {
+      await project.neovim.lua(`require("claude-code.config").setup({
+        terminal = { command = { "sh", "-c", "stty -icanon -echo -icrnl; exec cat -v", "claude" } } })`);
+      await project.neovim.command("ClaudeCode");
+      await eventually("the terminal", () =>
+        project.neovim.lua<boolean>("return require('claude-code.terminal').is_open()"),
+      );
+      await project.neovim.command(`stopinsert | wincmd t | edit ${project.path("code.lua")}`);
+      await project.neovim.command("2,3ClaudeSendWithDiagnostics");
+      const screen = `local lines = {}
+        for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+          if vim.bo[buf].buftype == "terminal" then
+            vim.list_extend(lines, vim.api.nvim_buf_get_lines(buf, 0, -1, false))
+          end
+        end
+        return table.concat(lines, "\\n")`;
+      await eventually("the paste", async () => {
+        const shown = (await project.neovim.lua<string>(screen)).replaceAll(/\s*\n\s*/g, "");
+        expect(shown).toContain("^[[200~I have a code snippet");
+        expect(shown).toContain("fix these issues.^[[201~^M");
+      });
+      await project.neovim.command("ClaudeCodeClose");
+      await project.neovim.lua(`require("claude-code.config").setup({})`);
+    });
+
+    test("a private file is not sent", async () => {
+      await project.neovim.command(`edit ${project.write(".env", "ERROR=1\n")}`);
+      await project.neovim.command("1ClaudeSendWithDiagnostics");
+      expect(await lastSaid()).toContain("is private");
+    });
+  });
+});
+
+test("mcp.auto_install sets each project up once, without asking", async () => {
+  const folder = temporaryFolder();
+  const version = NEOVIMS[1] as (typeof NEOVIMS)[0];
+  const setup = "{ mcp = { auto_install = true } }";
+  const settings = join(folder, ".claude/settings.local.json");
+  await using first = await TestNeovim.start({ version, cwd: folder, setup });
+  await eventually("the settings", () => existsSync(settings));
+  await eventually("the record", () =>
+    existsSync(join(first.home, ".local/state/claude-code.nvim/projects")),
+  );
+  Bun.spawnSync([EXECUTABLE, "uninstall-hooks", "--yes"], {
+    cwd: folder,
+    env: { HOME: first.home, PATH: "/usr/bin:/bin" },
+  });
+  expect(existsSync(settings)).toBe(false);
+  await using second = await TestNeovim.start({ version, cwd: folder, setup, home: first.home });
+  await second.lock();
+  await Bun.sleep(300);
+  expect(existsSync(settings)).toBe(false);
+});
