@@ -43,6 +43,11 @@ export class World implements AsyncDisposable {
     world.installClaude("2.1.330");
     world.write(".claude/settings.json", { permissions: { defaultMode: "default" } });
     await neovim.lock();
+    await eventually("the language server", () =>
+      neovim.lua<boolean>(`
+        local client = vim.lsp.get_clients({ bufnr = 0 })[1]
+        return client ~= nil and next(client.attached_buffers) ~= nil`),
+    );
     await eventually("the registry", () => {
       const folder = join(world.home, ".local/state/claude-code.nvim/neovims");
       return [...new Bun.Glob("*.json").scanSync({ cwd: folder })].length > 0;
