@@ -221,14 +221,9 @@ describe.each(NEOVIMS)("in $name", (version) => {
     });
 
     test("the CLI in Neovim's terminal: pasted as one, and sent off", async () => {
+      const program = "stty -icanon -echo -icrnl; echo ready; exec cat -v";
       await project.neovim.lua(`require("claude-code.config").setup({
-        terminal = { command = { "sh", "-c", "stty -icanon -echo -icrnl; exec cat -v", "claude" } } })`);
-      await project.neovim.command("ClaudeCode");
-      await eventually("the terminal", () =>
-        project.neovim.lua<boolean>("return require('claude-code.terminal').is_open()"),
-      );
-      await project.neovim.command(`stopinsert | wincmd t | edit ${project.path("code.lua")}`);
-      await project.neovim.command("2,3ClaudeSendWithDiagnostics");
+        terminal = { command = { "sh", "-c", "${program}", "claude" } } })`);
       const screen = `local lines = {}
         for _, buf in ipairs(vim.api.nvim_list_bufs()) do
           if vim.bo[buf].buftype == "terminal" then
@@ -236,11 +231,17 @@ describe.each(NEOVIMS)("in $name", (version) => {
           end
         end
         return table.concat(lines, "\\n")`;
-      await eventually("the paste", async () => {
-        const shown = (await project.neovim.lua<string>(screen)).replaceAll(/\s*\n\s*/g, "");
-        expect(shown).toContain("^[[200~I have a code snippet");
-        expect(shown).toContain("fix these issues.^[[201~^M");
-      });
+      const shows = (...texts: string[]) =>
+        eventually(`${texts} in the terminal`, async () => {
+          const shown = (await project.neovim.lua<string>(screen)).replaceAll(/\s*\n\s*/g, "");
+          for (const text of texts) expect(shown).toContain(text);
+        });
+      await project.neovim.command("ClaudeCode");
+      // Before that the terminal would change what is pasted.
+      await shows("ready");
+      await project.neovim.command(`stopinsert | wincmd t | edit ${project.path("code.lua")}`);
+      await project.neovim.command("2,3ClaudeSendWithDiagnostics");
+      await shows("^[[200~I have a code snippet", "fix these issues.^[[201~^M");
       await project.neovim.command("ClaudeCodeClose");
       await project.neovim.lua(`require("claude-code.config").setup({})`);
     });
