@@ -91,10 +91,15 @@ end
 local function restart_in(delay_ms)
   M.state = "starting"
   cancel_restart()
-  restart_timer = vim.defer_fn(function()
-    restart_timer = nil
-    spawn()
+  local timer
+  timer = vim.defer_fn(function()
+    -- A cancel may come when this is scheduled already.
+    if restart_timer == timer then
+      restart_timer = nil
+      spawn()
+    end
   end, delay_ms)
+  restart_timer = timer
 end
 
 ---@param ending claude-code.Ending

@@ -2,12 +2,11 @@ import { sweepStaleLocks } from "../discovery/lock-file";
 import { bindPort } from "../discovery/port";
 import { Log } from "../lib/log";
 import type { Client } from "../mcp/client";
-import type { McpServer } from "../mcp/server";
 import { NeovimEditor } from "../neovim/editor";
 import { NeovimRpc } from "../neovim/rpc";
 import { Registration } from "../registry/entry";
 import { Notes } from "../registry/note";
-import { createIdeServer } from "../serve/ide-server";
+import { createIdeServer, type IdeServer } from "../serve/ide-server";
 import { type Launch, LaunchError, readLaunch } from "../serve/launch";
 import { Publication } from "../serve/publication";
 import { SpareMemory } from "../serve/spare-memory";
@@ -108,6 +107,7 @@ async function run(rpc: NeovimRpc, address: string, launch: Launch, stdin: Stdin
   publication.end();
   registration.end();
   notes.end();
+  await server.end();
   rpc.close();
   await listener.stop();
   return ending === "it did not let us attach" ? EXIT.noNeovim : EXIT.ok;
@@ -125,7 +125,7 @@ function executeCodeOptions({ options }: Launch): ExecuteCodeOptions | undefined
   };
 }
 
-function listen(server: McpServer, launch: Launch, log: Log): Promise<WebSocketListener> {
+function listen(server: IdeServer, launch: Launch, log: Log): Promise<WebSocketListener> {
   const spareMemory = new SpareMemory();
   const bind = (port: number) =>
     new WebSocketListener({

@@ -71,6 +71,11 @@ export class Diffs {
     return this.#closeWhere((diff) => diff.client === client);
   }
 
+  /** Answers all that wait; Neovim itself is ending and closes what it shows. */
+  rejectAll(): void {
+    for (const diff of this.#pending.values()) diff.end(REJECTED);
+  }
+
   /** Bounded: only a close that follows soon has to find its name. */
   #rememberName(name: string | undefined): void {
     if (name === undefined) return;

@@ -1,5 +1,6 @@
 import { Diffs } from "../diff/diffs";
 import type { EditorPort } from "../editor/port";
+import type { Wire } from "../jsonrpc/connection";
 import type { Log } from "../lib/log";
 import type { Client } from "../mcp/client";
 import { McpServer } from "../mcp/server";
@@ -8,11 +9,21 @@ import { Notifications } from "../notifications";
 import { openBuffers, watchOpenBuffers } from "../resources/open-buffers";
 import { createTools } from "../tools";
 import type { ExecuteCodeOptions } from "../tools/execute-code";
+import type { Peer } from "../transport/websocket";
 import { NAME, VERSION } from "../version";
 
 /** Reaches the model as the instructions of the MCP server "ide". */
 const INSTRUCTIONS =
   "Neovim MCP server for Claude integration: shows proposed edits as diffs and reads diagnostics.";
+
+/** How long the last answers have to leave before the sockets are closed. */
+const FLUSH_MS = 10;
+
+export interface IdeServer {
+  connect(wire: Wire): Peer;
+  /** Answers every diff that still waits: who closes Neovim has not accepted it. */
+  end(): Promise<void>;
+}
 
 export interface IdeEvents {
   /** Somebody connected, said its name, or went away. */
@@ -25,7 +36,7 @@ export function createIdeServer(
   log: Log,
   events: IdeEvents,
   options: { executeCode?: ExecuteCodeOptions | undefined } = {},
-): McpServer {
+): IdeServer {
   const diffs = new Diffs(editor, log);
   const notifications = new Notifications(editor, log);
   const changed = () => events.onClientsChanged(server.clients);
@@ -55,7 +66,13 @@ export function createIdeServer(
   watchOpenBuffers(editor, () =>
     server.broadcast("notifications/resources/list_changed", undefined),
   );
-  return server;
+  return {
+    connect: (wire) => server.connect(wire),
+    async end() {
+      diffs.rejectAll();
+      await Bun.sleep(FLUSH_MS);
+    },
+  };
 }
 
 function describe(error: unknown): string {

@@ -8,13 +8,15 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
+import { join } from "node:path";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
+import { TestNeovim } from "../support/neovim";
 import { onEachNeovim } from "../support/session";
 
 /** openDiff over the socket; what happens in the windows is tested with the editor itself. */
 onEachNeovim(
-  (session) => {
+  (session, version) => {
     let cli: TestClient;
     beforeEach(async () => {
       await session.reset();
@@ -297,6 +299,19 @@ onEachNeovim(
       expect(
         await session.neovim.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)"),
       ).toEqual(["old"]);
+    });
+
+    test("leaving Neovim with a diff open rejects it", async () => {
+      await using neovim = await TestNeovim.start({ version, ui: { width: 120, height: 30 } });
+      using client = await TestClient.open(await neovim.lock(), "claude-code");
+      const path = join(neovim.cwd, "left.txt");
+      const answer = open(client, path, "text\n", "left");
+      await eventually("the diff", async () =>
+        neovim.lua<boolean>("return #vim.api.nvim_list_wins() == 2"),
+      );
+      await neovim.quit();
+      expect(await answer).toEqual(["DIFF_REJECTED", "left"]);
+      expect(existsSync(path)).toBe(false);
     });
   },
   { ui: { width: 120, height: 30 } },

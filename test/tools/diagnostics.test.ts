@@ -175,7 +175,7 @@ onEachNeovim((session) => {
         const [file] = await ask({ uri: `file://${path}` });
         return file?.diagnostics.find(({ code }) => code === "2322") ?? (false as const);
       },
-      20_000,
+      45_000,
     );
     expect(found).toMatchObject({
       severity: "Error",
@@ -189,10 +189,10 @@ onEachNeovim((session) => {
         const context = await session.client.request<{ function_name: string }>("editor/context");
         return context.function_name === "Shop.price";
       },
-      10_000,
+      20_000,
     );
     await session.neovim.lua("vim.lsp.stop_client(vim.lsp.get_clients(), true)");
-  }, 40_000);
+  }, 90_000);
 });
 
 function range(line: number, character: number, endLine: number, endCharacter: number) {

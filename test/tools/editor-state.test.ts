@@ -206,6 +206,15 @@ onEachNeovim((session) => {
       ]);
     });
 
+    test("keep their byte order mark", async () => {
+      const path = session.write("bom.txt", "\uFEFFtext\n");
+      await session.edit(path);
+      const { contents } = await session.client.request<{ contents: object[] }>("resources/read", {
+        uri: fileUri(path),
+      });
+      expect(contents).toMatchObject([{ text: "\uFEFFtext\n" }]);
+    });
+
     test("that are not open are a clear error", async () => {
       const uri = fileUri(session.write("closed.txt", "x\n"));
       const error = (await session.client

@@ -1,6 +1,7 @@
 --- The text of an open buffer as `:w` would write it: line ends, last newline and unsaved changes.
 local path = require("claude-code.editor.path")
 
+local BOM = "\239\187\191"
 local LINE_ENDS = { dos = "\r\n", mac = "\r", unix = "\n" }
 
 local M = {}
@@ -14,13 +15,14 @@ function M.read(params)
     return nil, { code = "not_open", message = "Document not open: " .. params.path }
   end
   local lines = vim.api.nvim_buf_get_lines(buf, 0, -1, false)
-  if #lines == 1 and lines[1] == "" then
-    return ""
-  end
   local options = vim.bo[buf]
+  local bom = options.bomb and BOM or ""
+  if #lines == 1 and lines[1] == "" then
+    return bom
+  end
   local eol = LINE_ENDS[options.fileformat]
   local ends = options.endofline or (options.fixendofline and not options.binary)
-  return table.concat(lines, eol) .. (ends and eol or "")
+  return bom .. table.concat(lines, eol) .. (ends and eol or "")
 end
 
 return M

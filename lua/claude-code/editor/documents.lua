@@ -144,7 +144,7 @@ local function bring_to_front(buf, range, announced)
   end
 end
 
----Opens a file; in front with the range selected, or only loaded, with the marks '< and '> set.
+---Opens a file; in front with the range selected, or only loaded.
 ---@param params claude-code.OpenParams
 ---@return { path: string, language_id: string, line_count: integer }?
 ---@return claude-code.Failure?
@@ -160,12 +160,8 @@ function M.open(params)
     return nil, ("%s cannot be opened: %s"):format(name, buf)
   end
   vim.bo[buf].buflisted = true
-  local range = ranges.find(buf, params)
   if params.front ~= false then
-    bring_to_front(buf, range)
-  elseif range then
-    api.nvim_buf_set_mark(buf, "<", range.first[1], range.first[2], {})
-    api.nvim_buf_set_mark(buf, ">", range.last[1], range.last[2], {})
+    bring_to_front(buf, ranges.find(buf, params))
   end
   return {
     path = api.nvim_buf_get_name(buf),
