@@ -71,4 +71,30 @@ onEachNeovim((session) => {
         return require("claude-code.editor.diff").current() == nil`);
     });
   });
+
+  test("of many files opened while the person types, the last is shown; none waits for another", async () => {
+    await session.reset();
+    const paths = Array.from({ length: 60 }, (_, i) =>
+      session.write(`opened/${i}.txt`, `${i} text\n`),
+    );
+    const shown = () => session.neovim.lua<string>("return vim.api.nvim_buf_get_name(0)");
+    const open = (path: string) =>
+      session.client.call("openFile", { filePath: path, startText: "text" });
+    await session.neovim.type("i");
+    await Promise.all(paths.map(open));
+    expect(await shown()).toBe("");
+    await session.neovim.type("<Esc>");
+    await eventually("the last file", async () => (await shown()) === paths.at(-1));
+    // It is selected there; the person has not touched it.
+    await eventually("the selection", async () => {
+      return (await session.neovim.lua<string>("return vim.api.nvim_get_mode().mode")) === "v";
+    });
+    await open(paths[0] as string);
+    await eventually("the next file", async () => (await shown()) === paths[0]);
+    await session.neovim.type("l");
+    await open(paths[1] as string);
+    expect(await shown()).toBe(paths[0] as string);
+    await session.neovim.type("<Esc>");
+    await eventually("the file after that", async () => (await shown()) === paths[1]);
+  });
 });

@@ -115,24 +115,44 @@ local function show(buf)
   return win
 end
 
+---The file that is shown as soon as the person does not type any more. Of several the last: the
+---others are loaded, and would only flash by.
+local waiting ---@type { buf: integer, range: claude-code.Range? }?
+
+local bring_to_front
+
 ---@param buf integer
 ---@param range claude-code.Range?
 ---@param announced? boolean the person was told that it waits
-local function bring_to_front(buf, range, announced)
+local function wait(buf, range, announced)
+  if not announced then
+    local base = path.base(api.nvim_buf_get_name(buf))
+    say.info(base .. " is open, and shown when you are back in normal mode")
+  end
+  local first = waiting == nil
+  waiting = { buf = buf, range = range }
+  if first then
+    calm.later(function()
+      local last = waiting --[[@as { buf: integer, range: claude-code.Range? }]]
+      waiting = nil
+      bring_to_front(last.buf, last.range, true)
+    end)
+  end
+end
+
+---@param buf integer
+---@param range claude-code.Range?
+---@param announced? boolean the person was told that it waits
+function bring_to_front(buf, range, announced)
   if not api.nvim_buf_is_loaded(buf) then
     return
-  elseif calm.moment() ~= "free" then
-    -- What is being typed would go into this file.
-    if not announced then
-      local base = path.base(api.nvim_buf_get_name(buf))
-      say.info(base .. " is open, and shown when you are back in normal mode")
-    end
-    calm.later(function()
-      bring_to_front(buf, range, true)
-    end)
-    return
   end
-  require("claude-code.editor.reload").before_entering(buf)
+  ranges.leave_untouched()
+  if calm.moment() ~= "free" then
+    -- What is being typed would go into this file.
+    return wait(buf, range, announced)
+  end
+  waiting = nil
   local was_terminal = api.nvim_get_mode().mode == "t"
   if was_terminal then
     vim.cmd.stopinsert()

@@ -51,6 +51,18 @@ function M.find(buf, params)
   return range
 end
 
+---What was selected here last: the window, and both ends as getpos() has them.
+local selected ---@type { win: integer, from: integer[], to: integer[] }?
+
+---@return { win: integer, from: integer[], to: integer[] }
+local function ends()
+  return {
+    win = api.nvim_get_current_win(),
+    from = vim.fn.getpos("v"),
+    to = vim.fn.getpos("."),
+  }
+end
+
 ---@param win integer
 ---@param range claude-code.Range
 local function select(win, range)
@@ -67,6 +79,15 @@ local function select(win, range)
   -- The end of an exclusive selection may stand behind the line's last character.
   pcall(api.nvim_win_set_cursor, win, { row, col })
   vim.cmd("normal! zv")
+  selected = ends()
+end
+
+---Leaves the visual mode that a selection made here is in, unless the person went on with it.
+function M.leave_untouched()
+  if selected and api.nvim_get_mode().mode == "v" and vim.deep_equal(selected, ends()) then
+    vim.cmd("normal! \27")
+  end
+  selected = nil
 end
 
 ---Selects, as soon as normal mode is reached: before that the keys would go into the text or the
