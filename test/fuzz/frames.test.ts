@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { connect, type Socket } from "node:net";
+import fc from "fast-check";
+import { WebSocketListener } from "../../src/transport/websocket";
+import { FUZZ_TIMEOUT_MS, tries } from "./effort";
+
+/** Bytes that are no WebSocket: they end at most the connection they came by. */
+const TOKEN = crypto.randomUUID();
+let listener: WebSocketListener;
+let other: WebSocket;
+const faults: unknown[] = [];
+const note = (error: unknown) => void faults.push(error);
+
+beforeAll(async () => {
+  process.on("uncaughtException", note);
+  listener = new WebSocketListener({
+    port: 0,
+    token: TOKEN,
+    onConnect: (wire) => ({ receive: (text) => wire.send(`${text.length}`), closed: () => {} }),
+  });
+  other = new WebSocket(`ws://127.0.0.1:${listener.port}/`, {
+    headers: { "x-claude-code-ide-authorization": TOKEN },
+  } as never);
+  await new Promise((resolve) => {
+    other.onopen = resolve;
+  });
+});
+
+afterAll(async () => {
+  other.close();
+  await listener.stop();
+  process.off("uncaughtException", note);
+});
+
+/** The one who behaves is served as before. */
+async function stillServes(): Promise<void> {
+  const answer = new Promise<string>((resolve) => {
+    other.onmessage = ({ data }) => resolve(String(data));
+  });
+  other.send("four");
+  expect(await answer).toBe("4");
+  expect(faults).toEqual([]);
+}
+
+const upgrade = () =>
+  [
+    "GET / HTTP/1.1",
+    `Host: 127.0.0.1:${listener.port}`,
+    "Connection: Upgrade",
+    "Upgrade: websocket",
+    "Sec-WebSocket-Version: 13",
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+    `x-claude-code-ide-authorization: ${TOKEN}`,
+    "",
+    "",
+  ].join("\r\n");
+
+/** Sends the parts one after the other, and goes. */
+async function send(parts: readonly Uint8Array[]): Promise<void> {
+  const socket: Socket = connect(listener.port, "127.0.0.1");
+  socket.on("error", () => {});
+  socket.on("data", () => {});
+  await new Promise((resolve) => socket.once("connect", resolve));
+  for (const part of parts) {
+    socket.write(part);
+    await Bun.sleep(0);
+  }
+  socket.end();
+  socket.destroySoon();
+}
+
+/** Frames whose parts need not fit together: opcode, flags, length, mask, payload. */
+const frame = fc
+  .record({
+    first: fc.integer({ min: 0, max: 255 }),
+    second: fc.integer({ min: 0, max: 255 }),
+    rest: fc.uint8Array({ maxLength: 200 }),
+  })
+  .map(({ first, second, rest }) => Uint8Array.from([first, second, ...rest]));
+/** Text frames that are whole, but may hold anything and come in pieces. */
+const text = fc
+  .uint8Array({ maxLength: 125 })
+  .map((bytes) => Uint8Array.from([0x81, 0x80 | bytes.length, 0, 0, 0, 0, ...bytes]));
+
+test(
+  "whatever comes after the upgrade ends that connection at most",
+  async () => {
+    const parts = fc.array(fc.oneof(frame, text, fc.uint8Array({ maxLength: 300 })), {
+      minLength: 1,
+      maxLength: 6,
+    });
+    await fc.assert(
+      fc.asyncProperty(parts, async (list) => {
+        await send([Buffer.from(upgrade()), ...list]);
+        await stillServes();
+      }),
+      {
+        numRuns: tries(400),
+        examples: [
+          // A length of 2⁶³ bytes, a ping that is too long, a reserved opcode, no mask.
+          [[Uint8Array.from([0x81, 0xff, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])]],
+          [[Uint8Array.from([0x89, 0xfe, 0x01, 0x00, 0, 0, 0, 0])]],
+          [[Uint8Array.from([0x83, 0x80, 0, 0, 0, 0])]],
+          [[Uint8Array.from([0x81, 0x01, 0x61])]],
+        ],
+      },
+    );
+  },
+  FUZZ_TIMEOUT_MS,
+);
+
+test(
+  "whatever comes instead of a request ends that connection at most",
+  async () => {
+    const line = fc.oneof(
+      fc.string({ unit: "binary", maxLength: 60 }),
+      fc.constantFrom(
+        "GET / HTTP/1.1",
+        "Host: 127.0.0.1",
+        "Upgrade: websocket",
+        "Content-Length: -1",
+      ),
+    );
+    const requests = fc
+      .array(line, { maxLength: 8 })
+      .map((lines) => [Buffer.from(`${lines.join("\r\n")}\r\n\r\n`)]);
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(requests, fc.array(fc.uint8Array())), async (parts) => {
+        await send(parts);
+        await stillServes();
+      }),
+      { numRuns: tries(400) },
+    );
+  },
+  FUZZ_TIMEOUT_MS,
+);

@@ -1,0 +1,81 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { rmSync } from "node:fs";
+import { isAbsolute } from "node:path";
+import fc from "fast-check";
+import { createdFile, editedPath, parseInput } from "../../src/hooks/input";
+import { EXECUTABLE, isolatedEnv, temporaryFolder } from "../support/neovim";
+import { FUZZ_TIMEOUT_MS, tries } from "./effort";
+
+const home = temporaryFolder();
+afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+/** What Claude Code writes, and what is nearly that. */
+const anything = fc.jsonValue();
+const nearly = fc.record(
+  {
+    session_id: fc.oneof(fc.string(), anything),
+    cwd: fc.oneof(fc.constantFrom("/", "/tmp", "relative", "\0"), anything),
+    prompt_id: fc.oneof(fc.string(), anything),
+    source: fc.oneof(fc.constantFrom("startup", "resume", "clear", "compact"), anything),
+    stop_hook_active: fc.oneof(fc.boolean(), anything),
+    tool_name: fc.oneof(fc.constantFrom("Edit", "Write", "MultiEdit", "NotebookEdit"), anything),
+    tool_input: fc.oneof(fc.record({ file_path: fc.oneof(fc.string(), anything) }), anything),
+    tool_response: anything,
+  },
+  { requiredKeys: [] },
+);
+const input = fc.oneof(
+  nearly.map((value) => JSON.stringify(value)),
+  fc.json(),
+  fc.string({ unit: "binary" }),
+);
+
+test(
+  "a hook's input is understood or refused in words",
+  () => {
+    fc.assert(
+      fc.property(input, (text) => {
+        try {
+          const parsed = parseInput(text);
+          expect(parsed.session_id).not.toBe("");
+          const path = editedPath(parsed, "/work");
+          if (path !== undefined) expect(isAbsolute(path)).toBe(true);
+          expect(createdFile(parsed)).toBeBoolean();
+        } catch (error) {
+          expect(error).toBeInstanceOf(Error);
+          expect((error as Error).message).not.toBe("");
+        }
+      }),
+      { numRuns: tries(2000) },
+    );
+  },
+  FUZZ_TIMEOUT_MS,
+);
+
+describe("a hook never holds Claude back by a mistake", () => {
+  test.each(["session-start", "post-tool-use", "stop", "session-end"])(
+    "%s",
+    async (event) => {
+      await fc.assert(
+        fc.asyncProperty(input, async (text) => {
+          const child = Bun.spawn([EXECUTABLE, "hook", event], {
+            cwd: home,
+            env: isolatedEnv(home),
+            stdin: Buffer.from(text),
+            stdout: "pipe",
+            stderr: "pipe",
+          });
+          const [output, complaints] = await Promise.all([
+            new Response(child.stdout).text(),
+            new Response(child.stderr).text(),
+          ]);
+          expect(await child.exited).toBe(0);
+          expect(complaints).toBe("");
+          if (output !== "") expect(JSON.parse(output)).not.toHaveProperty("decision", "block");
+        }),
+        { numRuns: tries(8) },
+      );
+    },
+    FUZZ_TIMEOUT_MS,
+  );
+});

@@ -1,0 +1,173 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { Connection } from "../../src/jsonrpc/connection";
+import { ErrorCode, parse, RpcError } from "../../src/jsonrpc/message";
+import { FUZZ_TIMEOUT_MS, tries } from "./effort";
+
+interface Answer {
+  id: unknown;
+  result?: unknown;
+  error?: { code: number; message: string };
+}
+
+/** What a handler may do with a request, by the method's name. */
+const OUTCOMES = {
+  value: () => ({ ok: true }),
+  nothing: () => undefined,
+  later: () => Promise.resolve([1]),
+  refuses: () => {
+    throw new RpcError(ErrorCode.InvalidParams, "no");
+  },
+  throws: () => {
+    throw new Error("a fault");
+  },
+  rejects: () => Promise.reject(new TypeError("a later fault")),
+  throwsOddly: () => {
+    throw undefined;
+  },
+};
+type Outcome = keyof typeof OUTCOMES;
+
+function connect(): { receive(text: string): void; answers(): Promise<Answer[]> } {
+  const sent: string[] = [];
+  const wire = { send: (text: string) => void sent.push(text), close: () => {} };
+  const connection = new Connection(wire, {
+    request: (method) => OUTCOMES[method as Outcome]?.() ?? {},
+    notification: (method) => {
+      // Garbage may hold any method; a notification's handler is no promise.
+      if (method !== "rejects") OUTCOMES[method as Outcome]?.();
+    },
+  });
+  return {
+    receive: (text) => connection.receive(text),
+    answers: async () => {
+      await Bun.sleep(0);
+      return sent.flatMap((text) => JSON.parse(text) as Answer | Answer[]);
+    },
+  };
+}
+
+const method = fc.constantFrom(...(Object.keys(OUTCOMES) as Outcome[]));
+const id = fc.oneof(fc.integer(), fc.string(), fc.double({ noNaN: true, noDefaultInfinity: true }));
+const params = fc.option(fc.oneof(fc.object(), fc.array(fc.jsonValue())), { nil: undefined });
+const request = fc.record({ jsonrpc: fc.constant("2.0"), id, method, params });
+const notification = fc.record({
+  jsonrpc: fc.constant("2.0"),
+  method: fc.constantFrom("value", "throws", "refuses", "throwsOddly"),
+  params,
+});
+/** Anything that is sent as text: JSON of any shape, JSON with a few characters changed, no JSON. */
+const garbage = fc.oneof(
+  fc.json(),
+  fc.string({ unit: "binary" }),
+  fc.tuple(request, fc.nat(), fc.string({ maxLength: 3 })).map(([message, at, text]) => {
+    const whole = JSON.stringify(message);
+    const cut = at % whole.length;
+    return whole.slice(0, cut) + text + whole.slice(cut + text.length);
+  }),
+  fc
+    .record(
+      {
+        jsonrpc: fc.jsonValue(),
+        id: fc.jsonValue(),
+        method: fc.jsonValue(),
+        params: fc.jsonValue(),
+      },
+      { requiredKeys: [] },
+    )
+    .map((message) => JSON.stringify(message)),
+);
+
+test(
+  "no text is too odd to be read",
+  () => {
+    fc.assert(
+      fc.property(garbage, (text) => {
+        const parsed = parse(text);
+        const messages = parsed.batch ? parsed.messages : [parsed.message];
+        for (const { kind } of messages) {
+          expect(["request", "notification", "response", "invalid"]).toContain(kind);
+        }
+      }),
+      {
+        numRuns: tries(2000),
+        examples: [["[]"], ['{"jsonrpc":"2.0","id":1e400,"method":"value"}']],
+      },
+    );
+  },
+  FUZZ_TIMEOUT_MS,
+);
+
+test(
+  "each request is answered once, whatever stands between",
+  async () => {
+    const messages = fc.array(
+      fc.oneof(
+        request.map((message) => ({ text: JSON.stringify(message), id: message.id })),
+        notification.map((message) => ({ text: JSON.stringify(message), id: undefined })),
+        garbage.map((text) => ({ text, id: undefined })),
+      ),
+      { maxLength: 20 },
+    );
+    await fc.assert(
+      fc.asyncProperty(messages, async (list) => {
+        const { receive, answers } = connect();
+        for (const { text } of list) receive(text);
+        const given = await answers();
+        // Of one id there may be several requests; garbage may hold requests too, so: at least.
+        for (const [wanted, asked] of Map.groupBy(list, (message) => sameId(message.id))) {
+          if (wanted === undefined) continue;
+          const count = given.filter((answer) => sameId(answer.id) === wanted).length;
+          expect(count).toBeGreaterThanOrEqual(asked.length);
+        }
+        expect(given.length).toBeLessThanOrEqual(
+          list.reduce((sum, { text }) => sum + most(text), 0),
+        );
+        for (const { result, error } of given) {
+          expect((result === undefined) !== (error === undefined)).toBe(true);
+          if (error) expect(Number.isInteger(error.code)).toBe(true);
+        }
+      }),
+      { numRuns: tries(500) },
+    );
+  },
+  FUZZ_TIMEOUT_MS,
+);
+
+test(
+  "a batch is answered by one batch of as many answers as it has requests and mistakes",
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.oneof(request, notification, fc.jsonValue()), { minLength: 1, maxLength: 10 }),
+        async (batch) => {
+          const { receive, answers } = connect();
+          receive(JSON.stringify(batch));
+          const silent = batch.filter((message) => isSilent(message)).length;
+          expect(await answers()).toHaveLength(batch.length - silent);
+        },
+      ),
+      { numRuns: tries(500) },
+    );
+  },
+  FUZZ_TIMEOUT_MS,
+);
+
+/** JSON knows neither -0 nor the difference between 1 and 1.0. */
+const sameId = (value: unknown) => (value === undefined ? undefined : JSON.stringify(value));
+
+/** As many answers as a text can have at most. */
+function most(text: string): number {
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? Math.max(1, value.length) : 1;
+  } catch {
+    return 1;
+  }
+}
+
+/** A notification, or an answer to something that was never asked. */
+function isSilent(message: unknown): boolean {
+  const parsed = parse(JSON.stringify(message));
+  return !parsed.batch && ["notification", "response"].includes(parsed.message.kind);
+}
