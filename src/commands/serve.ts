@@ -104,10 +104,11 @@ async function run(rpc: NeovimRpc, address: string, launch: Launch, stdin: Stdin
     ),
   ]);
   log.info(`Ending: ${ending}`);
+  await server.end();
+  // All at once from here: a Delta in between would publish us anew.
   publication.end();
   registration.end();
   notes.end();
-  await server.end();
   rpc.close();
   await listener.stop();
   return ending === "it did not let us attach" ? EXIT.noNeovim : EXIT.ok;

@@ -53,7 +53,8 @@ describe("an archive", () => {
     expect(paths).not.toContain(`${top}/lua/claude-code/manifest.lua`);
     expect(paths).toEqual(paths.toSorted());
     for (const { path, mode, owner, group, modified } of entries) {
-      const expected = path === `${top}/claude-code-nvim` ? 0o755 : 0o644;
+      const runs = [`${top}/claude-code-nvim`, `${top}/claude-plugin/run.sh`].includes(path);
+      const expected = runs ? 0o755 : 0o644;
       expect({ path, mode }).toEqual({ path, mode: expected });
       expect([owner, group, new Date(1000 * modified).getUTCFullYear()]).toEqual([0, 0, 2000]);
     }
