@@ -1,0 +1,17 @@
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { ROOT } from "../support/toolchain";
+
+test("every claim of SECURITY.md names a test that is there", () => {
+  const text = readFileSync(join(ROOT, "SECURITY.md"), "utf8");
+  const claims = text
+    .split("\n")
+    .filter((line) => line.startsWith("| ") && !/^\| (claim|---)/.test(line));
+  expect(claims.length).toBeGreaterThan(15);
+  for (const claim of claims) {
+    const [, file = "", name = ""] = claim.match(/`(test\/[^`]+\.test\.ts)`: (.+) \|$/) ?? [];
+    expect(file, claim).not.toBe("");
+    expect(readFileSync(join(ROOT, file), "utf8"), claim).toContain(name);
+  }
+});
