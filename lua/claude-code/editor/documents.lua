@@ -153,6 +153,7 @@ function bring_to_front(buf, range, announced)
     return wait(buf, range, announced)
   end
   waiting = nil
+  require("claude-code.editor.reload").before_entering(buf)
   local was_terminal = api.nvim_get_mode().mode == "t"
   if was_terminal then
     vim.cmd.stopinsert()
