@@ -73,6 +73,7 @@ describe.each(NEOVIMS)("on the screen of $name", (version) => {
   let d: Desk;
   let client: TestClient;
   let before: string;
+  let round = 0;
 
   beforeAll(async () => {
     d = await desk(version, COLUMNS);
@@ -87,8 +88,10 @@ describe.each(NEOVIMS)("on the screen of $name", (version) => {
     await terminal.type(
       ":silent! tabonly | silent! only | edit! main.txt\r:vsplit other.txt | split | vertical resize 40 | wincmd t\r15Gzt",
     );
-    await terminal.type(":wincmd b | echo 'ready'\r");
-    before = await terminal.waitFor("ready");
+    // New each time, and not in these words while it is typed: an older screen must not pass for it.
+    round++;
+    await terminal.type(`:wincmd b | echo 'ready' ${round}\r`);
+    before = await terminal.waitFor(`ready ${round}`);
   });
 
   const configure = (layout: string) =>
