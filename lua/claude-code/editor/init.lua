@@ -32,7 +32,7 @@ local function unless_private(module, name)
   end
 end
 
----Tells a colleague module that may be missing in a stripped-down installation or in tests.
+---Tells a module of the other half, which may be missing in a stripped-down installation.
 ---@param name string function of claude-code.server
 ---@param ... any
 ---@return true
