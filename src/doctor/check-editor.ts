@@ -7,6 +7,11 @@ import { readLock } from "./locks";
 import type { Surroundings } from "./surroundings";
 
 const RESTART = "run :ClaudeCodeStop and :ClaudeCodeStart in that Neovim";
+const START = {
+  starting: "run this again in a moment; if it stays so, :ClaudeCodeLog there says why",
+  stopped: "run :ClaudeCodeStart there",
+  failed: "run :ClaudeCodeStart there",
+};
 
 /** Is one Neovim fit to be connected to? Undefined if it is. */
 export function faultOfEditor(editor: Editor, surroundings: Surroundings): Finding | undefined {
@@ -35,7 +40,7 @@ function faultOfServer(report: EditorReport): Finding | undefined {
   if (report.state === "ready") return undefined;
   const why = report.last_error ?? report.why;
   const what = `the server of ${describe(report)} is ${report.state}${why ? `: ${why}` : ""}`;
-  return error("server-not-running", what, "run :ClaudeCodeStart there");
+  return error("server-not-running", what, START[report.state]);
 }
 
 function faultOfVersion(report: EditorReport): Finding | undefined {

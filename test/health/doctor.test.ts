@@ -121,7 +121,7 @@ const FAULTS: Fault[] = [
         require("claude-code").start()`,
         join(world.home, "elsewhere"),
       );
-      await ready(world);
+      await world.ready();
     },
   },
   {
@@ -138,7 +138,7 @@ const FAULTS: Fault[] = [
         require("claude-code").start()`,
         folder,
       );
-      await ready(world);
+      await world.ready();
       world.runClaude();
       return { env: { CLAUDE_CONFIG_DIR: folder } };
     },
@@ -350,11 +350,6 @@ describe.each(NEOVIMS)(":checkhealth in $name", (version) => {
 async function stopExecutable(world: World): Promise<void> {
   const pid = await world.neovim.lua<number>(`return require("claude-code").status().process_id`);
   process.kill(pid, "SIGSTOP");
-}
-
-async function ready(world: World): Promise<void> {
-  const state = () => world.neovim.lua<string>(`return require("claude-code").status().state`);
-  while ((await state()) !== "ready") await Bun.sleep(10);
 }
 
 /** A process id that nobody has. */

@@ -48,11 +48,19 @@ export class World implements AsyncDisposable {
         local client = vim.lsp.get_clients({ bufnr = 0 })[1]
         return client ~= nil and next(client.attached_buffers) ~= nil`),
     );
+    await world.ready();
     await eventually("the registry", () => {
       const folder = join(world.home, ".local/state/claude-code.nvim/neovims");
       return [...new Bun.Glob("*.json").scanSync({ cwd: folder })].length > 0;
     });
     return world;
+  }
+
+  /** The plugin has shaken hands with the executable: later than there is a lock file. */
+  async ready(): Promise<void> {
+    await eventually("the server", () =>
+      this.neovim.lua<boolean>(`return require("claude-code").status().state == "ready"`),
+    );
   }
 
   get home(): string {
