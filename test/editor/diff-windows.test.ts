@@ -132,6 +132,28 @@ for (const version of NEOVIMS) {
       await a.cleared();
     });
 
+    test("others hear of each buffer that goes, to forget what they kept of it", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      const path = a.file("main.txt", OLD);
+      await a.edit(path);
+      await a.attach();
+      await a.nvim.lua(`
+        WIPED = {}
+        vim.api.nvim_create_autocmd("BufWipeout", {
+          callback = function(args) table.insert(WIPED, args.buf) end,
+        })`);
+      const id = await a.propose(path, NEW);
+      const ours = await a.nvim.lua<number[]>(`
+        return vim.tbl_filter(function(buf)
+          return vim.startswith(vim.api.nvim_buf_get_name(buf), "claude-code://")
+        end, vim.api.nvim_list_bufs())`);
+      expect(ours).toHaveLength(2);
+      await a.nvim.type("q");
+      await a.outcome(id);
+      await a.cleared();
+      expect(await a.nvim.lua("table.sort(WIPED) return WIPED")).toEqual(ours);
+    });
+
     test("the person went to another tab page: the focus stays there", async () => {
       await using a = await Attached.start({ version, ui: UI });
       const path = a.file("main.txt", OLD);

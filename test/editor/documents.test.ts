@@ -65,6 +65,24 @@ for (const version of NEOVIMS) {
       expect(a.read("x1.txt")).toBe("wrong\n");
     });
 
+    test("a file that changes beneath unsaved edits again and again leaves no autocommands", async () => {
+      await using a = await start();
+      const path = a.file("main.txt", "one\n");
+      await a.edit(path);
+      await a.attach();
+      const count = () => a.nvim.lua<number>("return #vim.api.nvim_get_autocmds({})");
+      const before = await count();
+      for (let i = 0; i < 3; i++) {
+        await a.nvim.lua("vim.api.nvim_buf_set_lines(0, 0, -1, false, { ... })", `mine ${i}`);
+        a.file("main.txt", `theirs, number ${i}\n`);
+        await a.call("document_reload", { path });
+        expect(await count()).toBeGreaterThan(before);
+        await a.nvim.command("silent write!");
+        expect(await count()).toBe(before);
+      }
+      expect(a.read("main.txt")).toBe("mine 2\n");
+    });
+
     test("a symlinked folder or file finds the buffer that is open already", async () => {
       await using a = await start();
       const path = a.file("real/main.txt", "one\n");

@@ -162,11 +162,14 @@ local function mark_stale(buf)
     return
   end
   stale[buf] = true
-  api.nvim_create_autocmd({ "BufWritePost", "BufReadPost" }, {
+  -- Not `once`, which removes only the event that came.
+  local ended = api.nvim_create_augroup("claude-code.reload." .. buf, { clear = true })
+  api.nvim_create_autocmd({ "BufWritePost", "BufReadPost", "BufWipeout" }, {
+    group = ended,
     buffer = buf,
-    once = true,
     callback = function()
       stale[buf] = nil
+      api.nvim_del_augroup_by_id(ended)
     end,
   })
 end

@@ -6,7 +6,6 @@ local merge = require("claude-code.editor.diff.merge")
 local path = require("claude-code.editor.path")
 local say = require("claude-code.editor.say")
 local screen = require("claude-code.editor.diff.screen")
-local windows = require("claude-code.editor.diff.windows")
 
 local M = {}
 
@@ -228,9 +227,7 @@ function finish(session, outcome, busy)
   tell(session, outcome)
   if session ~= shown then
     drop(session)
-    pcall(windows.quietly, function()
-      session:discard()
-    end)
+    session:discard()
     return true
   end
   screen.unwatch()

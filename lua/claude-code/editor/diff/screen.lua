@@ -67,8 +67,8 @@ local function build(session, except)
       session.place.layout.close(session)
       session.place = nil
     end
-    session:discard()
   end)
+  session:discard()
   error(message, 0)
 end
 
@@ -226,15 +226,14 @@ function M.leave(session, done)
   end
   local ok, message = pcall(windows.quietly, function()
     take_away(session, inside)
-    session:discard()
   end)
   if not ok and calm.is_refusal(message) then
     calm.later(again)
     return
   elseif not ok then
     say.error("closing a diff failed: " .. message)
-    pcall(session.discard, session)
   end
+  session:discard()
   touch()
   done()
 end

@@ -210,7 +210,8 @@ function Session:result()
   return result
 end
 
----Leaves no scratch buffer behind.
+---Leaves no scratch buffer behind, and with its events nothing of them in what others keep by
+---buffer (vim.diagnostic does, for the statusline).
 function Session:discard()
   for _, buf in pairs({ old = self.old_buf, new = self.new_buf }) do
     if api.nvim_buf_is_valid(buf) then
