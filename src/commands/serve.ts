@@ -132,7 +132,10 @@ function listen(server: IdeServer, launch: Launch, log: Log): Promise<WebSocketL
     new WebSocketListener({
       port,
       token: launch.token,
-      onConnect: (wire) => server.connect(wire),
+      onConnect: (wire) => {
+        spareMemory.noteConnection();
+        return server.connect(wire);
+      },
       onRefuse: (cause) => log.warn(`Refused a connection: ${cause}`),
       onTraffic: (length) => spareMemory.note(length),
     });

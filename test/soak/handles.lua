@@ -1,20 +1,10 @@
 --- Keeps account of the event loop's handles that Lua opens from now on. Returns what counts those
 --- that are open, by the function that opened them. (vim.uv.walk() aborts Neovim 0.10.)
 local uv = vim.uv
-local open = {}
+local open, opened = {}, 0
 
-for _, name in ipairs({ "new_timer", "new_pipe", "new_fs_event", "new_fs_poll", "spawn" }) do
-  local original = uv[name]
-  uv[name] = function(...)
-    local results = { original(...) }
-    if type(results[1]) == "userdata" then
-      open[results[1]] = name
-    end
-    return unpack(results)
-  end
-end
-
-return function()
+---@return table<string, integer>
+local function count()
   local found = {}
   for handle, name in pairs(open) do
     if handle:is_closing() then
@@ -25,3 +15,21 @@ return function()
   end
   return found
 end
+
+for _, name in ipairs({ "new_timer", "new_pipe", "new_fs_event", "new_fs_poll", "spawn" }) do
+  local original = uv[name]
+  uv[name] = function(...)
+    local results = { original(...) }
+    if type(results[1]) == "userdata" then
+      open[results[1]] = name
+      opened = opened + 1
+      -- Now and then those that were closed are let go: this account is not what is measured.
+      if opened % 100 == 0 then
+        count()
+      end
+    end
+    return unpack(results)
+  end
+end
+
+return count

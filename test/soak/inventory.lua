@@ -23,16 +23,19 @@ local function extmarks()
   return found
 end
 
----@return table<string, integer> by group
+---@return table<string, integer> by group, without one by event
 local function autocommands()
   local found = {}
   for _, autocommand in ipairs(api.nvim_get_autocmds({})) do
-    local name = "autocommands of " .. (autocommand.group_name or "nobody")
+    local group = autocommand.group_name or "nobody, " .. autocommand.event
+    local name = "autocommands of " .. group
     found[name] = (found[name] or 0) + 1
   end
   return found
 end
 
+-- Machine code is kept by its number of traces, not for what was done.
+jit.flush()
 collectgarbage()
 collectgarbage()
 return vim.tbl_extend("error", extmarks(), autocommands(), {
