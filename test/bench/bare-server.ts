@@ -25,9 +25,18 @@ export class BareServer implements AsyncDisposable {
 
   /** One message there, and one of `bytes` back. */
   echo(bytes?: number): Promise<unknown> {
+    return this.#ask(bytes === undefined ? "ping" : JSON.stringify({ bytes }));
+  }
+
+  /** A message with this text there, which is parsed, and a short one back. */
+  take(text: string): Promise<unknown> {
+    return this.#ask(JSON.stringify({ bytes: 1, text }));
+  }
+
+  #ask(message: string): Promise<unknown> {
     return new Promise((resolve) => {
       this.socket.onmessage = resolve;
-      this.socket.send(bytes === undefined ? "ping" : JSON.stringify({ bytes }));
+      this.socket.send(message);
     });
   }
 

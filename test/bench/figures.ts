@@ -15,6 +15,7 @@ const EMPTY = "an empty autocommand";
 const ECHO = "a bare compiled Bun.serve, echoing";
 const TRIP = "the same echo and a bare msgpack round trip";
 const SIZE = "an echo of as many bytes and a bare msgpack round trip";
+const TAKEN = "the same for a bare compiled Bun.serve beside Neovim";
 const IDLE = "the same time without work";
 const DIFFTHIS = "Neovim's own :diffthis on the same text";
 
@@ -31,7 +32,7 @@ export const FIGURES: readonly Figure[] = [
   ...trip("diagnostics-one", "getDiagnostics of one file (100)", TRIP),
   ...trip("diagnostics-1000", "getDiagnostics of 1,000", SIZE, { most: 4 }),
   ...trip("diagnostics-10000", "getDiagnostics of 10,000", SIZE),
-  ...still("messages", "20 messages of 2 MB", IDLE, { most: 0 }),
+  ...still("messages", "20 messages of 2 MB", TAKEN, { most: 0 }),
   ...still("diagnostics", "20 × getDiagnostics of 10,000", IDLE, { most: 150 }),
   ...still("changing", "20 × the same, 1,000 of them new each time", IDLE),
   at("diff-shown", "openDiff of 3 MB, shown", "ms", DIFFTHIS, { times: 1.5 }),

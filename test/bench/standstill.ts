@@ -1,4 +1,3 @@
-import type { TestClient } from "../support/client";
 import { BareServer } from "./bare-server";
 import { Editor, resident, type Standstill } from "./editor";
 import files from "./files.lua" with { type: "text" };
@@ -17,13 +16,19 @@ export const standstill: Scenario = {
     await using editor = await Editor.start(machine.nvim, undefined);
     await using server = await BareServer.start(machine.bare);
     await prepare(editor);
-    const changing = await editor.watched(() => change(editor, async () => {}));
     await server.echo();
     await Bun.sleep(REST_MS);
-    return {
-      ...figures("changing", changing),
+    const memory = {
       "memory-server": server.memory,
       "memory-editor": resident(editor.nvim.process.pid as number),
+    };
+    const messages = await editor.watched(() => sendBig((text) => server.take(text)));
+    const idle = await editor.watched(() => Bun.sleep(messages.wall));
+    const changing = await editor.watched(() => change(editor, async () => {}));
+    return {
+      ...figures("messages", messages, idle),
+      ...figures("changing", changing),
+      ...memory,
     };
   },
 
@@ -38,7 +43,10 @@ export const standstill: Scenario = {
     });
     const before = memory();
 
-    const messages = await editor.watched(() => sendBig(client));
+    // A refusal is an answer too: the message had to be read for it.
+    const messages = await editor.watched(() =>
+      sendBig((text) => client.request("ping", { text }).catch(() => {})),
+    );
     const idle = await editor.watched(() => Bun.sleep(messages.wall));
 
     // All of them are new, so the first answer has to wait for them.
@@ -62,7 +70,7 @@ export const standstill: Scenario = {
         ...(before.server && { "memory-server": before.server }),
         ...(after.server && { "memory-server-after": after.server }),
       },
-      floors: { ...figures("messages", idle), ...figures("diagnostics", alsoIdle) },
+      floors: figures("diagnostics", alsoIdle),
     };
   },
 };
@@ -84,10 +92,9 @@ function figures(id: string, work: Standstill, idle?: Standstill): Values {
   };
 }
 
-/** A refusal is an answer too: the message had to be read for it. */
-async function sendBig(client: TestClient): Promise<void> {
+async function sendBig(send: (text: string) => Promise<unknown>): Promise<void> {
   const text = "some text of a file, ".repeat(MESSAGE_BYTES / 21);
-  await repeat(() => client.request("ping", { text }).catch(() => {}), MESSAGES);
+  await repeat(() => send(text), MESSAGES);
 }
 
 async function repeat(work: () => Promise<unknown>, times = 20): Promise<void> {
