@@ -79,17 +79,6 @@ export class McpServer {
     this.#events.onConnect?.(session.client);
     return session;
   }
-
-  /** Sends a notification to every client that `wanted` picks. */
-  broadcast(
-    method: string,
-    params: unknown,
-    wanted: (client: Client) => boolean = () => true,
-  ): void {
-    for (const { client } of this.#sessions) {
-      if (wanted(client)) client.notify(method, params);
-    }
-  }
 }
 
 const InitializeParams = v.object({

@@ -1,6 +1,7 @@
 import type { EditorPort } from "../editor/port";
 import type { Log } from "../lib/log";
 import { type Client, isClaudeCode } from "../mcp/client";
+import { watchOpenBuffers } from "../resources/open-buffers";
 import { Audience } from "./audience";
 import { announceDiagnostics } from "./diagnostics";
 import { Mentions } from "./mentions";
@@ -25,6 +26,9 @@ export class Notifications {
     this.#selection = new SelectionNotifier(editor, this.#audience);
     this.#mentions = new Mentions(editor, this.#audience, log);
     announceDiagnostics(editor, this.#audience);
+    watchOpenBuffers(editor, () =>
+      this.#audience.tell("notifications/resources/list_changed", undefined),
+    );
     editor.onLogEvent.on(({ name, data }) =>
       this.#audience.tell("log_event", { eventName: name, eventData: data }),
     );

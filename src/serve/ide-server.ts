@@ -6,7 +6,7 @@ import type { Client } from "../mcp/client";
 import { McpServer } from "../mcp/server";
 import { createMethods } from "../methods";
 import { Notifications } from "../notifications";
-import { openBuffers, watchOpenBuffers } from "../resources/open-buffers";
+import { openBuffers } from "../resources/open-buffers";
 import { createTools } from "../tools";
 import type { ExecuteCodeOptions } from "../tools/execute-code";
 import type { Peer } from "../transport/websocket";
@@ -62,9 +62,6 @@ export function createIdeServer(
       },
       onFault: (error, method) => log.error(`${method} failed: ${describe(error)}`),
     },
-  );
-  watchOpenBuffers(editor, () =>
-    server.broadcast("notifications/resources/list_changed", undefined),
   );
   return {
     connect: (wire) => server.connect(wire),

@@ -39,6 +39,23 @@ onEachNeovim(
       await eventually("cleared", () => changed().flatMap((params) => params.uris).length === 4);
     });
 
+    test("diagnostics_changed names a file that is renamed, by both names, and one that is gone", async () => {
+      const told = (...names: string[]) =>
+        session.client
+          .notifications<{ uris: string[] }>("diagnostics_changed")
+          .filter(({ uris }) => names.every((name) => uris.some((uri) => uri.endsWith(name))));
+      await session.neovim.lua(`
+        vim.diagnostic.set(vim.api.nvim_create_namespace("test"), 0, {
+          { lnum = 0, col = 0, message = "wrong" },
+        })`);
+      expect(await session.client.json("getDiagnostics")).toHaveLength(1);
+      await session.neovim.command("keepalt file renamed.txt");
+      await eventually("both names", () => told("/main.txt", "/renamed.txt").length === 1);
+      await session.neovim.command("bwipeout! renamed.txt");
+      await eventually("it is gone", () => told("/renamed.txt").length === 2);
+      expect(await session.client.json("getDiagnostics")).toEqual([]);
+    });
+
     test("editor/selection_changed and editor/position_changed count as spec 05 does", async () => {
       await session.neovim.type("gg0wve");
       const selections = () => session.client.notifications("editor/selection_changed");
@@ -86,6 +103,11 @@ onEachNeovim(
         capabilities: {},
         clientInfo: { name: "early", version: "1.0.0" },
       });
+      // A new resource is told at once, and to the others as well.
+      const listed = () => session.client.notifications("notifications/resources/list_changed");
+      const before = listed().length;
+      await session.edit(session.write("new.txt", TEXT));
+      await eventually("the others are told", () => listed().length > before);
       expect(early.received.filter(({ method }) => method !== undefined)).toEqual([]);
     });
 

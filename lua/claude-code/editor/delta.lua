@@ -33,7 +33,7 @@ local tick = 0
 ---What the executable knows, and what may no longer be true.
 local known ---@type table<integer, claude-code.Buffer>
 local hidden ---@type table<integer, true> private ones, which it must not know
-local reported ---@type table<integer, true> buffers whose diagnostics it holds
+local reported ---@type table<integer, string> path by buffer whose diagnostics it holds
 local dirty ---@type { buffers: table<integer, true>, diagnostics: table<integer, true>, folders: boolean }
 local last ---@type { current?: integer, owing: string, privacy?: integer }
 
@@ -115,8 +115,16 @@ local function hides(buf, rules)
 end
 
 ---@param delta claude-code.Delta
+---@return { buf: integer, path: string, items: table }[] files that have no diagnostics any more
 local function add_buffers(delta)
-  local present, changed, removed = {}, {}, {}
+  local present, changed, removed, cleared = {}, {}, {}, {}
+  local function clear(buf)
+    if reported[buf] then
+      cleared[#cleared + 1] = { buf = buf, path = reported[buf], items = {} }
+      reported[buf] = nil
+      return true
+    end
+  end
   local modified, rules = changed_buffers(), privacy.refresh()
   for _, buf in ipairs(api.nvim_list_bufs()) do
     present[buf] = not hides(buf, rules) or nil
@@ -126,7 +134,7 @@ local function add_buffers(delta)
       if not before or not vim.deep_equal(before, now) then
         known[buf] = now
         changed[#changed + 1] = now
-        if before and before.path ~= now.path and reported[buf] then
+        if before and before.path ~= now.path and clear(buf) then
           dirty.diagnostics[buf] = true
         end
       end
@@ -134,25 +142,27 @@ local function add_buffers(delta)
   end
   for buf in pairs(known) do
     if not present[buf] then
-      known[buf], reported[buf] = nil, nil
+      known[buf] = nil
       removed[#removed + 1] = buf
+      clear(buf)
     end
   end
   dirty.buffers, last.privacy = {}, rules
   delta.buffers = #changed > 0 and changed or nil
   delta.removed = #removed > 0 and removed or nil
+  return cleared
 end
 
 ---@param delta claude-code.Delta
-local function add_diagnostics(delta)
-  local list = {}
+---@param list { buf: integer, path: string, items: table }[] what comes first
+local function add_diagnostics(delta, list)
   for buf in pairs(dirty.diagnostics) do
     local buffer = known[buf]
     if buffer and buffer.path then
       local items = require("claude-code.editor.diagnostics").items(buf)
       if #items > 0 or reported[buf] then
         list[#list + 1] = { buf = buf, path = buffer.path, items = items }
-        reported[buf] = #items > 0 or nil
+        reported[buf] = #items > 0 and buffer.path or nil
       end
     end
   end
@@ -183,8 +193,7 @@ end
 function M.take()
   tick = tick + 1
   local delta = { tick = tick }
-  add_buffers(delta)
-  add_diagnostics(delta)
+  add_diagnostics(delta, add_buffers(delta))
   add_rest(delta)
   return delta
 end
