@@ -5,18 +5,20 @@ local M = {}
 
 ---@param level integer vim.log.levels
 ---@param name claude-code.LogLevel
+---@param fit? fun(text: string): string makes the text one that may be shown now
 ---@return fun(text: string)
-local function teller(level, name)
+function M.teller(level, name, fit)
   return function(text)
     require("claude-code.log")[name](text)
     vim.schedule(function()
-      vim.notify("claude-code.nvim: " .. text, level, { title = "claude-code.nvim" })
+      local message = "claude-code.nvim: " .. text
+      vim.notify(fit and fit(message) or message, level, { title = "claude-code.nvim" })
     end)
   end
 end
 
-M.error = teller(vim.log.levels.ERROR, "error")
-M.warn = teller(vim.log.levels.WARN, "warn")
-M.info = teller(vim.log.levels.INFO, "info")
+M.error = M.teller(vim.log.levels.ERROR, "error")
+M.warn = M.teller(vim.log.levels.WARN, "warn")
+M.info = M.teller(vim.log.levels.INFO, "info")
 
 return M

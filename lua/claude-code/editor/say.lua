@@ -1,8 +1,5 @@
 --- Messages to the person, never in the way: Neovim answers no RPC while a hit-enter prompt shows,
 --- so with the built-in vim.notify a message is one line and replaces the one before.
-local PREFIX = "claude-code.nvim: "
-
-local M = {}
 
 ---Does the message land in Neovim's own message line (and not in a notification plugin)?
 local function is_builtin()
@@ -25,29 +22,19 @@ local function one_line(text)
 end
 
 ---@param text string
----@param level integer vim.log.levels
-local function show(text, level)
-  if is_builtin() then
-    text = one_line(text)
-    pcall(vim.cmd.redraw)
+---@return string
+local function fit(text)
+  if not is_builtin() then
+    return text
   end
-  vim.notify(text, level, { title = "claude-code.nvim" })
+  pcall(vim.cmd.redraw)
+  return one_line(text)
 end
 
----@param level integer
----@param name claude-code.LogLevel
----@return fun(text: string)
-local function speaker(level, name)
-  return function(text)
-    require("claude-code.log")[name](text)
-    vim.schedule(function()
-      pcall(show, PREFIX .. text, level)
-    end)
-  end
-end
+local teller, levels = require("claude-code.notify").teller, vim.log.levels
 
-M.info = speaker(vim.log.levels.INFO, "info")
-M.warn = speaker(vim.log.levels.WARN, "warn")
-M.error = speaker(vim.log.levels.ERROR, "error")
-
-return M
+return {
+  info = teller(levels.INFO, "info", fit),
+  warn = teller(levels.WARN, "warn", fit),
+  error = teller(levels.ERROR, "error", fit),
+}
