@@ -73,10 +73,7 @@ end
 ---@param folder string
 ---@return boolean are the hooks in a settings file that the CLI will read there?
 local function are_installed(folder)
-  local config = vim.env.CLAUDE_CONFIG_DIR
-  if not config or config == "" then
-    config = vim.fs.joinpath(vim.uv.os_homedir(), ".claude")
-  end
+  local config = require("claude-code.claude_folder").path()
   local places = { vim.fs.joinpath(config, "settings.json") }
   local folders = vim.list_extend({ folder }, vim.iter(vim.fs.parents(folder)):totable())
   for _, parent in ipairs(folders) do

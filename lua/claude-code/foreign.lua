@@ -85,6 +85,8 @@ local function by_environment()
     return "VS Code"
   elseif vim.g.started_by_firenvim then
     return "a browser"
+  elseif vim.env.GIT_DIFF_PATH_COUNTER or vim.env.GIT_DIFFTOOL_DIRDIFF then
+    return "git difftool"
   elseif vim.env.CLAUDECODE == "1" then
     -- Set for what the Claude CLI runs (tools, hooks), not in terminals it is started from.
     return "the Claude CLI"

@@ -11,11 +11,7 @@ local M = {}
 --- The folder of lock files, as the Claude CLI has it.
 ---@return string
 function M.folder()
-  local config = vim.env.CLAUDE_CONFIG_DIR
-  if not config or config == "" then
-    config = vim.fs.joinpath(vim.uv.os_homedir(), ".claude")
-  end
-  return vim.fs.joinpath(config, "ide")
+  return vim.fs.joinpath(require("claude-code.claude_folder").path(), "ide")
 end
 
 ---@param path string

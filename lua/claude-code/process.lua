@@ -66,6 +66,7 @@ end
 local function environment_list(address)
   local env = M.environment()
   env.NVIM = address
+  env.CLAUDE_CONFIG_DIR = require("claude-code.claude_folder").configured()
   return as_list(env)
 end
 

@@ -81,7 +81,7 @@ function M.report()
     lock_file = status.lock_file,
     folders = status.folders,
     clients = status.clients,
-    config_dir = vim.env.CLAUDE_CONFIG_DIR,
+    config_dir = require("claude-code.claude_folder").configured(),
     permission_mode = mode or nil,
     language_servers = language_servers,
     source_files = source_files,

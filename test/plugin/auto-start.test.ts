@@ -59,6 +59,7 @@ describe.each(NEOVIMS)("auto_start in $name", (version) => {
 
   test.each([
     ["vim.env.CLAUDECODE = '1'", "vim.env.CLAUDECODE = nil", "the Claude CLI"],
+    ["vim.env.GIT_DIFF_PATH_COUNTER = '1'", "vim.env.GIT_DIFF_PATH_COUNTER = nil", "git difftool"],
     ["vim.g.vscode = 1", "vim.g.vscode = nil", "VS Code"],
   ])("%s tells the program", async (set, unset, program) => {
     await plain.command("%argdelete");

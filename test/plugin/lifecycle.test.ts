@@ -332,4 +332,16 @@ describe.each(NEOVIMS)("$name", (version) => {
     await neovim.quit();
     expect(readdirSync(join(config, "ide"))).toEqual(["10.lock"]);
   });
+
+  test("a relative CLAUDE_CONFIG_DIR counts from Neovim's folder, as for a CLI started there", async () => {
+    await using neovim = await TestNeovim.start({ version, setup: false });
+    await neovim.lua(`vim.env.CLAUDE_CONFIG_DIR = "./own"; require("claude-code").setup({})`);
+    await neovim.command("cd /");
+    await ready(neovim);
+    const [name] = readdirSync(join(neovim.cwd, "own/ide"));
+    const lock = await neovim.lua<string>(`return require("claude-code").status().lock_file`);
+    expect(lock).toBe(join(neovim.cwd, "own/ide", name as string));
+    await neovim.quit();
+    expect(readdirSync(join(neovim.cwd, "own/ide"))).toEqual([]);
+  });
 });

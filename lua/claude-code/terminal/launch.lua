@@ -38,7 +38,7 @@ function M.environment()
   local env = require("claude-code.env").applied()
   env.NVIM = require("claude-code.identity").address()
   -- Where it keeps its settings, and looks for our lock file.
-  env.CLAUDE_CONFIG_DIR = vim.env.CLAUDE_CONFIG_DIR
+  env.CLAUDE_CONFIG_DIR = require("claude-code.claude_folder").configured()
   return env
 end
 
