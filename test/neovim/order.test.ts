@@ -1,35 +1,68 @@
 import { expect, test } from "bun:test";
-import { rmSync } from "node:fs";
-import { createServer } from "node:net";
+import { createConnection, createServer, type Socket } from "node:net";
 import { join } from "node:path";
-import { decodeMultiStream, encode } from "@msgpack/msgpack";
 import { Log } from "../../src/lib/log";
 import { NeovimEditor } from "../../src/neovim/editor";
 import { NeovimRpc } from "../../src/neovim/rpc";
-import { temporaryFolder } from "../support/neovim";
+import { CONTRACT, VERSION } from "../../src/version";
+import { eventually } from "../support/eventually";
+import { NEOVIMS, TestNeovim } from "../support/neovim";
 
-/** Answers each request and pushes something newer in the same write, as a socket may join them. */
-function pushBehindEachAnswer(path: string) {
-  const folders = (name: string) => ({ folders: [`/${name}`] });
-  return createServer(async (socket) => {
-    for await (const message of decodeMultiStream(socket as never)) {
-      const [, id] = message as [number, number];
-      const answer = encode([1, id, null, { value: folders("answered") }]);
-      const push = encode([2, "claude_code", ["state", folders("pushed")]]);
-      socket.write(Buffer.concat([answer, push]));
-    }
-  }).listen(path);
+/** Stands before Neovim's socket. While it holds, what Neovim writes gathers, as on a busy machine. */
+class Gate implements Disposable {
+  holding = false;
+  #gathered: Buffer[] = [];
+  #client: Socket | undefined;
+  readonly #server;
+
+  constructor(
+    readonly path: string,
+    neovim: string,
+  ) {
+    this.#server = createServer((client) => {
+      this.#client = client;
+      const upstream = createConnection(neovim);
+      client.pipe(upstream);
+      upstream.on("data", (data) => {
+        this.#gathered.push(data);
+        if (!this.holding) this.release();
+      });
+    }).listen(path);
+  }
+
+  get gathered(): number {
+    return this.#gathered.length;
+  }
+
+  /** All at once. */
+  release(): void {
+    this.holding = false;
+    this.#client?.write(Buffer.concat(this.#gathered.splice(0)));
+  }
+
+  [Symbol.dispose](): void {
+    this.#client?.destroy();
+    this.#server.close();
+  }
 }
 
-test("an answer does not overtake what Neovim pushed after it", async () => {
-  const folder = temporaryFolder();
-  const server = pushBehindEachAnswer(join(folder, "nvim"));
-  const rpc = await NeovimRpc.connect(join(folder, "nvim"));
+test.each(NEOVIMS)("an answer does not overtake what $name pushed after it", async (version) => {
+  await using neovim = await TestNeovim.start({ version, setup: false });
+  const address = await neovim.lua<string>("return vim.v.servername");
+  using gate = new Gate(join(neovim.home, "gate"), address);
+  const rpc = await NeovimRpc.connect(gate.path);
   const editor = new NeovimEditor(rpc, new Log());
-  await editor.sync();
+  await editor.attach({ contract: CONTRACT, version: VERSION });
+
+  gate.holding = true;
+  await neovim.command("file answered.txt");
+  const synced = editor.sync(5_000);
+  await eventually("the answer", () => gate.gathered === 1);
+  await neovim.command("file pushed.txt");
+  await eventually("the push", () => gate.gathered === 2);
+  gate.release();
+  await synced;
   await Bun.sleep(20);
-  expect(editor.state.folders).toEqual(["/pushed"]);
+  expect(editor.state.bufferAt(join(neovim.cwd, "pushed.txt"))).toBeDefined();
   rpc.close();
-  server.close();
-  rmSync(folder, { recursive: true });
 });
