@@ -43,6 +43,7 @@ export interface Plan {
 
 const SETTINGS = join(".claude", "settings.local.json");
 const NOTE_FOLDER = ".nvim-claude";
+const IGNORE_ALL = "*\n";
 
 /** Sets a project up for a Claude CLI that is started outside of Neovim. Throws SettingsError. */
 export function planInstall(root: string, options: InstallOptions): Plan {
@@ -69,9 +70,7 @@ export function planUninstall(root: string, options: Pick<InstallOptions, "claud
   const settings = join(root, SETTINGS);
   add(restoreFile(settings, record, (text) => withoutHooks(text, settings), "without our hooks"));
   add(restoreFile(join(root, "CLAUDE.md"), record, withoutSection, "without our section"));
-  if (lstatSync(join(root, NOTE_FOLDER), { throwIfNoEntry: false })?.isDirectory()) {
-    add(removeNoteFolder(root));
-  }
+  add(removeNote(root, record));
   removeServer(plan, root, options.claude ?? findClaude());
   return plan;
 }
@@ -114,25 +113,39 @@ function addNoteFolder(plan: Plan, root: string): void {
   const address = process.env["NVIM"];
   const noted = address !== undefined && objection(address) === undefined;
   const current = readText(join(root, NOTE))?.trim();
-  if (readText(ignore) === "*\n" && (!noted || current === address)) return;
+  const ignored = readText(ignore) !== undefined;
+  if (ignored && (!noted || current === address)) return;
   plan.steps.push({
-    what: `create ${folder}: this Neovim's address; git ignores the folder`,
+    what: ignored
+      ? `write ${join(root, NOTE)}: this Neovim's address`
+      : `create ${folder}: this Neovim's address; git ignores the folder`,
     async run(record) {
       makeFolder(folder, record);
-      writePrivateFile(ignore, "*\n");
+      if (!ignored) {
+        writePrivateFile(ignore, IGNORE_ALL);
+        record.files[ignore] = { before: null, after: IGNORE_ALL };
+      }
       if (noted) writePrivateFile(join(root, NOTE), `${address}\n`);
     },
   });
 }
 
-function removeNoteFolder(root: string): Step {
+/** The folder goes with what we put there, unless it was there before or holds more by now. */
+function removeNote(root: string, record: ProjectRecord | undefined): Step | undefined {
   const folder = join(root, NOTE_FOLDER);
+  if (!lstatSync(folder, { throwIfNoEntry: false })?.isDirectory()) return undefined;
+  const note = join(root, NOTE);
+  const ignore = join(folder, ".gitignore");
+  // Without a record it is only ours by what it says.
+  const isOurs = (!record || ignore in record.files) && readText(ignore) === IGNORE_ALL;
+  if (!isOurs && readText(note) === undefined) return undefined;
   return {
-    what: `remove ${folder}`,
-    async run(record) {
-      removeQuietly(join(root, NOTE));
-      removeQuietly(join(folder, ".gitignore"));
-      if (!record.folders.includes(folder)) record.folders.push(folder);
+    what: `remove what is ours from ${folder}`,
+    async run(current) {
+      removeQuietly(note);
+      if (isOurs) removeQuietly(ignore);
+      if (!record) current.folders.push(folder);
+      delete current.files[ignore];
     },
   };
 }

@@ -34,8 +34,10 @@ export function changeFile(path: string, after: string, what: string): Step {
       }
       makeFolder(dirname(path), record);
       await writeAtomically(path, after);
-      const first = record.files[path];
-      record.files[path] = { before: first ? first.before : (before ?? null), after };
+      const last = record.files[path];
+      // Changed by somebody since we did: what was before is not to come back over that.
+      if (last && last.after !== before) delete record.files[path];
+      else record.files[path] = { before: last ? last.before : (before ?? null), after };
     },
   };
 }

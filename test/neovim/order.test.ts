@@ -23,7 +23,7 @@ class Gate implements Disposable {
       this.#client = client;
       const upstream = createConnection(neovim);
       client.pipe(upstream);
-      upstream.on("data", (data) => {
+      upstream.on("data", (data: Buffer) => {
         this.#gathered.push(data);
         if (!this.holding) this.release();
       });

@@ -197,6 +197,45 @@ describe("install-hooks", () => {
     expect(existsSync(join(project, SETTINGS))).toBe(true);
   });
 
+  test("what others changed between two installations stays", async () => {
+    write(SETTINGS, THEIRS);
+    write("CLAUDE.md", "# Old\n");
+    await install("--claude-md");
+    const value = JSON.parse(read(SETTINGS));
+    value.permissions.allow.push("Bash(npm test:*)");
+    delete value.hooks.Stop;
+    write(SETTINGS, JSON.stringify(value, null, 2));
+    write("CLAUDE.md", "# New, and all of it mine\n");
+    await install("--claude-md");
+    expect(JSON.parse(read(SETTINGS)).hooks.Stop).toHaveLength(1);
+    await uninstall();
+    expect(JSON.parse(read(SETTINGS))).toEqual({
+      permissions: { allow: ["Bash(ls:*)", "Bash(npm test:*)"] },
+      x: 1,
+    });
+    expect(read("CLAUDE.md")).toBe("# New, and all of it mine\n");
+  });
+
+  test("a settings file of ours that others made theirs is not removed", async () => {
+    await install();
+    const value = JSON.parse(read(SETTINGS));
+    delete value.hooks.SessionEnd;
+    write(SETTINGS, JSON.stringify({ ...value, permissions: { allow: ["WebFetch"] } }));
+    await install();
+    await uninstall();
+    expect(JSON.parse(read(SETTINGS))).toEqual({ permissions: { allow: ["WebFetch"] } });
+  });
+
+  test("a .nvim-claude that somebody uses already keeps what it had", async () => {
+    write(".nvim-claude/.gitignore", "state.json\n");
+    const before = snapshot();
+    await install();
+    expect(read(".nvim-claude/.gitignore")).toBe("state.json\n");
+    await uninstall();
+    expect(snapshot()).toEqual(before);
+    expect((await uninstall()).stdout).toContain("nothing to take back");
+  });
+
   test.each([
     ["the home folder", () => home],
     ["the folder above", () => join(home, "..")],
