@@ -51,7 +51,7 @@ export interface OpenDocument {
   preview: boolean;
   /** Plain text to select from, searched from the top. */
   startText?: string | undefined;
-  /** Plain text to select to, searched behind the start. */
+  /** Plain text to select to, searched from the start on (spec 4.3). */
   endText?: string | undefined;
   selectToEndOfLine: boolean;
   /** Show it and move the cursor there, or only load it. */

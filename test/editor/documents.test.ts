@@ -108,10 +108,16 @@ for (const version of NEOVIMS) {
         { start_text: "function b", end_text: "end" },
         "function b()\n  return 'ä'\nend",
       ],
+      ["the same text twice: its first occurrence", { start_text: "end", end_text: "end" }, "end"],
       [
-        "the end is searched behind the start",
-        { start_text: "end", end_text: "end" },
-        "end\nfunction b()\n  return 'ä'\nend",
+        "an end within the start text: the start text",
+        { start_text: "return '😀' end", end_text: "'" },
+        "return '😀' end",
+      ],
+      [
+        "no end before the start, on its line either",
+        { start_text: "return", end_text: "function" },
+        "return '😀' end\nfunction",
       ],
       ["over lines", { start_text: "b()\n  return" }, "b()\n  return"],
       ["CRLF in what is asked", { start_text: "b()\r\n  return" }, "b()\n  return"],
@@ -148,6 +154,38 @@ for (const version of NEOVIMS) {
           else expect([mode, name, got]).toEqual([mode, name, { mode: "v", text: expected }]);
         }
       }
+    });
+
+    test("selects over line ends as they are asked for and as the file has them", async () => {
+      await using a = await start();
+      await a.attach();
+      const mixed = a.file("mixed.txt", "one\r\ntwo\nthree\r\nfour\r\n");
+      const dos = a.file("dos.txt", "one\r\ntwo\r\nthree\r\n");
+      for (const [path, start_text, expected] of [
+        [mixed, "one\r\ntwo", "one\r\ntwo"],
+        [mixed, "two\r\nthree", "two\nthree"],
+        [dos, "one\r\ntwo", "one\ntwo"],
+        [dos, "one\ntwo", "one\ntwo"],
+      ] as const) {
+        await a.nvim.type("<Esc>");
+        await a.call("document_open", { path, front: true, start_text });
+        const got = await a.nvim.lua<{ text: string }>(selected);
+        expect([path, start_text, got.text]).toEqual([path, start_text, expected]);
+      }
+    });
+
+    test("'selectmode' with \"cmd\": selected in visual mode, nothing typed over the text", async () => {
+      await using a = await start();
+      const path = a.file("main.lua", SOURCE);
+      await a.attach();
+      await a.nvim.command("set selectmode=mouse,key,cmd");
+      await a.call("document_open", { path, front: true, start_text: "function b" });
+      const got = await a.nvim.lua(selected);
+      expect(got).toEqual({ mode: "v", text: "function b" });
+      expect(await a.nvim.lua("return { vim.bo.modified, vim.o.selectmode }")).toEqual([
+        false,
+        "mouse,key,cmd",
+      ]);
     });
 
     test("leaves a person who types where they are, until they are through", async () => {

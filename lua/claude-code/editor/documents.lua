@@ -15,7 +15,7 @@ local M = {}
 ---@field path string
 ---@field preview? boolean has no meaning in Neovim
 ---@field start_text? string plain text, may span lines
----@field end_text? string plain text, searched behind start_text
+---@field end_text? string plain text, searched from the start of start_text on
 ---@field select_to_eol? boolean
 ---@field front? boolean
 

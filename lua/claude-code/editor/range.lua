@@ -18,27 +18,41 @@ local function position_at(text, at)
   return breaks + 1, #before:match("[^\n]*$")
 end
 
----The place of the texts that were asked for.
+---@param text string
+---@param needle string
+---@param from integer
+---@return integer? first, integer? last 1-based bytes
+local function locate(text, needle, from)
+  local first, last = text:find(needle, from, true)
+  if first then
+    return first, last
+  end
+  -- A buffer of 'fileformat' dos holds no CR; one of mixed line ends does.
+  return text:find((needle:gsub("\r\n", "\n")), from, true)
+end
+
+---The place of the texts that were asked for. The end may be on the line of the start (spec 4.3:
+---`find_text(endText, start_line)`), and within the start text, which is selected as a whole.
 ---@param buf integer
 ---@param params { start_text?: string, end_text?: string, select_to_eol?: boolean }
 ---@return claude-code.Range? range nil if nothing is asked for or found
 function M.find(buf, params)
-  local function clean(needle)
-    return needle and needle ~= "" and needle:gsub("\r\n", "\n") or nil
+  local function given(needle)
+    return needle ~= "" and needle or nil
   end
-  local from_text, to_text = clean(params.start_text), clean(params.end_text)
+  local from_text, to_text = given(params.start_text), given(params.end_text)
   if not from_text and not to_text then
     return nil
   end
   local lines = api.nvim_buf_get_lines(buf, 0, -1, false)
   local text = table.concat(lines, "\n")
-  local first, last = text:find(from_text or to_text, 1, true)
+  local first, last = locate(text, from_text or to_text --[[@as string]], 1)
   if not first then
     return nil
   end
   if from_text and to_text then
-    local _, to = text:find(to_text, last + 1, true)
-    last = to or last
+    local _, to = locate(text, to_text, first)
+    last = math.max(last, to or last)
   end
   local range = { first = { position_at(text, first) }, last = { position_at(text, last) } }
   local line = lines[range.last[1]]
@@ -63,6 +77,15 @@ local function ends()
   }
 end
 
+---Starts visual mode. With "cmd" in 'selectmode', `v` would start Select mode, in which the next
+---key replaces what is selected.
+local function start_visual()
+  local selectmode = vim.o.selectmode
+  vim.o.selectmode = ""
+  vim.cmd("normal! v")
+  vim.o.selectmode = selectmode
+end
+
 ---@param win integer
 ---@param range claude-code.Range
 local function select(win, range)
@@ -70,7 +93,7 @@ local function select(win, range)
     return
   end
   api.nvim_win_set_cursor(win, range.first)
-  vim.cmd("normal! v")
+  start_visual()
   local row, col = unpack(range.last)
   if vim.o.selection == "exclusive" then
     local line = api.nvim_buf_get_lines(api.nvim_win_get_buf(win), row - 1, row, false)[1] or ""
