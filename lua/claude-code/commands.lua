@@ -12,7 +12,8 @@ end
 
 --- Starts the Claude CLI in a terminal, in the folder of the tab page and connected to this Neovim;
 --- hides its window if it runs; shows it again. {args} are the CLI's own, at its start. With ! a CLI
---- that runs is ended, and a new one started. It ends with Neovim.
+--- that runs is ended, and a new one started. It ends with Neovim. While the executable is being
+--- downloaded, it waits for that.
 ---@param args claude-code.CommandArgs
 function M.toggle(args)
   local terminal = require("claude-code.terminal")
@@ -45,12 +46,9 @@ function M.resume(args)
   open_with(args, "--resume")
 end
 
---- Ends the CLI in the terminal.
+--- Ends the CLI in the terminal, or calls off one that waits for the executable.
 function M.close()
-  local terminal = require("claude-code.terminal")
-  if terminal.is_open() then
-    terminal.close()
-  else
+  if not require("claude-code.terminal").close() then
     require("claude-code.notify").info("no Claude runs in a terminal of this Neovim")
   end
 end

@@ -8,6 +8,7 @@
 ---@field lock_file? string
 ---@field clients claude-code.Client[]
 ---@field binary? claude-code.Binary
+---@field obtaining? boolean the executable is missing, and a download or the question before it runs
 ---@field process? claude-code.Process
 ---@field ready_since? integer time in seconds (os.time)
 ---@field last_error? string for a person
@@ -59,7 +60,7 @@ local function forget(reason)
   M.on_clients({})
   M.process, M.channel, M.version, M.ready_since = nil, nil, nil, nil
   require("claude-code.lock").remove(require("claude-code.identity").token(), M.lock_file)
-  M.lock_file = nil
+  M.lock_file, M.obtaining = nil, nil
   if was_ready then
     emit("ServerStopped", { port = M.port, reason = reason })
   end
@@ -181,12 +182,12 @@ end
 ---@param message string what to say if they do not
 ---@param go_on fun()
 local function obtain(message, go_on)
-  M.state = "starting"
+  M.state, M.obtaining = "starting", true
   require("claude-code.install.consent").obtain(message, function(executable, failure)
     if M.state ~= "starting" or M.process then
       return -- stopped meanwhile, or started by another way
     end
-    M.state = "stopped"
+    M.state, M.obtaining = "stopped", nil
     if executable then
       return go_on()
     end

@@ -15,6 +15,7 @@ import { eventually } from "../support/eventually";
 import { DataFolder, install, Publication } from "../support/installer";
 import { isolatedEnv, NEOVIMS, type NeovimVersion, TestNeovim } from "../support/neovim";
 import { BUILD_MS, TestRelease } from "../support/release";
+import { shows } from "../terminal/workbench";
 
 setDefaultTimeout(BUILD_MS);
 
@@ -85,6 +86,70 @@ describe.each(NEOVIMS)("the first use in $name", (version) => {
       expect.stringMatching(/downloading the executable \(\d+ MB\), once for this version/),
       `claude-code.nvim: installed ${data.executable("0.1.0")}`,
     ]);
+  });
+});
+
+/** A CLI that shows what it was started with. */
+const SHOW = `echo "port <$CLAUDE_CODE_SSE_PORT>"; for word; do echo "<$word>"; done; exec cat`;
+
+describe.each(NEOVIMS)(":ClaudeCode, the first time in $name", (version) => {
+  const start = () =>
+    watched(
+      version,
+      `{
+        binary = { mirror = "${published.server.url}" },
+        terminal = { command = { "sh", "-c", [[${SHOW}]], "claude" }, size = 0.9 },
+      }`,
+    );
+
+  test("waits for the download, however long it takes, and has the port, hooks and MCP", async () => {
+    published.server.reset("held");
+    await using neovim = await start();
+    await neovim.command("ClaudeCode");
+    await eventually("half of it", () => published.server.requests.length > 0);
+    // Longer than the terminal waits for a server that merely starts.
+    await Bun.sleep(3_500);
+    expect(await neovim.lua("return vim.fn.winnr('$')")).toBe(1);
+    await neovim.command("ClaudeCode");
+    const waits = "claude-code.nvim: Claude starts once the executable is there";
+    expect((await said(neovim)).filter((text) => text === waits)).toHaveLength(2);
+    // It takes the cursor, so not from somebody who types.
+    await neovim.type("i");
+    published.server.letGo();
+    await ready(neovim);
+    await Bun.sleep(100);
+    expect(await neovim.lua("return vim.fn.winnr('$')")).toBe(1);
+    await neovim.type("<Esc>");
+    const { port } = await neovim.lock();
+    await shows(neovim, `port <${port}>`);
+    expect((await state(neovim)).binary?.source).toBe("managed");
+    await shows(neovim, "claude-code-nvim hook stop --from-neovim");
+    await shows(neovim, `claude-code-nvim","mcp"]`);
+    expect((await said(neovim)).join()).not.toContain("unconnected");
+  });
+
+  test("starts without a download that fails, and says that nothing connects it", async () => {
+    published.server.reset("404");
+    await using neovim = await start();
+    await neovim.command("ClaudeCode");
+    await shows(neovim, "port <>");
+    const texts = await said(neovim);
+    expect(texts).toContain(
+      "claude-code.nvim: Claude starts unconnected: :ClaudeCodeStatus tells why",
+    );
+    expect(texts.join()).toContain("cannot download");
+  });
+
+  test("called off while it waits, it does not start", async () => {
+    published.server.reset("held");
+    await using neovim = await start();
+    await neovim.command("ClaudeCode");
+    await eventually("half of it", () => published.server.requests.length > 0);
+    await neovim.command("ClaudeCodeClose");
+    published.server.letGo();
+    await ready(neovim);
+    await Bun.sleep(100);
+    expect(await neovim.lua("return vim.fn.winnr('$')")).toBe(1);
   });
 });
 

@@ -22,7 +22,9 @@ export type Behaviour =
   | "tampered"
   | "too large"
   /** 20 pieces, 50 ms apart. */
-  | "slow";
+  | "slow"
+  /** Half of the file, and the rest after `letGo()`. */
+  | "held";
 
 /** A release's host on 127.0.0.1, with every fault a download can meet. Serves one folder's files. */
 export class ReleaseServer implements AsyncDisposable {
@@ -31,6 +33,7 @@ export class ReleaseServer implements AsyncDisposable {
   readonly requests: { path: string; from: number }[] = [];
   private suffix = "";
   private readonly sockets = new Set<Socket>();
+  private held: (() => void)[] = [];
 
   private constructor(
     private readonly server: Server,
@@ -62,6 +65,12 @@ export class ReleaseServer implements AsyncDisposable {
 
   replace(name: string, content: Buffer): void {
     this.files.set(name, content);
+  }
+
+  /** Sends what it held back. */
+  letGo(): void {
+    for (const send of this.held) send();
+    this.held = [];
   }
 
   get url(): string {
@@ -110,6 +119,10 @@ export class ReleaseServer implements AsyncDisposable {
     else if (behaviour === "cut off") {
       socket.write(head(status, body.length, headers));
       socket.end(body.subarray(0, half));
+    } else if (behaviour === "held") {
+      socket.write(head(status, body.length, headers));
+      socket.write(body.subarray(0, half));
+      this.held.push(() => socket.end(body.subarray(half)));
     } else if (behaviour === "slow") {
       socket.write(head(status, body.length, headers));
       void trickle(socket, body);

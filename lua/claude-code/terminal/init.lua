@@ -1,7 +1,8 @@
 --- The Claude CLI in a terminal beside the editor. What a terminal is, the provider knows.
 local M = {}
 
---- How long a terminal waits for a server that is starting: the CLI looks for its editor once.
+--- How long a terminal waits for a server whose executable is there: the CLI looks for its editor
+--- once.
 local READY_MS = 3000
 local POLL_MS = 10
 
@@ -38,6 +39,50 @@ function M.is_open()
   return call("is_open") == true
 end
 
+---@return boolean waited
+local function stop_waiting()
+  local timer = waiting
+  waiting = nil
+  if timer then
+    timer:close()
+  end
+  return timer ~= nil
+end
+
+--- Whether the executable is still being got, which takes as long as a network and a person take.
+---@return boolean
+local function is_coming()
+  local obtaining = require("claude-code.server").obtaining
+  return obtaining or require("claude-code.install").running ~= nil
+end
+
+local function say_waiting()
+  require("claude-code.notify").info("Claude starts once the executable is there")
+end
+
+--- Tells, asked again and again, when nothing is left to wait for. A download is waited for to its
+--- end, and then for a person who types elsewhere to pause: the terminal takes the cursor.
+---@return fun(): boolean is_over
+local function new_wait()
+  local server = require("claude-code.server")
+  local deadline = vim.uv.now() + READY_MS
+  local told = false
+  return function()
+    local wanted = server.state ~= "ready" and server.state ~= "stopped"
+    if wanted and is_coming() then
+      if not told then
+        told = true
+        say_waiting()
+      end
+      deadline = vim.uv.now() + READY_MS
+      return false
+    elseif server.state == "starting" and vim.uv.now() <= deadline then
+      return false
+    end
+    return not told or vim.api.nvim_get_mode().mode == "n"
+  end
+end
+
 --- Runs `callback` as soon as the server is there, and also if it does not come: the CLI is useful
 --- without an editor, too.
 ---@param callback fun()
@@ -47,35 +92,49 @@ local function once_ready(callback)
     require("claude-code.autostart").disarm()
     server.start()
   end
-  if server.state ~= "starting" then
+  local is_over = new_wait()
+  if is_over() then
     return callback()
   end
-  local deadline = vim.uv.now() + READY_MS
   local timer = assert(vim.uv.new_timer())
   waiting = timer
   timer:start(
     POLL_MS,
     POLL_MS,
     vim.schedule_wrap(function()
-      if waiting == timer and (server.state ~= "starting" or vim.uv.now() > deadline) then
-        waiting = nil
-        timer:close()
+      if waiting == timer and is_over() then
+        stop_waiting()
         callback()
       end
     end)
   )
 end
 
+--- The command line and the environment name the server and its executable, so they are made when
+--- both are there.
 ---@param arguments string[]
-local function start(arguments)
-  local launch = require("claude-code.terminal.launch")
+local function open(arguments)
+  local launch, notify = require("claude-code.terminal.launch"), require("claude-code.notify")
   local command, message = launch.command(arguments)
   if not command then
+    return notify.error(message --[[@as string]])
+  end
+  call("open", command, launch.environment())
+  if M.is_open() and require("claude-code.server").state ~= "ready" then
+    notify.warn("Claude starts unconnected: :ClaudeCodeStatus tells why")
+  end
+end
+
+---@param arguments string[]
+local function start(arguments)
+  -- A CLI that is missing is no reason to wait.
+  local found, message = require("claude-code.cli").command()
+  if not found then
     require("claude-code.notify").error(message --[[@as string]])
     return
   end
   once_ready(function()
-    call("open", command, launch.environment())
+    open(arguments)
   end)
 end
 
@@ -87,6 +146,9 @@ end
 ---@param options? claude-code.TerminalOptions
 function M.open(arguments, options)
   if waiting then
+    if is_coming() then
+      say_waiting()
+    end
     return
   end
   if M.is_open() then
@@ -128,9 +190,12 @@ function M.focus()
   end
 end
 
---- Ends the CLI.
+--- Ends the CLI, or calls its start off.
+---@return boolean ended false if none ran, nor was about to start
 function M.close()
+  local there = stop_waiting() or M.is_open()
   call("close")
+  return there
 end
 
 --- Pastes text into the prompt of the CLI in the terminal.
