@@ -87,8 +87,11 @@ export interface EditorPort {
   /** Ends diffs without an `onDiffEnd`. Resolves to how many were still open. */
   closeDiffs(ids: readonly number[]): Promise<number>;
   openDocument(document: OpenDocument): Promise<OpenedDocument>;
-  /** Saves as `:w` does. EditorRefusal "not_open" if no buffer holds the file's text. */
-  saveDocument(path: string): Promise<void>;
+  /**
+   * Saves as `:w` does. EditorRefusal "not_open" if no buffer holds the file's text. `problem`: the
+   * file is written, but an autocommand failed after that.
+   */
+  saveDocument(path: string): Promise<{ problem?: string | undefined }>;
   /** The text of an open buffer as `:w` would write it, unsaved changes included. */
   readDocument(path: string): Promise<string>;
   /** What was last selected in a file, or where the cursor last stood in one; as last known. */

@@ -36,6 +36,8 @@ const ATTACH = `
 
 const Opened = v.object({ path: v.string(), language_id: v.string(), line_count: v.number() });
 
+const Saved = v.object({ problem: v.optional(v.string()) });
+
 export interface EditorIdentity {
   contract: number;
   version: string;
@@ -124,8 +126,8 @@ export class NeovimEditor extends Queries implements EditorPort {
     return { path, languageId: language_id, lineCount: line_count };
   }
 
-  async saveDocument(path: string): Promise<void> {
-    await this.#work("document_save", { path });
+  async saveDocument(path: string): Promise<{ problem?: string | undefined }> {
+    return v.parse(Saved, await this.#work("document_save", { path }));
   }
 
   async readDocument(path: string): Promise<string> {

@@ -13,15 +13,18 @@ export function saveDocument(editor: EditorPort): Tool {
     description: "Save a file that is open in Neovim",
     input: Input,
     async call({ filePath }) {
+      let problem: string | undefined;
       try {
-        await editor.saveDocument(resolvePath(filePath, editor.state.folders[0]));
+        ({ problem } = await editor.saveDocument(resolvePath(filePath, editor.state.folders[0])));
       } catch (error) {
         if (!(error instanceof EditorRefusal)) throw error;
         const notOpen = error.code === "not_open";
         const message = notOpen ? `Document not open: ${filePath}` : error.message;
         return json({ success: false, ...(!notOpen && { filePath, saved: false }), message });
       }
-      const message = "Document saved successfully";
+      const message = problem
+        ? `Document saved, but an autocommand failed after that: ${problem}`
+        : "Document saved successfully";
       return json({ success: true, filePath, saved: true, message });
     },
   });

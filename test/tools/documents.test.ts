@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { CallError } from "../support/client";
+import { eventually } from "../support/eventually";
 import { onEachNeovim, type Session } from "../support/session";
 
 /** Names that patterns, the command line or URIs would trip over. */
@@ -217,6 +218,71 @@ onEachNeovim((session) => {
         "in the buffer",
       ]);
       expect(await session.neovim.lua("return vim.bo.modified")).toBe(true);
+    });
+
+    const AFTER: [string, string, string | RegExp][] = [
+      [":echoerr", 'echoerr "lint failed"', "lint failed"],
+      ["a Lua error", 'lua error("lint failed")', /^E5108:.*lint failed$/],
+      [
+        "an error once it has changed the text",
+        "call setline(1, 'again') | throw 'lint failed'",
+        "lint failed",
+      ],
+    ];
+    test.each(AFTER)(
+      "that an autocommand fails after, by %s, has saved",
+      async (_, command, said) => {
+        const path = session.write("after.txt", "old\n");
+        await session.edit(path);
+        await session.neovim.command(`autocmd BufWritePost <buffer> ${command}`);
+        await session.neovim.lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, { "new" })');
+        const answer = await session.client.json<{ message: string }>("saveDocument", {
+          filePath: path,
+        });
+        expect(answer).toMatchObject({ success: true, filePath: path, saved: true });
+        const prefix = "Document saved, but an autocommand failed after that: ";
+        expect(answer.message).toStartWith(prefix);
+        expect(answer.message.slice(prefix.length)).toMatch(said);
+        expect(readFileSync(path, "utf8")).toBe("new\n");
+      },
+    );
+
+    test("says what went wrong in one line, without traces", async () => {
+      const path = session.write("folder/gone.txt", "x\n");
+      await session.edit(path);
+      rmSync(session.path("folder"), { recursive: true });
+      const answer = await session.client.json<{ message: string }>("saveDocument", {
+        filePath: path,
+      });
+      expect(answer).toMatchObject({ success: false, saved: false });
+      expect(answer.message).toMatch(/gone\.txt was not saved: E212: [^\n]*$/);
+      expect(answer.message).not.toContain(".lua");
+    });
+
+    test("and close_tab refuse while the command-line window is open, and say why", async () => {
+      const path = session.write("cmdwin.txt", "old\n");
+      await session.edit(path);
+      await session.neovim.lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, { "new" })');
+      const clean = await session.edit(session.write("clean.txt", "x\n"));
+      await session.neovim.type("q:");
+      writeFileSync(session.path("clean.txt"), "written outside\n");
+      const why = "Neovim's command-line window is open; :q closes it";
+      const saved = await session.client.json("saveDocument", { filePath: path });
+      const message = `${path} was not saved: ${why}`;
+      expect(saved).toEqual({ success: false, filePath: path, saved: false, message });
+      const closed = await session.client.call("close_tab", { tab_name: "clean.txt" });
+      expect(closed).toMatchObject({
+        isError: true,
+        content: [{ text: `clean.txt stays open: ${why}` }],
+      });
+      const reload = 'return require("claude-code.editor").call(...)';
+      const params = { path: session.path("clean.txt") };
+      expect(await session.neovim.lua(reload, "document_reload", params)).toEqual({ value: true });
+      await session.neovim.type(":q<CR>");
+      await eventually("the text written outside", async () => {
+        const lines = "return vim.api.nvim_buf_get_lines(..., 0, -1, false)";
+        return (await session.neovim.lua<string[]>(lines, clean))[0] === "written outside";
+      });
     });
 
     test("of a 'readonly' buffer fails without a prompt", async () => {

@@ -191,27 +191,46 @@ function M.open(params)
   }
 end
 
+---@return integer writes of the current buffer to its file since it was loaded
+local function writes()
+  return api.nvim_eval("undotree().save_last")
+end
+
+---An error of `:write`, or of an autocommand that ran with it, without where in our code it came up.
+---@param message any
+---@return string
+local function reason(message)
+  local text = tostring(message):gsub("\nstack traceback:.*", "")
+  return (text:gsub("^.-Vim%b():", ""))
+end
+
 ---@param buf integer
+---@return boolean written also if an autocommand failed once the file was written
+---@return string? problem
 local function write(buf)
   local confirm = vim.o.confirm
   vim.o.confirm = false
-  local ok, message = pcall(api.nvim_buf_call, buf, function()
-    vim.cmd("silent write")
+  local written, problem = false, nil
+  local ok, failure = pcall(api.nvim_buf_call, buf, function()
+    local before = writes()
+    local done, message = pcall(vim.cmd, "silent write")
+    written = done or writes() > before
+    problem = not done and reason(message) or nil
   end)
   vim.o.confirm = confirm
-  if not ok then
-    error((tostring(message):gsub("^.-Vim%b():", "")), 0)
-  end
+  return written, not ok and reason(failure) or problem
 end
 
 ---Writes a buffer as `:w` does, autocommands included.
 ---@param params { path: string }
----@return { saved: true }?
+---@return { saved: true, problem?: string }? problem: an autocommand failed after the write
 ---@return claude-code.Failure?
 function M.save(params)
   local buf = path.loaded_buffer(params.path)
   if not buf then
     return nil, { code = "not_open", message = "Document not open: " .. params.path }
+  elseif calm.in_command_window() then
+    return nil, params.path .. " was not saved: " .. calm.COMMAND_WINDOW
   end
   local reload = require("claude-code.editor.reload")
   -- Written outside a moment ago, `:w` would ask whether to overwrite that, and wait for a key.
@@ -219,11 +238,11 @@ function M.save(params)
   if reload.is_stale(buf) then
     return nil, params.path .. " was changed on disk since Neovim read it: :e! or :w! decides"
   end
-  local ok, message = pcall(write, buf)
-  if not ok then
-    return nil, ("%s was not saved: %s"):format(params.path, message)
+  local written, problem = write(buf)
+  if not written then
+    return nil, ("%s was not saved: %s"):format(params.path, problem)
   end
-  return { saved = true }
+  return { saved = true, problem = problem }
 end
 
 return M

@@ -1,5 +1,6 @@
 --- Buffers whose file was written outside: taken over without any prompt, edits kept.
 local api, uv = vim.api, vim.uv
+local calm = require("claude-code.editor.diff.calm")
 local path = require("claude-code.editor.path")
 local say = require("claude-code.editor.say")
 
@@ -227,6 +228,11 @@ end
 function M.now(params)
   local buf = path.loaded_buffer(params.path)
   if not buf or not uv.fs_stat(api.nvim_buf_get_name(buf)) then
+    return true
+  elseif calm.in_command_window() then
+    calm.later(function()
+      M.now(params)
+    end)
     return true
   end
   if has_edits(buf) then

@@ -1,5 +1,6 @@
 --- Closing a file's buffer by name ("tab" in the protocol, which comes from VS Code).
 local api = vim.api
+local calm = require("claude-code.editor.diff.calm")
 local path = require("claude-code.editor.path")
 
 local M = {}
@@ -76,6 +77,9 @@ function M.close(params)
   if is_pinned(buf) then
     local message = params.name .. " is pinned to its window ('winfixbuf'): it stays open"
     return nil, { code = "pinned", message = message }
+  end
+  if calm.in_command_window() then
+    return nil, ("%s stays open: %s"):format(params.name, calm.COMMAND_WINDOW)
   end
   leave_windows(buf)
   vim.cmd.bdelete({ count = buf })

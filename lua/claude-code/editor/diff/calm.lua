@@ -7,6 +7,15 @@ local RETRY_MS = 200
 
 local M = {}
 
+---Why nothing can be done while `in_command_window`, for a person.
+M.COMMAND_WINDOW = "Neovim's command-line window is open; :q closes it"
+
+---Is it open (`q:`)? Neovim then refuses most of what concerns other buffers (E11).
+---@return boolean
+function M.in_command_window()
+  return vim.fn.getcmdwintype() ~= ""
+end
+
 ---@alias claude-code.Moment
 ---| "free" normal or terminal mode: windows and focus may change
 ---| "typing" insert, visual, select mode: other windows may change, focus may not
@@ -14,7 +23,7 @@ local M = {}
 
 ---@return claude-code.Moment
 function M.moment()
-  if vim.fn.getcmdwintype() ~= "" then
+  if M.in_command_window() then
     return "blocked"
   end
   local mode = api.nvim_get_mode().mode
