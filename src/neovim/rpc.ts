@@ -1,9 +1,11 @@
 import { createConnection, type Socket } from "node:net";
+import { PassThrough } from "node:stream";
 // The package's own client asks for the whole API description first and pulls in a logger that
 // takes over `console`; its transport alone does all we need.
 import { Transport } from "neovim/lib/utils/transport";
 import { withDeadline } from "../lib/deadline";
 import { Emitter } from "../lib/emitter";
+import { messages } from "./messages";
 
 /** The connection to Neovim is gone. */
 export class DisconnectedError extends Error {
@@ -50,14 +52,15 @@ export class NeovimRpc {
     this.#socket = socket;
     socket.on("error", () => this.#close());
     socket.on("close", () => this.#close());
-    this.#transport.on("detach", () => this.#close());
     this.#transport.on("notification", (method: string, args: unknown[]) =>
       this.onNotification.emit({ method, args }),
     );
     this.#transport.on("request", (_method, _args, response) =>
       response.send("this client answers no requests", true),
     );
-    this.#transport.attach(socket, socket, undefined);
+    // It only writes: what it reads would lose characters (see messages.ts).
+    this.#transport.attach(socket, new PassThrough(), undefined);
+    void this.#read();
   }
 
   get closed(): boolean {
@@ -92,6 +95,16 @@ export class NeovimRpc {
   close(): void {
     this.#socket.destroy();
     this.#close();
+  }
+
+  async #read(): Promise<void> {
+    const received = messages(this.#socket);
+    for (;;) {
+      // A socket that broke, or bytes that are no msgpack: nothing behind them can be understood.
+      const next = await received.next().catch(() => undefined);
+      if (!next || next.done) return this.close();
+      this.#transport.parseMessage(next.value as unknown[]);
+    }
   }
 
   #close(): void {

@@ -1,0 +1,118 @@
+import { beforeEach, describe, expect, test } from "bun:test";
+import { pathToFileURL } from "node:url";
+import { eventually } from "../support/eventually";
+import { onEachNeovim } from "../support/session";
+
+/*
+ * Neovim's strings are bytes. What is not UTF-8 arrives as U+FFFD, and what stands beside it stays.
+ */
+const LATIN1 = Buffer.from("caf\xe9.txt", "latin1").toString("hex");
+const LONG = "and so on, ".repeat(30);
+
+onEachNeovim((session) => {
+  beforeEach(() => session.reset());
+  const ask = <T = unknown>(name: string, params?: object) =>
+    session.client.request<T>(name, params);
+
+  /** Lua source of a string of these bytes. */
+  const bytes = (hex: string) => `"${hex.replaceAll(/../g, (byte) => `\\${Number(`0x${byte}`)}`)}"`;
+
+  const messages: [what: string, lua: string, text: string][] = [
+    ["in Latin-1", `"caf\\233 is not defined"`, "caf\uFFFD is not defined"],
+    ["cut off in a character", `"cut off \\230\\151"`, "cut off \uFFFD"],
+    ["cut off, and long", `"cut off \\230\\151" .. "${LONG}"`, `cut off \uFFFD${LONG}`],
+    ["of lone continuations", `"a\\128\\191b"`, "a\uFFFD\uFFFDb"],
+    ["of bytes that UTF-8 has not", `"\\254\\255"`, "\uFFFD\uFFFD"],
+    ["that begins with U+FEFF", `"\\239\\187\\191x"`, "\uFEFFx"],
+    ["in UTF-8", `"日本😀é"`, "日本😀é"],
+    ["that is empty", `""`, ""],
+  ];
+  test.each(messages)("a diagnostic's message %s", async (_, lua, text) => {
+    const path = session.write("a.txt", "one\ntwo\n");
+    await session.edit(path);
+    await session.neovim.lua(`vim.diagnostic.set(vim.api.nvim_create_namespace("test"), 0, {
+      { lnum = 0, col = 0, severity = 1, message = ${lua}, source = "lint\\233", code = "E\\233" },
+      { lnum = 1, col = 0, severity = 1, message = "the next one", source = "lint" },
+    })`);
+    const uri = pathToFileURL(path).href;
+    const [file] = await session.client.json<{ diagnostics: object[] }[]>("getDiagnostics", {
+      uri,
+    });
+    expect(file?.diagnostics).toMatchObject([
+      { message: text, source: "lint\uFFFD", code: "E\uFFFD" },
+      { message: "the next one", source: "lint" },
+    ]);
+  });
+
+  describe("a file name in Latin-1", () => {
+    let uri: string;
+    beforeEach(async () => {
+      uri = pathToFileURL(session.path("caf\uFFFD.txt")).href;
+      await session.neovim.lua(`
+        local name = vim.fn.getcwd() .. "/" .. ${bytes(LATIN1)}
+        vim.fn.writefile({ "x" }, name)
+        vim.cmd.edit(vim.fn.fnameescape(name))
+        vim.diagnostic.set(vim.api.nvim_create_namespace("test"), 0, {
+          { lnum = 0, col = 0, message = "wrong" },
+        })`);
+    });
+
+    test("is whole but for that character", async () => {
+      const path = session.path("caf\uFFFD.txt");
+      expect(await session.client.json("getOpenEditors")).toMatchObject({
+        tabs: [{ uri, label: "caf\uFFFD.txt", languageId: "plaintext" }],
+      });
+      expect(await session.client.json("getCurrentSelection")).toMatchObject({ filePath: path });
+      expect(await ask("editor/position")).toMatchObject({ buffer: "caf\uFFFD.txt", uri });
+      expect(await session.client.json("getDiagnostics")).toMatchObject([
+        { uri, diagnostics: [{ message: "wrong" }] },
+      ]);
+      await eventually("the selection", () =>
+        expect(
+          session.client.received.filter(({ method }) => method === "selection_changed").at(-1),
+        ).toMatchObject({ params: { filePath: path } }),
+      );
+    });
+
+    test("may be asked for by what it was told as", async () => {
+      const filePath = session.path("caf\uFFFD.txt");
+      expect(await session.client.json("checkDocumentDirty", { filePath })).toMatchObject({
+        success: true,
+        isDirty: false,
+      });
+      expect(await session.client.json("getDiagnostics", { uri })).toMatchObject([{ uri }]);
+      expect(await ask("editor/buffers")).toMatchObject({ total: 1, buffers: [{ uri }] });
+    });
+  });
+
+  test("text in Latin-1 of a binary buffer", async () => {
+    const text = (end: string) => Buffer.from(`caf\xe9 au lait, d\xe9j\xe0${end}`, "latin1");
+    const seen = "caf\uFFFD au lait, d\uFFFDj\uFFFD";
+    const path = session.write("binary.txt", Buffer.concat([text("\n"), text(`${LONG}\n`)]));
+    await session.neovim.command(`edit ++bin ${path}`);
+    await session.neovim.type("ggV");
+    expect(await session.client.json("getCurrentSelection")).toMatchObject({
+      text: seen,
+      selection: { end: { line: 0, character: seen.length } },
+    });
+    expect(await ask("editor/selection")).toMatchObject({ text: seen });
+    expect(await ask("editor/context")).toMatchObject({
+      current_line_text: seen,
+      context_after: `${seen}${LONG}`,
+    });
+    expect(await ask("resources/read", { uri: pathToFileURL(path).href })).toMatchObject({
+      contents: [{ text: `${seen}\n${seen}${LONG}\n` }],
+    });
+  });
+
+  test.each([
+    ["short", "x\n"],
+    ["long", `${LONG}\n`],
+  ])("the byte order mark of a %s text stays", async (_, rest) => {
+    const path = session.write("bom.txt", `\uFEFF${rest}`);
+    await session.edit(path);
+    expect(await ask("resources/read", { uri: pathToFileURL(path).href })).toMatchObject({
+      contents: [{ text: `\uFEFF${rest}` }],
+    });
+  });
+});
