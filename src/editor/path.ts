@@ -8,16 +8,20 @@ import { EditorRefusal } from "./port";
  */
 export function resolvePath(input: string, root: string | undefined): string {
   if (input === "") throw new EditorRefusal("The file path is empty.");
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
-  if (/[\u0000-\u001f\u007f]/.test(input)) {
-    throw new EditorRefusal(`The file path holds control characters: ${JSON.stringify(input)}`);
-  }
+  refuseControlCharacters(input);
   if (!isAbsolute(input) && !root) {
     throw new EditorRefusal(`The file path is relative and there is no workspace: ${input}`);
   }
   const path = resolve(root ?? "/", input);
   refuseSpecial(path);
   return path;
+}
+
+/** Throws EditorRefusal: a NUL would end the name for the system, the rest are nobody's intention. */
+export function refuseControlCharacters(name: string): void {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+  if (!/[\u0000-\u001f\u007f]/.test(name)) return;
+  throw new EditorRefusal(`The file path holds control characters: ${JSON.stringify(name)}`);
 }
 
 /**

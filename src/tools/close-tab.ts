@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import type { Diffs } from "../diff/diffs";
+import { refuseControlCharacters, resolvePath } from "../editor/path";
 import type { EditorPort } from "../editor/port";
 import { texts } from "../mcp/protocol";
 import { defineTool, type Tool } from "../mcp/tool";
@@ -16,8 +17,16 @@ export function closeTab(editor: EditorPort, diffs: Diffs): Tool {
     input: Input,
     async call({ tab_name }, { client }) {
       const closed = await diffs.closeNamed(client.id, tab_name);
-      if (closed === 0 && !diffs.isDiffName(tab_name)) await editor.closeTab(tab_name);
+      if (closed === 0 && !diffs.isDiffName(tab_name)) {
+        await editor.closeTab(fileNamed(tab_name, editor.state.folders[0]));
+      }
       return texts("TAB_CLOSED");
     },
   });
+}
+
+/** A path, relative ones taken from the workspace, or a file's last name as it is. */
+function fileNamed(name: string, root: string | undefined): string {
+  refuseControlCharacters(name);
+  return name.includes("/") && root ? resolvePath(name, root) : name;
 }

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { bufferAt } from "../editor/buffers";
 import type { Diagnostic, EditorBuffer } from "../editor/model";
-import { realPath } from "../editor/path";
+import { realPath, resolvePath } from "../editor/path";
 import { EditorBusyError, type EditorPort } from "../editor/port";
 import { fileUri, pathsOfUri, rawUri } from "../lib/file-uri";
 import { type Client, isClaudeCode } from "../mcp/client";
@@ -33,6 +33,8 @@ export function getDiagnostics(editor: EditorPort, names: FileNames): Tool {
     const { state } = editor;
     const found = candidates.find((path) => bufferAt(state, path));
     const path = found ?? (candidates[0] as string);
+    // For what it refuses only: the client is to hear of the file by its own name.
+    resolvePath(path, undefined);
     const real = names.remember(client, path);
     const buffer = found === undefined ? undefined : bufferAt(state, found);
     if (isClaudeCode(client)) expectWrite(real, buffer, client);

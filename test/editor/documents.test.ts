@@ -456,6 +456,7 @@ for (const version of NEOVIMS) {
       expect(await a.call("tab_close", { name: path })).toMatchObject({ closed: false });
       await a.nvim.type("`A");
       expect(await a.nvim.lua("return vim.api.nvim_buf_get_name(0)")).toBe(path);
+      expect(await a.call("tab_close", { name: `${path}\0junk` })).toMatchObject({ closed: false });
     });
   });
 }

@@ -150,6 +150,20 @@ onEachNeovim((session) => {
       expect(whole?.diagnostics).toHaveLength(12_000);
     }, 20_000);
 
+    test.each([
+      ["NUL", "/tmp/a%00b", "/tmp/a\0b"],
+      ["a line break", "/tmp/a%0Ab", "/tmp/a\nb"],
+      ["a device", "/dev/tty", "/dev/tty"],
+    ])("refuses %s, also for the CLI", async (_, path, meant) => {
+      const cli = await TestClient.open(session.lock, "claude-code");
+      for (const client of [session.client, cli]) {
+        const answer = await client.call("getDiagnostics", { uri: `file://${path}` });
+        expect(answer.isError).toBe(true);
+        expect(answer.content[0]?.text).toContain(meant === path ? path : JSON.stringify(meant));
+      }
+      cli.close();
+    });
+
     test.each(["http://example.com/a", "no uri", "file://host/a"])("refuses %s", async (uri) => {
       const answer = await session.client.call("getDiagnostics", { uri });
       expect(answer.isError).toBe(true);

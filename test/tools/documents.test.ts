@@ -320,6 +320,33 @@ onEachNeovim((session) => {
       expect(tabs).toEqual([]);
     });
 
+    test("takes a relative path from the workspace, and closes no namesake", async () => {
+      const path = session.write("sub/x.txt", "x\n");
+      const namesake = session.write("other/sub/x.txt", "x\n");
+      await session.edit(path);
+      await session.edit(namesake);
+      expect(await session.client.texts("close_tab", { tab_name: "./sub/x.txt" })).toEqual([
+        "TAB_CLOSED",
+      ]);
+      const { tabs } = await session.client.json<{ tabs: { uri: string }[] }>("getOpenEditors");
+      expect(tabs.map(({ uri }) => uri)).toEqual([`file://${namesake}`]);
+    });
+
+    test.each(["\0junk", "\n", "\x7f"])(
+      "refuses a name that ends in %j, and closes nothing",
+      async (end) => {
+        const path = session.write("kept.txt", "x\n");
+        await session.edit(path);
+        for (const name of [path, "kept.txt"]) {
+          const answer = await session.client.call("close_tab", { tab_name: name + end });
+          expect(answer.isError).toBe(true);
+          expect(answer.content[0]?.text).toContain(JSON.stringify(name + end));
+        }
+        const { tabs } = await session.client.json<{ tabs: unknown[] }>("getOpenEditors");
+        expect(tabs).toHaveLength(1);
+      },
+    );
+
     test("never discards unsaved work", async () => {
       const path = session.write("unsaved.txt", "x\n");
       await session.edit(path);

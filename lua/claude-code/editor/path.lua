@@ -25,6 +25,10 @@ end
 ---@return string
 function M.real(path)
   local existing, rest = M.normal(path), ""
+  if existing:find("\0", 1, true) then
+    -- libuv reads up to there, and would resolve another file.
+    return existing
+  end
   while true do
     local real = uv.fs_realpath(existing)
     if real then
