@@ -1,8 +1,9 @@
 import { basename } from "node:path";
-import { bufferAt, openFiles } from "../editor/buffers";
+import { bufferAt, type FileBuffer, openFiles } from "../editor/buffers";
 import type { Delta } from "../editor/model";
 import type { EditorPort } from "../editor/port";
 import { rethrow } from "../editor/rpc-error";
+import type { EditorState } from "../editor/state";
 import { ErrorCode, RpcError } from "../jsonrpc/message";
 import { fileUri, pathsOfUri } from "../lib/file-uri";
 import type { Resources } from "../mcp/server";
@@ -16,7 +17,7 @@ export function openBuffers(editor: EditorPort): Resources {
   return {
     async list() {
       const state = await editor.sync().catch(rethrow);
-      return openFiles(state).map(({ path }) => ({
+      return readable(state).map(({ path }) => ({
         uri: fileUri(path),
         name: basename(path),
         mimeType: MIME_TYPE,
@@ -40,7 +41,7 @@ export function watchOpenBuffers(editor: EditorPort, changed: () => void): void 
   let timer: Timer | undefined;
   const tell = () => {
     timer = undefined;
-    const now = JSON.stringify(openFiles(editor.state).map(({ path }) => path));
+    const now = JSON.stringify(readable(editor.state).map(({ path }) => path));
     if (now === told) return;
     told = now;
     changed();
@@ -49,4 +50,9 @@ export function watchOpenBuffers(editor: EditorPort, changed: () => void): void 
     if (timer || !(full || buffers || removed)) return;
     timer = setTimeout(tell, FOLD_MS);
   });
+}
+
+/** Without those that are only named (`:args`, `:badd`, a restored session): they have no text yet. */
+function readable(state: EditorState): FileBuffer[] {
+  return openFiles(state).filter(({ loaded }) => loaded);
 }

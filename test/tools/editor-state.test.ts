@@ -206,6 +206,32 @@ onEachNeovim((session) => {
       ]);
     });
 
+    test.each(["", "\n", "\n\n", "\r\n"])("tell no text from one empty line: %j", async (text) => {
+      const path = session.write(`empty ${JSON.stringify(text)}.txt`, text);
+      const size = text.replaceAll("\r", "").length;
+      const check = async () => {
+        const { contents } = await session.client.request<{ contents: object[] }>(
+          "resources/read",
+          { uri: fileUri(path) },
+        );
+        expect(contents).toMatchObject([{ text }]);
+        const { buffers } = await session.client.request<{ buffers: { uri: string }[] }>(
+          "editor/buffers",
+        );
+        expect(buffers.find(({ uri }) => uri === fileUri(path))).toMatchObject({ size });
+      };
+      const buf = await session.edit(path);
+      await check();
+      await session.neovim.command("new");
+      await check();
+      await session.neovim.command("close");
+      // All lines deleted: an empty file again.
+      await session.neovim.command(`buffer ${buf} | silent %delete`);
+      expect(await session.client.request("resources/read", { uri: fileUri(path) })).toMatchObject({
+        contents: [{ text: "" }],
+      });
+    });
+
     test("keep their byte order mark", async () => {
       const path = session.write("bom.txt", "\uFEFFtext\n");
       await session.edit(path);
@@ -213,6 +239,35 @@ onEachNeovim((session) => {
         uri: fileUri(path),
       });
       expect(contents).toMatchObject([{ text: "\uFEFFtext\n" }]);
+    });
+
+    test("are listed once they are loaded, and then announced", async () => {
+      const [first, second] = ["args 1.txt", "args 2.txt"].map((name) =>
+        session.write(name, "x\n"),
+      );
+      await session.neovim.lua(
+        "vim.cmd.args({ args = vim.tbl_map(vim.fn.fnameescape, { ... }) })",
+        first,
+        second,
+      );
+      const listed = async () => {
+        const { resources } = await session.client.request<ResourceList>("resources/list");
+        return resources.map(({ name }) => name);
+      };
+      expect(await listed()).toEqual(["args 1.txt"]);
+      const { tabs } = await session.client.json<{ tabs: { label: string }[] }>("getOpenEditors");
+      expect(tabs.map(({ label }) => label)).toEqual(["args 1.txt", "args 2.txt"]);
+      const told = () =>
+        session.client.notifications("notifications/resources/list_changed").length;
+      await eventually("quiet", async () => {
+        const before = told();
+        await Bun.sleep(200);
+        return told() === before;
+      });
+      const before = told();
+      await session.neovim.command("next");
+      await eventually("the notification", () => told() > before);
+      expect(await listed()).toEqual(["args 1.txt", "args 2.txt"]);
     });
 
     test("that are not open are a clear error", async () => {

@@ -50,9 +50,9 @@ function M.size(buf)
   local tick = api.nvim_buf_get_changedtick(buf)
   local known = sizes[buf]
   if not known or known.tick ~= tick then
-    local text = table.concat(api.nvim_buf_get_lines(buf, 0, -1, false), "\n")
-    -- An empty buffer has one empty line, and no text.
-    local size = text == "" and api.nvim_buf_line_count(buf) == 1 and 0 or M.count(text) + 1
+    local lines = api.nvim_buf_get_lines(buf, 0, -1, false)
+    local empty = require("claude-code.editor.document_text").is_empty(buf, lines)
+    local size = empty and 0 or M.count(table.concat(lines, "\n")) + 1
     known = { tick = tick, size = size }
     sizes[buf] = known
   end
