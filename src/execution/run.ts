@@ -75,7 +75,8 @@ function collect(stream: Readable, most: number): () => string {
   });
   return () => {
     // A character cut in two at the limit is dropped, not shown as rubbish.
-    const text = new TextDecoder().decode(Buffer.concat(chunks), { stream: dropped > 0 });
+    const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+    const text = decoder.decode(Buffer.concat(chunks), { stream: dropped > 0 });
     return dropped > 0 ? `${text}\n[${dropped} more bytes dropped]` : text;
   };
 }

@@ -66,6 +66,11 @@ onEachNeovim(
         expect(text.length).toBeLessThan(5_000);
       });
 
+      test("output keeps its byte order mark", async () => {
+        const answer = await run("printf '\\357\\273\\277out'; printf '\\357\\273\\277err' >&2");
+        expect(answer.content.map(({ text }) => text)).toEqual(["\uFEFFout", "stderr:\n\uFEFFerr"]);
+      });
+
       test("a cancelled run ends and is not answered", async () => {
         const marker = `9${process.pid}${Math.floor(Math.random() * 1e6)}`;
         session.client.send({
