@@ -22,6 +22,19 @@ const NAMES = [
   "e\u0301 decomposed.txt",
 ];
 
+/**
+ * No permission keeps root from reading a file: Neovim, where it is root, is made to look at files
+ * as nobody does (setfsuid(2)). Other systems than Linux have nothing of the kind.
+ */
+const AS_NOBODY = `
+  if vim.uv.getuid() == 0 then
+    assert(vim.uv.os_uname().sysname == "Linux", "this test cannot be run as root here")
+    local ffi = require("ffi")
+    pcall(ffi.cdef, "int setfsuid(unsigned int)")
+    ffi.C.setfsuid(65534)
+  end`;
+const AS_BEFORE = 'if vim.uv.getuid() == 0 then require("ffi").C.setfsuid(0) end';
+
 onEachNeovim((session) => {
   beforeEach(() => session.reset());
 
@@ -128,6 +141,29 @@ onEachNeovim((session) => {
       const answer = await session.client.call("openFile", { filePath: path });
       expect(answer.isError).toBe(true);
       expect(answer.content[0]?.text).toContain(path);
+    });
+
+    test("refuses a file that it may not read", async () => {
+      const path = session.write("forbidden.txt", "secret\n");
+      chmodSync(session.neovim.cwd, 0o711);
+      chmodSync(path, 0);
+      await session.neovim.lua(AS_NOBODY);
+      const answer = await session.client.call("openFile", { filePath: path });
+      await session.neovim.lua(AS_BEFORE);
+      expect(answer.isError).toBe(true);
+      expect(answer.content[0]?.text).toStartWith(`${path} cannot be read: `);
+      expect(answer.content[0]?.text).toMatch(/permission denied/i);
+      expect(await session.neovim.lua("return vim.fn.bufexists(...)", path)).toBe(0);
+    });
+
+    const onLinux = process.platform === "linux";
+    if (!onLinux) console.log("platform skip: no file that opens and then fails to be read");
+    test.if(onLinux)("refuses a file whose reading fails", async () => {
+      // It opens, and then gives an input/output error.
+      const path = "/proc/self/mem";
+      const answer = await session.client.call("openFile", { filePath: path });
+      expect(answer.isError).toBe(true);
+      expect(answer.content[0]?.text).toStartWith(`${path} cannot be read: `);
     });
 
     test("opens a file through a symlinked folder once, not twice", async () => {

@@ -32,11 +32,15 @@ local function why_not(name)
     return ("%s is no regular file (%s)"):format(name, stat.type)
   end
   local file, reason = io.open(name, "rb")
-  if not file then
+  local head ---@type string? nil at the end of an empty file, and with a reason after an error
+  if file then
+    head, reason = file:read(SNIFF)
+    file:close()
+  end
+  if reason then
     return ("%s cannot be read: %s"):format(name, reason)
   end
-  local head = file:read(SNIFF) or ""
-  file:close()
+  head = head or ""
   local utf16 = head:find("^\255\254") or head:find("^\254\255")
   if head:find("\0", 1, true) and not utf16 then
     return name .. " is a binary file"
