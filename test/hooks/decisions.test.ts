@@ -66,6 +66,18 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
     });
   }
 
+  test.each(["bunload", "bdelete", "bwipeout"])(
+    "the buffer was closed by :%s since: its problems hold all the same",
+    async (command) => {
+      const name = `${command}.txt`;
+      project.write(name, "before\n");
+      await project.neovim.command(`edit ${project.path(name)}`);
+      await edit(name, "ERROR here\n");
+      await project.neovim.command(`enew | ${command} ${project.path(name)}`);
+      expect(await stop()).toEqual(held(1, 0));
+    },
+  );
+
   test("several files add up, and the worst come first", async () => {
     await edit("a.txt", "WARN in a\n");
     await edit("deep/b.txt", "fine\n  ERROR in b\n");

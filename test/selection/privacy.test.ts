@@ -58,10 +58,47 @@ onEachNeovim(
     test.each(PRIVATE)("%s is private", async (name) => {
       expect(await isPrivate(join(session.neovim.cwd, name))).toBe(true);
       expect(await isPrivate(`fugitive://${session.neovim.cwd}/.git//0/${name}`)).toBe(true);
+      expect(await isPrivate(`gitsigns://${session.neovim.cwd}/.git//:0:${name}`)).toBe(true);
+      expect(await isPrivate(`gitsigns://${session.neovim.cwd}/.git//HEAD~1:${name}`)).toBe(true);
     });
 
     test.each(PUBLIC)("%s is not", async (name) => {
       expect(await isPrivate(join(session.neovim.cwd, name))).toBe(false);
+      expect(await isPrivate(`gitsigns://${session.neovim.cwd}/.git//:0:${name}`)).toBe(false);
+    });
+
+    test("a diff of a private file is as private", async () => {
+      const { client, neovim } = session;
+      const path = session.write("notes/diary.md", "very-secret-value\n");
+      const paths = { old_file_path: path, new_file_path: path };
+      const proposal = { new_file_contents: "another very-secret-value\n", tab_name: "x" };
+      const answer = client.call("openDiff", { ...paths, ...proposal });
+      await eventually("both sides", () =>
+        neovim.lua<boolean>("return #vim.api.nvim_list_wins() == 2 and vim.wo.diff"),
+      );
+      const { length } = client.received;
+      for (const side of ["h", "l"]) {
+        await neovim.command(`wincmd ${side}`);
+        await neovim.type("V");
+        const asked = [
+          client.request("editor/context", { lines_before: 1, lines_after: 1 }),
+          client.request("editor/position", {}),
+          client.request("editor/selection", {}),
+          client.request("editor/buffers", { include_special: true }),
+          client.call("getCurrentSelection"),
+          client.call("getOpenEditors"),
+        ];
+        const said = await Promise.all(asked.map((one) => one.catch(() => "refused")));
+        expect(JSON.stringify(said)).not.toContain("very-secret-value");
+        expect(JSON.stringify(said)).not.toContain("diary");
+        await neovim.type("<Esc>");
+      }
+      await Bun.sleep(100);
+      const told = JSON.stringify(client.received.slice(length));
+      expect(told).not.toContain("very-secret-value");
+      expect(told).not.toContain("diary");
+      await client.call("closeAllDiffTabs");
+      await answer;
     });
 
     test("the rules of globs", async () => {

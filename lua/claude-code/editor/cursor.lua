@@ -47,7 +47,7 @@ end
 function M.now()
   local buf, lnum, byte = here()
   if privacy.hides(buf) then
-    return nil, privacy.refusal(api.nvim_buf_get_name(buf))
+    return nil, privacy.UNNAMED_REFUSAL
   end
   return M.at(buf, lnum, byte)
 end
@@ -68,7 +68,7 @@ end
 function M.context(params)
   local buf, lnum, byte, line = here()
   if privacy.hides(buf) then
-    return nil, privacy.refusal(api.nvim_buf_get_name(buf))
+    return nil, privacy.UNNAMED_REFUSAL
   end
   local function text(first, last)
     return table.concat(

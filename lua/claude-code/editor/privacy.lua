@@ -86,6 +86,14 @@ local function current_rules()
   return rules
 end
 
+---@param rule claude-code.PrivacyRule
+---@param path string in lower case, with slashes
+---@return boolean
+local function fits(rule, path)
+  local subject = rule.whole and path or path:match("[^/]*$")
+  return require("claude-code.editor.glob").matches(rule.glob, subject)
+end
+
 ---@param path string
 ---@return boolean
 local function judge(path)
@@ -94,13 +102,13 @@ local function judge(path)
   if verdict ~= nil then
     return verdict
   end
-  local glob = require("claude-code.editor.glob")
   -- Case is ignored: on many systems `.ENV` and `.env` are one file.
   local whole = path:gsub("\\", "/"):lower()
-  local base = whole:match("[^/]*$")
+  -- A revision's buffer may have a colon before the name: `gitsigns:///work/.git//:0:.env`.
+  local parted = whole:find("^%a[%w+.-]+:") and whole:gsub(":", "/") or nil
   verdict = false
   for _, rule in ipairs(list) do
-    if glob.matches(rule.glob, rule.whole and whole or base) then
+    if fits(rule, whole) or (parted and fits(rule, parted)) then
       verdict = rule.private
     end
   end
@@ -127,8 +135,14 @@ end
 ---@param buf integer
 ---@return boolean
 function M.hides(buf)
-  return M.is_private(vim.api.nvim_buf_get_name(buf))
+  -- Our diffs are named after the last part of the path only.
+  local file = vim.b[buf].claude_code_file
+  return M.is_private(file or vim.api.nvim_buf_get_name(buf))
 end
+
+---What a client reads that asks for the current file, whatever it is: not even its name.
+M.UNNAMED_REFUSAL =
+  "the current file is private: Claude is not told of it (option privacy.patterns)"
 
 ---What a person reads who explicitly asks for such a file.
 ---@param path string

@@ -86,8 +86,9 @@ end
 
 ---@param label string
 ---@param lines string[]
+---@param file string the path whose text this is, by which it is private or not
 ---@return integer buf
-local function scratch(label, lines)
+local function scratch(label, lines, file)
   local buf = api.nvim_create_buf(false, true)
   -- The undo history starts at this text: undo must not lead to an empty buffer.
   vim.bo[buf].undolevels = -1
@@ -97,6 +98,7 @@ local function scratch(label, lines)
   vim.bo[buf].undofile = false
   vim.bo[buf].bufhidden = "hide"
   pcall(api.nvim_buf_set_name, buf, label)
+  vim.b[buf].claude_code_file = file
   vim.bo[buf].modified = false
   return buf
 end
@@ -172,8 +174,9 @@ function Session:prepare()
   read_old(self)
   local base = path.base(self.new_path)
   local prefix = ("claude-code://%s/%s"):format(self.id, base)
-  self.old_buf = scratch(prefix .. (self.exists and " (on disk)" or " (new file)"), self.old.lines)
-  self.new_buf = scratch(prefix .. " (proposed)", self.proposal.lines)
+  local old = prefix .. (self.exists and " (on disk)" or " (new file)")
+  self.old_buf = scratch(old, self.old.lines, self.old_path)
+  self.new_buf = scratch(prefix .. " (proposed)", self.proposal.lines, self.new_path)
   local filetype = filetype_of(self, self.proposal.lines)
   highlight(self.old_buf, filetype, self.size)
   highlight(self.new_buf, filetype, self.size)

@@ -121,6 +121,19 @@ function M.finish(params)
   return true
 end
 
+---Language servers look only at what is open.
+---@param session claude-code.Session
+---@param real string
+---@return integer? buf nil if the file cannot be shown
+local function load(session, real)
+  local buf = require("claude-code.editor.documents").load_hidden({ path = real })
+  if buf then
+    session.loaded[buf] = true
+    settle.written(buf, "opened")
+  end
+  return buf
+end
+
 ---@param session claude-code.Session
 ---@param real string
 ---@param created boolean
@@ -136,11 +149,7 @@ local function show_to_servers(session, real, created)
     end
     return
   end
-  local buf = require("claude-code.editor.documents").load_hidden({ path = real })
-  if buf then
-    session.loaded[buf] = true
-    settle.written(buf, "opened")
-  end
+  load(session, real)
 end
 
 ---Are the CLI's own messages about new diagnostics shown, since it is connected as to an IDE?
@@ -194,12 +203,15 @@ local function edited_files(session)
   local list = {}
   for real, file in pairs(session.files) do
     local known = uv.fs_stat(real) and not privacy.is_private(real)
-    local buf = known and path.loaded_buffer(real)
+    -- Its buffer may have been closed since: the problems are still there.
+    local open = known and path.loaded_buffer(real)
+    local buf = known and (open or load(session, real))
     if buf then
       list[#list + 1] = {
         path = real,
         items = require("claude-code.editor.diagnostics").items(buf),
-        settled = not settle.owes(buf),
+        -- Whoever looks at a file that was just loaded has not looked yet.
+        settled = open ~= nil and not settle.owes(buf),
         file = file,
       }
     end
