@@ -70,15 +70,16 @@ local function has_hooks(path)
   return text:find("claude%-code%-nvim[^\n]* hook stop") ~= nil
 end
 
+--- The CLI reads the folder's own settings and those of its repository's top, and no others on the
+--- way up (measured with Claude Code 2.1.330).
 ---@param folder string
 ---@return boolean are the hooks in a settings file that the CLI will read there?
 local function are_installed(folder)
   local config = require("claude-code.claude_folder").path()
   local places = { vim.fs.joinpath(config, "settings.json") }
-  local folders = vim.list_extend({ folder }, vim.iter(vim.fs.parents(folder)):totable())
-  for _, parent in ipairs(folders) do
-    table.insert(places, vim.fs.joinpath(parent, ".claude", "settings.json"))
-    table.insert(places, vim.fs.joinpath(parent, ".claude", "settings.local.json"))
+  for _, top in ipairs({ folder, vim.fs.root(folder, ".git") }) do
+    table.insert(places, vim.fs.joinpath(top, ".claude", "settings.json"))
+    table.insert(places, vim.fs.joinpath(top, ".claude", "settings.local.json"))
   end
   return vim.iter(places):any(has_hooks)
 end

@@ -7,7 +7,7 @@ import {
   setDefaultTimeout,
   test,
 } from "bun:test";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { hookSettings } from "../../src/settings/hooks";
 import { Project } from "../hooks/project";
@@ -90,6 +90,20 @@ describe.each(NEOVIMS)("in $name", (version) => {
       expect(settings.hooks !== undefined).toBe(along);
       expect(servers["nvim-lsp"]).toBeDefined();
       project.write(name, "{}");
+    });
+
+    test.each([
+      ["no repository", undefined, true],
+      ["a repository around both", ".git", false],
+      ["a repository of its own", "below/.git", true],
+    ])("with hooks in the folder above and %s: come along %p", async (_name, git, along) => {
+      project.write(".claude/settings.local.json", JSON.stringify({ hooks: hookSettings() }));
+      mkdirSync(project.path("below"), { recursive: true });
+      if (git) mkdirSync(project.path(git));
+      const { settings } = await parsed(`{ folder = [[${project.path("below")}]] }`);
+      expect(settings.hooks !== undefined).toBe(along);
+      if (git) rmSync(project.path(git), { recursive: true });
+      rmSync(project.path(".claude"), { recursive: true });
     });
 
     test("none with mcp.in_terminal = false", async () => {
