@@ -1,11 +1,12 @@
 import { join } from "node:path";
-import { HookCall, type Via } from "../hooks/call";
+import { cliPid, HookCall, type Via } from "../hooks/call";
 import { parseInput } from "../hooks/input";
 import { postToolUse } from "../hooks/post-tool-use";
 import { stop } from "../hooks/stop";
 import { withDeadline } from "../lib/deadline";
 import { Log } from "../lib/log";
 import { stateFolder } from "../registry/state-folder";
+import { Tie } from "../registry/tie";
 
 /** Claude Code closes a hook's stdin at once. */
 const INPUT_MS = 2_000;
@@ -15,7 +16,7 @@ const LOG_LIMIT_BYTES = 1024 * 1024;
 
 /** What each event does; the value is printed as JSON for Claude Code. */
 const EVENTS: Record<string, (call: HookCall) => Promise<object | undefined>> = {
-  "session-start": (call) => silently(call.ask("session_start", { source: call.input.source })),
+  "session-start": sessionStart,
   "post-tool-use": postToolUse,
   stop,
   "session-end": (call) => silently(call.ask("session_finish")),
@@ -60,6 +61,14 @@ async function answer(
   } finally {
     call.close();
   }
+}
+
+/** A CLI that has just started is not the one that had its number before. */
+async function sessionStart(call: HookCall): Promise<undefined> {
+  const pid = cliPid();
+  if (pid && call.input.source === "startup") new Tie(pid).forget();
+  await call.ask("session_start", { source: call.input.source });
+  return undefined;
 }
 
 function via(option: string | undefined): Via {

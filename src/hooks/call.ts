@@ -1,5 +1,6 @@
 import type { Log } from "../lib/log";
 import { reach } from "../registry/reach";
+import { Tie } from "../registry/tie";
 import type { HookInput } from "./input";
 
 /** Neovim has begun to answer; a later call only takes longer if it got busy meanwhile. */
@@ -8,6 +9,12 @@ const STEP_MS = 25;
 
 /** By which of our installations a hook was started: one must not undo what another did. */
 export type Via = "neovim" | "plugin" | "settings";
+
+/** The CLI's process, which newer versions tell their hooks (measured with 2.1.330). */
+export function cliPid(): number | undefined {
+  const pid = Number(process.env["CLAUDE_PID"]);
+  return pid > 0 ? pid : undefined;
+}
 
 /** One run of a hook: what it was told, and the way to the Neovim it speaks to. */
 export class HookCall {
@@ -29,18 +36,19 @@ export class HookCall {
    * Neovim; rejects when it is busy or refuses.
    */
   async ask(method: string, params: object = {}): Promise<unknown> {
-    const pid = Number(process.env["CLAUDE_PID"]);
+    const pid = cliPid();
     const all = {
       session: this.input.session_id,
       via: this.via,
-      ...(pid > 0 && { pid }),
+      ...(pid && { pid }),
       ...(this.input.prompt_id && { prompt: this.input.prompt_id }),
       ...params,
     };
     if (this.#ask) return this.#ask(method, all);
     // The project rather than the folder Claude has moved to: all hooks must reach one Neovim.
     const project = process.env["CLAUDE_PROJECT_DIR"];
-    const reached = await reach([...(project ? [project] : []), this.cwd], method, all, this.log);
+    const places = [...(project ? [project] : []), this.cwd];
+    const reached = await reach(places, method, all, this.log, pid ? new Tie(pid) : undefined);
     if (!reached) {
       this.log.info(`No Neovim for ${project ?? this.cwd}`);
       this.#ask = async () => undefined;

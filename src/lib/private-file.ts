@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
 /**
@@ -18,4 +18,10 @@ export function writePrivateFile(path: string, text: string): void {
     rmSync(draft, { force: true });
     throw error;
   }
+}
+
+/** Can nobody but its owner, who we are, have written the file? Throws the system's error. */
+export function isPrivateFile(path: string): boolean {
+  const { uid, mode } = statSync(path);
+  return process.platform === "win32" || (uid === process.getuid?.() && (mode & 0o022) === 0);
 }

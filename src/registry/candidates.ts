@@ -14,15 +14,16 @@ const NOTE_LIMIT_BYTES = 4096;
 
 /**
  * The Neovims to try for a CLI that works in `places` (its project, its working folder), best
- * first: the one it runs in, the one it is connected to, the one that the project names, the one
- * with the deepest workspace around it. Each address comes once.
+ * first: the one it runs in, the one it is connected to, the one it was `tied` to before, the one
+ * that the project names, the one with the deepest workspace around it. Each address comes once.
  */
 export function* candidates(
   places: readonly string[],
+  tied: string | undefined,
   env: Record<string, string | undefined> = process.env,
 ): Generator<Candidate> {
   const seen = new Set<string>();
-  for (const candidate of inOrder(places.map(realFolder), env)) {
+  for (const candidate of inOrder(places.map(realFolder), tied, env)) {
     if (seen.has(candidate.address)) continue;
     seen.add(candidate.address);
     yield candidate;
@@ -31,6 +32,7 @@ export function* candidates(
 
 function* inOrder(
   places: readonly string[],
+  tied: string | undefined,
   env: Record<string, string | undefined>,
 ): Generator<Candidate> {
   const nvim = env["NVIM"];
@@ -40,6 +42,7 @@ function* inOrder(
   for (const { address } of known.filter((entry) => entry.port === port)) {
     yield { address, origin: "$CLAUDE_CODE_SSE_PORT" };
   }
+  if (tied) yield { address: tied, origin: "what it used before" };
   for (const place of places) {
     const noted = findNote(place, known);
     if (noted) yield { address: noted.address, origin: NOTE };

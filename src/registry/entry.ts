@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { isAlive } from "../lib/alive";
-import { writePrivateFile } from "../lib/private-file";
+import { isPrivateFile, writePrivateFile } from "../lib/private-file";
 import { stateFolder } from "./state-folder";
 
 /** One running Neovim, for programs that are started outside of it. Paths are real paths. */
@@ -68,13 +68,10 @@ function names(folder: string): string[] {
   }
 }
 
-/** Only a file that nobody but its owner, who we are, can have written is believed. */
+/** Somebody else's file is not believed. */
 function readEntry(path: string): Entry | undefined {
   try {
-    const stats = statSync(path);
-    if (process.platform !== "win32" && (stats.uid !== process.getuid?.() || stats.mode & 0o022)) {
-      return undefined;
-    }
+    if (!isPrivateFile(path)) return undefined;
     const entry = JSON.parse(readFileSync(path, "utf8")) as Entry;
     if (!isEntry(entry)) return undefined;
     if (isAlive(entry.pid)) return entry;

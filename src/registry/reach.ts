@@ -3,6 +3,7 @@ import type { Log } from "../lib/log";
 import { objection } from "../neovim/address";
 import { Plugin } from "../neovim/plugin";
 import { candidates } from "./candidates";
+import type { Tie } from "./tie";
 
 /** A local socket answers at once or not at all. */
 const CONNECT_MS = 500;
@@ -18,15 +19,16 @@ export interface Reached {
 /**
  * Finds the Neovim for a CLI that works in `places` and asks it a first question. Undefined, with
  * the reasons in the log, if there is none; rejects with EditorBusyError if it does not answer, and
- * with EditorRefusal.
+ * with EditorRefusal. The one that was found is kept to by `tie`.
  */
 export async function reach(
   places: readonly string[],
   method: string,
   params: object,
   log: Log,
+  tie?: Tie,
 ): Promise<Reached | undefined> {
-  for (const { address, origin } of candidates(places)) {
+  for (const { address, origin } of candidates(places, tie?.address)) {
     const reason = objection(address);
     if (reason) {
       log.warn(`Not used: ${address} (by ${origin}): ${reason}`);
@@ -35,7 +37,9 @@ export async function reach(
     let plugin: Plugin | undefined;
     try {
       plugin = await Plugin.connect(address, CONNECT_MS);
-      return { plugin, value: await plugin.call(method, params, ANSWER_MS) };
+      const value = await plugin.call(method, params, ANSWER_MS);
+      tie?.set(address);
+      return { plugin, value };
     } catch (error) {
       plugin?.close();
       if (error instanceof EditorBusyError || error instanceof EditorRefusal) throw error;

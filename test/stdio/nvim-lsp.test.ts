@@ -332,3 +332,53 @@ test("a Neovim that restarts is followed, one that is busy is named", async () =
   );
   await client.close();
 });
+
+describe("with a second Neovim that is opened later for the same folder", () => {
+  const version = NEOVIMS[1] as (typeof NEOVIMS)[1];
+  // The server is our child, so we are its CLI; hooks are told by this variable.
+  const CLI = { CLAUDE_PID: String(process.pid) };
+  const write = (project: Project, name: string) => ({
+    tool_name: "Edit",
+    tool_input: { file_path: project.write(name, "ERROR\n") },
+  });
+
+  test("hooks and server stay with the first", async () => {
+    await using first = await Project.open(version);
+    const client = await connect(first.folder, isolatedEnv(first.neovim.home));
+    await json(client, "get_diagnostics");
+    await using second = await Project.open(version, "{}", first);
+    await eventually("both", () => first.registered().length === 2);
+    await first.hook("post-tool-use", write(first, "a.lua"), CLI);
+    expect(await json(client, "get_session_diagnostics")).toHaveProperty(["a.lua"]);
+    const { output } = await second.hook("stop", { stop_hook_active: false }, CLI);
+    expect(output).toMatchObject({ decision: "block" });
+    await client.close();
+  });
+
+  test("the server goes where the hooks have gone; all follow when that one ends", async () => {
+    await using first = await Project.open(version);
+    await first.hook("post-tool-use", write(first, "a.lua"), CLI);
+    await using second = await Project.open(version, "{}", first);
+    await eventually("both", () => first.registered().length === 2);
+    const client = await connect(first.folder, isolatedEnv(first.neovim.home));
+    expect(await json(client, "get_session_diagnostics")).toHaveProperty(["a.lua"]);
+
+    await first.neovim.quit();
+    await second.hook("post-tool-use", write(second, "b.lua"), CLI);
+    expect(await json(client, "get_session_diagnostics")).toHaveProperty(["b.lua"]);
+    await client.close();
+  });
+
+  test("a CLI that has just started with the number of an older one chooses anew", async () => {
+    await using first = await Project.open(version);
+    await first.hook("session-start", { source: "startup" }, CLI);
+    await using second = await Project.open(version, "{}", first);
+    await eventually("both", () => first.registered().length === 2);
+    const sessions = () =>
+      second.neovim.lua<string[]>(`return require("claude-code.editor.session").sessions()`);
+    await second.hook("session-start", { source: "clear" }, CLI);
+    expect(await sessions()).toEqual([]);
+    await second.hook("session-start", { source: "startup" }, CLI);
+    expect(await sessions()).toEqual(["one"]);
+  });
+});
