@@ -122,6 +122,34 @@ describe.each(NEOVIMS)("the stdio server with $name", (version) => {
     await project.neovim.command(`bwipeout ${project.path("closed.lua")}`);
   });
 
+  test("names from Neovim's folder are understood by a server that runs below it", async () => {
+    const below = await connect(project.path("deep"), isolatedEnv(project.neovim.home));
+    const all = (await json(below, "get_diagnostics")) as object;
+    expect(Object.keys(all)).toContain("deep/utils.lua");
+    const args = { file_paths: "deep/utils.lua" };
+    expect(await json(below, "get_diagnostics", args)).toEqual({ "deep/utils.lua": utils });
+    const place = { file_path: "deep/utils.lua", line: 1 };
+    expect(await json(below, "get_diagnostic_context", place)).toMatchObject({
+      diagnostics: [{ message: "WARN a" }],
+    });
+    await below.close();
+  });
+
+  test("two folders with a file of the same name: both are told", async () => {
+    const other = temporaryFolder();
+    await Bun.write(join(other, "main.lua"), "WARN elsewhere\n");
+    await project.neovim.command(`tabnew | tcd ${other} | edit main.lua`);
+    await project.neovim.command("tabprevious");
+    await eventually("both", async () => {
+      const all = (await json(client, "get_diagnostics")) as object;
+      expect(Object.keys(all)).toEqual(
+        expect.arrayContaining(["main.lua", join(other, "main.lua")]),
+      );
+    });
+    await project.neovim.command(`tabnext | tabclose | bwipeout ${join(other, "main.lua")}`);
+    await rm(other, { recursive: true });
+  });
+
   test("a private file stays unknown", async () => {
     await project.neovim.command(`edit ${project.write(".env", "ERROR=secret\n")}`);
     await Bun.sleep(20);

@@ -39,6 +39,23 @@ local function all()
   return files
 end
 
+---Puts relative paths below each workspace folder.
+---@param candidates string[]
+---@return string[] absolute
+local function expand(candidates)
+  local paths = {}
+  for _, candidate in ipairs(candidates) do
+    if vim.startswith(candidate, "/") or candidate:find("^%a:[\\/]") then
+      paths[#paths + 1] = candidate
+    else
+      for _, folder in ipairs(require("claude-code.workspace").folders()) do
+        paths[#paths + 1] = vim.fs.joinpath(folder, candidate)
+      end
+    end
+  end
+  return paths
+end
+
 ---The buffer of the first of these paths that one holds, with its name.
 ---@param candidates string[]
 ---@return integer? buf
@@ -77,7 +94,7 @@ local function first_loaded(candidates)
 end
 
 ---@class claude-code.ProblemsParams
----@field files? string[][] each file by its possible absolute paths, most likely first; all if absent
+---@field files? string[][] each file by its possible paths, most likely first; all if absent
 ---@field load? boolean load files of the workspace that nobody has open, so that servers see them
 
 ---@class claude-code.Problems
@@ -92,7 +109,8 @@ function M.list(params)
     return { folders = folders, files = all() }
   end
   local files = {}
-  for _, candidates in ipairs(params.files) do
+  for _, given in ipairs(params.files) do
+    local candidates = expand(given)
     local buf, name = first_open(candidates)
     if not buf and params.load then
       buf, name = first_loaded(candidates)
@@ -115,7 +133,7 @@ end
 ---@return claude-code.ProblemContext?
 ---@return claude-code.Failure?
 function M.context(params)
-  local buf = first_open(params.file)
+  local buf = first_open(expand(params.file))
   if not buf then
     return nil, { code = "not_open", message = "File not open: " .. params.file[1] }
   end

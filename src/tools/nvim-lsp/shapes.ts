@@ -23,13 +23,14 @@ export function byFile({ files, folders }: Problems): Record<string, object[]> {
   return Object.fromEntries(entries);
 }
 
-/** A file's path, relative to the workspace folder that holds it; absolute outside. */
-export function nameOf(file: Pick<FileProblems, "path" | "real">, folders: string[]): string {
-  for (const folder of folders) {
-    for (const path of [file.real, file.path]) {
-      const name = relative(folder, path);
-      if (name !== "" && !name.startsWith("..") && !isAbsolute(name)) return name;
-    }
+/**
+ * A file's path, relative to Neovim's working folder (spec 04 has `fnamemodify(…, ":.")`); absolute
+ * outside, as two folders may have files of the same name.
+ */
+export function nameOf(file: Pick<FileProblems, "path" | "real">, [cwd]: string[]): string {
+  for (const path of cwd === undefined ? [] : [file.real, file.path]) {
+    const name = relative(cwd as string, path);
+    if (name !== "" && !name.startsWith("..") && !isAbsolute(name)) return name;
   }
   return file.path;
 }
