@@ -42,7 +42,7 @@ export class SelectionNotifier {
   #tell(client: Client, selection: Selection): void {
     this.#notify(client, "selection_changed", selectionChanged(selection));
     if (isClaudeCode(client)) return;
-    const { region, cursor } = selection;
+    const { region = noneOf(selection), cursor } = selection;
     if (region) this.#notify(client, "editor/selection_changed", region);
     if (cursor) this.#notify(client, "editor/position_changed", describeCursor(cursor));
   }
@@ -55,6 +55,11 @@ export class SelectionNotifier {
     told.set(method, text);
     client.notify(method, params);
   }
+}
+
+/** Of a file that was closed nothing is selected any more. */
+function noneOf({ path }: Selection): { active: false } | undefined {
+  return path === "" ? { active: false } : undefined;
 }
 
 /** Without a file: an empty `filePath`, by which the CLI drops what it was told before. */

@@ -81,6 +81,15 @@ onEachNeovim(
       expect(session.client.notifications("selection_changed").length).toBeGreaterThan(1);
     });
 
+    test("what was selected in a file that is closed is selected no more", async () => {
+      const selections = () => session.client.notifications("editor/selection_changed");
+      await session.neovim.type("gg0wve<Esc>");
+      await eventually("the selection", () => selections().at(-1)?.text === "🦊 fox");
+      await session.neovim.command("enew! | bwipeout! #");
+      await eventually("none", () => selections().at(-1)?.active === false);
+      expect(selections().at(-1)).toEqual({ active: false });
+    });
+
     test("the CLI gets neither of the two", async () => {
       using cli = await TestClient.open(session.lock, "claude-code");
       await session.neovim.type("gg0wve<Esc>");

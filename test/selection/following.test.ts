@@ -298,13 +298,30 @@ onEachNeovim((session) => {
     expect(await session.client.json("getLatestSelection")).toMatchObject(told);
   });
 
-  test("User ClaudeCodeSelectionSent says what was sent", async () => {
-    await session.neovim.lua(`
+  const countSent = () =>
+    session.neovim.lua(`
       SENT = {}
       vim.api.nvim_create_autocmd("User", {
         pattern = "ClaudeCodeSelectionSent",
         callback = function(args) table.insert(SENT, args.data) end,
       })`);
+
+  test("a prompt before the selection was told: as many events as frames", async () => {
+    await countSent();
+    const { length } = frames();
+    await session.neovim.type("wve");
+    await session.client.call("closeAllDiffTabs");
+    await settled();
+    const events = await session.neovim.lua<{ text: string }[]>("return SENT");
+    const told = frames()
+      .slice(length)
+      .filter(({ text }) => text === "two");
+    expect(told.length).toBeGreaterThan(0);
+    expect(events.filter(({ text }) => text === "two")).toHaveLength(told.length);
+  });
+
+  test("User ClaudeCodeSelectionSent says what was sent", async () => {
+    await countSent();
     await session.neovim.type("wve");
     await expectTold("two");
     expect((await session.neovim.lua<unknown[]>("return SENT")).at(-1)).toEqual({

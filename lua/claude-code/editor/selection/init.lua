@@ -25,6 +25,7 @@ local entered ---@type { win: integer, buf: integer, cursor: { [1]: integer, [2]
 local held ---@type claude-code.HeldSelection?
 local latest ---@type claude-code.Snapshot?
 local told ---@type claude-code.Snapshot? what the executable knows
+local announced ---@type claude-code.Snapshot? the last that an event told of
 local client_count = 0
 local details_wanted = false
 
@@ -129,9 +130,11 @@ local function push()
   told = latest
   local selection = snapshots.to_wire(latest, details_wanted)
   local sent = require("claude-code.editor").notify("selection", selection)
-  if sent and client_count > 0 then
+  -- A client may have been sent it already, when it asked.
+  if sent and client_count > 0 and not snapshots.same(latest, announced) then
     M.announce(selection)
   end
+  announced = latest
 end
 
 local function begun()
@@ -250,6 +253,7 @@ function M.latest(params)
   end
   local selection = snapshots.to_wire(latest, params and params.detailed)
   if params and params.for_client then
+    announced = latest
     M.announce(selection)
   end
   return selection
