@@ -54,7 +54,7 @@ export interface OpenDocument {
   /** Plain text to select to, searched from the start on (spec 4.3). */
   endText?: string | undefined;
   selectToEndOfLine: boolean;
-  /** Show it and move the cursor there, or only load it. */
+  /** Show it, go there and select, or only load it and place its cursor. */
   front: boolean;
 }
 

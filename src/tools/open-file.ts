@@ -14,7 +14,10 @@ const Input = v.object({
     false,
   ),
   makeFrontmost: v.optional(
-    v.pipe(v.boolean(), v.description("Show the file and move the cursor to it")),
+    v.pipe(
+      v.boolean(),
+      v.description("Show the file, go to it and select; if false, only place its cursor"),
+    ),
     true,
   ),
 });

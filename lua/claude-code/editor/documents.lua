@@ -169,7 +169,7 @@ function bring_to_front(buf, range, announced)
   end
 end
 
----Opens a file; in front with the range selected, or only loaded.
+---Opens a file; in front with the range selected, or only loaded with the cursor on the range.
 ---@param params claude-code.OpenParams
 ---@return { path: string, language_id: string, line_count: integer }?
 ---@return claude-code.Failure?
@@ -185,8 +185,11 @@ function M.open(params)
     return nil, ("%s cannot be opened: %s"):format(name, buf)
   end
   vim.bo[buf].buflisted = true
+  local range = ranges.find(buf, params)
   if params.front ~= false then
-    bring_to_front(buf, ranges.find(buf, params))
+    bring_to_front(buf, range)
+  elseif range then
+    ranges.point(buf, range)
   end
   return {
     path = api.nvim_buf_get_name(buf),

@@ -105,6 +105,51 @@ local function select(win, range)
   selected = ends()
 end
 
+---@param win integer
+---@param range claude-code.Range
+local function go(win, range)
+  -- The text may have changed since.
+  pcall(api.nvim_win_set_cursor, win, range.first)
+end
+
+---Puts the cursor there as soon as the buffer is shown; neither its `"` mark nor that of the window
+---it was in last would.
+---@param buf integer in no window
+---@param range claude-code.Range
+local function wait_for_window(buf, range)
+  local group = api.nvim_create_augroup("claude-code.range." .. buf, { clear = true })
+  api.nvim_create_autocmd({ "BufWinEnter", "BufUnload" }, {
+    group = group,
+    buffer = buf,
+    callback = function(args)
+      api.nvim_del_augroup_by_id(group)
+      if args.event == "BufWinEnter" then
+        go(0, range)
+      end
+    end,
+  })
+end
+
+---Puts the cursor on the range where the buffer is, or will be, without a change of focus or mode.
+---A person who is in the buffer goes there too, unless they type or select; '' leads back.
+---@param buf integer
+---@param range claude-code.Range
+function M.point(buf, range)
+  local current = api.nvim_get_current_win()
+  local wins = vim.fn.win_findbuf(buf)
+  local other = vim.iter(wins):find(function(win)
+    return win ~= current
+  end)
+  if other then
+    go(other, range)
+  elseif #wins == 0 then
+    wait_for_window(buf, range)
+  elseif api.nvim_get_mode().mode == "n" then
+    vim.cmd("normal! m'")
+    go(current, range)
+  end
+end
+
 ---Leaves the visual mode that a selection made here is in, unless the person went on with it.
 function M.leave_untouched()
   if selected and api.nvim_get_mode().mode == "v" and vim.deep_equal(selected, ends()) then
