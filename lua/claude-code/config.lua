@@ -454,7 +454,9 @@ M.options = {
     key = "selection.enabled",
     type = t.boolean,
     default = true,
-    description = "Whether the Claude CLI is told what is selected, and which file is open.",
+    description = "Whether Claude is told what is selected, and which file one is in. If not, who "
+      .. "asks for the selection is told that it is off; other questions, such as which files are "
+      .. "open or what stands around the cursor (editor/context), are still answered.",
   },
   {
     key = "selection.debounce_ms",
@@ -466,8 +468,8 @@ M.options = {
     key = "selection.max_bytes",
     type = t.integer(0, 10000000),
     default = 100000,
-    description = "Selected text is cut at this size. The Claude CLI uses its first 2000 characters; "
-      .. "a model that asks for the selection gets all of it.",
+    description = "Selected text is cut at this size, and the answer to who asked for it says so "
+      .. "(`truncated`). The Claude CLI uses the first 2000 characters of what it is told.",
   },
   {
     key = "send.submit",

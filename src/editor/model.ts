@@ -53,6 +53,8 @@ export const Region = v.object({
   start: v.optional(v.number()),
   end: v.optional(v.number()),
   text: v.optional(v.string()),
+  /** The text was cut at the option selection.max_bytes; the ends were not. */
+  truncated: v.optional(v.boolean()),
   line_start: v.optional(v.number()),
   line_end: v.optional(v.number()),
   column_start: v.optional(v.number()),

@@ -103,10 +103,11 @@ export interface EditorPort {
   refreshSelection(detailed?: boolean): Promise<Selection | undefined>;
   /**
    * The selection, or the cursor, of the file window that the user is in, or was in before they
-   * went to a terminal or a list. undefined if there is none, or its file is private.
+   * went to a terminal or a list. undefined if there is none, or its file is private. EditorRefusal
+   * if the user lets nobody know what is selected, here and in `refreshSelection`.
    */
   currentSelection(): Promise<Selection | undefined>;
-  /** The same in spec 05's terms. */
+  /** The same in spec 05's terms; a selection in the current window counts whatever that shows. */
   region(): Promise<Region>;
   /** Where the cursor is. EditorRefusal if that is a private file. */
   cursor(): Promise<Cursor>;

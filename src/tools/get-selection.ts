@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { Selection } from "../editor/model";
-import type { EditorPort } from "../editor/port";
+import { type EditorPort, EditorRefusal } from "../editor/port";
 import { json, type ToolResult } from "../mcp/protocol";
 import { defineTool, type Tool } from "../mcp/tool";
 
@@ -11,7 +11,7 @@ export function getCurrentSelection(editor: EditorPort): Tool {
     description: "Get the selected text, or the cursor position, in the current window of Neovim",
     input: v.object({}),
     annotations: { readOnlyHint: true },
-    call: async () => answer(await editor.currentSelection(), "No active editor found"),
+    call: () => answer(() => editor.currentSelection(), "No active editor found"),
   });
 }
 
@@ -22,12 +22,25 @@ export function getLatestSelection(editor: EditorPort): Tool {
     description: "Get what was last selected in a file, even if another window has the focus now",
     input: v.object({}),
     annotations: { readOnlyHint: true },
-    call: () => answer(editor.latestSelection, "No selection yet"),
+    call: () =>
+      answer(
+        async () => editor.latestSelection ?? (await editor.refreshSelection()),
+        "No selection yet",
+      ),
   });
 }
 
-function answer(selection: Selection | undefined, otherwise: string): ToolResult {
-  if (!selection) return json({ success: false, message: otherwise });
-  const { text, path, start, end } = selection;
-  return json({ success: true, text, filePath: path, selection: { start, end } });
+async function answer(
+  ask: () => Promise<Selection | undefined>,
+  otherwise: string,
+): Promise<ToolResult> {
+  let message = otherwise;
+  const selection = await ask().catch((error) => {
+    if (!(error instanceof EditorRefusal)) throw error;
+    message = error.message;
+  });
+  if (!selection) return json({ success: false, message });
+  const { text, path, start, end, truncated } = selection;
+  const cut = truncated && { truncated };
+  return json({ success: true, text, filePath: path, selection: { start, end }, ...cut });
 }

@@ -68,6 +68,47 @@ onEachNeovim((session) => {
     });
   });
 
+  describe("editor/selection speaks of the buffer that editor/position speaks of:", () => {
+    const scratch = "enew | setlocal buftype=nofile | file notes";
+    test.each([
+      ["a scratch buffer", scratch, "notes"],
+      ["a buffer without a name", "enew", ""],
+    ])("%s", async (_, command, buffer) => {
+      await session.edit(session.write("left.txt", "one two\n"));
+      await session.neovim.type("ggve<Esc>");
+      await session.neovim.command(`new | ${command}`);
+      await session.neovim.lua(`vim.api.nvim_buf_set_lines(0, 0, -1, false, { "", "drei vier" })`);
+      await session.neovim.type("2G0wv$");
+      const at = { line: 2, column: 9, position: 11, buffer, uri: null };
+      expect(await ask("editor/position")).toMatchObject(at);
+      expect(await ask("editor/selection")).toEqual({
+        active: true,
+        text: "vier",
+        start: 7,
+        end: 11,
+        line_start: 2,
+        line_end: 2,
+        column_start: 5,
+        column_end: 9,
+      });
+    });
+
+    test("or of the file left behind, where nothing is selected and no file is shown", async () => {
+      await session.edit(session.write("left.txt", "one two\n"));
+      await session.neovim.type("ggve<Esc>");
+      await session.neovim.command("new | terminal cat");
+      expect(await ask("editor/selection")).toMatchObject({ active: true, text: "one" });
+      await session.neovim.command("enew");
+      expect(await ask("editor/selection")).toEqual({ active: false });
+    });
+
+    test("but not of a private file", async () => {
+      await session.edit(session.write(".env", "TOKEN=x\n"));
+      await session.neovim.type("ggve");
+      expect(await ask("editor/selection")).toEqual({ active: false });
+    });
+  });
+
   describe("editor/buffers", () => {
     test("lists files with their size in characters and their filetype", async () => {
       const lua = session.write("b.lua", LUA);

@@ -397,8 +397,15 @@ onEachNeovim(
       await session.client.request("ping");
       expect(session.client.notifications("selection_changed")).toEqual([]);
       expect(await watched(session, "ModeChanged")).toBe(0);
-      const answer = await session.client.json("getCurrentSelection");
-      expect(answer).toMatchObject({ success: false });
+      for (const tool of ["getCurrentSelection", "getLatestSelection"]) {
+        expect(await session.client.json(tool)).toEqual({
+          success: false,
+          message: "Neovim tells nobody what is selected (option selection.enabled)",
+        });
+      }
+      await session.neovim.type("gg0wve");
+      expect(await session.client.request("editor/selection")).toEqual({ active: false });
+      await session.neovim.type("<Esc>");
     });
   },
   { setup: "{ selection = { enabled = false, debounce_ms = 0 } }" },

@@ -159,6 +159,40 @@ onEachNeovim((session) => {
       expect(answer.selection.end).toEqual(place(0, 3));
     });
 
+    test("cut at selection.max_bytes says so", async () => {
+      const line = "ü".repeat(49);
+      session.write("big.txt", `${line}\n`.repeat(3_000));
+      await session.edit(session.path("big.txt"));
+      await session.neovim.type("ggVG");
+      const kept = Array.from({ length: 1_011 }, () => line)
+        .join("\n")
+        .slice(0, 50 * 1_010 + 5);
+      expect(Buffer.byteLength(kept)).toBe(100_000);
+      const answer = await session.client.json<SelectionAnswer>("getCurrentSelection");
+      expect(answer).toEqual({
+        success: true,
+        text: kept,
+        filePath: session.path("big.txt"),
+        selection: { start: place(0, 0), end: place(2_999, 49) },
+        truncated: true,
+      } as never);
+      await eventually("the selection", async () => {
+        expect(await session.client.json<SelectionAnswer>("getLatestSelection")).toEqual(answer);
+        return true;
+      });
+      expect(await session.client.request<object>("editor/selection")).toEqual({
+        active: true,
+        text: kept,
+        start: 1,
+        end: 150_000,
+        line_start: 1,
+        line_end: 3_000,
+        column_start: 0,
+        column_end: 49,
+        truncated: true,
+      });
+    });
+
     test.each(["terminal cat", "enew | setlocal buftype=nofile"])(
       "none in :%s",
       async (command) => {

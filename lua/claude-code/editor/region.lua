@@ -11,6 +11,7 @@ local M = {}
 ---@field start? integer
 ---@field end? integer
 ---@field text? string
+---@field truncated? true the text was cut at `selection.max_bytes`; the ends are not
 ---@field line_start? integer
 ---@field line_end? integer
 ---@field column_start? integer
@@ -33,17 +34,19 @@ function M.of(selection)
     return { active = false }
   end
   local first, last = selection.start, selection["end"]
-  local region = { active = true, text = selection.text }
+  local region = { active = true, text = selection.text, truncated = selection.truncated }
   region.start, region.column_start = locate(selection.buf, first)
   region["end"], region.column_end = locate(selection.buf, last)
   region.line_start, region.line_end = first.line + 1, last.line + 1
   return region
 end
 
----What is selected in the current window.
+---What is selected in the current window, whatever it shows. If nothing is and it shows no file, one
+---has gone to Claude's terminal, or a list: then what is selected in the file that was left.
 ---@return claude-code.Region
 function M.now()
-  return M.of((require("claude-code.editor.selection").now()))
+  local selection = require("claude-code.editor.selection")
+  return M.of(selection.here() or selection.now())
 end
 
 return M

@@ -225,11 +225,33 @@ local function refresh()
   end
 end
 
+---@return claude-code.Failure? refusal if nobody is to know what is selected
+local function refusal()
+  if not require("claude-code.config").get().selection.enabled then
+    return {
+      code = "selection_off",
+      message = "Neovim tells nobody what is selected (option selection.enabled)",
+    }
+  end
+end
+
+---The visual selection of the current window, also if it shows no file.
+---@return claude-code.Selection? selection nil outside of visual mode, or if its file is private
+function M.here()
+  local selected = not refusal() and region.live()
+  if selected and not privacy.hides(selected.buf) then
+    return snapshots.to_wire(snapshots.of_region(selected))
+  end
+end
+
 ---The selection of the file window that the user is in, or was before they went to a terminal or a
 ---list.
 ---@return claude-code.Selection? selection nil if there is no such window, or its file is private
+---@return claude-code.Failure?
 function M.now()
-  if not running then
+  if refusal() then
+    return nil, refusal()
+  elseif not running then
     return nil
   end
   refresh()
@@ -243,8 +265,11 @@ end
 ---What was selected last, also if its window is closed by now.
 ---@param params? { detailed?: boolean, for_client?: boolean } for_client: it is going to be sent
 ---@return claude-code.Selection?
+---@return claude-code.Failure?
 function M.latest(params)
-  if not running then
+  if refusal() then
+    return nil, refusal()
+  elseif not running then
     return nil
   end
   refresh()
