@@ -209,3 +209,39 @@ describe.each(NEOVIMS)("in a narrow terminal, $name", (version) => {
     expect(await answer).toEqual(["FILE_SAVED", NEW]);
   });
 });
+
+/* As wide as two sides are beside Claude's terminal on screens of 100, 120, 140 and 220 columns. */
+const widths: [columns: number, bars: RegExp][] = [
+  [63, /^ +<CR> accept {2}q reject {2}ga gr│ main\.txt \+2 −3 {2}hunk 1\/3 *$/],
+  [76, /^ +<CR> accept {2}q reject {2}\]c \[c│ main\.txt \+2 −3 {2}hunk 1\/3 +ga gr *$/],
+  [89, /^ main\.txt \(on disk\) +<CR> accept {2}q reject│ main.* 1\/3 +ga gr {2}\]c \[c *$/],
+  [
+    140,
+    /^ main\.txt \(on disk\) +ga gr accept\/drop hunk│ main.* <CR> accept {2}q reject {2}\]c \[c move *$/,
+  ],
+];
+describe.each(NEOVIMS)("the bars of $name", (version) => {
+  test.each(widths)("at %d columns: they share the keys", async (columns, bars) => {
+    await using d = await desk(version, columns);
+    using client = await d.connect();
+    const { terminal } = d.neovim;
+    const answer = propose(client, d.path("main.txt"), NEW);
+    const screen = await terminal.waitFor("hunk 1/3");
+    expect(screen.split("\n").find((row) => row.includes("hunk 1/3"))).toMatch(bars);
+    await terminal.press("q");
+    await answer;
+  });
+
+  test("a file name longer than its bar is cut, the keys are not", async () => {
+    await using d = await desk(version, 63);
+    using client = await d.connect();
+    const { terminal } = d.neovim;
+    const path = d.path(`${"long-".repeat(8)}name.txt`);
+    await writeFile(path, OLD);
+    const answer = propose(client, path, NEW);
+    const screen = await terminal.waitFor("hunk 1/3");
+    expect(screen).toMatch(/<CR> accept {2}q reject {2}ga gr│ <.*name\.txt \+2 −3 {2}hunk 1\/3/);
+    await terminal.press("q");
+    await answer;
+  });
+});

@@ -1,4 +1,5 @@
---- The line above each side: the file, how much changes, which hunk, how many wait, and the keys.
+--- The line above each side: the file, how much changes, which hunk, how many wait, and the keys,
+--- which both lines share where they are short.
 local api = vim.api
 local choice = require("claude-code.editor.diff.choice")
 local highlights = require("claude-code.editor.diff.highlights")
@@ -19,11 +20,12 @@ local function plain(text)
   return (text:gsub("%c", "?"):gsub("%%", "%%%%"))
 end
 
----@param parts claude-code.BarPart[]
+---@param parts claude-code.BarPart[] of which the file's name is cut where there is too little room
 ---@return string
 local function render(parts)
   return table.concat(vim.tbl_map(function(part)
-    return ("%%#%s#%s"):format(highlights.name(part[2]), plain(part[1]))
+    local cut = part[2] == "File" and "%<" or ""
+    return ("%%#%s#%s%s"):format(highlights.name(part[2]), cut, plain(part[1]))
   end, parts))
 end
 
@@ -47,46 +49,56 @@ local function add_warning(session, parts)
   end
 end
 
+---How much a bar tells beside the keys: all; the old side's file without that it is on disk; nothing
+---there, as the other bar has it too; not even which hunk.
+---@alias claude-code.BarDetail "full"|"name"|"figures"|"least"
+
 ---@param session claude-code.Diff
+---@param detail claude-code.BarDetail
 ---@return claude-code.BarPart[]
-local function of_old(session)
-  local parts = {
-    { " " .. path.base(session.old_path), "File" },
-    { session.exists and " (on disk) " or " (new file) ", "Note" },
-  }
+local function of_old(session, detail)
+  local parts = {}
+  if detail == "full" or detail == "name" then
+    parts[1] = { (" %s "):format(path.base(session.old_path)), "File" }
+  end
+  if detail == "full" then
+    parts[2] = { session.exists and "(on disk) " or "(new file) ", "Note" }
+  end
   add_warning(session, parts)
   return parts
 end
 
 ---@param session claude-code.Diff
 ---@param parts claude-code.BarPart[] receives the figures, once they are known
-local function add_figures(session, parts)
+---@param detail claude-code.BarDetail
+local function add_figures(session, parts, detail)
   local known = session.hunk_cache
   if not known then
     return
   end
   parts[#parts + 1] = { ("+%d "):format(known.added), "Added" }
   parts[#parts + 1] = { ("−%d "):format(known.removed), "Removed" }
-  if #known.list > 0 then
+  if #known.list > 0 and detail ~= "least" then
     local _, nearest = choice.current(session)
     parts[#parts + 1] = { (" hunk %d/%d "):format(math.max(nearest, 1), #known.list), "Count" }
   end
 end
 
 ---@param session claude-code.Diff
----@param wide boolean
+---@param detail claude-code.BarDetail
+---@param cells integer
 ---@return claude-code.BarPart[]
-local function of_new(session, wide)
+local function of_new(session, detail, cells)
   local series, parts = session.series, { { " ", "Note" } }
   if series.total > 1 then
     parts[#parts + 1] = { ("[%d/%d] "):format(session.number, series.total), "Count" }
   end
   parts[#parts + 1] = { path.base(session.new_path), "File" }
-  if wide or not session.exists then
+  if (detail == "full" and cells >= WIDE) or not session.exists then
     parts[#parts + 1] = { session.exists and " (proposed)" or " (new file)", "Note" }
   end
   parts[#parts + 1] = { " ", "Note" }
-  add_figures(session, parts)
+  add_figures(session, parts, detail)
   if #session.place.windows == 1 then
     add_warning(session, parts)
   end
@@ -122,8 +134,9 @@ local function hints(session)
 end
 
 ---@param hint claude-code.BarHint
+---@param labelled boolean
 ---@return claude-code.BarPart[] none if it has no key
-local function of_hint(hint)
+local function of_hint(hint, labelled)
   local names = {}
   for _, action in ipairs({ hint[2], hint[3] }) do
     names[#names + 1] = keys.of(action)[1]
@@ -131,48 +144,134 @@ local function of_hint(hint)
   if #names == 0 then
     return {}
   end
-  return { { table.concat(names, " "), "Key" }, { " " .. hint[1] .. "  ", "Note" } }
-end
-
----@param session claude-code.Diff
----@param room integer cells
----@return claude-code.BarPart[] as many as there is room for
-local function of_keys(session, room)
-  local parts = {}
-  for _, hint in ipairs(hints(session)) do
-    local more = of_hint(hint)
-    room = room - width(more)
-    if room < 0 then
-      break
-    end
-    vim.list_extend(parts, more)
+  local parts = { { "  ", "Note" }, { table.concat(names, " "), "Key" } }
+  if labelled then
+    parts[3] = { " " .. hint[1], "Note" }
   end
   return parts
 end
 
+---The hints as pieces that stay whole: the first one is how to accept and how to reject.
+---@param session claude-code.Diff
+---@param labels number how many hints say what they do, the most important first
+---@return claude-code.BarPart[][]
+local function pieces(session, labels)
+  local list = {}
+  for i, hint in ipairs(hints(session)) do
+    list[i] = of_hint(hint, i <= labels)
+  end
+  vim.list_extend(list[1], table.remove(list, 2))
+  return list
+end
+
+---Gives each piece to the first bar that has room for it.
+---@param list claude-code.BarPart[][]
+---@param rooms integer[] free cells of each bar
+---@param needed number how many pieces must find room
+---@return claude-code.BarPart[][]? shares one per bar; nil if one that must has no room
+local function share(list, rooms, needed)
+  local shares = vim.tbl_map(function()
+    return {}
+  end, rooms)
+  for i, piece in ipairs(list) do
+    local cells = width(piece)
+    local bar = vim.iter(ipairs(rooms)):find(function(_, room)
+      return cells <= room
+    end)
+    if bar then
+      rooms[bar] = rooms[bar] - cells
+      vim.list_extend(shares[bar], piece)
+    elseif i <= needed then
+      return nil
+    end
+  end
+  return shares
+end
+
+---@class claude-code.BarFit
+---@field labels number of hints that say what they do
+---@field detail claude-code.BarDetail
+---@field needed number of pieces that must find room
+
+---From plenty of room to little: keys before what is told twice, accepting before all else.
+---@type claude-code.BarFit[]
+local FITS = {
+  { labels = math.huge, detail = "full", needed = math.huge },
+  { labels = 2, detail = "full", needed = math.huge },
+  { labels = 2, detail = "name", needed = math.huge },
+  { labels = 2, detail = "figures", needed = math.huge },
+  { labels = 2, detail = "figures", needed = 1 },
+  { labels = 0, detail = "figures", needed = 1 },
+  { labels = 0, detail = "least", needed = 1 },
+}
+
 ---@param session claude-code.Diff
 ---@param win integer
----@return string
-local function text_for(session, win)
+---@param detail claude-code.BarDetail
+---@return claude-code.BarPart[]
+local function information(session, win, detail)
   if api.nvim_win_get_buf(win) == session.old_buf then
-    return "%<" .. render(of_old(session)) .. "%*"
+    return of_old(session, detail)
   end
-  local cells = api.nvim_win_get_width(win)
-  local parts = of_new(session, cells >= WIDE)
-  local room = cells - width(parts) - 1
-  return "%<" .. render(parts) .. "%=" .. render(of_keys(session, room)) .. "%*"
+  return of_new(session, detail, api.nvim_win_get_width(win))
+end
+
+---@param session claude-code.Diff
+---@param wins integer[]
+---@param fit claude-code.BarFit
+---@return string[]? bars one per window; nil if they have no room for the keys
+local function bars(session, wins, fit)
+  local texts, rooms = {}, {}
+  for i, win in ipairs(wins) do
+    texts[i] = information(session, win, fit.detail)
+    rooms[i] = api.nvim_win_get_width(win) - width(texts[i])
+  end
+  local list = pieces(session, fit.labels)
+  local shares = share(list, rooms, fit.needed)
+  if not shares and fit == FITS[#FITS] then
+    -- Rather a cut file name than no key.
+    shares = { list[1] }
+  end
+  if not shares then
+    return nil
+  end
+  for i, parts in ipairs(texts) do
+    texts[i] = render(parts) .. "%=" .. render(shares[i] or {}) .. "%*"
+  end
+  return texts
+end
+
+---@param session claude-code.Diff
+---@return integer[] wins of the diff, the proposal's first
+local function shown(session)
+  local wins = {}
+  for _, win in ipairs(session.place.windows) do
+    local buf = api.nvim_win_is_valid(win) and api.nvim_win_get_buf(win)
+    if buf == session.new_buf then
+      table.insert(wins, 1, win)
+    elseif buf == session.old_buf then
+      table.insert(wins, win)
+    end
+  end
+  return wins
 end
 
 ---Brings the bars up to date.
 ---@param session claude-code.Diff
 function M.show(session)
-  for _, win in ipairs(session.place.windows) do
-    if api.nvim_win_is_valid(win) then
-      local buf = api.nvim_win_get_buf(win)
-      local text = (buf == session.old_buf or buf == session.new_buf) and text_for(session, win)
-      if text and vim.wo[win].winbar ~= text then
-        api.nvim_set_option_value("winbar", text, { win = win, scope = "local" })
-      end
+  local wins = shown(session)
+  if #wins == 0 then
+    return
+  end
+  local texts = vim
+    .iter(FITS)
+    :map(function(fit)
+      return bars(session, wins, fit)
+    end)
+    :next()
+  for i, win in ipairs(wins) do
+    if vim.wo[win].winbar ~= texts[i] then
+      api.nvim_set_option_value("winbar", texts[i], { win = win, scope = "local" })
     end
   end
 end
