@@ -16,7 +16,7 @@ import { helpTags } from "./help-tags";
 
 /** Below a prefix: a Neovim package that is loaded by itself where PREFIX/share is searched. */
 const PACK = "share/nvim/site/pack/claude-code.nvim";
-const PLUGIN = `${PACK}/start/claude-code.nvim`;
+export const PLUGIN = `${PACK}/start/claude-code.nvim`;
 const MAN_PAGE = "claude-code-nvim.1";
 /** It pins downloads; this copy has its executable already. */
 const MANIFEST = "lua/claude-code/manifest.lua";

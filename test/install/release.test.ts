@@ -11,6 +11,7 @@ import { buildExecutable } from "../../scripts/packaging/release";
 import { readRepository } from "../../scripts/packaging/repository";
 import { tar } from "../../scripts/packaging/tar";
 import { TARGETS, targetsNamed } from "../../scripts/packaging/targets";
+import { PLUGIN } from "../../src/install/prefix";
 import { temporaryFolder } from "../support/neovim";
 import { BUILD_MS, NATIVE, TestRelease } from "../support/release";
 import { ROOT } from "../support/toolchain";
@@ -163,6 +164,9 @@ describe("the Homebrew formula", () => {
       expect(text).toContain(part);
     }
     expect(text).not.toContain("{{");
+    // What `brew test` looks for is what `install --prefix` lays out.
+    const share = /assert_path_exists share\/"(.+)"/.exec(text)?.[1];
+    expect(`share/${share}`).toBe(`${PLUGIN}/lua/claude-code/init.lua`);
     await rm(folder, { recursive: true });
   });
 
