@@ -70,7 +70,7 @@ end
 function M.report()
   local status = M.get()
   local source_files, language_servers = languages()
-  local mode = require("claude-code.config").get().terminal.permission_mode
+  local mode, option = require("claude-code.terminal.launch").permission_mode()
   return {
     pid = vim.uv.os_getpid(),
     version = status.plugin_version,
@@ -82,7 +82,8 @@ function M.report()
     folders = status.folders,
     clients = status.clients,
     config_dir = require("claude-code.claude_folder").configured(),
-    permission_mode = mode or nil,
+    permission_mode = mode,
+    permission_option = option,
     language_servers = language_servers,
     source_files = source_files,
   }

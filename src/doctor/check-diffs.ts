@@ -25,17 +25,17 @@ function findingOfMode(surroundings: Surroundings): Finding {
   const { running, editors, cwd } = surroundings;
   const cli = running.find((one) => one.cwd === cwd && skips(modeOf(one.args)));
   if (cli) {
-    const mode = modeOf(cli.args);
     return skipped(
-      `the CLI ${cli.pid} runs with --permission-mode ${mode}`,
+      `the CLI ${cli.pid} runs in the permission mode ${modeOf(cli.args)}`,
       "press Shift-Tab in the CLI until it asks before edits",
     );
   }
-  const editor = editors.find(({ report }) => skips(report?.permission_mode));
-  if (editor) {
+  const report = editors.map((editor) => editor.report).find((one) => skips(one?.permission_mode));
+  if (report) {
+    const option = report.permission_option ?? "terminal.permission_mode";
     return skipped(
-      `terminal.permission_mode is "${editor.report?.permission_mode}" in setup()`,
-      'set it to "default"',
+      `${option} in setup() sets the permission mode "${report.permission_mode}"`,
+      option === "terminal.args" ? "take that out of terminal.args" : 'set it to "default"',
     );
   }
   for (const { path, content } of settingsFiles(surroundings)) {
@@ -63,6 +63,7 @@ function skips(mode: string | undefined): boolean {
 }
 
 function modeOf(args: readonly string[]): string | undefined {
+  if (args.includes("--dangerously-skip-permissions")) return "bypassPermissions";
   const at = args.indexOf("--permission-mode");
   if (at >= 0) return args[at + 1];
   return args.find((word) => word.startsWith("--permission-mode="))?.split("=")[1];

@@ -16,7 +16,9 @@ export interface EditorReport {
   folders: string[];
   clients: { name?: string; pid?: number }[];
   config_dir?: string;
+  /** The mode of a CLI that the plugin starts, and the option that says so. */
   permission_mode?: string;
+  permission_option?: "terminal.permission_mode" | "terminal.args";
   /** Names of the language servers that serve a buffer, and how many buffers could use one. */
   language_servers: string[];
   source_files: number;

@@ -194,6 +194,19 @@ const FAULTS: Fault[] = [
     seed: (world) => world.runClaude(["--permission-mode", "acceptEdits"]),
   },
   {
+    cause: "mode-skips-diffs",
+    name: "a CLI that runs without permissions",
+    remedy: "Shift-Tab",
+    seed: (world) => world.runClaude(["--dangerously-skip-permissions"]),
+  },
+  {
+    cause: "mode-skips-diffs",
+    name: "a permission mode among the CLI's arguments in setup()",
+    remedy: "take that out of terminal.args",
+    setup: `{ terminal = { args = { "--permission-mode", "acceptEdits" } } }`,
+    seed: () => {},
+  },
+  {
     cause: "hooks-half-installed",
     name: "one hook gone",
     remedy: ":ClaudeInstallMCP",
@@ -305,6 +318,17 @@ describe.each(NEOVIMS)(":checkhealth in $name", (version) => {
     expect(await health(world.neovim)).toEqual([]);
     world.write(".claude.json", { diffTool: "terminal" });
     expect(await health(world.neovim)).toEqual([expect.stringContaining('diffTool is "terminal"')]);
+  });
+
+  test("finds a permission mode among the CLI's arguments", async () => {
+    const args = `{ "--permission-mode=plan", "--dangerously-skip-permissions" }`;
+    await using world = await World.start(version, `{ terminal = { args = ${args} } }`);
+    await world.neovim.lua("vim.env.PATH = ... .. ':' .. vim.env.PATH", world.bin);
+    expect(await health(world.neovim)).toEqual([
+      expect.stringContaining(
+        'terminal.args in setup() sets the permission mode "bypassPermissions"',
+      ),
+    ]);
   });
 
   const executables: [name: string, setup: (folder: string) => string, message: string][] = [
