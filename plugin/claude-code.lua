@@ -9,7 +9,17 @@ if vim.fn.has("nvim-0.10") == 0 then
   return
 end
 
---- Nothing is loaded, and nothing started, until a command is used or setup() is called.
+--- <Plug>(NAME) does what :NAME does.
+---@param modes string|string[]
+---@param name string
+---@param action string
+---@param desc string
+local function plug(modes, name, action, desc)
+  vim.keymap.set(modes, ("<Plug>(%s)"):format(name), action, { desc = "Claude Code: " .. desc })
+end
+
+--- Makes a command, and its mapping in normal mode. Nothing is loaded, and nothing started, until a
+--- command is used or setup() is called.
 ---@param name string
 ---@param method string a function of claude-code.commands; its comment is its documentation
 ---@param desc string
@@ -19,11 +29,17 @@ local function define(name, method, desc, options)
     require("claude-code.commands")[method](args)
     require("claude-code.telemetry").ran(name)
   end, vim.tbl_extend("error", { desc = "Claude Code: " .. desc }, options or {}))
+  plug("n", name, ("<Cmd>%s<CR>"):format(name), desc)
 end
 
 --- Completion for a command that hands its arguments to the Claude CLI.
 local function cli_arguments(lead, line, position)
   return require("claude-code.completion").cli_arguments(lead, line, position)
+end
+
+--- "file" would do, but that makes Neovim replace each % and # of a sentence by a file's name.
+local function files(lead)
+  return vim.fn.getcompletion(lead, "file")
 end
 
 local for_cli = { nargs = "*", bang = true, complete = cli_arguments }
@@ -37,6 +53,7 @@ define("ClaudeCodeSend", "send", "paste lines or words into Claude's prompt", {
   nargs = "*",
   range = true,
   bang = true,
+  complete = files,
 })
 define("ClaudeAtMention", "at_mention", "hand the file, the lines or PATHS to Claude's prompt", {
   nargs = "*",
@@ -65,29 +82,8 @@ define("ClaudeCodeInstall", "install", "download the executable, or install it f
 })
 define("ClaudeCodeLog", "log", "open the log file")
 
---- <Plug>(NAME) does what :NAME does.
----@param modes string|string[]
----@param name string
----@param action string
----@param desc string
-local function plug(modes, name, action, desc)
-  vim.keymap.set(modes, ("<Plug>(%s)"):format(name), action, { desc = "Claude Code: " .. desc })
-end
-
-plug({ "n", "x", "t" }, "ClaudeCode", "<Cmd>ClaudeCode<CR>", "toggle the terminal")
-plug({ "n", "x", "t" }, "ClaudeCodeFocus", "<Cmd>ClaudeCodeFocus<CR>", "to the terminal, or back")
-plug("n", "ClaudeCodeContinue", "<Cmd>ClaudeCodeContinue<CR>", "continue the last conversation")
-plug("n", "ClaudeCodeResume", "<Cmd>ClaudeCodeResume<CR>", "resume a conversation")
-plug("n", "ClaudeCodeSend", "<Cmd>ClaudeCodeSend<CR>", "send the line")
+plug({ "x", "t" }, "ClaudeCode", "<Cmd>ClaudeCode<CR>", "toggle the terminal")
+plug({ "x", "t" }, "ClaudeCodeFocus", "<Cmd>ClaudeCodeFocus<CR>", "to the terminal, or back")
 plug("x", "ClaudeCodeSend", '<Cmd>lua require("claude-code.commands").send_selection()<CR>', "send")
-plug({ "n", "x" }, "ClaudeAtMention", "<Cmd>ClaudeAtMention<CR>", "mention the file or the lines")
-plug(
-  "n",
-  "ClaudeSendWithDiagnostics",
-  "<Cmd>ClaudeSendWithDiagnostics<CR>",
-  "send line and problems"
-)
+plug("x", "ClaudeAtMention", "<Cmd>ClaudeAtMention<CR>", "mention the lines")
 plug("x", "ClaudeSendWithDiagnostics", ":ClaudeSendWithDiagnostics<CR>", "send lines and problems")
-plug("n", "ClaudeCodeDiffAccept", "<Cmd>ClaudeCodeDiffAccept<CR>", "accept the edit")
-plug("n", "ClaudeCodeDiffDeny", "<Cmd>ClaudeCodeDiffDeny<CR>", "reject the edit")
-plug("n", "ClaudeCodeStatus", "<Cmd>ClaudeCodeStatus<CR>", "status")

@@ -107,17 +107,18 @@ describe.each(NEOVIMS)("loading in $name", (version) => {
     expect(await mapped()).toContain(" ac");
   });
 
-  test("every command has a description, and its arguments complete", async () => {
+  test("every command has a description and a <Plug> mapping, and its arguments complete", async () => {
     await using neovim = await bare([]);
     writeFileSync(join(neovim.cwd, "a.txt"), "");
-    const commands = await neovim.lua<{ name: string; desc: string; open: boolean }[]>(`
+    const commands = await neovim.lua<
+      { name: string; desc: string; plug: string; open: boolean }[]
+    >(`
       local list = {}
       for name, command in pairs(vim.api.nvim_get_commands({})) do
         if vim.startswith(name, "Claude") then
-          local free = name == "ClaudeCodeSend" or name == "ClaudeSendWithDiagnostics"
-          local takes = command.nargs ~= "0" and not free
+          local takes = command.nargs ~= "0"
           table.insert(list, {
-            name = name, desc = command.definition,
+            name = name, desc = command.definition, plug = vim.fn.maparg("<Plug>(" .. name .. ")", "n"),
             open = takes and #vim.fn.getcompletion(name .. " ", "cmdline") == 0,
           })
         end
@@ -125,6 +126,7 @@ describe.each(NEOVIMS)("loading in $name", (version) => {
       return list`);
     expect(commands.length).toBeGreaterThan(10);
     expect(commands.filter(({ desc }) => !/^Claude Code: ./.test(desc))).toEqual([]);
+    expect(commands.filter(({ name, plug }) => plug !== `<Cmd>${name}<CR>`)).toEqual([]);
     expect(commands.filter(({ open }) => open).map(({ name }) => name)).toEqual([]);
   });
 

@@ -183,8 +183,8 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
       vim.api.nvim_buf_set_lines(0, 0, -1, true, { "one", "t\\27[201~wo\\3", "three" })`);
     await neovim.command("2,3ClaudeCodeSend");
     await shows(neovim, "^[[200~t[201~wo three^[[201~");
-    await neovim.command("ClaudeCodeSend! why so");
-    await shows(neovim, "^[[200~why so^[[201~^M");
+    await neovim.command("ClaudeCodeSend! why 5% of #1");
+    await shows(neovim, "^[[200~why 5% of #1^[[201~^M");
   });
 
   test("gets exactly what is selected", async () => {
