@@ -16,6 +16,42 @@ const LUA = [
   "",
 ].join("\n");
 
+const VIM = [
+  "function! Foo()", // 1
+  "  echo 1",
+  "endfunction",
+  "function s:bar() abort",
+  "  return 2", // 5
+  "endfunction",
+  "",
+  "function Embedding()",
+  "  lua << EOF", // 9
+  "local function inner()",
+  "  print(1)",
+  "end",
+  "EOF",
+  "  echo 3", // 14
+  "endfunction",
+  "",
+].join("\n");
+
+const MARKDOWN = [
+  "# Title", // 1
+  "",
+  "```lua",
+  "local function inner()",
+  "  print(1)", // 5
+  "end",
+  "```",
+  "a class of text", // 8
+  "```lua",
+  "function M.second()",
+  "  print(2)", // 11
+  "end",
+  "```",
+  "",
+].join("\n");
+
 onEachNeovim((session) => {
   beforeEach(() => session.reset());
   const ask = (name: string, params?: object) => session.client.request<object>(name, params);
@@ -191,10 +227,20 @@ onEachNeovim((session) => {
         "get",
       ],
       ["py", "class A:\n    def get(self):\n        return 1\n\nprint(1)\n", "5G", null],
-      ["go", "package a\n\nfunc (s *S) Run() {\n\tx := 1\n}\n", "4G", null],
+      ["go", "package a\n\nfunc (s *S) Run() {\n\tx := 1\n}\n", "4G", "Run"],
       ["rs", "pub async fn start(a: u8) {\n    a;\n}\n", "2G", "start"],
       ["sh", "greet() {\n  echo hi\n}\n", "2G", "greet"],
       ["js", "export default async function load(x) {\n  return x;\n}\n", "2G", "load"],
+      ["vim", VIM, "2G", "Foo"],
+      ["vim", VIM, "1G", "Foo"],
+      ["vim", VIM, "5Gw", "s:bar"],
+      ["vim", VIM, "7G", null],
+      ["vim", VIM, "11G", "Embedding.inner"],
+      ["vim", VIM, "14G", "Embedding"],
+      ["md", MARKDOWN, "1G", null],
+      ["md", MARKDOWN, "5G", "inner"],
+      ["md", MARKDOWN, "8G", null],
+      ["md", MARKDOWN, "11G", "M.second"],
       ["txt", "just some text\nand more\n", "2G", null],
     ];
     test.each(languages)("names the function in .%s", async (extension, text, keys, name) => {

@@ -30,6 +30,7 @@ local function defined_name(line)
     end
   end
   return line:match("^([%a_][%w_]*)%s*%(%)%s*{") -- a shell function
+    or line:match("^func%s*%b()%s*([%a_][%w_]*)") -- a method in Go
 end
 
 ---@param line string
