@@ -38,40 +38,141 @@ onEachNeovim((session) => {
   );
 
   test(
-    "columns go to UTF-16 and back",
+    "bytes, UTF-16 columns and characters are told of one place, there and back",
     async () => {
-      const lines = fc
-        .sample(fc.string({ unit: "grapheme", maxLength: 20 }), tries(600))
-        .filter((line) => line.isWellFormed() && !line.includes("\n"));
-      const answers = await session.neovim.lua<[number, number][][]>(
+      const lines = fc.sample(line, tries(600));
+      const answers = await session.neovim.lua<[number, number, number][][]>(
         `
       local position = require("claude-code.editor.position")
+      local characters = require("claude-code.editor.characters")
       return vim.tbl_map(function(case)
         return vim.tbl_map(function(byte)
-          local column = position.to_utf16(case.line, byte)
-          return { column, position.to_byte(case.line, column) }
+          local utf16 = position.to_utf16(case.line, byte)
+          local back = position.to_byte(case.line, utf16)
+          return { utf16, back, characters.column(case.line, byte) }
         end, case.bytes)
       end, ...)`,
-        lines.map((line) => ({ line, bytes: boundaries(line).map(({ byte }) => byte) })),
+        lines.map((text) => ({ line: text, bytes: boundaries(text).map(({ byte }) => byte) })),
       );
-      for (const [i, line] of lines.entries()) {
-        const wanted = boundaries(line).map(({ byte, column }) => [column, byte]);
-        expect(answers[i], JSON.stringify(line)).toEqual(wanted as never);
+      for (const [i, text] of lines.entries()) {
+        const wanted = boundaries(text).map(({ byte, utf16, character }) => [
+          utf16,
+          byte,
+          character,
+        ]);
+        expect(answers[i], JSON.stringify(text)).toEqual(wanted as never);
       }
+    },
+    FUZZ_TIMEOUT_MS,
+  );
+
+  test(
+    "offsets count the characters before a place, and a line end as one",
+    async () => {
+      const texts = fc.sample(
+        fc.array(line, { minLength: 1, maxLength: 6 }).filter((lines) => lines.join("") !== ""),
+        tries(200),
+      );
+      const answers = await session.neovim.lua<{ offsets: number[]; size: number }[]>(
+        `
+      local characters = require("claude-code.editor.characters")
+      local buf = vim.api.nvim_create_buf(false, true)
+      return vim.tbl_map(function(case)
+        vim.api.nvim_buf_set_lines(buf, 0, -1, false, case.lines)
+        local offsets = vim.tbl_map(function(place)
+          return characters.offset(buf, place[1], place[2])
+        end, case.places)
+        return { offsets = offsets, size = characters.size(buf) }
+      end, ...)`,
+        texts.map((lines) => ({
+          lines,
+          places: lines.flatMap((text, lnum) => boundaries(text).map(({ byte }) => [lnum, byte])),
+        })),
+      );
+      for (const [i, lines] of texts.entries()) {
+        const starts = lines.map((_, lnum) => characters(lines.slice(0, lnum)));
+        const offsets = lines.flatMap((text, lnum) =>
+          boundaries(text).map(({ character }) => (starts[lnum] as number) + character + 1),
+        );
+        expect(answers[i], JSON.stringify(lines)).toEqual({ offsets, size: characters(lines) });
+      }
+    },
+    FUZZ_TIMEOUT_MS,
+  );
+
+  test(
+    "bytes that are no UTF-8 have columns all the same, in order and within their line",
+    async () => {
+      const kinds = [0x61, 0x80, 0xbf, 0xc3, 0xe6, 0x97, 0xa5, 0xed, 0xf0, 0x9f, 0xf8, 0xff];
+      const bytes = fc.oneof(fc.constantFrom(...kinds), fc.integer({ min: 1, max: 255 }));
+      const lines = fc
+        .sample(fc.array(bytes, { maxLength: 20 }), tries(600))
+        .map((list) => Uint8Array.from(list.filter((byte) => byte !== 0x0a)));
+      const wrong = await session.neovim.lua<string[]>(
+        `
+      local position = require("claude-code.editor.position")
+      local characters = require("claude-code.editor.characters")
+      local buf = vim.api.nvim_create_buf(false, true)
+      local wrong = {}
+      for _, line in ipairs(...) do
+        vim.api.nvim_buf_set_lines(buf, 0, -1, false, { line })
+        local utf16 = 0
+        for byte = 0, #line do
+          local to = position.to_utf16(line, byte)
+          local back = position.to_byte(line, to)
+          local count, offset = characters.column(line, byte), characters.offset(buf, 0, byte)
+          local after = position.after(line, byte)
+          local fits = to >= utf16 and to <= 2 * #line and back >= 0 and back <= #line
+            and count >= 0 and count <= #line and offset == count + 1
+            and after >= math.min(byte + 1, #line) and after <= #line
+          if not fits then
+            wrong[#wrong + 1] = ("%s at %d: %s"):format(vim.inspect(line), byte,
+              vim.inspect({ to, back, count, offset, after }))
+          end
+          utf16 = to
+        end
+      end
+      return wrong`,
+        lines,
+      );
+      expect(wrong).toEqual([]);
     },
     FUZZ_TIMEOUT_MS,
   );
 });
 
-/** Where characters begin, and the end: in bytes of UTF-8, and in UTF-16 code units. */
-function boundaries(line: string): { byte: number; column: number }[] {
-  const found = [{ byte: 0, column: 0 }];
-  let byte = 0;
-  let column = 0;
-  for (const character of line) {
-    byte += Buffer.byteLength(character);
-    column += character.length;
-    found.push({ byte, column });
+/** A line of any characters, above all of those that take more than one byte or code unit. */
+const line = fc
+  .oneof(
+    fc.string({ unit: "grapheme", maxLength: 20 }),
+    fc.string({ unit: "binary", maxLength: 20 }),
+    fc
+      .array(fc.constantFrom("a", "\t", "é", "語", "😀", "e\u0301", "\uFEFF"), { maxLength: 20 })
+      .map((parts) => parts.join("")),
+  )
+  .filter((text) => text.isWellFormed() && !text.includes("\n"));
+
+/** The characters of these lines, each line end one. */
+function characters(lines: string[]): number {
+  return lines.reduce((sum, text) => sum + [...text].length + 1, 0);
+}
+
+/** A place between two characters: bytes of UTF-8, UTF-16 code units, and characters before it. */
+interface Boundary {
+  byte: number;
+  utf16: number;
+  character: number;
+}
+
+function boundaries(text: string): Boundary[] {
+  const found: Boundary[] = [{ byte: 0, utf16: 0, character: 0 }];
+  for (const character of text) {
+    const { byte, utf16, character: before } = found.at(-1) as Boundary;
+    found.push({
+      byte: byte + Buffer.byteLength(character),
+      utf16: utf16 + character.length,
+      character: before + 1,
+    });
   }
   return found;
 }

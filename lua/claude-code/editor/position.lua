@@ -33,11 +33,15 @@ function M.to_byte(line, utf16)
   if M.is_ascii(line) then
     return math.min(utf16, #line)
   end
+  local byte ---@type integer
   if has_encoding_argument then
-    return vim.str_byteindex(line, "utf-16", utf16, false)
+    byte = vim.str_byteindex(line, "utf-16", utf16, false)
+  else
+    local ok, found = pcall(vim.str_byteindex, line, utf16, true)
+    byte = ok and found or #line
   end
-  local ok, byte = pcall(vim.str_byteindex, line, utf16, true)
-  return ok and byte or #line
+  -- Of a character that the line's end cuts off, Neovim counts the missing bytes too.
+  return math.min(byte, #line)
 end
 
 ---The byte column just behind the character that starts at (or contains) this byte.
