@@ -98,13 +98,37 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     expect(await job()).toBe(pid);
   });
 
-  test("hides though it is the only window", async () => {
+  const shown = () =>
+    neovim.lua<string[]>(
+      `return vim.tbl_map(function(win)
+         return vim.fn.bufname(vim.api.nvim_win_get_buf(win))
+       end, vim.api.nvim_list_wins())`,
+    );
+
+  const befores: [name: string, edit: string[], shows: string][] = [
+    ["the file that was in the window", ["edit first.txt", "edit second.txt"], "second.txt"],
+    ["nothing but an empty buffer", [], ""],
+  ];
+  test.each(befores)("hides though it is the only window: shows %s", async (_, edit, file) => {
+    for (const command of edit) await neovim.command(command);
+    await neovim.command("set number");
     await open();
     await neovim.command("only");
     await neovim.command("ClaudeCode");
-    expect((await windows(neovim)).map((one) => one.terminal)).toEqual([false]);
-    expect(await neovim.lua("return vim.wo.number == vim.go.number")).toBe(true);
+    expect(await shown()).toEqual([file]);
+    expect(await neovim.lua("return { vim.wo.number, vim.wo.winfixwidth }")).toEqual([true, false]);
     expect(await job()).toBeGreaterThan(0);
+    await neovim.command("set nonumber");
+  });
+
+  test("ends though it is the only window: the file last used is shown", async () => {
+    await neovim.command("edit first.txt");
+    await open();
+    await neovim.command("only");
+    // Deleted meanwhile, it is no alternate any more.
+    await neovim.command("badd second.txt | bwipeout first.txt");
+    await neovim.command("ClaudeCodeClose");
+    expect(await shown()).toEqual(["second.txt"]);
   });
 
   test("moves to the tab page in which it is asked for", async () => {

@@ -143,14 +143,38 @@ local function open(buf)
   return win
 end
 
+--- What a person had in a window before: its alternate buffer, or the one used last.
+---@param win integer
+---@return integer? buf nil if there is none but the terminal
+local function buffer_before(win)
+  local alternate = api.nvim_win_call(win, function()
+    return vim.fn.bufnr("#")
+  end)
+  local here, newest = api.nvim_win_get_buf(win), nil
+  for _, info in ipairs(vim.fn.getbufinfo({ buflisted = 1 })) do
+    if info.bufnr == alternate then
+      return alternate
+    elseif info.bufnr ~= here and (not newest or info.lastused > newest.lastused) then
+      newest = info
+    end
+  end
+  return newest and newest.bufnr
+end
+
 --- Closes a window, or shows something else where it is the only one.
 ---@param win integer
 local function leave(win)
-  if not pcall(api.nvim_win_close, win, true) then
-    api.nvim_win_call(win, function()
-      vim.cmd.enew()
-    end)
+  if pcall(api.nvim_win_close, win, true) then
+    return
   end
+  local before = buffer_before(win)
+  if before then
+    api.nvim_win_set_buf(win, before)
+  else
+    api.nvim_win_call(win, vim.cmd.enew)
+  end
+  -- These belong to the window; all else changes with the buffer.
+  vim.wo[win].winfixwidth, vim.wo[win].winfixheight = false, false
 end
 
 --- Shows the terminal in this tab page and moves there. It is nowhere else then: it can have but one
