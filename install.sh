@@ -4,8 +4,8 @@
 #
 #   sh install.sh [--version X.Y.Z] [--prefix DIR] [--mirror URL]
 #
-# The prefix is ~/.local if none is given: Neovim then finds the plugin by itself, and the
-# executable is ~/.local/bin/claude-code-nvim. The archive is checked against the release's
+# The prefix is ~/.local if none is given: Neovim then finds the plugin by itself, unless
+# XDG_DATA_HOME is elsewhere, and the executable is ~/.local/bin/claude-code-nvim. The archive is checked against the release's
 # SHA256SUMS; if that cannot be done, nothing is installed.
 set -eu
 
@@ -48,7 +48,18 @@ main() {
   (cd / && env -u BUN_OPTIONS -u BUN_BE_BUN "$work/$name/claude-code-nvim" install --prefix "$prefix") ||
     fail "the executable does not run here, or $prefix is not writable$(musl_hint)"
   echo "claude-code.nvim $version is installed. Put into Neovim's init.lua:"
+  is_searched "$prefix/share" || echo "  vim.opt.packpath:append([[$prefix/share/nvim/site]])"
   echo '  require("claude-code").setup({})'
+}
+
+# is_searched FOLDER: does Neovim load packages from FOLDER/nvim/site by itself?
+is_searched() {
+  [ "${NVIM_APPNAME:-nvim}" = nvim ] || return 1
+  data=${XDG_DATA_HOME:-$HOME/.local/share}:${XDG_DATA_DIRS:-/usr/local/share:/usr/share}
+  case :$data: in
+    *:"$1":* | *:"$1"/:*) ;;
+    *) return 1 ;;
+  esac
 }
 
 fail() {

@@ -180,9 +180,29 @@ local function report_install(executable, message)
   end
 end
 
+--- Was the command given to nvim itself, as in `nvim --headless +ClaudeCodeInstall +qa`? Then its
+--- exit code tells how it went. A plugin manager that runs a build step goes on after an error.
+---@return boolean
+local function is_script()
+  return vim.iter(vim.v.argv):any(function(word)
+    return word:match("^%+?:?ClaudeCodeInstall") ~= nil
+  end)
+end
+
+---@param message string
+local function fail_install(message)
+  message = "claude-code.nvim: " .. message
+  if not is_script() then
+    error(message, 0)
+  end
+  io.stderr:write(message .. "\n")
+  vim.cmd.cquit()
+end
+
 --- Installs the executable that belongs to this version of the plugin: downloads it, or takes it
 --- from the archive of a release whose path is given. `!` replaces one that is there. Without a UI,
---- as in a build step, it waits, and raises an error if it fails.
+--- as in a build step, it waits, and raises an error if it fails; on nvim's own command line, as in
+--- `nvim --headless +ClaudeCodeInstall +qa`, it ends Neovim with the exit code 1 instead.
 ---@param args { args: string, bang: boolean } args: path of an archive, or ""; bang: even if there
 function M.install(args)
   local archive = args.args ~= "" and args.args or nil
@@ -193,7 +213,7 @@ function M.install(args)
   end
   local executable, message = install.wait(request)
   if not executable then
-    error("claude-code.nvim: " .. message, 0)
+    return fail_install(message --[[@as string]])
   end
   print("claude-code.nvim: installed " .. executable)
 end

@@ -228,6 +228,19 @@ describe("a build step", () => {
     expect(data.installedVersion()).toBe("0.1.0");
   });
 
+  test("that fails says why, and its exit code says so, too", async () => {
+    published.server.reset("404");
+    const { code, output } = await run("ClaudeCodeInstall", "qa!");
+    expect([code, output]).toEqual([
+      1,
+      expect.stringMatching(/claude-code\.nvim: cannot download .*404/),
+    ]);
+    expect(output).not.toContain("traceback");
+    // A plugin manager's build step: it is told by an error, and lives on.
+    const step = `lua io.stderr:write(tostring(pcall(vim.cmd, "Claude" .. "CodeInstall")))`;
+    expect(await run(step, "qa!")).toEqual({ code: 0, output: expect.stringContaining("false") });
+  });
+
   test("the Lua call does, and fails aloud", async () => {
     published.server.reset("404");
     const call = `lua require("claude-code").install()`;

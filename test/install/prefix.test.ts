@@ -174,6 +174,33 @@ describe("install.sh", () => {
     expect(existsSync(join(prefix, "bin/claude-code-nvim"))).toBe(true);
   });
 
+  const places: [name: string, env: (prefix: string) => Record<string, string>, append: boolean][] =
+    [
+      ["XDG_DATA_HOME is below the prefix", (at) => ({ XDG_DATA_HOME: `${at}/share` }), false],
+      ["XDG_DATA_DIRS has it", (at) => ({ XDG_DATA_DIRS: `/usr/share:${at}/share/` }), false],
+      ["it is nowhere", () => ({ XDG_DATA_HOME: "/elsewhere" }), true],
+      [
+        "NVIM_APPNAME is another",
+        (at) => ({ XDG_DATA_HOME: `${at}/share`, NVIM_APPNAME: "other" }),
+        true,
+      ],
+    ];
+  test.each(places)("%s: what it says makes Neovim load the plugin", async (_, env, append) => {
+    const { out } = await installer(env(prefix));
+    const [, ...lines] = out.slice(out.indexOf("is installed")).split("\n");
+    expect(lines.some((line) => line.includes("packpath"))).toBe(append);
+    const init = join(prefix, "init.lua");
+    await writeFile(init, lines.join("\n"));
+    for (const { binary } of NEOVIMS) {
+      const print = `lua io.write(tostring(package.loaded["claude-code"]), vim.fn.exists(":ClaudeCode"))`;
+      const found = await run(
+        [binary, "-u", init, "-i", "NONE", "--headless", "-c", print, "-c", "qa!"],
+        env(prefix),
+      );
+      expect(found.out).toMatch(/^table: .*2$/);
+    }
+  });
+
   test.each(["404", "cut off", "truncated", "tampered", "redirect to http"] as const)(
     "refuses what a server gives that is %s",
     async (behaviour) => {
