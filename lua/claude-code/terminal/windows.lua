@@ -167,9 +167,9 @@ local function leave(win)
   if pcall(api.nvim_win_close, win, true) then
     return
   end
-  local before = buffer_before(win)
-  if before then
-    api.nvim_win_set_buf(win, before)
+  local buf = buffer_before(win)
+  if buf then
+    api.nvim_win_set_buf(win, buf)
   else
     api.nvim_win_call(win, vim.cmd.enew)
   end
