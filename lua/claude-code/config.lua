@@ -42,6 +42,7 @@ local M = {}
 ---@class claude-code.UserDiffConfig
 ---@field layout? claude-code.DiffLayout
 ---@field focus? boolean
+---@field quiet_ms? integer
 ---@field keys? table<claude-code.DiffAction, string|string[]|false>
 
 ---@class claude-code.UserExecuteCodeConfig
@@ -119,6 +120,7 @@ local M = {}
 ---@class claude-code.DiffConfig
 ---@field layout claude-code.DiffLayout
 ---@field focus boolean
+---@field quiet_ms integer
 ---@field keys table<claude-code.DiffAction, string|string[]|false>
 
 ---@class claude-code.ExecuteCodeConfig
@@ -341,6 +343,15 @@ M.options = {
     type = t.boolean,
     default = true,
     description = "Whether the cursor moves to a diff that opens.",
+  },
+  {
+    key = "diff.quiet_ms",
+    type = t.integer(0, 5000),
+    default = 400,
+    description = "What you type for something else decides nothing: a diff that has appeared hears "
+      .. "no key until none was typed for so long. It appears only after a pause like that, or in "
+      .. "another window while you type in a terminal, and takes the cursor after one twice as long "
+      .. "there. 0: at once.",
   },
   diff_key("accept", { "<CR>", "ZZ" }, "accepts the proposal, as you edited it"),
   diff_key("reject", { "q", "ZQ" }, "rejects it"),

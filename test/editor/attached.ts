@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { eventually } from "../support/eventually";
-import { type NeovimOptions, TestNeovim } from "../support/neovim";
+import { attentive, type NeovimOptions, TestNeovim } from "../support/neovim";
 
 export interface Ended {
   id: number;
@@ -81,12 +81,14 @@ export class Attached implements AsyncDisposable {
   private constructor(
     readonly nvim: TestNeovim,
     readonly channel: number,
+    readonly patient: boolean,
   ) {}
 
   static async start(options: NeovimOptions): Promise<Attached> {
     const nvim = await TestNeovim.start({ setup: false, ...options });
     const [channel] = (await nvim.api.request("nvim_get_api_info", [])) as [number];
-    const attached = new Attached(nvim, channel);
+    const attached = new Attached(nvim, channel, options.patient ?? false);
+    if (!attached.patient) await attached.configure("{}");
     nvim.api.on("notification", (method: string, args: unknown[]) => {
       if (method !== "claude_code") return;
       const [event, payload] = args as [string, never];
@@ -189,7 +191,8 @@ export class Attached implements AsyncDisposable {
 
   /** Sets options as `setup` does. */
   configure(options: string): Promise<void> {
-    return this.nvim.lua(`require("claude-code.config").setup(${options})`);
+    const all = this.patient ? options : attentive(options);
+    return this.nvim.lua(`require("claude-code.config").setup(${all})`);
   }
 
   mode(): Promise<string> {

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { isolatedEnv } from "../support/claude-home";
+import { attentive } from "../support/neovim";
 import { squeeze, Terminal } from "../support/tmux";
 import { EXECUTABLE, type NeovimVersion, ROOT } from "../support/toolchain";
 
@@ -45,7 +46,7 @@ export class Neovim {
     if (!existsSync(EXECUTABLE)) throw new Error(`No ${EXECUTABLE}. Run: bun run build`);
     const built = join(ROOT, "dist/claude-code-nvim");
     const binary = EXECUTABLE === built ? "{}" : `{ binary = { path = [[${EXECUTABLE}]] } }`;
-    const options = `vim.tbl_deep_extend("force", ${binary}, ${at.setup ?? "{}"})`;
+    const options = `vim.tbl_deep_extend("force", ${binary}, ${attentive(at.setup ?? "{}")})`;
     const terminal = await Terminal.start({
       command: [
         ...[executable, "--clean", "--listen", socket, "--cmd", `set runtimepath^=${ROOT}`],

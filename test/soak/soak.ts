@@ -85,7 +85,9 @@ async function prepare(neovim: TestNeovim): Promise<Soaked> {
     await Bun.write(join(neovim.cwd, `file-${i}.txt`), text);
   }
   await neovim.lua("OPEN_HANDLES = loadstring(...)()", handles);
-  await neovim.lua(`require("claude-code").setup({ selection = { debounce_ms = 10 } })`);
+  await neovim.lua(
+    `require("claude-code").setup({ selection = { debounce_ms = 10 }, diff = { quiet_ms = 0 } })`,
+  );
   await neovim.lua(`
     FILES = {}
     for i = 0, 9 do

@@ -40,6 +40,8 @@ export interface NeovimOptions {
   home?: string;
   /** Lua source of the table for `setup`; `false` leaves the plugin unset up. Default `{}`. */
   setup?: string | false;
+  /** Lets diffs wait for a quiet keyboard, as they do for people; tests type at once. */
+  patient?: boolean;
   /** Opens the editor with a UI of this size attached, so that redrawing and modes are real. */
   ui?: { width: number; height: number };
   /** The plugin's folder; ours if left out. */
@@ -47,6 +49,11 @@ export interface NeovimOptions {
   env?: Record<string, string>;
   /** Further arguments of nvim. */
   args?: string[];
+}
+
+/** Options of `setup`, with diffs that hear keys at once unless these say otherwise. */
+export function attentive(setup: string): string {
+  return `vim.tbl_deep_extend("keep", ${setup}, { diff = { quiet_ms = 0 } })`;
 }
 
 /** A real Neovim with the plugin, driven over its own msgpack-RPC channel. */
@@ -76,7 +83,12 @@ export class TestNeovim implements AsyncDisposable {
       ...(options.ui ? [] : ["--headless"]),
       "--cmd",
       `set runtimepath^=${runtimepath.replaceAll(/[ ,\\]/g, "\\$&")}`,
-      ...(setup === false ? [] : ["-c", `lua require("claude-code").setup(${setup})`]),
+      ...(setup === false
+        ? []
+        : [
+            "-c",
+            `lua require("claude-code").setup(${options.patient ? setup : attentive(setup)})`,
+          ]),
       ...(options.args ?? []),
     ];
     const child = spawn(options.version.binary, args, {

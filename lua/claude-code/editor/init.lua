@@ -142,6 +142,7 @@ function M.attach(info)
   channel = info.channel
   local delta = require("claude-code.editor.state").start()
   require("claude-code.editor.selection").start()
+  require("claude-code.editor.keyboard").follow()
   tell_server("on_attach", channel, {
     version = info.version,
     on_gone = function()
@@ -164,6 +165,7 @@ function M.detach(which)
   pcall(vim.api.nvim_del_augroup_by_name, "claude-code.editor")
   require("claude-code.editor.state").stop()
   require("claude-code.editor.selection").stop()
+  require("claude-code.editor.keyboard").unfollow()
   if package.loaded["claude-code.editor.diff"] then
     require("claude-code.editor.diff").abandon()
   end

@@ -37,7 +37,8 @@ end
 
 ---Calls once, soon after the moment may have changed; the callee looks for itself.
 ---@param callback fun()
-function M.later(callback)
+---@param ms? integer when to call at the latest
+function M.later(callback, ms)
   local done = false
   local timer = assert(vim.uv.new_timer())
   local group = api.nvim_create_augroup("claude-code.calm." .. tostring(timer), { clear = true })
@@ -57,7 +58,7 @@ function M.later(callback)
       vim.schedule(run)
     end,
   })
-  timer:start(RETRY_MS, 0, vim.schedule_wrap(run))
+  timer:start(ms or RETRY_MS, 0, vim.schedule_wrap(run))
 end
 
 ---Is this Neovim refusing for now, rather than a fault?

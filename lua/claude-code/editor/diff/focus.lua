@@ -2,9 +2,6 @@
 local api = vim.api
 local windows = require("claude-code.editor.diff.windows")
 
----Keys typed for the terminal when the diff took the focus must not decide about it.
-local GRACE_MS = 300
-
 local M = {}
 
 ---@class claude-code.Origin
@@ -27,23 +24,10 @@ function M.take(session, origin)
   returning = nil
   if origin.terminal then
     vim.cmd.stopinsert()
-    M.postpone_keys(session)
   end
   windows.quietly(function()
     api.nvim_set_current_win(session.place.focus)
   end)
-end
-
----Keys count from some ms after now.
----@param session claude-code.Diff
-function M.postpone_keys(session)
-  session.ready_at = vim.uv.now() + GRACE_MS
-end
-
----@param session claude-code.Diff
----@return boolean
-function M.keys_count(session)
-  return not session.ready_at or vim.uv.now() >= session.ready_at
 end
 
 ---Is the cursor in one of the diff's windows?

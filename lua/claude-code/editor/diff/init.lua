@@ -3,7 +3,9 @@ local api = vim.api
 local calm = require("claude-code.editor.diff.calm")
 local choice = require("claude-code.editor.diff.choice")
 local merge = require("claude-code.editor.diff.merge")
+local keyboard = require("claude-code.editor.keyboard")
 local path = require("claude-code.editor.path")
+local quiet = require("claude-code.editor.diff.quiet")
 local say = require("claude-code.editor.say")
 local screen = require("claude-code.editor.diff.screen")
 
@@ -59,6 +61,7 @@ local function accept(session, busy)
     say.warn("conflicts are left in the proposal: resolve them, or undo the merge, then accept")
     return false
   end
+  quiet.wake(session)
   choice.settle(session)
   if session:result().empty then
     say.info("nothing was left of the proposal: rejected")
@@ -111,7 +114,7 @@ local function decisions(session)
   return {
     actions = actions_on(session),
     write = function()
-      accept(session, true)
+      return accept(session, true)
     end,
   }
 end
@@ -146,14 +149,25 @@ local function show(session)
   announce(session, focused)
 end
 
+---Tells why a diff waits; of a short pause in typing that it waits for only once there was none.
+---@param session claude-code.Diff
+local function tell_of_wait(session)
+  local free = calm.moment() == "free"
+  if session.announced or (free and not session.delayed) then
+    session.delayed = free or session.delayed
+    return
+  end
+  session.announced = true
+  local base = path.base(session.new_path)
+  local condition = free and "you stop typing" or "you are back in normal mode"
+  say.info(("a proposed change of %s waits until %s"):format(base, condition))
+end
+
 ---@param session claude-code.Diff
 local function wait(session)
-  if not session.announced then
-    session.announced = true
-    local base = path.base(session.new_path)
-    say.info(("a proposed change of %s waits until you are back in normal mode"):format(base))
-  end
-  calm.later(go_on)
+  tell_of_wait(session)
+  local unrest = screen.unrest()
+  calm.later(go_on, unrest > 0 and unrest or nil)
 end
 
 ---Shows the next diff if none is on screen and the moment allows it.
@@ -230,7 +244,11 @@ function finish(session, outcome, busy)
     session:discard()
     return true
   end
-  screen.unwatch()
+  if outcome ~= "closed" and screen.is_inside(session) then
+    -- Typed for this diff: the next one need not wait.
+    keyboard.forget()
+  end
+  screen.unwatch(session)
   if busy then
     vim.schedule(leave_screen)
   else
@@ -251,6 +269,7 @@ function switch(step)
     return false
   end
   shown = nil
+  keyboard.forget()
   if step > 0 then
     waiting[#waiting + 1] = session
   else
@@ -338,6 +357,7 @@ end
 function M.act(action)
   local session = find()
   if session then
+    quiet.wake(session)
     actions_on(session)[action]()
   end
   return session ~= nil

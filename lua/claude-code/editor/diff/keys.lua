@@ -1,6 +1,4 @@
 --- The keys of a diff, in normal mode on both sides. `diff.keys` names them.
-local focus = require("claude-code.editor.diff.focus")
-
 local M = {}
 
 ---@alias claude-code.DiffAction
@@ -34,20 +32,6 @@ function M.of(action)
   return type(keys) == "string" and { keys } or keys or {}
 end
 
----@param session claude-code.Diff
----@param decide fun()
----@return fun()
-local function deliberate(session, decide)
-  return function()
-    if not focus.keys_count(session) then
-      -- Still typing for the terminal: wait for a pause.
-      focus.postpone_keys(session)
-      return
-    end
-    decide()
-  end
-end
-
 ---While a macro is recorded, q ends that. Being mapped here, the key itself got recorded as well.
 local function end_recording()
   local register = vim.fn.reg_recording()
@@ -72,10 +56,20 @@ end
 function M.attach(session, actions)
   for action, run in pairs(actions) do
     for _, key in ipairs(M.of(action)) do
-      local act = deliberate(session, run)
-      act = key == "q" and unless_recording(act) or act
+      local act = key == "q" and unless_recording(run) or run
       for _, buf in ipairs({ session.old_buf, session.new_buf }) do
         vim.keymap.set("n", key, act, { buffer = buf, nowait = true, desc = DESCRIPTIONS[action] })
+      end
+    end
+  end
+end
+
+---@param session claude-code.Diff
+function M.detach(session)
+  for action in pairs(DESCRIPTIONS) do
+    for _, key in ipairs(M.of(action)) do
+      for _, buf in ipairs({ session.old_buf, session.new_buf }) do
+        pcall(vim.keymap.del, "n", key, { buffer = buf })
       end
     end
   end

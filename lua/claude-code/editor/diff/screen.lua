@@ -2,9 +2,11 @@
 local api = vim.api
 local calm = require("claude-code.editor.diff.calm")
 local focus = require("claude-code.editor.diff.focus")
+local keyboard = require("claude-code.editor.keyboard")
 local keys = require("claude-code.editor.diff.keys")
 local layouts = require("claude-code.editor.diff.layout")
 local live = require("claude-code.editor.diff.live")
+local quiet = require("claude-code.editor.diff.quiet")
 local say = require("claude-code.editor.say")
 local shots = require("claude-code.editor.diff.shot")
 local winbar = require("claude-code.editor.diff.winbar")
@@ -20,10 +22,11 @@ local M = {}
 local origin ---@type claude-code.Origin where the person was
 local group ---@type integer?
 local watchdog ---@type uv.uv_timer_t?
+local unfollow ---@type fun()? ends waiting for a pause, in which the focus is to be taken
 
 ---@class claude-code.DiffDecisions
 ---@field actions table<claude-code.DiffAction, fun()> what the keys do
----@field write fun() accept, called in the middle of a write
+---@field write fun(): boolean accept, called in the middle of a write; false: not accepted
 
 ---@return claude-code.DiffConfig
 local function config()
@@ -129,14 +132,65 @@ local function watch(session, decide)
   watchdog:start(WATCHDOG_MS, WATCHDOG_MS, look)
 end
 
+---@param session claude-code.Diff
+---@param decide claude-code.DiffDecisions
+local function hush(session, decide)
+  quiet.hush(session, function()
+    keys.attach(session, decide.actions)
+  end)
+end
+
+---In terminal mode a prompt is being written, with pauses for thought.
+---@return boolean
+local function in_terminal()
+  return api.nvim_get_mode().mode == "t"
+end
+
+---@return integer ms that the keyboard must be quiet for, so that nobody is in the middle of typing
+local function needed_rest()
+  return quiet.period() * (in_terminal() and 2 or 1)
+end
+
+---@return integer ms that are left of it
+function M.unrest()
+  return math.ceil(math.max(0, needed_rest() - keyboard.rest()))
+end
+
+---How a diff may be shown now: to somebody who types in a terminal like to somebody in insert mode,
+---under the cursor of somebody who types in normal mode not at all.
+---@return claude-code.Moment
+local function moment_to_show()
+  local moment = calm.moment()
+  if moment ~= "free" or M.unrest() == 0 then
+    return moment
+  end
+  -- A tab page of its own cannot be made without leaving the terminal.
+  return in_terminal() and config().layout ~= "tab" and "typing" or "blocked"
+end
+
 ---May a diff be shown now? A person who types keeps the window they type in.
 ---@return boolean
 function M.has_room()
-  local moment = calm.moment()
+  local moment = moment_to_show()
   if moment == "typing" then
     return windows.for_file(nil, api.nvim_get_current_win()) ~= nil and not windows.has_diff()
   end
   return moment == "free"
+end
+
+---Moves into a diff that appeared beside a terminal in which somebody types, once they pause there.
+---@param session claude-code.Diff
+---@param win integer the terminal's
+---@param decide claude-code.DiffDecisions
+local function follow_up(session, win, decide)
+  unfollow = keyboard.once_quiet(needed_rest(), function()
+    unfollow = nil
+    if api.nvim_get_current_win() == win and calm.moment() == "free" then
+      origin = focus.origin()
+      hush(session, decide)
+      focus.take(session, origin)
+    end
+  end)
 end
 
 ---Shows a diff; throws if that is not possible, with nothing left behind.
@@ -144,16 +198,18 @@ end
 ---@param decide claude-code.DiffDecisions
 ---@return boolean focused
 function M.show(session, decide)
-  local typing = calm.moment() == "typing"
+  local typing = moment_to_show() == "typing"
   local from = focus.origin()
   build(session, typing and from.win or nil)
   origin = from
-  keys.attach(session, decide.actions)
   watch(session, decide)
   winbar.show(session)
+  hush(session, decide)
   local focused = not typing and config().focus
   if focused then
     focus.take(session, from)
+  elseif typing and config().focus and in_terminal() then
+    follow_up(session, from.win, decide)
   elseif focus.is_inside(session) then
     -- A tab page of its own cannot be made without entering it.
     windows.quietly(function()
@@ -170,9 +226,22 @@ function M.refresh(session)
   winbar.show(session)
 end
 
+---Is the cursor in the diff on screen?
+---@param session claude-code.Diff
+---@return boolean
+function M.is_inside(session)
+  return session.place ~= nil and focus.is_inside(session)
+end
+
 ---Ends all watching: what happens to the windows from now on decides nothing.
-function M.unwatch()
+---@param session claude-code.Diff
+function M.unwatch(session)
   live.stop()
+  quiet.stop(session)
+  if unfollow then
+    unfollow()
+    unfollow = nil
+  end
   if group then
     pcall(api.nvim_del_augroup_by_id, group)
     group = nil
@@ -202,7 +271,7 @@ function M.park(session)
   if calm.moment() ~= "free" then
     return false
   end
-  M.unwatch()
+  M.unwatch(session)
   windows.quietly(function()
     take_away(session, focus.is_inside(session))
   end)

@@ -52,11 +52,12 @@ local EDITING_OPTIONS = {
 ---@field old_buf? integer
 ---@field new_buf? integer
 ---@field place? claude-code.DiffPlace where it is shown
----@field ready_at? number vim.uv.now() from which on keys count
+---@field deaf? claude-code.Deafness while it does not listen to keys
 ---@field stand? claude-code.Stand
 ---@field seen? boolean it was on screen before
 ---@field hinted? boolean the person was told that this write accepts nothing
 ---@field announced? boolean the person was told that it waits
+---@field delayed? boolean it waited for the keyboard to be quiet
 local Session = {}
 Session.__index = Session
 

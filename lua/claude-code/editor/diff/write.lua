@@ -2,6 +2,7 @@
 --- write (an auto-save plugin's, `:wall`) does not, and leaves the buffer as it is.
 local api = vim.api
 local path = require("claude-code.editor.path")
+local quiet = require("claude-code.editor.diff.quiet")
 local say = require("claude-code.editor.say")
 
 local ACCEPTING = { exit = true, update = true, wq = true, write = true, xit = true }
@@ -10,6 +11,10 @@ local M = {}
 
 ---Buffer whose write was typed on the command line that is being executed.
 local typed ---@type integer?
+---Was the command line begun when the diff listened to keys?
+local heard = false
+---Was that of the write not?
+local early = false
 
 ---:x and :update write a modified buffer only; the person means it in any case.
 local ONLY_IF_MODIFIED = { exit = true, update = true, xit = true }
@@ -27,6 +32,7 @@ local function note_typed(session)
     return
   end
   typed = session.new_buf
+  early = not heard
   if ONLY_IF_MODIFIED[command] then
     vim.bo[session.new_buf].modified = true
   end
@@ -60,10 +66,33 @@ local function hint(session)
   end
 end
 
+---A write that failed: `:wq` and `:x` must not go on and close the window.
+---@param session claude-code.Diff
+local function fail(session)
+  local buf = session.new_buf
+  -- Neovim takes a buffer that is still modified as the failure.
+  vim.bo[buf].modified = true
+  vim.schedule(function()
+    if api.nvim_buf_is_valid(buf) then
+      vim.bo[buf].modified = false
+    end
+  end)
+end
+
+---@param session claude-code.Diff
+local function refuse(session)
+  local base = path.base(session.new_path)
+  say.warn(("the change of %s only just appeared: nothing was written or decided"):format(base))
+  fail(session)
+end
+
 ---@param session claude-code.Diff
 ---@param target string
----@param accept fun()
+---@param accept fun(): boolean
 local function written(session, target, accept)
+  if typed == session.new_buf and early then
+    return refuse(session)
+  end
   local first = api.nvim_buf_get_mark(session.new_buf, "[")[1]
   local last = api.nvim_buf_get_mark(session.new_buf, "]")[1]
   if target ~= api.nvim_buf_get_name(session.new_buf) then
@@ -77,7 +106,9 @@ local function written(session, target, accept)
   typed = nil
   -- So that :wq and :x can go on and close the window.
   vim.bo[session.new_buf].modified = false
-  accept()
+  if not accept() then
+    fail(session)
+  end
 end
 
 ---`:edit!` brings back the text as proposed; there is no file of that name to read.
@@ -95,8 +126,16 @@ end
 
 ---@param session claude-code.Diff
 ---@param group integer
----@param accept fun()
+---@param accept fun(): boolean
 function M.attach(session, group, accept)
+  heard = false
+  api.nvim_create_autocmd("CmdlineEnter", {
+    group = group,
+    pattern = ":",
+    callback = function()
+      heard = not quiet.is_deaf(session)
+    end,
+  })
   api.nvim_create_autocmd("CmdlineLeave", {
     group = group,
     pattern = ":",
@@ -104,6 +143,7 @@ function M.attach(session, group, accept)
       if not vim.v.event.abort then
         note_typed(session)
       end
+      heard = false
     end,
   })
   api.nvim_create_autocmd("BufWriteCmd", {
