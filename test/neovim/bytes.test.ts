@@ -85,6 +85,19 @@ onEachNeovim((session) => {
     });
   });
 
+  test("a workspace folder in Latin-1", async () => {
+    await session.neovim.lua(`
+      local folder = vim.fn.getcwd() .. "/d\\233j\\224 vu"
+      vim.fn.mkdir(folder)
+      vim.cmd.cd(vim.fn.fnameescape(folder))`);
+    const path = session.path("d\uFFFDj\uFFFD vu");
+    const told = await session.client.json("getWorkspaceFolders");
+    await session.neovim.command("cd ..");
+    expect(told).toMatchObject({
+      folders: [{ path, name: "d\uFFFDj\uFFFD vu", uri: pathToFileURL(path).href }],
+    });
+  });
+
   test("text in Latin-1 of a binary buffer", async () => {
     const text = (end: string) => Buffer.from(`caf\xe9 au lait, d\xe9j\xe0${end}`, "latin1");
     const seen = "caf\uFFFD au lait, d\uFFFDj\uFFFD";
