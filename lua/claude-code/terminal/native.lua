@@ -171,7 +171,7 @@ function M.open(command, env)
   end
   opened.job, terminal = job, opened
   vim.bo[buf].bufhidden = "hide"
-  vim.bo[buf].filetype = "claude-code-terminal"
+  vim.bo[buf].filetype = windows().FILETYPE
   local group = api.nvim_create_augroup("claude-code.terminal", { clear = true })
   follow_mode(buf, group)
   end_with_neovim(group)

@@ -2,7 +2,10 @@
 --- closes.
 local api = vim.api
 
-local M = {}
+local M = {
+  --- The terminal's 'filetype'.
+  FILETYPE = "claude-code-terminal",
+}
 
 local SPLITS = { left = "left", right = "right", top = "above", bottom = "below" }
 
@@ -26,8 +29,6 @@ local OPTIONS = {
 ---@field room string
 ---@field sizes string winrestcmd()
 
----@type claude-code.TerminalShot?
-local before
 --- Cells that a person gave it, per side and size of the screen.
 ---@type table<string, integer>
 local kept = {}
@@ -91,42 +92,44 @@ local function keep_size(win)
 end
 
 --- Sizes as they were, if the windows are the same.
-local function restore_sizes()
+---@param before claude-code.TerminalShot
+local function restore_sizes(before)
   local now = shot(-1)
   if
-    before
-    and now.tab == before.tab
+    now.tab == before.tab
     and now.room == before.room
     and vim.deep_equal(now.wins, before.wins)
   then
     vim.cmd(before.sizes)
   end
-  before = nil
 end
 
 --- However the window closes, its size is remembered and the others get theirs back.
 ---@param win integer
 ---@param buf integer the terminal; the window may have been given to something else since
-local function follow(win, buf)
+---@param before claude-code.TerminalShot
+local function follow(win, buf, before)
   api.nvim_create_autocmd("WinClosed", {
     pattern = tostring(win),
     once = true,
     callback = function()
       if api.nvim_win_get_buf(win) == buf then
         keep_size(win)
-        vim.schedule(restore_sizes)
+        vim.schedule(function()
+          restore_sizes(before)
+        end)
       end
     end,
   })
 end
 
 ---@param buf integer
----@return integer win
-local function open(buf)
-  before = shot(-1)
+---@param enter boolean
+local function open(buf, enter)
+  local before = shot(-1)
   local position, beside = side()
   local size = wanted_size()
-  local win = api.nvim_open_win(buf, true, {
+  local win = api.nvim_open_win(buf, enter, {
     split = SPLITS[position],
     win = -1,
     [beside and "width" or "height"] = size,
@@ -139,8 +142,7 @@ local function open(buf)
   -- Neovim 0.10 makes all windows equal although it was told a size.
   local resize = beside and api.nvim_win_set_width or api.nvim_win_set_height
   resize(win, size)
-  follow(win, buf)
-  return win
+  follow(win, buf, before)
 end
 
 --- What a person had in a window before: its alternate buffer, or the one used last.
@@ -177,8 +179,31 @@ local function leave(win)
   vim.wo[win].winfixwidth, vim.wo[win].winfixheight = false, false
 end
 
+---@param win integer
+---@return boolean
+function M.is_terminal(win)
+  return vim.bo[api.nvim_win_get_buf(win)].filetype == M.FILETYPE
+end
+
+--- Shows the terminal in this tab page, too, if it is visible in `from`. For tab pages that go again.
+---@param from integer tab page
+---@param fits? fun(width: integer, height: integer): boolean is so much room for the others enough?
+function M.accompany(from, fits)
+  local win = vim.iter(api.nvim_tabpage_list_wins(from)):find(M.is_terminal)
+  if not win then
+    return
+  end
+  local width, height = api.nvim_win_get_width(0), api.nvim_win_get_height(0)
+  local _, beside = side()
+  local size = wanted_size() + 1
+  if fits and not fits(beside and width - size or width, beside and height or height - size) then
+    return
+  end
+  open(api.nvim_win_get_buf(win), false)
+end
+
 --- Shows the terminal in this tab page and moves there. It is nowhere else then: it can have but one
---- size.
+--- size. A diff's tab page goes again, so that it stays where it was.
 ---@param buf integer
 function M.show(buf)
   local win = M.visible(buf)
@@ -186,10 +211,13 @@ function M.show(buf)
     api.nvim_set_current_win(win)
     return
   end
-  for _, elsewhere in ipairs(vim.fn.win_findbuf(buf)) do
-    leave(elsewhere)
+  local diff_tab = package.loaded["claude-code.editor.diff.own_tab"]
+  if not (diff_tab and diff_tab.is_current()) then
+    for _, elsewhere in ipairs(vim.fn.win_findbuf(buf)) do
+      leave(elsewhere)
+    end
   end
-  open(buf)
+  open(buf, true)
 end
 
 ---@param buf integer

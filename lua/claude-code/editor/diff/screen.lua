@@ -6,6 +6,7 @@ local keyboard = require("claude-code.editor.keyboard")
 local keys = require("claude-code.editor.diff.keys")
 local layouts = require("claude-code.editor.diff.layout")
 local live = require("claude-code.editor.diff.live")
+local own_tab = require("claude-code.editor.diff.own_tab")
 local quiet = require("claude-code.editor.diff.quiet")
 local say = require("claude-code.editor.say")
 local shots = require("claude-code.editor.diff.shot")
@@ -257,6 +258,7 @@ end
 ---@param inside boolean
 local function take_away(session, inside)
   session.place.layout.close(session)
+  own_tab.close(session.place.shot)
   if inside then
     focus.give_back(origin, session.place.shot)
   end

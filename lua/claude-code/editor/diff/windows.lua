@@ -136,16 +136,6 @@ function M.take(buf, target, except)
   return M.beside(buf)
 end
 
----A tab page of its own for `buf`, entered.
----@param buf integer
----@return integer win
-function M.new_tab(buf)
-  vim.cmd(("tab sbuffer %d"):format(buf))
-  local win = api.nvim_get_current_win()
-  options.apply(win, options.global())
-  return win
-end
-
 ---Does another plugin (or the person) compare something in this tab page? All windows in diff mode
 ---of a tab page are compared with each other, so ours must not be among them.
 ---@return boolean

@@ -1,6 +1,7 @@
 --- One window in the file's place with the proposal; what it deletes shows as virtual lines.
 local api, fn = vim.api, vim.fn
 local marks = require("claude-code.editor.diff.inline_marks")
+local own_tab = require("claude-code.editor.diff.own_tab")
 local options = require("claude-code.editor.diff.options")
 local shots = require("claude-code.editor.diff.shot")
 local windows = require("claude-code.editor.diff.windows")
@@ -30,7 +31,7 @@ function M.open(session, except)
   local shot = shots.take()
   local win, borrowed
   if windows.has_diff() and not windows.for_file(session.target, except) then
-    win = windows.new_tab(session.new_buf)
+    win = own_tab.open(session.new_buf)
   else
     win, borrowed = windows.take(session.new_buf, session.target, except)
   end

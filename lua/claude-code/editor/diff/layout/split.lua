@@ -1,5 +1,6 @@
 --- Two sides in the place of the file's window, which is borrowed for that.
 local api = vim.api
+local own_tab = require("claude-code.editor.diff.own_tab")
 local shots = require("claude-code.editor.diff.shot")
 local sides = require("claude-code.editor.diff.layout.sides")
 local windows = require("claude-code.editor.diff.windows")
@@ -35,7 +36,9 @@ function M.layout(direction)
       local shot = shots.take()
       local win, borrowed
       if windows.has_diff() then
-        win = windows.new_tab(session.old_buf)
+        win = own_tab.open(session.old_buf, function(width, height)
+          return sides.fit(width, height, direction)
+        end)
       else
         win, borrowed = windows.take(session.old_buf, session.target, except)
       end

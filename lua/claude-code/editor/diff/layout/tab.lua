@@ -1,7 +1,7 @@
 --- Side by side on a tab page of its own.
+local own_tab = require("claude-code.editor.diff.own_tab")
 local shots = require("claude-code.editor.diff.shot")
 local sides = require("claude-code.editor.diff.layout.sides")
-local windows = require("claude-code.editor.diff.windows")
 
 local M = { intact = sides.intact, close = sides.close }
 
@@ -14,7 +14,10 @@ end
 ---@return claude-code.DiffPlace
 function M.open(session)
   local shot = shots.take()
-  return sides.open(session, windows.new_tab(session.old_buf), nil, "right", shot)
+  local win = own_tab.open(session.old_buf, function(width, height)
+    return sides.fit(width, height, "right")
+  end)
+  return sides.open(session, win, nil, "right", shot)
 end
 
 return M
