@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Cause, isFault } from "../../src/doctor/finding";
@@ -7,6 +7,9 @@ import { hookSettings } from "../../src/settings/hooks";
 import { NEOVIMS, type NeovimVersion, type TestNeovim, temporaryFolder } from "../support/neovim";
 import { EXECUTABLE } from "../support/toolchain";
 import { World } from "./world";
+
+// Many run at once, on a machine that may do much else.
+setDefaultTimeout(60_000);
 
 const NEWEST = NEOVIMS.at(-1) as NeovimVersion;
 const EVENTS = Object.keys(hookSettings());
