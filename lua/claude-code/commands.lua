@@ -235,9 +235,8 @@ end
 ---@param method "accept"|"reject"|"in_diff"
 ---@param action? claude-code.DiffAction
 local function answer_diff(method, action)
-  local answered, message = require("claude-code.editor")[method](action)
-  if not answered then
-    require("claude-code.notify").warn(message or "no diff is waiting for an answer")
+  if require("claude-code.editor")[method](action) == nil then
+    require("claude-code.notify").warn("no diff is waiting for an answer")
   end
 end
 

@@ -204,7 +204,7 @@ end
 
 ---Accepts the diff on screen (or the one with this id).
 ---@param id? integer|string
----@return boolean done
+---@return boolean? done nil if there is none; false if not, and the person was told why
 function M.accept(id)
   return require("claude-code.editor.diff").accept(id)
 end
@@ -227,14 +227,14 @@ end
 
 ---Rejects the diff on screen (or the one with this id).
 ---@param id? integer|string
----@return boolean done
+---@return boolean? done nil if there is none
 function M.reject(id)
   return require("claude-code.editor.diff").reject(id)
 end
 
 ---Does what a key of the diff on screen does.
 ---@param action claude-code.DiffAction
----@return boolean done
+---@return boolean? done nil if there is none
 function M.in_diff(action)
   return require("claude-code.editor.diff").act(action)
 end

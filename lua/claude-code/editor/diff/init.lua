@@ -3,6 +3,7 @@ local api = vim.api
 local calm = require("claude-code.editor.diff.calm")
 local choice = require("claude-code.editor.diff.choice")
 local merge = require("claude-code.editor.diff.merge")
+local freshness = require("claude-code.editor.diff.freshness")
 local keyboard = require("claude-code.editor.keyboard")
 local path = require("claude-code.editor.path")
 local quiet = require("claude-code.editor.diff.quiet")
@@ -54,6 +55,9 @@ end
 ---@return boolean ended by this call
 local function accept(session, busy)
   if session.outcome then
+    return false
+  elseif not freshness.may_accept(session) then
+    screen.catch_up(session)
     return false
   elseif not session:is_prepared() then
     return finish(session, "accepted", busy)
@@ -122,16 +126,13 @@ end
 ---@param session claude-code.Diff
 ---@param focused boolean
 local function announce(session, focused)
+  local told = freshness.tell(session)
   if session.seen then
     return
   end
   session.seen = true
-  local base = path.base(session.new_path)
-  if session.unsaved then
-    local key = require("claude-code.editor.diff.keys").of("merge")[1]
-    local way = (key and key .. " or " or "") .. ":ClaudeCodeDiffMerge"
-    say.warn(("%s has unsaved edits, which are kept; %s merges them in"):format(base, way))
-  elseif not focused then
+  if not told and not focused then
+    local base = path.base(session.new_path)
     say.info(("a proposed change of %s waits in another window"):format(base))
   end
   emit("DiffOpened", session)
@@ -338,29 +339,33 @@ function M.close(params)
 end
 
 ---@param id? integer without it the diff on screen
----@return boolean done false if there is none
+---@return boolean? done nil if there is none; false if not, and the person was told why
 function M.accept(id)
   local session = find(id)
-  return session ~= nil and accept(session)
+  if session then
+    return accept(session)
+  end
 end
 
 ---@param id? integer without it the diff on screen
----@return boolean done false if there is none
+---@return boolean? done nil if there is none
 function M.reject(id)
   local session = find(id)
-  return session ~= nil and finish(session, "rejected")
+  if session then
+    return finish(session, "rejected")
+  end
 end
 
 ---Does what a key of the diff on screen does.
 ---@param action claude-code.DiffAction
----@return boolean done false if there is none
+---@return boolean? done nil if there is none
 function M.act(action)
   local session = find()
   if session then
     quiet.wake(session)
     actions_on(session)[action]()
+    return true
   end
-  return session ~= nil
 end
 
 ---The executable is gone: nobody waits for an answer any more.

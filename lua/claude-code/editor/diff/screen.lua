@@ -2,6 +2,7 @@
 local api = vim.api
 local calm = require("claude-code.editor.diff.calm")
 local focus = require("claude-code.editor.diff.focus")
+local freshness = require("claude-code.editor.diff.freshness")
 local keyboard = require("claude-code.editor.keyboard")
 local keys = require("claude-code.editor.diff.keys")
 local layouts = require("claude-code.editor.diff.layout")
@@ -91,7 +92,9 @@ end
 ---@param session claude-code.Diff
 ---@param reject fun()
 local function review(session, reject)
-  if session.outcome or not require("claude-code.editor").is_attached() then
+  -- Without a place it waits again: this was scheduled before.
+  local on_screen = session.place and not session.outcome
+  if not on_screen or not require("claude-code.editor").is_attached() then
     return
   end
   if not session.place.layout.intact(session) then
@@ -101,10 +104,40 @@ end
 
 ---@param session claude-code.Diff
 ---@param decide claude-code.DiffDecisions
+local function hush(session, decide)
+  quiet.hush(session, function()
+    keys.attach(session, decide.actions)
+  end)
+end
+
+---The diff follows what happens to the file.
+---@param session claude-code.Diff
+---@param decide claude-code.DiffDecisions
+local function look_at_file(session, decide)
+  if session.outcome or not session.place then
+    return
+  end
+  local written, changed = freshness.look(session)
+  if written and api.nvim_get_mode().mode == "n" then
+    -- Who is about to accept has not seen what they would take back.
+    hush(session, decide)
+  end
+  if changed then
+    update(session)
+    freshness.tell(session)
+  end
+end
+
+---@param session claude-code.Diff
+---@param decide claude-code.DiffDecisions
 local function watch(session, decide)
   group = api.nvim_create_augroup("claude-code.diff", { clear = true })
   local look = vim.schedule_wrap(function()
     review(session, decide.actions.reject)
+  end)
+  local look_around = vim.schedule_wrap(function()
+    review(session, decide.actions.reject)
+    look_at_file(session, decide)
   end)
   for _, buf in ipairs({ session.old_buf, session.new_buf }) do
     local events = { "BufWinLeave", "BufUnload", "BufDelete", "BufWipeout", "BufHidden" }
@@ -122,6 +155,10 @@ local function watch(session, decide)
       end
     end,
   })
+  api.nvim_create_autocmd({ "BufWritePost", "BufModifiedSet", "FileChangedShellPost" }, {
+    group = group,
+    callback = look_around,
+  })
   if session.place.layout.attach then
     session.place.layout.attach(session)
   end
@@ -130,15 +167,7 @@ local function watch(session, decide)
     update(session)
   end)
   watchdog = assert(vim.uv.new_timer())
-  watchdog:start(WATCHDOG_MS, WATCHDOG_MS, look)
-end
-
----@param session claude-code.Diff
----@param decide claude-code.DiffDecisions
-local function hush(session, decide)
-  quiet.hush(session, function()
-    keys.attach(session, decide.actions)
-  end)
+  watchdog:start(WATCHDOG_MS, WATCHDOG_MS, look_around)
 end
 
 ---In terminal mode a prompt is being written, with pauses for thought.
@@ -219,6 +248,14 @@ function M.show(session, decide)
   end
   touch()
   return focused
+end
+
+---The file on disk has become another.
+---@param session claude-code.Diff
+function M.catch_up(session)
+  if session.place then
+    update(session)
+  end
 end
 
 ---The series has become longer.

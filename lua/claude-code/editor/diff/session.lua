@@ -34,13 +34,13 @@ local EDITING_OPTIONS = {
 ---@field old_path string
 ---@field new_path string the file that is to be written
 ---@field proposal claude-code.Text
----@field old claude-code.Text the file as it was when the diff was made; one empty line if none was
+---@field old claude-code.Text the file on disk; one empty line if there is none
 ---@field old_text? string its lines joined, for hunks.lua
 ---@field hunk_cache? claude-code.HunkCache
 ---@field deleted table<integer, { count: integer, lines: claude-code.Chunk[][] }> by first old line
 ---@field number integer which of its series
 ---@field series { total: integer } those that wait together, until none waits
----@field differs boolean lines differ, not just their ends, as it was proposed
+---@field differs boolean the proposal's lines differ from the file's, not just their ends
 ---@field merge? claude-code.Merge the last merge with unsaved edits
 ---@field mixed boolean the proposal's lines keep their CR, so the old file's must do so, or lines
 --- of it that are put in there would lose theirs
@@ -48,6 +48,10 @@ local EDITING_OPTIONS = {
 ---@field outcome? claude-code.DiffOutcome set once
 ---@field exists boolean the old file was there when the diff was shown
 ---@field unsaved boolean a buffer holds edits of the file that are not on disk
+---@field signature string of the files on disk, when it was proposed or last read
+---@field overtaken boolean the file on disk is another than the one it was proposed for
+---@field agreed boolean the person was told so when they accepted, and may accept again
+---@field told { unsaved?: boolean, overtaken?: boolean }
 ---@field target? integer buffer of the file, if one is loaded
 ---@field old_buf? integer
 ---@field new_buf? integer
@@ -61,7 +65,24 @@ local EDITING_OPTIONS = {
 local Session = {}
 Session.__index = Session
 
+---@type claude-code.Text
+local NOTHING = { lines = { "" }, crlf = false, bom = false, newline = false }
+
 local M = {}
+
+---@param name string
+---@return string
+local function state_of(name)
+  local stat = vim.uv.fs_stat(name)
+  local time = stat and stat.mtime
+  return stat and ("%d:%d:%d:%d"):format(time.sec, time.nsec, stat.size, stat.ino) or "none"
+end
+
+---@param params { old_path: string, new_path: string }
+---@return string signature another one once a file was written
+local function signature(params)
+  return state_of(params.old_path) .. " " .. state_of(params.new_path)
+end
 
 ---@param params claude-code.DiffParams
 ---@return claude-code.Diff
@@ -74,7 +95,11 @@ function M.new(params)
     new_path = params.new_path,
     proposal = proposal,
     mixed = not proposal.crlf and params.contents:find("\r\n", 1, true) ~= nil,
-    old = { lines = { "" }, crlf = false, bom = false, newline = false },
+    old = NOTHING,
+    signature = signature(params),
+    overtaken = false,
+    agreed = false,
+    told = {},
     size = #params.contents,
     deleted = {},
     number = 1,
@@ -150,9 +175,12 @@ end
 
 ---@param self claude-code.Diff
 local function read_old(self)
+  -- Before reading: what is written meanwhile is noticed the next time.
+  self.signature = signature(self)
   local old = text.of_file(self.old_path, self.mixed)
   self.exists = old ~= nil
-  self.old = old or self.old
+  self.old = old or NOTHING
+  self.old_text, self.hunk_cache, self.deleted = nil, nil, {}
   self.differs = not same(self.old.lines, self.proposal.lines)
 end
 
@@ -164,10 +192,50 @@ function Session:is_prepared()
     and api.nvim_buf_is_loaded(self.new_buf)
 end
 
+---@param self claude-code.Diff
+local function refill_old_side(self)
+  vim.bo[self.old_buf].modifiable = true
+  api.nvim_buf_set_lines(self.old_buf, 0, -1, false, self.old.lines)
+  vim.bo[self.old_buf].modifiable = false
+  vim.bo[self.old_buf].modified = false
+end
+
+---Looks for what was written to disk since the diff was proposed, or last looked at, and brings the
+---old side up to date.
+---@return boolean changed
+function Session:catch_up()
+  if signature(self) == self.signature then
+    return false
+  end
+  local before, existed = self.old, self.exists
+  if self:is_prepared() then
+    read_old(self)
+    local unchanged = existed == self.exists and vim.deep_equal(before, self.old)
+    if unchanged and self.old_path == self.new_path then
+      return false
+    end
+    refill_old_side(self)
+  else
+    self.signature = signature(self)
+  end
+  self.overtaken, self.agreed, self.told.overtaken = true, false, false
+  return true
+end
+
+---Looks for the file's buffer, and for unsaved edits in it.
+---@return boolean changed
+function Session:find_edits()
+  self.target = path.loaded_buffer(self.new_path)
+  local unsaved = self.target ~= nil and vim.bo[self.target].modified
+  local changed = unsaved ~= self.unsaved
+  self.unsaved = unsaved
+  return changed
+end
+
 ---Reads the old file and makes both buffers. Called with autocommands off.
 function Session:prepare()
-  self.target = path.loaded_buffer(self.new_path)
-  self.unsaved = self.target ~= nil and vim.bo[self.target].modified
+  self:find_edits()
+  self:catch_up()
   if self:is_prepared() then
     return
   end

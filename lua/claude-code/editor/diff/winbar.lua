@@ -40,6 +40,9 @@ end
 ---@param session claude-code.Diff
 ---@param parts claude-code.BarPart[] receives what there is to warn of
 local function add_warning(session, parts)
+  if session.overtaken then
+    parts[#parts + 1] = { " written since proposed ", "Warning" }
+  end
   if merge.has_conflicts(session) then
     parts[#parts + 1] = { " conflicts are left ", "Warning" }
   elseif session.unsaved and merge.is_done(session) then
