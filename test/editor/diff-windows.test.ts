@@ -132,6 +132,20 @@ for (const version of NEOVIMS) {
       await a.cleared();
     });
 
+    test("the proposal is wiped out after a diff whose old side was closed: no error", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      const path = a.file("main.txt", OLD);
+      await a.edit(path);
+      await a.attach();
+      for (const keys of ["<C-w>h:q<CR>", ":bwipeout!<CR>"]) {
+        const id = await a.propose(path, NEW);
+        await a.nvim.type(keys);
+        expect((await a.outcome(id)).outcome).toBe("rejected");
+        await a.cleared();
+      }
+      expect(await a.nvim.lua("return vim.v.errmsg")).toBe("");
+    });
+
     test("others hear of each buffer that goes, to forget what they kept of it", async () => {
       await using a = await Attached.start({ version, ui: UI });
       const path = a.file("main.txt", OLD);

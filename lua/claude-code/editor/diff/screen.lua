@@ -114,7 +114,7 @@ end
 ---@param session claude-code.Diff
 ---@param decide claude-code.DiffDecisions
 local function look_at_file(session, decide)
-  if session.outcome or not session.place then
+  if session.outcome or not session.place or not session:is_prepared() then
     return
   end
   local written, changed = freshness.look(session)

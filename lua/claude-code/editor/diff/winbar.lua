@@ -262,7 +262,8 @@ end
 ---Brings the bars up to date.
 ---@param session claude-code.Diff
 function M.show(session)
-  local wins = shown(session)
+  -- With one of its buffers gone it is about to end.
+  local wins = session:is_prepared() and shown(session) or {}
   if #wins == 0 then
     return
   end
