@@ -64,11 +64,11 @@ async function answer(
 }
 
 /** A CLI that has just started is not the one that had its number before. */
-async function sessionStart(call: HookCall): Promise<undefined> {
+function sessionStart(call: HookCall): Promise<undefined> {
   const pid = cliPid();
-  if (pid && call.input.source === "startup") new Tie(pid).forget();
-  await call.ask("session_start", { source: call.input.source });
-  return undefined;
+  const { source } = call.input;
+  if (pid && source === "startup") new Tie(pid).forget();
+  return silently(call.ask("session_start", { source }));
 }
 
 function via(option: string | undefined): Via {

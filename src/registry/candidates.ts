@@ -1,6 +1,7 @@
 import { lstatSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
 import { type Entry, entries } from "./entry";
+import type { Tie } from "./tie";
 
 /** A Neovim that may be the one a CLI works with, and how it was found, for the log. */
 export interface Candidate {
@@ -14,16 +15,16 @@ const NOTE_LIMIT_BYTES = 4096;
 
 /**
  * The Neovims to try for a CLI that works in `places` (its project, its working folder), best
- * first: the one it runs in, the one it is connected to, the one it was `tied` to before, the one
+ * first: the one it runs in, the one it is connected to, the one that `tie` keeps it to, the one
  * that the project names, the one with the deepest workspace around it. Each address comes once.
  */
 export function* candidates(
   places: readonly string[],
-  tied: string | undefined,
+  tie?: Tie,
   env: Record<string, string | undefined> = process.env,
 ): Generator<Candidate> {
   const seen = new Set<string>();
-  for (const candidate of inOrder(places.map(realFolder), tied, env)) {
+  for (const candidate of inOrder(places.map(realFolder), tie, env)) {
     if (seen.has(candidate.address)) continue;
     seen.add(candidate.address);
     yield candidate;
@@ -32,7 +33,7 @@ export function* candidates(
 
 function* inOrder(
   places: readonly string[],
-  tied: string | undefined,
+  tie: Tie | undefined,
   env: Record<string, string | undefined>,
 ): Generator<Candidate> {
   const nvim = env["NVIM"];
@@ -42,6 +43,7 @@ function* inOrder(
   for (const { address } of known.filter((entry) => entry.port === port)) {
     yield { address, origin: "$CLAUDE_CODE_SSE_PORT" };
   }
+  const tied = tie?.address(known);
   if (tied) yield { address: tied, origin: "what it used before" };
   for (const place of places) {
     const noted = findNote(place, known);

@@ -93,7 +93,7 @@ function isEntry(value: Partial<Entry> | null): value is Entry {
   );
 }
 
-function rmQuietly(path: string): void {
+export function rmQuietly(path: string): void {
   try {
     rmSync(path, { force: true });
   } catch {

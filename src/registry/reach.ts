@@ -28,7 +28,7 @@ export async function reach(
   log: Log,
   tie?: Tie,
 ): Promise<Reached | undefined> {
-  for (const { address, origin } of candidates(places, tie?.address)) {
+  for (const { address, origin } of candidates(places, tie)) {
     const reason = objection(address);
     if (reason) {
       log.warn(`Not used: ${address} (by ${origin}): ${reason}`);

@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isPrivateFile, writePrivateFile } from "../lib/private-file";
-import { entries } from "./entry";
+import { type Entry, entries, rmQuietly } from "./entry";
 import { stateFolder } from "./state-folder";
 
 /**
@@ -19,10 +19,10 @@ export class Tie {
     this.#path = join(folder, String(pid));
   }
 
-  /** Undefined if there is none, or that Neovim does not run any more. */
-  get address(): string | undefined {
+  /** Undefined if there is none, or that Neovim is not among those `known` to run. */
+  address(known: readonly Entry[] = entries()): string | undefined {
     const address = read(this.#path);
-    return entries().some((entry) => entry.address === address) ? address : undefined;
+    return known.some((entry) => entry.address === address) ? address : undefined;
   }
 
   set(address: string): void {
@@ -34,7 +34,7 @@ export class Tie {
       writePrivateFile(this.#path, address);
       for (const name of readdirSync(this.#folder)) {
         const path = join(this.#folder, name);
-        if (!known.has(read(path) ?? "")) rmSync(path, { force: true });
+        if (!known.has(read(path) ?? "")) rmQuietly(path);
       }
     } catch {
       // As before.
@@ -43,7 +43,7 @@ export class Tie {
 
   /** Another CLI may have the number now. */
   forget(): void {
-    rmSync(this.#path, { force: true });
+    rmQuietly(this.#path);
   }
 }
 

@@ -45,7 +45,7 @@ export class FollowedNeovim {
   #current(): Plugin | undefined {
     const plugin = this.#plugin;
     if (!plugin || plugin.closed) return undefined;
-    const tied = this.#tie.address;
+    const tied = this.#tie.address();
     if (!tied || tied === plugin.address) return plugin;
     plugin.close();
     return undefined;

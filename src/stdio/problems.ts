@@ -1,4 +1,4 @@
-import { isAbsolute, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { ProblemContext, Problems, ProblemsPort } from "../editor/problems";
 import type { FollowedNeovim } from "./followed-neovim";
 
@@ -30,9 +30,9 @@ export class NeovimProblems implements ProblemsPort {
   }
 
   candidates(path: string): string[] {
+    const here = this.#neovim.places.map((place) => resolve(place, path));
     // As it is, too: our own answers name files from Neovim's folder.
-    const given = isAbsolute(path) ? [] : [path];
-    return [...new Set([...this.#neovim.places.map((place) => resolve(place, path)), ...given])];
+    return [...new Set([...here, path])];
   }
 
   #ask<T>(method: string, params: object): Promise<T> {

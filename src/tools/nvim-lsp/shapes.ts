@@ -28,8 +28,9 @@ export function byFile({ files, folders }: Problems): Record<string, object[]> {
  * outside, as two folders may have files of the same name.
  */
 export function nameOf(file: Pick<FileProblems, "path" | "real">, [cwd]: string[]): string {
-  for (const path of cwd === undefined ? [] : [file.real, file.path]) {
-    const name = relative(cwd as string, path);
+  if (cwd === undefined) return file.path;
+  for (const path of [file.real, file.path]) {
+    const name = relative(cwd, path);
     if (name !== "" && !name.startsWith("..") && !isAbsolute(name)) return name;
   }
   return file.path;
