@@ -86,7 +86,7 @@ export class Attached implements AsyncDisposable {
 
   static async start(options: NeovimOptions): Promise<Attached> {
     const nvim = await TestNeovim.start({ setup: false, ...options });
-    const [channel] = (await nvim.api.request("nvim_get_api_info", [])) as [number];
+    const [channel] = (await nvim.request("nvim_get_api_info", [])) as [number];
     const attached = new Attached(nvim, channel, options.patient ?? false);
     if (!attached.patient) await attached.configure("{}");
     nvim.api.on("notification", (method: string, args: unknown[]) => {

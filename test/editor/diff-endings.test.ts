@@ -95,7 +95,7 @@ for (const version of NEOVIMS) {
       await a.edit(path);
       await a.attach();
       const id = await a.propose(path, NEW);
-      a.nvim.api.request("nvim_input", [":qa<CR>"]).catch(() => {});
+      a.nvim.request("nvim_input", [":qa<CR>"]).catch(() => {});
       expect((await a.outcome(id)).outcome).toBe("rejected");
     });
 

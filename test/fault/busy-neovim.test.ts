@@ -12,7 +12,7 @@ onEachNeovim((session) => {
     const uri = `file://${path}`;
     await session.neovim.lua(`LATE = vim.api.nvim_create_namespace("late")`);
     const set = `vim.diagnostic.set(LATE, 0, {{ lnum = 0, col = 0, message = "came late" }})`;
-    await session.neovim.api.request("nvim_input", [`:lua ${set}; vim.uv.sleep(1500)<CR>`]);
+    await session.neovim.request("nvim_input", [`:lua ${set}; vim.uv.sleep(1500)<CR>`]);
     // Longer than the answer waits: it is given without Neovim.
     await session.client.texts("getDiagnostics", { uri });
     await session.neovim.lua("return 1");
@@ -26,7 +26,7 @@ onEachNeovim((session) => {
         local state = require("claude-code.editor.state")
         local sync = state.sync
         state.sync = function() ASKED = ASKED + 1; return sync() end`);
-    await session.neovim.api.request("nvim_input", [":lua vim.uv.sleep(300)<CR>"]);
+    await session.neovim.request("nvim_input", [":lua vim.uv.sleep(300)<CR>"]);
     const answers = await Promise.all(
       Array.from({ length: 200 }, () => session.client.json("getOpenEditors")),
     );

@@ -162,7 +162,7 @@ describe("the first use", () => {
   ])("with a prompt, %s: %s", async (answer) => {
     await using neovim = await watched(version, options('download = "prompt"'));
     await eventually("the question", async () => {
-      const { mode } = (await neovim.api.request("nvim_get_mode", [])) as { mode: string };
+      const { mode } = (await neovim.request("nvim_get_mode", [])) as { mode: string };
       return mode !== "n";
     });
     expect(published.server.requests).toEqual([]);

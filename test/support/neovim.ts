@@ -56,8 +56,30 @@ export function attentive(setup: string): string {
   return `vim.tbl_deep_extend("keep", ${setup}, { diff = { quiet_ms = 0 } })`;
 }
 
+/**
+ * Lets a terminal's program begin before anything else happens. Between fork and exec it still
+ * has Neovim's own signal handlers, so that deleting its buffer then ends Neovim itself with
+ * "Caught deadly signal 'SIGHUP'" (seen with 0.10.4 and 0.12.4, without any plugin).
+ * Only Linux tells which program a process runs.
+ */
+const LET_TERMINALS_BEGIN = `
+  vim.api.nvim_create_autocmd("TermOpen", {
+    callback = function(event)
+      local function program(process)
+        return vim.uv.fs_readlink("/proc/" .. process .. "/exe")
+      end
+      local own, tries = program("self"), 0
+      while own and program(vim.b[event.buf].terminal_job_pid) == own and tries < 2000 do
+        vim.uv.sleep(1)
+        tries = tries + 1
+      end
+    end,
+  })`;
+
 /** A real Neovim with the plugin, driven over its own msgpack-RPC channel. */
 export class TestNeovim implements AsyncDisposable {
+  readonly #pending = new Set<(error: Error) => void>();
+
   private constructor(
     readonly process: ChildProcess,
     readonly api: NeovimClient,
@@ -80,6 +102,8 @@ export class TestNeovim implements AsyncDisposable {
     const args = [
       "--clean",
       "--embed",
+      "--cmd",
+      `lua ${LET_TERMINALS_BEGIN}`,
       ...(options.ui ? [] : ["--headless"]),
       "--cmd",
       `set runtimepath^=${runtimepath.replaceAll(/[ ,\\]/g, "\\$&")}`,
@@ -96,32 +120,55 @@ export class TestNeovim implements AsyncDisposable {
       env,
       stdio: ["pipe", "pipe", "pipe"],
     });
-    child.stderr?.resume();
     const api = attach({ proc: child, options: { logger: SILENT } });
     const neovim = new TestNeovim(child, api, realpathSync(cwd), home, owned);
+    neovim.#rejectWhenEnded();
     if (options.ui)
       await api.uiAttach(options.ui.width, options.ui.height, { ext_linegrid: true } as never);
-    await api.request("nvim_get_mode", []);
+    await neovim.request("nvim_get_mode", []);
     return neovim;
+  }
+
+  /** The client library waits for ever for an answer of a Neovim that is gone. */
+  #rejectWhenEnded(): void {
+    let stderr = "";
+    this.process.stderr?.on("data", (chunk) => {
+      stderr = `${stderr}${chunk}`.slice(-2_000);
+    });
+    this.process.once("close", (code, signal) => {
+      const error = new Error(`Neovim ended with ${signal ?? code}: ${stderr.trim()}`);
+      for (const reject of this.#pending) reject(error);
+    });
+  }
+
+  /** Calls a function of Neovim's API; rejected when Neovim ends meanwhile. */
+  request<T>(method: string, args: unknown[]): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#pending.add(reject);
+      (this.api.request(method, args) as Promise<T>)
+        .then(resolve, reject)
+        .finally(() => this.#pending.delete(reject));
+    });
   }
 
   /** Runs Lua; `...` holds the arguments. */
   lua<T = unknown>(source: string, ...args: unknown[]): Promise<T> {
-    return this.api.request("nvim_exec_lua", [source, args]) as Promise<T>;
+    return this.request("nvim_exec_lua", [source, args]);
   }
 
   /** Runs an Ex command and returns what it prints. */
   async command(command: string): Promise<string> {
-    const { output } = (await this.api.request("nvim_exec2", [command, { output: true }])) as {
-      output: string;
-    };
+    const { output } = await this.request<{ output: string }>("nvim_exec2", [
+      command,
+      { output: true },
+    ]);
     return output;
   }
 
   /** Types keys as a person does: `<CR>`, `<Esc>` and the like are translated. */
   async type(keys: string): Promise<void> {
-    await this.api.request("nvim_input", [keys]);
-    await this.api.request("nvim_get_mode", []);
+    await this.request("nvim_input", [keys]);
+    await this.request("nvim_get_mode", []);
   }
 
   get lockFolder(): string {

@@ -59,7 +59,7 @@ export async function shows(neovim: TestNeovim, text: string): Promise<void> {
 const withoutBlanks = (text: string) => text.replaceAll(/\s+/g, "");
 
 export async function mode(neovim: TestNeovim): Promise<string> {
-  return ((await neovim.api.request("nvim_get_mode", [])) as { mode: string }).mode;
+  return ((await neovim.request("nvim_get_mode", [])) as { mode: string }).mode;
 }
 
 export async function waitForMode(neovim: TestNeovim, wanted: string): Promise<void> {

@@ -12,23 +12,21 @@ onEachNeovim(
       [
         "runs something for 3 s",
         async () => {
-          await session.neovim.api.request("nvim_input", [":lua vim.uv.sleep(3000)<CR>"]);
+          await session.neovim.request("nvim_input", [":lua vim.uv.sleep(3000)<CR>"]);
           return async () => {};
         },
       ],
       [
         "shows a hit-enter prompt",
         async () => {
-          await session.neovim.api.request("nvim_input", [
-            ":echo 'a'<Bar>echo 'b'<Bar>echo 'c'<CR>",
-          ]);
+          await session.neovim.request("nvim_input", [":echo 'a'<Bar>echo 'b'<Bar>echo 'c'<CR>"]);
           await eventually("the prompt", async () => {
-            const mode = (await session.neovim.api.request("nvim_get_mode", [])) as {
+            const mode = (await session.neovim.request("nvim_get_mode", [])) as {
               blocking: boolean;
             };
             return mode.blocking;
           });
-          return async () => void (await session.neovim.api.request("nvim_input", ["<CR>"]));
+          return async () => void (await session.neovim.request("nvim_input", ["<CR>"]));
         },
       ],
     ];

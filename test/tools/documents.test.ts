@@ -343,7 +343,7 @@ onEachNeovim((session) => {
       const answer = await session.client.json("saveDocument", { filePath: path });
       expect(answer).toMatchObject({ success: false, saved: false });
       expect(await session.client.request("ping")).toEqual({});
-      expect((await session.neovim.api.request("nvim_get_mode", [])) as object).toMatchObject({
+      expect((await session.neovim.request("nvim_get_mode", [])) as object).toMatchObject({
         blocking: false,
       });
     });
