@@ -72,7 +72,7 @@ function sessionStart(call: HookCall): Promise<undefined> {
 }
 
 function via(option: string | undefined): Via {
-  if (process.env["CLAUDE_PLUGIN_ROOT"]) return "plugin";
+  if (process.env.CLAUDE_PLUGIN_ROOT) return "plugin";
   return option === "--from-neovim" ? "neovim" : "settings";
 }
 

@@ -12,7 +12,7 @@ export type Via = "neovim" | "plugin" | "settings";
 
 /** The CLI's process, which newer versions tell their hooks (measured with 2.1.330). */
 export function cliPid(): number | undefined {
-  const pid = Number(process.env["CLAUDE_PID"]);
+  const pid = Number(process.env.CLAUDE_PID);
   return pid > 0 ? pid : undefined;
 }
 
@@ -46,7 +46,7 @@ export class HookCall {
     };
     if (this.#ask) return this.#ask(method, all);
     // The project rather than the folder Claude has moved to: all hooks must reach one Neovim.
-    const project = process.env["CLAUDE_PROJECT_DIR"];
+    const project = process.env.CLAUDE_PROJECT_DIR;
     const places = [...(project ? [project] : []), this.cwd];
     const reached = await reach(places, method, all, this.log, pid ? new Tie(pid) : undefined);
     if (!reached) {

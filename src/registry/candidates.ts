@@ -36,10 +36,10 @@ function* inOrder(
   tie: Tie | undefined,
   env: Record<string, string | undefined>,
 ): Generator<Candidate> {
-  const nvim = env["NVIM"];
+  const nvim = env.NVIM;
   if (nvim) yield { address: nvim, origin: "$NVIM" };
   const known = entries();
-  const port = Number(env["CLAUDE_CODE_SSE_PORT"]);
+  const port = Number(env.CLAUDE_CODE_SSE_PORT);
   for (const { address } of known.filter((entry) => entry.port === port)) {
     yield { address, origin: "$CLAUDE_CODE_SSE_PORT" };
   }

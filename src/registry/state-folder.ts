@@ -9,9 +9,9 @@ const NAME = "claude-code.nvim";
  */
 export function stateFolder(env: Record<string, string | undefined> = process.env): string {
   if (process.platform === "win32") {
-    return join(env["LOCALAPPDATA"] || join(homedir(), "AppData", "Local"), NAME, "state");
+    return join(env.LOCALAPPDATA || join(homedir(), "AppData", "Local"), NAME, "state");
   }
-  const given = env["XDG_STATE_HOME"];
+  const given = env.XDG_STATE_HOME;
   const base = given && isAbsolute(given) ? given : join(homedir(), ".local", "state");
   return join(base, NAME);
 }

@@ -20,7 +20,7 @@ export function findClaude(
   env: Record<string, string | undefined> = process.env,
 ): string | undefined {
   const name = process.platform === "win32" ? "claude.exe" : "claude";
-  const folders = (env["PATH"] ?? "").split(delimiter).filter((folder) => isAbsolute(folder));
+  const folders = (env.PATH ?? "").split(delimiter).filter((folder) => isAbsolute(folder));
   const paths = [
     ...folders.map((folder) => join(folder, name)),
     ...PLACES.map((place) => join(homedir(), place)),
@@ -39,7 +39,7 @@ function isExecutable(path: string): boolean {
 
 /** What the CLI has under our server's name for a project: nothing, ours, or somebody else's. */
 export function installedServer(root: string): "none" | "ours" | "foreign" {
-  const folder = process.env["CLAUDE_CONFIG_DIR"] || homedir();
+  const folder = process.env.CLAUDE_CONFIG_DIR || homedir();
   try {
     const config = JSON.parse(readFileSync(join(folder, ".claude.json"), "utf8"));
     const entry = config?.projects?.[root]?.mcpServers?.[SERVER_NAME];

@@ -110,7 +110,7 @@ function addNoteFolder(plan: Plan, root: string): void {
     throw new SettingsError(`${folder} is no folder (a symlink?): move it away first`);
   }
   const ignore = join(folder, ".gitignore");
-  const address = process.env["NVIM"];
+  const address = process.env.NVIM;
   const noted = address !== undefined && objection(address) === undefined;
   const current = readText(join(root, NOTE))?.trim();
   const ignored = readText(ignore) !== undefined;

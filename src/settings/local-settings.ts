@@ -65,7 +65,7 @@ class SettingsText {
       if (this.#at(path) !== entry.command) this.#replace(path, entry.command);
       return;
     }
-    if (this.#value()["hooks"] === undefined) this.#insert([], "hooks", {});
+    if (this.#value().hooks === undefined) this.#insert([], "hooks", {});
     if (this.#hooks()[event] === undefined) this.#insert(["hooks"], event, []);
     this.#insert(["hooks", event], undefined, group);
   }

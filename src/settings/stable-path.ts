@@ -9,10 +9,10 @@ import { basename, delimiter, dirname, isAbsolute, join } from "node:path";
  */
 export function stablePath(env: Record<string, string | undefined> = process.env): string {
   if (process.platform === "win32") {
-    const base = env["LOCALAPPDATA"] || join(homedir(), "AppData", "Local");
+    const base = env.LOCALAPPDATA || join(homedir(), "AppData", "Local");
     return join(base, "claude-code.nvim", "bin", "claude-code-nvim.exe");
   }
-  const given = env["XDG_DATA_HOME"];
+  const given = env.XDG_DATA_HOME;
   const base = given && isAbsolute(given) ? given : join(homedir(), ".local", "share");
   return join(base, "claude-code.nvim", "bin", "claude-code-nvim");
 }
@@ -36,9 +36,7 @@ export function ensureStablePath(path = stablePath()): void {
  */
 function lastingName(executable: string): string {
   const real = realpathSync(executable);
-  const folders = (process.env["PATH"] ?? "")
-    .split(delimiter)
-    .filter((folder) => isAbsolute(folder));
+  const folders = (process.env.PATH ?? "").split(delimiter).filter((folder) => isAbsolute(folder));
   const names = folders.map((folder) => join(folder, basename(executable)));
   return names.find((name) => existsSync(name) && realpathSync(name) === real) ?? executable;
 }

@@ -21,10 +21,10 @@ Fix errors before warnings. Ask after you have edited rather than before.`;
 
 /** The MCP server that Claude Code starts as a program of its own. */
 export function createStdioServer(log: Log, env = process.env): McpServer {
-  const project = env["CLAUDE_PROJECT_DIR"];
+  const project = env.CLAUDE_PROJECT_DIR;
   const places = [...new Set([...(project ? [project] : []), process.cwd()])];
   const neovim = new FollowedNeovim(places, log, process.ppid);
-  const session = env["CLAUDE_CODE_SESSION_ID"];
+  const session = env.CLAUDE_CODE_SESSION_ID;
   const problems = new NeovimProblems(neovim, { pid: process.ppid, ...(session && { session }) });
   return new McpServer(
     {

@@ -13,7 +13,7 @@ import {
 } from "../support/neovim";
 
 /** How long a stopped Neovim stays so, in s; CLAUDE_CODE_NVIM_LONG=1 makes it as long as it may be. */
-const STOPPED_S = process.env["CLAUDE_CODE_NVIM_LONG"] ? 20 : 3;
+const STOPPED_S = process.env.CLAUDE_CODE_NVIM_LONG ? 20 : 3;
 
 interface Running {
   neovim: TestNeovim;

@@ -3,7 +3,7 @@
  * often as fits into a night. A failure prints its seed and the smallest case; the case then goes
  * into the property's `examples`, which are tried first from then on.
  */
-const FACTOR = process.env["CLAUDE_CODE_NVIM_LONG"] ? 200 : 1;
+const FACTOR = process.env.CLAUDE_CODE_NVIM_LONG ? 200 : 1;
 
 export const tries = (usual: number) => usual * FACTOR;
 

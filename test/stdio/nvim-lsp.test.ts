@@ -271,7 +271,7 @@ function start(cwd: string, env: Record<string, string>) {
     child.stdin.flush();
   };
   const answer = (id: unknown) =>
-    eventually(`answer ${id}`, () => received.find((message) => message["id"] === id) ?? false);
+    eventually(`answer ${id}`, () => received.find((message) => message.id === id) ?? false);
   return { child, received, reading, send, answer };
 }
 
@@ -304,9 +304,9 @@ describe("without Neovim", () => {
     await Bun.sleep(50);
     send(`${second}\n\r\nnonsense\n{"jsonrpc":"2.0","id":9,"method":"ping"}\r\n`);
     expect(await answer(9)).toMatchObject({ result: {} });
-    expect(
-      received.some((message) => (message["error"] as { code?: number })?.code === -32700),
-    ).toBe(true);
+    expect(received.some((message) => (message.error as { code?: number })?.code === -32700)).toBe(
+      true,
+    );
     child.kill();
   });
 
