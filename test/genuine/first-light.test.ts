@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { newsText, toolResults } from "../support/model-request";
 import { insideNamespace, testInsideNamespace } from "../support/namespace";
@@ -219,6 +219,23 @@ function firstLight(version: NeovimVersion) {
       expect(results).toHaveLength(2);
       for (const result of results) expect(result).toContain(UPDATED);
       await expectWritten(second);
+    },
+    CASE_MS,
+  );
+
+  test(
+    "saved while its diff waited: accepting takes a second time, and the CLI reads it anew",
+    async () => {
+      const saved = (await onDisk()).replace("-- line 80", "-- saved meanwhile");
+      await propose('"four"', '"five"');
+      await writeFile(main, saved);
+      await bench.neovim.terminal.waitFor("was written since");
+      await bench.neovim.terminal.press("Enter");
+      await bench.neovim.terminal.waitFor("then accept again");
+      await bench.neovim.terminal.press("Enter");
+      await toldOf("File content has changed since it was last read");
+      await bench.claude.waitForIdle();
+      await expectWritten(saved);
     },
     CASE_MS,
   );
