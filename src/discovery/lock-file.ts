@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { homedir } from "node:os";
 import { join } from "node:path";
 import * as v from "valibot";
 import { isAlive } from "../lib/alive";
 import { writePrivateFile } from "../lib/private-file";
+import { claudeFolder } from "./claude-folder";
 
 export const IDE_NAME = "Neovim";
 
@@ -19,9 +19,9 @@ export interface LockContent {
 
 const LockSchema = v.looseObject({ pid: v.number(), ideName: v.string() });
 
-/** `${CLAUDE_CONFIG_DIR:-~/.claude}/ide`, where Claude Code looks for editors. */
+/** Where Claude Code looks for editors. */
 export function lockFolder(env: Record<string, string | undefined> = process.env): string {
-  return join(env.CLAUDE_CONFIG_DIR || join(homedir(), ".claude"), "ide");
+  return join(claudeFolder(env), "ide");
 }
 
 /** The lock file of one port, as long as we serve it. */

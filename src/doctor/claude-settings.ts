@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { claudeStateFile } from "../discovery/claude-folder";
 import { gitTop } from "../settings/project-root";
 import type { Surroundings } from "./surroundings";
 
@@ -24,9 +25,9 @@ export function settingsFiles({ cwd, configFolder }: Surroundings): SettingsFile
   });
 }
 
-/** Claude Code's own state: `.claude.json` in $CLAUDE_CONFIG_DIR, or else in the home folder. */
+/** Claude Code's own state. */
 export function globalConfig({ env, home }: Surroundings): SettingsFile {
-  const path = join(env.CLAUDE_CONFIG_DIR || home, ".claude.json");
+  const path = claudeStateFile(env, home);
   return { path, content: readJson(path) ?? {} };
 }
 

@@ -1,6 +1,7 @@
 import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { claudeFolder } from "../discovery/claude-folder";
 import { type Cli, findCli } from "./cli";
 import { type Editor, findEditors } from "./editors";
 import { type Lock, readLocks } from "./locks";
@@ -34,7 +35,7 @@ export async function gather(env: Environment, cliPath?: string): Promise<Surrou
     env,
     home,
     cwd: realpathSync(process.cwd()),
-    configFolder: env.CLAUDE_CONFIG_DIR || join(home, ".claude"),
+    configFolder: claudeFolder(env, home),
     lockFolders,
     locks: readLocks(lockFolders),
     editors,
@@ -45,7 +46,6 @@ export async function gather(env: Environment, cliPath?: string): Promise<Surrou
 
 /** With CLAUDE_CONFIG_DIR set it looks in both folders (measured with Claude Code 2.1.330). */
 export function lockFoldersOf(env: Environment, home: string): string[] {
-  const usual = join(home, ".claude", "ide");
-  const own = env.CLAUDE_CONFIG_DIR ? join(env.CLAUDE_CONFIG_DIR, "ide") : usual;
-  return own === usual ? [usual] : [own, usual];
+  const folders = [claudeFolder(env, home), claudeFolder({}, home)];
+  return [...new Set(folders)].map((folder) => join(folder, "ide"));
 }

@@ -1,6 +1,7 @@
 import { accessSync, constants, readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, isAbsolute, join } from "node:path";
+import { claudeStateFile } from "../discovery/claude-folder";
 import { commandWords } from "./command";
 import { SERVER_NAME } from "./names";
 
@@ -39,9 +40,8 @@ function isExecutable(path: string): boolean {
 
 /** What the CLI has under our server's name for a project: nothing, ours, or somebody else's. */
 export function installedServer(root: string): "none" | "ours" | "foreign" {
-  const folder = process.env.CLAUDE_CONFIG_DIR || homedir();
   try {
-    const config = JSON.parse(readFileSync(join(folder, ".claude.json"), "utf8"));
+    const config = JSON.parse(readFileSync(claudeStateFile(), "utf8"));
     const entry = config?.projects?.[root]?.mcpServers?.[SERVER_NAME];
     if (entry === undefined) return "none";
     const words = [entry.command, ...(entry.args ?? [])].join("\0");

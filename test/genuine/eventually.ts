@@ -4,7 +4,7 @@ import { expect } from "bun:test";
 export async function eventually<T>(
   actual: () => Promise<T>,
   wanted: NoInfer<T>,
-  timeoutMs = 5000,
+  timeoutMs = 15_000,
 ): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {

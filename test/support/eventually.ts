@@ -5,7 +5,7 @@
 export async function eventually<T>(
   what: string,
   attempt: () => T | Promise<T>,
-  ms = 5_000,
+  ms = 15_000,
 ): Promise<Exclude<T, false>> {
   const end = performance.now() + ms;
   let last: unknown = new Error("never true");
