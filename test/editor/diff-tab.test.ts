@@ -7,7 +7,7 @@ import { NEOVIMS, TestNeovim } from "../support/neovim";
 import { ECHO, shows, waitForMode } from "../terminal/workbench";
 
 /* A diff in a tab page of its own, while Claude's terminal is open. */
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 /** Per tab page the windows' files and widths; the terminal is "claude". */
 const PAGES = `

@@ -159,7 +159,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       expect(await client.json("getOpenEditors")).toHaveProperty("tabs");
       expect(await ready(neovim)).toBe(executable);
     },
-    (STOPPED_S + 20) * 1000,
+    (STOPPED_S + 60) * 1000,
   );
 
   test("both stopped and continued, as by a laptop's lid: the same clients go on", async () => {
@@ -220,10 +220,8 @@ describe("nowhere to write", () => {
     await using neovim = await TestNeovim.start({ version: onFullDisk(version) });
     expect(await says(neovim)).toContain("cannot be written");
     await neovim.lua(`vim.uv.fs_unlink(vim.env.HOME .. "/filling")`);
-    await eventually(
-      "the lock file",
-      () => neovim.lua<boolean>(`return #vim.fn.glob("$HOME/.claude/ide/*.lock") > 0`),
-      10_000,
+    await eventually("the lock file", () =>
+      neovim.lua<boolean>(`return #vim.fn.glob("$HOME/.claude/ide/*.lock") > 0`),
     );
     // Within the namespace alone: the disk is not seen from here.
     const [text = ""] = await neovim.lua<string[]>(

@@ -8,7 +8,7 @@ import type { NeovimVersion } from "../support/toolchain";
 import { type LockFile, lockFiles } from "./lock-file";
 import { Neovim } from "./neovim";
 
-const LOCK_TIMEOUT_MS = 10_000;
+const LOCK_TIMEOUT_MS = 20_000;
 
 /** A project, a home, and the three who meet there: the model's stand-in, Neovim, the CLI. */
 export interface Bench {

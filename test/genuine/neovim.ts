@@ -5,8 +5,8 @@ import { attentive } from "../support/neovim";
 import { squeeze, Terminal } from "../support/tmux";
 import { EXECUTABLE, type NeovimVersion, ROOT } from "../support/toolchain";
 
-const ANSWER_TIMEOUT_MS = 5000;
-const DIFF_TIMEOUT_MS = 10_000;
+const ANSWER_TIMEOUT_MS = 20_000;
+const DIFF_TIMEOUT_MS = 20_000;
 
 export interface Layout {
   windows: Record<string, number | string>[];

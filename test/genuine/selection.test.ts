@@ -12,8 +12,8 @@ import { eventually } from "./eventually";
  */
 const MAIN = "local M = {}\n\nfunction M.hello()\n  return 'hello'\nend\n\nreturn M\n";
 const FUNCTION = "function M.hello()\n  return 'hello'\nend";
-const WHOLE_RUN_MS = 240_000;
-const CASE_MS = 45_000;
+const WHOLE_RUN_MS = 600_000;
+const CASE_MS = 90_000;
 
 if (insideNamespace()) {
   for (const version of NEOVIMS) describe(version.name, () => selection(version));

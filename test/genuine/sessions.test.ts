@@ -12,8 +12,8 @@ import { eventually } from "./eventually";
 import type { Layout } from "./neovim";
 
 /* Two genuine CLIs (Claude Code 2.1.330) in one Neovim, each with a model of its own. */
-const WHOLE_RUN_MS = 240_000;
-const CASE_MS = 45_000;
+const WHOLE_RUN_MS = 600_000;
+const CASE_MS = 90_000;
 /** Of an edit "… proposed changes before accepting them", of a write "… content before accepting it". */
 const MODIFIED = /The user modified your proposed (changes|content) before accepting/;
 

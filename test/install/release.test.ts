@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { readFile, rm, writeFile } from "node:fs/promises";
@@ -16,13 +16,15 @@ import { temporaryFolder } from "../support/neovim";
 import { BUILD_MS, NATIVE, TestRelease } from "../support/release";
 import { ROOT } from "../support/toolchain";
 
+setDefaultTimeout(BUILD_MS);
+
 /** What scripts/release builds. All targets: `scripts/release --check`. */
 const [DARWIN] = targetsNamed(["darwin-x64"]);
 let release: TestRelease;
 
 beforeAll(async () => {
   release = await TestRelease.build();
-}, BUILD_MS);
+});
 
 const run = (...command: string[]) => {
   const { exitCode, stdout, stderr } = Bun.spawnSync(command);
@@ -97,7 +99,7 @@ describe("an executable for another system", () => {
   beforeAll(async () => {
     if (!DARWIN) throw new Error("no target darwin-x64");
     executable = await buildExecutable(release.source, DARWIN);
-  }, BUILD_MS);
+  });
 
   test("has its format and machine, and a valid ad-hoc signature", () => {
     expect(executableKind(executable)).toEqual({ format: "Mach-O", machine: "x64" });

@@ -14,8 +14,8 @@ import { edit, read, say } from "../support/turns";
  * The genuine CLI (Claude Code 2.1.330) with our hooks and stdio server, brought to it in each of
  * the three ways; Neovim is real, only the model is a stand-in. What the model is told is the proof.
  */
-const WHOLE_RUN_MS = 240_000;
-const CASE_MS = 60_000;
+const WHOLE_RUN_MS = 600_000;
+const CASE_MS = 120_000;
 const FOUND = "Found 1 errors and 1 warnings in edited files.";
 
 if (insideNamespace()) {

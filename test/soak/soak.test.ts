@@ -14,4 +14,4 @@ test("after a lot of traffic everything is as it was", async () => {
     );
     expect(leftBehind(result), version.name).toEqual([]);
   }
-}, 180_000);
+}, 300_000);

@@ -5,9 +5,9 @@ import type { Model } from "./model";
 import { Terminal } from "./tmux";
 import { claudeCli } from "./toolchain";
 
-const START_TIMEOUT_MS = 20_000;
-const TURN_TIMEOUT_MS = 15_000;
-const HEADLESS_TIMEOUT_MS = 30_000;
+const START_TIMEOUT_MS = 40_000;
+const TURN_TIMEOUT_MS = 30_000;
+const HEADLESS_TIMEOUT_MS = 60_000;
 /** A question ignores the keys of its first 250 ms or so (measured with Claude Code 2.1.330). */
 const QUESTION_DEAF_MS = 400;
 const QUESTION = /Do you want to [^\n]*\?/;

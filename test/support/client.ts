@@ -117,7 +117,7 @@ export class TestClient implements Disposable {
   }
 
   /** Waits for the next message that fits, also among those already received from `from` on. */
-  async message(fits: (message: Message) => boolean, from = 0, ms = 5_000): Promise<Message> {
+  async message(fits: (message: Message) => boolean, from = 0, ms?: number): Promise<Message> {
     return eventually(
       "a message",
       () => this.received.slice(from).find(fits) ?? (false as const),

@@ -4,7 +4,7 @@ import { isConversation, type ModelRequest } from "./model-request";
 /** What the model says to one request: fixed, or made from the request. */
 export type Turn = Block[] | ((request: ModelRequest) => Block[]);
 
-const REQUEST_TIMEOUT_MS = 15_000;
+const REQUEST_TIMEOUT_MS = 30_000;
 
 interface Waiting {
   wanted: (request: ModelRequest) => boolean;

@@ -191,7 +191,7 @@ export class TestNeovim implements AsyncDisposable {
     if (this.process.exitCode === null && this.process.signalCode === null) {
       const gone = new Promise((resolve) => this.process.once("exit", resolve));
       this.api.command("qa!").catch(() => {});
-      const timer = setTimeout(() => this.process.kill("SIGKILL"), 5_000);
+      const timer = setTimeout(() => this.process.kill("SIGKILL"), 20_000);
       await gone;
       clearTimeout(timer);
     }

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /** How long a screen may take to show what a test waits for, unless the test says otherwise. */
-const SCREEN_TIMEOUT_MS = 10_000;
+const SCREEN_TIMEOUT_MS = 20_000;
 /** A capture costs about 3 ms; asking more often than this would slow down what we watch. */
 const POLL_MS = 30;
 /** How long a program may take to end after its terminal was closed, before it is killed. */

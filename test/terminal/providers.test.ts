@@ -140,7 +140,7 @@ describe.each(NEOVIMS)("tmux beside $name", (version) => {
     expect(await ask(`luaeval("require('claude-code.terminal').is_open()")`)).toBe("true");
     run("qa").catch(() => {});
     // What is left of the window is Neovim's own pane, ended.
-    await eventually("the end of Neovim", () => terminal.ended(), 10_000);
+    await eventually("the end of Neovim", () => terminal.ended());
     expect(await terminal.screen()).not.toContain("eins zwei");
   });
 });
