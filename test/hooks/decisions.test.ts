@@ -8,6 +8,7 @@ import {
   test,
 } from "bun:test";
 import { mkdirSync, rmSync, symlinkSync } from "node:fs";
+import { keepBusy } from "../support/busy";
 import { NEOVIMS } from "../support/neovim";
 import { Project } from "./project";
 
@@ -242,11 +243,10 @@ describe("whatever happens, Claude is let go", () => {
   });
 
   test("a busy Neovim", async () => {
-    const busy = project.neovim.lua("vim.uv.sleep(2500)");
-    await Bun.sleep(50);
+    const letGo = await keepBusy(project.neovim);
     expect(await project.stop()).toEqual(GO);
     expect(project.log).toContain("busy");
-    await busy;
+    await letGo();
   });
 
   test("no Neovim", async () => {

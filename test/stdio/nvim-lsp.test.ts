@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { Project } from "../hooks/project";
+import { keepBusy } from "../support/busy";
 import { eventually } from "../support/eventually";
 import { EXECUTABLE, isolatedEnv, NEOVIMS, temporaryFolder } from "../support/neovim";
 
@@ -347,10 +348,9 @@ test("a Neovim that restarts is followed, one that is busy is named", async () =
   await eventually("the first answer", async () =>
     expect(Object.keys((await json(client, "get_diagnostics")) as object)).toEqual(["a.lua"]),
   );
-  const busy = first.neovim.lua("vim.uv.sleep(3500)");
-  await Bun.sleep(50);
+  const letGo = await keepBusy(first.neovim);
   expect((await call(client, "get_diagnostics")).content[0]?.text).toContain("Neovim is busy");
-  await busy;
+  await letGo();
   await first.neovim.quit();
   expect((await call(client, "get_diagnostics")).content[0]?.text).toContain("No Neovim");
   await using second = await Project.open(version, "{}", first);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe } from "bun:test";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { TestClient } from "./client";
+import { eventually } from "./eventually";
 import { NEOVIMS, type NeovimOptions, type NeovimVersion, TestNeovim } from "./neovim";
 
 /** A Neovim with the plugin and a client that is connected to it, shared by the tests of a block. */
@@ -34,6 +35,14 @@ export class Session {
       "local buf = vim.fn.bufadd((...)); vim.fn.bufload(buf); vim.bo[buf].buflisted = true; vim.api.nvim_win_set_buf(0, buf); return buf",
       path,
     );
+  }
+
+  /**
+   * Waits until the executable knows all that has happened in Neovim: an answer that has to come
+   * quickly is given without what is not known yet.
+   */
+  async known(): Promise<void> {
+    await eventually("Neovim's state", () => this.client.json("getOpenEditors"));
   }
 
   /** One window with an empty buffer, every other buffer gone, in normal mode. */

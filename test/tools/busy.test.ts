@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test";
+import { keepBusy } from "../support/busy";
 import { type CallError, TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
 import { onEachNeovim } from "../support/session";
@@ -9,13 +10,7 @@ onEachNeovim(
     beforeEach(() => session.reset());
 
     const busy: [string, () => Promise<() => Promise<void>>][] = [
-      [
-        "runs something for 3 s",
-        async () => {
-          await session.neovim.request("nvim_input", [":lua vim.uv.sleep(3000)<CR>"]);
-          return async () => {};
-        },
-      ],
+      ["runs something", () => keepBusy(session.neovim)],
       [
         "shows a hit-enter prompt",
         async () => {
@@ -46,7 +41,7 @@ onEachNeovim(
       await eventually("the diagnostic", async () =>
         (await session.client.texts("getDiagnostics", { uri }))[0]?.includes("set while busy"),
       );
-    }, 20_000);
+    });
 
     /** Asks Neovim something; the function tells whether it has still not answered. */
     function stillBusy(): () => boolean {
@@ -64,6 +59,7 @@ onEachNeovim(
         await session.neovim.lua(`
           vim.diagnostic.set(vim.api.nvim_create_namespace("busy"), 0, {
             { lnum = 0, col = 0, end_col = 4, message = "known before", severity = 1 } })`);
+        await session.known();
         const uri = `file://${path}`;
         const known = await session.client.texts("getDiagnostics", { uri });
         expect(known[0]).toContain("known before");
@@ -93,7 +89,7 @@ onEachNeovim(
         expect(await other.request("ping")).toEqual({});
         await free();
         await eventually("answers again", () => session.client.json("getOpenEditors"));
-      }, 20_000);
+      });
 
       test("a diff that is open is closed for its client at once, on screen once Neovim is free", async () => {
         const path = session.write("closing.txt", "old\n");
@@ -111,7 +107,7 @@ onEachNeovim(
         expect(isBusy()).toBe(true);
         await free();
         await eventually("the end of the diff", async () => (await windows()) === 1);
-      }, 20_000);
+      });
 
       test("openDiff waits and is shown once Neovim is free", async () => {
         const path = session.write("waiting.txt", "old\n");
@@ -137,7 +133,7 @@ onEachNeovim(
           "TAB_CLOSED",
         ]);
         expect((await answer)[0]).toBe("DIFF_REJECTED");
-      }, 20_000);
+      });
     });
   },
   { ui: { width: 80, height: 24 } },
