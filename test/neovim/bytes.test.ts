@@ -34,6 +34,7 @@ onEachNeovim((session) => {
       { lnum = 0, col = 0, severity = 1, message = ${lua}, source = "lint\\233", code = "E\\233" },
       { lnum = 1, col = 0, severity = 1, message = "the next one", source = "lint" },
     })`);
+    await session.known();
     const uri = pathToFileURL(path).href;
     const [file] = await session.client.json<{ diagnostics: object[] }[]>("getDiagnostics", {
       uri,
@@ -55,6 +56,7 @@ onEachNeovim((session) => {
         vim.diagnostic.set(vim.api.nvim_create_namespace("test"), 0, {
           { lnum = 0, col = 0, message = "wrong" },
         })`);
+      await session.known();
     });
 
     test("is whole but for that character", async () => {
