@@ -1,8 +1,11 @@
 /**
- * A real language server whose diagnostics come late: `bun slow-server.ts MS COMMAND…` passes every
- * message on as it is, `textDocument/publishDiagnostics` after MS milliseconds, in their order.
+ * A real language server whose diagnostics come late: `bun slow-server.ts MS HOLD COMMAND…` passes
+ * every message on as it is, `textDocument/publishDiagnostics` after MS milliseconds and once there is
+ * no file HOLD, in their order.
  */
-const [delay = "0", ...command] = process.argv.slice(2);
+import { existsSync } from "node:fs";
+
+const [delay = "0", hold = "", ...command] = process.argv.slice(2);
 const server = Bun.spawn(command, { stdin: "pipe", stdout: "pipe", stderr: "inherit" });
 
 process.stdin.on("data", (chunk) => {
@@ -11,6 +14,7 @@ process.stdin.on("data", (chunk) => {
 });
 process.stdin.on("end", () => server.kill());
 
+const waiting: Buffer[] = [];
 let held = Buffer.alloc(0);
 for await (const chunk of server.stdout) {
   held = Buffer.concat([held, chunk]);
@@ -30,6 +34,16 @@ function next(): Buffer | undefined {
 
 function pass(message: Buffer): void {
   const late = message.includes('"textDocument/publishDiagnostics"');
-  if (late) setTimeout(() => process.stdout.write(message), Number(delay));
+  if (late) setTimeout(() => diagnosed(message), Number(delay));
   else process.stdout.write(message);
+}
+
+function diagnosed(message: Buffer): void {
+  waiting.push(message);
+  if (waiting.length === 1) release();
+}
+
+function release(): void {
+  if (existsSync(hold)) setTimeout(release, 50);
+  else for (const message of waiting.splice(0)) process.stdout.write(message);
 }
