@@ -1,3 +1,4 @@
+import { expect } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { eventually } from "../support/eventually";
@@ -186,6 +187,20 @@ export class Attached implements AsyncDisposable {
     return this.nvim.lua(
       `return vim.api.nvim_eval_statusline(vim.wo[...].winbar, { winid = ..., use_winbar = true }).str`,
       window,
+    );
+  }
+
+  /** Waits until the current window's bar shows this: it is drawn a moment after the windows. */
+  async barShows(wanted: string | RegExp): Promise<void> {
+    await eventually(`${wanted} in the bar`, async () => expect(await this.bar()).toMatch(wanted));
+  }
+
+  /** Waits until the diff on screen hears keys, however long `diff.quiet_ms` is. */
+  async hearsKeys(): Promise<void> {
+    await eventually("a diff that hears keys", () =>
+      this.nvim.lua<boolean>(
+        'local s = require("claude-code.editor.diff").current() return s ~= nil and s.deaf == nil',
+      ),
     );
   }
 

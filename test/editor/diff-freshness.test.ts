@@ -59,10 +59,12 @@ for (const version of NEOVIMS) {
         await a.nvim.type("GccMY WORK<Esc>:w<CR>");
         await barsHave(a, WRITTEN);
         expect(await side(a, "old")).toBe(SAVED);
-        expect(await a.messages()).toContain("main.txt was written since");
+        const says = (text: string) =>
+          eventually(text, async () => (await a.messages()).includes(text));
+        await says("main.txt was written since");
         await toProposal(a);
         await a.nvim.type("<CR>");
-        expect(await a.messages()).toContain("then accept again");
+        await says("then accept again");
         expect(a.ended).toEqual([]);
         await a.nvim.type("<CR>");
         expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
@@ -79,7 +81,9 @@ for (const version of NEOVIMS) {
         await Bun.sleep(50);
         expect(a.ended).toEqual([]);
         expect(await side(a, "old")).toBe(SAVED);
-        expect((await a.messages()).trim().split("\n").at(-1)).toContain("then accept again");
+        await eventually("the warning", async () =>
+          expect((await a.messages()).trim().split("\n").at(-1)).toContain("then accept again"),
+        );
         await a.nvim.type(accept);
         expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
         await a.cleared();
@@ -151,15 +155,18 @@ for (const version of NEOVIMS) {
 
     test("who is about to accept gets the time to look", async () => {
       await using a = await Attached.start({ version, ui: UI, patient: true });
+      // Long enough to be typed in, be the machine ever so busy.
+      await a.configure("{ diff = { quiet_ms = 1500 } }");
       await a.attach();
       const path = a.file("main.txt", OLD);
       const id = await a.propose(path, NEW);
-      await Bun.sleep(600);
+      await a.hearsKeys();
       writeFileSync(path, SAVED);
       await barsHave(a, WRITTEN);
       await a.nvim.type("<CR><CR><CR>");
+      expect(await a.mode()).toBe("n");
       expect(a.ended).toEqual([]);
-      await Bun.sleep(600);
+      await a.hearsKeys();
       await a.nvim.type("<CR><CR>");
       expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
     });
@@ -182,7 +189,9 @@ for (const version of NEOVIMS) {
       expect((await a.messages()).match(/has unsaved edits, which are kept/g)).toHaveLength(1);
       await toProposal(a);
       await a.nvim.type("gm");
-      expect(await side(a, "new")).toBe("ONE\ntwo\nthree\nfour\nmine\n");
+      await eventually("the merge", async () =>
+        expect(await side(a, "new")).toBe("ONE\ntwo\nthree\nfour\nmine\n"),
+      );
       await barsHave(a, "with your unsaved edits");
       await a.nvim.type("<CR>");
       expect((await a.outcome(id)).lines).toEqual(["ONE", "two", "three", "four", "mine"]);
