@@ -36,6 +36,15 @@ onEachNeovim(
         "return #vim.tbl_filter(function(w) return vim.wo[w].diff end, vim.api.nvim_list_wins())",
       );
     const untilShown = () => eventually("the diff", async () => (await shown()) === 2);
+    /** … of this file: one diff may just have made room for another. */
+    const untilShows = (path: string) =>
+      eventually(`the diff of ${path}`, () =>
+        session.neovim.lua<boolean>(
+          `local s = require("claude-code.editor.diff").current()
+           return s ~= nil and s.place ~= nil and not s.outcome and s.new_path == ...`,
+          path,
+        ),
+      );
     const untilGone = () => eventually("no diff", async () => (await shown()) === 0);
 
     /** In the proposed side, in normal mode. */
@@ -228,7 +237,7 @@ onEachNeovim(
       await Bun.sleep(100);
       await press("<CR>");
       expect(await first).toEqual(["FILE_SAVED", "first\n"]);
-      await untilShown();
+      await untilShows(session.path("b.txt"));
       await press("q");
       expect((await second)[0]).toBe("DIFF_REJECTED");
       await untilGone();

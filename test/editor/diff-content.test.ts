@@ -154,6 +154,7 @@ for (const version of NEOVIMS) {
       await a.nvim.type(":1w!<CR>");
       await a.nvim.type(":wfoo<CR>");
       await Bun.sleep(50);
+      expect(await a.mode()).toBe("n");
       expect(a.ended).toEqual([]);
       expect(a.read("other.txt")).toBe("two\nthree\n");
     });

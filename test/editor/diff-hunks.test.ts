@@ -251,7 +251,7 @@ for (const version of NEOVIMS) {
       for (const layout of LAYOUTS) {
         await a.configure(`{ diff = { layout = "${layout}" } }`);
         const id = await a.propose(a.path("new.txt"), "a\nb\n");
-        expect(await a.bar()).toContain("(new file)");
+        await a.barShows("(new file)");
         await a.nvim.type("gr:w<CR>");
         expect((await a.outcome(id)).outcome).toBe("rejected");
         await a.cleared();

@@ -177,7 +177,7 @@ for (const version of NEOVIMS) {
       await a.attach();
       await a.configure(`{ diff = { layout = "inline" } }`);
       const id = await a.propose(path, NEW);
-      expect(await a.bar()).toContain("without your unsaved edits");
+      await a.barShows("without your unsaved edits");
       await a.nvim.type("gm");
       await eventually("the bar", async () => (await a.bar()).includes("with your unsaved edits"));
       await a.nvim.type("gggr<CR>");

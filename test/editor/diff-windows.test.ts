@@ -387,13 +387,13 @@ for (const version of NEOVIMS) {
       const before = await a.picture();
       const ids = [];
       for (const path of paths) ids.push(await a.propose(path, NEW));
-      expect(await a.bar()).toContain("[1/3] a.txt");
+      await a.barShows("[1/3] a.txt");
       await a.nvim.type("<CR>");
       await a.outcome(ids[0] as number);
-      expect(await a.bar()).toContain("[2/3] b.txt");
+      await a.barShows("[2/3] b.txt");
       await a.nvim.type("q");
       await a.outcome(ids[1] as number);
-      expect(await a.bar()).toContain("[3/3] c.txt");
+      await a.barShows("[3/3] c.txt");
       await a.nvim.type(":w<CR>");
       await a.outcome(ids[2] as number);
       await a.cleared();

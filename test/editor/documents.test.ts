@@ -359,6 +359,7 @@ for (const version of NEOVIMS) {
         'vim.api.nvim_buf_set_lines(0, 0, -1, false, { "crashed" }) vim.cmd.preserve()',
       );
       other.nvim.process.kill("SIGKILL");
+      await other.nvim.quit();
       await a.nvim.lua("vim.o.directory = vim.fn.getcwd()");
       await a.attach();
       await a.call("document_open", { path, front: true, select_to_eol: false, preview: false });

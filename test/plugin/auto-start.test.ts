@@ -105,7 +105,7 @@ describe.each(NEOVIMS)("auto_start in $name", (version) => {
     expect(state).toBe("stopped");
     expect(why).toBe("the workspace would be the home folder or one above it");
     await neovim.command(`cd ${project}`);
-    expect((await decided(neovim)).state).not.toBe("stopped");
+    await eventually("a start", async () => (await situation(neovim)).state !== "stopped");
     expect((await situation(neovim)).folders).toEqual([project]);
   });
 

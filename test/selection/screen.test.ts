@@ -112,7 +112,9 @@ for (const version of NEOVIMS) {
       await neovim.lua("return true");
       await neovim.terminal.click(40, 10);
       await expectTold("four", [1, 0], [1, 4]);
-      expect(await neovim.lua("return vim.bo.buftype")).toBe("terminal");
+      await eventually("the click", async () =>
+        expect(await neovim.lua("return vim.bo.buftype")).toBe("terminal"),
+      );
     });
 
     test("a block", async () => {

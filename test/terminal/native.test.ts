@@ -185,7 +185,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     await configure(neovim, `{ command = { "sh", "-c", "echo no luck; exit 3" } }`);
     await neovim.command("ClaudeCode");
     expect(await said(neovim)).toEqual([expect.stringContaining("Claude ended with code 3")]);
-    expect(await terminalText(neovim)).toContain("no luck");
+    await shows(neovim, "no luck");
     await configure(neovim, `{ command = ${ECHO} }`);
     await open();
     expect((await windows(neovim)).filter((one) => one.terminal)).toHaveLength(1);
