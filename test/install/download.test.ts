@@ -31,6 +31,10 @@ afterAll(() => published[Symbol.asyncDispose]());
 function inNeovim(version: NeovimVersion): void {
   beforeAll(async () => {
     neovim = await published.neovim(version);
+    // It gives up on a server soon, though not on one that merely is slow.
+    await neovim.lua(`
+      local limits = require("claude-code.install.download").limits
+      limits.connect_s, limits.stall_s, limits.total_s = 10, 3, 60`);
   });
   afterAll(() => neovim[Symbol.asyncDispose]());
   beforeEach(async () => {

@@ -32,14 +32,10 @@ export class Publication implements AsyncDisposable {
     return `{ auto_start = false, binary = { mirror = "${this.server.url}" } }`;
   }
 
-  /** A Neovim with the plugin, that gives up on a server soon. */
-  async neovim(version: NeovimVersion, env: Record<string, string> = {}): Promise<TestNeovim> {
+  /** A Neovim with the plugin. */
+  neovim(version: NeovimVersion, env: Record<string, string> = {}): Promise<TestNeovim> {
     const { plugin: runtimepath, options: setup } = this;
-    const neovim = await TestNeovim.start({ version, runtimepath, setup, env });
-    await neovim.lua(`
-      local limits = require("claude-code.install.download").limits
-      limits.connect_s, limits.stall_s, limits.total_s = 2, 1, 10`);
-    return neovim;
+    return TestNeovim.start({ version, runtimepath, setup, env });
   }
 
   [Symbol.asyncDispose](): Promise<void> {
