@@ -261,7 +261,8 @@ describe.each(NEOVIMS)("$name", (version) => {
       const before = executable;
       process.kill(before, "SIGSTOP"); // slow to let go of its port
       await neovim.lua(`vim.cmd.ClaudeCodeStop() vim.cmd.ClaudeCodeStart()`);
-      await Bun.sleep(400);
+      // The next one waits for the port for a second, of which little may be lost.
+      await Bun.sleep(200);
       process.kill(before, "SIGCONT");
       executable = await ready(neovim, before);
       expect((await neovim.lock()).content).toEqual(lock.content);
@@ -299,7 +300,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       const executable = await ready(neovim);
       process.kill(executable, "SIGSTOP");
       await neovim.quit();
-      // By itself: whoever quits in vain for 5 s is killed by the test.
+      // By itself: whoever quits in vain for 20 s is killed by the test.
       expect(neovim.process.signalCode).toBeNull();
       expect(locks(neovim)).toEqual([]);
       await eventually("the end of the executable", () => !isAlive(executable));
