@@ -110,7 +110,7 @@ test("a connection that never finishes its request is closed", async () => {
 test("there is room again for as many clients as have gone", async () => {
   const { port, gone } = listen({ connections: 3 }, "!");
   const sockets = [await client(port), await client(port), await client(port)];
-  expect(client(port)).rejects.toThrow("refused");
+  await expect(client(port)).rejects.toThrow("refused");
   sockets[0]?.close();
   await eventually("its end", () => gone.length === 1);
   expect(await ask(await client(port))).toBe("!");

@@ -175,7 +175,7 @@ describe("the Homebrew formula", () => {
   test("is refused when an archive is missing", async () => {
     const repository = await readRepository(ROOT);
     const without = assets.filter(({ target }) => target !== "linux-arm64");
-    expect(renderFormula(repository, without)).rejects.toThrow("needs linux-arm64.url");
+    await expect(renderFormula(repository, without)).rejects.toThrow("needs linux-arm64.url");
   });
 });
 

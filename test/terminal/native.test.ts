@@ -311,7 +311,7 @@ describe.each(NEOVIMS)("$name ends", (version) => {
     await neovim.command(`file ${join(neovim.cwd, "a.txt")}`);
     await neovim.command("ClaudeCode");
     await shows(neovim, "up");
-    expect(neovim.command("qa")).rejects.toThrow();
+    await expect(neovim.command("qa")).rejects.toThrow();
     expect(await neovim.lua(`return require("claude-code.terminal").is_open()`)).toBe(true);
   });
 });
