@@ -14,7 +14,7 @@ export const NATIVE = nativeTarget();
 const LEVEL = 1;
 
 /** How long a test or hook that builds or installs may take on a machine that does much else. */
-export const BUILD_MS = 120_000;
+export const BUILD_MS = 300_000;
 
 interface Options {
   version?: string;
