@@ -82,6 +82,24 @@ define("ClaudeCodeInstall", "install", "download the executable, or install it f
 })
 define("ClaudeCodeLog", "log", "open the log file")
 
+-- What a session file (:mksession) has in place of Claude's terminal.
+local TERMINAL = "claude-code://terminal"
+
+local function restore(buf)
+  require("claude-code.terminal.restored").read(buf)
+end
+
+vim.api.nvim_create_autocmd("BufReadCmd", {
+  pattern = TERMINAL,
+  callback = function(args)
+    restore(args.buf)
+  end,
+})
+-- The session may have come before us.
+if vim.fn.bufloaded(TERMINAL) == 1 then
+  restore(vim.fn.bufnr(TERMINAL))
+end
+
 plug({ "x", "t" }, "ClaudeCode", "<Cmd>ClaudeCode<CR>", "toggle the terminal")
 plug({ "x", "t" }, "ClaudeCodeFocus", "<Cmd>ClaudeCodeFocus<CR>", "to the terminal, or back")
 plug("x", "ClaudeCodeSend", '<Cmd>lua require("claude-code.commands").send_selection()<CR>', "send")

@@ -140,25 +140,43 @@ local function end_with_neovim(group)
   })
 end
 
+---@param win integer
 ---@param command string[]
 ---@param options table
 ---@return integer job 0 or less if it cannot be started
-local function start(command, options)
-  if vim.fn.has("nvim-0.11") == 1 then
-    options.term = true
-    return vim.fn.jobstart(command, options)
+local function start(win, command, options)
+  local job = api.nvim_win_call(win, function()
+    if vim.fn.has("nvim-0.11") == 1 then
+      options.term = true
+      return vim.fn.jobstart(command, options)
+    end
+    return vim.fn.termopen(command, options)
+  end)
+  -- Many have `autocmd TermOpen * startinsert`.
+  if api.nvim_get_current_win() ~= win and api.nvim_get_mode().mode == "n" then
+    vim.cmd.stopinsert()
   end
-  return vim.fn.termopen(command, options)
+  return job
+end
+
+--- Before the command starts: it asks for the size at once.
+---@param buf integer
+---@return integer win
+local function place(buf)
+  local kept = require("claude-code.terminal.restored").claim()
+  if kept then
+    windows().occupy(kept, buf)
+  end
+  return kept or windows().show(buf)
 end
 
 function M.open(command, env)
   discard(remains)
   remains = nil
   local buf = api.nvim_create_buf(false, true)
-  -- Before the command starts: it asks for the size at once.
-  windows().show(buf)
+  local win = place(buf)
   local opened = { buf = buf, job = 0, typing = true, waits_for_mode = false, left_mode_at = 0 }
-  local ok, job = pcall(start, command, {
+  local ok, job = pcall(start, win, command, {
     env = env,
     on_exit = function(_, code)
       on_exit(opened, code)
@@ -172,6 +190,7 @@ function M.open(command, env)
   opened.job, terminal = job, opened
   vim.bo[buf].bufhidden = "hide"
   vim.bo[buf].filetype = windows().FILETYPE
+  require("claude-code.terminal.restored").name(buf)
   local group = api.nvim_create_augroup("claude-code.terminal", { clear = true })
   follow_mode(buf, group)
   end_with_neovim(group)

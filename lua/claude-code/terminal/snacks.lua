@@ -49,6 +49,7 @@ function M.open(command, env)
     },
   })
   follow_end(terminal)
+  require("claude-code.terminal.restored").name(terminal.buf)
   return job() ~= nil, "snacks.nvim opened no terminal for Claude"
 end
 

@@ -107,7 +107,7 @@ end
 --- However the window closes, its size is remembered and the others get theirs back.
 ---@param win integer
 ---@param buf integer the terminal; the window may have been given to something else since
----@param before claude-code.TerminalShot
+---@param before? claude-code.TerminalShot
 local function follow(win, buf, before)
   api.nvim_create_autocmd("WinClosed", {
     pattern = tostring(win),
@@ -116,15 +116,28 @@ local function follow(win, buf, before)
       if api.nvim_win_get_buf(win) == buf then
         keep_size(win)
         vim.schedule(function()
-          restore_sizes(before)
+          if before then
+            restore_sizes(before)
+          end
         end)
       end
     end,
   })
 end
 
+---@param win integer
+local function dress(win)
+  for name, value in pairs(OPTIONS) do
+    api.nvim_set_option_value(name, value, { win = win, scope = "local" })
+  end
+  local _, beside = side()
+  local fixed = beside and "winfixwidth" or "winfixheight"
+  api.nvim_set_option_value(fixed, true, { win = win, scope = "local" })
+end
+
 ---@param buf integer
 ---@param enter boolean
+---@return integer win
 local function open(buf, enter)
   local before = shot(-1)
   local position, beside = side()
@@ -134,15 +147,12 @@ local function open(buf, enter)
     win = -1,
     [beside and "width" or "height"] = size,
   })
-  for name, value in pairs(OPTIONS) do
-    api.nvim_set_option_value(name, value, { win = win, scope = "local" })
-  end
-  local fixed = beside and "winfixwidth" or "winfixheight"
-  api.nvim_set_option_value(fixed, true, { win = win, scope = "local" })
+  dress(win)
   -- Neovim 0.10 makes all windows equal although it was told a size.
   local resize = beside and api.nvim_win_set_width or api.nvim_win_set_height
   resize(win, size)
   follow(win, buf, before)
+  return win
 end
 
 --- What a person had in a window before: its alternate buffer, or the one used last.
@@ -165,7 +175,7 @@ end
 
 --- Closes a window, or shows something else where it is the only one.
 ---@param win integer
-local function leave(win)
+function M.leave(win)
   if pcall(api.nvim_win_close, win, true) then
     return
   end
@@ -205,25 +215,35 @@ end
 --- Shows the terminal in this tab page and moves there. It is nowhere else then: it can have but one
 --- size. A diff's tab page goes again, so that it stays where it was.
 ---@param buf integer
+---@return integer win
 function M.show(buf)
   local win = M.visible(buf)
   if win then
     api.nvim_set_current_win(win)
-    return
+    return win
   end
   local diff_tab = package.loaded["claude-code.editor.diff.own_tab"]
   if not (diff_tab and diff_tab.is_current()) then
     for _, elsewhere in ipairs(vim.fn.win_findbuf(buf)) do
-      leave(elsewhere)
+      M.leave(elsewhere)
     end
   end
-  open(buf, true)
+  return open(buf, true)
+end
+
+--- Shows the terminal in a window that is there, and moves nowhere.
+---@param win integer
+---@param buf integer
+function M.occupy(win, buf)
+  api.nvim_win_set_buf(win, buf)
+  dress(win)
+  follow(win, buf)
 end
 
 ---@param buf integer
 function M.hide(buf)
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
-    leave(win)
+    M.leave(win)
   end
 end
 

@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { eventually } from "../support/eventually";
+import { NEOVIMS, TestNeovim, temporaryFolder } from "../support/neovim";
+import { SCREEN, shows, waitForMode } from "./workbench";
+
+describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (version) => {
+  const folder = temporaryFolder();
+  const claude = join(folder, "claude");
+  const starts = join(folder, "starts");
+  const options = `{ terminal = { command = ${JSON.stringify(claude)} } }`;
+  const usual = join(folder, "usual.vim");
+  const local = join(folder, "local.vim");
+
+  // A session goes back to its folder.
+  const start = (setup: string | false, ...args: string[]) =>
+    TestNeovim.start({ version, setup, args, cwd: folder, ui: SCREEN });
+
+  /** The arguments of each CLI that was started. */
+  const started = () =>
+    existsSync(starts) ? readFileSync(starts, "utf8").trimEnd().split("\n") : [];
+
+  const shown = (neovim: TestNeovim) =>
+    neovim.lua<string[]>(`
+      return vim.tbl_map(function(win)
+        return vim.fs.basename(vim.api.nvim_buf_get_name(vim.api.nvim_win_get_buf(win)))
+      end, vim.api.nvim_list_wins())`);
+
+  beforeAll(async () => {
+    writeFileSync(claude, `#!/bin/sh\necho "$*" >>${starts}\necho up\nexec cat\n`);
+    chmodSync(claude, 0o755);
+    for (const file of ["a.txt", "b.txt"]) writeFileSync(join(folder, file), `${file}\n`);
+    await using neovim = await start(options);
+    for (const file of ["b.txt", "a.txt"]) await neovim.command(`edit ${join(folder, file)}`);
+    await neovim.command("ClaudeCode");
+    await shows(neovim, "up");
+    await waitForMode(neovim, "t");
+    await neovim.command("vertical resize 50");
+    await neovim.lua(`vim.cmd.wincmd("p") vim.cmd.buffer("#") vim.cmd.buffer("#")`);
+    await neovim.command(`mksession ${usual}`);
+    await neovim.command(`set sessionoptions+=localoptions | mksession ${local}`);
+    expect(await neovim.lua("return vim.fn.bufname('#')")).toBe(join(folder, "b.txt"));
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+
+  const sessions: [name: string, path: string][] = [
+    ["of the usual 'sessionoptions'", usual],
+    ["with local options", local],
+  ];
+  test.each(sessions)("%s brings Claude back in its window", async (_, path) => {
+    rmSync(starts, { force: true });
+    const autocommand = "autocmd TermOpen * startinsert";
+    await using neovim = await start(options, "--cmd", autocommand, "-S", path);
+    await shows(neovim, "up");
+    expect(started()).toEqual([expect.stringContaining("--permission-mode default")]);
+    expect(started()[0]).toContain("--mcp-config");
+    expect(await shown(neovim)).toEqual(["a.txt", "terminal"]);
+    expect(
+      await neovim.lua(`
+        local win = vim.api.nvim_list_wins()[2]
+        return { vim.api.nvim_win_get_width(win), vim.wo[win].winfixwidth, vim.wo[win].number }`),
+    ).toEqual([50, true, false]);
+    expect(await neovim.lua("return { vim.fn.bufname(), vim.v.errmsg, vim.fn.mode() }")).toEqual([
+      join(folder, "a.txt"),
+      "",
+      "n",
+    ]);
+    // Of the name it had in between nothing is left.
+    expect(await neovim.command("ls!")).not.toContain("term://");
+
+    await neovim.command("ClaudeCode");
+    expect(await shown(neovim)).toEqual(["a.txt"]);
+    await neovim.command("ClaudeCode");
+    await waitForMode(neovim, "t");
+    expect(started()).toHaveLength(1);
+  });
+
+  test("read while Claude runs shows the one that runs", async () => {
+    rmSync(starts, { force: true });
+    await using neovim = await start(options);
+    await neovim.command("ClaudeCode");
+    await shows(neovim, "up");
+    await waitForMode(neovim, "t");
+    await neovim.command("wincmd p");
+    await neovim.command(`source ${usual}`);
+    expect(await shown(neovim)).toEqual(["a.txt", "terminal"]);
+    await shows(neovim, "up");
+    expect(started()).toHaveLength(1);
+  });
+
+  test("read before the plugin is there brings Claude back once it is", async () => {
+    rmSync(starts, { force: true });
+    await using neovim = await start(false, "--cmd", "set noloadplugins", "-S", usual);
+    expect(await shown(neovim)).toEqual(["a.txt", "terminal"]);
+    await neovim.lua(`
+      vim.cmd.runtime("plugin/claude-code.lua")
+      require("claude-code").setup(${options})`);
+    await shows(neovim, "up");
+    expect(started()).toHaveLength(1);
+    expect(await shown(neovim)).toEqual(["a.txt", "terminal"]);
+  });
+
+  const others: [name: string, setup: string | false][] = [
+    ["without setup()", false],
+    ["with another provider", `{ terminal = { provider = "none" } }`],
+  ];
+  test.each(others)("%s starts nothing, and the window goes", async (_, setup) => {
+    rmSync(starts, { force: true });
+    await using neovim = await start(setup, "-S", usual);
+    await eventually("one window", async () => expect(await shown(neovim)).toEqual(["a.txt"]));
+    expect(await neovim.command("ls!")).not.toContain("claude-code://");
+    expect(started()).toEqual([]);
+  });
+});
