@@ -177,7 +177,9 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     await waitForMode(neovim, "t");
     await neovim.type("<CR>");
     expect(await said(neovim)).toEqual([expect.stringContaining("Claude has ended")]);
-    expect((await windows(neovim)).map((one) => one.terminal)).toEqual([false]);
+    await eventually("its window's end", async () =>
+      expect((await windows(neovim)).map((one) => one.terminal)).toEqual([false]),
+    );
     await waitForMode(neovim, "n");
   });
 
@@ -189,6 +191,50 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     await configure(neovim, `{ command = ${ECHO} }`);
     await open();
     expect((await windows(neovim)).filter((one) => one.terminal)).toHaveLength(1);
+  });
+
+  const ends: [code: number, stays: string[]][] = [
+    [0, ["file.txt"]],
+    [3, ["file.txt", "terminal"]],
+  ];
+  test.each(ends)("ends with %d while somebody types: no file hears it", async (code, stays) => {
+    await neovim.command("edit file.txt");
+    await neovim.lua(`vim.api.nvim_buf_set_lines(0, 0, -1, true, { "one", "two" })`);
+    await configure(neovim, `{ command = { "sh", "-c", "echo words; read line; exit ${code}" } }`);
+    await neovim.command("ClaudeCode");
+    await waitForMode(neovim, "t");
+    await neovim.type("<CR>");
+    await said(neovim);
+    // One key after the other, as a person's come in.
+    for (const key of "ggddxx please, and no") await neovim.type(key);
+    const names = async () => (await shown()).map((name) => name.split("/").at(-1));
+    expect(await names()).toEqual(["file.txt", "terminal"]);
+    expect(await terminalText(neovim)).toContain("words");
+
+    await eventually("what stays", async () => expect(await names()).toEqual(stays));
+    await waitForMode(neovim, code === 0 ? "n" : "nt");
+    expect(await neovim.lua("return vim.fn.getbufline('file.txt', 1, '$')")).toEqual([
+      "one",
+      "two",
+    ]);
+  });
+
+  test("ended badly, its last words can be read, and only a command closes them", async () => {
+    await configure(neovim, `{ command = { "sh", "-c", "echo words; read line; exit 3" } }`);
+    await neovim.command("ClaudeCode");
+    await waitForMode(neovim, "t");
+    await neovim.type("<CR>");
+    await eventually("keys that count", async () => {
+      // Who presses a key more often than every half a second is typing.
+      await Bun.sleep(600);
+      await neovim.type("ggyy");
+      return (await neovim.lua<string>("return vim.fn.getreg('0')")).includes("words");
+    });
+    for (const key of "ixax") await neovim.type(key);
+    await waitForMode(neovim, "nt");
+    expect(await terminalText(neovim)).toContain("words");
+    await neovim.type(":quit<CR>");
+    expect(await windows(neovim)).toHaveLength(1);
   });
 
   test("is not installed: names the command that installs it", async () => {

@@ -18,7 +18,7 @@ local RETRY_MS, TRIES = 20, 10
 
 ---@type claude-code.NativeTerminal?
 local terminal
----@type integer? buffer with the last words of one that ended badly
+---@type integer? buffer with the last words of one that has ended
 local remains
 
 ---@return claude-code.NativeTerminal? terminal whose command still runs
@@ -72,12 +72,13 @@ local function on_exit(ended, code)
   if terminal ~= ended then
     return -- we ended it
   end
-  terminal = nil
-  if code == 0 then
-    discard(ended.buf)
-  else
-    remains = ended.buf
-  end
+  terminal, remains = nil, ended.buf
+  local typing = ended.waits_for_mode or api.nvim_get_mode().mode == "t"
+  require("claude-code.terminal.last_words").keep(ended.buf, typing, function()
+    if code == 0 then
+      discard(ended.buf)
+    end
+  end)
   require("claude-code.terminal.farewell").say(code)
 end
 

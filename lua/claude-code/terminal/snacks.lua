@@ -23,10 +23,12 @@ local function follow_end(opened)
       return -- we ended it
     end
     terminal = nil
-    local code = vim.v.event.status
-    if code == 0 then
-      opened:close()
-    end
+    local code, typing = vim.v.event.status, vim.api.nvim_get_mode().mode == "t"
+    require("claude-code.terminal.last_words").keep(opened.buf, typing, function()
+      if code == 0 then
+        opened:close()
+      end
+    end)
     require("claude-code.terminal.farewell").say(code)
   end, { buf = true })
 end

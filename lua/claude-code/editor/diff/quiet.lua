@@ -1,31 +1,15 @@
 --- A diff that has just appeared is deaf: whoever was typing had no chance to see it, so their keys
 --- were meant for something else. It listens once the keyboard was quiet for `diff.quiet_ms`.
-local api = vim.api
 local keyboard = require("claude-code.editor.keyboard")
 local keys = require("claude-code.editor.diff.keys")
 local path = require("claude-code.editor.path")
 local say = require("claude-code.editor.say")
+local unheard = require("claude-code.unheard")
 
 ---@class claude-code.Deafness of a diff
 ---@field listen fun() attaches its keys
 ---@field cancel fun()
 ---@field told? boolean the person was told why their keys do nothing
-
----@return string[] what starts a command of normal mode; moving by the arrows does no harm
-local function swallowed_keys()
-  local names = { "<CR>", "<Esc>", "<Tab>", "<BS>", "<Del>", "<Insert>" }
-  for byte = 32, 126 do
-    names[#names + 1] = ("<Char-%d>"):format(byte)
-  end
-  -- CTRL-C stays: it interrupts.
-  for letter in ("abdefghjklnopqrstuvwxyz]^_"):gmatch(".") do
-    names[#names + 1] = ("<C-%s>"):format(letter)
-  end
-  names[#names + 1] = "<C-Bslash>"
-  return names
-end
-
-local SWALLOWED = swallowed_keys()
 
 local M = {}
 
@@ -43,27 +27,19 @@ local function tell(session)
   end
 end
 
----Mappings rather than a callback of vim.on_key, which cannot discard a key in Neovim 0.10.
 ---@param session claude-code.Diff
 local function swallow(session)
-  local function ignore()
-    tell(session)
-  end
-  local options = { nowait = true, noremap = true, callback = ignore, desc = "Not yet heard" }
   for _, buf in ipairs({ session.old_buf, session.new_buf }) do
-    for _, key in ipairs(SWALLOWED) do
-      api.nvim_buf_set_keymap(buf, "", key, "", options)
-    end
+    unheard.swallow(buf, function()
+      tell(session)
+    end)
   end
 end
 
 ---@param session claude-code.Diff
 local function release(session)
-  for _, buf in ipairs({ session.old_buf, session.new_buf }) do
-    for _, key in ipairs(api.nvim_buf_is_loaded(buf) and SWALLOWED or {}) do
-      pcall(api.nvim_buf_del_keymap, buf, "", key)
-    end
-  end
+  unheard.release(session.old_buf)
+  unheard.release(session.new_buf)
 end
 
 ---Makes a diff deaf for a while.
