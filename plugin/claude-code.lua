@@ -105,3 +105,14 @@ plug({ "x", "t" }, "ClaudeCodeFocus", "<Cmd>ClaudeCodeFocus<CR>", "to the termin
 plug("x", "ClaudeCodeSend", '<Cmd>lua require("claude-code.commands").send_selection()<CR>', "send")
 plug("x", "ClaudeAtMention", "<Cmd>ClaudeAtMention<CR>", "mention the lines")
 plug("x", "ClaudeSendWithDiagnostics", ":ClaudeSendWithDiagnostics<CR>", "send lines and problems")
+
+-- Registered this early to come before those who save the windows as a session.
+vim.api.nvim_create_autocmd("VimLeavePre", {
+  group = vim.api.nvim_create_augroup("claude-code.diff.exit", { clear = true }),
+  callback = function()
+    local diff = package.loaded["claude-code.editor.diff"]
+    if diff then
+      diff.exit()
+    end
+  end,
+})

@@ -1,6 +1,7 @@
 --- Opening and saving files for the executable.
 local api, uv = vim.api, vim.uv
 local calm = require("claude-code.editor.diff.calm")
+local loading = require("claude-code.editor.loading")
 local path = require("claude-code.editor.path")
 local ranges = require("claude-code.editor.range")
 local say = require("claude-code.editor.say")
@@ -47,33 +48,11 @@ local function why_not(name)
   end
 end
 
----@param buf integer
----@return boolean
-local function has_foreign_swap(buf)
-  -- Neovim takes the next free name when the first is in use: .swo, .swn, …
-  local name = vim.fn.swapname(buf)
-  return name ~= "" and not name:find("%.swp$")
-end
-
----Loads without the swap-file question (E325, which nobody could answer): a file that is open
----elsewhere, or was when an editor crashed, opens read-only.
 ---@param name string
 ---@return integer buf loaded
 local function load(name)
   local buf = path.buffer(name) or vim.fn.bufadd(name)
-  if not api.nvim_buf_is_loaded(buf) then
-    local shortmess = vim.o.shortmess
-    vim.opt.shortmess:append("A")
-    local ok, message = pcall(vim.fn.bufload, buf)
-    vim.o.shortmess = shortmess
-    if not ok then
-      error(message, 0)
-    end
-    if has_foreign_swap(buf) then
-      vim.bo[buf].readonly = true
-      say.warn(path.base(name) .. " has a swap file: opened read-only; see :help :recover")
-    end
-  end
+  loading.load(buf)
   return buf
 end
 

@@ -30,11 +30,14 @@ function M.take(session, origin)
   end)
 end
 
----Is the cursor in one of the diff's windows?
+---Is the cursor in one of the diff's windows, or in another that shows a side of it?
 ---@param session claude-code.Diff
 ---@return boolean
 function M.is_inside(session)
+  local buf = api.nvim_get_current_buf()
   return vim.tbl_contains(session.place.windows, api.nvim_get_current_win())
+    or buf == session.old_buf
+    or buf == session.new_buf
 end
 
 ---Back to the window, the "previous window" and the mode of before. With autocommands off.

@@ -1,5 +1,4 @@
 --- The diffs that wait for a person: one is shown, the others queue. Each is answered once.
-local api = vim.api
 local calm = require("claude-code.editor.diff.calm")
 local choice = require("claude-code.editor.diff.choice")
 local merge = require("claude-code.editor.diff.merge")
@@ -385,15 +384,13 @@ function M.count()
   return #all()
 end
 
-api.nvim_create_autocmd("VimLeavePre", {
-  group = api.nvim_create_augroup("claude-code.diff.exit", { clear = true }),
-  callback = function()
-    -- Answers only: the windows go with Neovim.
-    for _, session in ipairs(all()) do
-      session.outcome = "rejected"
-      tell(session, "rejected")
-    end
-  end,
-})
+---Neovim ends: the answers go out, and what others save as a session shows the person's windows.
+function M.exit()
+  for _, session in ipairs(all()) do
+    session.outcome = "rejected"
+    tell(session, "rejected")
+    screen.vanish(session)
+  end
+end
 
 return M

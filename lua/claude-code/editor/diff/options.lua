@@ -15,11 +15,16 @@ local function window_options()
   return names
 end
 
+---What a new window has: values of its own only of options that have no global one to follow.
 ---@return table<string, any>
 function M.global()
-  local values = {}
+  local values, infos = {}, api.nvim_get_all_options_info()
   for _, name in ipairs(window_options()) do
-    values[name] = api.nvim_get_option_value(name, { scope = "global" })
+    if infos[name].global_local then
+      values[name] = infos[name].type == "string" and "" or -1
+    else
+      values[name] = api.nvim_get_option_value(name, { scope = "global" })
+    end
   end
   values.diff, values.scrollbind, values.cursorbind, values.winfixbuf = false, false, false, false
   return values

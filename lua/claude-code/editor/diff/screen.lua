@@ -203,6 +203,10 @@ end
 function M.has_room()
   local moment = moment_to_show()
   if moment == "typing" then
+    if windows.is_floating(0) and not in_terminal() then
+      -- A picker's prompt, most likely: it is about to open a file in the window behind it.
+      return false
+    end
     return windows.for_file(nil, api.nvim_get_current_win()) ~= nil and not windows.has_diff()
   end
   return moment == "free"
@@ -291,9 +295,22 @@ function M.unwatch(session)
   end
 end
 
+---Windows that the person made of the diff's own, by splitting those.
+---@param session claude-code.Diff
+local function close_copies(session)
+  for _, buf in ipairs({ session.old_buf, session.new_buf }) do
+    for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+      if not vim.tbl_contains(session.place.windows, win) then
+        windows.close(win)
+      end
+    end
+  end
+end
+
 ---@param session claude-code.Diff
 ---@param inside boolean
 local function take_away(session, inside)
+  close_copies(session)
   session.place.layout.close(session)
   own_tab.close(session.place.shot)
   if inside then
@@ -315,6 +332,17 @@ function M.park(session)
     take_away(session, focus.is_inside(session))
   end)
   return true
+end
+
+---Neovim ends: what is saved as a session just now shows the person's windows.
+---@param session claude-code.Diff
+function M.vanish(session)
+  if session.place then
+    M.unwatch(session)
+    pcall(windows.quietly, function()
+      take_away(session, focus.is_inside(session))
+    end)
+  end
 end
 
 ---Brings the person's windows back, as soon as the moment allows it.

@@ -1,5 +1,6 @@
 --- The person's windows: which of them a diff may use, and how one is borrowed and given back.
 local api, fn = vim.api, vim.fn
+local loading = require("claude-code.editor.loading")
 local options = require("claude-code.editor.diff.options")
 
 local M = {}
@@ -10,13 +11,16 @@ local M = {}
 ---@field view vim.fn.winsaveview.ret
 ---@field options table<string, any>
 ---@field bufhidden string the buffer's own
+---@field listed boolean so was the buffer
 
----Runs `work` without any autocommand. Errors are passed on.
+---Runs `work` without any autocommand, nor a word of Neovim's about files. Errors are passed on.
 ---@param work fun()
 function M.quietly(work)
-  local ignored = vim.o.eventignore
+  local ignored, shortmess = vim.o.eventignore, vim.o.shortmess
   vim.o.eventignore = "all"
+  vim.opt.shortmess:append("F")
   local ok, message = xpcall(work, debug.traceback)
+  vim.o.shortmess = shortmess
   vim.o.eventignore = ignored
   if not ok then
     error(message, 0)
@@ -27,6 +31,16 @@ end
 ---@return boolean
 function M.is_floating(win)
   return api.nvim_win_get_config(win).relative ~= ""
+end
+
+---Are there but floating windows beside this one?
+---@param win integer
+---@return boolean
+function M.is_last(win)
+  local tab = api.nvim_win_get_tabpage(win)
+  return vim.iter(api.nvim_tabpage_list_wins(tab)):all(function(other)
+    return other == win or M.is_floating(other)
+  end)
 end
 
 ---@param win integer
@@ -147,7 +161,7 @@ end
 
 ---Shows a buffer in a window, leaving alternate file and jump list alone.
 ---@param win integer
----@param buf integer
+---@param buf integer loaded
 function M.show(win, buf)
   -- Entering a buffer, Neovim looks whether its file has changed, and asks (W11, W12) or reads it by
   -- its old 'fileformat'. Claude may just have written it: that is for editor/reload.lua.
@@ -178,6 +192,7 @@ function M.borrow(win, buf)
     view = api.nvim_win_call(win, fn.winsaveview),
     options = options.of(win),
     bufhidden = vim.bo[before].bufhidden,
+    listed = vim.bo[before].buflisted,
   }
   vim.bo[before].bufhidden = "hide"
   local ok, message = pcall(M.show, win, buf)
@@ -196,11 +211,28 @@ function M.close(win)
   end
 end
 
+---What somebody unloaded, as no window showed it, is read again as `:edit` does, with all events.
+---@param use claude-code.WindowUse
+---@return boolean is there a buffer to show?
+function M.revive(use)
+  if not api.nvim_buf_is_valid(use.buf) then
+    return false
+  elseif api.nvim_buf_is_loaded(use.buf) then
+    return true
+  end
+  local ignored = vim.o.eventignore
+  vim.o.eventignore = ""
+  local ok = pcall(loading.load, use.buf)
+  vim.o.eventignore = ignored
+  vim.bo[use.buf].buflisted = use.listed
+  return ok
+end
+
 ---Gives a borrowed window back, or lets `win` take its place.
 ---@param use claude-code.WindowUse
 ---@param win integer
 function M.give_back(use, win)
-  if not api.nvim_buf_is_valid(use.buf) then
+  if not M.revive(use) then
     api.nvim_win_call(win, vim.cmd.enew)
     return
   end
@@ -209,6 +241,27 @@ function M.give_back(use, win)
   api.nvim_win_call(win, function()
     fn.winrestview(use.view)
   end)
+end
+
+---A window in which the person opened something else stays theirs, without what a diff changed.
+---@param win integer
+---@param use? claude-code.WindowUse nil: the window was new
+---@param names string[] of the options that were changed
+function M.release(win, use, names)
+  local before = use and use.options or options.global()
+  local values = {}
+  for _, name in ipairs(names) do
+    values[name] = before[name]
+  end
+  options.apply(win, values)
+end
+
+---Nothing shows in the place of this buffer any more.
+---@param use? claude-code.WindowUse
+function M.end_use(use)
+  if use and api.nvim_buf_is_valid(use.buf) then
+    vim.bo[use.buf].bufhidden = use.bufhidden
+  end
 end
 
 return M

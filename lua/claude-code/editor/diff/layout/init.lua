@@ -35,7 +35,7 @@ end
 ---@return claude-code.DiffLayout name
 function M.pick(wanted, session, except)
   local layout = load(wanted)
-  if wanted == "inline" or layout.fits(session, except) then
+  if layout.fits(session, except) then
     return layout, wanted
   end
   return load("inline"), "inline"

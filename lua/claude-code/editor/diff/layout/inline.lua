@@ -2,7 +2,6 @@
 local api, fn = vim.api, vim.fn
 local marks = require("claude-code.editor.diff.inline_marks")
 local own_tab = require("claude-code.editor.diff.own_tab")
-local options = require("claude-code.editor.diff.options")
 local shots = require("claude-code.editor.diff.shot")
 local windows = require("claude-code.editor.diff.windows")
 
@@ -73,7 +72,7 @@ end
 ---closes, another one takes its place.
 ---@param place claude-code.InlinePlace
 local function make_spare(place)
-  if not place.borrowed or place.spare or not api.nvim_buf_is_valid(place.borrowed.buf) then
+  if not place.borrowed or place.spare or not windows.revive(place.borrowed) then
     return
   end
   place.left = api.nvim_get_current_win() == place.win
@@ -121,20 +120,12 @@ function M.attach(session)
     group = place.group,
     pattern = tostring(place.win),
     callback = function()
-      make_spare(place)
+      -- With `:only` in another window it goes with the others.
+      if api.nvim_get_current_win() == place.win or windows.is_last(place.win) then
+        make_spare(place)
+      end
     end,
   })
-end
-
----A window in which the person opened something else stays theirs.
----@param place claude-code.InlinePlace
-local function release(place)
-  local before = place.borrowed and place.borrowed.options or options.global()
-  local ours = {}
-  for _, name in ipairs(OPTIONS) do
-    ours[name] = before[name]
-  end
-  options.apply(place.win, ours)
 end
 
 ---@param session claude-code.Diff
@@ -154,16 +145,14 @@ function M.close(session)
       windows.close(place.win)
     end
   elseif api.nvim_win_is_valid(place.win) then
-    release(place)
+    windows.release(place.win, borrowed, OPTIONS)
   elseif borrowed and place.spare and api.nvim_win_is_valid(place.spare) then
     windows.give_back(borrowed, place.spare)
     if place.left then
       api.nvim_set_current_win(place.spare)
     end
   end
-  if borrowed and api.nvim_buf_is_valid(borrowed.buf) then
-    vim.bo[borrowed.buf].bufhidden = borrowed.bufhidden
-  end
+  windows.end_use(borrowed)
 end
 
 return M

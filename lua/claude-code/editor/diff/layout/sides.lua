@@ -1,7 +1,6 @@
 --- Two windows in diff mode: the file on disk, and beside or below it the proposal.
 local api = vim.api
 local highlights = require("claude-code.editor.diff.highlights")
-local options = require("claude-code.editor.diff.options")
 local windows = require("claude-code.editor.diff.windows")
 
 ---What diff mode and we change in a window.
@@ -25,6 +24,7 @@ local MIN_WIDTH, MIN_HEIGHT = 30, 4
 ---@field left integer the window of the old side; above, if they stand one on the other
 ---@field right integer
 ---@field borrowed? claude-code.WindowUse what `left` showed; nil if the window is ours
+---@field scrollopt string as :diffthis, which changes it for all windows, found it
 
 ---@alias claude-code.SplitDirection "right"|"below"
 
@@ -77,6 +77,7 @@ end
 ---@return claude-code.SidesPlace
 function M.open(session, left, borrowed, direction, shot)
   local place = { shot = shot, left = left, borrowed = borrowed, windows = { left } }
+  place.scrollopt = vim.go.scrollopt
   session.place = place
   local right = api.nvim_open_win(session.new_buf, false, beside(left, direction))
   place.right, place.focus = right, right
@@ -108,18 +109,6 @@ function M.intact(session)
   return shows(place.left, session.old_buf) and shows(place.right, session.new_buf)
 end
 
----A window in which the person opened something else stays theirs, but is no diff any more.
----@param place claude-code.SidesPlace
----@param win integer
-local function release(place, win)
-  local before = place.borrowed and place.borrowed.options or options.global()
-  local ours = {}
-  for _, name in ipairs(DIFF_OPTIONS) do
-    ours[name] = before[name]
-  end
-  options.apply(win, ours)
-end
-
 ---@param session claude-code.Diff
 function M.close(session)
   local place = session.place --[[@as claude-code.SidesPlace]]
@@ -131,9 +120,10 @@ function M.close(session)
       set_diff(win, "diffoff")
     end
   end
+  vim.go.scrollopt = place.scrollopt
   for win, ours in pairs({ [place.left] = left_ours, [place.right or 0] = right_ours }) do
     if not ours and win ~= 0 and api.nvim_win_is_valid(win) then
-      release(place, win)
+      windows.release(win, place.borrowed, DIFF_OPTIONS)
     end
   end
   if left_ours and place.borrowed then
@@ -148,9 +138,7 @@ function M.close(session)
   if left_ours and not place.borrowed then
     windows.close(place.left)
   end
-  if place.borrowed and api.nvim_buf_is_valid(place.borrowed.buf) then
-    vim.bo[place.borrowed.buf].bufhidden = place.borrowed.bufhidden
-  end
+  windows.end_use(place.borrowed)
 end
 
 return M
