@@ -8,10 +8,13 @@ import { Mentions } from "./mentions";
 import { SelectionNotifier } from "./selection";
 
 /**
- * For so long after it connected the CLI drops what it is told: its listeners are set up 30 to 170 ms
- * after `ide_connected`, on a busy machine (measured with Claude Code 2.1.330), and it does not say when.
+ * For so long after it asked for the tools the CLI drops what it is told: that is the last that is
+ * heard of it before it listens (measured with Claude Code 2.1.330), and it does not say when.
  */
 const DEAF_MS = 600;
+
+/** A CLI that has not asked for the tools by then will not. */
+const ASKS_MS = 3_000;
 
 /** All that the server tells without being asked (specs 03 and 05). */
 export class Notifications {
@@ -45,13 +48,16 @@ export class Notifications {
     void this.#selection.remind(client);
     if (!isClaudeCode(client)) return;
     this.#mentions.deliverTo(client, "soon");
-    this.#later(client, DEAF_MS, () => this.#mentions.deliverTo(client, "now"));
+    this.#later(client, ASKS_MS, () => this.#mentions.deliverTo(client, "now"));
   }
 
-  /** The last that is heard of the CLI before it listens. What it missed until then comes again. */
+  /** What the CLI missed until now comes again, and what would have been lost comes only now. */
   toolsListed(client: Client): void {
     if (!isClaudeCode(client)) return;
-    this.#later(client, DEAF_MS, () => void this.#selection.remind(client));
+    this.#later(client, DEAF_MS, () => {
+      void this.#selection.remind(client);
+      this.#mentions.deliverTo(client, "now");
+    });
   }
 
   gone(client: Client): void {
