@@ -109,6 +109,26 @@ for (const version of NEOVIMS) {
       expect(await a.nvim.lua("return types")).toEqual([]);
     });
 
+    test("a side too big for colours has none, the other one has them", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      await a.attach();
+      const [small, big] = ["return 1\n", `return "${"x".repeat(99)}"\n`.repeat(6_000)];
+      for (const [old, proposal] of [
+        [big, small],
+        [small, big],
+      ] as const) {
+        const id = await a.propose(a.file("main.lua", old), proposal);
+        const coloured = await a.nvim.lua(`
+          local session = require("claude-code.editor.diff").current()
+          local active = vim.treesitter.highlighter.active
+          return { active[session.old_buf] ~= nil, active[session.new_buf] ~= nil }`);
+        expect(coloured).toEqual([old === small, proposal === small]);
+        await a.nvim.type("q");
+        await a.outcome(id);
+        await a.cleared();
+      }
+    });
+
     test("the old side cannot be changed, the proposed one can, also of a read-only file", async () => {
       await using a = await Attached.start({ version, ui: UI, args: ["-M"] });
       const path = a.file("main.txt", "one\n");

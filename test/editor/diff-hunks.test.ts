@@ -159,6 +159,32 @@ for (const version of NEOVIMS) {
       }
     });
 
+    test("between an edit and a pause the bar tells one state, not two mixed; then the new one", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      const path = a.file("main.txt", OLD);
+      await a.attach();
+      for (const layout of LAYOUTS) {
+        await a.configure(`{ diff = { layout = "${layout}" } }`);
+        const id = await a.propose(path, OLD.replace("line 10\n", "LINE 10\n"));
+        const shows = (text: string) =>
+          eventually(text, async () => (await a.bar()).includes(text));
+        await shows("+1 −1  hunk 1/1");
+        // At once, as a key does it before anything else can happen.
+        await a.nvim.lua(`
+          vim.api.nvim_buf_set_lines(0, 29, 30, false, { "mine", "too" })
+          vim.api.nvim_win_set_cursor(0, { 30, 0 })
+          vim.cmd.doautocmd("CursorMoved")
+          AT_ONCE = vim.wo.winbar`);
+        expect(await a.nvim.lua("return AT_ONCE")).toMatch(/\+1 .*−1 .*hunk 1\/1 /);
+        await shows("+3 −2  hunk 2/2");
+        await a.nvim.type("Onew<Esc>");
+        await shows("+4 −2  hunk 2/2");
+        await a.nvim.type("q");
+        await a.outcome(id);
+        await a.cleared();
+      }
+    });
+
     test("gr is undone by u; ga twice is as before; the bar says what <CR> takes", async () => {
       await using a = await Attached.start({ version, ui: UI });
       const path = a.file("main.txt", OLD);

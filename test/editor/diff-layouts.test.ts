@@ -258,6 +258,70 @@ for (const version of NEOVIMS) {
       }
     });
 
+    test("inline: deleted lines far away get their colours once they are scrolled to", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      await a.attach();
+      await a.configure(`{ diff = { layout = "inline" } }`);
+      const lines = Array.from({ length: 400 }, (_, i) => `return ${i}\n`);
+      const path = a.file("a.lua", lines.join(""));
+      await a.propose(path, lines.map((line, i) => (i % 40 === 9 ? "" : line)).join(""));
+      /** By the row of the line below: the deleted text, and has it more colours than the background? */
+      const drawn = () =>
+        a.nvim.lua<[number, string, boolean][]>(`
+          local namespace = vim.api.nvim_get_namespaces()["claude-code.diff.inline"]
+          local found = {}
+          for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, namespace, 0, -1, { details = true })) do
+            local text, coloured = "", false
+            for _, chunk in ipairs((mark[4].virt_lines or {})[1] or {}) do
+              text = text .. chunk[1]
+              coloured = coloured or type(chunk[2]) == "table"
+            end
+            if text ~= "" then table.insert(found, { mark[2], vim.trim(text), coloured }) end
+          end
+          return found`);
+      const expected = (coloured: (row: number) => boolean, shift = 0) =>
+        Array.from({ length: 10 }, (_, i) => {
+          const row = 9 + 39 * i;
+          return [row + shift, `return ${9 + 40 * i}`, coloured(row)];
+        });
+      const become = (what: string, rows: unknown) =>
+        eventually(what, async () => {
+          expect(await drawn()).toEqual(rows as never);
+          return true;
+        });
+      await become(
+        "colours near the top",
+        expected((row) => row < 100),
+      );
+      await a.nvim.type("G");
+      await become(
+        "colours at the bottom",
+        expected((row) => row < 100 || row > 250),
+      );
+      await a.nvim.lua("vim.api.nvim_buf_set_lines(0, 0, 0, false, { 'one more' })");
+      await become(
+        "all anew",
+        expected((row) => row > 250, 1),
+      );
+    });
+
+    test("inline: an edited line that begins with half a character", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      await a.attach();
+      await a.configure(`{ diff = { layout = "inline" } }`);
+      await a.propose(a.file("main.txt", "one\ntwo\n"), "one\nTWO\n");
+      await a.nvim.lua("vim.api.nvim_buf_set_lines(0, 0, 1, false, { '\\129ne' })");
+      await eventually("the figures", async () => (await a.bar()).includes("+2 −2"));
+      // What is new in the line is that byte, and no more.
+      expect(
+        await a.nvim.lua(`
+          local namespace = vim.api.nvim_get_namespaces()["claude-code.diff.inline"]
+          for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, namespace, 0, -1, { details = true })) do
+            if mark[4].hl_group == "ClaudeCodeDiffText" then return { mark[3], mark[4].end_col } end
+          end`),
+      ).toEqual([0, 1]);
+    });
+
     test("highlight groups: defaults, the user's own kept, again after a colour scheme", async () => {
       await using a = await Attached.start({ version, ui: UI });
       const path = a.file("main.txt", OLD);

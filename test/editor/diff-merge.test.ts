@@ -17,12 +17,17 @@ for (const version of NEOVIMS) {
   describe(version.name, () => {
     /** A file with unsaved edits of its last line, and a proposal that changes its first. */
     async function start(
-      options: { old?: string; proposal?: string; env?: Record<string, string> } = {},
+      options: {
+        old?: string;
+        edit?: string;
+        proposal?: string;
+        env?: Record<string, string>;
+      } = {},
     ) {
       const a = await Attached.start({ version, ui: UI, ...(options.env && { env: options.env }) });
       const path = a.file("main.txt", options.old ?? OLD);
       const buf = await a.edit(path);
-      await a.nvim.type("GA and mine<Esc>gg");
+      await a.nvim.type(options.edit ?? "GA and mine<Esc>gg");
       await a.attach();
       const proposal = options.proposal ?? NEW;
       const id = await a.propose(path, proposal);
@@ -104,6 +109,29 @@ for (const version of NEOVIMS) {
         expect(await accept()).toBe(NEW);
         await said("your unsaved edits are kept");
         expect(await buffer()).toEqual([OLD.replace("five", "five and mine"), true]);
+      }
+    });
+
+    test("merged, lines that the edits deleted put back: the buffer keeps the edits", async () => {
+      for (const [keys, kept] of [
+        ["gg]cgr", true],
+        ["3Gofour<Esc>", true],
+        ["ggjofour<Esc>", true],
+        ["gggr", false],
+      ] as const) {
+        const { a, said, buffer, accept } = await start({ edit: "4Gdd" });
+        await using _ = a;
+        await a.nvim.type("gm");
+        await said("are in the proposal now");
+        await a.nvim.type(keys);
+        const accepted = await accept();
+        const edited = OLD.replace("four\n", "");
+        const wanted = kept ? [edited, true] : [accepted, false];
+        await eventually("the buffer", async () => {
+          expect(await buffer()).toEqual(wanted);
+          return true;
+        });
+        if (kept) await said("your unsaved edits are kept");
       }
     });
 

@@ -48,11 +48,12 @@ local function stood_on(session, win, line)
 end
 
 ---@param session claude-code.Diff
+---@param list? claude-code.Hunk[] those that there are now, unless others are meant
 ---@return integer? index of the hunk under the cursor
 ---@return integer nearest index of the last one at or above the cursor, 0 if there is none
-function M.current(session)
+function M.current(session, list)
   local win, side = viewed(session)
-  local list = hunks.of(session).list
+  list = list or hunks.of(session).list
   local line = api.nvim_win_get_cursor(win)[1]
   local count = api.nvim_buf_line_count(api.nvim_win_get_buf(win))
   local index = stood_on(session, win, line) or hunks.at(list, side, line, count)

@@ -118,31 +118,60 @@ local function chunks(line, groups, tabstop)
   return result
 end
 
+---@param hunk claude-code.Hunk
+---@return integer first 0-based row of the old lines that are shown
+---@return integer last not included
+local function rows(hunk)
+  return hunk.old - 1, hunk.old - 1 + math.min(hunk.old_count, MOST_LINES)
+end
+
 ---@param session claude-code.Diff
 ---@param hunk claude-code.Hunk
----@return claude-code.Chunk[][] virtual lines
-function M.lines(session, hunk)
-  local known = session.deleted[hunk.old]
-  if known and known.count == hunk.old_count then
-    return known.lines
-  end
-  local first = hunk.old - 1
-  local last = first + math.min(hunk.old_count, MOST_LINES)
-  local coloured = math.min(last, first + COLOURED_LINES)
-  local ok, groups = pcall(groups_of, session.old_buf, first, coloured)
+---@param groups table<integer, table<integer, string>> by row and 0-based byte
+---@return claude-code.Chunk[][]
+local function lines_in(session, hunk, groups)
+  local first, last = rows(hunk)
   local tabstop = vim.bo[session.new_buf].tabstop
   local lines = {}
   for row = first, last - 1 do
-    local line = session.old.lines[row + 1]
-    lines[#lines + 1] = chunks(line, ok and groups[row] or {}, tabstop)
+    lines[#lines + 1] = chunks(session.old.lines[row + 1], groups[row] or {}, tabstop)
   end
   local more = hunk.old_count - #lines
   if more > 0 then
     local text = (" … and %d more deleted lines"):format(more)
     lines[#lines + 1] = { { text, highlights.name("Note") } }
   end
+  return lines
+end
+
+---As many lines as `coloured` returns, at a small part of the cost.
+---@param session claude-code.Diff
+---@param hunk claude-code.Hunk
+---@return claude-code.Chunk[][] virtual lines
+function M.plain(session, hunk)
+  return lines_in(session, hunk, {})
+end
+
+---@param session claude-code.Diff
+---@param hunk claude-code.Hunk
+---@return claude-code.Chunk[][] virtual lines
+function M.coloured(session, hunk)
+  local known = session.deleted[hunk.old]
+  if known and known.count == hunk.old_count then
+    return known.lines
+  end
+  local first, last = rows(hunk)
+  local stop = math.min(last, first + COLOURED_LINES)
+  local ok, groups = pcall(groups_of, session.old_buf, first, stop)
+  local lines = lines_in(session, hunk, ok and groups or {})
   session.deleted[hunk.old] = { count = hunk.old_count, lines = lines }
   return lines
+end
+
+---@param hunk claude-code.Hunk
+---@return integer count of virtual lines
+function M.height(hunk)
+  return math.min(hunk.old_count, MOST_LINES + 1)
 end
 
 return M

@@ -8,6 +8,7 @@ local path = require("claude-code.editor.path")
 local quiet = require("claude-code.editor.diff.quiet")
 local say = require("claude-code.editor.say")
 local screen = require("claude-code.editor.diff.screen")
+local winbar = require("claude-code.editor.diff.winbar")
 
 local M = {}
 
@@ -26,12 +27,6 @@ local function emit(event, session)
     client = session.client,
     path = session.new_path,
   })
-end
-
-local function refresh()
-  if shown and not shown.outcome then
-    screen.refresh(shown)
-  end
 end
 
 ---@param session claude-code.Diff
@@ -56,7 +51,7 @@ local function accept(session, busy)
   if session.outcome then
     return false
   elseif not freshness.may_accept(session) then
-    screen.catch_up(session)
+    screen.update(session)
     return false
   elseif not session:is_prepared() then
     return finish(session, "accepted", busy)
@@ -80,7 +75,7 @@ local function on_screen(session, act)
   return function()
     if session == shown and not session.outcome then
       act(session, vim.v.count1)
-      refresh()
+      screen.update(session)
     end
   end
 end
@@ -316,7 +311,10 @@ function M.open(params)
   session.series, session.number = series, series.total
   waiting[#waiting + 1] = session
   local failure = #waiting == 1 and advance() or nil
-  refresh()
+  if shown then
+    -- It tells how many wait.
+    winbar.show(shown)
+  end
   if failure then
     return nil, ("cannot show the change of %s: %s"):format(path.base(params.new_path), failure)
   end

@@ -1,5 +1,6 @@
---- Colours and virtual lines that make a diff of one buffer.
-local api = vim.api
+--- Colours and virtual lines that make a diff of one buffer. The virtual lines get the colours of
+--- their text near what is on screen only: to find them for a whole file may take seconds.
+local api, fn = vim.api, vim.fn
 local deleted = require("claude-code.editor.diff.deleted")
 local highlights = require("claude-code.editor.diff.highlights")
 local hunks = require("claude-code.editor.diff.hunks")
@@ -12,7 +13,13 @@ local LINE_PRIORITY, TEXT_PRIORITY = 50, 60
 ---Within longer lines and hunks nobody sees what changed in a line anyway; bytes and lines.
 local LONGEST_LINE, LONGEST_HUNK = 2000, 200
 
+local CAN_SCROLL = fn.has("nvim-0.11") == 1
+
 local M = {}
+
+---@class claude-code.Drawing
+---@field known claude-code.HunkCache what it shows
+---@field plain table<integer, integer> marks of virtual lines without their colours, by the hunk's index
 
 ---@param text string
 ---@param byte integer 1-based
@@ -33,7 +40,7 @@ local function changed_part(old, new)
   while head < shortest and old:byte(head + 1) == new:byte(head + 1) do
     head = head + 1
   end
-  while not begins(new, head + 1) do
+  while head > 0 and not begins(new, head + 1) do
     head = head - 1
   end
   local tail = 0
@@ -83,40 +90,83 @@ end
 
 ---@param session claude-code.Diff
 ---@param hunk claude-code.Hunk
-local function show_deleted(session, hunk)
+---@param lines claude-code.Chunk[][]
+---@param id? integer of the mark that it takes the place of
+---@return integer id
+local function mark_deleted(session, hunk, lines, id)
   local row = hunk.new_count > 0 and hunk.new - 1 or hunk.new
   local count = api.nvim_buf_line_count(session.new_buf)
-  local mark = { virt_lines = deleted.lines(session, hunk), virt_lines_above = row < count }
-  if vim.fn.has("nvim-0.11") == 1 then
-    mark.virt_lines_overflow = "scroll"
-  end
-  api.nvim_buf_set_extmark(session.new_buf, NAMESPACE, math.min(row, count - 1), 0, mark)
+  local mark = { id = id, virt_lines = lines, virt_lines_above = row < count }
+  mark.virt_lines_overflow = CAN_SCROLL and "scroll" or nil
+  return api.nvim_buf_set_extmark(session.new_buf, NAMESPACE, math.min(row, count - 1), 0, mark)
 end
 
----Draws all anew.
 ---@param session claude-code.Diff
----@return integer line of the first change, 1 if there is none
-function M.show(session)
+---@param known claude-code.HunkCache
+local function draw(session, known)
   api.nvim_buf_clear_namespace(session.new_buf, NAMESPACE, 0, -1)
-  local list = hunks.of(session).list
-  for _, hunk in ipairs(list) do
+  session.drawn = { known = known, plain = {} }
+  for i, hunk in ipairs(known.list) do
     if hunk.new_count > 0 then
       mark_new(session, hunk)
     end
     if hunk.old_count > 0 then
-      show_deleted(session, hunk)
+      session.drawn.plain[i] = mark_deleted(session, hunk, deleted.plain(session, hunk))
     end
   end
+end
+
+---@param session claude-code.Diff
+---@param win integer
+local function colour_in(session, win)
+  local drawn = session.drawn --[[@as claude-code.Drawing]]
+  local list, margin = drawn.known.list, api.nvim_win_get_height(win)
+  local first = hunks.before(list, "new", fn.line("w0", win) - margin)
+  for i = math.max(first, 1), hunks.before(list, "new", fn.line("w$", win) + margin) do
+    if drawn.plain[i] then
+      mark_deleted(session, list[i], deleted.coloured(session, list[i]), drawn.plain[i])
+      drawn.plain[i] = nil
+    end
+  end
+end
+
+---Gives virtual lines near what is on screen the colours of their text.
+---@param session claude-code.Diff
+function M.colour(session)
+  local drawn = session.drawn
+  -- After an edit all is drawn anew soon; by now the hunks may be elsewhere.
+  if not drawn or drawn.known.tick ~= api.nvim_buf_get_changedtick(session.new_buf) then
+    return
+  end
+  for _, win in ipairs(fn.win_findbuf(session.new_buf)) do
+    colour_in(session, win)
+  end
+end
+
+---Draws all anew if it was edited.
+---@param session claude-code.Diff
+function M.show(session)
+  local known = hunks.of(session)
+  if not session.drawn or session.drawn.known ~= known then
+    draw(session, known)
+  end
+  M.colour(session)
+end
+
+---@param session claude-code.Diff
+---@return integer line of the first change, 1 if there is none
+function M.first_line(session)
+  local first = hunks.of(session).list[1]
   local count = api.nvim_buf_line_count(session.new_buf)
-  return list[1] and math.min(hunks.span(list[1], "new"), count) or 1
+  return first and math.min(hunks.span(first, "new"), count) or 1
 end
 
 ---@param session claude-code.Diff
 ---@return integer count of virtual lines above the first line
 function M.above_first(session)
   local first = hunks.of(session).list[1]
-  local on_top = first and hunks.span(first, "new") == 1 and first.old_count > 0
-  return on_top and #deleted.lines(session, first) or 0
+  local on_top = first and hunks.span(first, "new") == 1
+  return on_top and deleted.height(first) or 0
 end
 
 return M

@@ -77,15 +77,16 @@ local function build(session, except)
   error(message, 0)
 end
 
----Counts and colours as the proposal is now.
+---Counts and colours as the proposal is now, if it is on screen.
 ---@param session claude-code.Diff
-local function update(session)
-  local hunks = require("claude-code.editor.diff.hunks")
-  hunks.of(session)
+function M.update(session)
+  if not session:is_shown() then
+    return
+  end
   if session.place.layout.refresh then
     session.place.layout.refresh(session)
   end
-  winbar.show(session)
+  winbar.update(session)
 end
 
 ---Every way of leaving the diff that is no accept rejects it.
@@ -114,7 +115,7 @@ end
 ---@param session claude-code.Diff
 ---@param decide claude-code.DiffDecisions
 local function look_at_file(session, decide)
-  if session.outcome or not session.place or not session:is_prepared() then
+  if not session:is_shown() then
     return
   end
   local written, changed = freshness.look(session)
@@ -123,7 +124,7 @@ local function look_at_file(session, decide)
     hush(session, decide)
   end
   if changed then
-    update(session)
+    M.update(session)
     freshness.tell(session)
   end
 end
@@ -150,9 +151,7 @@ local function watch(session, decide)
   api.nvim_create_autocmd({ "CursorMoved", "CursorMovedI", "WinResized" }, {
     group = group,
     callback = function()
-      if session.place and not session.outcome then
-        winbar.show(session)
-      end
+      winbar.show(session)
     end,
   })
   api.nvim_create_autocmd({ "BufWritePost", "BufModifiedSet", "FileChangedShellPost" }, {
@@ -164,7 +163,7 @@ local function watch(session, decide)
   end
   write.attach(session, group, decide.write)
   live.follow(session, function()
-    update(session)
+    M.update(session)
   end)
   watchdog = assert(vim.uv.new_timer())
   watchdog:start(WATCHDOG_MS, WATCHDOG_MS, look_around)
@@ -252,20 +251,6 @@ function M.show(session, decide)
   end
   touch()
   return focused
-end
-
----The file on disk has become another.
----@param session claude-code.Diff
-function M.catch_up(session)
-  if session.place then
-    update(session)
-  end
-end
-
----The series has become longer.
----@param session claude-code.Diff
-function M.refresh(session)
-  winbar.show(session)
 end
 
 ---Is the cursor in the diff on screen?

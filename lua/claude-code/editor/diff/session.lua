@@ -3,7 +3,7 @@ local api = vim.api
 local path = require("claude-code.editor.path")
 local text = require("claude-code.editor.diff.text")
 
----Beyond this size, in bytes, a side gets no syntax highlighting: parsing would freeze the editor.
+---A side beyond this size, in bytes, gets no syntax highlighting: parsing would freeze the editor.
 local HIGHLIGHT_LIMIT = 512 * 1024
 
 ---What an edit of the proposal needs from the file's own buffer, as no ftplugin runs.
@@ -37,14 +37,16 @@ local EDITING_OPTIONS = {
 ---@field old claude-code.Text the file on disk; one empty line if there is none
 ---@field old_text? string its lines joined, for hunks.lua
 ---@field hunk_cache? claude-code.HunkCache
----@field deleted table<integer, { count: integer, lines: claude-code.Chunk[][] }> by first old line
+---@field overview? claude-code.Overview what the bars tell of it, as it was last looked at
+---@field drawn? claude-code.Drawing its colours and virtual lines in the inline layout
+---@field deleted table<integer, { count: integer, lines: claude-code.Chunk[][] }> coloured ones, by first
+--- old line
 ---@field number integer which of its series
 ---@field series { total: integer } those that wait together, until none waits
 ---@field differs boolean the proposal's lines differ from the file's, not just their ends
 ---@field merge? claude-code.Merge the last merge with unsaved edits
 ---@field mixed boolean the proposal's lines keep their CR, so the old file's must do so, or lines
 --- of it that are put in there would lose theirs
----@field size integer bytes of the proposal
 ---@field outcome? claude-code.DiffOutcome set once
 ---@field exists boolean the old file was there when the diff was shown
 ---@field unsaved boolean a buffer holds edits of the file that are not on disk
@@ -100,7 +102,6 @@ function M.new(params)
     overtaken = false,
     agreed = false,
     told = {},
-    size = #params.contents,
     deleted = {},
     number = 1,
     series = { total = 1 },
@@ -142,9 +143,9 @@ end
 ---Colours without FileType autocommands: no language server, linter or formatter may attach.
 ---@param buf integer
 ---@param filetype string
----@param size integer bytes
-local function highlight(buf, filetype, size)
+local function highlight(buf, filetype)
   vim.bo[buf].filetype = filetype
+  local size = api.nvim_buf_get_offset(buf, api.nvim_buf_line_count(buf))
   if filetype == "" or size > HIGHLIGHT_LIMIT then
     return
   end
@@ -190,6 +191,12 @@ function Session:is_prepared()
   return self.old_buf ~= nil
     and api.nvim_buf_is_loaded(self.old_buf)
     and api.nvim_buf_is_loaded(self.new_buf)
+end
+
+---Is it on screen, undecided, with all it is made of?
+---@return boolean
+function Session:is_shown()
+  return self.place ~= nil and not self.outcome and self:is_prepared()
 end
 
 ---@param self claude-code.Diff
@@ -247,8 +254,8 @@ function Session:prepare()
   self.old_buf = scratch(old, self.old.lines, self.old_path)
   self.new_buf = scratch(prefix .. " (proposed)", self.proposal.lines, self.new_path)
   local filetype = filetype_of(self, self.proposal.lines)
-  highlight(self.old_buf, filetype, self.size)
-  highlight(self.new_buf, filetype, self.size)
+  highlight(self.old_buf, filetype)
+  highlight(self.new_buf, filetype)
   vim.bo[self.old_buf].modifiable = false
   vim.bo[self.new_buf].buftype = "acwrite"
   vim.bo[self.new_buf].readonly = false

@@ -3,6 +3,7 @@
 local api = vim.api
 local choice = require("claude-code.editor.diff.choice")
 local highlights = require("claude-code.editor.diff.highlights")
+local hunks = require("claude-code.editor.diff.hunks")
 local keys = require("claude-code.editor.diff.keys")
 local merge = require("claude-code.editor.diff.merge")
 local path = require("claude-code.editor.path")
@@ -13,6 +14,20 @@ local WIDE = 80
 local M = {}
 
 ---@alias claude-code.BarPart { [1]: string, [2]: string } text and highlight group
+
+---What is found by looking through the whole proposal.
+---@class claude-code.Overview
+---@field hunks claude-code.HunkCache
+---@field accepted integer hunks accepted by themselves
+---@field conflicts boolean marks of conflicts are left
+
+---What the bars have to tell, as far as there is room for it.
+---@class claude-code.BarContent
+---@field session claude-code.Diff
+---@field warnings claude-code.BarPart[]
+---@field figures claude-code.BarPart[] of lines; none until they are known
+---@field count claude-code.BarPart[] which hunk of how many; none if nothing differs
+---@field hints claude-code.BarHint[]
 
 ---@param text string
 ---@return string with nothing special to 'winbar'
@@ -38,60 +53,66 @@ local function width(parts)
 end
 
 ---@param session claude-code.Diff
----@param parts claude-code.BarPart[] receives what there is to warn of
-local function add_warning(session, parts)
+---@return claude-code.BarPart[]
+local function warnings(session)
+  local parts = {}
   if session.overtaken then
-    parts[#parts + 1] = { " written since proposed ", "Warning" }
+    parts[1] = { " written since proposed ", "Warning" }
   end
-  if merge.has_conflicts(session) then
+  if session.overview and session.overview.conflicts then
     parts[#parts + 1] = { " conflicts are left ", "Warning" }
   elseif session.unsaved and merge.is_done(session) then
     parts[#parts + 1] = { " with your unsaved edits ", "Note" }
   elseif session.unsaved then
     parts[#parts + 1] = { " without your unsaved edits ", "Warning" }
   end
+  return parts
 end
 
 ---How much a bar tells beside the keys: all; the old side's file without that it is on disk; nothing
 ---there, as the other bar has it too; not even which hunk.
 ---@alias claude-code.BarDetail "full"|"name"|"figures"|"least"
 
----@param session claude-code.Diff
+---@param content claude-code.BarContent
 ---@param detail claude-code.BarDetail
 ---@return claude-code.BarPart[]
-local function of_old(session, detail)
-  local parts = {}
+local function of_old(content, detail)
+  local session, parts = content.session, {}
   if detail == "full" or detail == "name" then
     parts[1] = { (" %s "):format(path.base(session.old_path)), "File" }
   end
   if detail == "full" then
     parts[2] = { session.exists and "(on disk) " or "(new file) ", "Note" }
   end
-  add_warning(session, parts)
-  return parts
+  return vim.list_extend(parts, content.warnings)
+end
+
+---@param known claude-code.HunkCache
+---@return claude-code.BarPart[]
+local function figures(known)
+  return {
+    { ("+%d "):format(known.added), "Added" },
+    { ("−%d "):format(known.removed), "Removed" },
+  }
 end
 
 ---@param session claude-code.Diff
----@param parts claude-code.BarPart[] receives the figures, once they are known
----@param detail claude-code.BarDetail
-local function add_figures(session, parts, detail)
-  local known = session.hunk_cache
-  if not known then
-    return
+---@param list claude-code.Hunk[]
+---@return claude-code.BarPart[]
+local function count(session, list)
+  if #list == 0 then
+    return {}
   end
-  parts[#parts + 1] = { ("+%d "):format(known.added), "Added" }
-  parts[#parts + 1] = { ("−%d "):format(known.removed), "Removed" }
-  if #known.list > 0 and detail ~= "least" then
-    local _, nearest = choice.current(session)
-    parts[#parts + 1] = { (" hunk %d/%d "):format(math.max(nearest, 1), #known.list), "Count" }
-  end
+  local _, nearest = choice.current(session, list)
+  return { { (" hunk %d/%d "):format(math.max(nearest, 1), #list), "Count" } }
 end
 
----@param session claude-code.Diff
+---@param content claude-code.BarContent
 ---@param detail claude-code.BarDetail
 ---@param cells integer
 ---@return claude-code.BarPart[]
-local function of_new(session, detail, cells)
+local function of_new(content, detail, cells)
+  local session = content.session
   local series, parts = session.series, { { " ", "Note" } }
   if series.total > 1 then
     parts[#parts + 1] = { ("[%d/%d] "):format(session.number, series.total), "Count" }
@@ -101,11 +122,11 @@ local function of_new(session, detail, cells)
     parts[#parts + 1] = { session.exists and " (proposed)" or " (new file)", "Note" }
   end
   parts[#parts + 1] = { " ", "Note" }
-  add_figures(session, parts, detail)
-  if #session.place.windows == 1 then
-    add_warning(session, parts)
+  vim.list_extend(parts, content.figures)
+  if detail ~= "least" then
+    vim.list_extend(parts, content.count)
   end
-  return parts
+  return #session.place.windows == 1 and vim.list_extend(parts, content.warnings) or parts
 end
 
 ---@class claude-code.BarHint
@@ -117,16 +138,16 @@ end
 ---@param session claude-code.Diff
 ---@return claude-code.BarHint[]
 local function hints(session)
-  local accepted = session.hunk_cache and choice.accepted(session) or 0
-  local accept = "accept"
-  if accepted > 0 then
-    accept = ("accept %d of %d hunks"):format(accepted, #session.hunk_cache.list)
+  local overview, accept = session.overview, "accept"
+  local hunk_count = overview and #overview.hunks.list or 0
+  if overview and overview.accepted > 0 then
+    accept = ("accept %d of %d hunks"):format(overview.accepted, hunk_count)
   end
   local list = { { accept, "accept" }, { "reject", "reject" } }
   if session.unsaved and not session.merge then
     list[#list + 1] = { "merge your edits", "merge" }
   end
-  if session.hunk_cache and #session.hunk_cache.list > 1 then
+  if hunk_count > 1 then
     list[#list + 1] = { "accept/drop hunk", "accept_hunk", "drop_hunk" }
     list[#list + 1] = { "move", "next_hunk", "previous_hunk" }
   end
@@ -155,12 +176,12 @@ local function of_hint(hint, labelled)
 end
 
 ---The hints as pieces that stay whole: the first one is how to accept and how to reject.
----@param session claude-code.Diff
+---@param content claude-code.BarContent
 ---@param labels number how many hints say what they do, the most important first
 ---@return claude-code.BarPart[][]
-local function pieces(session, labels)
+local function pieces(content, labels)
   local list = {}
-  for i, hint in ipairs(hints(session)) do
+  for i, hint in ipairs(content.hints) do
     list[i] = of_hint(hint, i <= labels)
   end
   vim.list_extend(list[1], table.remove(list, 2))
@@ -208,28 +229,28 @@ local FITS = {
   { labels = 0, detail = "least", needed = 1 },
 }
 
----@param session claude-code.Diff
+---@param content claude-code.BarContent
 ---@param win integer
 ---@param detail claude-code.BarDetail
 ---@return claude-code.BarPart[]
-local function information(session, win, detail)
-  if api.nvim_win_get_buf(win) == session.old_buf then
-    return of_old(session, detail)
+local function information(content, win, detail)
+  if api.nvim_win_get_buf(win) == content.session.old_buf then
+    return of_old(content, detail)
   end
-  return of_new(session, detail, api.nvim_win_get_width(win))
+  return of_new(content, detail, api.nvim_win_get_width(win))
 end
 
----@param session claude-code.Diff
+---@param content claude-code.BarContent
 ---@param wins integer[]
 ---@param fit claude-code.BarFit
 ---@return string[]? bars one per window; nil if they have no room for the keys
-local function bars(session, wins, fit)
+local function bars(content, wins, fit)
   local texts, rooms = {}, {}
   for i, win in ipairs(wins) do
-    texts[i] = information(session, win, fit.detail)
+    texts[i] = information(content, win, fit.detail)
     rooms[i] = api.nvim_win_get_width(win) - width(texts[i])
   end
-  local list = pieces(session, fit.labels)
+  local list = pieces(content, fit.labels)
   local shares = share(list, rooms, fit.needed)
   if not shares and fit == FITS[#FITS] then
     -- Rather a cut file name than no key.
@@ -259,18 +280,32 @@ local function shown(session)
   return wins
 end
 
----Brings the bars up to date.
 ---@param session claude-code.Diff
+---@return claude-code.BarContent
+local function content_of(session)
+  local known = session.overview and session.overview.hunks
+  return {
+    session = session,
+    warnings = warnings(session),
+    figures = known and figures(known) or {},
+    count = known and count(session, known.list) or {},
+    hints = hints(session),
+  }
+end
+
+---Brings the bars up to date with the cursor, and with the windows' sizes. Of the proposal they
+---tell what was found last: to look through a big one takes too long for each key.
+---@param session claude-code.Diff nothing happens unless it is on screen
 function M.show(session)
-  -- With one of its buffers gone it is about to end.
-  local wins = session:is_prepared() and shown(session) or {}
+  local wins = session:is_shown() and shown(session) or {}
   if #wins == 0 then
     return
   end
+  local content = content_of(session)
   local texts = vim
     .iter(FITS)
     :map(function(fit)
-      return bars(session, wins, fit)
+      return bars(content, wins, fit)
     end)
     :next()
   for i, win in ipairs(wins) do
@@ -278,6 +313,17 @@ function M.show(session)
       api.nvim_set_option_value("winbar", texts[i], { win = win, scope = "local" })
     end
   end
+end
+
+---Looks through the proposal, and brings the bars up to date.
+---@param session claude-code.Diff with its buffers
+function M.update(session)
+  session.overview = {
+    hunks = hunks.of(session),
+    accepted = choice.accepted(session),
+    conflicts = merge.has_conflicts(session),
+  }
+  M.show(session)
 end
 
 return M

@@ -38,7 +38,8 @@ function M.open(session, except)
   session.place = place
   vim.wo[win][0].winfixbuf = false
   vim.wo[win][0].foldenable = false
-  api.nvim_win_set_cursor(win, { marks.show(session), 0 })
+  api.nvim_win_set_cursor(win, { marks.first_line(session), 0 })
+  marks.show(session)
   M.reveal(session)
   return place
 end
@@ -114,6 +115,14 @@ function M.attach(session)
       vim.schedule(function()
         drop_needless_spare(session)
       end)
+    end,
+  })
+  api.nvim_create_autocmd("WinScrolled", {
+    group = place.group,
+    callback = function()
+      if session:is_shown() then
+        marks.colour(session)
+      end
     end,
   })
   api.nvim_create_autocmd("WinClosed", {
