@@ -4,7 +4,7 @@ end
 vim.g.loaded_claude_code = true
 
 if vim.fn.has("nvim-0.10") == 0 then
-  local text = "claude-code.nvim: needs Neovim 0.10 or newer; this is an older one"
+  local text = "claude-code.nvim needs Neovim 0.10 or newer"
   vim.api.nvim_echo({ { text, "WarningMsg" } }, true, {})
   return
 end

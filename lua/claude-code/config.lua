@@ -543,10 +543,10 @@ function M.setup(given)
   local problems
   current, problems = t.resolve(M.options, given)
   if #problems > 0 then
-    require("claude-code.notify").error(
-      "setup() got options it cannot use (the rest is in effect; see :help claude-code-options):\n  "
-        .. table.concat(problems, "\n  ")
-    )
+    local text =
+      "%d option%s cannot be used:\n  %s\nThe others are in effect; see :help claude-code-options"
+    local list = table.concat(problems, "\n  ")
+    require("claude-code.notify").error(text:format(#problems, #problems == 1 and "" or "s", list))
   end
   return problems
 end

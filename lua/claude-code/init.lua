@@ -6,7 +6,7 @@ local M = {}
 ---@param opts? claude-code.UserConfig
 function M.setup(opts)
   if vim.fn.has("nvim-0.10") == 0 then
-    local text = "claude-code.nvim: needs Neovim 0.10 or newer; this is an older one"
+    local text = "claude-code.nvim needs Neovim 0.10 or newer"
     vim.api.nvim_echo({ { text, "ErrorMsg" } }, true, {})
     return
   end

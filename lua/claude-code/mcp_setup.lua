@@ -60,6 +60,13 @@ local function report(code, out, err)
   end
 end
 
+--- What is said when it was done; the steps were read before.
+---@type table<claude-code.SetupCommand, string>
+local DONE = {
+  ["install-hooks"] = "set up for Claude sessions from now on; :ClaudeUninstallMCP undoes it",
+  ["uninstall-hooks"] = "the project is as it was without us",
+}
+
 ---@param plan string
 ---@return boolean is there anything to do?
 local function has_steps(plan)
@@ -87,12 +94,19 @@ local function converse(command, question, choices, options)
     end
     local labels = table.concat(choices, "\n")
     local answer = vim.fn.confirm(plan .. "\n\n" .. question, labels, #choices, "Question")
+    -- The dialog has scrolled the screen, for which Neovim would ask for Enter.
+    vim.cmd.redraw()
     local chosen = options[choices[answer]]
-    if chosen then
-      run(path, command, vim.list_extend({ "--yes" }, chosen), report)
-    else
-      notify.info("nothing was changed")
+    if not chosen then
+      return notify.info("nothing was changed")
     end
+    run(path, command, vim.list_extend({ "--yes" }, chosen), function(status, out, complaint)
+      if status ~= 0 then
+        return report(status, out, complaint)
+      end
+      require("claude-code.log").info("%s: %s", command, out)
+      notify.info(DONE[command])
+    end)
   end)
 end
 
@@ -108,13 +122,15 @@ local function look_after_executable()
   )
 end
 
+local WITH_SECTION = "Yes &and a section in CLAUDE.md"
+
 function M.install()
   if not is_attended() then
     return look_after_executable()
   end
-  converse("install-hooks", "Set this project up?", { "&Yes", "Yes, with &CLAUDE.md", "&No" }, {
+  converse("install-hooks", "Set this project up?", { "&Yes", WITH_SECTION, "&No" }, {
     ["&Yes"] = {},
-    ["Yes, with &CLAUDE.md"] = { "--claude-md" },
+    [WITH_SECTION] = { "--claude-md" },
   })
 end
 

@@ -129,13 +129,13 @@ describe.each(NEOVIMS)("in $name", (version) => {
       expect(await lastSaid()).toContain("nothing was changed");
       const [question] = await project.neovim.lua<string[]>("return _G.asked");
       expect(question).toContain(`change ${settings()}`);
-      expect(question).toContain("|&Yes\nYes, with &CLAUDE.md\n&No");
+      expect(question).toContain("|&Yes\nYes &and a section in CLAUDE.md\n&No");
       expect(readFileSync(settings(), "utf8")).toBe('{"mine": true}');
     });
 
     test("yes sets up, with this Neovim's address; again there is nothing to do; and back", async () => {
       await project.neovim.command("ClaudeInstallMCP");
-      expect(await lastSaid()).toContain("Done.");
+      expect(await lastSaid()).toContain("set up for Claude");
       expect(readFileSync(settings(), "utf8")).toContain("hook stop");
       const address = await project.neovim.lua("return vim.v.servername");
       expect(readFileSync(project.path(".nvim-claude/nvim-server"), "utf8")).toBe(`${address}\n`);
@@ -148,7 +148,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
 
       await project.neovim.lua("_G.said = {}");
       await project.neovim.command("ClaudeUninstallMCP");
-      expect(await lastSaid()).toContain("Done.");
+      expect(await lastSaid()).toContain("the project is as it was");
       expect(readFileSync(settings(), "utf8")).toBe('{"mine": true}');
       expect(existsSync(project.path(".nvim-claude"))).toBe(false);
     });
@@ -156,11 +156,11 @@ describe.each(NEOVIMS)("in $name", (version) => {
     test("with CLAUDE.md on request", async () => {
       await project.neovim.lua("_G.answer = 2");
       await project.neovim.command("ClaudeInstallMCP");
-      expect(await lastSaid()).toContain("Done.");
+      expect(await lastSaid()).toContain("set up for Claude");
       expect(readFileSync(project.path("CLAUDE.md"), "utf8")).toContain("## LSP Diagnostics");
       await project.neovim.lua("_G.said, _G.answer = {}, 1");
       await project.neovim.command("ClaudeUninstallMCP");
-      expect(await lastSaid()).toContain("Done.");
+      expect(await lastSaid()).toContain("the project is as it was");
       expect(existsSync(project.path("CLAUDE.md"))).toBe(false);
     });
 

@@ -97,7 +97,7 @@ onEachNeovim((session) => {
         "edit new.txt | ClaudeAtMention",
         /new\.txt is not on disk/,
       ],
-      ["a private file", "ClaudeAtMention .env", /\.env is private.*privacy\.patterns/],
+      ["a private file", "ClaudeAtMention .env", /\.env is private: `!\.env` in privacy\.patterns/],
       ["a link to a private file", "ClaudeAtMention innocent.txt", /innocent\.txt is private/],
       ["the workspace itself", "ClaudeAtMention .", /is the workspace itself/],
       ["a range and a path", "1,2ClaudeAtMention main.lua", /leave out the range/],

@@ -49,14 +49,16 @@ describe.each(NEOVIMS)("setup() in $name", (version) => {
   test.each(PROBLEMS)("%s is reported by name", async (options, message) => {
     const said = await setup(options);
     expect(said).toHaveLength(1);
-    expect(said[0]?.split("\n  ").slice(1)).toEqual([message]);
+    const [first, ...rest] = said[0]?.split("\n") ?? [];
+    expect(first).toEndWith("1 option cannot be used:");
+    expect(rest).toEqual([`  ${message}`, expect.stringContaining(":help claude-code-options")]);
   });
 
   test("all problems come in one message, and the valid rest is used", async () => {
     const said = await setup(`{ lgo = 1, selection = { enabled = 3, debounce_ms = 50 } }`);
     expect(said).toHaveLength(1);
-    expect(said[0]).toStartWith("claude-code.nvim: setup() got options it cannot use");
-    expect(said[0]?.split("\n")).toHaveLength(3);
+    expect(said[0]).toStartWith("claude-code.nvim: 2 options cannot be used:");
+    expect(said[0]?.split("\n")).toHaveLength(4);
     expect(await neovim.lua(`return require("claude-code.config").get().selection`)).toEqual({
       enabled: true,
       debounce_ms: 50,

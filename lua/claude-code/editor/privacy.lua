@@ -149,10 +149,7 @@ M.UNNAMED_REFUSAL =
 ---@return string
 function M.refusal(path)
   local base = require("claude-code.editor.path").base(path)
-  return ("%s is private: Claude is not told of it (option privacy.patterns; `!%s` there lifts it)"):format(
-    base,
-    base
-  )
+  return ("%s is private: `!%s` in privacy.patterns would let Claude see it"):format(base, base)
 end
 
 ---Begins anew with the options as they are.

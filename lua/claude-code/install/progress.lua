@@ -1,18 +1,8 @@
---- Shows how far a download is: one short line at a time, which cannot cause a hit-enter prompt and
---- is not kept among the messages.
+--- Shows how far a download is, one short line at a time.
 local M = {}
 
 --- Percent between two lines. Without a person watching, lines would only fill a log.
 local STEP, STEP_HEADLESS = 1, 25
-
----@param text string
-local function show(text)
-  if #vim.api.nvim_list_uis() == 0 then
-    io.stderr:write(text .. "\n")
-    return
-  end
-  vim.api.nvim_echo({ { text:sub(1, math.max(1, vim.o.columns - 15)) } }, false, {})
-end
 
 ---@param total integer bytes
 ---@return fun(bytes: integer)
@@ -23,8 +13,8 @@ function M.new(total)
     local step = #vim.api.nvim_list_uis() == 0 and STEP_HEADLESS or STEP
     if percent - shown >= step then
       shown = percent - percent % step
-      local text = "claude-code.nvim: %d %% of %.0f MB downloaded"
-      show(text:format(percent, total / 1e6))
+      local text = "%d %% of %.0f MB downloaded"
+      require("claude-code.notify").progress(text:format(percent, total / 1e6))
     end
   end
 end

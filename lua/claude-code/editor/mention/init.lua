@@ -95,7 +95,7 @@ end
 local function why_nobody()
   local server = require("claude-code.server")
   if server.state == "stopped" or server.state == "failed" then
-    return "the server is not running (:ClaudeCodeStart), so Claude cannot be told"
+    return "the server is not running: :ClaudeCodeStart starts it"
   elseif #server.clients == 0 and patience() == 0 then
     return "Claude is not connected: start claude in this project, or type /ide in it"
   end

@@ -47,7 +47,7 @@ local function why_not(name)
   end
   local stat, short = vim.uv.fs_stat(name), fn.fnamemodify(name, ":~:.")
   if not stat then
-    return short .. " is not on disk, where Claude would read it: write it first"
+    return short .. " is not on disk: write it first, for Claude reads it there"
   elseif stat.type ~= "file" and stat.type ~= "directory" then
     return ("%s is no regular file (%s)"):format(short, stat.type)
   elseif vim.tbl_contains(require("claude-code.workspace").folders(), name) then

@@ -1,0 +1,133 @@
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { eventually } from "../support/eventually";
+import { NEOVIMS, TestNeovim } from "../support/neovim";
+
+/*
+ * Messages in Neovim's own message line: none asks for Enter, since Neovim answers nobody while it
+ * does; the whole text is in :messages and in the log, and what fits on screen.
+ */
+
+/** The options that decide how much room there is. */
+const SURROUNDINGS: [name: string, width: number, options: string][] = [
+  ["40 columns", 40, ""],
+  ["80 columns", 80, ""],
+  ["150 columns", 150, ""],
+  ["a ruler in the same line", 80, "set laststatus=0 ruler"],
+  ["three lines for messages", 40, "set cmdheight=3"],
+  ["no line for messages", 40, "set cmdheight=0"],
+  ["'shortmess' without T", 80, "set shortmess-=T"],
+];
+
+const SETUP = `{
+  auto_start = false,
+  terminal = { command = "claude-that-is-nowhere" },
+  autostart = true,
+  selection = { enabled = "if a file is open that I would like Claude to know of" },
+}`;
+
+/** What is typed, and the whole of what is said. */
+const SAID: [keys: string, message: string][] = [
+  [
+    ":ClaudeCodeSend words<CR>",
+    "no Claude runs in a terminal of this Neovim; :ClaudeCode starts one",
+  ],
+  [
+    ":ClaudeCode<CR>",
+    "the Claude CLI `claude-that-is-nowhere` is not on $PATH; run `npm install -g " +
+      "@anthropic-ai/claude-code`, or name it in terminal.command",
+  ],
+  [
+    ":ClaudeAtMention .env src/long.lua nosuch<CR>",
+    ".env is private: `!.env` in privacy.patterns would let Claude see it; src/long.lua is not " +
+      "on disk: write it first, for Claude reads it there; nosuch is not on disk: write it first, " +
+      "for Claude reads it there",
+  ],
+];
+const STARTUP = "autostart: unknown option; did you mean auto_start?";
+
+describe.each(NEOVIMS)("messages in $name", (version) => {
+  /** Throws while Neovim waits for Enter, when it would answer nothing else. */
+  const expectNoPrompt = async (neovim: TestNeovim) => {
+    const { mode } = await neovim.request<{ mode: string }>("nvim_get_mode", []);
+    if (mode.startsWith("r")) throw new Error("Neovim asks for Enter");
+  };
+  const kept = async (neovim: TestNeovim, message: string) => {
+    const bare = (text: string) => text.replaceAll(/\s+/g, "");
+    await eventually(`"${message}" in :messages`, async () => {
+      await expectNoPrompt(neovim);
+      const messages = await neovim.command("messages");
+      if (!bare(messages).includes(bare(message))) throw new Error(messages);
+    });
+    await expectNoPrompt(neovim);
+  };
+  const log = (neovim: TestNeovim) =>
+    readFileSync(join(neovim.home, ".local/state/nvim/claude-code.log"), "utf8");
+  const start = (width: number, options: string) =>
+    TestNeovim.start({
+      version,
+      ui: { width, height: 20 },
+      setup: SETUP,
+      env: { PATH: "/usr/bin:/bin" },
+      args: options ? ["--cmd", options] : [],
+    });
+
+  test.each(SURROUNDINGS)("with %s none asks for Enter", async (_name, width, options) => {
+    await using neovim = await start(width, options);
+    await kept(neovim, STARTUP);
+    for (const [keys, message] of SAID) {
+      await neovim.type(keys);
+      await kept(neovim, message);
+      expect(log(neovim)).toContain(message);
+    }
+  });
+
+  test("an error looks like one, and says where the rest of it is", async () => {
+    await using neovim = await start(80, "");
+    await kept(neovim, STARTUP);
+    const [line, attribute, plain] = await neovim.lua<[string, number, number]>(`
+      local line = ""
+      for column = 1, vim.o.columns do
+        line = line .. vim.fn.screenstring(vim.o.lines, column)
+      end
+      local attribute = vim.fn.screenattr(vim.o.lines, 1)
+      return { vim.trim(line), attribute, vim.fn.screenattr(vim.o.lines, vim.o.columns) }`);
+    expect(line).toStartWith("2 options cannot be used: autostart: unknown option");
+    expect(line).toEndWith("… (:messages)");
+    expect(attribute).not.toBe(plain);
+    const error = await neovim.lua<number>(`
+      vim.cmd("redraw | echohl ErrorMsg | echo 'error' | echohl None")
+      return vim.fn.screenattr(vim.o.lines, 1)`);
+    expect(attribute).toBe(error);
+  });
+
+  test.each([
+    ["n", "nothing was changed"],
+    ["y", "set up for Claude sessions from now on; :ClaudeUninstallMCP undoes it"],
+  ])(
+    "after the dialog of :ClaudeInstallMCP, answered with %s, none asks for Enter",
+    async (key, message) => {
+      await using neovim = await start(80, "");
+      await neovim.type(":ClaudeInstallMCP<CR>");
+      await eventually("the dialog", async () => {
+        const { mode } = await neovim.request<{ mode: string }>("nvim_get_mode", []);
+        return mode === "r?";
+      });
+      await neovim.request("nvim_input", [key]);
+      await eventually("the dialog's end", async () => {
+        const { mode } = await neovim.request<{ mode: string }>("nvim_get_mode", []);
+        return mode !== "r?";
+      });
+      await kept(neovim, message);
+    },
+  );
+
+  test("a notification plugin gets the whole text", async () => {
+    await using neovim = await start(40, "");
+    await neovim.lua(`vim.notify = function(text, level) GOT = { text, level } end`);
+    await neovim.type(":ClaudeCode<CR>");
+    const got = await eventually("the message", () => neovim.lua<[string, number]>("return GOT"));
+    expect(got).toEqual([`claude-code.nvim: ${SAID[1]?.[1]}`, 4]);
+  });
+});
