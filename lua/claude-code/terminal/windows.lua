@@ -1,6 +1,7 @@
 --- The window of Neovim's own terminal: where it opens, how big it is, what comes back when it
 --- closes.
 local api = vim.api
+local size = require("claude-code.terminal.size")
 
 local M = {
   --- The terminal's 'filetype'.
@@ -29,35 +30,10 @@ local OPTIONS = {
 ---@field room string
 ---@field sizes string winrestcmd()
 
---- Cells that a person gave it, per side and size of the screen.
----@type table<string, integer>
-local kept = {}
-
----@return "left"|"right"|"top"|"bottom" position
----@return boolean beside rather than above or below
-local function side()
-  local position = require("claude-code.config").get().terminal.position
-  return position, position == "left" or position == "right"
-end
-
----@return string
-local function screen()
-  return ("%s %dx%d"):format(side(), vim.o.columns, vim.o.lines)
-end
-
----@return integer cells
-local function wanted_size()
-  local _, beside = side()
-  local share = require("claude-code.config").get().terminal.size
-  local total = beside and vim.o.columns or vim.o.lines - vim.o.cmdheight - 1
-  return kept[screen()] or math.max(1, math.floor(total * share))
-end
-
----@param except? integer
 ---@return integer[] normal windows of the current tab page
-local function others(except)
+local function normal_windows()
   return vim.tbl_filter(function(win)
-    return win ~= except and api.nvim_win_get_config(win).relative == ""
+    return api.nvim_win_get_config(win).relative == ""
   end, api.nvim_tabpage_list_wins(0))
 end
 
@@ -69,32 +45,20 @@ function M.visible(buf)
   end)
 end
 
----@param win integer
 ---@return claude-code.TerminalShot
-local function shot(win)
+local function shot()
   return {
     tab = api.nvim_get_current_tabpage(),
-    wins = others(win),
+    wins = normal_windows(),
     room = ("%dx%d"):format(vim.o.columns, vim.o.lines),
     sizes = vim.fn.winrestcmd(),
   }
 end
 
---- Not where it has all the room, since nobody gave it that.
----@param win integer
-local function keep_size(win)
-  if #others(win) == 0 then
-    return
-  end
-  local _, beside = side()
-  local get = beside and api.nvim_win_get_width or api.nvim_win_get_height
-  kept[screen()] = get(win)
-end
-
 --- Sizes as they were, if the windows are the same.
 ---@param before claude-code.TerminalShot
 local function restore_sizes(before)
-  local now = shot(-1)
+  local now = shot()
   if
     now.tab == before.tab
     and now.room == before.room
@@ -104,17 +68,19 @@ local function restore_sizes(before)
   end
 end
 
---- However the window closes, its size is remembered and the others get theirs back.
+--- The window keeps its size as the screen changes. However it closes, its size is remembered and
+--- the others get theirs back.
 ---@param win integer
 ---@param buf integer the terminal; the window may have been given to something else since
 ---@param before? claude-code.TerminalShot
 local function follow(win, buf, before)
+  local room = size.watch(win, buf)
   api.nvim_create_autocmd("WinClosed", {
     pattern = tostring(win),
     once = true,
     callback = function()
       if api.nvim_win_get_buf(win) == buf then
-        keep_size(win)
+        size.notice(room)
         vim.schedule(function()
           if before then
             restore_sizes(before)
@@ -130,27 +96,39 @@ local function dress(win)
   for name, value in pairs(OPTIONS) do
     api.nvim_set_option_value(name, value, { win = win, scope = "local" })
   end
-  local _, beside = side()
+  local _, beside = size.side()
   local fixed = beside and "winfixwidth" or "winfixheight"
   api.nvim_set_option_value(fixed, true, { win = win, scope = "local" })
+end
+
+--- As after a split by hand: with 'equalalways' the other windows share the room that is left.
+---@param beside boolean
+local function share_rest(beside)
+  local direction = beside and "hor" or "ver"
+  local before = vim.o.eadirection
+  if vim.o.equalalways and (before == "both" or before == direction) then
+    -- That it is set makes all equal, in the direction named.
+    vim.cmd(("noautocmd set eadirection=%s noequalalways equalalways"):format(direction))
+    vim.cmd(("noautocmd set eadirection=%s"):format(before))
+  end
 end
 
 ---@param buf integer
 ---@param enter boolean
 ---@return integer win
 local function open(buf, enter)
-  local before = shot(-1)
-  local position, beside = side()
-  local size = wanted_size()
+  local before = shot()
+  local position, beside = size.side()
+  local cells = size.wanted()
   local win = api.nvim_open_win(buf, enter, {
     split = SPLITS[position],
     win = -1,
-    [beside and "width" or "height"] = size,
+    [beside and "width" or "height"] = cells,
   })
   dress(win)
   -- Neovim 0.10 makes all windows equal although it was told a size.
-  local resize = beside and api.nvim_win_set_width or api.nvim_win_set_height
-  resize(win, size)
+  size.set(win, cells)
+  share_rest(beside)
   follow(win, buf, before)
   return win
 end
@@ -204,9 +182,9 @@ function M.accompany(from, fits)
     return
   end
   local width, height = api.nvim_win_get_width(0), api.nvim_win_get_height(0)
-  local _, beside = side()
-  local size = wanted_size() + 1
-  if fits and not fits(beside and width - size or width, beside and height or height - size) then
+  local _, beside = size.side()
+  local cells = size.wanted() + 1
+  if fits and not fits(beside and width - cells or width, beside and height or height - cells) then
     return
   end
   open(api.nvim_win_get_buf(win), false)

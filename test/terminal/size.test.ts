@@ -1,0 +1,135 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { eventually } from "../support/eventually";
+import { NEOVIMS, type TestNeovim } from "../support/neovim";
+import {
+  configure,
+  ECHO,
+  reset,
+  SCREEN,
+  shows,
+  startNeovim,
+  waitForMode,
+  windows,
+} from "./workbench";
+
+describe.each(NEOVIMS)("the size of Claude's terminal in $name", (version) => {
+  let neovim: TestNeovim;
+  beforeAll(async () => {
+    neovim = await startNeovim(version, `{ terminal = { command = ${ECHO} } }`);
+  });
+  afterAll(() => neovim[Symbol.asyncDispose]());
+  afterEach(async () => {
+    await reset(neovim);
+    await resize(SCREEN.width);
+    await configure(neovim, `{ command = ${ECHO} }`);
+    // What a person gave it in one test is not for the next one.
+    await neovim.lua(`
+      package.loaded["claude-code.terminal.size"] = nil
+      package.loaded["claude-code.terminal.windows"] = nil`);
+  });
+
+  const open = async () => {
+    await neovim.command("ClaudeCode");
+    await shows(neovim, "up");
+    await waitForMode(neovim, "t");
+  };
+
+  const toggle = async () => {
+    await neovim.command("ClaudeCode");
+    await neovim.command("ClaudeCode");
+    await waitForMode(neovim, "t");
+  };
+
+  const resize = async (width: number, height = SCREEN.height) => {
+    await neovim.request("nvim_ui_try_resize", [width, height]);
+    await eventually("the screen", async () =>
+      expect(await neovim.lua<number[]>("return { vim.o.columns, vim.o.lines }")).toEqual([
+        width,
+        height,
+      ]),
+    );
+  };
+
+  /** Columns or lines, in the order of the windows; the terminal's are negative. */
+  const sizes = async (of: "width" | "height" = "width") =>
+    (await windows(neovim)).map((one) => (one.terminal ? -one[of] : one[of]));
+
+  test("that it had alone in a tab page is not kept", async () => {
+    await neovim.command("tabnew");
+    await open();
+    await neovim.command("only");
+    await toggle();
+    expect(await sizes()).toEqual([76, -43]);
+  });
+
+  const greedy: [position: "right" | "bottom", command: string, sizes: number[]][] = [
+    ["right", "vertical resize 118", [10, -109]],
+    ["bottom", "resize 26", [3, -24]],
+  ];
+  test.each(greedy)("that a person gave it at the %s leaves room for others", async (...row) => {
+    const [position, command, expected] = row;
+    await configure(neovim, `{ command = ${ECHO}, position = "${position}" }`);
+    await open();
+    await neovim.command(command);
+    await toggle();
+    expect(await sizes(position === "right" ? "width" : "height")).toEqual(expected);
+  });
+
+  const shares: [position: string, split: string, options: string, during: number[]][] = [
+    ["right", "vsplit", "equalalways", [38, 37, -43]],
+    ["left", "vsplit", "equalalways", [-43, 38, 37]],
+    ["right", "vsplit", "equalalways eadirection=hor", [38, 37, -43]],
+    ["right", "vsplit", "equalalways eadirection=ver", [60, 15, -43]],
+    ["right", "vsplit", "noequalalways", [60, 15, -43]],
+    ["bottom", "split", "equalalways", [8, 8, -10]],
+    ["bottom", "split", "noequalalways", [14, 2, -10]],
+  ];
+  test.each(shares)("at the %s is given by windows of a %s: %s", async (...row) => {
+    const [position, split, options, during] = row;
+    const direction = split === "split" ? "height" : "width";
+    await neovim.command(split);
+    const before = await sizes(direction);
+    await neovim.command(`set ${options}`);
+    await configure(neovim, `{ command = ${ECHO}, position = "${position}" }`);
+    await open();
+    expect(await sizes(direction)).toEqual(during);
+    expect(await neovim.lua("return vim.o.equalalways")).toBe(!options.startsWith("no"));
+    await neovim.command("ClaudeCode");
+    await eventually("the old sizes", async () => expect(await sizes(direction)).toEqual(before));
+    await neovim.command("set equalalways& eadirection&");
+  });
+
+  test("leaves the heights of the others alone", async () => {
+    await neovim.command("split | resize 5");
+    const before = await sizes("height");
+    await open();
+    expect((await sizes("height")).slice(0, 2)).toEqual(before);
+  });
+
+  test("follows the screen, in another tab page as well", async () => {
+    await open();
+    await resize(40);
+    await resize(150);
+    expect(await sizes()).toEqual([95, -54]);
+    await toggle();
+    expect(await sizes()).toEqual([95, -54]);
+    await neovim.command("tabnew");
+    await resize(40);
+    await resize(120);
+    await neovim.command("tabprevious");
+    expect(await sizes()).toEqual([76, -43]);
+  });
+
+  test("stays what a person made it as the screen changes", async () => {
+    await open();
+    await neovim.command("vertical resize 50");
+    await sizes();
+    await resize(40);
+    await resize(150);
+    expect(await sizes()).toEqual([99, -50]);
+    await toggle();
+    expect(await sizes()).toEqual([99, -50]);
+    await resize(120);
+    expect(await sizes()).toEqual([69, -50]);
+  });
+});
