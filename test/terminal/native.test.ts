@@ -171,6 +171,19 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     expect(await mode(neovim)).toBe("nt");
   });
 
+  test.each(["wincmd p", "ClaudeCodeClose"])(
+    "%s while terminal mode is to begin",
+    async (leave) => {
+      await open();
+      await neovim.command("ClaudeCodeFocus");
+      await waitForMode(neovim, "n");
+      // Modes begin once this is through; what was scheduled runs meanwhile.
+      await neovim.lua(`vim.cmd.ClaudeCodeFocus() vim.wait(50) vim.cmd(...)`, leave);
+      await neovim.type("l");
+      expect(await mode(neovim)).toBe("n");
+    },
+  );
+
   test("ends well: says so, and its window closes", async () => {
     await configure(neovim, `{ command = { "sh", "-c", "read line" } }`);
     await neovim.command("ClaudeCode");

@@ -58,6 +58,18 @@ local function type_into()
   end
 end
 
+--- The wish for terminal mode would become insert mode in the window that comes next.
+---@param asked claude-code.NativeTerminal
+---@return boolean waited
+local function unask(asked)
+  local waited = asked.waits_for_mode
+  asked.waits_for_mode = false
+  if waited and vim.startswith(api.nvim_get_mode().mode, "n") then
+    vim.cmd.stopinsert()
+  end
+  return waited
+end
+
 ---@param buf? integer
 local function discard(buf)
   if buf and api.nvim_buf_is_valid(buf) then
@@ -101,7 +113,8 @@ local function follow_mode(buf, group)
   end)
   on("WinLeave", function()
     if terminal then
-      terminal.typing = api.nvim_get_mode().mode == "t"
+      terminal.typing = unask(terminal)
+        or api.nvim_get_mode().mode == "t"
         or vim.uv.now() - terminal.left_mode_at < SAME_KEY_MS
     end
   end)
@@ -208,6 +221,7 @@ function M.close()
   local ending = terminal
   terminal = nil
   if ending then
+    unask(ending)
     discard(ending.buf)
   end
 end
