@@ -69,7 +69,8 @@ end
 
 --- Decides now; with a folder that forbids it, again whenever the folders change.
 local function run()
-  if require("claude-code.server").state ~= "stopped" then
+  local server = require("claude-code.server")
+  if server.state ~= "stopped" or server.stopped_by_hand then
     return M.disarm()
   end
   local decision = decide()

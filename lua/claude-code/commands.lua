@@ -152,7 +152,8 @@ function M.start()
   require("claude-code").start()
 end
 
---- Stops the server; clients lose their connection. It stays stopped until :ClaudeCodeStart.
+--- Stops the server; clients lose their connection. It stays stopped, also through another setup(),
+--- until :ClaudeCodeStart or :ClaudeCode.
 function M.stop()
   local was = require("claude-code.server").state
   require("claude-code").stop()

@@ -2,7 +2,7 @@
 local M = {}
 
 --- Takes over the options and, unless auto_start says otherwise, offers this Neovim to the
---- Claude CLI. Calling it again changes the options.
+--- Claude CLI. Calling it again sets all options anew: see |claude-code-options-again|.
 ---@param opts? claude-code.UserConfig
 function M.setup(opts)
   if vim.fn.has("nvim-0.10") == 0 then
@@ -14,9 +14,16 @@ function M.setup(opts)
   local config = require("claude-code.config").get()
   if config.keymaps then
     require("claude-code.keymaps").suggest()
+  elseif package.loaded["claude-code.keymaps"] then
+    require("claude-code.keymaps").withdraw()
   end
   if config.mcp.auto_install then
     require("claude-code.mcp_setup").arm()
+  elseif package.loaded["claude-code.mcp_setup"] then
+    require("claude-code.mcp_setup").disarm()
+  end
+  if package.loaded["claude-code.editor"] then
+    require("claude-code.editor").follow_options()
   end
   require("claude-code.autostart").arm()
 end
@@ -27,7 +34,7 @@ function M.start()
   require("claude-code.server").start({ asked = true })
 end
 
---- Stops the server; it stays stopped until start().
+--- Stops the server; it stays stopped, also through another setup(), until start() or :ClaudeCode.
 function M.stop()
   require("claude-code.autostart").disarm()
   require("claude-code.server").stop()

@@ -36,10 +36,26 @@ M.suggested = {
   { modes = { "n" }, key = "<leader>ai", plug = "ClaudeCodeStatus", desc = "Claude's status" },
 }
 
+---@param mapping claude-code.Mapping
+---@return string
+local function target(mapping)
+  return ("<Plug>(%s)"):format(mapping.plug)
+end
+
 function M.suggest()
   for _, mapping in ipairs(M.suggested) do
-    local target = ("<Plug>(%s)"):format(mapping.plug)
-    vim.keymap.set(mapping.modes, mapping.key, target, { desc = mapping.desc })
+    vim.keymap.set(mapping.modes, mapping.key, target(mapping), { desc = mapping.desc })
+  end
+end
+
+--- Takes them back, except for keys that mean something else by now.
+function M.withdraw()
+  for _, mapping in ipairs(M.suggested) do
+    for _, mode in ipairs(mapping.modes) do
+      if vim.fn.maparg(mapping.key, mode) == target(mapping) then
+        vim.keymap.del(mode, mapping.key)
+      end
+    end
   end
 end
 

@@ -155,9 +155,16 @@ local function install_once()
   end)
 end
 
+local GROUP = "claude-code.mcp_setup"
+
+--- From now on sets up no project by itself.
+function M.disarm()
+  vim.api.nvim_create_augroup(GROUP, { clear = true })
+end
+
 --- From now on sets up each project that is opened.
 function M.arm()
-  local group = vim.api.nvim_create_augroup("claude-code.mcp_setup", { clear = true })
+  local group = vim.api.nvim_create_augroup(GROUP, { clear = true })
   vim.api.nvim_create_autocmd("User", {
     group = group,
     pattern = "ClaudeCodeServerStarted",

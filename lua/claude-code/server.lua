@@ -12,6 +12,7 @@
 ---@field process? claude-code.Process
 ---@field ready_since? integer time in seconds (os.time)
 ---@field last_error? string for a person
+---@field stopped_by_hand? boolean and so only by hand, or by a command that needs it, started again
 local M = { state = "stopped", clients = {} }
 
 ---@class claude-code.Client
@@ -140,6 +141,13 @@ local function on_exit(process, code, signal)
   restart_in(delay)
 end
 
+--- The port of before, which clients try again; not one that the options exclude by now.
+---@param range { [1]: integer, [2]: integer }
+---@return integer?
+local function lasting_port(range)
+  return M.port and M.port >= range[1] and M.port <= range[2] and M.port or nil
+end
+
 ---@return string
 local function launch_line()
   local contract, log = require("claude-code.contract"), require("claude-code.log")
@@ -149,7 +157,7 @@ local function launch_line()
     version = contract.version,
     token = require("claude-code.identity").token(),
     pid = vim.uv.os_getpid(),
-    port = M.port or vim.NIL,
+    port = lasting_port(range) or vim.NIL,
     portRange = { first = range[1], last = range[2] },
     workspaceFolders = require("claude-code.workspace").folders(),
     logFile = log.level() ~= "off" and log.path() or vim.NIL,
@@ -203,7 +211,7 @@ function M.start(options)
   end
   require("claude-code.workspace").allow_wide(options ~= nil and options.asked == true)
   backoff, proven = require("claude-code.backoff").new(), false
-  M.last_error = nil
+  M.last_error, M.stopped_by_hand = nil, nil
   local binary, message = require("claude-code.binary").find()
   if not binary and require("claude-code.install").permission() == "no" then
     return fail(message --[[@as string]])
@@ -235,9 +243,10 @@ local function shut_down()
   return process
 end
 
---- Stops the executable, without waiting for its end.
+--- Stops the executable because the user wants it, without waiting for its end.
 function M.stop()
   local process = shut_down()
+  M.stopped_by_hand = true
   if process then
     vim.defer_fn(function()
       process:kill()

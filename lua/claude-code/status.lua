@@ -26,7 +26,7 @@ function M.get()
   local session = package.loaded["claude-code.editor.session"]
   return {
     state = server.state,
-    why = require("claude-code.autostart").reason,
+    why = server.stopped_by_hand and "you stopped it" or require("claude-code.autostart").reason,
     plugin_version = require("claude-code.contract").version,
     binary = server.binary or (require("claude-code.binary").find()),
     binary_version = server.version,

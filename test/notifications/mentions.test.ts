@@ -275,7 +275,9 @@ onEachNeovim(
 
       await session.neovim.lua(`require("claude-code").stop()`);
       await session.neovim.command("ClaudeAtMention");
-      await eventually("a word", async () => expect(await said()).toContain("not running"));
+      await eventually("a word", async () =>
+        expect(await said()).toContain("you stopped the server"),
+      );
     });
   },
   { setup: "{ mention = { wait_seconds = 1 } }", client: "claude-code" },

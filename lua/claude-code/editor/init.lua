@@ -155,6 +155,13 @@ function M.attach(info)
   return delta
 end
 
+---setup() was called again: takes over what is looked at only once.
+function M.follow_options()
+  if channel then
+    require("claude-code.editor.selection").restart(require("claude-code.server").clients)
+  end
+end
+
 ---Lets the executable go: its diffs close, autocommands go, nothing is sent any more.
 ---@param which? integer only if this channel is the attached one
 function M.detach(which)

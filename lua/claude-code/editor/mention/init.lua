@@ -91,11 +91,22 @@ function wait_on()
   end
 end
 
+---Starts the server if it has not been: a mention asks for it as much as :ClaudeCode does.
+local function start_server()
+  local server = require("claude-code.server")
+  if server.state == "stopped" and not server.stopped_by_hand then
+    require("claude-code.autostart").disarm()
+    server.start()
+  end
+end
+
 ---@return string? problem why nobody can ever take a mention
 local function why_nobody()
   local server = require("claude-code.server")
-  if server.state == "stopped" or server.state == "failed" then
-    return "the server is not running: :ClaudeCodeStart starts it"
+  if server.state == "stopped" then
+    return "you stopped the server: :ClaudeCodeStart starts it again"
+  elseif server.state == "failed" then
+    return "the server does not run: :ClaudeCodeStatus tells why"
   elseif #server.clients == 0 and patience() == 0 then
     return "Claude is not connected: start claude in this project, or type /ide in it"
   end
@@ -116,6 +127,7 @@ end
 ---@param targets claude-code.MentionTarget[]
 ---@return boolean accepted
 function M.add(targets)
+  start_server()
   local problem = why_nobody()
   if not problem and #waiting + #targets > MOST then
     problem = ("%d mentions wait for Claude already: more are not taken"):format(#waiting)

@@ -209,6 +209,15 @@ function M.stop()
   watch.stop()
 end
 
+---Begins anew, with the options as they are now.
+---@param list { name?: string }[] the connected clients
+function M.restart(list)
+  M.start()
+  if running then
+    M.clients(list)
+  end
+end
+
 ---@param list { name?: string }[] the connected clients
 function M.clients(list)
   client_count = #list

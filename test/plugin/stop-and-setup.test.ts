@@ -1,0 +1,122 @@
+import { describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { TestClient } from "../support/client";
+import { eventually } from "../support/eventually";
+import { NEOVIMS, type NeovimOptions, TestNeovim } from "../support/neovim";
+
+/* What a stop by hand means, which commands start the server, and what a second setup() does. */
+
+interface Status {
+  state: string;
+  why?: string;
+  port?: number;
+}
+
+const status = (neovim: TestNeovim) => neovim.lua<Status>(`return require("claude-code").status()`);
+
+const inState = (neovim: TestNeovim, wanted: string) =>
+  eventually(`the state ${wanted}`, async () => {
+    const found = await status(neovim);
+    return found.state === wanted && found;
+  });
+
+/** Takes the options, and lets happen what that schedules. */
+async function setUp(neovim: TestNeovim, options: string): Promise<void> {
+  await neovim.lua(`require("claude-code").setup(${options})`);
+  await neovim.lua(`DONE = false vim.schedule(function() DONE = true end)`);
+  await eventually("what was scheduled", () => neovim.lua<boolean>("return DONE"));
+}
+
+describe.each(NEOVIMS)("in $name", (version) => {
+  const start = async (options: Partial<NeovimOptions> = {}) => {
+    const neovim = await TestNeovim.start({ version, ...options });
+    writeFileSync(join(neovim.cwd, "main.lua"), "return 1\n");
+    await neovim.lua("SAID = {} vim.notify = function(text) table.insert(SAID, text) end");
+    return neovim;
+  };
+  const said = async (neovim: TestNeovim, wanted: string) =>
+    eventually(`"${wanted}"`, async () => {
+      const texts = await neovim.lua<string[]>("return SAID");
+      return texts.some((text) => text.includes(wanted));
+    });
+
+  test("a server that was stopped by hand stays so through setup() and a mention", async () => {
+    await using neovim = await start();
+    await inState(neovim, "ready");
+    await neovim.command("ClaudeCodeStop");
+    await setUp(neovim, "{}");
+    await neovim.command("ClaudeAtMention main.lua");
+    await said(neovim, "you stopped the server: :ClaudeCodeStart starts it again");
+    const { state, why } = await status(neovim);
+    expect([state, why]).toEqual(["stopped", "you stopped it"]);
+    await neovim.command("ClaudeCodeStart");
+    await inState(neovim, "ready");
+  });
+
+  test(":ClaudeCode starts a server that was stopped by hand", async () => {
+    await using neovim = await start({
+      setup: `{ terminal = { command = { "sh", "-c", "sleep 60" } } }`,
+    });
+    await inState(neovim, "ready");
+    await neovim.command("ClaudeCodeStop");
+    await neovim.command("ClaudeCode");
+    await inState(neovim, "ready");
+  });
+
+  test.each([
+    ["with auto_start = false", "{ auto_start = false }"],
+    ["without setup()", false],
+  ] as const)("%s a mention starts the server, and waits for the CLI", async (_name, setup) => {
+    await using neovim = await start({ setup });
+    await neovim.command("ClaudeAtMention main.lua");
+    await said(neovim, "main.lua waits for Claude to connect");
+    await inState(neovim, "ready");
+    using client = await TestClient.open(await neovim.lock());
+    await eventually("the mention", () => {
+      expect<unknown[]>(client.notifications("at_mentioned")).toEqual([
+        { filePath: join(neovim.cwd, "main.lua") },
+      ]);
+      return true;
+    });
+  });
+
+  test("the port is one of the new range from the next start on", async () => {
+    await using neovim = await start({ setup: "{ port_range = { 20000, 29999 } }" });
+    const before = await inState(neovim, "ready");
+    await setUp(neovim, "{ port_range = { 30000, 39999 } }");
+    expect((await status(neovim)).port).toBe(before.port as number);
+    await neovim.command("ClaudeCodeStop");
+    await neovim.command("ClaudeCodeStart");
+    const { port } = await inState(neovim, "ready");
+    expect(port).toBeGreaterThanOrEqual(30_000);
+    expect(port).toBeLessThanOrEqual(39_999);
+  });
+
+  test("the suggested keys go with keymaps = false, unless they mean something else", async () => {
+    await using neovim = await start({ setup: "{ auto_start = false, keymaps = true }" });
+    const key = (name: string) => neovim.lua<string>(`return vim.fn.maparg(..., "n")`, name);
+    expect(await key("<leader>ac")).toBe("<Plug>(ClaudeCode)");
+    await neovim.command("nnoremap <leader>am :echo 'mine'<CR>");
+    await setUp(neovim, "{ auto_start = false }");
+    expect(await key("<leader>ac")).toBe("");
+    expect(await key("<leader>am")).toBe(":echo 'mine'<CR>");
+  });
+
+  test("selection.enabled counts at once, and what is left out has its default again", async () => {
+    await using neovim = await start();
+    await inState(neovim, "ready");
+    using client = await TestClient.open(await neovim.lock());
+    const told = () => client.notifications("selection_changed").length;
+    await neovim.command("edit main.lua");
+    await eventually("a selection", () => told() > 0);
+    await setUp(neovim, "{ selection = { enabled = false } }");
+    const before = told();
+    await neovim.command("edit other.lua");
+    await client.request("ping");
+    expect(await neovim.lua(`return vim.fn.exists("#claude-code.selection")`)).toBe(0);
+    expect(told()).toBe(before);
+    await setUp(neovim, "{}");
+    await eventually("a selection", () => told() > before);
+  });
+});
