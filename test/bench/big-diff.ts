@@ -1,10 +1,12 @@
 import { join } from "node:path";
+import { eventually } from "../support/eventually";
 import { Editor, type Standstill } from "./editor";
-import type { Scenario, Values } from "./scenario";
+import { type Machine, repetitions, type Scenario, type Values } from "./scenario";
 
 const LINES = 60_000;
 /** Every so many lines one is changed. */
 const CHANGED = 97;
+const KEYS = 60;
 
 const IS_SHOWN = `
   local count = 0
@@ -14,6 +16,9 @@ const IS_SHOWN = `
   if count < 2 then return false end
   vim.cmd.redraw()
   return true`;
+
+/** The keyboard is in the proposal, which can be edited. */
+const CAN_EDIT = "return vim.wo.diff and vim.bo.modifiable and vim.fn.mode() == 'n'";
 
 /** What anybody would do by hand with the same two texts. */
 const BY_HAND = `
@@ -25,7 +30,7 @@ const BY_HAND = `
   vim.api.nvim_buf_set_lines(0, 0, -1, false, vim.split(text, "\\n"))
   vim.cmd.diffthis()`;
 
-/** From asking for a diff of 3 MB to seeing it. */
+/** From asking for a diff of 3 MB to seeing it, and what keys cost there. */
 export const bigDiff: Scenario = {
   name: "diff",
 
@@ -33,7 +38,8 @@ export const bigDiff: Scenario = {
     await using editor = await Editor.start(machine.nvim, undefined);
     const { path, proposal } = await texts(editor);
     const byHand = [BY_HAND, [path, proposal]];
-    return await shown(editor, () => editor.nvim.api.notify("nvim_exec_lua", byHand));
+    const show = () => editor.nvim.api.notify("nvim_exec_lua", byHand);
+    return { ...(await shown(editor, show)), ...(await keys(machine, editor)) };
   },
 
   async measure(machine, subject) {
@@ -47,7 +53,7 @@ export const bigDiff: Scenario = {
         .call("openDiff", { ...paths, new_file_contents: proposal, tab_name: "bench" })
         .catch(() => {});
     });
-    return { values };
+    return { values: { ...values, ...(await keys(machine, editor)) } };
   },
 };
 
@@ -71,4 +77,25 @@ async function shown(editor: Editor, ask: () => unknown): Promise<Values> {
     took = performance.now() - began;
   });
   return { "diff-shown": took, "diff-sum": still.sum, "diff-longest": still.longest };
+}
+
+/** Nothing of a plugin whose proposal is not where the cursor is, or cannot be edited. */
+async function keys(machine: Machine, editor: Editor): Promise<Values> {
+  const ready = eventually("the proposal to hear keys", () => editor.nvim.lua<boolean>(CAN_EDIT));
+  if (!(await ready.catch(() => false))) return {};
+  const count = repetitions(machine, KEYS);
+  const move = await perKey(editor, count, "l");
+  await editor.nvim.type("i");
+  return { "diff-move": move, "diff-type": await perKey(editor, count, "x") };
+}
+
+/** The mean of keys typed one after the other: what is done for several at a time counts as well. */
+async function perKey(editor: Editor, count: number, key: string): Promise<number> {
+  const began = performance.now();
+  for (let i = 0; i < count; i++) {
+    await editor.nvim.type(key);
+    // Answered once the key is done with.
+    await editor.nvim.lua("return true");
+  }
+  return (performance.now() - began) / count;
 }

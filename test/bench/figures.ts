@@ -38,6 +38,8 @@ export const FIGURES: readonly Figure[] = [
   at("diff-shown", "openDiff of 3 MB, shown", "ms", DIFFTHIS, { times: 1.5 }),
   at("diff-longest", "… longest standstill", "ms", DIFFTHIS),
   at("diff-sum", "… standstill in all", "ms", DIFFTHIS),
+  at("diff-move", "… a cursor movement in it", "ms", DIFFTHIS),
+  at("diff-type", "… a key typed into it", "ms", DIFFTHIS, { most: 16 }),
   at("hook", "a hook's run", "ms", "a bare compiled Bun program", { most: 60 }),
   at("memory-server", "server, resident, at rest", "MB", "a bare compiled Bun.serve", { most: 64 }),
   at("memory-server-after", "… after all of the above", "MB"),
