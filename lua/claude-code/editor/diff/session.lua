@@ -6,6 +6,10 @@ local text = require("claude-code.editor.diff.text")
 ---A side beyond this size, in bytes, gets no syntax highlighting: parsing would freeze the editor.
 local HIGHLIGHT_LIMIT = 512 * 1024
 
+---Of a buffer Neovim itself looks at as many first lines, and the last one, to find its filetype; of
+---a text it would look at all.
+local DETECTED_LINES = 100
+
 ---What an edit of the proposal needs from the file's own buffer, as no ftplugin runs.
 local EDITING_OPTIONS = {
   "comments",
@@ -137,7 +141,9 @@ local function filetype_of(session, lines)
   if session.target then
     return vim.bo[session.target].filetype
   end
-  return vim.filetype.match({ filename = session.new_path, contents = lines }) or ""
+  local contents = vim.list_slice(lines, 1, DETECTED_LINES)
+  contents[#contents + 1] = #lines > DETECTED_LINES and lines[#lines] or nil
+  return vim.filetype.match({ filename = session.new_path, contents = contents }) or ""
 end
 
 ---Colours without FileType autocommands: no language server, linter or formatter may attach.
