@@ -114,7 +114,7 @@ end
 
 --- Puts the current file into the prompt of the CLI that was active last, as `@file`; with a range, or
 --- in visual mode, its lines as `@file#L3-5`; in a file explorer (netrw, oil.nvim, nvim-tree, neo-tree,
---- mini.files) the entries on those lines; else the files and folders named. Waits for a CLI to
+--- mini.files) the entries on those lines; else the files and folders named, in quotes if need be. Waits for a CLI to
 --- connect, as long as the option `mention.wait_seconds` says.
 ---@param args claude-code.CommandArgs
 function M.at_mention(args)
@@ -126,6 +126,12 @@ end
 --- outside gets a mention of the lines, and the message goes to the clipboard, or a file, for you.
 ---@param args claude-code.CommandArgs
 function M.send_with_diagnostics(args)
+  if not require("claude-code.editor.path").of_buffer(0) then
+    require("claude-code.notify").warn(
+      "this buffer shows no file: go to one, or use :ClaudeCodeSend"
+    )
+    return
+  end
   require("claude-code.send").with_diagnostics(args)
 end
 

@@ -143,20 +143,45 @@ local function distance(a, b)
 end
 
 ---@param key string
----@return string
-local function leaf(key)
-  return key:match("[^.]+$") or key
+---@return string table with the dot behind it, or ""
+---@return string name
+local function parts(key)
+  local name = key:match("[^.]+$") or key
+  return key:sub(1, #key - #name), name
 end
 
---- The known key that the user most likely meant: a near miss, or the right name in the wrong place.
+--- How far a name is from what was written.
+---@param written string
+---@param name string
+---@return number? distance nil if too far for a mistyped one
+local function likeness(written, name)
+  if written == name then
+    return 0
+  end
+  local shorter = math.min(#written, #name)
+  if shorter >= 3 and written:sub(1, shorter) == name:sub(1, shorter) then
+    return 0.5
+  end
+  local d = distance(written, name)
+  return d <= math.max(1, math.floor(shorter / 3)) and d or nil
+end
+
+--- The known key that the user most likely meant: a near miss in the same table, or else the right
+--- name, or nearly, in another one.
 ---@param unknown string
 ---@param known string[]
 ---@return string?
 local function closest(unknown, known)
-  local best, best_distance = nil, 3
+  local place, written = parts(unknown)
+  local best, best_distance
   for _, key in ipairs(known) do
-    local d = math.min(distance(unknown, key), distance(leaf(unknown), leaf(key)) + 0.5)
-    if d < best_distance then
+    local there, name = parts(key)
+    local d = likeness(written, name)
+    -- Two letters are in many names.
+    if d and there ~= place then
+      d = #written > 3 and d + 10 or nil
+    end
+    if d and (not best or d < best_distance) then
       best, best_distance = key, d
     end
   end

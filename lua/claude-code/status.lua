@@ -143,6 +143,8 @@ local function rival_name(rival)
   return text:format(rival.name, rival.pid, rival.folder)
 end
 
+local NO_WORKSPACE = "none: the home folder and those above it are not published; :cd to a project"
+
 --- The report, one item a line; an item with several values goes on below itself.
 ---@param status? claude-code.Status
 ---@return string[]
@@ -161,7 +163,7 @@ function M.lines(status)
   item("lock file", status.lock_file or "none")
   item("clients", #status.clients > 0 and vim.tbl_map(client_name, status.clients) or "none")
   item("sessions", vim.tbl_map(session_name, status.sessions))
-  item("workspace", #status.folders > 0 and status.folders or "none")
+  item("workspace", #status.folders > 0 and status.folders or NO_WORKSPACE)
   item("log", status.log_file)
   item("last error", status.last_error or "none")
   item("stderr", status.stderr)

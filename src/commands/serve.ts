@@ -3,7 +3,7 @@ import { bindPort } from "../discovery/port";
 import { Log } from "../lib/log";
 import type { Client } from "../mcp/client";
 import { NeovimEditor } from "../neovim/editor";
-import { NeovimRpc } from "../neovim/rpc";
+import { DisconnectedError, NeovimRpc } from "../neovim/rpc";
 import { Registration } from "../registry/entry";
 import { Notes } from "../registry/note";
 import { createIdeServer, type IdeServer } from "../serve/ide-server";
@@ -15,6 +15,8 @@ import { projectAround } from "../settings/record";
 import type { ExecuteCodeOptions } from "../tools/execute-code";
 import { WebSocketListener } from "../transport/websocket";
 import { CONTRACT, VERSION } from "../version";
+
+const NOT_ATTACHED = "it did not let us attach";
 
 /** What the plugin's supervisor tells apart (lua/claude-code/server.lua). */
 const EXIT = { ok: 0, usage: 2, contract: 3, noPort: 4, noNeovim: 5 } as const;
@@ -94,13 +96,15 @@ async function run(rpc: NeovimRpc, address: string, launch: Launch, stdin: Stdin
     notes.follow(folders);
   });
   const attaching = attach(editor, listener, publication);
-  attaching.then(attached.resolve, (error) => log.error(`Attaching failed: ${reason(error)}`));
+  attaching.then(attached.resolve, (error) => {
+    if (!isGone(error)) log.error(`Attaching failed: ${reason(error)}`);
+  });
 
   const ending = await Promise.race([
     ended(rpc, editor, stdin),
     attaching.then(
       () => new Promise<never>(() => {}),
-      () => "it did not let us attach" as const,
+      (error) => (isGone(error) ? "Neovim is gone" : NOT_ATTACHED),
     ),
   ]);
   log.info(`Ending: ${ending}`);
@@ -111,7 +115,12 @@ async function run(rpc: NeovimRpc, address: string, launch: Launch, stdin: Stdin
   notes.end();
   rpc.close();
   await listener.stop();
-  return ending === "it did not let us attach" ? EXIT.noNeovim : EXIT.ok;
+  return ending === NOT_ATTACHED ? EXIT.noNeovim : EXIT.ok;
+}
+
+/** Stopped before it was done, attaching fails too, which is no error. */
+function isGone(error: unknown): boolean {
+  return error instanceof DisconnectedError;
 }
 
 /** Undefined unless the user switched executeCode on. */

@@ -48,8 +48,8 @@ function findingOfMode(surroundings: Surroundings): Finding {
     );
   }
   return note(
-    "no permission mode is set; a CLI that starts in auto mode shows no diffs: " +
-      "`claude --permission-mode default` does",
+    "a CLI started outside of Neovim gets no permission mode from its settings; in auto mode it " +
+      "shows no diffs: `claude --permission-mode default` does",
   );
 }
 

@@ -55,7 +55,7 @@ export function restoreFile(
   const before = known?.after === now ? known.before : without(now);
   if (before === now) return undefined;
   return {
-    what: `${before === null ? "remove" : "change"} ${path}: ${what}`,
+    what: before === null ? `delete ${path}: nothing else is in it` : `change ${path}: ${what}`,
     async run(current) {
       if (before === null) unlinkSync(path);
       else await writeAtomically(path, before);

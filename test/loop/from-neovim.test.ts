@@ -260,6 +260,15 @@ describe.each(NEOVIMS)("in $name", (version) => {
       await project.neovim.lua(`require("claude-code.config").setup({})`);
     });
 
+    test.each([
+      ["a buffer without a file", "enew"],
+      ["a terminal", "terminal"],
+    ])("%s is not sent", async (_name, command) => {
+      await project.neovim.command(command);
+      await project.neovim.command("ClaudeSendWithDiagnostics");
+      expect(await lastSaid()).toContain("this buffer shows no file");
+    });
+
     test("a private file is not sent", async () => {
       await project.neovim.command(`edit ${project.write(".env", "ERROR=1\n")}`);
       await project.neovim.command("1ClaudeSendWithDiagnostics");

@@ -72,6 +72,16 @@ onEachNeovim((session) => {
       );
     });
 
+    test("mentions paths in quotes", async () => {
+      const names = ["b.txt", "a b.txt", "c d.txt"];
+      for (const name of names) session.write(name, TEXT);
+      await session.neovim.command(`ClaudeAtMention b.txt "a b.txt" 'c d.txt'`);
+      await expectMentions(
+        client,
+        names.map((name) => ({ filePath: path(name) })),
+      );
+    });
+
     test("mentions wildcards, the current file, folders and absolute paths", async () => {
       for (const name of ["x/1.txt", "x/2.txt"]) session.write(name, TEXT);
       await session.neovim.command(`ClaudeAtMention x/*.txt % x ${path("x/1.txt")}`);

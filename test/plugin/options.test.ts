@@ -7,6 +7,13 @@ const PROBLEMS: [options: string, message: string][] = [
   [`{ autostart = true }`, "autostart: unknown option; did you mean auto_start?"],
   [`{ debounce_ms = 1 }`, "debounce_ms: unknown option; did you mean selection.debounce_ms?"],
   [`{ binary = { pth = "x" } }`, "binary.pth: unknown option; did you mean binary.path?"],
+  [
+    `{ selection = { debounce = 1 } }`,
+    "selection.debounce: unknown option; did you mean selection.debounce_ms?",
+  ],
+  [`{ terminal = { mode = "plan" } }`, "terminal.mode: unknown option"],
+  [`{ diff = { keys = { foo = "x" } } }`, "diff.keys.foo: unknown option"],
+  [`{ logs = { level = "warn" } }`, "logs: unknown option; did you mean log?"],
   [`{ zzzzzzzzzz = 1 }`, "zzzzzzzzzz: unknown option"],
   [`{ 7 }`, "1: unknown option"],
   [`{ binary = "x" }`, `binary: expected a table { path, source, download, mirror }, got "x"`],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
@@ -20,6 +20,9 @@ const inState = (neovim: TestNeovim, wanted: string) =>
     const found = await status(neovim);
     return found.state === wanted && found;
   });
+
+const logged = (neovim: TestNeovim) =>
+  readFileSync(join(neovim.home, ".local/state/nvim/claude-code.log"), "utf8");
 
 /** Takes the options, and lets happen what that schedules. */
 async function setUp(neovim: TestNeovim, options: string): Promise<void> {
@@ -52,6 +55,18 @@ describe.each(NEOVIMS)("in $name", (version) => {
     expect([state, why]).toEqual(["stopped", "you stopped it"]);
     await neovim.command("ClaudeCodeStart");
     await inState(neovim, "ready");
+  });
+
+  test("stopping a server that only just starts leaves no error in the log", async () => {
+    await using neovim = await start({ setup: "{ auto_start = false }" });
+    // The executable waits for an answer when it is stopped.
+    await neovim.lua(`
+      require("claude-code").start()
+      vim.uv.sleep(1000)
+      require("claude-code").stop()
+      vim.uv.sleep(1000)`);
+    await eventually("the end in the log", () => logged(neovim).includes("Ending: "));
+    expect(logged(neovim)).not.toContain("ERROR");
   });
 
   test(":ClaudeCode starts a server that was stopped by hand", async () => {

@@ -213,6 +213,7 @@ onEachNeovim((session) => {
       "a list of files": "Explore",
       "a URL": "edit oil:///somewhere/",
       "a private file": "edit .env",
+      "our own log": "ClaudeCodeLog",
     };
 
     test.each(Object.entries(ELSEWHERE))("%s", async (_name, command) => {

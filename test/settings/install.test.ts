@@ -140,7 +140,8 @@ describe("install-hooks", () => {
     const before = snapshot();
     await install("--claude-md");
     expect(read(".nvim-claude/.gitignore")).toBe("*\n");
-    await uninstall();
+    const deleted = `delete ${join(project, SETTINGS)}: nothing else is in it`;
+    expect((await uninstall()).stdout).toContain(deleted);
     expect(snapshot()).toEqual(before);
   });
 

@@ -8,6 +8,7 @@ local path = require("claude-code.editor.path")
 ---@field line_end? integer 0-based, included
 
 ---@class claude-code.MentionArgs what nvim_create_user_command hands over
+---@field args string
 ---@field fargs string[]
 ---@field range integer how many line numbers were given
 ---@field line1 integer
@@ -106,6 +107,16 @@ local function of_file(buf, first, last)
   return targets, problems
 end
 
+---The words of the command, of which Vim knows no quotes. A name may begin with one, too.
+---@param args claude-code.MentionArgs
+---@return string[]
+local function words(args)
+  local is_quoted = vim.iter(args.fargs):any(function(word)
+    return word:find("^[\"']") ~= nil and not vim.uv.fs_stat(word)
+  end)
+  return is_quoted and require("claude-code.terminal.words").split(args.args) or args.fargs
+end
+
 ---Vim has expanded `%` and the like; wildcards, `~` and the backslashes of completion are left.
 ---@param names string[]
 ---@return string[]
@@ -126,7 +137,7 @@ function M.of_command(args)
     if args.range > 0 then
       return {}, { "lines are those of the current file: leave out the range, or the paths" }
     end
-    return files(expanded(args.fargs))
+    return files(expanded(words(args)))
   end
   local buf = api.nvim_get_current_buf()
   local first, last = chosen_lines(args)

@@ -41,8 +41,10 @@ local function file_in(win)
     return nil
   end
   local buf = api.nvim_win_get_buf(win)
-  local is_file = require("claude-code.editor.path").of_buffer(buf) ~= nil
-  return is_file and not privacy.hides(buf) and buf or nil
+  local name = require("claude-code.editor.path").of_buffer(buf)
+  -- Who reads our log means to show Claude nothing by that.
+  local is_wanted = name and name ~= require("claude-code.log").path()
+  return is_wanted and not privacy.hides(buf) and buf or nil
 end
 
 ---@param selected claude-code.VisualRegion
