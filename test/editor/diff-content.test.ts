@@ -29,6 +29,28 @@ const TEXTS: [string, string][] = [
   ["a line of 100,000 characters", `${"x".repeat(100_000)}\n`],
 ];
 
+/** What is copied from a proposal: the old file, the proposal, keys before, the copy. */
+const COPIES: [string, old: string, proposal: string, keys: string, copy: string][] = [
+  ["NUL", "a\n", "a\0\nB\n", "", "a\0\nB\n"],
+  ["CRLF", "a\r\n", "a\r\nB\r\n", "", "a\r\nB\r\n"],
+  ["mixed line ends", "a\n", "a\r\nB\n", "", "a\r\nB\n"],
+  ["BOM, no last newline", "a\n", "\uFEFFa\nB", "", "\uFEFFa\nB"],
+  ["an empty proposal", "a\n", "", "", ""],
+  ["an empty proposal, edited", "a\n", "", "inew<Esc>", "new\n"],
+  ["edited", "a\n", "a\r\nB\r\n", "ggx", "\r\nB\r\n"],
+  ["chosen hunks", "a\nb\nc", "A\nb\nC\n", "ggga", "A\nb\nc"],
+];
+
+/** What differs beside the lines. */
+const ENDS = [
+  ["last newline removed", "a\n", "a"],
+  ["last newline added", "a", "a\n"],
+  ["line ends: CRLF to LF", "a\r\n", "a\n"],
+  ["line ends: LF to CRLF", "a\n", "a\r\n"],
+  ["byte order mark removed", "\uFEFFa\n", "a\n"],
+  ["byte order mark added", "a\n", "\uFEFFa\n"],
+] as const;
+
 for (const version of NEOVIMS) {
   describe(version.name, () => {
     test("texts of all kinds: unedited they come back as nothing, edited with one change only", async () => {
@@ -154,10 +176,14 @@ for (const version of NEOVIMS) {
         end
         return errors`);
       expect(errors).toEqual([]);
-      await a.nvim.type(":wall<CR>");
-      await Bun.sleep(50);
+      const hints = async () => (await a.messages()).match(/accepts/g)?.length;
+      expect(await hints()).toBe(1);
+      // Who types one is told each time.
+      for (const [i, command] of [":wall", ":wqall", ":wqall", ":xall", ":wall"].entries()) {
+        await a.nvim.type(`${command}<CR>`);
+        await eventually(`hint ${i + 2}`, async () => (await hints()) === i + 2);
+      }
       expect(a.ended).toEqual([]);
-      expect((await a.messages()).match(/accepts/g)?.length).toBe(1);
       // A mapping that types :w is a person's doing.
       await a.nvim.command("nnoremap <C-s> :w<CR>");
       await a.nvim.type("<C-s>");
@@ -178,6 +204,98 @@ for (const version of NEOVIMS) {
       expect(a.ended).toEqual([]);
       expect(a.read("other.txt")).toBe("two\nthree\n");
     });
+
+    test.each(COPIES)("a copy is what accepting gives, to the byte: %s", async (...sample) => {
+      const [, old, proposal, keys, text] = sample;
+      await using a = await Attached.start({ version, ui: UI });
+      const path = a.file("main.txt", old);
+      await a.attach();
+      const id = await a.propose(path, proposal);
+      await a.nvim.type(`${keys}:w copy.txt<CR>`);
+      await eventually("the copy", async () => a.read("copy.txt") === text);
+      await a.nvim.type("<CR>");
+      const { lines, newline } = await a.outcome(id);
+      expect(lines ? rebuild(proposal, lines, newline) : proposal).toBe(text);
+    });
+
+    test("a copy that cannot be written: one line says so, and nothing is decided", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      const path = a.file("main.txt", "one\n");
+      a.file("taken.txt", "mine\n");
+      await a.attach();
+      const id = await a.propose(path, "two\n");
+      const said = (text: string) =>
+        eventually(text, async () => (await a.messages()).includes(text));
+      await a.nvim.type(":w nodir/copy.txt<CR>");
+      await said("no copy was written to copy.txt: No such file or directory");
+      await a.nvim.type(":w taken.txt<CR>");
+      await said("add ! to");
+      expect(a.read("taken.txt")).toBe("mine\n");
+      await a.nvim.type(":w! taken.txt<CR>");
+      await said("wrote a copy to taken.txt");
+      expect(a.read("taken.txt")).toBe("two\n");
+      expect(await a.messages()).not.toContain("stack traceback");
+      expect(a.ended).toEqual([]);
+      await a.nvim.type(":w<CR>");
+      expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
+    });
+
+    test(":saveas writes a copy; the proposal keeps its name, and no buffer stays behind", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      const path = a.file("main.txt", "one\n");
+      await a.attach();
+      const id = await a.propose(path, "two\n");
+      await a.nvim.type(":saveas new.txt<CR>");
+      await eventually("its name", () =>
+        a.nvim.lua<boolean>("return vim.fn.bufname():find('^claude%-code://') ~= nil"),
+      );
+      expect(a.read("new.txt")).toBe("two\n");
+      await a.nvim.type(":w<CR>");
+      expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
+      await a.cleared();
+    });
+
+    test.each(["vertical", "inline"])(
+      ":edit! in the %s layout: as proposed, as if new",
+      async (layout) => {
+        await using a = await Attached.start({ version, ui: UI });
+        await a.attach();
+        await a.configure(`{ diff = { layout = "${layout}" } }`);
+        for (const name of ["a.lua", "a.py"]) {
+          const path = a.file(name, "x = 1\ny = 1\nz = 1\n");
+          const proposal = "x = 2\ny = 1\nz = 2\n";
+          const id = await a.propose(path, proposal);
+          const bar = (text: string) =>
+            eventually(text, async () => (await a.bar()).includes(text));
+          await a.nvim.type("x:e!<CR>uu");
+          if (layout === "vertical") await a.nvim.type("<C-w>h:e!<CR>x<C-w>l");
+          expect(
+            await a.nvim.lua(`return vim.tbl_map(function(win)
+            local buf = vim.api.nvim_win_get_buf(win)
+            return vim.treesitter.highlighter.active[buf] ~= nil or vim.b[buf].current_syntax ~= nil
+          end, vim.api.nvim_tabpage_list_wins(0))`),
+          ).toEqual(layout === "vertical" ? [true, true] : [true]);
+          await bar("+2 −2  hunk 1/2");
+          await a.nvim.type("Gdd");
+          await bar("+1 −2");
+          await a.nvim.type("u");
+          await bar("+2 −2");
+          await a.nvim.type("<CR>");
+          expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
+          await a.cleared();
+        }
+      },
+    );
+
+    test.each(ENDS)(
+      "the bar says what differs if no line does: %s",
+      async (words, old, proposal) => {
+        await using a = await Attached.start({ version, ui: UI });
+        await a.attach();
+        await a.propose(a.file("main.txt", old), proposal);
+        await eventually("the bar", async () => (await a.bar()).includes(`+0 −0  ${words}`));
+      },
+    );
 
     test("recording a macro uses q", async () => {
       await using a = await Attached.start({ version, ui: UI });

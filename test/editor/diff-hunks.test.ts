@@ -71,6 +71,92 @@ function text(from: Made, side: (hunk: Made["hunks"][number]) => "old" | "new"):
   return (from.bom ? "\uFEFF" : "") + body;
 }
 
+const LETTERS = "a\nb\nc\nd\ne\nf\n";
+/** A change, a deletion, a deletion at the end. */
+const FEWER = "A\nb\nd\ne\n";
+
+/** Edits after a choice: the hunks that were not chosen stay out. */
+const EDITED: [string, keys: string, bar: string, final: string][] = [
+  ["a line below a deletion at the end", "GgaGo// end<Esc>", "1 of 3", "a\nb\nc\nd\ne\n// end\n"],
+  ["that, undone", "GgaGo// end<Esc>u", "1 of 3", "a\nb\nc\nd\ne\n"],
+  ["a line above a deletion", "gg]cga3GOnew<Esc>", "1 of 3", "a\nb\nnew\nd\ne\nf\n"],
+  ["a line below the one before a deletion", "gg]cga2Gonew<Esc>", "1 of 3", "a\nb\nnew\nd\ne\nf\n"],
+  [
+    "lines around a change",
+    "gggaggOtop<Esc>jobelow<Esc>",
+    "1 of 3",
+    "top\nA\nbelow\nb\nc\nd\ne\nf\n",
+  ],
+  ["its line split", "gggaggix<CR><Esc>", "1 of 3", "x\nA\nb\nc\nd\ne\nf\n"],
+  ["two chosen, one edited away", "gggaGga1GSa<Esc>", "1 of 2", "a\nb\nc\nd\ne\n"],
+  ["dropped and brought back", "gggaGgrgggru", "1 of 2", "A\nb\nc\nd\ne\nf\n"],
+];
+
+/** Such edits after which only the person knows: asked once, then done as the bar says. */
+const DOUBTFUL: [string, keys: string, bar: string, told: string, final: string][] = [
+  ["the only chosen one edited away", "gggaggSa<Esc>", "0 of 2", "none is chosen", "a\nb\nd\ne\n"],
+  ["the only chosen one dropped", "gggagggr", "0 of 2", "none is chosen", "a\nb\nd\ne\n"],
+  ["joined with one not chosen", "ggga2GSB<Esc>", "1 of 2", "edited together", "A\nB\nd\ne\nf\n"],
+];
+
+/** Lines that repeat each other, with or without a last newline. */
+const repetitive = fc
+  .tuple(fc.array(fc.constantFrom("}", "x", "y", ""), { maxLength: 6 }), fc.boolean())
+  .map(([lines, newline]) => lines.join("\n") + (newline && lines.length > 0 ? "\n" : ""));
+
+const twoTexts = fc
+  .record({
+    old: repetitive,
+    proposal: repetitive,
+    picks: fc.array(fc.boolean(), { minLength: 8, maxLength: 8 }),
+  })
+  // A buffer cannot tell a lone newline from no text.
+  .filter(({ old, proposal }) => old !== "\n" && proposal !== "\n")
+  .filter(({ old, proposal }) => old.endsWith("\n") !== proposal.endsWith("\n"));
+
+/** Ends like a line before it, and the hunk at the end not taken; chosen, then dropped. */
+const REPEATING = [
+  ["x\ny\n}\n", "X\ny\n}\nz\n}"],
+  ["x\ny\n}", "X\ny\n}\nz\n}\n"],
+  ["x\ny\n}\nz\n}", "X\ny\n}\n"],
+].flatMap(([old = "", proposal = ""]) =>
+  [false, true].map((byDropping) => ({ old, proposal, picks: [true, false, byDropping] })),
+);
+
+interface Hunk {
+  old: number;
+  old_count: number;
+  new: number;
+  new_count: number;
+}
+
+const HUNKS = `local session = require("claude-code.editor.diff").current()
+  return require("claude-code.editor.diff.hunks").of(session).list`;
+
+/** The lines of a text, and whether the last one ends with a newline. */
+function parse(text: string): { lines: string[]; newline: boolean } {
+  const newline = text.endsWith("\n");
+  return { lines: text === "" ? [] : text.slice(0, newline ? -1 : undefined).split("\n"), newline };
+}
+
+/** The text with the chosen hunks only: the last line has its newline, or not, from where it came. */
+function withHunks(oldText: string, newText: string, list: Hunk[], chosen: boolean[]): string {
+  const [old, proposed] = [parse(oldText), parse(newText)];
+  const lines: string[] = [];
+  let [from, newline] = [0, proposed.newline];
+  list.forEach((hunk, i) => {
+    const first = hunk.old_count > 0 ? hunk.old - 1 : hunk.old;
+    lines.push(...old.lines.slice(from, first));
+    from = first + hunk.old_count;
+    const start = hunk.new_count > 0 ? hunk.new - 1 : hunk.new;
+    if (chosen[i]) lines.push(...proposed.lines.slice(start, start + hunk.new_count));
+    else lines.push(...old.lines.slice(first, from));
+    if (!chosen[i] && from === old.lines.length) newline = old.newline;
+  });
+  lines.push(...old.lines.slice(from));
+  return lines.join("\n") + (newline ? "\n" : "");
+}
+
 for (const version of NEOVIMS) {
   describe(version.name, () => {
     test("what is accepted are exactly the chosen hunks, byte for byte", async () => {
@@ -220,6 +306,74 @@ for (const version of NEOVIMS) {
       const id = await a.propose(path, NEW);
       await a.nvim.type("A by me<Esc>ga<CR>");
       expect(final(NEW, await a.outcome(id))).toBe(OLD.replace("line 10\n", "LINE 10 by me\n"));
+    });
+
+    test("lines that repeat, a last newline on one side only: byte for byte", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      await a.attach();
+      await a.configure(`{ diff = { layout = "inline" } }`);
+      const samples = fc.sample(twoTexts, { numRuns: 60, seed: 20261122 });
+      for (const sample of [...REPEATING, ...samples]) {
+        const path = a.file("main.txt", sample.old);
+        const id = await a.propose(path, sample.proposal);
+        const list = await a.nvim.lua<Hunk[]>(HUNKS);
+        const chosen = list.map((_, i) => sample.picks[i] === true);
+        const byDropping = sample.picks.at(-1) === true;
+        const keys = chosen.map((taken) => {
+          if (taken) return byDropping ? "]c" : "ga";
+          return byDropping ? "gr" : "]c";
+        });
+        await a.nvim.type(`${keys.join("")}<CR>`);
+        const end = await a.outcome(id);
+        await a.cleared();
+        if (!chosen.includes(true)) continue;
+        const context = { ...sample, list, byDropping };
+        expect({ ...context, text: final(sample.proposal, end) }).toEqual({
+          ...context,
+          text: withHunks(sample.old, sample.proposal, list, chosen),
+        });
+      }
+    });
+
+    test.each(EDITED)("edited after a choice: %s", async (_, keys, bar, text) => {
+      await using a = await Attached.start({ version, ui: UI });
+      await a.attach();
+      const id = await a.propose(a.file("main.txt", LETTERS), FEWER);
+      await a.nvim.type(keys);
+      await eventually(bar, async () => (await a.bar()).includes(`accept ${bar} hunks`));
+      await a.nvim.type("<CR>");
+      expect(final(FEWER, await a.outcome(id))).toBe(text);
+    });
+
+    test.each(DOUBTFUL)("edited after a choice, in doubt: %s", async (_, keys, bar, told, text) => {
+      await using a = await Attached.start({ version, ui: UI });
+      await a.attach();
+      const id = await a.propose(a.file("main.txt", LETTERS), FEWER);
+      await a.nvim.type(keys);
+      await eventually(bar, async () => (await a.bar()).includes(`accept ${bar} hunks`));
+      await a.nvim.type("<CR>");
+      await eventually("the question", async () => (await a.messages()).includes(told));
+      expect(a.ended).toEqual([]);
+      await a.nvim.type("<CR>");
+      expect(final(FEWER, await a.outcome(id))).toBe(text);
+    });
+
+    test("]c is no jump of the person's window", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      const path = a.file("main.txt", OLD);
+      await a.edit(path);
+      await a.attach();
+      await a.configure(`{ diff = { layout = "inline" } }`);
+      await a.nvim.command("normal! 10G20G30G40G");
+      await a.nvim.lua(`vim.cmd([[execute "normal! 3\\<C-o>"]])`);
+      const before = await a.picture();
+      const id = await a.propose(path, NEW);
+      await a.nvim.type("]c");
+      await eventually("the hunk", async () => (await a.bar()).includes("hunk 2/3"));
+      await a.nvim.type("q");
+      await a.outcome(id);
+      await a.cleared();
+      expect((await a.picture()).windows).toEqual(before.windows);
     });
 
     test("by commands, from Claude's terminal too", async () => {

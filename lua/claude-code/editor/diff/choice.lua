@@ -1,17 +1,12 @@
 --- Single hunks: moving between them, accepting and dropping them.
 ---
 --- A dropped hunk is the old file's lines put back into the proposal, as an edit that `u` undoes.
---- An accepted one carries a mark. Once a hunk is accepted by itself, accepting the diff takes the
---- accepted hunks only: the others are dropped at that moment.
+--- Once a hunk is accepted by itself, accepting the diff takes the accepted hunks only: the others
+--- are dropped at that moment.
 local api = vim.api
-local highlights = require("claude-code.editor.diff.highlights")
+local accepted = require("claude-code.editor.diff.accepted")
 local hunks = require("claude-code.editor.diff.hunks")
 local say = require("claude-code.editor.say")
-
----Lines missing at the end have a namespace of their own: the line they belong to may stand for the
----lines missing above it, too.
-local MIDDLE = api.nvim_create_namespace("claude-code.diff.choice")
-local TAIL = api.nvim_create_namespace("claude-code.diff.choice.tail")
 
 local M = {}
 
@@ -60,15 +55,13 @@ function M.current(session, list)
   return index, index or hunks.before(list, side, line)
 end
 
+---Not a jump: the window, and with it the jump list, may be the person's.
 ---@param session claude-code.Diff
 ---@param index integer
 local function go_to(session, index)
   local win, side = viewed(session)
   local line = hunks.span(hunks.of(session).list[index], side)
   local count = api.nvim_buf_line_count(api.nvim_win_get_buf(win))
-  api.nvim_win_call(win, function()
-    vim.cmd("normal! m'")
-  end)
   line = math.min(line, count)
   api.nvim_win_set_cursor(win, { line, 0 })
   local tick = api.nvim_buf_get_changedtick(session.new_buf)
@@ -85,7 +78,7 @@ function M.move(session, steps)
   local index, nearest = M.current(session)
   local from = steps < 0 and not index and nearest + 1 or nearest
   local to = math.max(1, math.min(#list, from + steps))
-  if #list == 0 or (to == index and #list > 0) then
+  if #list == 0 or to == index then
     say.info(#list == 0 and "nothing differs" or steps > 0 and "the last hunk" or "the first hunk")
     return
   end
@@ -93,55 +86,10 @@ function M.move(session, steps)
 end
 
 ---@param session claude-code.Diff
----@param hunk claude-code.Hunk
----@return integer namespace of the marks that belong to it
----@return integer first 0-based row of those marks
----@return integer last
-local function place_of(session, hunk)
-  local first, last = hunks.span(hunk, "new")
-  local count = api.nvim_buf_line_count(session.new_buf)
-  if first > count then
-    return TAIL, count - 1, count - 1
-  end
-  return MIDDLE, first - 1, last - 1
-end
-
----@param session claude-code.Diff
----@param hunk claude-code.Hunk
----@return integer? mark id
----@return integer namespace
-local function mark_of(session, hunk)
-  local namespace, first, last = place_of(session, hunk)
-  local range = { { first, 0 }, { last, -1 } }
-  local found =
-    api.nvim_buf_get_extmarks(session.new_buf, namespace, range[1], range[2], { limit = 1 })
-  return found[1] and found[1][1], namespace
-end
-
----@param session claude-code.Diff
----@param hunk claude-code.Hunk
----@return boolean there was one
-local function unmark(session, hunk)
-  local mark, namespace = mark_of(session, hunk)
-  return mark ~= nil and api.nvim_buf_del_extmark(session.new_buf, namespace, mark)
-end
-
----@param session claude-code.Diff
----@param namespace integer
----@return boolean
-local function has_marks(session, namespace)
-  return #api.nvim_buf_get_extmarks(session.new_buf, namespace, 0, -1, { limit = 1 }) > 0
-end
-
----@param session claude-code.Diff
----@return integer count of hunks accepted by themselves
+---@return integer? count of hunks accepted by themselves; nil if there is no such choice
 function M.accepted(session)
-  if not has_marks(session, MIDDLE) and not has_marks(session, TAIL) then
-    return 0
-  end
-  return vim.iter(hunks.of(session).list):fold(0, function(count, hunk)
-    return count + (mark_of(session, hunk) and 1 or 0)
-  end)
+  local choice = accepted.of(session)
+  return choice and choice.accepted
 end
 
 ---@param session claude-code.Diff
@@ -149,8 +97,7 @@ end
 local function put_back(session, hunk)
   local buf = session.new_buf
   local lines = vim.list_slice(session.old.lines, hunk.old, hunk.old + hunk.old_count - 1)
-  local first = hunk.new_count == 0 and hunk.new or hunk.new - 1
-  local last = first + hunk.new_count
+  local first, last = hunks.rows(hunk)
   if hunk.new_count == 0 and hunk.new == 0 and api.nvim_buf_line_count(buf) == 1 then
     -- A proposal without any text has a line in its buffer all the same.
     last = api.nvim_buf_get_lines(buf, 0, 1, false)[1] == "" and 1 or last
@@ -182,7 +129,6 @@ function M.drop(session)
     return
   end
   local hunk = hunks.of(session).list[index]
-  unmark(session, hunk)
   close_undo_block(session.new_buf)
   put_back(session, hunk)
   if hunks.of(session).list[index] then
@@ -194,37 +140,64 @@ end
 ---@param session claude-code.Diff
 function M.accept(session)
   local index = chosen(session)
-  if not index then
-    return
-  end
-  local list = hunks.of(session).list
-  if unmark(session, list[index]) then
-    return
-  end
-  local namespace, row = place_of(session, list[index])
-  api.nvim_buf_set_extmark(session.new_buf, namespace, row, 0, {
-    virt_text = { { " ✓ accepted ", highlights.name("Accepted") } },
-    virt_text_pos = "right_align",
-  })
-  if list[index + 1] then
+  if index and accepted.toggle(session, index) and hunks.of(session).list[index + 1] then
     go_to(session, index + 1)
+  end
+end
+
+---What accepting takes of the proposal as it is now.
+---@param session claude-code.Diff
+---@return string[] lines
+function M.lines(session)
+  local lines = api.nvim_buf_get_lines(session.new_buf, 0, -1, false)
+  local choice = accepted.of(session)
+  if not choice then
+    return lines
+  end
+  local taken, from = {}, 1
+  for index, hunk in ipairs(choice.of.list) do
+    if choice.states[index] == "open" then
+      local first, last = hunks.rows(hunk)
+      vim.list_extend(taken, lines, from, first)
+      vim.list_extend(taken, session.old.lines, hunk.old, hunk.old + hunk.old_count - 1)
+      from = last + 1
+    end
+  end
+  if #lines > 1 or lines[1] ~= "" then
+    vim.list_extend(taken, lines, from)
+  end
+  return #taken > 0 and taken or { "" }
+end
+
+---@param choice claude-code.Choice
+---@return string? why accepting now may not be what the person means
+local function doubt(choice)
+  if choice.accepted == 0 then
+    return "the accepted hunk is gone by an edit, so none is chosen: accept again to take all"
+  elseif choice.joined and not choice.told then
+    choice.told = true
+    return "an accepted hunk was edited together with another: look again, then accept"
   end
 end
 
 ---Drops what was not accepted, if any hunk was accepted by itself.
 ---@param session claude-code.Diff
+---@return boolean done false: edits left the choice in doubt, and the person was told
 function M.settle(session)
-  if M.accepted(session) == 0 then
-    return
+  local choice = accepted.of(session)
+  local reason = choice and doubt(choice)
+  if reason then
+    say.warn(reason)
+    if choice.accepted == 0 then
+      accepted.clear(session)
+    end
+    return false
+  elseif choice then
+    local lines = M.lines(session)
+    close_undo_block(session.new_buf)
+    api.nvim_buf_set_lines(session.new_buf, 0, -1, false, lines)
   end
-  local rest = vim.tbl_filter(function(hunk)
-    return not mark_of(session, hunk)
-  end, hunks.of(session).list)
-  close_undo_block(session.new_buf)
-  -- From below, so that the lines of those above stay what they are.
-  for i = #rest, 1, -1 do
-    put_back(session, rest[i])
-  end
+  return true
 end
 
 return M

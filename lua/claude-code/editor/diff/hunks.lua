@@ -92,6 +92,14 @@ function M.span(hunk, side)
   return first, first + count - 1
 end
 
+---@param hunk claude-code.Hunk
+---@return integer first 0-based row of its lines in the proposal
+---@return integer last not included; the first one again if it only deletes
+function M.rows(hunk)
+  local first = hunk.new_count > 0 and hunk.new - 1 or hunk.new
+  return first, first + hunk.new_count
+end
+
 ---@param list claude-code.Hunk[]
 ---@param side "old"|"new"
 ---@param line integer 1-based

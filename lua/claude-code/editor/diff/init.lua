@@ -60,8 +60,10 @@ local function accept(session, busy)
     return false
   end
   quiet.wake(session)
-  choice.settle(session)
-  if session:result().empty then
+  if not choice.settle(session) then
+    screen.update(session)
+    return false
+  elseif session:result().empty then
     say.info("nothing was left of the proposal: rejected")
     return finish(session, "rejected", busy)
   end

@@ -54,11 +54,13 @@ end
 ---@param session claude-code.Diff
 ---@param actions table<claude-code.DiffAction, fun()>
 function M.attach(session, actions)
+  session.keys = {}
   for action, run in pairs(actions) do
     for _, key in ipairs(M.of(action)) do
       local act = key == "q" and unless_recording(run) or run
       for _, buf in ipairs({ session.old_buf, session.new_buf }) do
         vim.keymap.set("n", key, act, { buffer = buf, nowait = true, desc = DESCRIPTIONS[action] })
+        table.insert(session.keys, { buf = buf, key = key })
       end
     end
   end
@@ -66,13 +68,11 @@ end
 
 ---@param session claude-code.Diff
 function M.detach(session)
-  for action in pairs(DESCRIPTIONS) do
-    for _, key in ipairs(M.of(action)) do
-      for _, buf in ipairs({ session.old_buf, session.new_buf }) do
-        pcall(vim.keymap.del, "n", key, { buffer = buf })
-      end
-    end
+  for _, mapping in ipairs(session.keys or {}) do
+    -- Gone already with its buffer, or by the person.
+    pcall(vim.keymap.del, "n", mapping.key, { buffer = mapping.buf })
   end
+  session.keys = nil
 end
 
 return M

@@ -187,7 +187,10 @@ function M.run(session)
     return say.info("the unsaved edits are merged already")
   end
   local lines, conflicts = merge_lines(texts_of(session))
-  if not lines then
+  if session.outcome or not api.nvim_buf_is_loaded(buf) then
+    -- Neovim went on while git ran.
+    return
+  elseif not lines then
     return say.warn(
       ("%s: your edits stay in the buffer; the diff is without them"):format(conflicts)
     )

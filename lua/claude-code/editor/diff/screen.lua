@@ -1,5 +1,6 @@
 --- The diff on screen: shows one, notices how it is left, and takes it away.
 local api = vim.api
+local accepted = require("claude-code.editor.diff.accepted")
 local calm = require("claude-code.editor.diff.calm")
 local focus = require("claude-code.editor.diff.focus")
 local freshness = require("claude-code.editor.diff.freshness")
@@ -86,6 +87,7 @@ function M.update(session)
   if session.place.layout.refresh then
     session.place.layout.refresh(session)
   end
+  accepted.show(session)
   winbar.update(session)
 end
 
@@ -161,10 +163,13 @@ local function watch(session, decide)
   if session.place.layout.attach then
     session.place.layout.attach(session)
   end
-  write.attach(session, group, decide.write)
-  live.follow(session, function()
-    M.update(session)
-  end)
+  local function follow()
+    live.follow(session, function()
+      M.update(session)
+    end)
+  end
+  write.attach(session, group, decide.write, follow)
+  follow()
   watchdog = assert(vim.uv.new_timer())
   watchdog:start(WATCHDOG_MS, WATCHDOG_MS, look_around)
 end

@@ -1,5 +1,6 @@
 --- One proposal: its data, its two scratch buffers, how it ended.
 local api = vim.api
+local hunks = require("claude-code.editor.diff.hunks")
 local path = require("claude-code.editor.path")
 local text = require("claude-code.editor.diff.text")
 
@@ -61,9 +62,12 @@ local EDITING_OPTIONS = {
 ---@field target? integer buffer of the file, if one is loaded
 ---@field old_buf? integer
 ---@field new_buf? integer
+---@field label? string name of `new_buf`
 ---@field place? claude-code.DiffPlace where it is shown
 ---@field deaf? claude-code.Deafness while it does not listen to keys
 ---@field stand? claude-code.Stand
+---@field keys? { buf: integer, key: string }[] that are mapped
+---@field choice? claude-code.Choice as it was when it was last asked for
 ---@field seen? boolean it was on screen before
 ---@field hinted? boolean the person was told that this write accepts nothing
 ---@field announced? boolean the person was told that it waits
@@ -115,22 +119,31 @@ function M.new(params)
   }, Session)
 end
 
+---Undo does not go behind this text.
+---@param buf integer
+---@param lines string[]
+local function fill(buf, lines)
+  local modifiable = vim.bo[buf].modifiable
+  vim.bo[buf].undolevels = -1
+  vim.bo[buf].modifiable = true
+  api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+  vim.bo[buf].modifiable = modifiable
+  vim.bo[buf].undolevels = vim.go.undolevels
+  vim.bo[buf].modified = false
+end
+
 ---@param label string
 ---@param lines string[]
 ---@param file string the path whose text this is, by which it is private or not
 ---@return integer buf
 local function scratch(label, lines, file)
   local buf = api.nvim_create_buf(false, true)
-  -- The undo history starts at this text: undo must not lead to an empty buffer.
-  vim.bo[buf].undolevels = -1
   vim.bo[buf].modifiable = true
-  api.nvim_buf_set_lines(buf, 0, -1, false, lines)
-  vim.bo[buf].undolevels = vim.go.undolevels
+  fill(buf, lines)
   vim.bo[buf].undofile = false
   vim.bo[buf].bufhidden = "hide"
   pcall(api.nvim_buf_set_name, buf, label)
   vim.b[buf].claude_code_file = file
-  vim.bo[buf].modified = false
   return buf
 end
 
@@ -148,9 +161,8 @@ end
 
 ---Colours without FileType autocommands: no language server, linter or formatter may attach.
 ---@param buf integer
----@param filetype string
-local function highlight(buf, filetype)
-  vim.bo[buf].filetype = filetype
+local function highlight(buf)
+  local filetype = vim.bo[buf].filetype
   local size = api.nvim_buf_get_offset(buf, api.nvim_buf_line_count(buf))
   if filetype == "" or size > HIGHLIGHT_LIMIT then
     return
@@ -180,6 +192,12 @@ local function same(a, b)
   return true
 end
 
+---@param some claude-code.Text
+---@return boolean
+local function has_text(some)
+  return some.newline or not same(some.lines, NOTHING.lines)
+end
+
 ---@param self claude-code.Diff
 local function read_old(self)
   -- Before reading: what is written meanwhile is noticed the next time.
@@ -205,14 +223,6 @@ function Session:is_shown()
   return self.place ~= nil and not self.outcome and self:is_prepared()
 end
 
----@param self claude-code.Diff
-local function refill_old_side(self)
-  vim.bo[self.old_buf].modifiable = true
-  api.nvim_buf_set_lines(self.old_buf, 0, -1, false, self.old.lines)
-  vim.bo[self.old_buf].modifiable = false
-  vim.bo[self.old_buf].modified = false
-end
-
 ---Looks for what was written to disk since the diff was proposed, or last looked at, and brings the
 ---old side up to date.
 ---@return boolean changed
@@ -227,7 +237,7 @@ function Session:catch_up()
     if unchanged and self.old_path == self.new_path then
       return false
     end
-    refill_old_side(self)
+    fill(self.old_buf, self.old.lines)
   else
     self.signature = signature(self)
   end
@@ -259,9 +269,12 @@ function Session:prepare()
   local old = prefix .. (self.exists and " (on disk)" or " (new file)")
   self.old_buf = scratch(old, self.old.lines, self.old_path)
   self.new_buf = scratch(prefix .. " (proposed)", self.proposal.lines, self.new_path)
+  self.label = api.nvim_buf_get_name(self.new_buf)
   local filetype = filetype_of(self, self.proposal.lines)
-  highlight(self.old_buf, filetype)
-  highlight(self.new_buf, filetype)
+  for _, buf in ipairs({ self.old_buf, self.new_buf }) do
+    vim.bo[buf].filetype = filetype
+    highlight(buf)
+  end
   vim.bo[self.old_buf].modifiable = false
   vim.bo[self.new_buf].buftype = "acwrite"
   vim.bo[self.new_buf].readonly = false
@@ -270,10 +283,68 @@ function Session:prepare()
   end
 end
 
+---Fills one of its buffers again, which `:edit!` has emptied: there is no file of its name to read.
+---@param buf integer
+function Session:read_again(buf)
+  fill(buf, buf == self.new_buf and self.proposal.lines or self.old.lines)
+  highlight(buf)
+end
+
 ---@class claude-code.DiffResult
 ---@field lines? string[] without line ends; nil if they are as proposed
 ---@field newline? boolean does the last line end with one? nil: as proposed
 ---@field empty boolean nothing of the proposal is left: the lines are the old file's
+
+---@param lines string[]
+---@param other string[]
+---@return boolean is the last line of one that of the other, too?
+local function ends_as(lines, other)
+  -- With a line before them, as a lone empty one counts as none.
+  local old, new = vim.list_extend({ "" }, other), vim.list_extend({ "" }, lines)
+  local list = hunks.between(old, new)
+  return #list == 0 or select(2, hunks.rows(list[#list])) < #new
+end
+
+---A last newline goes with its line, which came with the proposal unless the old file's end was put
+---back in place of the proposal's. Comparing that line alone would not do: many files end in a line
+---like some before.
+---@param self claude-code.Diff
+---@param lines string[]
+---@return boolean? newline nil: as proposed
+local function newline_of(self, lines)
+  local proposed, old = self.proposal, self.old
+  if not has_text(old) or old.newline == proposed.newline then
+    return nil
+  elseif ends_as(lines, old.lines) and not ends_as(proposed.lines, old.lines) then
+    return old.newline
+  end
+end
+
+---What these lines are, in place of the proposal's.
+---@param lines string[]
+---@return claude-code.DiffResult
+function Session:result_of(lines)
+  if same(lines, self.proposal.lines) then
+    return { empty = false }
+  end
+  return {
+    lines = lines,
+    newline = newline_of(self, lines),
+    empty = self.differs and same(lines, self.old.lines),
+  }
+end
+
+---The text that accepting these lines gives, by the rule of src/diff/proposal.ts.
+---@param lines string[]
+---@return string
+function Session:text_of(lines)
+  local result, proposed = self:result_of(lines), self.proposal
+  local newline = result.newline
+  if newline == nil then
+    newline = proposed.newline or (result.lines ~= nil and not has_text(proposed))
+  end
+  return text.join(lines, proposed, newline)
+end
 
 ---What the proposal has become by the person's hand.
 ---@return claude-code.DiffResult
@@ -281,18 +352,12 @@ function Session:result()
   if not (self.new_buf and api.nvim_buf_is_loaded(self.new_buf)) then
     return { empty = false }
   end
-  local lines = api.nvim_buf_get_lines(self.new_buf, 0, -1, false)
-  local proposed, old = self.proposal, self.old
-  if same(lines, proposed.lines) then
-    return { empty = false }
-  end
-  local result = { lines = lines, empty = self.differs and same(lines, old.lines) }
-  local last = lines[#lines]
-  -- Taken from the old file, then with its newline or without.
-  if self.exists and last == old.lines[#old.lines] and last ~= proposed.lines[#proposed.lines] then
-    result.newline = old.newline
-  end
-  return result
+  return self:result_of(api.nvim_buf_get_lines(self.new_buf, 0, -1, false))
+end
+
+---@return string? words what the proposal changes if it changes no line
+function Session:change_of_ends()
+  return self.exists and not self.differs and text.change_of_ends(self.old, self.proposal) or nil
 end
 
 ---Leaves no scratch buffer behind, and with its events nothing of them in what others keep by

@@ -33,6 +33,29 @@ function M.parse(text, keep_cr)
   return { lines = lines, crlf = crlf, bom = bom, newline = newline }
 end
 
+---The other way round: the very text, unless its ends are mixed up in its lines.
+---@param lines string[]
+---@param like claude-code.Text
+---@param newline boolean does the last line end with one?
+---@return string
+function M.join(lines, like, newline)
+  local eol = like.crlf and "\r\n" or "\n"
+  return (like.bom and BOM or "") .. table.concat(lines, eol) .. (newline and eol or "")
+end
+
+---@param old claude-code.Text
+---@param new claude-code.Text
+---@return string? what differs beside the lines, in a few words
+function M.change_of_ends(old, new)
+  if old.newline ~= new.newline then
+    return new.newline and "last newline added" or "last newline removed"
+  elseif old.crlf ~= new.crlf then
+    return new.crlf and "line ends: LF to CRLF" or "line ends: CRLF to LF"
+  elseif old.bom ~= new.bom then
+    return new.bom and "byte order mark added" or "byte order mark removed"
+  end
+end
+
 ---@param bytes string
 ---@return string utf8 UTF-16 with a byte order mark decoded, anything else as it is
 local function decode(bytes)

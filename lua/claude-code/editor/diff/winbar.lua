@@ -18,7 +18,7 @@ local M = {}
 ---What is found by looking through the whole proposal.
 ---@class claude-code.Overview
 ---@field hunks claude-code.HunkCache
----@field accepted integer hunks accepted by themselves
+---@field accepted? integer hunks accepted by themselves; nil if there is no such choice
 ---@field conflicts boolean marks of conflicts are left
 
 ---What the bars have to tell, as far as there is room for it.
@@ -26,7 +26,7 @@ local M = {}
 ---@field session claude-code.Diff
 ---@field warnings claude-code.BarPart[]
 ---@field figures claude-code.BarPart[] of lines; none until they are known
----@field count claude-code.BarPart[] which hunk of how many; none if nothing differs
+---@field count claude-code.BarPart[] which hunk of how many; what differs if no line does
 ---@field hints claude-code.BarHint[]
 
 ---@param text string
@@ -101,7 +101,8 @@ end
 ---@return claude-code.BarPart[]
 local function count(session, list)
   if #list == 0 then
-    return {}
+    local ends = session:change_of_ends()
+    return ends and { { (" %s "):format(ends), "Count" } } or {}
   end
   local _, nearest = choice.current(session, list)
   return { { (" hunk %d/%d "):format(math.max(nearest, 1), #list), "Count" } }
@@ -140,7 +141,7 @@ end
 local function hints(session)
   local overview, accept = session.overview, "accept"
   local hunk_count = overview and #overview.hunks.list or 0
-  if overview and overview.accepted > 0 then
+  if overview and overview.accepted then
     accept = ("accept %d of %d hunks"):format(overview.accepted, hunk_count)
   end
   local list = { { accept, "accept" }, { "reject", "reject" } }

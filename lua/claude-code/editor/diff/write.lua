@@ -1,11 +1,16 @@
 --- Writing the proposal. A `:w`, `:wq`, `:x` or `:update` that a person typed accepts it; any other
 --- write (an auto-save plugin's, `:wall`) does not, and leaves the buffer as it is.
 local api = vim.api
+local choice = require("claude-code.editor.diff.choice")
 local path = require("claude-code.editor.path")
 local quiet = require("claude-code.editor.diff.quiet")
 local say = require("claude-code.editor.say")
+local windows = require("claude-code.editor.diff.windows")
 
 local ACCEPTING = { exit = true, update = true, wq = true, write = true, xit = true }
+
+---They write what was edited, and are told each time that they accept nothing.
+local WRITING_ALL = { wall = true, wqall = true, xall = true }
 
 local M = {}
 
@@ -19,16 +24,19 @@ local early = false
 ---:x and :update write a modified buffer only; the person means it in any case.
 local ONLY_IF_MODIFIED = { exit = true, update = true, xit = true }
 
----@return string? name full name of the command on the command line
+---@return string name full name of the command on the command line
 local function typed_command()
   local ok, command = pcall(api.nvim_parse_cmd, vim.fn.getcmdline(), {})
-  return ok and command.cmd or nil
+  return ok and command.cmd or ""
 end
 
 ---@param session claude-code.Diff
 local function note_typed(session)
-  local command = api.nvim_get_current_buf() == session.new_buf and typed_command()
-  if not command or not ACCEPTING[command] then
+  local command = typed_command()
+  if WRITING_ALL[command] then
+    session.hinted = false
+    return
+  elseif not ACCEPTING[command] or api.nvim_get_current_buf() ~= session.new_buf then
     return
   end
   typed = session.new_buf
@@ -41,21 +49,52 @@ local function note_typed(session)
   end)
 end
 
----`:w other.txt` and `:'<,'>w other.txt`: a copy, as in Vim.
+---@param name string
+---@param bytes string
+---@return string? failure
+local function write_file(name, bytes)
+  local file, failure = io.open(name, "wb")
+  if not file then
+    return failure and failure:gsub("^.*: ", "") or "unknown"
+  end
+  local written, reason = file:write(bytes)
+  local closed, late_reason = file:close()
+  return (not written and reason) or (not closed and late_reason) or nil
+end
+
+---`:w other.txt`: a copy, as in Vim. It is what accepting would give.
 ---@param session claude-code.Diff
 ---@param target string
----@param first integer 1-based
----@param last integer 1-based, included
-local function write_copy(session, target, first, last)
+local function write_copy(session, target)
   local name = path.normal(target)
+  local base = path.base(name)
   if vim.uv.fs_stat(name) and vim.v.cmdbang == 0 then
-    say.error(("%s exists (add ! to replace it)"):format(path.base(name)))
-    return
+    return say.error(("%s exists (add ! to replace it)"):format(base))
   end
-  local lines = api.nvim_buf_get_lines(session.new_buf, first - 1, last, false)
-  if vim.fn.writefile(lines, name) == 0 then
-    say.info(("wrote a copy to %s; the proposal still waits"):format(path.base(name)))
+  local failure = write_file(name, session:text_of(choice.lines(session)))
+  if failure then
+    return say.error(("no copy was written to %s: %s"):format(base, failure))
   end
+  say.info(("wrote a copy to %s; the proposal still waits"):format(base))
+end
+
+---`:saveas` gave the proposal's name to another buffer, and that one's to the proposal.
+---@param session claude-code.Diff
+local function take_name_back(session)
+  local buf, label = session.new_buf, session.label
+  vim.schedule(function()
+    if session.new_buf ~= buf or api.nvim_buf_get_name(buf) == label then
+      return
+    end
+    windows.quietly(function()
+      for _, other in ipairs(api.nvim_list_bufs()) do
+        if other ~= buf and api.nvim_buf_get_name(other) == label then
+          api.nvim_buf_delete(other, { force = true })
+        end
+      end
+      api.nvim_buf_set_name(buf, label)
+    end)
+  end)
 end
 
 ---@param session claude-code.Diff
@@ -92,15 +131,10 @@ end
 local function written(session, target, accept)
   if typed == session.new_buf and early then
     return refuse(session)
-  end
-  local first = api.nvim_buf_get_mark(session.new_buf, "[")[1]
-  local last = api.nvim_buf_get_mark(session.new_buf, "]")[1]
-  if target ~= api.nvim_buf_get_name(session.new_buf) then
-    return write_copy(session, target, first, last)
-  elseif first > 1 or last < api.nvim_buf_line_count(session.new_buf) then
-    return say.error("a part of the proposal cannot be accepted by :w; nothing was decided")
-  end
-  if typed ~= session.new_buf then
+  elseif target ~= session.label then
+    take_name_back(session)
+    return write_copy(session, target)
+  elseif typed ~= session.new_buf then
     return hint(session)
   end
   typed = nil
@@ -111,23 +145,11 @@ local function written(session, target, accept)
   end
 end
 
----`:edit!` brings back the text as proposed; there is no file of that name to read.
----@param session claude-code.Diff
----@param buf integer
-local function read_again(session, buf)
-  local is_new = buf == session.new_buf
-  local modifiable = vim.bo[buf].modifiable
-  vim.bo[buf].modifiable = true
-  local lines = is_new and session.proposal.lines or session.old.lines
-  api.nvim_buf_set_lines(buf, 0, -1, false, lines)
-  vim.bo[buf].modifiable = modifiable
-  vim.bo[buf].modified = false
-end
-
 ---@param session claude-code.Diff
 ---@param group integer
 ---@param accept fun(): boolean
-function M.attach(session, group, accept)
+---@param refilled fun() called when `:edit!` has brought back the text as proposed
+function M.attach(session, group, accept, refilled)
   heard = false
   api.nvim_create_autocmd("CmdlineEnter", {
     group = group,
@@ -158,7 +180,8 @@ function M.attach(session, group, accept)
       group = group,
       buffer = buf,
       callback = function()
-        read_again(session, buf)
+        session:read_again(buf)
+        refilled()
       end,
     })
   end
