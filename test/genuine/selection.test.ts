@@ -75,6 +75,17 @@ function selection(version: NeovimVersion) {
   );
 
   test(
+    "an empty last line counts as one",
+    async () => {
+      await bench.neovim.terminal.type("3GVjjj");
+      await shown(4);
+      const lines = `The user selected the lines 3 to 6 from ${main}:\n${FUNCTION}\n\n`;
+      expect(await told("What is this?")).toContain(lines);
+    },
+    CASE_MS,
+  );
+
+  test(
     "also after /clear",
     async () => {
       await selectFunction();

@@ -55,6 +55,13 @@ const CASES: Record<string, Case> = {
     start: [1, 0],
     end: [2, 12],
   },
+  "lines, the last one empty": {
+    keys: "3GVj",
+    text: "grüße 🦊 fox\n\n",
+    start: [2, 0],
+    end: [4, 0],
+  },
+  "an empty line": { keys: "4GV", text: "\n", start: [3, 0], end: [4, 0] },
   "lines upwards": {
     keys: "2GVk",
     text: "one two three\n\tfunction()",

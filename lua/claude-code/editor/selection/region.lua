@@ -152,11 +152,17 @@ local function charwise(region)
 end
 
 ---Whole lines end at the last one's length, not at the start of the next: Claude Code counts a
----line only if something of it is selected (measured with 2.1.330), and the last has no next.
+---line only if the end lies behind its first column (measured with 2.1.330), and the last has no
+---next. So only an empty line ends at the start of the next one, if there is one.
 ---@param region claude-code.VisualRegion
 ---@return { [1]: integer, [2]: integer } first, { [1]: integer, [2]: integer } last
 local function linewise(region)
-  return { region.first[1] - 1, 0 }, { region.last[1] - 1, #line_at(region.buf, region.last[1]) }
+  local first, last = { region.first[1] - 1, 0 }, region.last[1]
+  local length = #line_at(region.buf, last)
+  if length == 0 and last < api.nvim_buf_line_count(region.buf) then
+    return first, { last, 0 }
+  end
+  return first, { last - 1, length }
 end
 
 ---@param corner { [1]: integer, [2]: integer }
