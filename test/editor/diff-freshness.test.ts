@@ -104,7 +104,6 @@ for (const version of NEOVIMS) {
         id,
         outcome: "accepted",
         lines: ["ONE", "two", "three", "four", "MY WORK"],
-        newline: true,
       });
     });
 

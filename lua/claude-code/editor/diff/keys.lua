@@ -51,9 +51,20 @@ local function unless_recording(run)
   end
 end
 
+---Takes away what was mapped, by whatever name the options had for it then.
+---@param session claude-code.Diff
+function M.detach(session)
+  for _, mapping in ipairs(session.keys or {}) do
+    -- Gone already with its buffer, or by the person.
+    pcall(vim.keymap.del, "n", mapping.key, { buffer = mapping.buf })
+  end
+  session.keys = nil
+end
+
 ---@param session claude-code.Diff
 ---@param actions table<claude-code.DiffAction, fun()>
 function M.attach(session, actions)
+  M.detach(session)
   session.keys = {}
   for action, run in pairs(actions) do
     for _, key in ipairs(M.of(action)) do
@@ -64,15 +75,6 @@ function M.attach(session, actions)
       end
     end
   end
-end
-
----@param session claude-code.Diff
-function M.detach(session)
-  for _, mapping in ipairs(session.keys or {}) do
-    -- Gone already with its buffer, or by the person.
-    pcall(vim.keymap.del, "n", mapping.key, { buffer = mapping.buf })
-  end
-  session.keys = nil
 end
 
 return M

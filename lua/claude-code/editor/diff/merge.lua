@@ -187,10 +187,7 @@ function M.run(session)
     return say.info("the unsaved edits are merged already")
   end
   local lines, conflicts = merge_lines(texts_of(session))
-  if session.outcome or not api.nvim_buf_is_loaded(buf) then
-    -- Neovim went on while git ran.
-    return
-  elseif not lines then
+  if not lines then
     return say.warn(
       ("%s: your edits stay in the buffer; the diff is without them"):format(conflicts)
     )
