@@ -40,6 +40,14 @@ function M.not_spawned(binary, reason)
   return text:format(binary.path, reason, remedy(binary))
 end
 
+---@param reason string Neovim's
+---@return string
+function M.not_reachable(reason)
+  local text = "Neovim opens no socket on which it could be reached: %s; is there the folder "
+    .. "$XDG_RUNTIME_DIR (%s)? Then :ClaudeCodeStart"
+  return text:format(reason, vim.env.XDG_RUNTIME_DIR or "not set")
+end
+
 ---@param ending claude-code.Ending
 ---@return string
 function M.refused(ending)

@@ -29,7 +29,8 @@ local function run(path, command, options, callback)
   end
   local process = require("claude-code.process")
   local env = process.environment()
-  env.NVIM = require("claude-code.identity").address()
+  local has_address, address = pcall(require("claude-code.identity").address)
+  env.NVIM = has_address and address or nil
   vim.system(vim.list_extend(words, options), {
     text = true,
     env = process.whole(env),
@@ -63,7 +64,7 @@ end
 --- What is said when it was done; the steps were read before.
 ---@type table<claude-code.SetupCommand, string>
 local DONE = {
-  ["install-hooks"] = "set up for Claude sessions from now on; :ClaudeUninstallMCP undoes it",
+  ["install-hooks"] = "set up for new Claude sessions; :ClaudeUninstallMCP undoes it",
   ["uninstall-hooks"] = "the project is as it was without us",
 }
 

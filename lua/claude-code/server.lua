@@ -167,12 +167,16 @@ local function launch_line()
 end
 
 function spawn()
+  local has_address, address = pcall(require("claude-code.identity").address)
+  if not has_address then
+    return fail(require("claude-code.failure").not_reachable(address))
+  end
   local process, message
   process, message = require("claude-code.process").spawn({
     path = M.binary.path,
     args = { "serve" },
     line = launch_line(),
-    address = require("claude-code.identity").address(),
+    address = address,
     on_exit = function(code, signal)
       on_exit(process, code, signal)
     end,

@@ -135,7 +135,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
 
     test("yes sets up, with this Neovim's address; again there is nothing to do; and back", async () => {
       await project.neovim.command("ClaudeInstallMCP");
-      expect(await lastSaid()).toContain("set up for Claude");
+      expect(await lastSaid()).toContain("set up for new Claude sessions");
       expect(readFileSync(settings(), "utf8")).toContain("hook stop");
       const address = await project.neovim.lua("return vim.v.servername");
       expect(readFileSync(project.path(".nvim-claude/nvim-server"), "utf8")).toBe(`${address}\n`);
@@ -156,7 +156,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
     test("with CLAUDE.md on request", async () => {
       await project.neovim.lua("_G.answer = 2");
       await project.neovim.command("ClaudeInstallMCP");
-      expect(await lastSaid()).toContain("set up for Claude");
+      expect(await lastSaid()).toContain("set up for new Claude sessions");
       expect(readFileSync(project.path("CLAUDE.md"), "utf8")).toContain("## LSP Diagnostics");
       await project.neovim.lua("_G.said, _G.answer = {}, 1");
       await project.neovim.command("ClaudeUninstallMCP");

@@ -138,3 +138,15 @@ describe.each(NEOVIMS)("the executable in $name", (version) => {
     expect(address).toStartWith("/");
   });
 });
+
+test.each(NEOVIMS)("$name without a folder for its socket: says so, and which", async (version) => {
+  await using neovim = await TestNeovim.start({
+    version,
+    setup: "{ auto_start = false }",
+    env: { XDG_RUNTIME_DIR: "/nowhere" },
+  });
+  await neovim.lua(`vim.notify = function(text) SAID = text end require("claude-code").start()`);
+  const said = await eventually("a message", () => neovim.lua<string>("return SAID"));
+  expect(said).toContain("$XDG_RUNTIME_DIR (/nowhere)");
+  expect(await neovim.lua(`return require("claude-code").status().state`)).toBe("failed");
+});

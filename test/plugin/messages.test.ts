@@ -104,7 +104,7 @@ describe.each(NEOVIMS)("messages in $name", (version) => {
 
   test.each([
     ["n", "nothing was changed"],
-    ["y", "set up for Claude sessions from now on; :ClaudeUninstallMCP undoes it"],
+    ["y", "set up for new Claude sessions; :ClaudeUninstallMCP undoes it"],
   ])(
     "after the dialog of :ClaudeInstallMCP, answered with %s, none asks for Enter",
     async (key, message) => {
