@@ -44,7 +44,11 @@ describe.each(NEOVIMS)("the status line in $name", (version) => {
     using first = await TestClient.open(lock, "claude-code");
     await shows("Claude connected");
 
+    // Whoever types at once is faster than the hook.
+    await first.texts("closeAllDiffTabs");
     await hook("session-start", { source: "startup" });
+    await shows("Claude working");
+    await hook("stop", { stop_hook_active: false });
     await shows("Claude idle");
     await first.texts("closeAllDiffTabs");
     await shows("Claude working");

@@ -6,6 +6,9 @@ local M = {}
 
 ---@type table<integer, claude-code.Activity> by the CLI's process
 local known = {}
+--- CLIs that were given a prompt before a hook of theirs was heard.
+---@type table<integer, true>
+local asked = {}
 ---@type claude-code.Activity?
 local told
 
@@ -56,18 +59,25 @@ local MEANING = {
 ---@param method string
 ---@param params { pid?: integer }
 function M.heard(method, params)
-  local meaning = MEANING[method]
-  if meaning ~= nil and params.pid then
-    note(params.pid, meaning or nil)
+  local meaning, pid = MEANING[method], params.pid
+  if meaning == nil or not pid then
+    return
+  elseif method == "session_start" and asked[pid] then
+    meaning = "working"
   end
+  asked[pid] = nil
+  note(pid, meaning or nil)
 end
 
---- A CLI was given a prompt. One without hooks is left out: nobody would tell when it is done.
+--- A CLI was given a prompt. One without hooks is left out: nobody would tell when it is done. The
+--- hook of a session's start takes its time, and may come in later.
 ---@param params { pid: integer }
 ---@return true
 function M.prompted(params)
   if known[params.pid] then
     note(params.pid, "working")
+  else
+    asked[params.pid] = true
   end
   return true
 end
