@@ -55,18 +55,33 @@ end
 
 ---@param text string
 ---@param submit boolean
----@param otherwise? fun() what to do where no CLI runs in a terminal of ours
-local function send(text, submit, otherwise)
+---@param outside fun() what to do where Claude runs outside of this Neovim
+local function send(text, submit, outside)
   local notify = require("claude-code.notify")
   if text == "" then
     notify.warn("there is nothing to send: the text is empty")
-  elseif require("claude-code.terminal").send(text, { submit = submit }) then
+  elseif require("claude-code.terminal.prompt").paste(text, submit) then
     return
-  elseif otherwise and #require("claude-code.server").clients > 0 then
-    otherwise()
+  elseif #require("claude-code.server").clients > 0 then
+    outside()
   else
     notify.warn("no Claude runs in a terminal of this Neovim; :ClaudeCode starts one")
   end
+end
+
+local function say_outside()
+  local text = "Claude runs outside of this Neovim: words cannot be pasted there; lines can be "
+    .. "mentioned (:ClaudeAtMention)"
+  require("claude-code.notify").warn(text)
+end
+
+--- What follows whole lines in the prompt begins a line of its own.
+---@param lines string[]
+---@param submit boolean nothing follows then
+---@return string
+local function whole_lines(lines, submit)
+  local text = table.concat(lines, "\n")
+  return (text == "" or submit) and text or text .. "\n"
 end
 
 --- Says so if the current buffer is a file that Claude is not told of.
@@ -83,30 +98,32 @@ end
 
 --- Pastes {args}, or else the lines of the range, into the prompt of the CLI in the terminal. Without
 --- either it is the current line. With ! the prompt is sent off at once. In visual mode the mapping
---- |<Plug>(ClaudeCodeSend)| takes exactly what is selected. A CLI that runs elsewhere gets a mention
---- of the lines instead.
+--- |<Plug>(ClaudeCodeSend)| takes exactly what is selected. What is sent after whole lines begins a
+--- line of its own. A terminal that you opened yourself will do. A CLI that runs outside of this
+--- Neovim gets a mention of the lines instead.
 ---@param args claude-code.CommandArgs
 function M.send(args)
   if args.args ~= "" then
-    return send(args.args, args.bang)
+    return send(args.args, args.bang, say_outside)
   elseif refused() then
     return
   end
   local lines = vim.api.nvim_buf_get_lines(0, args.line1 - 1, args.line2, false)
-  send(table.concat(lines, "\n"), args.bang, function()
+  send(whole_lines(lines, args.bang), args.bang, function()
     M.at_mention(vim.tbl_extend("force", args, { range = 2 }))
   end)
 end
 
 --- Sends what is selected in visual mode, and ends that mode.
 function M.send_selection()
-  local from, to = vim.fn.getpos("v"), vim.fn.getpos(".")
-  local lines = vim.fn.getregion(from, to, { type = vim.fn.mode() })
+  local from, to, mode = vim.fn.getpos("v"), vim.fn.getpos("."), vim.fn.mode()
+  local lines = vim.fn.getregion(from, to, { type = mode })
   vim.api.nvim_feedkeys(vim.keycode("<Esc>"), "nx", false)
   if refused() then
     return
   end
-  send(table.concat(lines, "\n"), false, function()
+  local text = mode == "V" and whole_lines(lines, false) or table.concat(lines, "\n")
+  send(text, false, function()
     local first, last = math.min(from[2], to[2]), math.max(from[2], to[2])
     M.at_mention({ args = "", fargs = {}, range = 2, line1 = first, line2 = last })
   end)

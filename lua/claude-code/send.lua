@@ -3,9 +3,6 @@ local M = {}
 
 local notify = require("claude-code.notify")
 
---- The CLI takes an Enter in the same breath as pasted text for a part of it.
-local SUBMIT_MS = 150
-
 ---@param buf integer
 ---@return string path relative to the workspace where the file lies in it
 local function shown_path(buf)
@@ -70,64 +67,6 @@ function M.message(buf, first, last)
   }, "\n")
 end
 
----@param pid integer
----@param ancestor integer
----@return boolean
-local function descends(pid, ancestor)
-  for _ = 1, 20 do
-    if pid == ancestor then
-      return true
-    end
-    local process = vim.api.nvim_get_proc(pid)
-    if type(process) ~= "table" or process.ppid <= 1 then
-      return false
-    end
-    pid = process.ppid
-  end
-  return false
-end
-
---- The job of a terminal of this Neovim in which a connected CLI runs, whoever opened it.
----@return integer? channel
-local function terminal_of_client()
-  for _, buf in ipairs(vim.api.nvim_list_bufs()) do
-    local job = vim.b[buf].terminal_job_pid
-    local holds = job
-      and vim.iter(require("claude-code.server").clients):any(function(client)
-        return client.name == "claude-code" and client.pid ~= nil and descends(client.pid, job)
-      end)
-    if holds then
-      return vim.bo[buf].channel
-    end
-  end
-end
-
----@param channel integer
----@param text string
----@param submit boolean
-local function paste(channel, text, submit)
-  vim.api.nvim_chan_send(channel, require("claude-code.terminal.paste").bracketed(text))
-  if submit then
-    vim.defer_fn(function()
-      pcall(vim.api.nvim_chan_send, channel, "\r")
-    end, SUBMIT_MS)
-  end
-end
-
----@param text string
----@return boolean pasted into a CLI that runs in this Neovim
-local function send_inside(text)
-  local submit = require("claude-code.config").get().send.submit
-  if require("claude-code.terminal").send(text, { submit = submit }) then
-    return true
-  end
-  local channel = terminal_of_client()
-  if channel then
-    paste(channel, text, submit)
-  end
-  return channel ~= nil
-end
-
 ---@param text string
 ---@return string place where it can be fetched from
 local function put_aside(text)
@@ -171,7 +110,8 @@ function M.with_diagnostics(args)
     return
   end
   local text = M.message(buf, args.line1, args.line2)
-  if not send_inside(text) then
+  local submit = require("claude-code.config").get().send.submit
+  if not require("claude-code.terminal.prompt").paste(text, submit) then
     send_outside(buf, args.line1, args.line2, text)
   end
 end

@@ -108,7 +108,7 @@ function inTerminal(version: NeovimVersion) {
   );
 
   test(
-    ":ClaudeCodeSend pastes lines into the prompt as they are, and ! submits",
+    ":ClaudeCodeSend pastes lines into the prompt as they are, words after them, and ! submits",
     async () => {
       model.script([[{ text: "I see two lines." }]]);
       await neovim.lua(`vim.cmd.wincmd("p") return true`);
@@ -116,7 +116,7 @@ function inTerminal(version: NeovimVersion) {
       await showing(/return name/);
       await command("ClaudeCodeSend! -- what is that?");
       const request = await model.nextRequest();
-      expect(newsText(request)).toContain(`${MAIN.trimEnd()}-- what is that?`);
+      expect(newsText(request)).toContain(`${MAIN}-- what is that?`);
       await showing(/I see two lines/);
     },
     CASE_MS,

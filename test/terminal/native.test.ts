@@ -240,7 +240,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     await eventually("keys that count", async () => {
       // Who presses a key more often than every half a second is typing.
       await Bun.sleep(600);
-      await neovim.type("ggyy");
+      await neovim.type("ggyG");
       return (await neovim.lua<string>("return vim.fn.getreg('0')")).includes("words");
     });
     for (const key of "ixax") await neovim.type(key);
@@ -265,9 +265,93 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
       vim.api.nvim_set_current_win(vim.api.nvim_list_wins()[1])
       vim.api.nvim_buf_set_lines(0, 0, -1, true, { "one", "t\\27[201~wo\\3", "three" })`);
     await neovim.command("2,3ClaudeCodeSend");
-    await shows(neovim, "^[[200~t[201~wo three^[[201~");
+    await shows(neovim, "^[[200~t[201~wo three\n^[[201~");
     await neovim.command("ClaudeCodeSend! why 5% of #1");
     await shows(neovim, "^[[200~why 5% of #1^[[201~^M");
+  });
+
+  test("gets whole lines so that what follows begins a line of its own", async () => {
+    const echo = "stty -icanon -echo -icrnl; echo up; exec cat -v";
+    await configure(neovim, `{ command = { "sh", "-c", "${echo}" } }`);
+    await open();
+    await neovim.lua(`
+      vim.cmd.stopinsert()
+      vim.api.nvim_set_current_win(vim.api.nvim_list_wins()[1])
+      vim.api.nvim_buf_set_lines(0, 0, -1, true, { "1", "2", "3" })
+      vim.keymap.set("x", "X", "<Plug>(ClaudeCodeSend)")`);
+    await waitForMode(neovim, "n");
+    await neovim.command("1,2ClaudeCodeSend");
+    await neovim.command("3ClaudeCodeSend");
+    await neovim.type("ggVjX");
+    await waitForMode(neovim, "n");
+    await neovim.command("2,3ClaudeCodeSend!");
+    await shows(neovim, "^M");
+    expect((await terminalText(neovim)).replaceAll("^[[200~", "<").split("^[[201~")).toEqual([
+      ...["up\n<1\n2\n", "<3\n", "<1\n2\n", "<2\n3", "^M"],
+    ]);
+  });
+
+  test("hidden it gets text as well, and that is said", async () => {
+    await open();
+    await neovim.command("ClaudeCodeSend seen");
+    await neovim.command("ClaudeCode");
+    await neovim.command("ClaudeCodeSend unseen");
+    await shows(neovim, "^[[200~seen^[[201~^[[200~unseen^[[201~");
+    expect(await said(neovim)).toEqual([
+      expect.stringMatching(/whose terminal is hidden; :ClaudeCode shows it/),
+    ]);
+  });
+
+  test.each(["native", "none"])(
+    "in a terminal of one's own it gets text (%s)",
+    async (provider) => {
+      await configure(neovim, `{ provider = "${provider}" }`);
+      await neovim.command("terminal sh -c 'stty raw -echo; echo own; exec cat -v'");
+      const own = () =>
+        neovim.lua<string>(`
+        for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+          if vim.bo[buf].buftype == "terminal" then
+            local lines = vim.api.nvim_buf_get_lines(buf, 0, -1, false)
+            return (table.concat(lines):gsub("   +", ""))
+          end
+        end`);
+      await eventually("the program", async () => expect(await own()).toBe("own"));
+      const pid = await neovim.lua<number>("return vim.b.terminal_job_pid");
+      using claude = await TestClient.open(await neovim.lock(), "claude-code");
+      claude.notify("ide_connected", { pid });
+      await eventually("the client", () =>
+        neovim.lua<boolean>(`return require("claude-code.server").clients[1].pid == ...`, pid),
+      );
+      await neovim.command("ClaudeCodeSend some words");
+      await neovim.command("enew");
+      await neovim.lua(`vim.api.nvim_buf_set_lines(0, 0, -1, true, { "a line" })`);
+      await neovim.command("1ClaudeCodeSend!");
+      await eventually("the text", async () =>
+        expect(await own()).toBe("own^[[200~some words^[[201~^[[200~a line^[[201~^M"),
+      );
+      expect(await said(neovim)).toEqual([expect.stringMatching(/hidden; :buffer \d+ shows it/)]);
+    },
+  );
+
+  test("words for a CLI outside of Neovim are refused, and why", async () => {
+    using _claude = await TestClient.open(await neovim.lock(), "claude-code");
+    await eventually("the client", () =>
+      neovim.lua<boolean>(`return #require("claude-code").status().clients == 1`),
+    );
+    await neovim.command("ClaudeCodeSend some words");
+    expect(await said(neovim)).toEqual([
+      expect.stringContaining("Claude runs outside of this Neovim: words cannot be pasted there"),
+    ]);
+  });
+
+  test("starts in the folder of the tab page, not of the window", async () => {
+    await configure(neovim, `{ command = { "sh", "-c", "pwd; exec cat" }, size = 0.9 }`);
+    await neovim.command("lcd /");
+    await neovim.command("ClaudeCode");
+    await shows(neovim, neovim.cwd);
+    await waitForMode(neovim, "t");
+    await neovim.command("ClaudeCodeClose");
+    await neovim.command(`lcd ${neovim.cwd}`);
   });
 
   test("gets exactly what is selected", async () => {

@@ -15,7 +15,7 @@ local function provider()
 end
 
 --- Calls a provider, which may be a user's, and says what went wrong.
----@param name "open"|"close"|"send"|"is_open"|"toggle"|"focus"|"submit"
+---@param name "open"|"close"|"send"|"is_open"|"is_visible"|"toggle"|"focus"|"submit"
 ---@param ... any
 ---@return any value false or nil if it failed
 local function call(name, ...)
@@ -37,6 +37,12 @@ end
 ---@return boolean
 function M.is_open()
   return call("is_open") == true
+end
+
+--- Is its window known to be out of sight?
+---@return boolean
+function M.is_hidden()
+  return call("is_visible") == false
 end
 
 ---@return boolean waited

@@ -154,12 +154,14 @@ local function end_with_neovim(group)
   })
 end
 
+--- In the folder of the window's tab page: a window's own is not published.
 ---@param win integer
 ---@param command string[]
 ---@param options table
 ---@return integer job 0 or less if it cannot be started
 local function start(win, command, options)
   local job = api.nvim_win_call(win, function()
+    options.cwd = vim.fn.getcwd(-1, 0)
     if vim.fn.has("nvim-0.11") == 1 then
       options.term = true
       return vim.fn.jobstart(command, options)
@@ -214,6 +216,11 @@ end
 
 function M.is_open()
   return running() ~= nil
+end
+
+function M.is_visible()
+  local open = running()
+  return open ~= nil and windows().visible(open.buf) ~= nil
 end
 
 --- Ends it; the windows that show it get closed.

@@ -11,10 +11,11 @@ local M = {}
 ---@field toggle? fun() hides it, or shows and focuses it
 ---@field focus? fun() shows and focuses it
 ---@field submit? fun() presses Enter
+---@field is_visible? fun(): boolean whether it is on screen
 
 --- Functions that a user's table must have, and those it may have.
 local REQUIRED = { "open", "close", "send", "is_open" }
-local OPTIONAL = { "toggle", "focus", "submit" }
+local OPTIONAL = { "toggle", "focus", "submit", "is_visible" }
 
 --- What is wrong with a user's table.
 ---@param provider table

@@ -44,6 +44,7 @@ function M.open(command, env)
   local beside = options.position == "left" or options.position == "right"
   terminal = snacks.terminal.open(command, {
     env = env,
+    cwd = vim.fn.getcwd(-1, 0),
     auto_close = false,
     win = {
       position = options.position,
@@ -57,6 +58,10 @@ end
 
 function M.is_open()
   return job() ~= nil
+end
+
+function M.is_visible()
+  return terminal ~= nil and require("claude-code.terminal.windows").visible(terminal.buf) ~= nil
 end
 
 function M.close()

@@ -62,7 +62,7 @@ function M.open(command, env)
   if (vim.env.TMUX or "") == "" then
     return false, 'terminal.provider is "tmux", but Neovim does not run in tmux'
   end
-  local arguments = { "split-window", "-P", "-F", "#{pane_id}", "-c", vim.fn.getcwd() }
+  local arguments = { "split-window", "-P", "-F", "#{pane_id}", "-c", vim.fn.getcwd(-1, 0) }
   vim.list_extend(arguments, { "-t", vim.env.TMUX_PANE })
   vim.list_extend(arguments, place())
   for name, value in pairs(env) do
@@ -91,6 +91,10 @@ function M.is_open()
     pane = nil
   end
   return pane ~= nil
+end
+
+function M.is_visible()
+  return is_beside()
 end
 
 function M.close()
