@@ -76,6 +76,9 @@ const LET_TERMINALS_BEGIN = `
     end,
   })`;
 
+/** A request without an answer for so long has none; less than a test may take. */
+const SILENCE_MS = 40_000;
+
 /** A real Neovim with the plugin, driven over its own msgpack-RPC channel. */
 export class TestNeovim implements AsyncDisposable {
   readonly #pending = new Set<(error: Error) => void>();
@@ -141,14 +144,24 @@ export class TestNeovim implements AsyncDisposable {
     });
   }
 
-  /** Calls a function of Neovim's API; rejected when Neovim ends meanwhile. */
+  /** Calls a function of Neovim's API; rejected when Neovim ends meanwhile, or gives no answer. */
   request<T>(method: string, args: unknown[]): Promise<T> {
     return new Promise<T>((resolve, reject) => {
+      const timer = setTimeout(async () => reject(await this.#silence(method)), SILENCE_MS);
       this.#pending.add(reject);
-      (this.api.request(method, args) as Promise<T>)
-        .then(resolve, reject)
-        .finally(() => this.#pending.delete(reject));
+      (this.api.request(method, args) as Promise<T>).then(resolve, reject).finally(() => {
+        clearTimeout(timer);
+        this.#pending.delete(reject);
+      });
     });
+  }
+
+  /** What Neovim waits for, which it tells even then. */
+  async #silence(method: string): Promise<Error> {
+    const mode = await Promise.race([this.api.request("nvim_get_mode", []), Bun.sleep(2_000)]);
+    return new Error(
+      `${method}: no answer for ${SILENCE_MS} ms; nvim_get_mode: ${JSON.stringify(mode)}`,
+    );
   }
 
   /** Runs Lua; `...` holds the arguments. */
