@@ -15,7 +15,7 @@ import { eventually } from "../support/eventually";
 import { DataFolder, install, Publication } from "../support/installer";
 import { isolatedEnv, NEOVIMS, type NeovimVersion, TestNeovim } from "../support/neovim";
 import { BUILD_MS, TestRelease } from "../support/release";
-import { shows } from "../terminal/workbench";
+import { LATER, shows } from "../terminal/workbench";
 
 setDefaultTimeout(BUILD_MS);
 
@@ -90,7 +90,7 @@ describe.each(NEOVIMS)("the first use in $name", (version) => {
 });
 
 /** A CLI that shows what it was started with. */
-const SHOW = `echo "port <$CLAUDE_CODE_SSE_PORT>"; for word; do echo "<$word>"; done; exec cat`;
+const SHOW = `${LATER} echo "port <$CLAUDE_CODE_SSE_PORT>"; for word; do echo "<$word>"; done; exec cat`;
 
 describe.each(NEOVIMS)(":ClaudeCode, the first time in $name", (version) => {
   const start = () =>

@@ -14,6 +14,7 @@ import { Project } from "../hooks/project";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
 import { EXECUTABLE, NEOVIMS, TestNeovim, temporaryFolder } from "../support/neovim";
+import { LATER } from "../terminal/workbench";
 
 /* What Neovim itself does for the loop: arguments for a CLI, setting projects up, sending. */
 setDefaultTimeout(60_000);
@@ -235,7 +236,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
     });
 
     test("the CLI in Neovim's terminal: pasted as one, and sent off", async () => {
-      const program = "stty -icanon -echo -icrnl; echo ready; exec cat -v";
+      const program = `stty -icanon -echo -icrnl; ${LATER} echo ready; exec cat -v`;
       await project.neovim.lua(`require("claude-code.config").setup({
         terminal = { command = { "sh", "-c", "${program}", "claude" } } })`);
       const screen = `local lines = {}

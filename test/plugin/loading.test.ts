@@ -59,7 +59,7 @@ describe.each(NEOVIMS)("loading in $name", (version) => {
         vim.api.nvim_del_user_command("ClaudeCode")
         vim.cmd.packadd("claude-code.nvim")
         require("claude-code").setup({ terminal = { command = { "sh", "-c", [[
-          echo "port $CLAUDE_CODE_SSE_PORT"; exec cat]] } } })
+          sleep 0.1; echo "port $CLAUDE_CODE_SSE_PORT"; exec cat]] } } })
         vim.cmd({ cmd = "ClaudeCode", bang = args.bang, args = args.fargs })
       end, { nargs = "*", bang = true })
       vim.cmd.ClaudeCode()`);

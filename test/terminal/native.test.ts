@@ -6,6 +6,7 @@ import { NEOVIMS, type TestNeovim } from "../support/neovim";
 import {
   configure,
   ECHO,
+  LATER,
   mode,
   reset,
   said,
@@ -59,7 +60,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
   );
 
   test("finds the port, loopback past the proxy and this Neovim in its environment", async () => {
-    const print = `echo "$CLAUDE_CODE_SSE_PORT $ENABLE_IDE_INTEGRATION $no_proxy $NVIM"; exec cat`;
+    const print = `${LATER} echo "$CLAUDE_CODE_SSE_PORT $ENABLE_IDE_INTEGRATION $no_proxy $NVIM"; exec cat`;
     await neovim.lua(`require("claude-code").stop(); vim.env.http_proxy = "http://proxy.invalid"`);
     await configure(neovim, `{ command = { "sh", "-c", [[${print}]] }, size = 0.9 }`);
     // Asked for while the server is not even starting: the terminal waits for it.
@@ -197,7 +198,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
   });
 
   test("ends badly: says the code, and its last words stay", async () => {
-    await configure(neovim, `{ command = { "sh", "-c", "echo no luck; exit 3" } }`);
+    await configure(neovim, `{ command = { "sh", "-c", "${LATER} echo no luck; exit 3" } }`);
     await neovim.command("ClaudeCode");
     expect(await said(neovim)).toEqual([expect.stringContaining("Claude ended with code 3")]);
     await shows(neovim, "no luck");
@@ -213,7 +214,10 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
   test.each(ends)("ends with %d while somebody types: no file hears it", async (code, stays) => {
     await neovim.command("edit file.txt");
     await neovim.lua(`vim.api.nvim_buf_set_lines(0, 0, -1, true, { "one", "two" })`);
-    await configure(neovim, `{ command = { "sh", "-c", "echo words; read line; exit ${code}" } }`);
+    await configure(
+      neovim,
+      `{ command = { "sh", "-c", "${LATER} echo words; read line; exit ${code}" } }`,
+    );
     await neovim.command("ClaudeCode");
     await waitForMode(neovim, "t");
     await neovim.type("<CR>");
@@ -233,7 +237,10 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
   });
 
   test("ended badly, its last words can be read, and only a command closes them", async () => {
-    await configure(neovim, `{ command = { "sh", "-c", "echo words; read line; exit 3" } }`);
+    await configure(
+      neovim,
+      `{ command = { "sh", "-c", "${LATER} echo words; read line; exit 3" } }`,
+    );
     await neovim.command("ClaudeCode");
     await waitForMode(neovim, "t");
     await neovim.type("<CR>");
@@ -271,7 +278,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
   });
 
   test("gets whole lines so that what follows begins a line of its own", async () => {
-    const echo = "stty -icanon -echo -icrnl; echo up; exec cat -v";
+    const echo = `stty -icanon -echo -icrnl; ${LATER} echo up; exec cat -v`;
     await configure(neovim, `{ command = { "sh", "-c", "${echo}" } }`);
     await open();
     await neovim.lua(`
@@ -306,7 +313,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     "in a terminal of one's own it gets text (%s)",
     async (provider) => {
       await configure(neovim, `{ provider = "${provider}" }`);
-      await neovim.command("terminal sh -c 'stty raw -echo; echo own; exec cat -v'");
+      await neovim.command(`terminal sh -c 'stty raw -echo; ${LATER} echo own; exec cat -v'`);
       const own = () =>
         neovim.lua<string>(`
         for _, buf in ipairs(vim.api.nvim_list_bufs()) do
@@ -345,7 +352,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
   });
 
   test("starts in the folder of the tab page, not of the window", async () => {
-    await configure(neovim, `{ command = { "sh", "-c", "pwd; exec cat" }, size = 0.9 }`);
+    await configure(neovim, `{ command = { "sh", "-c", "${LATER} pwd; exec cat" }, size = 0.9 }`);
     await neovim.command("lcd /");
     await neovim.command("ClaudeCode");
     await shows(neovim, neovim.cwd);
@@ -417,7 +424,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
   test.each(commands)(":%s runs the CLI with the right words", async (typed, expected) => {
     // The hooks and the stdio server go along too: test/loop.
     const ours = "--settings=*|--mcp-config=*) continue";
-    const print = `for word; do case $word in ${ours};; esac; printf '<%s>' "$word"; done; exec cat`;
+    const print = `${LATER} for word; do case $word in ${ours};; esac; printf '<%s>' "$word"; done; exec cat`;
     const command = `{ "sh", "-c", [[${print}]], "claude" }`;
     await configure(neovim, `{ command = ${command}, args = { "--from-options" }, size = 0.9 }`);
     await neovim.command(typed);

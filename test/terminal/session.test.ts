@@ -3,7 +3,7 @@ import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 import { eventually } from "../support/eventually";
 import { NEOVIMS, TestNeovim, temporaryFolder } from "../support/neovim";
-import { SCREEN, shows, waitForMode } from "./workbench";
+import { LATER, SCREEN, shows, waitForMode } from "./workbench";
 
 describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (version) => {
   const folder = temporaryFolder();
@@ -28,7 +28,7 @@ describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (versi
       end, vim.api.nvim_list_wins())`);
 
   beforeAll(async () => {
-    writeFileSync(claude, `#!/bin/sh\necho "$*" >>${starts}\necho up\nexec cat\n`);
+    writeFileSync(claude, `#!/bin/sh\necho "$*" >>${starts}\n${LATER}\necho up\nexec cat\n`);
     chmodSync(claude, 0o755);
     for (const file of ["a.txt", "b.txt"]) writeFileSync(join(folder, file), `${file}\n`);
     await using neovim = await start(options);

@@ -3,8 +3,11 @@ import { type NeovimVersion, TestNeovim } from "../support/neovim";
 
 export const SCREEN = { width: 120, height: 30 };
 
+/** Neovim 0.10 may lose what a terminal's program prints at once (seen without any plugin). */
+export const LATER = "sleep 0.1;";
+
 /** A program that shows every byte it gets, as `^[` and the like, and ends when told so. */
-export const ECHO = `{ "sh", "-c", "stty raw -echo; echo up; exec cat -v" }`;
+export const ECHO = `{ "sh", "-c", "stty raw -echo; ${LATER} echo up; exec cat -v" }`;
 
 /** Neovim with a UI, and with what the plugin says kept in SAID. */
 export async function startNeovim(version: NeovimVersion, setup: string): Promise<TestNeovim> {
