@@ -85,9 +85,15 @@ for (const version of NEOVIMS) {
 
     /**
      * Presses at the first place and drags over the others. Neovim keeps but one place of the mouse, so
-     * each waits until the one before was seen, as a hand does.
+     * each waits until the one before was seen, as a hand does; what comes next, until it was let go.
      */
     async function drag(...places: [row: number, column: number][]) {
+      await neovim.lua(`
+        RELEASED = false
+        vim.on_key(function(key)
+          RELEASED = RELEASED or key == vim.keycode("<LeftRelease>")
+        end, vim.api.nvim_create_namespace("test.drag"))
+        return true`);
       for (const [index, [row, column]] of places.entries()) {
         await neovim.terminal.type(`\x1b[<${index === 0 ? 0 : 32};${column};${row}M`);
         const here = async () =>
@@ -96,6 +102,7 @@ for (const version of NEOVIMS) {
       }
       const [row, column] = places.at(-1) as [number, number];
       await neovim.terminal.type(`\x1b[<0;${column};${row}m`);
+      await eventually("the release", () => neovim.lua<boolean>("return RELEASED"));
     }
 
     test("dragged over with the mouse", async () => {
@@ -109,7 +116,6 @@ for (const version of NEOVIMS) {
       await neovim.terminal.type(":wincmd t");
       await neovim.terminal.press("Enter");
       await drag([2, 1], [2, 4]);
-      await neovim.lua("return true");
       await neovim.terminal.click(40, 10);
       await expectTold("four", [1, 0], [1, 4]);
       await eventually("the click", async () =>
