@@ -99,6 +99,15 @@ function M.arm()
   })
 end
 
+--- A command needs the server: starts it if it is stopped, whatever the options say.
+function M.on_demand()
+  local server = require("claude-code.server")
+  if server.state == "stopped" then
+    M.disarm()
+    server.start()
+  end
+end
+
 --- From now on only the user starts and stops the server.
 function M.disarm()
   M.reason = nil

@@ -131,8 +131,8 @@ end
 
 --- Puts the current file into the prompt of the CLI that was active last, as `@file`; with a range, or
 --- in visual mode, its lines as `@file#L3-5`; in a file explorer (netrw, oil.nvim, nvim-tree, neo-tree,
---- mini.files) the entries on those lines; else the files and folders named, in quotes if need be. Waits for a CLI to
---- connect, as long as the option `mention.wait_seconds` says.
+--- mini.files) the entries on those lines; else the files and folders named, in quotes if need be.
+--- Waits for a CLI to connect, as long as the option `mention.wait_seconds` says.
 ---@param args claude-code.CommandArgs
 function M.at_mention(args)
   require("claude-code.editor").mention(args)

@@ -41,7 +41,8 @@ end
 
 --- A socket on which this Neovim answers: a local one with an absolute path, never TCP. One is
 --- made if Neovim has none such.
----@return string
+---@return string? address nil if Neovim cannot make one
+---@return string? reason Neovim's
 function M.address()
   local listening = vim.fn.serverlist()
   table.insert(listening, 1, vim.v.servername)
@@ -50,7 +51,11 @@ function M.address()
       return address
     end
   end
-  return vim.fn.serverstart()
+  local made, answer = pcall(vim.fn.serverstart)
+  if made then
+    return answer
+  end
+  return nil, answer
 end
 
 return M

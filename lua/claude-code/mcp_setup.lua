@@ -29,8 +29,7 @@ local function run(path, command, options, callback)
   end
   local process = require("claude-code.process")
   local env = process.environment()
-  local has_address, address = pcall(require("claude-code.identity").address)
-  env.NVIM = has_address and address or nil
+  env.NVIM = require("claude-code.identity").address()
   vim.system(vim.list_extend(words, options), {
     text = true,
     env = process.whole(env),

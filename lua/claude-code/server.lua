@@ -167,9 +167,9 @@ local function launch_line()
 end
 
 function spawn()
-  local has_address, address = pcall(require("claude-code.identity").address)
-  if not has_address then
-    return fail(require("claude-code.failure").not_reachable(address))
+  local address, reason = require("claude-code.identity").address()
+  if not address then
+    return fail(require("claude-code.failure").not_reachable(reason))
   end
   local process, message
   process, message = require("claude-code.process").spawn({
@@ -182,8 +182,7 @@ function spawn()
     end,
   })
   if not process then
-    local reason = message --[[@as string]]
-    return fail(require("claude-code.failure").not_spawned(M.binary, reason))
+    return fail(require("claude-code.failure").not_spawned(M.binary, message --[[@as string]]))
   end
   M.process = process
   local text = "started %s serve (%s) as process %d"

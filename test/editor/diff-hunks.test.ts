@@ -335,23 +335,25 @@ for (const version of NEOVIMS) {
       }
     });
 
-    test.each(EDITED)("edited after a choice: %s", async (_, keys, bar, text) => {
-      await using a = await Attached.start({ version, ui: UI });
+    /** Proposes FEWER, edits it after a choice until the bar tells how much is chosen, and accepts. */
+    async function acceptEdited(a: Attached, keys: string, bar: string): Promise<number> {
       await a.attach();
       const id = await a.propose(a.file("main.txt", LETTERS), FEWER);
       await a.nvim.type(keys);
       await eventually(bar, async () => (await a.bar()).includes(`accept ${bar} hunks`));
       await a.nvim.type("<CR>");
+      return id;
+    }
+
+    test.each(EDITED)("edited after a choice: %s", async (_, keys, bar, text) => {
+      await using a = await Attached.start({ version, ui: UI });
+      const id = await acceptEdited(a, keys, bar);
       expect(final(FEWER, await a.outcome(id))).toBe(text);
     });
 
     test.each(DOUBTFUL)("edited after a choice, in doubt: %s", async (_, keys, bar, told, text) => {
       await using a = await Attached.start({ version, ui: UI });
-      await a.attach();
-      const id = await a.propose(a.file("main.txt", LETTERS), FEWER);
-      await a.nvim.type(keys);
-      await eventually(bar, async () => (await a.bar()).includes(`accept ${bar} hunks`));
-      await a.nvim.type("<CR>");
+      const id = await acceptEdited(a, keys, bar);
       await eventually("the question", async () => (await a.messages()).includes(told));
       expect(a.ended).toEqual([]);
       await a.nvim.type("<CR>");

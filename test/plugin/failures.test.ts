@@ -149,4 +149,6 @@ test.each(NEOVIMS)("$name without a folder for its socket: says so, and which", 
   const said = await eventually("a message", () => neovim.lua<string>("return SAID"));
   expect(said).toContain("$XDG_RUNTIME_DIR (/nowhere)");
   expect(await neovim.lua(`return require("claude-code").status().state`)).toBe("failed");
+  // Claude is useful without an editor, too.
+  await neovim.lua(`require("claude-code.terminal.launch").environment()`);
 });

@@ -8,6 +8,7 @@ import {
   ECHO,
   LATER,
   mode,
+  openEcho,
   reset,
   said,
   shows,
@@ -28,11 +29,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     await configure(neovim, `{ command = ${ECHO} }`);
   });
 
-  async function open(): Promise<void> {
-    await neovim.command("ClaudeCode");
-    await shows(neovim, "up");
-    await waitForMode(neovim, "t");
-  }
+  const open = () => openEcho(neovim);
 
   const job = () =>
     neovim.lua<number>(`

@@ -4,9 +4,9 @@ import { NEOVIMS, type TestNeovim } from "../support/neovim";
 import {
   configure,
   ECHO,
+  openEcho,
   reset,
   SCREEN,
-  shows,
   startNeovim,
   waitForMode,
   windows,
@@ -28,11 +28,7 @@ describe.each(NEOVIMS)("the size of Claude's terminal in $name", (version) => {
       package.loaded["claude-code.terminal.windows"] = nil`);
   });
 
-  const open = async () => {
-    await neovim.command("ClaudeCode");
-    await shows(neovim, "up");
-    await waitForMode(neovim, "t");
-  };
+  const open = () => openEcho(neovim);
 
   const toggle = async () => {
     await neovim.command("ClaudeCode");

@@ -72,6 +72,13 @@ export async function waitForMode(neovim: TestNeovim, wanted: string): Promise<v
   });
 }
 
+/** Starts the program of `ECHO` by :ClaudeCode, and waits until it listens and has the keyboard. */
+export async function openEcho(neovim: TestNeovim): Promise<void> {
+  await neovim.command("ClaudeCode");
+  await shows(neovim, "up");
+  await waitForMode(neovim, "t");
+}
+
 /** Windows of the tab page by what they show, with their sizes. */
 export async function windows(
   neovim: TestNeovim,

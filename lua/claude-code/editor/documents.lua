@@ -4,7 +4,7 @@ local calm = require("claude-code.editor.diff.calm")
 local loading = require("claude-code.editor.loading")
 local path = require("claude-code.editor.path")
 local ranges = require("claude-code.editor.range")
-local say = require("claude-code.editor.say")
+local notify = require("claude-code.notify")
 local windows = require("claude-code.editor.diff.windows")
 
 ---How much of a file is looked at to tell text from binary, in bytes.
@@ -110,7 +110,7 @@ local bring_to_front
 local function wait(buf, range, announced)
   if not announced then
     local base = path.base(api.nvim_buf_get_name(buf))
-    say.info(base .. " is open, and shown when you are back in normal mode")
+    notify.info(base .. " is open, and shown when you are back in normal mode")
   end
   local first = waiting == nil
   waiting = { buf = buf, range = range }

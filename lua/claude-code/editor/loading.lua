@@ -1,7 +1,7 @@
 --- Reads a file into its buffer without the swap-file question (E325), which nobody could answer.
 local api = vim.api
 local path = require("claude-code.editor.path")
-local say = require("claude-code.editor.say")
+local notify = require("claude-code.notify")
 
 local M = {}
 
@@ -30,7 +30,7 @@ function M.load(buf)
   if has_foreign_swap(buf) then
     vim.bo[buf].readonly = true
     local base = path.base(api.nvim_buf_get_name(buf))
-    say.warn(base .. " has a swap file: opened read-only; see :help :recover")
+    notify.warn(base .. " has a swap file: opened read-only; see :help :recover")
   end
 end
 

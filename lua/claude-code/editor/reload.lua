@@ -2,7 +2,7 @@
 local api, uv = vim.api, vim.uv
 local calm = require("claude-code.editor.diff.calm")
 local path = require("claude-code.editor.path")
-local say = require("claude-code.editor.say")
+local notify = require("claude-code.notify")
 
 ---After an accept the CLI writes some ms later: looked for in short steps first, then longer ones.
 local WATCH_MS, QUICK_MS, QUICK_STEP_MS, SLOW_STEP_MS = 10000, 2000, 50, 250
@@ -194,7 +194,9 @@ local function keep_edits(buf)
   if compare(buf) then
     mark_stale(buf)
     local base = path.base(api.nvim_buf_get_name(buf))
-    say.warn(base .. " changed on disk; your unsaved edits are kept. :e! takes the file, :w! yours")
+    notify.warn(
+      base .. " changed on disk; your unsaved edits are kept. :e! takes the file, :w! yours"
+    )
   end
 end
 

@@ -93,11 +93,7 @@ end
 --- without an editor, too.
 ---@param callback fun()
 local function once_ready(callback)
-  local server = require("claude-code.server")
-  if server.state == "stopped" then
-    require("claude-code.autostart").disarm()
-    server.start()
-  end
+  require("claude-code.autostart").on_demand()
   local is_over = new_wait()
   if is_over() then
     return callback()

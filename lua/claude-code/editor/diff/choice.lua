@@ -6,7 +6,7 @@
 local api = vim.api
 local accepted = require("claude-code.editor.diff.accepted")
 local hunks = require("claude-code.editor.diff.hunks")
-local say = require("claude-code.editor.say")
+local notify = require("claude-code.notify")
 
 local M = {}
 
@@ -79,17 +79,12 @@ function M.move(session, steps)
   local from = steps < 0 and not index and nearest + 1 or nearest
   local to = math.max(1, math.min(#list, from + steps))
   if #list == 0 or to == index then
-    say.info(#list == 0 and "nothing differs" or steps > 0 and "the last hunk" or "the first hunk")
+    notify.info(
+      #list == 0 and "nothing differs" or steps > 0 and "the last hunk" or "the first hunk"
+    )
     return
   end
   go_to(session, to)
-end
-
----@param session claude-code.Diff
----@return integer? count of hunks accepted by themselves; nil if there is no such choice
-function M.accepted(session)
-  local choice = accepted.of(session)
-  return choice and choice.accepted
 end
 
 ---@param session claude-code.Diff
@@ -116,7 +111,7 @@ end
 local function chosen(session)
   local index = M.current(session)
   if not index then
-    say.info("no hunk under the cursor")
+    notify.info("no hunk under the cursor")
   end
   return index
 end
@@ -187,7 +182,7 @@ function M.settle(session)
   local choice = accepted.of(session)
   local reason = choice and doubt(choice)
   if reason then
-    say.warn(reason)
+    notify.warn(reason)
     if choice.accepted == 0 then
       accepted.clear(session)
     end

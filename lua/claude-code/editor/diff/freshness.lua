@@ -2,7 +2,7 @@
 --- The diff follows, the person is told, and nothing they saved is overwritten unawares.
 local keys = require("claude-code.editor.diff.keys")
 local path = require("claude-code.editor.path")
-local say = require("claude-code.editor.say")
+local notify = require("claude-code.notify")
 
 local M = {}
 
@@ -11,13 +11,15 @@ local function tell_unsaved(session)
   local key = keys.of("merge")[1]
   local way = (key and key .. " or " or "") .. ":ClaudeCodeDiffMerge"
   local base = path.base(session.new_path)
-  say.warn(("%s has unsaved edits, which are kept; %s merges them in"):format(base, way))
+  notify.warn(("%s has unsaved edits, which are kept; %s merges them in"):format(base, way))
 end
 
 ---@param session claude-code.Diff
 local function tell_overtaken(session)
   local base = path.base(session.new_path)
-  say.warn(("%s was written since this was proposed; the diff shows it as it is now"):format(base))
+  notify.warn(
+    ("%s was written since this was proposed; the diff shows it as it is now"):format(base)
+  )
 end
 
 ---Tells each piece of news once.
@@ -55,7 +57,7 @@ function M.may_accept(session)
   end
   session.agreed, session.told.overtaken = true, true
   local text = "%s was written since this was proposed: look what would be lost, then accept again"
-  say.warn(text:format(path.base(session.new_path)))
+  notify.warn(text:format(path.base(session.new_path)))
   return false
 end
 

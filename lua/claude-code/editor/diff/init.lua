@@ -6,7 +6,7 @@ local freshness = require("claude-code.editor.diff.freshness")
 local keyboard = require("claude-code.editor.keyboard")
 local path = require("claude-code.editor.path")
 local quiet = require("claude-code.editor.diff.quiet")
-local say = require("claude-code.editor.say")
+local notify = require("claude-code.notify")
 local screen = require("claude-code.editor.diff.screen")
 local winbar = require("claude-code.editor.diff.winbar")
 
@@ -56,7 +56,7 @@ local function accept(session, busy)
   elseif not session:is_prepared() then
     return finish(session, "accepted", busy)
   elseif merge.has_conflicts(session) then
-    say.warn("conflicts are left in the proposal: resolve them, or undo the merge, then accept")
+    notify.warn("conflicts are left in the proposal: resolve them, or undo the merge, then accept")
     return false
   end
   quiet.wake(session)
@@ -64,7 +64,7 @@ local function accept(session, busy)
     screen.update(session)
     return false
   elseif session:result().empty then
-    say.info("nothing was left of the proposal: rejected")
+    notify.info("nothing was left of the proposal: rejected")
     return finish(session, "rejected", busy)
   end
   return finish(session, "accepted", busy)
@@ -129,7 +129,7 @@ local function announce(session, focused)
   session.seen = true
   if not told and not focused then
     local base = path.base(session.new_path)
-    say.info(("a proposed change of %s waits in another window"):format(base))
+    notify.info(("a proposed change of %s waits in another window"):format(base))
   end
   emit("DiffOpened", session)
 end
@@ -157,7 +157,7 @@ local function tell_of_wait(session)
   session.announced = true
   local base = path.base(session.new_path)
   local condition = free and "you stop typing" or "you are back in normal mode"
-  say.info(("a proposed change of %s waits until %s"):format(base, condition))
+  notify.info(("a proposed change of %s waits until %s"):format(base, condition))
 end
 
 ---@param session claude-code.Diff
@@ -194,7 +194,7 @@ function go_on()
   local failure = advance()
   if failure then
     local base = path.base(session.new_path)
-    say.error(("the change of %s was rejected, as it cannot be shown: %s"):format(base, failure))
+    notify.error(("the change of %s was rejected, as it cannot be shown: %s"):format(base, failure))
     finish(session, "rejected")
     go_on()
   end
@@ -260,7 +260,7 @@ end
 function switch(step)
   local session = shown
   if not session or session.outcome or #waiting == 0 then
-    say.info("no other proposal waits")
+    notify.info("no other proposal waits")
     return false
   elseif not screen.park(session) then
     return false

@@ -9,12 +9,8 @@ local M = {}
 local timer ---@type uv.uv_timer_t?
 local cost = 0 ---@type number ms the last update took
 
----@param session claude-code.Diff
 ---@param update fun()
-local function run(session, update)
-  if session.outcome or not session.place or not api.nvim_buf_is_loaded(session.new_buf) then
-    return
-  end
+local function run(update)
   local started = uv.hrtime()
   update()
   cost = (uv.hrtime() - started) / 1e6
@@ -29,7 +25,7 @@ function M.follow(session, update)
   timer = mine
   local later = vim.schedule_wrap(function()
     if timer == mine then
-      run(session, update)
+      run(update)
     end
   end)
   local function changed()

@@ -3,7 +3,7 @@
 local api = vim.api
 local hunks = require("claude-code.editor.diff.hunks")
 local path = require("claude-code.editor.path")
-local say = require("claude-code.editor.say")
+local notify = require("claude-code.notify")
 
 local LABELS = { "your unsaved edits", "the file on disk", "Claude's proposal" }
 local CONFLICT = "<<<<<<< " .. LABELS[1]
@@ -182,22 +182,22 @@ end
 function M.run(session)
   local base, buf = path.base(session.new_path), session.target
   if not (buf and api.nvim_buf_is_loaded(buf) and vim.bo[buf].modified) then
-    return say.info(base .. " has no unsaved edits to merge")
+    return notify.info(base .. " has no unsaved edits to merge")
   elseif M.is_done(session) then
-    return say.info("the unsaved edits are merged already")
+    return notify.info("the unsaved edits are merged already")
   end
   local lines, conflicts = merge_lines(texts_of(session))
   if not lines then
-    return say.warn(
+    return notify.warn(
       ("%s: your edits stay in the buffer; the diff is without them"):format(conflicts)
     )
   end
   put(session, lines, conflicts --[[@as integer]])
   if conflicts == 0 then
-    say.info("your unsaved edits are in the proposal now; u undoes that")
+    notify.info("your unsaved edits are in the proposal now; u undoes that")
   else
     local text = "%d conflict%s with your unsaved edits: keep of each what is right, then accept"
-    say.warn(text:format(conflicts, conflicts == 1 and "" or "s"))
+    notify.warn(text:format(conflicts, conflicts == 1 and "" or "s"))
   end
 end
 

@@ -3,7 +3,7 @@
 local keyboard = require("claude-code.editor.keyboard")
 local keys = require("claude-code.editor.diff.keys")
 local path = require("claude-code.editor.path")
-local say = require("claude-code.editor.say")
+local notify = require("claude-code.notify")
 local unheard = require("claude-code.unheard")
 
 ---@class claude-code.Deafness of a diff
@@ -23,7 +23,7 @@ local function tell(session)
   if session.deaf and not session.deaf.told then
     session.deaf.told = true
     local base = path.base(session.new_path)
-    say.info(("the change of %s only just appeared: its keys count once you pause"):format(base))
+    notify.info(("the change of %s only just appeared: its keys count once you pause"):format(base))
   end
 end
 

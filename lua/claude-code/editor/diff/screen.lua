@@ -10,7 +10,7 @@ local layouts = require("claude-code.editor.diff.layout")
 local live = require("claude-code.editor.diff.live")
 local own_tab = require("claude-code.editor.diff.own_tab")
 local quiet = require("claude-code.editor.diff.quiet")
-local say = require("claude-code.editor.say")
+local notify = require("claude-code.notify")
 local shots = require("claude-code.editor.diff.shot")
 local winbar = require("claude-code.editor.diff.winbar")
 local windows = require("claude-code.editor.diff.windows")
@@ -54,7 +54,7 @@ local function make_windows(session, except)
   session.place.layout = layout
   if name ~= wanted then
     -- Brief: it is read in narrow windows.
-    say.info(("shown %s: too little room for %q"):format(name, wanted))
+    notify.info(("shown %s: too little room for %q"):format(name, wanted))
   end
 end
 
@@ -357,7 +357,7 @@ function M.leave(session, done)
     calm.later(again)
     return
   elseif not ok then
-    say.error("closing a diff failed: " .. message)
+    notify.error("closing a diff failed: " .. message)
   end
   session:discard()
   touch()

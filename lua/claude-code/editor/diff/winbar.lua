@@ -1,6 +1,7 @@
 --- The line above each side: the file, how much changes, which hunk, how many wait, and the keys,
 --- which both lines share where they are short.
 local api = vim.api
+local accepted = require("claude-code.editor.diff.accepted")
 local choice = require("claude-code.editor.diff.choice")
 local highlights = require("claude-code.editor.diff.highlights")
 local hunks = require("claude-code.editor.diff.hunks")
@@ -319,9 +320,10 @@ end
 ---Looks through the proposal, and brings the bars up to date.
 ---@param session claude-code.Diff with its buffers
 function M.update(session)
+  local chosen = accepted.of(session)
   session.overview = {
     hunks = hunks.of(session),
-    accepted = choice.accepted(session),
+    accepted = chosen and chosen.accepted,
     conflicts = merge.has_conflicts(session),
   }
   M.show(session)

@@ -4,7 +4,7 @@ local api = vim.api
 local choice = require("claude-code.editor.diff.choice")
 local path = require("claude-code.editor.path")
 local quiet = require("claude-code.editor.diff.quiet")
-local say = require("claude-code.editor.say")
+local notify = require("claude-code.notify")
 local windows = require("claude-code.editor.diff.windows")
 
 local ACCEPTING = { exit = true, update = true, wq = true, write = true, xit = true }
@@ -69,13 +69,13 @@ local function write_copy(session, target)
   local name = path.normal(target)
   local base = path.base(name)
   if vim.uv.fs_stat(name) and vim.v.cmdbang == 0 then
-    return say.error(("%s exists (add ! to replace it)"):format(base))
+    return notify.error(("%s exists (add ! to replace it)"):format(base))
   end
   local failure = write_file(name, session:text_of(choice.lines(session)))
   if failure then
-    return say.error(("no copy was written to %s: %s"):format(base, failure))
+    return notify.error(("no copy was written to %s: %s"):format(base, failure))
   end
-  say.info(("wrote a copy to %s; the proposal still waits"):format(base))
+  notify.info(("wrote a copy to %s; the proposal still waits"):format(base))
 end
 
 ---`:saveas` gave the proposal's name to another buffer, and that one's to the proposal.
@@ -101,7 +101,7 @@ end
 local function hint(session)
   if not session.hinted then
     session.hinted = true
-    say.info("the proposal was not accepted by this write: <CR> accepts, q rejects")
+    notify.info("the proposal was not accepted by this write: <CR> accepts, q rejects")
   end
 end
 
@@ -121,7 +121,7 @@ end
 ---@param session claude-code.Diff
 local function refuse(session)
   local base = path.base(session.new_path)
-  say.warn(("the change of %s only just appeared: nothing was written or decided"):format(base))
+  notify.warn(("the change of %s only just appeared: nothing was written or decided"):format(base))
   fail(session)
 end
 

@@ -1,7 +1,7 @@
 --- Mentions: files and lines that the user hands to Claude's prompt. They wait here until the
 --- executable says that a client has them, at most as long as the option mention.wait_seconds says.
 local path = require("claude-code.editor.path")
-local say = require("claude-code.editor.say")
+local notify = require("claude-code.notify")
 
 ---More than a prompt can use; a person who has sent so many to nobody should be told.
 local MOST = 50
@@ -73,7 +73,7 @@ local function expire()
   end, waiting)
   if #expired > 0 then
     require("claude-code.editor").notify("mentions_withdrawn", { ids = ids })
-    say.warn(
+    notify.warn(
       ("Claude did not connect in time: %s was dropped; start claude (or /ide in it) and try again"):format(
         labels(expired)
       )
@@ -91,12 +91,10 @@ function wait_on()
   end
 end
 
----Starts the server if it has not been: a mention asks for it as much as :ClaudeCode does.
+---A mention asks for the server as much as :ClaudeCode does, but brings back none that was stopped.
 local function start_server()
-  local server = require("claude-code.server")
-  if server.state == "stopped" and not server.stopped_by_hand then
-    require("claude-code.autostart").disarm()
-    server.start()
+  if not require("claude-code.server").stopped_by_hand then
+    require("claude-code.autostart").on_demand()
   end
 end
 
@@ -117,7 +115,7 @@ local function warn_of_unsaved(targets)
   for _, target in ipairs(targets) do
     local buf = path.loaded_buffer(target.path)
     if buf and vim.bo[buf].modified then
-      say.warn(path.base(target.path) .. " has unsaved changes; Claude reads what is on disk")
+      notify.warn(path.base(target.path) .. " has unsaved changes; Claude reads what is on disk")
       return
     end
   end
@@ -133,7 +131,7 @@ function M.add(targets)
     problem = ("%d mentions wait for Claude already: more are not taken"):format(#waiting)
   end
   if problem then
-    say.error(problem)
+    notify.error(problem)
     return false
   end
   local is_alone = #require("claude-code.server").clients == 0
@@ -150,7 +148,7 @@ function M.add(targets)
   wait_on()
   if is_alone then
     local text = "%s waits for Claude to connect (%d s at most)"
-    say.info(text:format(labels(targets), patience() / 1000))
+    notify.info(text:format(labels(targets), patience() / 1000))
   else
     warn_of_unsaved(targets)
   end
@@ -164,7 +162,7 @@ function M.command(args)
   local targets, problems = require("claude-code.editor.mention.targets").of_command(args)
   local accepted = #targets > 0 and M.add(targets)
   if #problems > 0 then
-    say.error(table.concat(problems, "; "))
+    notify.error(table.concat(problems, "; "))
   end
   return accepted and #problems == 0
 end
@@ -183,7 +181,7 @@ function M.delivered(params)
   end, waiting)
   wait_on()
   if #late > 0 then
-    say.info(("Claude is connected and has %s in its prompt"):format(labels(late)))
+    notify.info(("Claude is connected and has %s in its prompt"):format(labels(late)))
   end
   return true
 end

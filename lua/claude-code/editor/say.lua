@@ -1,2 +1,0 @@
---- Messages to the person from this half.
-return require("claude-code.notify")
