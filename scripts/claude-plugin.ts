@@ -5,8 +5,8 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { description, license, version } from "../package.json";
-import { hookSettings } from "../src/settings/hooks";
-import { PLUGIN_NAME, SERVER_NAME } from "../src/settings/names";
+import { hookSettings } from "../src/claude/hooks";
+import { PLUGIN_NAME, SERVER_NAME } from "../src/claude/names";
 
 const RUN = "$" + "{CLAUDE_PLUGIN_ROOT}/run.sh";
 

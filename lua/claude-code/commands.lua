@@ -7,7 +7,7 @@ local M = {}
 ---@param args claude-code.CommandArgs
 ---@return string[] words
 local function words(args)
-  return require("claude-code.terminal.words").split(args.args)
+  return require("claude-code.terminal.shell_words").split(args.args)
 end
 
 --- Starts the Claude CLI in a terminal, in the folder of the tab page and connected to this Neovim;
@@ -49,7 +49,7 @@ end
 --- Ends the CLI in the terminal, or calls off one that waits for the executable.
 function M.close()
   if not require("claude-code.terminal").close() then
-    require("claude-code.notify").info("no Claude runs in a terminal of this Neovim")
+    require("claude-code.messages.notify").info("no Claude runs in a terminal of this Neovim")
   end
 end
 
@@ -57,7 +57,7 @@ end
 ---@param submit boolean
 ---@param outside fun() what to do where Claude runs outside of this Neovim
 local function send(text, submit, outside)
-  local notify = require("claude-code.notify")
+  local notify = require("claude-code.messages.notify")
   if text == "" then
     notify.warn("there is nothing to send: the text is empty")
   elseif require("claude-code.terminal.prompt").paste(text, submit) then
@@ -72,7 +72,7 @@ end
 local function say_outside()
   local text = "Claude runs outside of this Neovim: words cannot be pasted there; lines can be "
     .. "mentioned (:ClaudeAtMention)"
-  require("claude-code.notify").warn(text)
+  require("claude-code.messages.notify").warn(text)
 end
 
 --- What follows whole lines in the prompt begins a line of its own.
@@ -92,7 +92,7 @@ local function refused()
   if not privacy.is_private(name) then
     return false
   end
-  require("claude-code.notify").warn(privacy.refusal(name))
+  require("claude-code.messages.notify").warn(privacy.refusal(name))
   return true
 end
 
@@ -143,25 +143,25 @@ end
 --- outside gets a mention of the lines, and the message goes to the clipboard, or a file, for you.
 ---@param args claude-code.CommandArgs
 function M.send_with_diagnostics(args)
-  if not require("claude-code.editor.path").of_buffer(0) then
-    require("claude-code.notify").warn(
+  if not require("claude-code.editor.documents.path").of_buffer(0) then
+    require("claude-code.messages.notify").warn(
       "this buffer shows no file: go to one, or use :ClaudeCodeSend"
     )
     return
   end
-  require("claude-code.send").with_diagnostics(args)
+  require("claude-code.context.send").with_diagnostics(args)
 end
 
 --- Sets the project up for a Claude CLI that you start outside of Neovim: shows what it will change,
 --- and asks. Hooks go into .claude/settings.local.json, the MCP server nvim-lsp into the CLI's own
 --- configuration, this Neovim's address into .nvim-claude/. A CLI inside Neovim needs none of that.
 function M.install_mcp()
-  require("claude-code.mcp_setup").install()
+  require("claude-code.claude.project").install()
 end
 
 --- Takes back what :ClaudeInstallMCP has done in the project, and nothing else.
 function M.uninstall_mcp()
-  require("claude-code.mcp_setup").uninstall()
+  require("claude-code.claude.project").uninstall()
 end
 
 --- Starts the server, whatever `auto_start` says.
@@ -169,7 +169,7 @@ function M.start()
   local server = require("claude-code.server")
   if server.state == "starting" or server.state == "ready" then
     local text = "the server is %s already; :ClaudeCodeStatus tells more"
-    require("claude-code.notify").info(text:format(server.state))
+    require("claude-code.messages.notify").info(text:format(server.state))
     return
   end
   require("claude-code").start()
@@ -181,20 +181,20 @@ function M.stop()
   local was = require("claude-code.server").state
   require("claude-code").stop()
   local text = was == "stopped" and "the server was not running" or "the server is stopped"
-  require("claude-code.notify").info(text)
+  require("claude-code.messages.notify").info(text)
 end
 
 --- Shows the server's state, its port, who is connected, the workspace and the last error, in a
 --- window that `q` closes.
 function M.status()
-  require("claude-code.report").open("Claude Code", require("claude-code.status").lines())
+  require("claude-code.messages.float").open("Claude Code", require("claude-code.status").lines())
 end
 
 --- Says how an installation ended; a server that failed for want of it starts.
 ---@param executable? string
 ---@param message? string
 local function report_install(executable, message)
-  local notify = require("claude-code.notify")
+  local notify = require("claude-code.messages.notify")
   if not executable then
     return notify.error(message --[[@as string]])
   end
@@ -244,9 +244,9 @@ end
 
 --- Opens the log file, which the plugin and the executable share.
 function M.log()
-  local path = require("claude-code.log").path()
+  local path = require("claude-code.messages.log").path()
   if not vim.uv.fs_stat(path) then
-    require("claude-code.notify").info(("nothing has been logged to %s yet"):format(path))
+    require("claude-code.messages.notify").info(("nothing has been logged to %s yet"):format(path))
     return
   end
   vim.cmd.split({ args = { vim.fn.fnameescape(path) } })
@@ -260,7 +260,7 @@ end
 ---@param action? claude-code.DiffAction
 local function answer_diff(method, action)
   if require("claude-code.editor")[method](action) == nil then
-    require("claude-code.notify").warn("no diff is waiting for an answer")
+    require("claude-code.messages.notify").warn("no diff is waiting for an answer")
   end
 end
 

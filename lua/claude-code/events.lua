@@ -40,7 +40,9 @@ function M.emit(event, data)
   local ok, message =
     pcall(vim.api.nvim_exec_autocmds, "User", { pattern = pattern, modeline = false, data = data })
   if not ok then
-    require("claude-code.notify").error(("a %s autocommand failed: %s"):format(pattern, message))
+    require("claude-code.messages.notify").error(
+      ("a %s autocommand failed: %s"):format(pattern, message)
+    )
   end
 end
 

@@ -21,7 +21,7 @@ end
 ---@return string? message
 local function version_of(path)
   local done, version, message
-  require("claude-code.binary").version(path, function(found, failure)
+  require("claude-code.install.locate").version(path, function(found, failure)
     done, version, message = true, found, failure
   end)
   vim.wait(5000, function()
@@ -32,13 +32,13 @@ end
 
 ---@return string? path nil if there is no executable that fits
 local function check_executable()
-  local locate = require("claude-code.binary")
+  local locate = require("claude-code.install.locate")
   local binary, missing = locate.find()
   if not binary then
     health.error(missing --[[@as string]], locate.remedy())
     return nil
   end
-  local ours = require("claude-code.contract").version
+  local ours = require("claude-code.server.contract").version
   local version, failure = version_of(binary.path)
   local place = ("%s (%s)"):format(binary.path, binary.source)
   if not version then
@@ -57,10 +57,10 @@ end
 --- the way to this Neovim.
 ---@return table<string, string>
 local function environment()
-  local process = require("claude-code.process")
+  local process = require("claude-code.server.process")
   local env = process.environment()
   env.CLAUDE_CODE_SSE_PORT = nil
-  env.NVIM = require("claude-code.identity").address()
+  env.NVIM = require("claude-code.server.endpoint").address()
   return process.whole(env)
 end
 
@@ -92,7 +92,7 @@ end
 ---@return string? message
 local function consult(path)
   local command = { path, "doctor", "--json" }
-  local cli = require("claude-code.cli").command()
+  local cli = require("claude-code.claude.cli").command()
   if cli then
     vim.list_extend(command, { "--cli", cli[1] })
   end

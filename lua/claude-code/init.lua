@@ -18,25 +18,25 @@ function M.setup(opts)
     require("claude-code.keymaps").withdraw()
   end
   if config.mcp.auto_install then
-    require("claude-code.mcp_setup").arm()
-  elseif package.loaded["claude-code.mcp_setup"] then
-    require("claude-code.mcp_setup").disarm()
+    require("claude-code.claude.project").arm()
+  elseif package.loaded["claude-code.claude.project"] then
+    require("claude-code.claude.project").disarm()
   end
   if package.loaded["claude-code.editor"] then
     require("claude-code.editor").follow_options()
   end
-  require("claude-code.autostart").arm()
+  require("claude-code.server.autostart").arm()
 end
 
 --- Starts the server, whatever auto_start says.
 function M.start()
-  require("claude-code.autostart").disarm()
+  require("claude-code.server.autostart").disarm()
   require("claude-code.server").start({ asked = true })
 end
 
 --- Stops the server; it stays stopped, also through another setup(), until start() or :ClaudeCode.
 function M.stop()
-  require("claude-code.autostart").disarm()
+  require("claude-code.server.autostart").disarm()
   require("claude-code.server").stop()
 end
 

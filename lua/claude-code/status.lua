@@ -26,9 +26,10 @@ function M.get()
   local session = package.loaded["claude-code.editor.session"]
   return {
     state = server.state,
-    why = server.stopped_by_hand and "you stopped it" or require("claude-code.autostart").reason,
-    plugin_version = require("claude-code.contract").version,
-    binary = server.binary or (require("claude-code.binary").find()),
+    why = server.stopped_by_hand and "you stopped it"
+      or require("claude-code.server.autostart").reason,
+    plugin_version = require("claude-code.server.contract").version,
+    binary = server.binary or (require("claude-code.install.locate").find()),
     binary_version = server.version,
     process_id = server.process and server.process.pid,
     ready_for = server.ready_since and os.time() - server.ready_since,
@@ -37,8 +38,8 @@ function M.get()
     clients = vim.deepcopy(server.clients),
     sessions = session and session.list() or {},
     folders = folders,
-    rivals = require("claude-code.lock").rivals(folders),
-    log_file = require("claude-code.log").path(),
+    rivals = require("claude-code.server.lock_files").rivals(folders),
+    log_file = require("claude-code.messages.log").path(),
     last_error = server.last_error,
     stderr = server.process and vim.list_slice(server.process.stderr) or {},
   }
@@ -81,7 +82,7 @@ function M.report()
     lock_file = status.lock_file,
     folders = status.folders,
     clients = status.clients,
-    config_dir = require("claude-code.claude_folder").configured(),
+    config_dir = require("claude-code.claude.config_dir").configured(),
     permission_mode = mode,
     permission_option = option,
     language_servers = language_servers,

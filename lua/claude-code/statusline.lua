@@ -16,7 +16,8 @@ end
 
 ---@return claude-code.Indicator
 function M.get()
-  local server, diff, activity = loaded("server"), loaded("editor.diff"), loaded("editor.activity")
+  local server, diff, activity =
+    loaded("server"), loaded("editor.diff"), loaded("editor.session.activity")
   local state = server and server.state or "stopped"
   local clients = server and #server.clients or 0
   if state == "ready" then

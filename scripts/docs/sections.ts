@@ -1,9 +1,9 @@
-import type { Diffs } from "../../src/diff/diffs";
 import type { EditorPort } from "../../src/editor/port";
+import type { Diffs } from "../../src/ide/diffs";
+import { createTools } from "../../src/ide/tools";
 import type { Tool } from "../../src/mcp/tool";
 import { createMethodTools } from "../../src/methods";
-import { createTools } from "../../src/tools";
-import { createNvimLspTools } from "../../src/tools/nvim-lsp";
+import { createNvimLspTools } from "../../src/nvim-lsp/tools";
 import { type Command, commandTexts, eventsText, type Facts, luaFunctions } from "./facts";
 import { fill, heading } from "./vimdoc";
 

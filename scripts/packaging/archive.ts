@@ -11,7 +11,7 @@ const FILES = ["lua/**/*.lua", "plugin/**/*.lua", "doc/*", "LICENSE", "README.md
  * Not in an archive, since it holds the archives' own sums. Its absence tells the plugin that it
  * was installed from an archive, executable included.
  */
-const MANIFEST = "lua/claude-code/manifest.lua";
+const MANIFEST = "lua/claude-code/install/manifest.lua";
 
 export function archiveName(version: string, target: Target): string {
   return `claude-code-nvim-${version}-${target.name}.tar.gz`;

@@ -11,7 +11,7 @@ import { TARGETS, type Target, targetsNamed } from "./targets";
 
 const root = join(import.meta.dir, "../..");
 const out = join(root, "dist/release");
-const pinned = join(root, "lua/claude-code/manifest.lua");
+const pinned = join(root, "lua/claude-code/install/manifest.lua");
 /** Of libdeflate: 10 to 12 take seven times as long for 2 % less. */
 const LEVEL = 9;
 
@@ -46,7 +46,7 @@ async function prepare(): Promise<void> {
   console.log(`
 The manifest is written. Commit it, tag that commit, push both:
 
-  git commit -m "Release ${version}" lua/claude-code/manifest.lua
+  git commit -m "Release ${version}" lua/claude-code/install/manifest.lua
   git tag -s v${version} -m "claude-code.nvim ${version}"
   git push origin HEAD v${version}`);
 }

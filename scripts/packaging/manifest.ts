@@ -11,7 +11,7 @@ export interface Asset {
   size: number;
 }
 
-/** lua/claude-code/manifest.lua: what the plugin accepts as its executable, and from where. */
+/** lua/claude-code/install/manifest.lua: what the plugin accepts as its executable, and from where. */
 export function renderManifest(repository: Repository, contract: number, assets: Asset[]): string {
   const targets = assets.map(
     ({ target, file, sha256, size }) =>

@@ -1,8 +1,8 @@
 import { parseArgs } from "node:util";
-import { examine } from "../doctor/examination";
+import { examine } from "../doctor";
+import { gather } from "../doctor/facts";
 import { isFault } from "../doctor/finding";
 import { report } from "../doctor/report";
-import { gather } from "../doctor/surroundings";
 import { NAME, VERSION } from "../version";
 
 const USAGE = "doctor takes --json and --cli PATH";

@@ -5,8 +5,8 @@ import { postToolUse } from "../hooks/post-tool-use";
 import { stop } from "../hooks/stop";
 import { withDeadline } from "../lib/deadline";
 import { Log } from "../lib/log";
-import { stateFolder } from "../registry/state-folder";
-import { Tie } from "../registry/tie";
+import { stateFolder } from "../lib/state-folder";
+import { Tie } from "../locate/binding";
 
 /** Claude Code closes a hook's stdin at once. */
 const INPUT_MS = 2_000;

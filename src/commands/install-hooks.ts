@@ -1,5 +1,5 @@
-import { converse } from "../settings/dialogue";
-import { planInstall } from "../settings/installation";
+import { planInstall } from "../setup/plan";
+import { converse } from "./setup";
 
 /** `claude-code-nvim install-hooks`: sets a project up for a Claude CLI outside of Neovim. */
 export function installHooks(args: string[]): Promise<number> {

@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
-import { findDistribution, InstallError } from "../install/distribution";
-import { installBelow } from "../install/prefix";
+import { findDistribution, InstallError } from "../package/distribution";
+import { installBelow } from "../package/prefix";
 
 const USAGE = "Usage: claude-code-nvim install --prefix DIR\n";
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { Log } from "../lib/log";
-import { stateFolder } from "../registry/state-folder";
-import { createStdioServer } from "../stdio/server";
+import { stateFolder } from "../lib/state-folder";
+import { createStdioServer } from "../nvim-lsp/server";
 import { StdioTransport } from "../transport/stdio";
 
 const LOG_LIMIT_BYTES = 1024 * 1024;

@@ -1,24 +1,24 @@
-import { sweepStaleLocks } from "../discovery/lock-file";
-import { bindPort } from "../discovery/port";
+import { SpareMemory } from "../ide/idle-gc";
+import { type Launch, LaunchError, readLaunch } from "../ide/launch";
+import { sweepStaleLocks } from "../ide/lock-file";
+import { Publication } from "../ide/lock-keeper";
+import { bindPort } from "../ide/port";
+import { createIdeServer, type IdeServer } from "../ide/server";
+import { Stdin } from "../ide/stdin";
+import type { ExecuteCodeOptions } from "../ide/tools/execute-code";
 import { Log } from "../lib/log";
+import { Notes } from "../locate/project-file";
+import { Registration } from "../locate/registry";
 import type { Client } from "../mcp/client";
 import { NeovimEditor } from "../neovim/editor";
 import { DisconnectedError, NeovimRpc } from "../neovim/rpc";
-import { Registration } from "../registry/entry";
-import { Notes } from "../registry/note";
-import { createIdeServer, type IdeServer } from "../serve/ide-server";
-import { type Launch, LaunchError, readLaunch } from "../serve/launch";
-import { Publication } from "../serve/publication";
-import { SpareMemory } from "../serve/spare-memory";
-import { Stdin } from "../serve/stdin";
-import { projectAround } from "../settings/record";
-import type { ExecuteCodeOptions } from "../tools/execute-code";
+import { projectAround } from "../setup/record";
 import { WebSocketListener } from "../transport/websocket";
 import { CONTRACT, VERSION } from "../version";
 
 const NOT_ATTACHED = "it did not let us attach";
 
-/** What the plugin's supervisor tells apart (lua/claude-code/server.lua). */
+/** What the plugin's supervisor tells apart (lua/claude-code/server/init.lua). */
 const EXIT = { ok: 0, usage: 2, contract: 3, noPort: 4, noNeovim: 5 } as const;
 
 /**

@@ -1,5 +1,5 @@
-import { converse } from "../settings/dialogue";
-import { planUninstall } from "../settings/installation";
+import { planUninstall } from "../setup/plan";
+import { converse } from "./setup";
 
 /** `claude-code-nvim uninstall-hooks`: takes back what `install-hooks` did in a project. */
 export function uninstallHooks(args: string[]): Promise<number> {

@@ -1,5 +1,5 @@
+import type { Surroundings } from "./facts";
 import { error, type Finding, ok } from "./finding";
-import type { Surroundings } from "./surroundings";
 
 /** Versions before it lack some of what we rely on (`--settings` with hooks, the token). */
 const OLDEST = "2.0.0";

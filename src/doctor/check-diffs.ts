@@ -1,6 +1,6 @@
-import { globalConfig, isObject, settingsFiles } from "./claude-settings";
+import { globalConfig, isObject, settingsFiles } from "../claude/settings-files";
+import type { Surroundings } from "./facts";
 import { error, type Finding, note, ok, warning } from "./finding";
-import type { Surroundings } from "./surroundings";
 
 /** The permission modes in which the CLI sends edits to the editor (2.1.330). */
 const SHOWING = ["default", "plan", "manual"];

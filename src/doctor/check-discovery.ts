@@ -1,9 +1,9 @@
 import { faultOfEditor } from "./check-editor";
 import type { Editor } from "./editors";
+import { lockFoldersOf, type Surroundings } from "./facts";
 import { error, type Finding, note, ok, warning } from "./finding";
 import { covers, type Lock } from "./locks";
 import type { RunningCli } from "./running-clis";
-import { lockFoldersOf, type Surroundings } from "./surroundings";
 
 const SAY_IDE = "type /ide in the CLI and choose Neovim";
 

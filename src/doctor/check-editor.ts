@@ -2,9 +2,9 @@ import { statSync } from "node:fs";
 import { dirname } from "node:path";
 import { VERSION } from "../version";
 import type { Editor, EditorReport } from "./editors";
+import type { Surroundings } from "./facts";
 import { error, type Finding, ok, warning } from "./finding";
 import { readLock } from "./locks";
-import type { Surroundings } from "./surroundings";
 
 const RESTART = "run :ClaudeCodeStop and :ClaudeCodeStart in that Neovim";
 const START = {

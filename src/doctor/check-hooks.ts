@@ -1,10 +1,16 @@
 import { accessSync, constants } from "node:fs";
 import { join } from "node:path";
-import { hookSettings, isOurHook } from "../settings/hooks";
-import { SERVER_NAME } from "../settings/names";
-import { globalConfig, isObject, projectFolder, readJson, settingsFiles } from "./claude-settings";
+import { hookSettings, isOurHook } from "../claude/hooks";
+import { SERVER_NAME } from "../claude/names";
+import {
+  globalConfig,
+  isObject,
+  projectFolder,
+  readJson,
+  settingsFiles,
+} from "../claude/settings-files";
+import type { Surroundings } from "./facts";
 import { error, type Finding, ok, warning } from "./finding";
-import type { Surroundings } from "./surroundings";
 
 /** The sub-commands of `claude-code-nvim hook` that an installation has. */
 const EVENTS = Object.values(hookSettings((event) => event)).flatMap((groups) =>

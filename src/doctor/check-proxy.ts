@@ -1,5 +1,5 @@
+import type { Environment, Surroundings } from "./facts";
 import { error, type Finding } from "./finding";
-import type { Environment, Surroundings } from "./surroundings";
 
 const PROXIES = [
   "http_proxy",

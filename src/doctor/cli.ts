@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Environment } from "./surroundings";
+import type { Environment } from "./facts";
 
 /** The Claude CLI that a shell with this environment starts. */
 export interface Cli {

@@ -1,8 +1,8 @@
 import { EditorBusyError } from "../editor/port";
-import { objection } from "../neovim/address";
+import { entries } from "../locate/registry";
 import { NoPluginError, Plugin } from "../neovim/plugin";
-import { entries } from "../registry/entry";
-import type { Environment } from "./surroundings";
+import { objection } from "../neovim/socket";
+import type { Environment } from "./facts";
 
 /** What the plugin says of itself: `report()` of lua/claude-code/status.lua. */
 export interface EditorReport {

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, sep } from "node:path";
-import { isAlive } from "../lib/alive";
+import { isAlive } from "../lib/process";
 
 /** A lock file, as far as it could be read. */
 export interface Lock {

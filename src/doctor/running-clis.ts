@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { basename } from "node:path";
-import type { Environment } from "./surroundings";
+import type { Environment } from "./facts";
 
 /** A Claude CLI that runs now. */
 export interface RunningCli {

@@ -1,6 +1,6 @@
 import type { Log } from "../lib/log";
-import { reach } from "../registry/reach";
-import { Tie } from "../registry/tie";
+import { Tie } from "../locate/binding";
+import { reach } from "../locate/find";
 import type { HookInput } from "./input";
 
 /** Neovim has begun to answer; a later call only takes longer if it got busy meanwhile. */

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import * as v from "valibot";
-import { EDITING_TOOLS } from "./matcher";
+import { EDITING_TOOLS } from "../claude/editing-tools";
 
 /** The parts we use of what Claude Code writes to a hook's stdin (measured with 2.1.330). */
 const Input = v.object({

@@ -1,5 +1,5 @@
+import { PLUGIN_NAME, SERVER_NAME } from "../claude/names";
 import type { Diagnostic } from "../editor/model";
-import { PLUGIN_NAME, SERVER_NAME } from "../settings/names";
 import type { HookCall, Via } from "./call";
 import { problemLine } from "./problem";
 

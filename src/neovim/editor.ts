@@ -12,7 +12,7 @@ import { EditorState } from "../editor/state";
 import { DeadlineError, withDeadline } from "../lib/deadline";
 import { Emitter } from "../lib/emitter";
 import type { Log } from "../lib/log";
-import { CALL, unwrap } from "./answer";
+import { CALL, unwrap } from "./call";
 import { Queries } from "./queries";
 import type { NeovimRpc } from "./rpc";
 

@@ -1,6 +1,6 @@
 import { EditorBusyError } from "../editor/port";
 import { DeadlineError } from "../lib/deadline";
-import { unwrap } from "./answer";
+import { unwrap } from "./call";
 import { NeovimRpc } from "./rpc";
 
 /** The Neovim at an address is not one with our plugin. */

@@ -5,7 +5,7 @@ import { PassThrough } from "node:stream";
 import { Transport } from "neovim/lib/utils/transport";
 import { withDeadline } from "../lib/deadline";
 import { Emitter } from "../lib/emitter";
-import { messages } from "./messages";
+import { messages } from "./msgpack";
 
 /** The connection to Neovim is gone. */
 export class DisconnectedError extends Error {

@@ -1,4 +1,4 @@
-import type { LockContent } from "../../src/discovery/lock-file";
+import type { LockContent } from "../../src/ide/lock-file";
 
 /** Ids stand near one of the ends of an answer, whoever wrote it. */
 const ENDS = 300;

@@ -26,7 +26,7 @@ onEachNeovim((session) => {
   test("a crowd of questions is a few for Neovim", async () => {
     await session.neovim.lua(`
         ASKED = 0
-        local state = require("claude-code.editor.state")
+        local state = require("claude-code.editor.sync")
         local sync = state.sync
         state.sync = function() ASKED = ASKED + 1; return sync() end`);
     const letGo = await keepBusy(session.neovim);

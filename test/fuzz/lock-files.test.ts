@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { lstatSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { sweepStaleLocks } from "../../src/discovery/lock-file";
+import { sweepStaleLocks } from "../../src/ide/lock-file";
 import { temporaryFolder } from "../support/neovim";
 import { FUZZ_TIMEOUT_MS, tries } from "./effort";
 

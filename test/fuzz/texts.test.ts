@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { rebuild } from "../../src/diff/proposal";
+import { rebuild } from "../../src/ide/proposal";
 import { fileUri, pathsOfUri, rawUri } from "../../src/lib/file-uri";
 import { onEachNeovim } from "../support/session";
 import { FUZZ_TIMEOUT_MS, tries } from "./effort";
@@ -43,8 +43,8 @@ onEachNeovim((session) => {
       const lines = fc.sample(line, tries(600));
       const answers = await session.neovim.lua<[number, number, number][][]>(
         `
-      local position = require("claude-code.editor.position")
-      local characters = require("claude-code.editor.characters")
+      local position = require("claude-code.editor.columns.utf16")
+      local characters = require("claude-code.editor.columns.codepoints")
       return vim.tbl_map(function(case)
         return vim.tbl_map(function(byte)
           local utf16 = position.to_utf16(case.line, byte)
@@ -75,7 +75,7 @@ onEachNeovim((session) => {
       );
       const answers = await session.neovim.lua<{ offsets: number[]; size: number }[]>(
         `
-      local characters = require("claude-code.editor.characters")
+      local characters = require("claude-code.editor.columns.codepoints")
       local buf = vim.api.nvim_create_buf(false, true)
       return vim.tbl_map(function(case)
         vim.api.nvim_buf_set_lines(buf, 0, -1, false, case.lines)
@@ -110,8 +110,8 @@ onEachNeovim((session) => {
         .map((list) => Uint8Array.from(list.filter((byte) => byte !== 0x0a)));
       const wrong = await session.neovim.lua<string[]>(
         `
-      local position = require("claude-code.editor.position")
-      local characters = require("claude-code.editor.characters")
+      local position = require("claude-code.editor.columns.utf16")
+      local characters = require("claude-code.editor.columns.codepoints")
       local buf = vim.api.nvim_create_buf(false, true)
       local wrong = {}
       for _, line in ipairs(...) do

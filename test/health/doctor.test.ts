@@ -1,9 +1,9 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { commandLine } from "../../src/claude/command";
+import { hookSettings } from "../../src/claude/hooks";
 import { type Cause, isFault } from "../../src/doctor/finding";
-import { commandLine } from "../../src/settings/command";
-import { hookSettings } from "../../src/settings/hooks";
 import { NEOVIMS, type NeovimVersion, type TestNeovim, temporaryFolder } from "../support/neovim";
 import { EXECUTABLE } from "../support/toolchain";
 import { World } from "./world";
@@ -267,7 +267,7 @@ const FAULTS: Fault[] = [
     cause: "version-differs",
     name: "a plugin of another version",
     remedy: "update the older one",
-    seed: (world) => world.neovim.lua(`require("claude-code.contract").version = "9.9.9"`),
+    seed: (world) => world.neovim.lua(`require("claude-code.server.contract").version = "9.9.9"`),
   },
   {
     cause: "no-language-server",

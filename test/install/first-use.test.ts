@@ -252,9 +252,12 @@ describe("a build step", () => {
   });
 
   test("in a checkout that is no release: says what to do", async () => {
-    const manifest = join(published.plugin, "lua/claude-code/manifest.lua");
+    const manifest = join(published.plugin, "lua/claude-code/install/manifest.lua");
     await copyFile(manifest, `${manifest}.kept`);
-    await copyFile(join(published.release.source, "lua/claude-code/manifest.lua"), manifest);
+    await copyFile(
+      join(published.release.source, "lua/claude-code/install/manifest.lua"),
+      manifest,
+    );
     const { output } = await run("ClaudeCodeInstall", "qa!");
     await rename(`${manifest}.kept`, manifest);
     expect(output).toContain("version 0.1.0) is not a released one");

@@ -65,7 +65,7 @@ describe("claude-code-nvim install", () => {
     expect(out).toBe(paths.map((path) => `${join(prefix, path)}\n`).join(""));
     expect(statSync(join(prefix, "bin/claude-code-nvim")).mode & 0o777).toBe(0o755);
     const plugin = join(prefix, PLUGIN);
-    expect(existsSync(join(plugin, "lua/claude-code/manifest.lua"))).toBe(false);
+    expect(existsSync(join(plugin, "lua/claude-code/install/manifest.lua"))).toBe(false);
     expect(existsSync(join(plugin, "doc/claude-code-nvim.1"))).toBe(false);
     const { out: version } = await run([join(prefix, "bin/claude-code-nvim"), "--version"]);
     expect(version).toBe("claude-code.nvim 0.1.0\n");
@@ -146,7 +146,7 @@ describe("claude-code-nvim install", () => {
     await copyFile(join(unpacked, "claude-code-nvim"), alone);
     const lonely = await run([alone, "install", "--prefix", prefix]);
     expect([lonely.code, lonely.err]).toEqual([1, expect.stringContaining("are not beside")]);
-    const contract = join(unpacked, "lua/claude-code/contract.lua");
+    const contract = join(unpacked, "lua/claude-code/server/contract.lua");
     const text = readFileSync(contract, "utf8");
     await writeFile(contract, text.replace('"0.1.0"', '"0.0.9"'));
     const mixed = await install("--prefix", prefix);
@@ -299,7 +299,7 @@ describe("in a folder full of traps", () => {
     });
     expect((await neovim.lock()).content.workspaceFolders).toEqual([trap]);
     await neovim.lua(`require("claude-code.config").get().binary.source = "system"`);
-    const found = await neovim.lua(`return (require("claude-code.binary").find())`);
+    const found = await neovim.lua(`return (require("claude-code.install.locate").find())`);
     expect(found).toBeNull();
     expect(existsSync(join(trap, "owned"))).toBe(false);
   });

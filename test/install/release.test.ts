@@ -11,7 +11,7 @@ import { buildExecutable } from "../../scripts/packaging/release";
 import { readRepository } from "../../scripts/packaging/repository";
 import { tar } from "../../scripts/packaging/tar";
 import { TARGETS, targetsNamed } from "../../scripts/packaging/targets";
-import { PLUGIN } from "../../src/install/prefix";
+import { PLUGIN } from "../../src/package/prefix";
 import { temporaryFolder } from "../support/neovim";
 import { BUILD_MS, NATIVE, TestRelease } from "../support/release";
 import { ROOT } from "../support/toolchain";
@@ -184,7 +184,7 @@ describe("one place says", () => {
     const { owner, name, url } = await readRepository(ROOT);
     const text = (path: string) => readFileSync(join(ROOT, path), "utf8");
     expect(text("install.sh")).toContain(`\nrepository=${owner}/${name}\n`);
-    expect(text("lua/claude-code/manifest.lua")).toContain(`"${url}/releases/download"`);
+    expect(text("lua/claude-code/install/manifest.lua")).toContain(`"${url}/releases/download"`);
     const links = text("README.md").matchAll(/github\.com\/([\w.-]+\/claude-code\.nvim)/g);
     for (const [, repository] of links) expect(repository).toBe(`${owner}/${name}`);
     expect(text("README.md")).toContain(`brew install ${owner}/tap/claude-code-nvim`);
@@ -192,18 +192,18 @@ describe("one place says", () => {
 
   test("which version this is: the plugin, the manifest and the executable agree", async () => {
     const { version } = await readRepository(ROOT);
-    const pinned = await readManifest(join(ROOT, "lua/claude-code/manifest.lua"));
-    const manifest = readFileSync(join(ROOT, "lua/claude-code/manifest.lua"), "utf8");
+    const pinned = await readManifest(join(ROOT, "lua/claude-code/install/manifest.lua"));
+    const manifest = readFileSync(join(ROOT, "lua/claude-code/install/manifest.lua"), "utf8");
     if (pinned.length > 0) expect(manifest).toContain(`version = "${version}"`);
     const [, number] = /CONTRACT = (\d+)/.exec(
       readFileSync(join(ROOT, "src/version.ts"), "utf8"),
     ) as RegExpExecArray;
-    const contract = readFileSync(join(ROOT, "lua/claude-code/contract.lua"), "utf8");
+    const contract = readFileSync(join(ROOT, "lua/claude-code/server/contract.lua"), "utf8");
     expect(contract).toContain(`number = ${number}, version = "${version}"`);
   });
 
   test("how the manifest looks: this one is as scripts/release writes it", async () => {
-    const path = join(ROOT, "lua/claude-code/manifest.lua");
+    const path = join(ROOT, "lua/claude-code/install/manifest.lua");
     const assets = await readManifest(path);
     const written = renderManifest(await readRepository(ROOT), 1, assets);
     expect(await readFile(path, "utf8")).toBe(written);

@@ -9,7 +9,7 @@ import {
 } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { hookSettings } from "../../src/settings/hooks";
+import { hookSettings } from "../../src/claude/hooks";
 import { Project } from "../hooks/project";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
@@ -40,7 +40,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
   describe("launch_arguments", () => {
     const launch = (place = "nil") =>
       project.neovim.lua<string[]>(
-        `return require("claude-code.cli_arguments").launch_arguments(${place})`,
+        `return require("claude-code.claude.arguments").launch_arguments(${place})`,
       );
 
     async function parsed(place?: string) {
@@ -206,7 +206,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
     });
 
     test("makes the message of the specification", async () => {
-      const made = `return require("claude-code.send").message(0, ...)`;
+      const made = `return require("claude-code.context.send").message(0, ...)`;
       expect(await project.neovim.lua<string>(made, 2, 3)).toBe(message);
       expect(await project.neovim.lua<string>(made, 3, 3)).toContain(
         "No diagnostics in selected range",

@@ -85,7 +85,9 @@ function loop(version: NeovimVersion) {
   }
 
   const launchArguments = () =>
-    project.neovim.lua<string[]>("return require('claude-code.cli_arguments').launch_arguments()");
+    project.neovim.lua<string[]>(
+      "return require('claude-code.claude.arguments').launch_arguments()",
+    );
 
   async function headless(args: string[]) {
     const mode = ["--permission-mode", "acceptEdits"];

@@ -44,7 +44,7 @@ async function serve(project: Project, servers: Record<string, string[]>): Promi
 const PATIENT = `
   local options = require("claude-code.config").get().diagnostics
   options.deadline_ms, options.after_edit_deadline_ms = 12000, 12000
-  require("claude-code.editor.settle.servers").PATIENCE_MS = 60000`;
+  require("claude-code.editor.diagnostics.servers").PATIENCE_MS = 60000`;
 
 async function openWith(
   version: NeovimVersion,
@@ -59,7 +59,7 @@ async function openWith(
 
 /** Waits until every server has told what it thinks of all that was written. */
 async function settled(project: Project): Promise<void> {
-  const owing = "return #require('claude-code.editor.settle').owing()";
+  const owing = "return #require('claude-code.editor.diagnostics.pending').owing()";
   await eventually(
     "all reports",
     async () => (await project.neovim.lua<number>(owing)) === 0,

@@ -52,7 +52,7 @@ describe.each(NEOVIMS)("auto_start in $name", (version) => {
   test.each(FILES)("%s was opened by %s", async (file, program) => {
     await plain.lua(`vim.cmd.args({ args = { vim.fn.fnameescape(...) } })`, file);
     const found = await plain.lua<string>(
-      `return require("claude-code.foreign").program() or "a person"`,
+      `return require("claude-code.server.external_editor").program() or "a person"`,
     );
     expect(found).toBe(program);
   });
@@ -64,7 +64,7 @@ describe.each(NEOVIMS)("auto_start in $name", (version) => {
   ])("%s tells the program", async (set, unset, program) => {
     await plain.command("%argdelete");
     const found = await plain.lua<string>(
-      `${set} local found = require("claude-code.foreign").program() ${unset} return found`,
+      `${set} local found = require("claude-code.server.external_editor").program() ${unset} return found`,
     );
     expect(found).toBe(program);
   });
@@ -78,7 +78,10 @@ describe.each(NEOVIMS)("auto_start in $name", (version) => {
       [
         ...[version.binary, "--clean", "--headless", "--cmd", `set runtimepath^=${ROOT}`],
         ...["--cmd", `lua require("claude-code").setup({})`],
-        ...["-c", `lua io.stdout:write(require("claude-code.foreign").program() or "nobody")`],
+        ...[
+          "-c",
+          `lua io.stdout:write(require("claude-code.server.external_editor").program() or "nobody")`,
+        ],
         ...["-c", "qa!", argument],
       ],
       { stdin: new Blob(["text\n"]), stdout: "pipe", stderr: "ignore", env: isolatedEnv(home) },

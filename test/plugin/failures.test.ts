@@ -54,8 +54,8 @@ describe.each(NEOVIMS)("the executable in $name", (version) => {
 
   test("speaks another contract: names both versions and the command, and is not retried", async () => {
     const [said] = await failing(
-      `require("claude-code.contract").number, require("claude-code.contract").version = 99, "9.9.9"`,
-      `require("claude-code.contract").number, require("claude-code.contract").version = 1, "0.1.0"`,
+      `require("claude-code.server.contract").number, require("claude-code.server.contract").version = 99, "9.9.9"`,
+      `require("claude-code.server.contract").number, require("claude-code.server.contract").version = 1, "0.1.0"`,
     );
     expect(said).toMatch(/has version 0\.1\.0 and the plugin version 9\.9\.9/);
     // What is loaded differs from what is on the disk, as after an upgrade.
@@ -64,7 +64,7 @@ describe.each(NEOVIMS)("the executable in $name", (version) => {
 
   test("does not take the launch line: repeats what it said", async () => {
     const [said] = await failing(
-      `IDENTITY = require("claude-code.identity"); TOKEN = IDENTITY.token
+      `IDENTITY = require("claude-code.server.endpoint"); TOKEN = IDENTITY.token
        IDENTITY.token = function() return "no uuid" end`,
       `IDENTITY.token = TOKEN`,
     );
@@ -74,11 +74,11 @@ describe.each(NEOVIMS)("the executable in $name", (version) => {
 
   test("ends again and again: gives up, and names the log", async () => {
     const [said] = await failing(
-      `IDENTITY = require("claude-code.identity"); ADDRESS = IDENTITY.address
+      `IDENTITY = require("claude-code.server.endpoint"); ADDRESS = IDENTITY.address
        IDENTITY.address = function() return "/nonexistent/socket" end`,
       `IDENTITY.address = ADDRESS`,
     );
-    const log = await neovim.lua<string>(`return require("claude-code.log").path()`);
+    const log = await neovim.lua<string>(`return require("claude-code.messages.log").path()`);
     expect(said).toContain("ended 3 times in a row (exit code 5)");
     expect(said).toContain("Neovim at /nonexistent/socket cannot be reached");
     expect(said).toContain(`:ClaudeCodeLog (${log})`);
@@ -98,7 +98,7 @@ describe.each(NEOVIMS)("the executable in $name", (version) => {
 
   test("is restarted with growing delays, for as long as the CLI tries to reconnect", async () => {
     const delays = await neovim.lua<Record<string, number[]>>(`
-      local Backoff = require("claude-code.backoff")
+      local Backoff = require("claude-code.server.backoff")
       local function run(proven, step)
         local backoff, delays = Backoff.new(), {}
         for time = 0, 9 do
@@ -119,7 +119,7 @@ describe.each(NEOVIMS)("the executable in $name", (version) => {
       for _, name in ipairs({ "BUN_OPTIONS", "BUN_BE_BUN", "BUN_INSPECT", "BUN_INSPECT_PRELOAD" }) do
         vim.env[name] = "x"
       end
-      return require("claude-code.process").environment()`);
+      return require("claude-code.server.process").environment()`);
     expect(Object.keys(env).filter((name) => name.startsWith("BUN_"))).toEqual([]);
   });
 
@@ -129,11 +129,11 @@ describe.each(NEOVIMS)("the executable in $name", (version) => {
       require("claude-code.config").get().binary.source = "system"
       local path = vim.env.PATH
       vim.env.PATH = ".:" .. path
-      local found = require("claude-code.binary").find()
+      local found = require("claude-code.install.locate").find()
       vim.env.PATH = path
       vim.fn.serverstop(vim.v.servername)
       vim.fn.serverstart("127.0.0.1:0")
-      return { found ~= nil, require("claude-code.identity").address() }`);
+      return { found ~= nil, require("claude-code.server.endpoint").address() }`);
     expect(found).toBe(false);
     expect(address).toStartWith("/");
   });

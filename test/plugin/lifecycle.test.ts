@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, statSync, symlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import type { LockContent } from "../../src/discovery/lock-file";
+import type { LockContent } from "../../src/ide/lock-file";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
 import { NEOVIMS, TestNeovim } from "../support/neovim";
@@ -101,7 +101,7 @@ describe.each(NEOVIMS)("$name", (version) => {
 
     test("keeps the token out of the command line and the log", async () => {
       const argv = ps("args", executable);
-      const log = await neovim.lua<string>(`return require("claude-code.log").path()`);
+      const log = await neovim.lua<string>(`return require("claude-code.messages.log").path()`);
       expect(argv).toEndWith("claude-code-nvim serve");
       expect(await Bun.file(log).text()).not.toContain(lock.content.authToken);
       expect(mode(log)).toBe("600");

@@ -41,7 +41,7 @@ describe.each(NEOVIMS)("setup() in $name", (version) => {
     await neovim.lua(`
       SAID = {}
       vim.notify = function(text) table.insert(SAID, text) end
-      package.loaded["claude-code.autostart"] = { arm = function() end }`);
+      package.loaded["claude-code.server.autostart"] = { arm = function() end }`);
   });
   afterAll(() => neovim[Symbol.asyncDispose]());
 

@@ -122,7 +122,7 @@ onEachNeovim(
         ["/a/*/b", "/a/x/y/b", false],
       ];
       const matches = await session.neovim.lua<boolean[]>(
-        `local glob = require("claude-code.editor.glob")
+        `local glob = require("claude-code.editor.privacy.glob")
          return vim.tbl_map(function(case)
            return glob.matches(glob.compile(case[1]), case[2])
          end, ...)`,

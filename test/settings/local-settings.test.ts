@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { hookSettings } from "../../src/settings/hooks";
-import { hasOurHooks, withHooks, withoutHooks } from "../../src/settings/local-settings";
+import { hookSettings } from "../../src/claude/hooks";
+import { hasOurHooks, withHooks, withoutHooks } from "../../src/claude/settings-text";
 
 const OURS = hookSettings((event) => `/bin/claude-code-nvim hook ${event}`);
 const add = (text: string | undefined) => withHooks(text, OURS, "settings.local.json");

@@ -1,4 +1,4 @@
-import type { LockContent } from "../../src/discovery/lock-file";
+import type { LockContent } from "../../src/ide/lock-file";
 import { eventually } from "./eventually";
 
 export interface ToolAnswer {

@@ -4,7 +4,7 @@ import { mkdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { attach, type NeovimClient } from "neovim";
-import type { LockContent } from "../../src/discovery/lock-file";
+import type { LockContent } from "../../src/ide/lock-file";
 import { eventually } from "./eventually";
 import { EXECUTABLE, NEOVIMS, type NeovimVersion, ROOT } from "./toolchain";
 

@@ -68,7 +68,7 @@ export class TestRelease {
       await cp(join(this.source, part), join(folder, part), { recursive: true });
     }
     const manifest = renderManifest(await readRepository(this.source), this.contract, this.assets);
-    await writeFile(join(folder, "lua/claude-code/manifest.lua"), manifest);
+    await writeFile(join(folder, "lua/claude-code/install/manifest.lua"), manifest);
     return folder;
   }
 
@@ -106,6 +106,6 @@ async function sources(version: string, contract: number): Promise<string> {
   await stamp("package.json", /"version": ".*"/, `"version": "${version}"`);
   await stamp("src/version.ts", /CONTRACT = \d+/, `CONTRACT = ${contract}`);
   const lua = `number = ${contract}, version = "${version}"`;
-  await stamp("lua/claude-code/contract.lua", /number = \d+, version = ".*?"/, lua);
+  await stamp("lua/claude-code/server/contract.lua", /number = \d+, version = ".*?"/, lua);
   return folder;
 }

@@ -25,7 +25,7 @@ describe.each(NEOVIMS)("the size of Claude's terminal in $name", (version) => {
     // What a person gave it in one test is not for the next one.
     await neovim.lua(`
       package.loaded["claude-code.terminal.size"] = nil
-      package.loaded["claude-code.terminal.windows"] = nil`);
+      package.loaded["claude-code.terminal.window"] = nil`);
   });
 
   const open = () => openEcho(neovim);

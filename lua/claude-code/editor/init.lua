@@ -13,7 +13,7 @@ local channel
 ---@return fun(params: table): any, claude-code.Failure?
 local function lazy(module, name)
   return function(params)
-    return require("claude-code.editor." .. module)[name](params)
+    return require("claude-code." .. module)[name](params)
   end
 end
 
@@ -49,7 +49,7 @@ local methods = {
   attach = function(params)
     return M.attach(params)
   end,
-  sync = lazy("state", "sync"),
+  sync = lazy("editor.sync", "sync"),
   ready = function(params)
     return tell_server("on_ready", params)
   end,
@@ -57,36 +57,36 @@ local methods = {
     require("claude-code.editor.selection").clients(params.clients)
     return tell_server("on_clients", params.clients)
   end,
-  diff_open = lazy("diff", "open"),
-  diff_close = lazy("diff", "close"),
-  document_open = unless_private("documents", "open"),
-  document_save = unless_private("documents", "save"),
-  document_reload = lazy("reload", "now"),
-  document_watch = lazy("reload", "watch"),
-  tab_close = lazy("tabs", "close"),
-  document_text = unless_private("document_text", "read"),
-  buffer_sizes = lazy("characters", "sizes"),
-  selection = lazy("selection", "now"),
-  latest_selection = lazy("selection", "latest"),
-  mentions_delivered = lazy("mention", "delivered"),
-  region = lazy("region", "now"),
-  cursor = lazy("cursor", "now"),
-  context = lazy("cursor", "context"),
-  snapshot = lazy("delta", "snapshot"),
+  diff_open = lazy("editor.diff", "open"),
+  diff_close = lazy("editor.diff", "close"),
+  document_open = unless_private("editor.documents", "open"),
+  document_save = unless_private("editor.documents", "save"),
+  document_reload = lazy("editor.documents.reload", "now"),
+  document_watch = lazy("editor.documents.reload", "watch"),
+  tab_close = lazy("editor.documents.close", "close"),
+  document_text = unless_private("editor.documents.text", "read"),
+  buffer_sizes = lazy("editor.columns.codepoints", "sizes"),
+  selection = lazy("editor.selection", "now"),
+  latest_selection = lazy("editor.selection", "latest"),
+  mentions_delivered = lazy("context.mention", "delivered"),
+  region = lazy("editor.methods.selection", "now"),
+  cursor = lazy("editor.methods.cursor", "now"),
+  context = lazy("editor.methods.cursor", "context"),
+  snapshot = lazy("editor.sync.delta", "snapshot"),
   report = function()
     return require("claude-code.status").report()
   end,
-  prompted = lazy("activity", "prompted"),
-  problems = lazy("problems", "list"),
-  problem_context = lazy("problems", "context"),
-  session_start = lazy("session", "start"),
-  session_edited = lazy("session", "edited"),
-  session_news = lazy("session", "news"),
-  session_summary = lazy("session", "summary"),
-  session_held = lazy("session", "held"),
-  session_released = lazy("session", "released"),
-  session_finish = lazy("session", "finish"),
-  session_problems = lazy("session", "problems"),
+  prompted = lazy("editor.session.activity", "prompted"),
+  problems = lazy("editor.diagnostics.files", "list"),
+  problem_context = lazy("editor.diagnostics.files", "context"),
+  session_start = lazy("editor.session", "start"),
+  session_edited = lazy("editor.session", "edited"),
+  session_news = lazy("editor.session", "news"),
+  session_summary = lazy("editor.session", "summary"),
+  session_held = lazy("editor.session", "held"),
+  session_released = lazy("editor.session", "released"),
+  session_finish = lazy("editor.session", "finish"),
+  session_problems = lazy("editor.session", "problems"),
 }
 
 ---Runs one method for the executable.
@@ -102,10 +102,10 @@ function M.call(method, params)
   end
   local ok, value, failure = xpcall(handler, debug.traceback, params or {})
   if ok and vim.startswith(method, "session_") then
-    require("claude-code.editor.activity").heard(method, params)
+    require("claude-code.editor.session.activity").heard(method, params)
   end
   if not ok then
-    require("claude-code.log").error("%s failed: %s", method, value)
+    require("claude-code.messages.log").error("%s failed: %s", method, value)
     local first = tostring(value):match("^[^\n]*")
     return { error = ("%s failed in Neovim: %s (see :ClaudeCodeLog)"):format(method, first) }
   end
@@ -127,7 +127,7 @@ end
 ---@return claude-code.Delta? full
 ---@return claude-code.Failure?
 function M.attach(info)
-  local contract = require("claude-code.contract").number
+  local contract = require("claude-code.server.contract").number
   if info.contract and info.contract ~= contract then
     return nil,
       ("the executable speaks contract %d, the plugin %d: rebuild or update one of them"):format(
@@ -140,17 +140,17 @@ function M.attach(info)
   end
   M.detach()
   channel = info.channel
-  local delta = require("claude-code.editor.state").start()
+  local delta = require("claude-code.editor.sync").start()
   require("claude-code.editor.selection").start()
-  require("claude-code.editor.keyboard").follow()
+  require("claude-code.editor.input.keyboard").follow()
   tell_server("on_attach", channel, {
     version = info.version,
     on_gone = function()
       M.detach(info.channel)
     end,
   })
-  if package.loaded["claude-code.editor.mention"] then
-    require("claude-code.editor.mention").resume()
+  if package.loaded["claude-code.context.mention"] then
+    require("claude-code.context.mention").resume()
   end
   return delta
 end
@@ -170,14 +170,14 @@ function M.detach(which)
   end
   channel = nil
   pcall(vim.api.nvim_del_augroup_by_name, "claude-code.editor")
-  require("claude-code.editor.state").stop()
+  require("claude-code.editor.sync").stop()
   require("claude-code.editor.selection").stop()
-  require("claude-code.editor.keyboard").unfollow()
+  require("claude-code.editor.input.keyboard").unfollow()
   if package.loaded["claude-code.editor.diff"] then
     require("claude-code.editor.diff").abandon()
   end
-  if package.loaded["claude-code.editor.reload"] then
-    require("claude-code.editor.reload").stop()
+  if package.loaded["claude-code.editor.documents.reload"] then
+    require("claude-code.editor.documents.reload").stop()
   end
 end
 
@@ -220,7 +220,7 @@ end
 ---@param args claude-code.MentionArgs
 ---@return boolean accepted
 function M.mention(args)
-  return require("claude-code.editor.mention").command(args)
+  return require("claude-code.context.mention").command(args)
 end
 
 ---Tells clients what the user did with the plugin (spec 03, 5.4), if the option log_events is on.

@@ -2,7 +2,7 @@
 --- 0.10, and would keep the editor busy.
 local M = {}
 
-local task = require("claude-code.install.task")
+local task = require("claude-code.install.async")
 
 ---@type (fun(path: string): string[])[]
 local COMMANDS = {

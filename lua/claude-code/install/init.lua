@@ -7,9 +7,9 @@ local M = {
   running = nil,
 }
 
-local place = require("claude-code.install.place")
+local place = require("claude-code.install.store")
 local releases = require("claude-code.install.release")
-local task = require("claude-code.install.task")
+local task = require("claude-code.install.async")
 
 local POLL_MS = 250
 --- A scanner may look at all of it before its first run.
@@ -31,7 +31,7 @@ local waiting = {}
 ---@return string? message
 local function probe(executable, release)
   local version, failure = task.await(function(done)
-    require("claude-code.binary").version(executable, done, FIRST_RUN_MS)
+    require("claude-code.install.locate").version(executable, done, FIRST_RUN_MS)
   end)
   if version == release.version then
     return true
@@ -76,7 +76,7 @@ end
 ---@param release claude-code.Release
 ---@return boolean installed
 local function await_others(release)
-  local part = require("claude-code.install.part")
+  local part = require("claude-code.install.partial_file")
   while part.contended(release.file) do
     task.sleep(POLL_MS)
     if vim.uv.fs_stat(place.executable(release.version, release.target)) then
@@ -92,7 +92,7 @@ end
 ---@return { archive?: string }? found without an archive: it is installed
 ---@return string? message
 local function download(release, force)
-  local part = require("claude-code.install.part")
+  local part = require("claude-code.install.partial_file")
   local path = part.path(release.file)
   local resume_at = part.resumable(release)
   local claimed, refused = part.claim(release.file)
@@ -192,7 +192,7 @@ local function install(release, request)
   end
   local result, failure = unpack(release, found.archive, there)
   if result and not request.archive then
-    vim.uv.fs_unlink(require("claude-code.install.part").path(release.file))
+    vim.uv.fs_unlink(require("claude-code.install.partial_file").path(release.file))
   end
   return result, failure
 end
@@ -231,7 +231,7 @@ function M.start(request, callback)
   task.run(function()
     return run(request)
   end, function(executable, message)
-    local log = require("claude-code.log")
+    local log = require("claude-code.messages.log")
     if executable then
       log.info("installed %s", executable)
     else

@@ -14,7 +14,7 @@ function M.new(total)
     if percent - shown >= step then
       shown = percent - percent % step
       local text = "%d %% of %.0f MB downloaded"
-      require("claude-code.notify").progress(text:format(percent, total / 1e6))
+      require("claude-code.messages.notify").progress(text:format(percent, total / 1e6))
     end
   end
 end

@@ -15,7 +15,7 @@ local M = {}
 ---@param name string
 ---@return table?
 local function read(name)
-  local root = require("claude-code.binary").root()
+  local root = require("claude-code.install.locate").root()
   local chunk = loadfile(vim.fs.joinpath(root, "lua", "claude-code", name .. ".lua"))
   return chunk and chunk()
 end
@@ -23,20 +23,20 @@ end
 --- The versions of the plugin as it is on the disk now.
 ---@return claude-code.Contract
 function M.contract_on_disk()
-  return read("contract") or require("claude-code.contract")
+  return read("server/contract") or require("claude-code.server.contract")
 end
 
 --- Whether this copy of the plugin was installed together with its executable: release archives
 --- hold no manifest.
 ---@return boolean
 function M.packaged()
-  return read("manifest") == nil
+  return read("install/manifest") == nil
 end
 
 --- The commands that make an executable from this checkout.
 ---@return string
 function M.build_command()
-  local root = vim.fn.shellescape(require("claude-code.binary").root())
+  local root = vim.fn.shellescape(require("claude-code.install.locate").root())
   return ("`cd %s && bun install && bun run build`"):format(root)
 end
 
@@ -69,11 +69,11 @@ end
 ---@return claude-code.Release?
 ---@return string? message why there is none, and what to do
 function M.find()
-  local manifest = read("manifest")
+  local manifest = read("install/manifest")
   if not manifest then
     local text = "this copy of the plugin (%s) came together with its executable; "
       .. "reinstall both the way you installed them"
-    return nil, text:format(require("claude-code.binary").root())
+    return nil, text:format(require("claude-code.install.locate").root())
   end
   local problem = mismatch(manifest)
   if problem then
@@ -101,7 +101,7 @@ end
 ---@param sha256 string
 ---@return string?
 function M.target_with(sha256)
-  for target, archive in pairs((read("manifest") or { targets = {} }).targets) do
+  for target, archive in pairs((read("install/manifest") or { targets = {} }).targets) do
     if archive.sha256 == sha256 then
       return target
     end

@@ -1,7 +1,7 @@
 --- Takes the executable out of a verified archive.
 local M = {}
 
-local task = require("claude-code.install.task")
+local task = require("claude-code.install.async")
 
 --- Windows' own tar, since another one on the path may take `C:` for a host.
 ---@return string
@@ -31,7 +31,7 @@ end
 ---@return string? executable
 ---@return string? message
 function M.executable(archive, release, folder)
-  local name = require("claude-code.install.place").name()
+  local name = require("claude-code.install.store").name()
   local top = release.file:gsub("%.tar%.gz$", "")
   -- -o: not with the owner that the archive names, when root unpacks.
   local command = { tar(), "-x", "-z", "-o", "-f", archive, "-C", folder, top .. "/" .. name }

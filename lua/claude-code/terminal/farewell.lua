@@ -3,7 +3,7 @@ local M = {}
 
 ---@param code integer
 function M.say(code)
-  local notify = require("claude-code.notify")
+  local notify = require("claude-code.messages.notify")
   if code == 0 then
     notify.info("Claude has ended; :ClaudeCode starts it again")
   else

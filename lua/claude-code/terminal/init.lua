@@ -24,7 +24,7 @@ local function call(name, ...)
     return nil
   end
   local ok, value, message = pcall(run, ...)
-  local notify = require("claude-code.notify")
+  local notify = require("claude-code.messages.notify")
   if not ok then
     notify.error(("the terminal's %s() failed: %s"):format(name, value))
     return nil
@@ -63,7 +63,7 @@ local function is_coming()
 end
 
 local function say_waiting()
-  require("claude-code.notify").info("Claude starts once the executable is there")
+  require("claude-code.messages.notify").info("Claude starts once the executable is there")
 end
 
 --- Tells, asked again and again, when nothing is left to wait for. A download is waited for to its
@@ -93,7 +93,7 @@ end
 --- without an editor, too.
 ---@param callback fun()
 local function once_ready(callback)
-  require("claude-code.autostart").on_demand()
+  require("claude-code.server.autostart").on_demand()
   local is_over = new_wait()
   if is_over() then
     return callback()
@@ -116,7 +116,8 @@ end
 --- both are there.
 ---@param arguments string[]
 local function open(arguments)
-  local launch, notify = require("claude-code.terminal.launch"), require("claude-code.notify")
+  local launch, notify =
+    require("claude-code.terminal.launch"), require("claude-code.messages.notify")
   local command, message = launch.command(arguments)
   if not command then
     return notify.error(message --[[@as string]])
@@ -130,9 +131,9 @@ end
 ---@param arguments string[]
 local function start(arguments)
   -- A CLI that is missing is no reason to wait.
-  local found, message = require("claude-code.cli").command()
+  local found, message = require("claude-code.claude.cli").command()
   if not found then
-    require("claude-code.notify").error(message --[[@as string]])
+    require("claude-code.messages.notify").error(message --[[@as string]])
     return
   end
   once_ready(function()
@@ -158,7 +159,7 @@ function M.open(arguments, options)
       M.focus()
       if arguments and #arguments > 0 then
         local text = "Claude runs already: arguments count at its start only; with ! it starts anew"
-        require("claude-code.notify").warn(text)
+        require("claude-code.messages.notify").warn(text)
       end
       return
     end

@@ -22,7 +22,7 @@ end
 ---@param buf integer
 ---@param callback fun()
 local function hush(buf, callback)
-  local unheard = require("claude-code.unheard")
+  local unheard = require("claude-code.editor.input.guard")
   local timer = assert(vim.uv.new_timer())
   local function rest()
     timer:start(

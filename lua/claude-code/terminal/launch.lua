@@ -36,7 +36,7 @@ end
 ---@return string[]? command
 ---@return string? message
 function M.command(arguments)
-  local command, message = require("claude-code.cli").command()
+  local command, message = require("claude-code.claude.cli").command()
   if not command then
     return nil, message
   end
@@ -45,7 +45,7 @@ function M.command(arguments)
   if options.permission_mode and not mode_in(own) then
     vim.list_extend(command, { "--permission-mode", options.permission_mode })
   end
-  vim.list_extend(command, require("claude-code.cli_arguments").launch_arguments())
+  vim.list_extend(command, require("claude-code.claude.arguments").launch_arguments())
   return vim.list_extend(command, own)
 end
 
@@ -53,10 +53,10 @@ end
 --- inherit ours (tmux).
 ---@return table<string, string>
 function M.environment()
-  local env = require("claude-code.env").applied()
-  env.NVIM = require("claude-code.identity").address()
+  local env = require("claude-code.server.environment").applied()
+  env.NVIM = require("claude-code.server.endpoint").address()
   -- Where it keeps its settings, and looks for our lock file.
-  env.CLAUDE_CONFIG_DIR = require("claude-code.claude_folder").configured()
+  env.CLAUDE_CONFIG_DIR = require("claude-code.claude.config_dir").configured()
   return env
 end
 

@@ -30,7 +30,7 @@ local function running()
 end
 
 local function windows()
-  return require("claude-code.terminal.windows")
+  return require("claude-code.terminal.window")
 end
 
 --- One try after the other until terminal mode has begun: one that is just about to end takes the

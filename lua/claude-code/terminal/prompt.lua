@@ -50,7 +50,7 @@ end
 --- What is pasted out of sight would seem to have gone nowhere.
 ---@param way string
 local function say_hidden(way)
-  require("claude-code.notify").info("sent to Claude, whose terminal is hidden; " .. way)
+  require("claude-code.messages.notify").info("sent to Claude, whose terminal is hidden; " .. way)
 end
 
 --- Pastes text into the prompt.
@@ -70,7 +70,7 @@ function M.paste(text, submit)
     return false
   end
   paste_into(vim.bo[buf].channel, text, submit)
-  if not require("claude-code.terminal.windows").visible(buf) then
+  if not require("claude-code.terminal.window").visible(buf) then
     say_hidden((":buffer %d shows it"):format(buf))
   end
   return true

@@ -54,7 +54,7 @@ function M.claim()
   if not buf then
     return nil
   end
-  local windows = require("claude-code.terminal.windows")
+  local windows = require("claude-code.terminal.window")
   local win = windows.visible(buf) or elsewhere and vim.fn.win_findbuf(buf)[1] or nil
   for _, other in ipairs(vim.fn.win_findbuf(buf)) do
     if other ~= win then
@@ -79,7 +79,7 @@ local function bring_back(buf)
     returning = true
     require("claude-code.terminal").open()
   else
-    require("claude-code.terminal.windows").hide(buf)
+    require("claude-code.terminal.window").hide(buf)
   end
 end
 

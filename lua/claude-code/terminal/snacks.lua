@@ -61,7 +61,7 @@ function M.is_open()
 end
 
 function M.is_visible()
-  return terminal ~= nil and require("claude-code.terminal.windows").visible(terminal.buf) ~= nil
+  return terminal ~= nil and require("claude-code.terminal.window").visible(terminal.buf) ~= nil
 end
 
 function M.close()

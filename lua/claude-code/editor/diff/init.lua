@@ -1,13 +1,13 @@
 --- The diffs that wait for a person: one is shown, the others queue. Each is answered once.
-local calm = require("claude-code.editor.diff.calm")
-local choice = require("claude-code.editor.diff.choice")
+local calm = require("claude-code.editor.windows.blocked")
+local choice = require("claude-code.editor.diff.hunks.actions")
 local merge = require("claude-code.editor.diff.merge")
-local freshness = require("claude-code.editor.diff.freshness")
-local keyboard = require("claude-code.editor.keyboard")
-local path = require("claude-code.editor.path")
-local quiet = require("claude-code.editor.diff.quiet")
-local notify = require("claude-code.notify")
-local screen = require("claude-code.editor.diff.screen")
+local freshness = require("claude-code.editor.diff.external_changes")
+local keyboard = require("claude-code.editor.input.keyboard")
+local path = require("claude-code.editor.documents.path")
+local quiet = require("claude-code.editor.diff.input_lock")
+local notify = require("claude-code.messages.notify")
+local screen = require("claude-code.editor.diff.view")
 local winbar = require("claude-code.editor.diff.winbar")
 
 local M = {}
@@ -183,7 +183,7 @@ function advance()
     return wait(session)
   end
   drop(session)
-  require("claude-code.log").error("showing a diff failed: %s", message)
+  require("claude-code.messages.log").error("showing a diff failed: %s", message)
   return tostring(message):match("^[^\n]*")
 end
 
@@ -209,7 +209,7 @@ local function tell(session, outcome)
   local accepted = outcome == "accepted"
   local result = accepted and session:result() or {}
   if accepted then
-    local reload = require("claude-code.editor.reload")
+    local reload = require("claude-code.editor.documents.reload")
     if merge.holds_edits(session) then
       reload.let_go(session.target)
     end
@@ -308,7 +308,7 @@ function M.open(params)
   if #waiting == 0 and not shown then
     series = { total = 0 }
   end
-  local session = require("claude-code.editor.diff.session").new(params)
+  local session = require("claude-code.editor.diff.proposal").new(params)
   series.total = series.total + 1
   session.series, session.number = series, series.total
   waiting[#waiting + 1] = session

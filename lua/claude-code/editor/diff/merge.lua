@@ -2,8 +2,8 @@
 --- merged into the proposal on demand: three ways, by git, with the file on disk as the base.
 local api = vim.api
 local hunks = require("claude-code.editor.diff.hunks")
-local path = require("claude-code.editor.path")
-local notify = require("claude-code.notify")
+local path = require("claude-code.editor.documents.path")
+local notify = require("claude-code.messages.notify")
 
 local LABELS = { "your unsaved edits", "the file on disk", "Claude's proposal" }
 local CONFLICT = "<<<<<<< " .. LABELS[1]

@@ -1,5 +1,5 @@
 --- Text as lines for a buffer, for display only: the executable keeps the exact string.
---- The rule for line ends is the same as in src/diff/proposal.ts.
+--- The rule for line ends is the same as in src/ide/proposal.ts.
 local BOM = "\239\187\191"
 
 local M = {}

@@ -1,13 +1,13 @@
 --- The line above each side: the file, how much changes, which hunk, how many wait, and the keys,
 --- which both lines share where they are short.
 local api = vim.api
-local accepted = require("claude-code.editor.diff.accepted")
-local choice = require("claude-code.editor.diff.choice")
+local accepted = require("claude-code.editor.diff.hunks.marks")
+local choice = require("claude-code.editor.diff.hunks.actions")
 local highlights = require("claude-code.editor.diff.highlights")
 local hunks = require("claude-code.editor.diff.hunks")
 local keys = require("claude-code.editor.diff.keys")
 local merge = require("claude-code.editor.diff.merge")
-local path = require("claude-code.editor.path")
+local path = require("claude-code.editor.documents.path")
 
 ---A bar of so many cells has room for more than what is needed.
 local WIDE = 80

@@ -1,11 +1,11 @@
 --- Writing the proposal. A `:w`, `:wq`, `:x` or `:update` that a person typed accepts it; any other
 --- write (an auto-save plugin's, `:wall`) does not, and leaves the buffer as it is.
 local api = vim.api
-local choice = require("claude-code.editor.diff.choice")
-local path = require("claude-code.editor.path")
-local quiet = require("claude-code.editor.diff.quiet")
-local notify = require("claude-code.notify")
-local windows = require("claude-code.editor.diff.windows")
+local choice = require("claude-code.editor.diff.hunks.actions")
+local path = require("claude-code.editor.documents.path")
+local quiet = require("claude-code.editor.diff.input_lock")
+local notify = require("claude-code.messages.notify")
+local windows = require("claude-code.editor.windows")
 
 local ACCEPTING = { exit = true, update = true, wq = true, write = true, xit = true }
 

@@ -4,7 +4,7 @@
 --- its lines change, since one leaves visual mode to speak to Claude about the selection.
 local api = vim.api
 local privacy = require("claude-code.editor.privacy")
-local region = require("claude-code.editor.selection.region")
+local region = require("claude-code.editor.selection.visual")
 local snapshots = require("claude-code.editor.selection.snapshot")
 local watch = require("claude-code.editor.selection.watch")
 
@@ -41,9 +41,9 @@ local function file_in(win)
     return nil
   end
   local buf = api.nvim_win_get_buf(win)
-  local name = require("claude-code.editor.path").of_buffer(buf)
+  local name = require("claude-code.editor.documents.path").of_buffer(buf)
   -- Who reads our log means to show Claude nothing by that.
-  local is_wanted = name and name ~= require("claude-code.log").path()
+  local is_wanted = name and name ~= require("claude-code.messages.log").path()
   return is_wanted and not privacy.hides(buf) and buf or nil
 end
 
@@ -89,7 +89,7 @@ local function is_held(buf, win)
     end
     held.tick = tick
   end
-  return held.snapshot.path == require("claude-code.editor.path").of_buffer(buf)
+  return held.snapshot.path == require("claude-code.editor.documents.path").of_buffer(buf)
 end
 
 ---@param win integer

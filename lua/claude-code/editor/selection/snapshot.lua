@@ -1,8 +1,8 @@
 --- What was selected, or where the cursor stood, at one moment.
 local api = vim.api
-local path = require("claude-code.editor.path")
-local position = require("claude-code.editor.position")
-local region = require("claude-code.editor.selection.region")
+local path = require("claude-code.editor.documents.path")
+local position = require("claude-code.editor.columns.utf16")
+local region = require("claude-code.editor.selection.visual")
 
 ---@class claude-code.Snapshot lines 0-based, columns in bytes, `last` just behind the end
 ---@field buf integer
@@ -134,8 +134,8 @@ function M.to_wire(snapshot, detailed)
     truncated = snapshot.truncated,
   }
   if detailed and loaded then
-    selection.region = require("claude-code.editor.region").of(selection)
-    selection.cursor = require("claude-code.editor.cursor").at(buf, at[1], at[2])
+    selection.region = require("claude-code.editor.methods.selection").of(selection)
+    selection.cursor = require("claude-code.editor.methods.cursor").at(buf, at[1], at[2])
   end
   return selection
 end

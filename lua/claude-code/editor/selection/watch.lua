@@ -1,7 +1,7 @@
 --- When to look at the selection: once nothing has moved for the debounce time. What runs on each
 --- cursor movement only notes the time; the timer, not the movement, finds out whether it is over.
 local api, uv = vim.api, vim.uv
-local region = require("claude-code.editor.selection.region")
+local region = require("claude-code.editor.selection.visual")
 
 ---@class claude-code.SelectionEvents
 ---@field still fun() nothing has moved for the debounce time

@@ -1,5 +1,5 @@
 --- Which problems of edited files count, by the user's options.
-local globs = require("claude-code.editor.glob")
+local globs = require("claude-code.editor.privacy.glob")
 
 local M = {}
 
@@ -39,7 +39,7 @@ function M.counted(file, items, before)
     return {}
   end
   if options.only_new and before then
-    items = require("claude-code.editor.session.memory").beyond(items, before)
+    items = require("claude-code.editor.session.baseline").beyond(items, before)
   end
   local least = LEVELS[options.severity]
   return vim.tbl_filter(function(item)

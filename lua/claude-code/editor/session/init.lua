@@ -1,10 +1,10 @@
 --- What each Claude session has edited since it was last allowed to stop, and what is wrong there.
 --- The hooks of a Claude CLI report here; it is kept in Neovim, so that it outlives the executable.
 local api, uv = vim.api, vim.uv
-local memory = require("claude-code.editor.session.memory")
-local path = require("claude-code.editor.path")
+local memory = require("claude-code.editor.session.baseline")
+local path = require("claude-code.editor.documents.path")
 local privacy = require("claude-code.editor.privacy")
-local settle = require("claude-code.editor.settle")
+local settle = require("claude-code.editor.diagnostics.pending")
 
 ---Sessions that ended without a word (SIGKILL) are forgotten when there are more than these.
 local MOST_SESSIONS = 50
@@ -143,9 +143,9 @@ local function show_to_servers(session, real, created)
     memory.written_unseen(real, created)
   end
   if open then
-    require("claude-code.editor.reload").now({ path = real })
+    require("claude-code.editor.documents.reload").now({ path = real })
     if not vim.bo[open].modified then
-      require("claude-code.editor.settle.servers").tell_saved(open)
+      require("claude-code.editor.diagnostics.servers").tell_saved(open)
     end
     return
   end

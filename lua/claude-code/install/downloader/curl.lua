@@ -1,7 +1,7 @@
 --- Downloads by curl. It reads the user's ~/.curlrc and proxy variables.
 local M = {}
 
-local task = require("claude-code.install.task")
+local task = require("claude-code.install.async")
 local url = require("claude-code.install.url")
 
 --- curl's exit codes whose cause its own words leave unclear.

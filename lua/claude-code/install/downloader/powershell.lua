@@ -2,7 +2,7 @@
 --- used. Its own redirects could leave https, so the script follows them itself.
 local M = {}
 
-local task = require("claude-code.install.task")
+local task = require("claude-code.install.async")
 
 --- Gets what it needs by the environment, so that nothing has to be quoted.
 local SCRIPT = [[

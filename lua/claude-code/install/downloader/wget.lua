@@ -2,7 +2,7 @@
 --- variables. Its own redirects could leave https, so they are followed here, one call each.
 local M = {}
 
-local task = require("claude-code.install.task")
+local task = require("claude-code.install.async")
 local url = require("claude-code.install.url")
 
 local MAX_REDIRECTS = 10

@@ -1,9 +1,9 @@
 --- One window in the file's place with the proposal; what it deletes shows as virtual lines.
 local api, fn = vim.api, vim.fn
-local marks = require("claude-code.editor.diff.inline_marks")
-local own_tab = require("claude-code.editor.diff.own_tab")
-local shots = require("claude-code.editor.diff.shot")
-local windows = require("claude-code.editor.diff.windows")
+local marks = require("claude-code.editor.diff.inline.marks")
+local own_tab = require("claude-code.editor.diff.tab")
+local shots = require("claude-code.editor.windows.layout")
+local windows = require("claude-code.editor.windows")
 
 ---What we change in the window.
 local OPTIONS = { "foldenable", "winbar" }

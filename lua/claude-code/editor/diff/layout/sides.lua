@@ -1,7 +1,7 @@
 --- Two windows in diff mode: the file on disk, and beside or below it the proposal.
 local api = vim.api
 local highlights = require("claude-code.editor.diff.highlights")
-local windows = require("claude-code.editor.diff.windows")
+local windows = require("claude-code.editor.windows")
 
 ---What diff mode and we change in a window.
 local DIFF_OPTIONS = {

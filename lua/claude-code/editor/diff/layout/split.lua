@@ -1,9 +1,9 @@
 --- Two sides in the place of the file's window, which is borrowed for that.
 local api = vim.api
-local own_tab = require("claude-code.editor.diff.own_tab")
-local shots = require("claude-code.editor.diff.shot")
+local own_tab = require("claude-code.editor.diff.tab")
+local shots = require("claude-code.editor.windows.layout")
 local sides = require("claude-code.editor.diff.layout.sides")
-local windows = require("claude-code.editor.diff.windows")
+local windows = require("claude-code.editor.windows")
 
 local M = {}
 

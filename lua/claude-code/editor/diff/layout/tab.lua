@@ -1,6 +1,6 @@
 --- Side by side on a tab page of its own.
-local own_tab = require("claude-code.editor.diff.own_tab")
-local shots = require("claude-code.editor.diff.shot")
+local own_tab = require("claude-code.editor.diff.tab")
+local shots = require("claude-code.editor.windows.layout")
 local sides = require("claude-code.editor.diff.layout.sides")
 
 local M = { intact = sides.intact, close = sides.close }

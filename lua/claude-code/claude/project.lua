@@ -1,0 +1,183 @@
+--- Sets projects up for a Claude CLI that is started outside of Neovim: :ClaudeInstallMCP,
+--- :ClaudeUninstallMCP and the option mcp.auto_install. The executable does the work.
+local M = {}
+
+local notify = require("claude-code.messages.notify")
+
+---@alias claude-code.SetupCommand "install-hooks"|"uninstall-hooks"
+
+---@return string? executable
+---@return string? message
+local function executable()
+  local running = require("claude-code.server").binary
+  if running then
+    return running.path
+  end
+  local binary, message = require("claude-code.install.locate").find()
+  return binary and binary.path, message
+end
+
+---@param path string the executable
+---@param command claude-code.SetupCommand
+---@param options string[]
+---@param callback fun(code: integer, stdout: string, stderr: string) in the main loop
+local function run(path, command, options, callback)
+  local words = { path, command, "--project", vim.fn.getcwd(-1, 0) }
+  local claude = require("claude-code.claude.cli").command()
+  if claude then
+    vim.list_extend(words, { "--claude", claude[1] })
+  end
+  local process = require("claude-code.server.process")
+  local env = process.environment()
+  env.NVIM = require("claude-code.server.endpoint").address()
+  vim.system(vim.list_extend(words, options), {
+    text = true,
+    env = process.whole(env),
+    clear_env = true,
+    -- Not the project's folder, which may be hostile.
+    cwd = vim.fn.has("win32") == 1 and vim.env.SystemRoot or "/",
+  }, function(result)
+    vim.schedule(function()
+      callback(result.code, vim.trim(result.stdout or ""), vim.trim(result.stderr or ""))
+    end)
+  end)
+end
+
+---@param text string what the executable says in stderr
+---@return string
+local function without_name(text)
+  return (text:gsub("^claude%-code%-nvim: ", ""))
+end
+
+---@param code integer
+---@param out string
+---@param err string
+local function report(code, out, err)
+  if code == 0 then
+    notify.info(out)
+  else
+    notify.error(without_name(err ~= "" and err or out))
+  end
+end
+
+--- What is said when it was done; the steps were read before.
+---@type table<claude-code.SetupCommand, string>
+local DONE = {
+  ["install-hooks"] = "set up for new Claude sessions; :ClaudeUninstallMCP undoes it",
+  ["uninstall-hooks"] = "the project is as it was without us",
+}
+
+---@param plan string
+---@return boolean is there anything to do?
+local function has_steps(plan)
+  return plan:find("\n  ") ~= nil
+end
+
+--- Is there a person to ask?
+---@return boolean
+local function is_attended()
+  return #vim.api.nvim_list_uis() > 0
+end
+
+---@param command claude-code.SetupCommand
+---@param question string
+---@param choices string[] what to call, by the person's choice; the last one is no
+---@param options table<string, string[]> by choice
+local function converse(command, question, choices, options)
+  local path, message = executable()
+  if not path then
+    return notify.error(message --[[@as string]])
+  end
+  run(path, command, { "--dry-run" }, function(code, plan, err)
+    if code ~= 0 or not has_steps(plan) then
+      return report(code, plan, err)
+    end
+    local labels = table.concat(choices, "\n")
+    local answer = vim.fn.confirm(plan .. "\n\n" .. question, labels, #choices, "Question")
+    -- The dialog has scrolled the screen, for which Neovim would ask for Enter.
+    vim.cmd.redraw()
+    local chosen = options[choices[answer]]
+    if not chosen then
+      return notify.info("nothing was changed")
+    end
+    run(path, command, vim.list_extend({ "--yes" }, chosen), function(status, out, complaint)
+      if status ~= 0 then
+        return report(status, out, complaint)
+      end
+      require("claude-code.messages.log").info("%s: %s", command, out)
+      notify.info(DONE[command])
+    end)
+  end)
+end
+
+--- Without a person only the executable is looked after: as the build step of a plugin manager this
+--- runs in a folder that nobody chose.
+local function look_after_executable()
+  local path, message = executable()
+  if not path then
+    error("claude-code.nvim: " .. message, 0)
+  end
+  print(
+    ("claude-code.nvim: the executable is %s; in a project, run :ClaudeInstallMCP"):format(path)
+  )
+end
+
+local WITH_SECTION = "Yes &and a section in CLAUDE.md"
+
+function M.install()
+  if not is_attended() then
+    return look_after_executable()
+  end
+  converse("install-hooks", "Set this project up?", { "&Yes", WITH_SECTION, "&No" }, {
+    ["&Yes"] = {},
+    [WITH_SECTION] = { "--claude-md" },
+  })
+end
+
+function M.uninstall()
+  converse("uninstall-hooks", "Take this back?", { "&Yes", "&No" }, { ["&Yes"] = {} })
+end
+
+--- The option mcp.auto_install: once per project, and silent unless something was done.
+local function install_once()
+  local path = executable()
+  if not path or #require("claude-code.workspace").folders() == 0 then
+    return
+  end
+  run(path, "install-hooks", { "--yes", "--once" }, function(code, out, err)
+    local log = require("claude-code.messages.log")
+    if code ~= 0 then
+      log.warn("mcp.auto_install: %s", without_name(err))
+    elseif has_steps(out) then
+      notify.info("this project was set up for Claude; :ClaudeUninstallMCP takes it back")
+      log.info("mcp.auto_install: %s", out)
+    end
+  end)
+end
+
+local GROUP = "claude-code.mcp_setup"
+
+--- From now on sets up no project by itself.
+function M.disarm()
+  vim.api.nvim_create_augroup(GROUP, { clear = true })
+end
+
+--- From now on sets up each project that is opened.
+function M.arm()
+  local group = vim.api.nvim_create_augroup(GROUP, { clear = true })
+  vim.api.nvim_create_autocmd("User", {
+    group = group,
+    pattern = "ClaudeCodeServerStarted",
+    callback = install_once,
+  })
+  vim.api.nvim_create_autocmd("DirChanged", {
+    group = group,
+    callback = function()
+      if require("claude-code.server").state == "ready" then
+        install_once()
+      end
+    end,
+  })
+end
+
+return M

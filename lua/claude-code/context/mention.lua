@@ -1,0 +1,196 @@
+--- Mentions: files and lines that the user hands to Claude's prompt. They wait here until the
+--- executable says that a client has them, at most as long as the option mention.wait_seconds says.
+local path = require("claude-code.editor.documents.path")
+local notify = require("claude-code.messages.notify")
+
+---More than a prompt can use; a person who has sent so many to nobody should be told.
+local MOST = 50
+
+---@class claude-code.WaitingMention: claude-code.MentionTarget
+---@field id integer
+---@field until_ms number when it is given up, in vim.uv.now()'s time
+---@field announced? boolean the user knows that it waits
+
+local M = {}
+
+local waiting = {} ---@type claude-code.WaitingMention[] the oldest first
+local next_id = 1
+local timer ---@type uv.uv_timer_t?
+
+---@return integer ms
+local function patience()
+  return require("claude-code.config").get().mention.wait_seconds * 1000
+end
+
+---@param mention claude-code.MentionTarget
+---@return string as it will look in the prompt
+local function label(mention)
+  local text = path.base(mention.path)
+  if not mention.line_start then
+    return text
+  elseif mention.line_start == mention.line_end then
+    return ("%s#L%d"):format(text, mention.line_start + 1)
+  end
+  return ("%s#L%d-%d"):format(text, mention.line_start + 1, mention.line_end + 1)
+end
+
+---@param mentions claude-code.MentionTarget[]
+---@return string
+local function labels(mentions)
+  local first = label(mentions[1])
+  return #mentions == 1 and first or ("%s and %d more"):format(first, #mentions - 1)
+end
+
+---@param mention claude-code.WaitingMention
+local function send(mention)
+  require("claude-code.editor").notify("mention", {
+    id = mention.id,
+    path = mention.path,
+    line_start = mention.line_start,
+    line_end = mention.line_end,
+  })
+end
+
+local function stop_timer()
+  if timer then
+    timer:stop()
+    timer:close()
+    timer = nil
+  end
+end
+
+local wait_on
+
+---Gives up what has waited too long.
+local function expire()
+  local now, expired, ids = vim.uv.now(), {}, {}
+  waiting = vim.tbl_filter(function(mention)
+    if mention.until_ms > now then
+      return true
+    end
+    expired[#expired + 1] = mention
+    ids[#ids + 1] = mention.id
+  end, waiting)
+  if #expired > 0 then
+    require("claude-code.editor").notify("mentions_withdrawn", { ids = ids })
+    notify.warn(
+      ("Claude did not connect in time: %s was dropped; start claude (or /ide in it) and try again"):format(
+        labels(expired)
+      )
+    )
+  end
+  wait_on()
+end
+
+function wait_on()
+  stop_timer()
+  if waiting[1] then
+    timer = assert(vim.uv.new_timer())
+    local rest = math.max(waiting[1].until_ms - vim.uv.now(), 1)
+    timer:start(rest, 0, vim.schedule_wrap(expire))
+  end
+end
+
+---A mention asks for the server as much as :ClaudeCode does, but brings back none that was stopped.
+local function start_server()
+  if not require("claude-code.server").stopped_by_hand then
+    require("claude-code.server.autostart").on_demand()
+  end
+end
+
+---@return string? problem why nobody can ever take a mention
+local function why_nobody()
+  local server = require("claude-code.server")
+  if server.state == "stopped" then
+    return "you stopped the server: :ClaudeCodeStart starts it again"
+  elseif server.state == "failed" then
+    return "the server does not run: :ClaudeCodeStatus tells why"
+  elseif #server.clients == 0 and patience() == 0 then
+    return "Claude is not connected: start claude in this project, or type /ide in it"
+  end
+end
+
+---@param targets claude-code.MentionTarget[]
+local function warn_of_unsaved(targets)
+  for _, target in ipairs(targets) do
+    local buf = path.loaded_buffer(target.path)
+    if buf and vim.bo[buf].modified then
+      notify.warn(path.base(target.path) .. " has unsaved changes; Claude reads what is on disk")
+      return
+    end
+  end
+end
+
+---Hands files to Claude's prompt, in this order.
+---@param targets claude-code.MentionTarget[]
+---@return boolean accepted
+function M.add(targets)
+  start_server()
+  local problem = why_nobody()
+  if not problem and #waiting + #targets > MOST then
+    problem = ("%d mentions wait for Claude already: more are not taken"):format(#waiting)
+  end
+  if problem then
+    notify.error(problem)
+    return false
+  end
+  local is_alone = #require("claude-code.server").clients == 0
+  for _, target in ipairs(targets) do
+    local mention = vim.tbl_extend("error", target, {
+      id = next_id,
+      until_ms = vim.uv.now() + math.max(patience(), 1000),
+      announced = is_alone,
+    })
+    next_id = next_id + 1
+    waiting[#waiting + 1] = mention
+    send(mention)
+  end
+  wait_on()
+  if is_alone then
+    local text = "%s waits for Claude to connect (%d s at most)"
+    notify.info(text:format(labels(targets), patience() / 1000))
+  else
+    warn_of_unsaved(targets)
+  end
+  return true
+end
+
+---`:ClaudeAtMention`
+---@param args claude-code.MentionArgs
+---@return boolean accepted everything that was asked for
+function M.command(args)
+  local targets, problems = require("claude-code.context.mention_targets").of_command(args)
+  local accepted = #targets > 0 and M.add(targets)
+  if #problems > 0 then
+    notify.error(table.concat(problems, "; "))
+  end
+  return accepted and #problems == 0
+end
+
+---A client has them.
+---@param params { ids: integer[] }
+---@return true
+function M.delivered(params)
+  local late = {}
+  waiting = vim.tbl_filter(function(mention)
+    if not vim.tbl_contains(params.ids, mention.id) then
+      return true
+    elseif mention.announced then
+      late[#late + 1] = mention
+    end
+  end, waiting)
+  wait_on()
+  if #late > 0 then
+    notify.info(("Claude is connected and has %s in its prompt"):format(labels(late)))
+  end
+  return true
+end
+
+---Another executable has attached: it gets what the one before could not deliver.
+function M.resume()
+  for _, mention in ipairs(waiting) do
+    send(mention)
+  end
+end
+
+return M

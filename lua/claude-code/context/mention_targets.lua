@@ -1,0 +1,151 @@
+--- What a `:ClaudeAtMention` means: files, folders and lines.
+local api, fn = vim.api, vim.fn
+local path = require("claude-code.editor.documents.path")
+
+---@class claude-code.MentionTarget
+---@field path string absolute, its folder real: the CLI compares it with its own real folder
+---@field line_start? integer 0-based, with line_end or not at all
+---@field line_end? integer 0-based, included
+
+---@class claude-code.MentionArgs what nvim_create_user_command hands over
+---@field args string
+---@field fargs string[]
+---@field range integer how many line numbers were given
+---@field line1 integer
+---@field line2 integer
+
+local M = {}
+
+local VISUAL = "^[vV\22sS\19]"
+
+---@param args claude-code.MentionArgs
+---@return integer? first 1-based; nil if no lines were chosen
+---@return integer? last
+local function chosen_lines(args)
+  if args.range > 0 then
+    return args.line1, args.line2
+  elseif api.nvim_get_mode().mode:find(VISUAL) then
+    -- A mapping with <Cmd> leaves visual mode on, and gives no range.
+    local a, b = fn.line("v"), fn.line(".")
+    return math.min(a, b), math.max(a, b)
+  end
+end
+
+---@param name string
+---@return string
+local function placed(name)
+  local full = path.normal(name)
+  local parent, base = full:match("^(.*)/([^/]+)$")
+  return parent and vim.fs.joinpath(path.real(parent == "" and "/" or parent), base) or full
+end
+
+---@param name string absolute
+---@return string? problem a sentence
+local function why_not(name)
+  local privacy = require("claude-code.editor.privacy")
+  if privacy.is_private(name) then
+    return privacy.refusal(name)
+  end
+  local stat, short = vim.uv.fs_stat(name), fn.fnamemodify(name, ":~:.")
+  if not stat then
+    return short .. " is not on disk: write it first, for Claude reads it there"
+  elseif stat.type ~= "file" and stat.type ~= "directory" then
+    return ("%s is no regular file (%s)"):format(short, stat.type)
+  elseif vim.tbl_contains(require("claude-code.workspace").folders(), name) then
+    return short .. " is the workspace itself, which Claude knows"
+  end
+end
+
+---@param names string[]
+---@return claude-code.MentionTarget[]
+---@return string[] problems
+local function files(names)
+  local targets, problems = {}, {}
+  for _, name in ipairs(names) do
+    name = placed(name)
+    local problem = why_not(name)
+    if problem then
+      problems[#problems + 1] = problem
+    else
+      targets[#targets + 1] = { path = name }
+    end
+  end
+  return targets, problems
+end
+
+---@param explorer claude-code.Explorer
+---@param buf integer
+---@param first? integer
+---@param last? integer
+---@return claude-code.MentionTarget[]
+---@return string[] problems
+local function pointed_at(explorer, buf, first, last)
+  local here = api.nvim_win_get_cursor(0)[1]
+  local ok, names = pcall(explorer.paths, buf, first or here, last or here, first ~= nil)
+  if not ok then
+    return {}, { ("the file explorer does not tell its files: %s"):format(names) }
+  elseif #names == 0 then
+    return {}, { "there is no file on this line of the explorer" }
+  end
+  return files(names)
+end
+
+---@param buf integer
+---@param first? integer 1-based
+---@param last? integer
+---@return claude-code.MentionTarget[]
+---@return string[] problems
+local function of_file(buf, first, last)
+  local name = path.of_buffer(buf)
+  if not name then
+    return {}, { "this buffer shows no file: go to one, or name one (:ClaudeAtMention PATH)" }
+  end
+  local targets, problems = files({ name })
+  if targets[1] and first then
+    targets[1].line_start, targets[1].line_end = first - 1, last - 1
+  end
+  return targets, problems
+end
+
+---The words of the command, of which Vim knows no quotes. A name may begin with one, too.
+---@param args claude-code.MentionArgs
+---@return string[]
+local function words(args)
+  local is_quoted = vim.iter(args.fargs):any(function(word)
+    return word:find("^[\"']") ~= nil and not vim.uv.fs_stat(word)
+  end)
+  return is_quoted and require("claude-code.terminal.shell_words").split(args.args) or args.fargs
+end
+
+---Vim has expanded `%` and the like; wildcards, `~` and the backslashes of completion are left.
+---@param names string[]
+---@return string[]
+local function expanded(names)
+  local result = {}
+  for _, name in ipairs(names) do
+    local found = vim.uv.fs_stat(name) and { name } or fn.glob(name, true, true)
+    vim.list_extend(result, #found > 0 and found or { name })
+  end
+  return result
+end
+
+---@param args claude-code.MentionArgs
+---@return claude-code.MentionTarget[] targets in the order in which they were named
+---@return string[] problems a sentence for each that cannot be mentioned
+function M.of_command(args)
+  if #args.fargs > 0 then
+    if args.range > 0 then
+      return {}, { "lines are those of the current file: leave out the range, or the paths" }
+    end
+    return files(expanded(words(args)))
+  end
+  local buf = api.nvim_get_current_buf()
+  local first, last = chosen_lines(args)
+  local explorer = require("claude-code.explorers").of_buffer(buf)
+  if explorer then
+    return pointed_at(explorer, buf, first, last)
+  end
+  return of_file(buf, first, last)
+end
+
+return M

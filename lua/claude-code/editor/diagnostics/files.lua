@@ -1,0 +1,156 @@
+--- Diagnostics file by file, for the stdio server and the hooks.
+local api = vim.api
+local diagnostics = require("claude-code.editor.diagnostics")
+local path = require("claude-code.editor.documents.path")
+local privacy = require("claude-code.editor.privacy")
+
+local M = {}
+
+---@class claude-code.FileProblems
+---@field path string as Neovim has it
+---@field real string symbolic links resolved
+---@field items claude-code.Diagnostic[]
+---@field settled boolean no language server still owes a report on the file's text
+
+---@param buf integer
+---@param name string
+---@return claude-code.FileProblems
+local function describe(buf, name)
+  return {
+    path = name,
+    real = path.real(name),
+    items = diagnostics.items(buf),
+    settled = not require("claude-code.editor.diagnostics.pending").owes(buf),
+  }
+end
+
+---@return claude-code.FileProblems[] of all files that have any, sorted by path
+local function all()
+  local files = {}
+  for _, buf in ipairs(api.nvim_list_bufs()) do
+    local name = path.of_buffer(buf)
+    if name and next(vim.diagnostic.count(buf)) and not privacy.is_private(name) then
+      files[#files + 1] = describe(buf, name)
+    end
+  end
+  table.sort(files, function(a, b)
+    return a.path < b.path
+  end)
+  return files
+end
+
+---Puts relative paths below each workspace folder.
+---@param candidates string[]
+---@return string[] absolute
+local function expand(candidates)
+  local paths = {}
+  for _, candidate in ipairs(candidates) do
+    if vim.startswith(candidate, "/") or candidate:find("^%a:[\\/]") then
+      paths[#paths + 1] = candidate
+    else
+      for _, folder in ipairs(require("claude-code.workspace").folders()) do
+        paths[#paths + 1] = vim.fs.joinpath(folder, candidate)
+      end
+    end
+  end
+  return paths
+end
+
+---The buffer of the first of these paths that one holds, with its name.
+---@param candidates string[]
+---@return integer? buf
+---@return string? name
+local function first_open(candidates)
+  for _, candidate in ipairs(candidates) do
+    local buf = not privacy.is_private(candidate) and path.loaded_buffer(candidate)
+    if buf then
+      return buf, api.nvim_buf_get_name(buf)
+    end
+  end
+end
+
+---@param name string
+---@return boolean does it lie in the workspace, and may Claude know of it?
+local function is_ours(name)
+  local real = path.real(name)
+  return not privacy.is_private(name)
+    and vim.iter(require("claude-code.workspace").folders()):any(function(folder)
+      return vim.startswith(real, folder .. "/")
+    end)
+end
+
+---@param candidates string[]
+---@return integer? buf
+---@return string? name
+local function first_loaded(candidates)
+  local documents = require("claude-code.editor.documents")
+  for _, candidate in ipairs(candidates) do
+    local buf = is_ours(candidate) and documents.load_hidden({ path = candidate })
+    if buf then
+      require("claude-code.editor.diagnostics.pending").written(buf, "opened")
+      return buf, api.nvim_buf_get_name(buf)
+    end
+  end
+end
+
+---@class claude-code.ProblemsParams
+---@field files? string[][] each file by its possible paths, most likely first; all if absent
+---@field load? boolean load files of the workspace that nobody has open, so that servers see them
+
+---@class claude-code.Problems
+---@field folders string[] workspace folders, real paths, the current working directory first
+---@field files claude-code.FileProblems[]
+
+---@param params claude-code.ProblemsParams
+---@return claude-code.Problems
+function M.list(params)
+  local folders = require("claude-code.workspace").folders()
+  if not params.files then
+    return { folders = folders, files = all() }
+  end
+  local files = {}
+  for _, given in ipairs(params.files) do
+    local candidates = expand(given)
+    local buf, name = first_open(candidates)
+    if not buf and params.load then
+      buf, name = first_loaded(candidates)
+    end
+    if buf and name then
+      files[#files + 1] = describe(buf, name)
+    end
+  end
+  return { folders = folders, files = files }
+end
+
+---@class claude-code.ProblemContext lines 1-based
+---@field items claude-code.Diagnostic[] those that begin on the line
+---@field lines string[]
+---@field start_line integer
+---@field filetype string
+
+---A line of an open file with its diagnostics and the lines around it.
+---@param params { file: string[], line: integer, before: integer, after: integer } line 1-based
+---@return claude-code.ProblemContext?
+---@return claude-code.Failure?
+function M.context(params)
+  local buf = first_open(expand(params.file))
+  if not buf then
+    return nil, { code = "not_open", message = "File not open: " .. params.file[1] }
+  end
+  local count = api.nvim_buf_line_count(buf)
+  if params.line < 1 or params.line > count then
+    local text = "Line %d is not in %s, which has %d"
+    return nil, { code = "no_line", message = text:format(params.line, params.file[1], count) }
+  end
+  local first = math.max(1, params.line - params.before)
+  return {
+    items = vim.tbl_filter(function(item)
+      return item.lnum == params.line - 1
+    end, diagnostics.items(buf)),
+    lines = api.nvim_buf_get_lines(buf, first - 1, params.line + params.after, false),
+    start_line = first,
+    filetype = vim.bo[buf].filetype,
+  }
+end
+
+return M

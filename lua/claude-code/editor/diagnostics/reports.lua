@@ -1,0 +1,173 @@
+--- Hears every diagnostics report of a language server: for which buffer, on which version of its
+--- text, and whether it is empty.
+local M = {}
+
+---Under this name our handler stands among vim.diagnostic's own (signs, underline, …). It is the
+---only public place that says for which namespace a list was set, an empty list included.
+local HANDLER = "claude-code"
+
+---@class claude-code.Report
+---@field client integer id
+---@field buf integer
+---@field version? integer of the text it is about, if the server says so
+---@field empty boolean
+
+---@type fun(report: claude-code.Report)?
+local listener
+---The report that a handler of ours is handing on just now.
+local passing = false
+---@type table<string, { inner: function, outer: function }>
+local wrapped = {}
+
+---@param report claude-code.Report
+local function tell(report)
+  if listener then
+    listener(report)
+  end
+end
+
+---@alias claude-code.ReportReader fun(result: table, ctx: lsp.HandlerContext): claude-code.Report?
+
+---@type table<string, claude-code.ReportReader> by the message that brings a report
+local readers = {
+  ["textDocument/publishDiagnostics"] = function(result, ctx)
+    -- Diagnostics of files that are in no buffer come too; a buffer is not made for them.
+    local buf =
+      require("claude-code.editor.documents.path").loaded_buffer(vim.uri_to_fname(result.uri))
+    return buf
+      and {
+        client = ctx.client_id,
+        buf = buf,
+        version = result.version,
+        empty = #(result.diagnostics or {}) == 0,
+      }
+  end,
+  -- The answer to a question about the text as it was when it was asked. "unchanged" answers too.
+  ["textDocument/diagnostic"] = function(result, ctx)
+    return {
+      client = ctx.client_id,
+      buf = ctx.bufnr,
+      version = ctx.version,
+      empty = result.kind == "full" and #result.items == 0,
+    }
+  end,
+}
+
+---Only the handlers see the version, which vim.diagnostic does not keep.
+---@param method string
+---@param read claude-code.ReportReader
+local function wrap(method, read)
+  local inner = vim.lsp.handlers[method]
+  local function outer(err, result, ctx, ...)
+    if not listener or err or type(result) ~= "table" then
+      return inner(err, result, ctx, ...)
+    end
+    passing = true
+    local ok, failure = pcall(inner, err, result, ctx, ...)
+    passing = false
+    if not ok then
+      error(failure, 0)
+    end
+    local readable, report = pcall(read, result, ctx)
+    if readable and report then
+      tell(report)
+    end
+  end
+  wrapped[method] = { inner = inner, outer = outer }
+  vim.lsp.handlers[method] = outer
+end
+
+---@param client vim.lsp.Client
+---@param name string of a namespace: `vim.lsp.lua_ls.1`, `nvim.lsp.lua_ls.1.…`
+---@return boolean
+local function owns(client, name)
+  local rest = name:match("^n?vim%.lsp%.(.+)$")
+  local label = ("%s.%d"):format(client.name, client.id)
+  return rest ~= nil and (rest == label or vim.startswith(rest, label .. "."))
+end
+
+---@param name string of a namespace
+---@return integer? id client
+local function client_of(name)
+  for _, client in ipairs(vim.lsp.get_clients()) do
+    if owns(client, name) then
+      return client.id
+    end
+  end
+end
+
+---The namespaces in which a client's lists stand.
+---@param id integer
+---@return integer[]
+function M.namespaces(id)
+  local client, found = vim.lsp.get_client_by_id(id), {}
+  for namespace, known in pairs(client and vim.diagnostic.get_namespaces() or {}) do
+    if client and owns(client, known.name or "") then
+      found[#found + 1] = namespace
+    end
+  end
+  return found
+end
+
+---A list was set by other means than our handlers: a client may bring handlers of its own.
+---@param namespace integer
+---@param buf integer
+local function on_set(namespace, buf)
+  if passing or not package.loaded["vim.lsp"] then
+    return
+  end
+  local known = vim.diagnostic.get_namespaces()[namespace]
+  local client = client_of(known and known.name or "")
+  if client then
+    local empty = #vim.diagnostic.get(buf, { namespace = namespace }) == 0
+    tell({ client = client, buf = buf, empty = empty })
+  end
+end
+
+---Ids of the clients that have ever reported.
+---@return table<integer, true>
+function M.reporters()
+  local found = {}
+  for _, namespace in pairs(vim.diagnostic.get_namespaces()) do
+    local id = client_of(namespace.name or "")
+    if id then
+      found[id] = true
+    end
+  end
+  return found
+end
+
+---Wraps the handlers once language servers are in use: requiring vim.lsp costs some ms.
+function M.hook()
+  if package.loaded["vim.lsp"] and not next(wrapped) then
+    for method, read in pairs(readers) do
+      wrap(method, read)
+    end
+  end
+end
+
+---@param on_report fun(report: claude-code.Report)
+function M.start(on_report)
+  listener = on_report
+  vim.diagnostic.handlers[HANDLER] = {
+    -- Called for each list that is set, before it is shown.
+    hide = function(namespace, buf)
+      on_set(namespace, buf)
+    end,
+  }
+  M.hook()
+end
+
+---A handler that somebody has wrapped since stays, without effect.
+function M.stop()
+  listener = nil
+  vim.diagnostic.handlers[HANDLER] = nil
+  for method, pair in pairs(wrapped) do
+    if vim.lsp.handlers[method] == pair.outer then
+      vim.lsp.handlers[method] = pair.inner
+    end
+  end
+  wrapped = {}
+end
+
+return M

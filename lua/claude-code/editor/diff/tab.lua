@@ -1,0 +1,78 @@
+--- A tab page of a diff's own. Claude's terminal comes along if it was visible, and nothing of it is
+--- left once the diff has gone.
+local api = vim.api
+local focus = require("claude-code.editor.windows.focus")
+local options = require("claude-code.editor.windows.options")
+local windows = require("claude-code.editor.windows")
+
+---Tells the tab pages that are ours.
+local MARK = "claude_code_diff"
+
+local M = {}
+
+---@return table claude-code.terminal.windows
+local function terminal()
+  return require("claude-code.terminal.window")
+end
+
+---A new tab page for `buf`, entered. With autocommands off.
+---@param buf integer
+---@param fits? fun(width: integer, height: integer): boolean is so much room beside a terminal enough?
+---@return integer win
+function M.open(buf, fits)
+  local from = api.nvim_get_current_tabpage()
+  vim.cmd(("tab sbuffer %d"):format(buf))
+  local win = api.nvim_get_current_win()
+  options.apply(win, options.global())
+  api.nvim_tabpage_set_var(0, MARK, true)
+  terminal().accompany(from, fits)
+  return win
+end
+
+---@param tab integer
+---@return boolean
+local function is_ours(tab)
+  return (pcall(api.nvim_tabpage_get_var, tab, MARK))
+end
+
+---Closes a tab page with nothing but Claude's terminal in it. A person who is there goes to the
+---terminal where they came from.
+---@param tab integer
+---@param shot claude-code.WindowShot
+local function close_deserted(tab, shot)
+  local here = tab == api.nvim_get_current_tabpage() and api.nvim_tabpage_is_valid(shot.tab)
+  local typing = api.nvim_get_mode().mode == "t"
+  local buf = api.nvim_win_get_buf(api.nvim_tabpage_list_wins(tab)[1])
+  if here then
+    api.nvim_set_current_tabpage(shot.tab)
+  end
+  -- It fails for the only one.
+  pcall(vim.cmd.tabclose, api.nvim_tabpage_get_number(tab))
+  if here then
+    terminal().show(buf)
+    focus.give_back({ win = api.nvim_get_current_win(), terminal = typing }, shot)
+  end
+end
+
+---The diff has gone: so does its tab page, unless the person has put something there.
+---@param shot claude-code.WindowShot of the tab page before
+function M.close(shot)
+  for _, tab in ipairs(vim.tbl_filter(is_ours, api.nvim_list_tabpages())) do
+    local wins = vim.iter(api.nvim_tabpage_list_wins(tab)):filter(function(win)
+      return not windows.is_floating(win)
+    end)
+    if wins:all(terminal().is_terminal) then
+      close_deserted(tab, shot)
+    else
+      api.nvim_tabpage_del_var(tab, MARK)
+    end
+  end
+end
+
+---Is the current tab page a diff's?
+---@return boolean
+function M.is_current()
+  return is_ours(0)
+end
+
+return M

@@ -1,0 +1,178 @@
+--- A range of a buffer found by its text, and selected.
+local api = vim.api
+local calm = require("claude-code.editor.windows.blocked")
+
+---@class claude-code.Range from the first to the last selected character; rows 1-based, byte columns
+---@field first { [1]: integer, [2]: integer }
+---@field last { [1]: integer, [2]: integer }
+
+local M = {}
+
+---@param text string
+---@param at integer 1-based byte offset in the text
+---@return integer row 1-based
+---@return integer col 0-based byte
+local function position_at(text, at)
+  local before = text:sub(1, at - 1)
+  local _, breaks = before:gsub("\n", "")
+  return breaks + 1, #before:match("[^\n]*$")
+end
+
+---@param text string
+---@param needle string
+---@param from integer
+---@return integer? first, integer? last 1-based bytes
+local function locate(text, needle, from)
+  local first, last = text:find(needle, from, true)
+  if first then
+    return first, last
+  end
+  -- A buffer of 'fileformat' dos holds no CR; one of mixed line ends does.
+  return text:find((needle:gsub("\r\n", "\n")), from, true)
+end
+
+---The place of the texts that were asked for. The end may be on the line of the start (spec 4.3:
+---`find_text(endText, start_line)`), and within the start text, which is selected as a whole.
+---@param buf integer
+---@param params { start_text?: string, end_text?: string, select_to_eol?: boolean }
+---@return claude-code.Range? range nil if nothing is asked for or found
+function M.find(buf, params)
+  local function given(needle)
+    return needle ~= "" and needle or nil
+  end
+  local from_text, to_text = given(params.start_text), given(params.end_text)
+  if not from_text and not to_text then
+    return nil
+  end
+  local lines = api.nvim_buf_get_lines(buf, 0, -1, false)
+  local text = table.concat(lines, "\n")
+  local first, last = locate(text, from_text or to_text --[[@as string]], 1)
+  if not first then
+    return nil
+  end
+  if from_text and to_text then
+    local _, to = locate(text, to_text, first)
+    last = math.max(last, to or last)
+  end
+  local range = { first = { position_at(text, first) }, last = { position_at(text, last) } }
+  local line = lines[range.last[1]]
+  if params.select_to_eol then
+    range.last[2] = math.max(#line - 1, 0)
+  elseif range.last[2] < #line then
+    -- The first byte of the last character is where Visual mode wants the cursor.
+    range.last[2] = range.last[2] + vim.str_utf_start(line, range.last[2] + 1)
+  end
+  return range
+end
+
+---What was selected here last: the window, and both ends as getpos() has them.
+local selected ---@type { win: integer, from: integer[], to: integer[] }?
+
+---@return { win: integer, from: integer[], to: integer[] }
+local function ends()
+  return {
+    win = api.nvim_get_current_win(),
+    from = vim.fn.getpos("v"),
+    to = vim.fn.getpos("."),
+  }
+end
+
+---Starts visual mode. With "cmd" in 'selectmode', `v` would start Select mode, in which the next
+---key replaces what is selected.
+local function start_visual()
+  local selectmode = vim.o.selectmode
+  vim.o.selectmode = ""
+  vim.cmd("normal! v")
+  vim.o.selectmode = selectmode
+end
+
+---@param win integer
+---@param range claude-code.Range
+local function select(win, range)
+  if api.nvim_get_current_win() ~= win then
+    return
+  end
+  api.nvim_win_set_cursor(win, range.first)
+  start_visual()
+  local row, col = unpack(range.last)
+  if vim.o.selection == "exclusive" then
+    local line = api.nvim_buf_get_lines(api.nvim_win_get_buf(win), row - 1, row, false)[1] or ""
+    col = require("claude-code.editor.columns.utf16").after(line, col)
+  end
+  -- The end of an exclusive selection may stand behind the line's last character.
+  pcall(api.nvim_win_set_cursor, win, { row, col })
+  vim.cmd("normal! zv")
+  selected = ends()
+end
+
+---@param win integer
+---@param range claude-code.Range
+local function go(win, range)
+  -- The text may have changed since.
+  pcall(api.nvim_win_set_cursor, win, range.first)
+end
+
+---Puts the cursor there as soon as the buffer is shown; neither its `"` mark nor that of the window
+---it was in last would.
+---@param buf integer in no window
+---@param range claude-code.Range
+local function wait_for_window(buf, range)
+  local group = api.nvim_create_augroup("claude-code.range." .. buf, { clear = true })
+  api.nvim_create_autocmd({ "BufWinEnter", "BufUnload" }, {
+    group = group,
+    buffer = buf,
+    callback = function(args)
+      api.nvim_del_augroup_by_id(group)
+      if args.event == "BufWinEnter" then
+        go(0, range)
+      end
+    end,
+  })
+end
+
+---Puts the cursor on the range where the buffer is, or will be, without a change of focus or mode.
+---A person who is in the buffer goes there too, unless they type or select; '' leads back.
+---@param buf integer
+---@param range claude-code.Range
+function M.point(buf, range)
+  local current = api.nvim_get_current_win()
+  local wins = vim.fn.win_findbuf(buf)
+  local other = vim.iter(wins):find(function(win)
+    return win ~= current
+  end)
+  if other then
+    go(other, range)
+  elseif #wins == 0 then
+    wait_for_window(buf, range)
+  elseif api.nvim_get_mode().mode == "n" then
+    vim.cmd("normal! m'")
+    go(current, range)
+  end
+end
+
+---Leaves the visual mode that a selection made here is in, unless the person went on with it.
+function M.leave_untouched()
+  if selected and api.nvim_get_mode().mode == "v" and vim.deep_equal(selected, ends()) then
+    vim.cmd("normal! \27")
+  end
+  selected = nil
+end
+
+---Selects, as soon as normal mode is reached: before that the keys would go into the text or the
+---terminal.
+---@param win integer
+---@param range claude-code.Range
+function M.select(win, range)
+  if api.nvim_get_mode().mode == "n" then
+    select(win, range)
+    return
+  end
+  calm.stop_typing()
+  calm.later(function()
+    if api.nvim_get_mode().mode == "n" and api.nvim_win_is_valid(win) then
+      select(win, range)
+    end
+  end)
+end
+
+return M

@@ -1,0 +1,234 @@
+--- Opening and saving files for the executable.
+local api, uv = vim.api, vim.uv
+local calm = require("claude-code.editor.windows.blocked")
+local loading = require("claude-code.editor.documents.load")
+local path = require("claude-code.editor.documents.path")
+local ranges = require("claude-code.editor.documents.find")
+local notify = require("claude-code.messages.notify")
+local windows = require("claude-code.editor.windows")
+
+---How much of a file is looked at to tell text from binary, in bytes.
+local SNIFF = 8192
+
+local M = {}
+
+---@class claude-code.OpenParams
+---@field path string
+---@field preview? boolean has no meaning in Neovim
+---@field start_text? string plain text, may span lines
+---@field end_text? string plain text, searched from the start of start_text on
+---@field select_to_eol? boolean
+---@field front? boolean
+
+---@param name string
+---@return string? problem a sentence that names the file
+local function why_not(name)
+  local stat, message = uv.fs_stat(name)
+  if not stat then
+    return (message or ""):find("ENOENT", 1, true) and name .. " does not exist"
+      or ("%s cannot be read: %s"):format(name, message)
+  elseif stat.type == "directory" then
+    return name .. " is a folder, not a file"
+  elseif stat.type ~= "file" then
+    return ("%s is no regular file (%s)"):format(name, stat.type)
+  end
+  local file, reason = io.open(name, "rb")
+  local head ---@type string? nil at the end of an empty file, and with a reason after an error
+  if file then
+    head, reason = file:read(SNIFF)
+    file:close()
+  end
+  if reason then
+    return ("%s cannot be read: %s"):format(name, reason)
+  end
+  head = head or ""
+  local utf16 = head:find("^\255\254") or head:find("^\254\255")
+  if head:find("\0", 1, true) and not utf16 then
+    return name .. " is a binary file"
+  end
+end
+
+---@param name string
+---@return integer buf loaded
+local function load(name)
+  local buf = path.buffer(name) or vim.fn.bufadd(name)
+  loading.load(buf)
+  return buf
+end
+
+---Loads a file that nobody has open, so that language servers see it. It stays out of `:ls`.
+---@param params { path: string }
+---@return integer? buf
+---@return claude-code.Failure?
+function M.load_hidden(params)
+  local name = path.normal(params.path)
+  local problem = why_not(name)
+  if problem then
+    return nil, problem
+  end
+  local ok, buf = pcall(load, name)
+  if not ok then
+    return nil, ("%s cannot be loaded: %s"):format(name, buf)
+  end
+  return buf
+end
+
+---@param buf integer
+---@return boolean would leaving this buffer be refused ('nohidden' and unsaved)?
+local function holds_edits(buf)
+  local hide = vim.bo[buf].bufhidden
+  local hidden = hide == "hide" or (hide == "" and vim.o.hidden)
+  return vim.bo[buf].modified and not hidden and #vim.fn.win_findbuf(buf) < 2
+end
+
+---@param buf integer
+---@return integer win in which `buf` shows now
+local function show(buf)
+  local win = windows.for_file(buf)
+  if not win then
+    return windows.beside(buf)
+  end
+  local before = api.nvim_win_get_buf(win)
+  if before == buf then
+    return win
+  elseif holds_edits(before) then
+    return api.nvim_open_win(buf, false, { split = "above", win = win })
+  end
+  api.nvim_win_set_buf(win, buf)
+  return win
+end
+
+---The file that is shown as soon as the person does not type any more. Of several the last: the
+---others are loaded, and would only flash by.
+local waiting ---@type { buf: integer, range: claude-code.Range? }?
+
+local bring_to_front
+
+---@param buf integer
+---@param range claude-code.Range?
+---@param announced? boolean the person was told that it waits
+local function wait(buf, range, announced)
+  if not announced then
+    local base = path.base(api.nvim_buf_get_name(buf))
+    notify.info(base .. " is open, and shown when you are back in normal mode")
+  end
+  local first = waiting == nil
+  waiting = { buf = buf, range = range }
+  if first then
+    calm.later(function()
+      local last = waiting --[[@as { buf: integer, range: claude-code.Range? }]]
+      waiting = nil
+      bring_to_front(last.buf, last.range, true)
+    end)
+  end
+end
+
+---@param buf integer
+---@param range claude-code.Range?
+---@param announced? boolean the person was told that it waits
+function bring_to_front(buf, range, announced)
+  if not api.nvim_buf_is_loaded(buf) then
+    return
+  end
+  ranges.leave_untouched()
+  if calm.moment() ~= "free" then
+    -- What is being typed would go into this file.
+    return wait(buf, range, announced)
+  end
+  waiting = nil
+  require("claude-code.editor.documents.reload").before_entering(buf)
+  local was_terminal = api.nvim_get_mode().mode == "t"
+  if was_terminal then
+    vim.cmd.stopinsert()
+  end
+  local win = show(buf)
+  api.nvim_set_current_win(win)
+  if range then
+    ranges.select(win, range)
+  end
+end
+
+---Opens a file; in front with the range selected, or only loaded with the cursor on the range.
+---@param params claude-code.OpenParams
+---@return { path: string, language_id: string, line_count: integer }?
+---@return claude-code.Failure?
+function M.open(params)
+  local name = path.normal(params.path)
+  local open_already = path.loaded_buffer(name)
+  local problem = not open_already and why_not(name)
+  if problem then
+    return nil, problem
+  end
+  local ok, buf = pcall(load, name)
+  if not ok then
+    return nil, ("%s cannot be opened: %s"):format(name, buf)
+  end
+  vim.bo[buf].buflisted = true
+  local range = ranges.find(buf, params)
+  if params.front ~= false then
+    bring_to_front(buf, range)
+  elseif range then
+    ranges.point(buf, range)
+  end
+  return {
+    path = api.nvim_buf_get_name(buf),
+    language_id = vim.bo[buf].filetype,
+    line_count = api.nvim_buf_line_count(buf),
+  }
+end
+
+---@return integer writes of the current buffer to its file since it was loaded
+local function writes()
+  return api.nvim_eval("undotree().save_last")
+end
+
+---An error of `:write`, or of an autocommand that ran with it, without where in our code it came up.
+---@param message any
+---@return string
+local function reason(message)
+  local text = tostring(message):gsub("\nstack traceback:.*", "")
+  return (text:gsub("^.-Vim%b():", ""))
+end
+
+---@param buf integer
+---@return boolean written also if an autocommand failed once the file was written
+---@return string? problem
+local function write(buf)
+  local confirm = vim.o.confirm
+  vim.o.confirm = false
+  local written, problem = false, nil
+  local ok, failure = pcall(api.nvim_buf_call, buf, function()
+    local before = writes()
+    local done, message = pcall(vim.cmd, "silent write")
+    written = done or writes() > before
+    problem = not done and reason(message) or nil
+  end)
+  vim.o.confirm = confirm
+  return written, not ok and reason(failure) or problem
+end
+
+---Writes a buffer as `:w` does, autocommands included.
+---@param params { path: string }
+---@return { saved: true, problem?: string }? problem: an autocommand failed after the write
+---@return claude-code.Failure?
+function M.save(params)
+  local buf = path.loaded_buffer(params.path)
+  if not buf then
+    return nil, { code = "not_open", message = "Document not open: " .. params.path }
+  elseif calm.in_command_window() then
+    return nil, params.path .. " was not saved: " .. calm.COMMAND_WINDOW
+  end
+  local reload = require("claude-code.editor.documents.reload")
+  -- Written outside a moment ago, `:w` would ask whether to overwrite that, and wait for a key.
+  reload.now({ path = params.path })
+  if reload.is_stale(buf) then
+    return nil, params.path .. " was changed on disk since Neovim read it: :e! or :w! decides"
+  end
+  local written, problem = write(buf)
+  if not written then
+    return nil, ("%s was not saved: %s"):format(params.path, problem)
+  end
+  return { saved = true, problem = problem }
+end
+
+return M

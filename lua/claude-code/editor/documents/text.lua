@@ -1,0 +1,42 @@
+--- The text of an open buffer as `:w` would write it: line ends, last newline and unsaved changes.
+local path = require("claude-code.editor.documents.path")
+
+local BOM = "\239\187\191"
+local LINE_ENDS = { dos = "\r\n", mac = "\r", unix = "\n" }
+
+local M = {}
+
+---Would `:w` write nothing at all? An empty buffer shows one empty line, as one with a line end does.
+---@param buf integer loaded
+---@param lines string[] all its lines
+---@return boolean
+function M.is_empty(buf, lines)
+  if #lines > 1 or lines[1] ~= "" then
+    return false
+  end
+  -- line2byte() and nvim_buf_get_offset() do not tell once lines were deleted.
+  return vim.api.nvim_buf_call(buf, function()
+    return vim.fn.wordcount().bytes == 0
+  end)
+end
+
+---@param params { path: string }
+---@return string?
+---@return claude-code.Failure?
+function M.read(params)
+  local buf = path.loaded_buffer(params.path)
+  if not buf then
+    return nil, { code = "not_open", message = "Document not open: " .. params.path }
+  end
+  local lines = vim.api.nvim_buf_get_lines(buf, 0, -1, false)
+  local options = vim.bo[buf]
+  local bom = options.bomb and BOM or ""
+  if M.is_empty(buf, lines) then
+    return bom
+  end
+  local eol = LINE_ENDS[options.fileformat]
+  local ends = options.endofline or (options.fixendofline and not options.binary)
+  return bom .. table.concat(lines, eol) .. (ends and eol or "")
+end
+
+return M

@@ -1,0 +1,92 @@
+--- The cursor of the current window and the text around it (spec 05: editor/position, /context).
+--- Lines are 1-based, columns 0-based in characters.
+local api = vim.api
+local characters = require("claude-code.editor.columns.codepoints")
+local path = require("claude-code.editor.documents.path")
+local privacy = require("claude-code.editor.privacy")
+
+local M = {}
+
+---@return integer buf
+---@return integer lnum 0-based
+---@return integer byte 0-based
+---@return string line
+local function here()
+  local buf = api.nvim_get_current_buf()
+  local lnum, byte = unpack(api.nvim_win_get_cursor(0))
+  local line = api.nvim_buf_get_lines(buf, lnum - 1, lnum, false)[1] or ""
+  return buf, lnum - 1, byte, line
+end
+
+---@class claude-code.Cursor
+---@field line integer
+---@field column integer
+---@field position integer 1-based character offset in the buffer
+---@field name string last part of the buffer's name
+---@field path? string absolute, if it is a file
+---@field total_lines integer
+
+---@param buf integer loaded
+---@param lnum integer 0-based
+---@param byte integer 0-based
+---@return claude-code.Cursor
+function M.at(buf, lnum, byte)
+  local line = api.nvim_buf_get_lines(buf, lnum, lnum + 1, false)[1] or ""
+  return {
+    line = lnum + 1,
+    column = characters.column(line, byte),
+    position = characters.offset(buf, lnum, byte),
+    name = path.base(api.nvim_buf_get_name(buf)),
+    path = path.of_buffer(buf),
+    total_lines = api.nvim_buf_line_count(buf),
+  }
+end
+
+---@return claude-code.Cursor?
+---@return claude-code.Failure?
+function M.now()
+  local buf, lnum, byte = here()
+  if privacy.hides(buf) then
+    return nil, privacy.UNNAMED_REFUSAL
+  end
+  return M.at(buf, lnum, byte)
+end
+
+---@class claude-code.Context
+---@field line integer
+---@field column integer
+---@field before string lines before the cursor's, joined by LF
+---@field after string
+---@field text string the cursor's line
+---@field filetype string
+---@field function_name? string
+---@field pending? true ask again soon: a language server was asked for its symbols
+
+---@param params { lines_before: integer, lines_after: integer }
+---@return claude-code.Context?
+---@return claude-code.Failure?
+function M.context(params)
+  local buf, lnum, byte, line = here()
+  if privacy.hides(buf) then
+    return nil, privacy.UNNAMED_REFUSAL
+  end
+  local function text(first, last)
+    return table.concat(
+      api.nvim_buf_get_lines(buf, math.max(first, 0), math.max(last, 0), false),
+      "\n"
+    )
+  end
+  local name, pending = require("claude-code.editor.methods.enclosing").name(buf, lnum, byte)
+  return {
+    line = lnum + 1,
+    column = characters.column(line, byte),
+    before = text(lnum - params.lines_before, lnum),
+    after = text(lnum + 1, lnum + 1 + params.lines_after),
+    text = line,
+    filetype = api.nvim_get_option_value("filetype", { buf = buf }),
+    function_name = name,
+    pending = pending,
+  }
+end
+
+return M

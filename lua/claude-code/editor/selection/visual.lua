@@ -1,0 +1,289 @@
+--- The text between two corners, as Vim's visual modes mean it, in the protocol's terms.
+--- The window it was selected in has to be the current one: blocks are measured on screen.
+local api = vim.api
+local position = require("claude-code.editor.columns.utf16")
+
+---@alias claude-code.VisualMode "v"|"V"|"\22"
+
+---@class claude-code.VisualRegion corners as Vim has them: 1-based lines, 0-based bytes, sorted
+---@field buf integer
+---@field mode claude-code.VisualMode
+---@field first { [1]: integer, [2]: integer }
+---@field last { [1]: integer, [2]: integer }
+
+---@class claude-code.Span what a region covers: 0-based lines, bytes; `last` is just behind the end
+---@field first { [1]: integer, [2]: integer }
+---@field last { [1]: integer, [2]: integer }
+---@field text string
+---@field truncated? true the text was cut at the limit; the ends are not
+
+local M = {}
+
+--- Visual and select mode select alike.
+---@type table<string, claude-code.VisualMode>
+local MODES = { v = "v", V = "V", ["\22"] = "\22", s = "v", S = "V", ["\19"] = "\22" }
+
+--- Lines fetched at a time, so that a selection of a whole huge file costs only its first part.
+local CHUNK = 500
+
+---The visual mode behind the name of a mode (`:help mode()`), nil if it is none.
+---@param mode string
+---@return claude-code.VisualMode?
+function M.mode(mode)
+  return MODES[mode:sub(1, 1)]
+end
+
+---@param buf integer
+---@param mode claude-code.VisualMode
+---@param a { [1]: integer, [2]: integer }
+---@param b { [1]: integer, [2]: integer }
+---@return claude-code.VisualRegion
+local function sorted(buf, mode, a, b)
+  if a[1] > b[1] or (a[1] == b[1] and a[2] > b[2]) then
+    a, b = b, a
+  end
+  return { buf = buf, mode = mode, first = a, last = b }
+end
+
+---What is selected in the current window at this moment.
+---@return claude-code.VisualRegion? nil outside of the visual modes
+function M.live()
+  local mode = M.mode(api.nvim_get_mode().mode)
+  if not mode then
+    return nil
+  end
+  local a, b = vim.fn.getpos("v"), vim.fn.getpos(".")
+  return sorted(api.nvim_get_current_buf(), mode, { a[2], a[3] - 1 }, { b[2], b[3] - 1 })
+end
+
+---What was selected last in the current buffer.
+---@param mode claude-code.VisualMode
+---@return claude-code.VisualRegion? nil if nothing ever was
+function M.left(mode)
+  local buf = api.nvim_get_current_buf()
+  local first, last = api.nvim_buf_get_mark(buf, "<"), api.nvim_buf_get_mark(buf, ">")
+  if first[1] == 0 or last[1] == 0 then
+    return nil
+  end
+  return sorted(buf, mode, first, last)
+end
+
+---@param a claude-code.VisualRegion
+---@param b claude-code.VisualRegion
+---@return boolean
+function M.same(a, b)
+  return a.buf == b.buf
+    and a.mode == b.mode
+    and vim.deep_equal(a.first, b.first)
+    and vim.deep_equal(a.last, b.last)
+end
+
+---@param buf integer
+---@param lnum integer 1-based
+---@return string
+local function line_at(buf, lnum)
+  return api.nvim_buf_get_lines(buf, lnum - 1, lnum, false)[1] or ""
+end
+
+---The byte just behind a character with all its combining marks, which Vim selects as one.
+---@param line string
+---@param byte integer
+---@return integer
+local function behind(line, byte)
+  if byte >= #line then
+    return #line
+  end
+  local stop = vim.fn.matchend(line, ".", byte)
+  return stop > byte and stop or position.after(line, byte)
+end
+
+---@param text string
+---@param limit integer bytes
+---@return string cut at or below the limit, between two characters
+local function cut(text, limit)
+  return text:sub(1, limit > 0 and limit + vim.str_utf_start(text, limit + 1) or 0)
+end
+
+---@param buf integer
+---@param first { [1]: integer, [2]: integer }
+---@param last { [1]: integer, [2]: integer }
+---@param limit integer bytes
+---@return string text at least up to the limit
+local function text_between(buf, first, last, limit)
+  local parts, size = {}, 0
+  for from = first[1], last[1], CHUNK do
+    local to = math.min(from + CHUNK - 1, last[1])
+    local lines = api.nvim_buf_get_lines(buf, from, to + 1, false)
+    if to == last[1] then
+      lines[#lines] = (lines[#lines] or ""):sub(1, last[2])
+    end
+    if from == first[1] then
+      lines[1] = (lines[1] or ""):sub(first[2] + 1)
+    end
+    local part = table.concat(lines, "\n")
+    parts[#parts + 1] = part
+    size = size + #part + 1
+    if size > limit + 1 then
+      break
+    end
+  end
+  return table.concat(parts, "\n")
+end
+
+---The whole lines that a region touches, to see later whether they have changed.
+---@param region claude-code.VisualRegion
+---@param limit integer
+---@return string text
+function M.lines(region, limit)
+  local first, last = region.first[1] - 1, region.last[1] - 1
+  return text_between(region.buf, { first, 0 }, { last, vim.v.maxcol }, limit)
+end
+
+---@param region claude-code.VisualRegion
+---@return { [1]: integer, [2]: integer } first, { [1]: integer, [2]: integer } last
+local function charwise(region)
+  local first, last = region.first, region.last
+  local line = line_at(region.buf, last[1])
+  local exclusive = vim.o.selection == "exclusive" and not vim.deep_equal(first, last)
+  -- The line end that `v$` selects too is left out, as it is of whole lines.
+  local stop = exclusive and math.min(last[2], #line) or behind(line, last[2])
+  local start = math.min(first[2], #line_at(region.buf, first[1]))
+  return { first[1] - 1, start }, { last[1] - 1, stop }
+end
+
+---Whole lines end at the last one's length, not at the start of the next: Claude Code counts a
+---line only if the end lies behind its first column (measured with 2.1.330), and the last has no
+---next. So only an empty line ends at the start of the next one, if there is one.
+---@param region claude-code.VisualRegion
+---@return { [1]: integer, [2]: integer } first, { [1]: integer, [2]: integer } last
+local function linewise(region)
+  local first, last = { region.first[1] - 1, 0 }, region.last[1]
+  local length = #line_at(region.buf, last)
+  if length == 0 and last < api.nvim_buf_line_count(region.buf) then
+    return first, { last, 0 }
+  end
+  return first, { last - 1, length }
+end
+
+---@param corner { [1]: integer, [2]: integer }
+---@return integer first, integer last screen columns of the character there
+local function columns(corner)
+  local range = vim.fn.virtcol({ corner[1], corner[2] + 1 }, 1)
+  return range[1], range[2]
+end
+
+---@param region claude-code.VisualRegion
+---@return integer left, integer right screen columns, both included; `right` is huge after `$`
+local function block_edges(region)
+  local a_left, a_right = columns(region.first)
+  local b_left, b_right = columns(region.last)
+  local left, right = math.min(a_left, b_left), math.max(a_right, b_right)
+  if vim.fn.winsaveview().curswant == vim.v.maxcol then
+    right = math.huge
+  elseif vim.o.selection == "exclusive" then
+    right = math.max(left, math.max(a_left, b_left) - 1)
+  end
+  return left, right
+end
+
+---@param buf integer
+---@param lnum integer 1-based
+---@param column integer screen column
+---@return integer byte of the character there; the line's length if it ends before
+---@return string line
+local function byte_at(buf, lnum, column)
+  local line = line_at(buf, lnum)
+  if column >= vim.fn.virtcol({ lnum, "$" }) then
+    return #line, line
+  end
+  return vim.fn.virtcol2col(api.nvim_get_current_win(), lnum, column) - 1, line
+end
+
+---A block spans from its upper left to its lower right corner.
+---@param region claude-code.VisualRegion
+---@return { [1]: integer, [2]: integer } first, { [1]: integer, [2]: integer } last
+local function blockwise(region)
+  local left, right = block_edges(region)
+  local start = byte_at(region.buf, region.first[1], left)
+  local stop, line = byte_at(region.buf, region.last[1], right)
+  return { region.first[1] - 1, start }, { region.last[1] - 1, behind(line, stop) }
+end
+
+---A line from a screen column on. Of a tab that begins before it, only the rest counts, as spaces.
+---@param buf integer
+---@param lnum integer 1-based
+---@param column integer
+---@return string
+local function line_from(buf, lnum, column)
+  local byte, line = byte_at(buf, lnum, column)
+  if byte >= #line then
+    return ""
+  end
+  local first, last = columns({ lnum, byte })
+  if first >= column then
+    return line:sub(byte + 1)
+  end
+  return (" "):rep(last - column + 1) .. line:sub(behind(line, byte) + 1)
+end
+
+---@param region claude-code.VisualRegion
+---@param left integer screen column
+---@param limit integer
+---@return string[]
+local function lines_to_end(region, left, limit)
+  local lines, size = {}, 0
+  for lnum = region.first[1], region.last[1] do
+    lines[#lines + 1] = line_from(region.buf, lnum, left)
+    size = size + #lines[#lines] + 1
+    if size > limit + 1 then
+      break
+    end
+  end
+  return lines
+end
+
+---@param region claude-code.VisualRegion
+---@param left integer screen column
+---@return string[]
+local function lines_of_block(region, left)
+  local function place(corner)
+    return { region.buf, corner[1], corner[2] + 1, 0 }
+  end
+  local lines = vim.fn.getregion(place(region.first), place(region.last), { type = "\22" })
+  for i, line in ipairs(lines) do
+    -- A line that ends before the block comes as spaces.
+    if line:find("^ +$") and vim.fn.virtcol({ region.first[1] + i - 1, "$" }) <= left then
+      lines[i] = ""
+    end
+  end
+  return lines
+end
+
+---@param region claude-code.VisualRegion
+---@param limit integer
+---@return string text the lines of the block, as `y` would take them, but not padded
+local function block_text(region, limit)
+  local left, right = block_edges(region)
+  -- getregion() does not know of `$`.
+  local lines = right == math.huge and lines_to_end(region, left, limit)
+    or lines_of_block(region, left)
+  return table.concat(lines, "\n")
+end
+
+local ENDS = { v = charwise, V = linewise, ["\22"] = blockwise }
+
+---Measures a region and takes its text, of which not more than `limit` bytes.
+---@param region claude-code.VisualRegion
+---@param limit integer
+---@return claude-code.Span
+function M.read(region, limit)
+  local first, last = ENDS[region.mode](region)
+  local text = region.mode == "\22" and block_text(region, limit)
+    or text_between(region.buf, first, last, limit)
+  if #text > limit then
+    return { first = first, last = last, text = cut(text, limit), truncated = true }
+  end
+  return { first = first, last = last, text = text }
+end
+
+return M

@@ -1,0 +1,267 @@
+--- The person's windows: which of them a diff may use, and how one is borrowed and given back.
+local api, fn = vim.api, vim.fn
+local loading = require("claude-code.editor.documents.load")
+local options = require("claude-code.editor.windows.options")
+
+local M = {}
+
+---@class claude-code.WindowUse a window whose buffer was replaced for a while
+---@field win integer
+---@field buf integer
+---@field view vim.fn.winsaveview.ret
+---@field options table<string, any>
+---@field bufhidden string the buffer's own
+---@field listed boolean so was the buffer
+
+---Runs `work` without any autocommand, nor a word of Neovim's about files. Errors are passed on.
+---@param work fun()
+function M.quietly(work)
+  local ignored, shortmess = vim.o.eventignore, vim.o.shortmess
+  vim.o.eventignore = "all"
+  vim.opt.shortmess:append("F")
+  local ok, message = xpcall(work, debug.traceback)
+  vim.o.shortmess = shortmess
+  vim.o.eventignore = ignored
+  if not ok then
+    error(message, 0)
+  end
+end
+
+---@param win integer
+---@return boolean
+function M.is_floating(win)
+  return api.nvim_win_get_config(win).relative ~= ""
+end
+
+---Are there but floating windows beside this one?
+---@param win integer
+---@return boolean
+function M.is_last(win)
+  local tab = api.nvim_win_get_tabpage(win)
+  return vim.iter(api.nvim_tabpage_list_wins(tab)):all(function(other)
+    return other == win or M.is_floating(other)
+  end)
+end
+
+---@param win integer
+---@param name string
+---@return any value of the window's own option
+local function option(win, name)
+  return api.nvim_get_option_value(name, { win = win })
+end
+
+---Is this a window for editing files, and nobody's special one (terminal, tree, quickfix, float,
+---preview, another plugin's diff, pinned to its buffer)?
+---@param win integer
+---@return boolean
+function M.is_normal(win)
+  return api.nvim_win_is_valid(win)
+    and not M.is_floating(win)
+    and vim.bo[api.nvim_win_get_buf(win)].buftype == ""
+    and not option(win, "previewwindow")
+    and not option(win, "diff")
+    and not option(win, "winfixbuf")
+end
+
+---@param win integer
+---@return integer cells
+local function area(win)
+  return api.nvim_win_get_width(win) * api.nvim_win_get_height(win)
+end
+
+---Windows of the current tab page, the first choice first: current, previous, then the largest.
+---@param accept fun(win: integer): boolean
+---@return integer[]
+function M.candidates(accept)
+  local first = { [api.nvim_get_current_win()] = 2, [fn.win_getid(fn.winnr("#"))] = 1 }
+  local wins = vim.tbl_filter(accept, api.nvim_tabpage_list_wins(0))
+  table.sort(wins, function(a, b)
+    local rank_a, rank_b = first[a] or 0, first[b] or 0
+    if rank_a ~= rank_b then
+      return rank_a > rank_b
+    end
+    local area_a, area_b = area(a), area(b)
+    return area_a ~= area_b and area_a > area_b or area_a == area_b and a < b
+  end)
+  return wins
+end
+
+---The window to show a file in: one that shows `buf` already, else the best normal one.
+---@param buf integer?
+---@param except integer? window to leave alone
+---@return integer? win
+function M.for_file(buf, except)
+  local wins = M.candidates(function(win)
+    return win ~= except and M.is_normal(win)
+  end)
+  for _, win in ipairs(wins) do
+    if buf and api.nvim_win_get_buf(win) == buf then
+      return win
+    end
+  end
+  return wins[1]
+end
+
+---Where a new window goes if there are only special ones.
+---@return vim.api.keyset.win_config
+local function spot_beside()
+  local largest = M.candidates(function(win)
+    return not M.is_floating(win)
+  end)
+  table.sort(largest, function(a, b)
+    return area(a) > area(b)
+  end)
+  local anchor = largest[1]
+  local width, height = api.nvim_win_get_width(anchor), api.nvim_win_get_height(anchor)
+  if width >= 160 then
+    return { win = anchor, split = "left", width = math.floor(width * 2 / 3) }
+  end
+  return { win = anchor, split = "above", height = math.floor(height * 2 / 3) }
+end
+
+---@return integer width that a window beside the special ones would have
+---@return integer height
+function M.room_beside()
+  local spot = spot_beside()
+  return spot.width or api.nvim_win_get_width(spot.win),
+    spot.height or api.nvim_win_get_height(spot.win)
+end
+
+---A new window for `buf` beside the special ones, with the global options rather than theirs.
+---@param buf integer
+---@return integer win
+function M.beside(buf)
+  local win = api.nvim_open_win(buf, false, spot_beside())
+  options.apply(win, options.global())
+  return win
+end
+
+---A window that shows `buf`: the one for the file, borrowed, or a new one if there is none.
+---@param buf integer
+---@param target integer? buffer of the file
+---@param except integer? window to leave alone
+---@return integer win
+---@return claude-code.WindowUse? borrowed nil if the window is new
+function M.take(buf, target, except)
+  local win = M.for_file(target, except)
+  if win then
+    return win, M.borrow(win, buf)
+  end
+  return M.beside(buf)
+end
+
+---Does another plugin (or the person) compare something in this tab page? All windows in diff mode
+---of a tab page are compared with each other, so ours must not be among them.
+---@return boolean
+function M.has_diff()
+  return vim.iter(api.nvim_tabpage_list_wins(0)):any(function(win)
+    return option(win, "diff")
+  end)
+end
+
+---Shows a buffer in a window, leaving alternate file and jump list alone.
+---@param win integer
+---@param buf integer loaded
+function M.show(win, buf)
+  -- Entering a buffer, Neovim looks whether its file has changed, and asks (W11, W12) or reads it by
+  -- its old 'fileformat'. Claude may just have written it: that is for editor/reload.lua.
+  local is_file = vim.bo[buf].buftype == ""
+  if is_file then
+    vim.bo[buf].buftype = "nofile"
+  end
+  local ok, message = pcall(api.nvim_win_call, win, function()
+    vim.cmd(("keepalt keepjumps buffer %d"):format(buf))
+  end)
+  if is_file then
+    vim.bo[buf].buftype = ""
+  end
+  if not ok then
+    error(message, 0)
+  end
+end
+
+---Shows `buf` in a window for a while. What was there is kept even with 'nohidden' or 'bufhidden'.
+---@param win integer
+---@param buf integer
+---@return claude-code.WindowUse
+function M.borrow(win, buf)
+  local before = api.nvim_win_get_buf(win)
+  local use = {
+    win = win,
+    buf = before,
+    view = api.nvim_win_call(win, fn.winsaveview),
+    options = options.of(win),
+    bufhidden = vim.bo[before].bufhidden,
+    listed = vim.bo[before].buflisted,
+  }
+  vim.bo[before].bufhidden = "hide"
+  local ok, message = pcall(M.show, win, buf)
+  if not ok then
+    vim.bo[before].bufhidden = use.bufhidden
+    error(message, 0)
+  end
+  return use
+end
+
+---Closes a window of ours; the last one stays, empty.
+---@param win integer
+function M.close(win)
+  if not pcall(api.nvim_win_close, win, true) then
+    api.nvim_win_call(win, vim.cmd.enew)
+  end
+end
+
+---What somebody unloaded, as no window showed it, is read again as `:edit` does, with all events.
+---@param use claude-code.WindowUse
+---@return boolean is there a buffer to show?
+function M.revive(use)
+  if not api.nvim_buf_is_valid(use.buf) then
+    return false
+  elseif api.nvim_buf_is_loaded(use.buf) then
+    return true
+  end
+  local ignored = vim.o.eventignore
+  vim.o.eventignore = ""
+  local ok = pcall(loading.load, use.buf)
+  vim.o.eventignore = ignored
+  vim.bo[use.buf].buflisted = use.listed
+  return ok
+end
+
+---Gives a borrowed window back, or lets `win` take its place.
+---@param use claude-code.WindowUse
+---@param win integer
+function M.give_back(use, win)
+  if not M.revive(use) then
+    api.nvim_win_call(win, vim.cmd.enew)
+    return
+  end
+  M.show(win, use.buf)
+  options.apply(win, use.options)
+  api.nvim_win_call(win, function()
+    fn.winrestview(use.view)
+  end)
+end
+
+---A window in which the person opened something else stays theirs, without what a diff changed.
+---@param win integer
+---@param use? claude-code.WindowUse nil: the window was new
+---@param names string[] of the options that were changed
+function M.release(win, use, names)
+  local before = use and use.options or options.global()
+  local values = {}
+  for _, name in ipairs(names) do
+    values[name] = before[name]
+  end
+  options.apply(win, values)
+end
+
+---Nothing shows in the place of this buffer any more.
+---@param use? claude-code.WindowUse
+function M.end_use(use)
+  if use and api.nvim_buf_is_valid(use.buf) then
+    vim.bo[use.buf].bufhidden = use.bufhidden
+  end
+end
+
+return M

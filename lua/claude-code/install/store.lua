@@ -1,0 +1,196 @@
+--- Where downloaded executables live. Below one folder, outside of stdpath(), which NVIM_APPNAME
+--- moves:
+---   VERSION-TARGET/claude-code-nvim   each version in a folder of its own, complete or not there
+---   bin/claude-code-nvim              the stable path: leads to the version installed last
+---   download/                         what is not verified yet
+local M = {}
+
+local task = require("claude-code.install.async")
+
+local WINDOWS = vim.fn.has("win32") == 1
+local NAME = WINDOWS and "claude-code-nvim.exe" or "claude-code-nvim"
+local DAY_S = 24 * 60 * 60
+--- Another Neovim may be about to make its new version the current one.
+local SETTLED_S = 10 * 60
+
+---@return string
+function M.root()
+  local data
+  if WINDOWS then
+    data = vim.env.LOCALAPPDATA
+  else
+    local xdg = vim.env.XDG_DATA_HOME
+    -- The XDG specification: a relative path is to be ignored.
+    data = xdg and vim.startswith(xdg, "/") and xdg or nil
+  end
+  data = data or vim.fs.joinpath(vim.uv.os_homedir(), ".local", "share")
+  return vim.fs.joinpath(vim.fs.normalize(data), "claude-code.nvim")
+end
+
+--- The one path that may be written into settings of other programs.
+---@return string
+function M.stable()
+  return vim.fs.joinpath(M.root(), "bin", NAME)
+end
+
+---@param version string
+---@param target string
+---@return string
+function M.executable(version, target)
+  return vim.fs.joinpath(M.root(), version .. "-" .. target, NAME)
+end
+
+---@return string
+function M.download()
+  return vim.fs.joinpath(M.root(), "download")
+end
+
+--- The executable's name in an archive, and on the disk.
+---@return string
+function M.name()
+  return NAME
+end
+
+--- Makes a folder and those above it. mkdir() fails when another Neovim makes one of them just
+--- then, and the next try succeeds.
+---@param path string
+---@return boolean? made
+---@return string? message
+function M.make_folder(path)
+  local failure
+  for _ = 1, 3 do
+    local ok
+    ok, failure = pcall(vim.fn.mkdir, path, "p", tonumber("755", 8))
+    if ok then
+      return true
+    end
+  end
+  local text = "cannot create the folder %s (%s); make it writable, or set binary.path"
+  return nil, text:format(path, (tostring(failure):gsub("^Vim:", "")))
+end
+
+--- The version that the stable path leads to, as the name of its folder. Nil on Windows.
+---@return string?
+function M.current()
+  local link = vim.uv.fs_readlink(M.stable())
+  return link and link:match("([^/]+)/[^/]+$")
+end
+
+--- Moves a complete folder to its final name. If another Neovim was faster, its one stays.
+---@param folder string with the executable in it
+---@param release claude-code.Release
+---@param replace boolean whether a folder that is there already has to go
+---@return string? executable
+---@return string? message
+function M.put(folder, release, replace)
+  local executable = M.executable(release.version, release.target)
+  local final = vim.fs.dirname(executable)
+  if replace and vim.uv.fs_stat(final) then
+    vim.uv.fs_rename(final, folder .. ".old")
+  end
+  local moved, failure = vim.uv.fs_rename(folder, final)
+  if not moved and not vim.uv.fs_stat(executable) then
+    return nil, ("cannot move %s to %s (%s)"):format(folder, final, failure)
+  end
+  vim.fn.delete(folder .. ".old", "rf")
+  return executable
+end
+
+--- Windows has no symbolic links for everyone: a copy. A program that runs cannot be overwritten
+--- there, but renamed.
+---@param executable string
+---@param aside string
+---@return string? failure
+local function copy(executable, aside)
+  local failure = task.await(function(done)
+    vim.uv.fs_copyfile(executable, aside, done)
+  end)
+  if not failure then
+    vim.uv.fs_rename(M.stable(), ("%s.%d.old"):format(M.stable(), vim.uv.os_getpid()))
+  end
+  return failure
+end
+
+---@param executable string
+---@param aside string
+---@return string? failure
+local function link(executable, aside)
+  -- Relative, so that the whole folder may move.
+  local folder = vim.fs.basename(vim.fs.dirname(executable))
+  local _, failure = vim.uv.fs_symlink(("../%s/%s"):format(folder, NAME), aside)
+  return failure
+end
+
+--- Lets the stable path lead to `executable`: at every moment it leads to the old or the new one.
+---@param executable string
+---@return boolean? done
+---@return string? message
+function M.point(executable)
+  local stable = M.stable()
+  local made, message = M.make_folder(vim.fs.dirname(stable))
+  if not made then
+    return nil, message
+  end
+  local aside = ("%s.%d"):format(stable, vim.uv.os_getpid())
+  vim.uv.fs_unlink(aside)
+  local failure = (WINDOWS and copy or link)(executable, aside)
+  local renamed, refused = vim.uv.fs_rename(aside, stable)
+  if failure or not renamed then
+    failure = failure or refused
+    return nil, ("cannot make %s lead to %s (%s)"):format(stable, executable, failure)
+  end
+  return true
+end
+
+---@param path string
+---@return number seconds since it was changed
+local function age(path)
+  local stat = vim.uv.fs_lstat(path)
+  return stat and os.time() - stat.mtime.sec or 0
+end
+
+--- The folders of versions other than `kept`, the ones installed last first.
+---@param kept string
+---@return string[] names
+local function other_versions(kept)
+  local names = {}
+  for name, kind in vim.fs.dir(M.root()) do
+    if kind == "directory" and name:match("^%d+%.%d+%.%d+.*%-%w+%-") and name ~= kept then
+      table.insert(names, name)
+    end
+  end
+  table.sort(names, function(a, b)
+    return age(vim.fs.joinpath(M.root(), a)) < age(vim.fs.joinpath(M.root(), b))
+  end)
+  return names
+end
+
+--- Removes the versions but `release` and the one before it: the one that the stable path led to
+--- (`before`), or the newest.
+---@param release claude-code.Release
+---@param before? string name of a folder
+function M.prune(release, before)
+  local kept = release.version .. "-" .. release.target
+  local others = other_versions(kept)
+  local previous = vim.tbl_contains(others, before) and before or others[1]
+  for _, name in ipairs(others) do
+    local folder = vim.fs.joinpath(M.root(), name)
+    if name ~= previous and age(folder) > SETTLED_S then
+      vim.fn.delete(folder, "rf")
+    end
+  end
+end
+
+--- Removes what runs that were killed have left behind.
+function M.sweep()
+  for _, folder in ipairs({ M.download(), vim.fs.dirname(M.stable()) }) do
+    for name in vim.fs.dir(folder) do
+      local path = vim.fs.joinpath(folder, name)
+      if name ~= NAME and age(path) > DAY_S then
+        vim.fn.delete(path, "rf")
+      end
+    end
+  end
+end
+
+return M

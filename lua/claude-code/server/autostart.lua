@@ -1,0 +1,121 @@
+--- Whether and when the server starts without being asked: the `auto_start` option.
+local M = {
+  --- Why it has not started by itself, for :ClaudeCodeStatus.
+  ---@type string?
+  reason = nil,
+}
+
+---@class claude-code.AutoStartContext
+---@field reason? string why "auto" would not start here; nil if it would
+---@field folders string[] the workspace folders that would be published
+---@field argv string[] Neovim's command line
+
+local GROUP = "claude-code.autostart"
+---@type fun()?
+local cancel_watch
+
+---@return string? reason nil: nothing speaks against it
+---@return boolean? may_change whether another folder can change that
+local function objection()
+  local program = require("claude-code.server.external_editor").program()
+  if program then
+    return ("this Neovim edits for another program (%s)"):format(program)
+  end
+  if #require("claude-code.workspace").folders() == 0 then
+    return "the workspace would be the home folder or one above it", true
+  end
+end
+
+---@param decide fun(context: claude-code.AutoStartContext): boolean?
+---@param reason? string
+---@return boolean start
+local function ask(decide, reason)
+  local ok, answer = pcall(decide, {
+    reason = reason,
+    folders = require("claude-code.workspace").folders(),
+    argv = vim.deepcopy(vim.v.argv),
+  })
+  if ok then
+    return answer == true
+  end
+  local text = 'the auto_start function of setup() failed, "auto" is used: %s'
+  require("claude-code.messages.notify").error(text:format(answer))
+  return reason == nil
+end
+
+---@class claude-code.AutoStartDecision
+---@field start boolean
+---@field reason? string why not
+---@field may_change? boolean whether to ask again once the folders have changed
+---@field asked? boolean whether the user wants it here, be it the home folder
+
+---@return claude-code.AutoStartDecision
+local function decide()
+  local option = require("claude-code.config").get().auto_start
+  if option == true then
+    return { start = true, asked = true }
+  elseif option == false then
+    return { start = false, reason = "auto_start is false" }
+  end
+  local reason, may_change = objection()
+  if type(option) == "function" then
+    if ask(option, reason) then
+      return { start = true, asked = reason ~= nil }
+    end
+    return { start = false, reason = "the auto_start function said no", may_change = true }
+  end
+  return { start = reason == nil, reason = reason, may_change = may_change }
+end
+
+--- Decides now; with a folder that forbids it, again whenever the folders change.
+local function run()
+  local server = require("claude-code.server")
+  if server.state ~= "stopped" or server.stopped_by_hand then
+    return M.disarm()
+  end
+  local decision = decide()
+  M.reason = decision.reason
+  if decision.start then
+    M.disarm()
+    require("claude-code.server").start({ asked = decision.asked })
+  elseif decision.may_change and not cancel_watch then
+    cancel_watch = require("claude-code.workspace").on_change(run)
+  end
+end
+
+--- Starts the server as the options say, once Neovim is up.
+function M.arm()
+  M.disarm()
+  local group = vim.api.nvim_create_augroup(GROUP, { clear = true })
+  if vim.v.vim_did_enter == 1 then
+    vim.schedule(run)
+    return
+  end
+  require("claude-code.server.external_editor").watch(group)
+  vim.api.nvim_create_autocmd("VimEnter", {
+    group = group,
+    once = true,
+    callback = vim.schedule_wrap(run),
+  })
+end
+
+--- A command needs the server: starts it if it is stopped, whatever the options say.
+function M.on_demand()
+  local server = require("claude-code.server")
+  if server.state == "stopped" then
+    M.disarm()
+    server.start()
+  end
+end
+
+--- From now on only the user starts and stops the server.
+function M.disarm()
+  M.reason = nil
+  vim.api.nvim_create_augroup(GROUP, { clear = true })
+  if cancel_watch then
+    cancel_watch()
+    cancel_watch = nil
+  end
+end
+
+return M

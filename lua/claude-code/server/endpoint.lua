@@ -1,0 +1,61 @@
+--- Who this Neovim is to the executable: a token for its whole life, and a socket.
+local M = {}
+
+---@type string?
+local token
+
+---@return string uuid version 4
+local function uuid()
+  local bytes = { assert(vim.uv.random(16)):byte(1, 16) }
+  bytes[7] = bytes[7] % 16 + 64
+  bytes[9] = bytes[9] % 64 + 128
+  local hex = ("%02x"):rep(16):format(unpack(bytes))
+  return ("%s-%s-%s-%s-%s"):format(
+    hex:sub(1, 8),
+    hex:sub(9, 12),
+    hex:sub(13, 16),
+    hex:sub(17, 20),
+    hex:sub(21)
+  )
+end
+
+--- The token a client must show. Kept over restarts: the Claude CLI never looks for a new one.
+---@return string
+function M.token()
+  if not token then
+    token = uuid()
+    require("claude-code.messages.log").conceal(token)
+  end
+  return token
+end
+
+---@param address string
+---@return boolean
+local function is_local_socket(address)
+  if vim.fn.has("win32") == 1 then
+    return vim.startswith(address, [[\\.\pipe\]])
+  end
+  local stat = vim.startswith(address, "/") and vim.uv.fs_stat(address)
+  return stat ~= nil and stat ~= false and stat.type == "socket"
+end
+
+--- A socket on which this Neovim answers: a local one with an absolute path, never TCP. One is
+--- made if Neovim has none such.
+---@return string? address nil if Neovim cannot make one
+---@return string? reason Neovim's
+function M.address()
+  local listening = vim.fn.serverlist()
+  table.insert(listening, 1, vim.v.servername)
+  for _, address in ipairs(listening) do
+    if is_local_socket(address) then
+      return address
+    end
+  end
+  local made, answer = pcall(vim.fn.serverstart)
+  if made then
+    return answer
+  end
+  return nil, answer
+end
+
+return M

@@ -1,0 +1,186 @@
+--- One run of the executable: spawned with a launch line on its stdin, which then stays open.
+--- stdin's end tells it that we are gone.
+local M = {}
+
+local STDERR_LINES = 20
+--- How long after its end the rest of stderr is waited for.
+local DRAIN_MS = 100
+
+---@class claude-code.Process
+---@field pid integer
+---@field alive boolean
+---@field stderr string[] the last lines it wrote there
+---@field private handle uv.uv_process_t
+---@field private stdin uv.uv_pipe_t
+local Process = {}
+Process.__index = Process
+
+---@class claude-code.Launch
+---@field path string the executable
+---@field args string[]
+---@field line string the launch line, without its line end
+---@field address string the socket on which this Neovim answers
+---@field on_exit fun(code: integer, signal: integer) called in the main loop, once
+
+--- Variables that make a compiled Bun program run or expose itself to foreign code.
+---@param name string
+---@return boolean
+local function is_hazard(name)
+  name = name:upper()
+  return name == "BUN_OPTIONS" or name == "BUN_BE_BUN" or vim.startswith(name, "BUN_INSPECT")
+end
+
+--- Our environment, fit for the executable.
+---@return table<string, string>
+function M.environment()
+  local env = {}
+  for name, value in pairs(vim.fn.environ()) do
+    if not is_hazard(name) then
+      env[name] = value
+    end
+  end
+  return env
+end
+
+---@param env table<string, string>
+---@return string[] NAME=value
+local function as_list(env)
+  local list = {}
+  for name, value in pairs(env) do
+    table.insert(list, name .. "=" .. value)
+  end
+  return list
+end
+
+--- A whole environment as vim.system() wants it, together with `clear_env`: Neovim 0.10 hands it
+--- on as it is, so that it has to be a list there.
+---@param env table<string, string>
+---@return table<string, string>
+function M.whole(env)
+  local list = vim.fn.has("nvim-0.11") == 0
+  return list and as_list(env) --[[@as table<string, string>]] or env
+end
+
+---@param address string
+---@return string[] NAME=value
+local function environment_list(address)
+  local env = M.environment()
+  env.NVIM = address
+  env.CLAUDE_CONFIG_DIR = require("claude-code.claude.config_dir").configured()
+  return as_list(env)
+end
+
+---@param process claude-code.Process
+---@param pipe uv.uv_pipe_t
+---@param on_end fun()
+local function collect_stderr(process, pipe, on_end)
+  local rest = ""
+  local function keep(line)
+    table.insert(process.stderr, (line:gsub("\r$", "")))
+    if #process.stderr > STDERR_LINES then
+      table.remove(process.stderr, 1)
+    end
+  end
+  pipe:read_start(function(err, data)
+    if err or not data then
+      if rest ~= "" then
+        keep(rest)
+      end
+      pipe:close()
+      return on_end()
+    end
+    local lines = vim.split(rest .. data, "\n", { plain = true })
+    rest = table.remove(lines):sub(-4096)
+    vim.iter(lines):each(keep)
+  end)
+end
+
+--- Calls `callback` in the main loop once both the process and its stderr have ended, or a
+--- moment after the process alone: something it started may hold stderr open.
+---@param callback fun(code: integer, signal: integer)
+---@return fun() stderr_ended
+---@return fun(code: integer, signal: integer) process_ended
+local function join(callback)
+  local ended, stderr_closed, called
+  local function finish()
+    if not called then
+      called = true
+      vim.schedule(function()
+        callback(ended.code, ended.signal)
+      end)
+    end
+  end
+  local function stderr_ended()
+    stderr_closed = true
+    if ended then
+      finish()
+    end
+  end
+  local function process_ended(code, signal)
+    ended = { code = code, signal = signal }
+    if stderr_closed then
+      finish()
+    else
+      vim.defer_fn(finish, DRAIN_MS)
+    end
+  end
+  return stderr_ended, process_ended
+end
+
+---@param launch claude-code.Launch
+---@return claude-code.Process?
+---@return string? message
+function M.spawn(launch)
+  local windows = vim.fn.has("win32") == 1
+  local stdin, stderr = assert(vim.uv.new_pipe()), assert(vim.uv.new_pipe())
+  local process = setmetatable({ alive = true, stderr = {}, stdin = stdin }, Process)
+  local stderr_ended, process_ended = join(launch.on_exit)
+  local handle, pid = vim.uv.spawn(launch.path, {
+    args = launch.args,
+    env = environment_list(launch.address),
+    -- Not the project's folder, which may be hostile, nor one that somebody wants to delete.
+    cwd = windows and vim.env.SystemRoot or "/",
+    stdio = { stdin, nil, stderr },
+    -- Its own session: Ctrl-Z and Ctrl-C in Neovim's terminal must not reach it.
+    detached = not windows,
+    hide = true,
+  }, function(code, signal)
+    process.alive = false
+    process.handle:close()
+    process:hang_up()
+    process_ended(code, signal)
+  end)
+  if not handle then
+    stdin:close()
+    stderr:close()
+    return nil, tostring(pid)
+  end
+  process.handle, process.pid = handle, pid --[[@as integer]]
+  collect_stderr(process, stderr, stderr_ended)
+  stdin:write(launch.line .. "\n")
+  return process
+end
+
+--- Closes its stdin: the wish that it tidies up and ends.
+function Process:hang_up()
+  if not self.stdin:is_closing() then
+    self.stdin:close()
+  end
+end
+
+function Process:kill()
+  if self.alive then
+    self.handle:kill("sigkill")
+  end
+end
+
+--- Waits for its end while Neovim goes on answering it.
+---@param timeout_ms integer
+---@return boolean ended
+function Process:wait(timeout_ms)
+  return (vim.wait(timeout_ms, function()
+    return not self.alive
+  end, 2))
+end
+
+return M

@@ -1,0 +1,48 @@
+import { commandLine } from "./command";
+import { EDITING_TOOLS_MATCHER } from "./editing-tools";
+
+/** One hook as Claude Code's settings have it; the time-out in seconds. */
+export interface HookEntry {
+  type: "command";
+  command: string;
+  timeout: number;
+}
+
+/** Some hooks for the tools that `matcher` picks, or for all. */
+export interface HookGroup {
+  matcher?: string;
+  hooks: HookEntry[];
+}
+
+export type HookSettings = Record<string, HookGroup[]>;
+
+/** Longer than any deadline of ours, so that the CLI never has to end a hook. */
+const QUICK_S = 5;
+const WAITING_S = 15;
+
+/** Our hooks, by Claude Code's name of the event. `line` makes the command of one of them. */
+export function hookSettings(
+  line: (event: string) => string = (event) => commandLine(["hook", event]),
+): HookSettings {
+  const entry = (event: string, timeout: number): HookEntry => ({
+    type: "command",
+    command: line(event),
+    timeout,
+  });
+  return {
+    SessionStart: [{ hooks: [entry("session-start", QUICK_S)] }],
+    PostToolUse: [{ matcher: EDITING_TOOLS_MATCHER, hooks: [entry("post-tool-use", WAITING_S)] }],
+    Stop: [{ hooks: [entry("stop", WAITING_S)] }],
+    SessionEnd: [{ hooks: [entry("session-end", QUICK_S)] }],
+  };
+}
+
+/** Whether a command runs a hook of ours, from whatever path. */
+export function isOurHook(command: unknown): boolean {
+  return (
+    typeof command === "string" &&
+    /claude-code-nvim(\.exe)?['"]? hook (session-start|post-tool-use|stop|session-end)\b/.test(
+      command,
+    )
+  );
+}

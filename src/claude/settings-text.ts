@@ -1,0 +1,176 @@
+import { isDeepStrictEqual } from "node:util";
+import { applyEdits, type JSONPath, modify } from "jsonc-parser";
+import { SettingsError } from "../setup/settings-error";
+import { type HookGroup, type HookSettings, isOurHook } from "./hooks";
+import { insertLast } from "./json-insert";
+
+type Json = Record<string, unknown>;
+
+const BOM = "\uFEFF";
+
+/**
+ * The text of a settings file with our hooks in it: everything else keeps its bytes. `text` is
+ * undefined for a file that is to be made. Throws SettingsError for what is no JSON object (comments
+ * included: Claude Code would not read them either).
+ */
+export function withHooks(text: string | undefined, hooks: HookSettings, name: string): string {
+  const editor = new SettingsText(text ?? "", name);
+  for (const [event, groups] of Object.entries(hooks)) {
+    for (const group of groups) editor.addGroup(event, group);
+  }
+  return editor.text;
+}
+
+/** The text without our hooks, and without the lists and objects that are empty thereby. */
+export function withoutHooks(text: string, name: string): string {
+  const editor = new SettingsText(text, name);
+  editor.removeOurs();
+  return editor.text;
+}
+
+/** Whether any hook of ours is in it. False for what cannot be read. */
+export function hasOurHooks(text: string): boolean {
+  try {
+    return new SettingsText(text, "").ours().length > 0;
+  } catch {
+    return false;
+  }
+}
+
+/** A settings file while it is edited: the text, which keeps what we don't touch, and its value. */
+class SettingsText {
+  #text: string;
+  readonly #bom: string;
+  readonly #name: string;
+
+  constructor(text: string, name: string) {
+    this.#bom = text.startsWith(BOM) ? BOM : "";
+    this.#text = text.slice(this.#bom.length);
+    this.#name = name;
+    if (this.#text.trim() === "") this.#text = "{}\n";
+    this.#value();
+  }
+
+  get text(): string {
+    return this.#bom + this.#text;
+  }
+
+  /** Adds the group, or points the hook of ours that is there to the command. */
+  addGroup(event: string, group: HookGroup): void {
+    const [entry] = group.hooks;
+    if (!entry) return;
+    const there = this.ours().find((path) => path[1] === event);
+    if (there) {
+      const path = [...there, "command"];
+      if (this.#at(path) !== entry.command) this.#replace(path, entry.command);
+      return;
+    }
+    if (this.#value().hooks === undefined) this.#insert([], "hooks", {});
+    if (this.#hooks()[event] === undefined) this.#insert(["hooks"], event, []);
+    this.#insert(["hooks", event], undefined, group);
+  }
+
+  /** The paths of all hook entries of ours, last first, so that removing one leaves the others'. */
+  ours(): JSONPath[] {
+    const found: JSONPath[] = [];
+    for (const [event, groups] of Object.entries(this.#hooks())) {
+      (groups as HookGroup[]).forEach((group, index) => {
+        if (!Array.isArray(group?.hooks)) return;
+        group.hooks.forEach((entry, place) => {
+          if (isOurHook(entry?.command)) found.push(["hooks", event, index, "hooks", place]);
+        });
+      });
+    }
+    return found.reverse();
+  }
+
+  removeOurs(): void {
+    for (const path of this.ours()) {
+      this.#replace(path, undefined);
+      // Upwards: the list of entries, the group, the event's list, "hooks".
+      for (let up = path.slice(0, -1); up.length > 0; up = up.slice(0, -1)) {
+        const isGroup = up.length === 3;
+        const value = this.#at(up) as object;
+        const left = isGroup ? (value as HookGroup).hooks : value;
+        if (left !== undefined && Object.keys(left).length > 0) break;
+        if (up.length !== 4) this.#replace(up, undefined);
+      }
+    }
+  }
+
+  #insert(parent: JSONPath, key: string | undefined, value: unknown): void {
+    const place = this.#at(parent);
+    const path = [...parent, key ?? (place as unknown[]).length];
+    const expected = changed(this.#value(), path, value);
+    this.#take(insertLast(this.#text, parent, key, value), expected);
+  }
+
+  /** Without a value, removes what is there, and the comma with it. */
+  #replace(path: JSONPath, value: unknown): void {
+    const expected = changed(this.#value(), path, value);
+    this.#take(applyEdits(this.#text, modify(this.#text, path, value, {})), expected);
+  }
+
+  /** Makes sure that the text means what it should: there is no guessing in a user's file. */
+  #take(text: string | undefined, expected: Json): void {
+    this.#text = text ?? this.#text;
+    if (!isDeepStrictEqual(this.#value(), expected)) {
+      throw new SettingsError(
+        `${this.#name} cannot be edited without harm (does a key occur twice?); it was left as it is`,
+      );
+    }
+  }
+
+  #value(): Json {
+    let value: unknown;
+    try {
+      value = JSON.parse(this.#text);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new SettingsError(
+        `${this.#name} is not valid JSON (${reason}; comments are not allowed there): mend it first`,
+      );
+    }
+    if (!isObject(value))
+      throw new SettingsError(`${this.#name} holds no JSON object: mend it first`);
+    return value;
+  }
+
+  /** `hooks`, each event a list. */
+  #hooks(): Record<string, unknown> {
+    const { hooks = {} } = this.#value();
+    if (!isObject(hooks) || !Object.values(hooks).every(Array.isArray)) {
+      throw new SettingsError(
+        `"hooks" in ${this.#name} is not what Claude Code reads: mend it first`,
+      );
+    }
+    return hooks;
+  }
+
+  #at(path: JSONPath): unknown {
+    let value: unknown = this.#value();
+    for (const key of path) value = (value as Json)[key as string];
+    return value;
+  }
+}
+
+/** What the value must be after the edit. */
+function changed(value: Json, path: JSONPath, to: unknown): Json {
+  const copy = structuredClone(value);
+  let place = copy as Record<string | number, unknown>;
+  for (const key of path.slice(0, -1)) {
+    place[key] ??= {};
+    place = place[key] as Record<string | number, unknown>;
+  }
+  const last = path.at(-1) as string | number;
+  if (Array.isArray(place)) {
+    if (to === undefined) place.splice(last as number, 1);
+    else place[last as number] = to;
+  } else if (to === undefined) delete place[last];
+  else place[last] = to;
+  return copy;
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

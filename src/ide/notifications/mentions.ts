@@ -1,0 +1,57 @@
+import type { Mention } from "../../editor/model";
+import type { EditorPort } from "../../editor/port";
+import type { Log } from "../../lib/log";
+import type { Client } from "../../mcp/client";
+import type { Audience } from "./subscribers";
+
+/**
+ * `at_mentioned` (spec 03), once each, in order, to the client that was active last. Those that
+ * nobody can take yet wait; Neovim withdraws what has waited too long.
+ */
+export class Mentions {
+  readonly #editor: EditorPort;
+  readonly #audience: Audience;
+  readonly #log: Log;
+  /** Who is to get mentions, and whether they would arrive by now. */
+  readonly #takers = new WeakMap<Client, "soon" | "now">();
+  #waiting: Mention[] = [];
+
+  constructor(editor: EditorPort, audience: Audience, log: Log) {
+    this.#editor = editor;
+    this.#audience = audience;
+    this.#log = log;
+    editor.onMention.on((mention) => {
+      this.#waiting.push(mention);
+      this.deliver();
+    });
+    editor.onMentionsWithdrawn.on((ids) => {
+      this.#waiting = this.#waiting.filter(({ id }) => !ids.includes(id));
+    });
+  }
+
+  /** The client can take mentions from now on, or will soon: then what is meant for it waits. */
+  deliverTo(client: Client, when: "soon" | "now"): void {
+    this.#takers.set(client, when);
+    this.deliver();
+  }
+
+  /** Hands over what waits, if the one who is to get it is there. */
+  deliver(): void {
+    const client = this.#audience.lastActive((candidate) => this.#takers.has(candidate));
+    if (!client || this.#takers.get(client) !== "now") return;
+    const delivered = this.#waiting;
+    this.#waiting = [];
+    for (const mention of delivered) client.notify("at_mentioned", atMentioned(mention));
+    const ids = delivered.map(({ id }) => id);
+    if (ids.length === 0) return;
+    this.#editor
+      .mentionsDelivered(ids)
+      .catch((error) => this.#log.warn(`Telling of delivered mentions failed: ${error}`));
+  }
+}
+
+/** The line fields are left out without a range: the CLI ignores a mention with nulls. */
+function atMentioned({ path, line_start, line_end }: Mention): object {
+  if (line_start === undefined || line_end === undefined) return { filePath: path };
+  return { filePath: path, lineStart: line_start, lineEnd: line_end };
+}

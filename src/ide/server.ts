@@ -1,0 +1,77 @@
+import type { EditorPort } from "../editor/port";
+import type { Wire } from "../jsonrpc/connection";
+import type { Log } from "../lib/log";
+import type { Client } from "../mcp/client";
+import { McpServer } from "../mcp/server";
+import { createMethods } from "../methods";
+import type { Peer } from "../transport/websocket";
+import { NAME, VERSION } from "../version";
+import { Diffs } from "./diffs";
+import { Notifications } from "./notifications";
+import { openBuffers } from "./resources";
+import { createTools } from "./tools";
+import type { ExecuteCodeOptions } from "./tools/execute-code";
+
+/** Reaches the model as the instructions of the MCP server "ide". */
+const INSTRUCTIONS =
+  "Neovim MCP server for Claude integration: shows proposed edits as diffs and reads diagnostics.";
+
+/** How long the last answers have to leave before the sockets are closed. */
+const FLUSH_MS = 10;
+
+export interface IdeServer {
+  connect(wire: Wire): Peer;
+  /** Answers every diff that still waits: who closes Neovim has not accepted it. */
+  end(): Promise<void>;
+}
+
+export interface IdeEvents {
+  /** Somebody connected, said its name, or went away. */
+  onClientsChanged(clients: readonly Client[]): void;
+}
+
+/** The MCP server that Claude Code finds by the lock file. */
+export function createIdeServer(
+  editor: EditorPort,
+  log: Log,
+  events: IdeEvents,
+  options: { executeCode?: ExecuteCodeOptions | undefined } = {},
+): IdeServer {
+  const diffs = new Diffs(editor, log);
+  const notifications = new Notifications(editor, log);
+  const changed = () => events.onClientsChanged(server.clients);
+  const server = new McpServer(
+    {
+      info: { name: NAME, version: VERSION },
+      instructions: INSTRUCTIONS,
+      tools: createTools(editor, diffs, options),
+      resources: openBuffers(editor),
+      methods: createMethods(editor),
+    },
+    {
+      onConnect: changed,
+      onIdentify: changed,
+      onInitialized: (client) => notifications.initialized(client),
+      onIdeConnected: (client) => notifications.ideConnected(client),
+      onToolsListed: (client) => notifications.toolsListed(client),
+      onToolCalled: (name, client) => notifications.toolCalled(name, client),
+      onDisconnect: (client) => {
+        notifications.gone(client);
+        void diffs.closeOf(client.id);
+        changed();
+      },
+      onFault: (error, method) => log.error(`${method} failed: ${describe(error)}`),
+    },
+  );
+  return {
+    connect: (wire) => server.connect(wire),
+    async end() {
+      diffs.rejectAll();
+      await Bun.sleep(FLUSH_MS);
+    },
+  };
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

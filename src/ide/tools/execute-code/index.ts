@@ -1,0 +1,64 @@
+import * as v from "valibot";
+import type { EditorPort } from "../../../editor/port";
+import { failed, type ToolResult, texts } from "../../../mcp/protocol";
+import { defineTool, type Tool } from "../../../mcp/tool";
+import { type RunResult, runCode } from "./run";
+
+/** The user's option `execute_code`, once it is switched on. */
+export interface ExecuteCodeOptions {
+  /** Program and arguments for each language; the code goes to its stdin. */
+  languages: Readonly<Record<string, readonly string[]>>;
+  /** The language taken when a call names none. */
+  default: string;
+  timeoutMs: number;
+  maxOutputBytes: number;
+}
+
+/** Spec 4.13. Only there when the user switched it on; runs outside Neovim, in the workspace. */
+export function executeCode(editor: EditorPort, options: ExecuteCodeOptions): Tool {
+  const languages = Object.keys(options.languages);
+  return defineTool({
+    name: "executeCode",
+    description: `Run code on the user's machine, in the workspace folder, and return its output. Languages: ${languages.join(", ")}`,
+    input: v.object({
+      code: v.pipe(v.string(), v.description("The program to run")),
+      language: v.optional(
+        v.pipe(v.picklist(languages), v.description("Language of the code")),
+        options.default,
+      ),
+    }),
+    annotations: { readOnlyHint: false, destructiveHint: true },
+    async call({ code, language }, { signal }) {
+      const command = options.languages[language];
+      if (!command) return failed(`No command is configured for ${language}.`);
+      const cwd = editor.state.folders[0];
+      if (!cwd) return failed("There is no workspace folder to run in.");
+      const { timeoutMs, maxOutputBytes } = options;
+      try {
+        return report(
+          await runCode(code, { command, cwd, timeoutMs, maxOutputBytes, signal }),
+          timeoutMs,
+        );
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        return failed(`${command[0]} cannot be started: ${reason}`);
+      }
+    },
+  });
+}
+
+/** stdout first, then stderr and how it ended, each only if there is something to say. */
+function report(result: RunResult, timeoutMs: number): ToolResult {
+  const blocks = [result.stdout];
+  if (result.stderr !== "") blocks.push(`stderr:\n${result.stderr}`);
+  const problem = problemOf(result, timeoutMs);
+  if (!problem) return texts(...blocks);
+  return { ...texts(...blocks, problem), isError: true };
+}
+
+function problemOf({ end, exitCode }: RunResult, timeoutMs: number): string | undefined {
+  if (end === "timed out") return `Stopped after ${timeoutMs} ms, with everything it had started.`;
+  if (end === "cancelled") return "Cancelled.";
+  if (exitCode === 0) return undefined;
+  return exitCode === undefined ? "Ended by a signal." : `Exit code ${exitCode}.`;
+}

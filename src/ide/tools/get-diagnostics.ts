@@ -1,0 +1,152 @@
+import * as v from "valibot";
+import { bufferAt } from "../../editor/buffers";
+import type { Diagnostic, EditorBuffer } from "../../editor/model";
+import { realPath, resolvePath } from "../../editor/path";
+import { EditorBusyError, type EditorPort } from "../../editor/port";
+import { fileUri, pathsOfUri, rawUri } from "../../lib/file-uri";
+import { type Client, isClaudeCode } from "../../mcp/client";
+import { failed, json, type ToolResult, texts } from "../../mcp/protocol";
+import { defineTool, type Tool } from "../../mcp/tool";
+import type { FileNames } from "./spellings";
+
+/** Claude Code 2.1.330 gives up on a baseline after 500 ms. */
+const ONE_FILE_DEADLINE_MS = 300;
+/** … and on the answer for all files after 2,000 ms; a reply after 1,500 ms is still used. */
+const ALL_FILES_DEADLINE_MS = 1_500;
+/** More would stall the client; the answer says so. */
+const MOST = 10_000;
+
+const SEVERITIES = ["Error", "Warning", "Information", "Hint"] as const;
+
+const Input = v.object({
+  uri: v.optional(v.pipe(v.string(), v.description("File URI; all files if left out"))),
+});
+
+/** Spec 4.6: one file at once, or all files as soon as language servers have seen the last write. */
+export function getDiagnostics(editor: EditorPort, names: FileNames): Tool {
+  const unknownBefore = new WeakMap<Client, Set<string>>();
+
+  async function oneFile(uri: string, client: Client): Promise<ToolResult> {
+    const candidates = pathsOfUri(uri);
+    if (candidates.length === 0) return failed(`Not a file URI of this machine: ${uri}`);
+    await syncUpTo(editor, ONE_FILE_DEADLINE_MS);
+    const { state } = editor;
+    const found = candidates.find((path) => bufferAt(state, path));
+    const path = found ?? (candidates[0] as string);
+    // For what it refuses only: the client is to hear of the file by its own name.
+    resolvePath(path, undefined);
+    const real = names.remember(client, path);
+    const buffer = found === undefined ? undefined : bufferAt(state, found);
+    if (isClaudeCode(client)) expectWrite(real, buffer, client);
+    const items = buffer ? state.diagnosticsOf(buffer.buf) : [];
+    return texts(listed([{ uri: uriFor(client, path), items }]));
+  }
+
+  /** Claude Code asks for one file right before it writes that file. */
+  function expectWrite(real: string, buffer: EditorBuffer | undefined, client: Client): void {
+    const unknown = unknownBefore.get(client) ?? new Set();
+    unknownBefore.set(client, unknown);
+    if (buffer?.loaded) unknown.delete(real);
+    else unknown.add(real);
+    editor.watchDocument(buffer?.path ?? real);
+  }
+
+  async function allFiles(client: Client): Promise<ToolResult> {
+    await settled(editor, ALL_FILES_DEADLINE_MS);
+    // What was wrong in a file before the edit is not known if nobody had it open: leave it out,
+    // or every old problem of it would look new.
+    const unknown = unknownBefore.get(client);
+    const files = editor.state.diagnostics
+      .filter((file) => !unknown?.has(realPath(file.path)))
+      .map((file) => ({ uri: uriFor(client, names.of(client, file.path)), items: file.items }));
+    const total = files.reduce((sum, file) => sum + file.items.length, 0);
+    if (total <= MOST) {
+      return texts(listed(files));
+    }
+    return { ...json(worst(files)), _meta: { truncated: true, total, returned: MOST } };
+  }
+
+  return defineTool({
+    name: "getDiagnostics",
+    description:
+      "Get the diagnostics (errors, warnings, hints) that language servers and linters show in Neovim",
+    input: Input,
+    annotations: { readOnlyHint: true },
+    call: ({ uri }, { client }) => (uri === undefined ? allFiles(client) : oneFile(uri, client)),
+  });
+}
+
+/** While Neovim is busy, what it said last is the answer. */
+async function syncUpTo(editor: EditorPort, deadlineMs: number): Promise<void> {
+  try {
+    await editor.sync(deadlineMs);
+  } catch (error) {
+    if (!(error instanceof EditorBusyError)) throw error;
+  }
+}
+
+/** Waits until no language server owes a report on a written file, or the deadline is over. */
+async function settled(editor: EditorPort, deadlineMs: number): Promise<void> {
+  const end = performance.now() + deadlineMs;
+  await syncUpTo(editor, deadlineMs);
+  const left = end - performance.now();
+  if (editor.state.owing.size === 0 || left <= 0) return;
+  await new Promise<void>((resolve) => {
+    const finish = () => {
+      clearTimeout(timer);
+      stop();
+      resolve();
+    };
+    const timer = setTimeout(finish, left);
+    const stop = editor.onDelta.on(() => {
+      if (editor.state.owing.size === 0) finish();
+    });
+  });
+}
+
+function uriFor(client: Client, path: string): string {
+  return isClaudeCode(client) ? rawUri(path) : fileUri(path);
+}
+
+/** The lists as JSON, by identity: `EditorState` replaces a list whenever it changes. */
+const written = new WeakMap<readonly Diagnostic[], string>();
+
+/** The answer's text. Writing 10,000 diagnostics takes some 4 ms, so each list is written once. */
+function listed(files: readonly { uri: string; items: readonly Diagnostic[] }[]): string {
+  const entries = files.map(({ uri, items }) => {
+    let text = written.get(items);
+    if (text === undefined) {
+      text = JSON.stringify(items.map(published));
+      written.set(items, text);
+    }
+    return `{"uri":${JSON.stringify(uri)},"diagnostics":${text}}`;
+  });
+  return `[${entries.join(",")}]`;
+}
+
+/** The shape of spec 4.6, which is VS Code's: a range must never be missing. */
+function published(item: Diagnostic): object {
+  return {
+    message: item.message,
+    severity: SEVERITIES[item.severity - 1],
+    range: {
+      start: { line: item.lnum, character: item.col },
+      end: { line: item.end_lnum, character: item.end_col },
+    },
+    ...(item.source && { source: item.source }),
+    ...(item.code && { code: item.code }),
+  };
+}
+
+/** The most severe diagnostics, up to the cap, still grouped by file. */
+function worst(files: { uri: string; items: readonly Diagnostic[] }[]): object[] {
+  const ranked = files
+    .flatMap(({ uri, items }) => items.map((item) => ({ uri, item })))
+    .sort((a, b) => a.item.severity - b.item.severity)
+    .slice(0, MOST);
+  const byFile = Map.groupBy(ranked, ({ uri }) => uri);
+  return [...byFile].map(([uri, entries]) => ({
+    uri,
+    diagnostics: entries.map(({ item }) => published(item)),
+  }));
+}

@@ -1,0 +1,38 @@
+import type { EditorPort } from "../../editor/port";
+import type { Tool } from "../../mcp/tool";
+import type { Diffs } from "../diffs";
+import { checkDocumentDirty } from "./check-document-dirty";
+import { closeAllDiffTabs } from "./close-all-diff-tabs";
+import { closeTab } from "./close-tab";
+import { type ExecuteCodeOptions, executeCode } from "./execute-code";
+import { getDiagnostics } from "./get-diagnostics";
+import { getOpenEditors } from "./get-open-editors";
+import { getCurrentSelection, getLatestSelection } from "./get-selection";
+import { getWorkspaceFolders } from "./get-workspace-folders";
+import { openDiff } from "./open-diff";
+import { openFile } from "./open-file";
+import { saveDocument } from "./save-document";
+import { FileNames } from "./spellings";
+
+/** The tools of spec 02, in its order. executeCode is not even listed unless the user enabled it. */
+export function createTools(
+  editor: EditorPort,
+  diffs: Diffs,
+  options: { executeCode?: ExecuteCodeOptions | undefined } = {},
+): Tool[] {
+  const names = new FileNames();
+  return [
+    openDiff(editor, diffs, names),
+    openFile(editor),
+    getCurrentSelection(editor),
+    getLatestSelection(editor),
+    getDiagnostics(editor, names),
+    getOpenEditors(editor),
+    getWorkspaceFolders(editor),
+    checkDocumentDirty(editor),
+    saveDocument(editor),
+    closeAllDiffTabs(diffs),
+    closeTab(editor, diffs),
+    ...(options.executeCode ? [executeCode(editor, options.executeCode)] : []),
+  ];
+}

@@ -1,0 +1,57 @@
+import * as v from "valibot";
+import { resolvePath } from "../../editor/path";
+import type { EditorPort } from "../../editor/port";
+import { writeAtomically } from "../../lib/atomic-write";
+import { isClaudeCode } from "../../mcp/client";
+import { failed, texts } from "../../mcp/protocol";
+import { defineTool, type Tool } from "../../mcp/tool";
+import type { Diffs } from "../diffs";
+import type { FileNames } from "./spellings";
+
+const Input = v.object({
+  old_file_path: v.pipe(v.string(), v.description("Path of the file as it is")),
+  new_file_path: v.pipe(v.string(), v.description("Path the changed file will have")),
+  new_file_contents: v.pipe(v.string(), v.description("The whole changed file")),
+  tab_name: v.optional(v.pipe(v.string(), v.description("Display name of the diff"))),
+});
+
+/** Spec 4.2. The only tool that waits for a person. */
+export function openDiff(editor: EditorPort, diffs: Diffs, names: FileNames): Tool {
+  return defineTool({
+    name: "openDiff",
+    description:
+      "Show a proposed change as a diff and wait until the user accepts it, edited or not, or rejects it",
+    input: Input,
+    async call(input, { client, signal }) {
+      const root = editor.state.folders[0];
+      const oldPath = resolvePath(input.old_file_path, root);
+      const newPath = resolvePath(input.new_file_path, root);
+      names.remember(client, newPath);
+      const outcome = await diffs.open(
+        {
+          client: client.id,
+          oldPath,
+          newPath,
+          contents: input.new_file_contents,
+          name: input.tab_name,
+        },
+        signal,
+      );
+      if (!outcome.accepted) return texts("DIFF_REJECTED", input.tab_name ?? newPath);
+      // Claude Code writes the file itself, and fails if it changed under it.
+      if (!isClaudeCode(client)) {
+        try {
+          await writeAtomically(newPath, outcome.text);
+        } catch (error) {
+          return failed(`Accepted, but ${newPath} could not be written: ${message(error)}`);
+        }
+        await editor.reloadDocument(newPath).catch(() => {});
+      }
+      return texts("FILE_SAVED", outcome.text);
+    },
+  });
+}
+
+function message(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

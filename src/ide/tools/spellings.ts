@@ -1,0 +1,29 @@
+import { realPath } from "../../editor/path";
+import type { Client } from "../../mcp/client";
+
+/**
+ * How each client spelled a file last. Neovim resolves symlinked folders in buffer names, and
+ * Claude Code compares URIs as text, so it must hear of a file under the name it used itself.
+ */
+export class FileNames {
+  readonly #spellings = new WeakMap<Client, Map<string, string>>();
+
+  /** Remembers the absolute path as the client gave it; returns the real path behind it. */
+  remember(client: Client, path: string): string {
+    const real = realPath(path);
+    let known = this.#spellings.get(client);
+    if (!known) {
+      known = new Map();
+      this.#spellings.set(client, known);
+    }
+    known.set(real, path);
+    return real;
+  }
+
+  /** The client's own name for the file at this path, else the path as it is. */
+  of(client: Client, path: string): string {
+    const known = this.#spellings.get(client);
+    if (!known || known.size === 0) return path;
+    return known.get(path) ?? known.get(realPath(path)) ?? path;
+  }
+}

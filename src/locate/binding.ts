@@ -1,0 +1,56 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { isPrivateFile, writePrivateFile } from "../lib/private-file";
+import { stateFolder } from "../lib/state-folder";
+import { type Entry, entries, rmQuietly } from "./registry";
+
+/**
+ * Which Neovim a CLI works with, once one was found: one that is opened later for the same folder
+ * does not get half of its hooks. Nothing here throws: without it the best candidate is taken anew
+ * each time.
+ */
+export class Tie {
+  readonly #path: string;
+  readonly #folder: string;
+
+  /** `pid`: the CLI's process, which its hooks and its stdio servers have in common. */
+  constructor(pid: number, folder = join(stateFolder(), "clis")) {
+    this.#folder = folder;
+    this.#path = join(folder, String(pid));
+  }
+
+  /** Undefined if there is none, or that Neovim is not among those `known` to run. */
+  address(known: readonly Entry[] = entries()): string | undefined {
+    const address = read(this.#path);
+    return known.some((entry) => entry.address === address) ? address : undefined;
+  }
+
+  set(address: string): void {
+    if (read(this.#path) === address) return;
+    const known = new Set(entries().map((entry) => entry.address));
+    // An address that the registry lacks would never be believed.
+    if (!known.has(address)) return;
+    try {
+      writePrivateFile(this.#path, address);
+      for (const name of readdirSync(this.#folder)) {
+        const path = join(this.#folder, name);
+        if (!known.has(read(path) ?? "")) rmQuietly(path);
+      }
+    } catch {
+      // As before.
+    }
+  }
+
+  /** Another CLI may have the number now. */
+  forget(): void {
+    rmQuietly(this.#path);
+  }
+}
+
+function read(path: string): string | undefined {
+  try {
+    return isPrivateFile(path) ? readFileSync(path, "utf8") : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,102 @@
+import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { isPrivateFile, writePrivateFile } from "../lib/private-file";
+import { isAlive } from "../lib/process";
+import { stateFolder } from "../lib/state-folder";
+
+/** One running Neovim, for programs that are started outside of it. Paths are real paths. */
+export interface Entry {
+  /** Neovim's own. */
+  pid: number;
+  /** The socket or named pipe on which it answers. */
+  address: string;
+  workspaceFolders: string[];
+  /** The plugin's. */
+  version: string;
+  /** Where the Claude CLI connects. */
+  port: number;
+  /** In ms since the epoch. */
+  since: number;
+}
+
+export function registryFolder(): string {
+  return join(stateFolder(), "neovims");
+}
+
+/** Our Neovim's entry, as long as we serve it. Nothing here throws: the rest works without it. */
+export class Registration {
+  readonly #path: string;
+  readonly #entry: Entry;
+
+  constructor(entry: Entry, folder = registryFolder()) {
+    this.#path = join(folder, `${entry.pid}.json`);
+    this.#entry = entry;
+    this.#write();
+  }
+
+  follow(folders: readonly string[]): void {
+    this.#entry.workspaceFolders = [...folders];
+    this.#write();
+  }
+
+  end(): void {
+    rmQuietly(this.#path);
+  }
+
+  #write(): void {
+    try {
+      writePrivateFile(this.#path, JSON.stringify(this.#entry));
+    } catch {
+      // A CLI outside of Neovim then only finds us by the project's own file.
+    }
+  }
+}
+
+/** All running Neovims, the newest first. Entries of processes that are gone are removed. */
+export function entries(folder = registryFolder()): Entry[] {
+  return names(folder)
+    .map((name) => join(folder, name))
+    .flatMap((path) => readEntry(path) ?? [])
+    .sort((a, b) => b.since - a.since);
+}
+
+function names(folder: string): string[] {
+  try {
+    return readdirSync(folder).filter((name) => /^\d+\.json$/.test(name));
+  } catch {
+    return [];
+  }
+}
+
+/** Somebody else's file is not believed. */
+function readEntry(path: string): Entry | undefined {
+  try {
+    if (!isPrivateFile(path)) return undefined;
+    const entry = JSON.parse(readFileSync(path, "utf8")) as Entry;
+    if (!isEntry(entry)) return undefined;
+    if (isAlive(entry.pid)) return entry;
+    rmQuietly(path);
+  } catch {
+    // Being replaced, or gone.
+  }
+  return undefined;
+}
+
+/** By hand: a hook has no time to load a schema library, and we wrote the file ourselves. */
+function isEntry(value: Partial<Entry> | null): value is Entry {
+  return (
+    typeof value?.pid === "number" &&
+    typeof value.address === "string" &&
+    typeof value.since === "number" &&
+    Array.isArray(value.workspaceFolders) &&
+    value.workspaceFolders.every((folder) => typeof folder === "string")
+  );
+}
+
+export function rmQuietly(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // Not ours to worry about.
+  }
+}

@@ -1,0 +1,26 @@
+import * as v from "valibot";
+import { Delta } from "../editor/model";
+import { EditorState } from "../editor/state";
+import type { FollowedNeovim } from "../locate/followed";
+import type { MethodEditor } from "../methods/method";
+import { Queries } from "../neovim/queries";
+
+/** The editor's state from whichever Neovim is followed, asked for anew each time. */
+export class NeovimState extends Queries implements MethodEditor {
+  readonly #neovim: FollowedNeovim;
+
+  constructor(neovim: FollowedNeovim) {
+    super();
+    this.#neovim = neovim;
+  }
+
+  async sync(): Promise<EditorState> {
+    const state = new EditorState();
+    state.apply({ ...v.parse(Delta, await this.ask("snapshot", {})), full: true } as Delta);
+    return state;
+  }
+
+  protected ask(method: string, params: object): Promise<unknown> {
+    return this.#neovim.ask(method, params);
+  }
+}

@@ -1,0 +1,52 @@
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { writePrivateFile } from "../lib/private-file";
+import { stateFolder } from "../lib/state-folder";
+
+/** A file that we changed: its text before (null: there was none) and after. */
+export interface ChangedFile {
+  before: string | null;
+  after: string;
+}
+
+/** What was set up in a project, so that exactly that can be taken back. */
+export interface ProjectRecord {
+  root: string;
+  /** False once it was taken back: it is not set up again without being asked. */
+  active: boolean;
+  /** By path. */
+  files: Record<string, ChangedFile>;
+  /** Folders that we made, outermost first. */
+  folders: string[];
+  /** `claude mcp add` was run by us. */
+  server: boolean;
+}
+
+function recordPath(root: string): string {
+  const id = createHash("sha256").update(root).digest("hex").slice(0, 24);
+  return join(stateFolder(), "projects", `${id}.json`);
+}
+
+/** Undefined where a project was never set up, or its record cannot be read. */
+export function readRecord(root: string): ProjectRecord | undefined {
+  try {
+    const record = JSON.parse(readFileSync(recordPath(root), "utf8")) as ProjectRecord;
+    return record.root === root ? record : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Throws the system's error. */
+export function writeRecord(record: ProjectRecord): void {
+  writePrivateFile(recordPath(record.root), JSON.stringify(record));
+}
+
+/** The project around a folder that was set up: the nearest one upwards. */
+export function projectAround(folder: string): string | undefined {
+  for (let root = folder; ; root = dirname(root)) {
+    if (existsSync(recordPath(root)) && readRecord(root)?.active) return root;
+    if (dirname(root) === root) return undefined;
+  }
+}

@@ -1,0 +1,89 @@
+import { lstatSync, mkdirSync, readFileSync, rmdirSync, rmSync, unlinkSync } from "node:fs";
+import { dirname } from "node:path";
+import { writeAtomically } from "../lib/atomic-write";
+import type { ProjectRecord } from "./record";
+import { SettingsError } from "./settings-error";
+
+/** One thing that setting up, or taking back, does. */
+export interface Step {
+  /** For the person who is asked: what happens to which file. */
+  what: string;
+  /** Does it and notes it in the record. Throws SettingsError or the system's error. */
+  run(record: ProjectRecord): Promise<void>;
+}
+
+/** The file's text; undefined if there is none. Throws SettingsError if it cannot be read. */
+export function readText(path: string): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(readFileSync(path));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new SettingsError(`${path} cannot be read: ${reason}`);
+  }
+}
+
+/** Gives a file a new text, atomically; its mode and a symlink to it stay. */
+export function changeFile(path: string, after: string, what: string): Step {
+  const before = readText(path);
+  return {
+    what: `${before === undefined ? "create" : "change"} ${path}: ${what}`,
+    async run(record) {
+      if (readText(path) !== before) {
+        throw new SettingsError(`${path} was changed meanwhile; try again`);
+      }
+      makeFolder(dirname(path), record);
+      await writeAtomically(path, after);
+      const last = record.files[path];
+      // Changed by somebody since we did: what was before is not to come back over that.
+      if (last && last.after !== before) delete record.files[path];
+      else record.files[path] = { before: last ? last.before : (before ?? null), after };
+    },
+  };
+}
+
+/** Takes back what was done to a file: byte for byte if nobody has changed it since. */
+export function restoreFile(
+  path: string,
+  record: ProjectRecord | undefined,
+  without: (text: string) => string,
+  what: string,
+): Step | undefined {
+  const now = readText(path);
+  if (now === undefined) return undefined;
+  const known = record?.files[path];
+  const before = known?.after === now ? known.before : without(now);
+  if (before === now) return undefined;
+  return {
+    what: before === null ? `delete ${path}: nothing else is in it` : `change ${path}: ${what}`,
+    async run(current) {
+      if (before === null) unlinkSync(path);
+      else await writeAtomically(path, before);
+      delete current.files[path];
+    },
+  };
+}
+
+/** Makes a folder and those above it, and remembers which were missing. */
+export function makeFolder(path: string, record: ProjectRecord): void {
+  if (lstatSync(path, { throwIfNoEntry: false })) return;
+  makeFolder(dirname(path), record);
+  mkdirSync(path);
+  record.folders.push(path);
+}
+
+/** Removes the folders that we made, as far as nobody has put anything into them. */
+export function removeFolders(record: ProjectRecord): void {
+  for (const folder of record.folders.reverse()) {
+    try {
+      rmdirSync(folder);
+    } catch {
+      // Not empty, or gone.
+    }
+  }
+  record.folders = [];
+}
+
+export function removeQuietly(path: string): void {
+  rmSync(path, { force: true });
+}
