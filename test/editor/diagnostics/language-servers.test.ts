@@ -1,0 +1,240 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { Project } from "../../hooks/project";
+import { eventually } from "../../support/eventually";
+import { EXECUTABLE, isolatedEnv, NEOVIMS, type NeovimVersion, ROOT } from "../../support/neovim";
+
+/* Real language servers in a real Neovim: what they say of the text that Claude wrote, never before. */
+setDefaultTimeout(240_000);
+/** A cold start takes seconds, and on a machine that does much else many of them. */
+const COLD_MS = 90_000;
+
+const GO = { continue: true } as const;
+const BIN = join(ROOT, "node_modules/.bin");
+const TYPESCRIPT = [join(BIN, "typescript-language-server"), "--stdio"];
+const JSON_SERVER = [join(BIN, "vscode-json-language-server"), "--stdio"];
+/** Slower by `ms`; while there is a file `hold`, no diagnostics come at all. */
+const slow = (ms: number, hold: string, command: string[]) => [
+  process.execPath,
+  join(import.meta.dir, "slow-server.ts"),
+  String(ms),
+  hold,
+  ...command,
+];
+
+/** Starts a server for each buffer of these file types, as plain configurations do. */
+async function serve(project: Project, servers: Record<string, string[]>): Promise<void> {
+  await project.neovim.lua(
+    `local servers, root = ...
+    vim.api.nvim_create_autocmd("FileType", {
+      pattern = vim.tbl_keys(servers),
+      callback = function(args)
+        vim.lsp.start({ name = args.match, cmd = servers[args.match], root_dir = root }, { bufnr = args.buf })
+      end,
+    })`,
+    servers,
+    project.folder,
+  );
+}
+
+/** Deadlines for a machine that is busy with other tests: beyond what the options allow. */
+const PATIENT = `
+  local options = require("claude-code.config").get().diagnostics
+  options.deadline_ms, options.after_edit_deadline_ms = 12000, 12000
+  require("claude-code.editor.diagnostics.servers").PATIENCE_MS = 60000`;
+
+async function openWith(
+  version: NeovimVersion,
+  servers: (project: Project) => Record<string, string[]>,
+): Promise<Project> {
+  const project = await Project.open(version);
+  await project.neovim.lua(PATIENT);
+  project.write("tsconfig.json", '{ "compilerOptions": { "strict": true, "noEmit": true } }');
+  await serve(project, servers(project));
+  return project;
+}
+
+/** Waits until every server has told what it thinks of all that was written. */
+async function settled(project: Project): Promise<void> {
+  const owing = "return #require('claude-code.editor.diagnostics.pending').owing()";
+  await eventually(
+    "all reports",
+    async () => (await project.neovim.lua<number>(owing)) === 0,
+    COLD_MS,
+  );
+}
+
+/** Waits until a server has looked at a file for the first time. */
+async function warm(project: Project, name: string, broken: string, fine: string): Promise<void> {
+  project.write(name, broken);
+  await project.neovim.command(`edit ${project.path(name)}`);
+  const count = "return #vim.diagnostic.get(vim.fn.bufadd(...))";
+  const seen = (wanted: number) =>
+    eventually(
+      `${wanted} diagnostics of ${name}`,
+      async () => (await project.neovim.lua<number>(count, project.path(name))) === wanted,
+      COLD_MS,
+    );
+  await seen(1);
+  project.write(name, fine);
+  await project.neovim.command("checktime");
+  await seen(0);
+  await settled(project);
+}
+
+describe.each(NEOVIMS)("language servers with $name", (version) => {
+  let project: Project;
+  let client: Client;
+  beforeAll(async () => {
+    project = await openWith(version, () => ({ typescript: TYPESCRIPT, json: JSON_SERVER }));
+    client = new Client({ name: "oracle", version: "1.0.0" });
+    const options = { command: EXECUTABLE, args: ["mcp"], cwd: project.folder };
+    const env = isolatedEnv(project.neovim.home);
+    await client.connect(new StdioClientTransport({ ...options, env }) as never);
+    await warm(project, "warm.ts", "export const a: number = 's';\n", "export const a = 1;\n");
+    await warm(project, "warm.json", '{ "a": }\n', "{}\n");
+  });
+  afterAll(async () => {
+    await client.close();
+    await project[Symbol.asyncDispose]();
+  });
+
+  async function sessionDiagnostics(): Promise<Record<string, { line: number; source: string }[]>> {
+    const { content } = await client.callTool({ name: "get_session_diagnostics", arguments: {} });
+    return JSON.parse((content as { text: string }[])[0]?.text ?? "");
+  }
+
+  test("Claude breaks several files, is held, looks, mends them, and may go", async () => {
+    const prompt = { prompt_id: "p1" };
+    project.write("open.ts", "export const n: number = 1;\n");
+    await project.neovim.command(`edit ${project.path("open.ts")}`);
+    await project.edit("open.ts", "export const n: number = 'one';\n");
+    await project.edit("closed.ts", "import { n } from './open';\nexport const m: string = n;\n", {
+      tool_response: { type: "create" },
+    });
+    await project.edit("data.json", '{\n  "a": 1,\n  "b"\n}\n', {
+      tool_response: { type: "create" },
+    });
+    await settled(project);
+    const held = await project.stop(prompt);
+    expect(held.decision).toBe("block");
+    expect(held.reason).toMatch(/^Found [34] errors and 0 warnings in edited files\./);
+    expect(held.reason).toContain("open.ts:1:14 error: Type 'string' is not assignable");
+    expect(held.reason).not.toContain("older than");
+
+    const shown = await sessionDiagnostics();
+    expect(Object.keys(shown).sort()).toEqual(["closed.ts", "data.json", "open.ts"]);
+    expect(shown["open.ts"]).toMatchObject([
+      { line: 1, column: 14, severity: "ERROR", source: "typescript" },
+    ]);
+
+    await project.edit("open.ts", "export const n: number = 2;\n");
+    await project.edit("closed.ts", "import { n } from './open';\nexport const m: number = n;\n");
+    await project.edit("data.json", '{\n  "a": 1,\n  "b": 2\n}\n');
+    await settled(project);
+    expect(await project.stop({ ...prompt, stop_hook_active: true })).toEqual(GO);
+    expect(await sessionDiagnostics()).toEqual({});
+  });
+
+  test("servers that check a file when it is saved hear of Claude's writes", async () => {
+    await project.neovim.command(`edit ${project.write("saved.json", "{}\n")}`);
+    await project.neovim.lua(`
+      _G.saved = {}
+      vim.api.nvim_create_autocmd("LspNotify", { callback = function(args)
+        if args.data.method == "textDocument/didSave" then
+          table.insert(_G.saved, args.data.params.textDocument.uri)
+        end
+      end })`);
+    await project.edit("saved.json", "[]\n", { session_id: "saved" });
+    const uri = `file://${project.path("saved.json")}`;
+    await eventually("didSave", async () => {
+      expect(await project.neovim.lua("return _G.saved")).toEqual([uri]);
+    });
+  });
+
+  test("each edit tells what it broke, and only that", async () => {
+    const session = { session_id: "told" };
+    project.write("told.ts", "export const old: number = 'old';\nexport const b: number = 1;\n");
+    await project.neovim.command(`edit ${project.path("told.ts")}`);
+    const count = "return #vim.diagnostic.get(0)";
+    await eventually(
+      "the old problem",
+      async () => (await project.neovim.lua(count)) === 1,
+      COLD_MS,
+    );
+    const { output } = await project.edit(
+      "told.ts",
+      "// moved\nexport const old: number = 'old';\nexport const b: number = 'b';\n",
+      session,
+    );
+    expect(output).toEqual({
+      hookSpecificOutput: {
+        hookEventName: "PostToolUse",
+        additionalContext:
+          "New problems in told.ts after this edit, as Neovim's language servers report them:\n" +
+          "told.ts:3:14 error: Type 'string' is not assignable to type 'number'. [2322] (typescript)",
+      },
+    });
+    const fixed = await project.edit("told.ts", "export const b: number = 2;\n", session);
+    expect(fixed.output).toBeUndefined();
+    await settled(project);
+    expect(await project.stop({ session_id: "told" })).toEqual(GO);
+  });
+
+  test("edit upon edit: only what was written last counts", async () => {
+    await project.edit("fast.ts", "export const f: number = 'wrong';\n", { session_id: "fast" });
+    await project.edit("fast.ts", "export const f: number = 1;\n", { session_id: "fast" });
+    expect(await project.stop({ session_id: "fast" })).toEqual(GO);
+    await project.edit("fast.ts", "export const f: number = 'wrong';\n", { session_id: "fast" });
+    expect(await project.stop({ session_id: "fast" })).toMatchObject({ decision: "block" });
+  });
+});
+
+describe("a slow language server", () => {
+  const fine = "export const a: number = 1;\n";
+  const broken = "export const a: number = 'late';\n";
+  let project: Project;
+  const hold = (at: Project) => at.path("hold");
+  beforeAll(async () => {
+    // The other tests tell the two versions apart; this one is about time.
+    const version = NEOVIMS[1] as NeovimVersion;
+    project = await openWith(version, (at) => ({ typescript: slow(1_200, hold(at), TYPESCRIPT) }));
+    await warm(project, "a.ts", broken, fine);
+  });
+  afterAll(() => project[Symbol.asyncDispose]());
+
+  /** No waiting after an edit: the end of the turn comes while the server still works. */
+  const deadline = (ms: number) =>
+    project.neovim.lua(
+      `local options = require("claude-code.config").get().diagnostics
+       options.after_edit, options.deadline_ms = false, ...`,
+      ms,
+    );
+
+  test("no results from before the edit: it is waited for", async () => {
+    await deadline(12_000);
+    await project.edit("a.ts", broken);
+    const held = await project.stop({ prompt_id: "p1" });
+    expect(held).toMatchObject({ decision: "block" });
+    expect(held.reason).not.toContain("older than");
+    await project.edit("a.ts", fine);
+    expect(await project.stop({ prompt_id: "p2" })).toEqual(GO);
+  });
+
+  test("beyond the deadline the reason says that it may be older", async () => {
+    await project.edit("a.ts", broken);
+    await settled(project);
+    expect(await project.stop({ prompt_id: "p3" })).toMatchObject({ decision: "block" });
+    await deadline(100);
+    writeFileSync(hold(project), "");
+    await project.edit("a.ts", fine);
+    const { decision, reason } = await project.stop({ prompt_id: "p4" });
+    expect(decision).toBe("block");
+    expect(reason).toContain("Found 1 errors and 0 warnings in edited files.");
+    expect(reason).toContain("this may be older than your last edit");
+    rmSync(hold(project));
+  });
+});

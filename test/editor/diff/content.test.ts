@@ -1,0 +1,369 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { rebuild } from "../../../src/ide/proposal";
+import { eventually } from "../../support/eventually";
+import { NEOVIMS } from "../../support/neovim";
+import { Attached } from "../attached";
+
+// A machine that is busy with other tests is slow; how long things take is not what is tested.
+setDefaultTimeout(60_000);
+
+const UI = { width: 120, height: 40 };
+
+const TEXTS: [string, string][] = [
+  ["empty", ""],
+  ["one newline", "\n"],
+  ["two newlines", "\n\n"],
+  ["no last newline", "a\nb"],
+  ["CRLF", "a\r\nb\r\n"],
+  ["CRLF, no last newline", "a\r\nb"],
+  ["mixed line ends", "a\r\nb\nc\r\n"],
+  ["a lone CR", "a\rb\n"],
+  ["CR before the end, no newline", "a\r\nb\r"],
+  ["BOM", "\uFEFFa\nb\n"],
+  ["BOM only", "\uFEFF"],
+  ["BOM and CRLF", "\uFEFFa\r\nb\r\n"],
+  ["NUL bytes", "a\0b\n\0\n"],
+  ["astral characters and combining ones", "😀é\u0301\n日本\n"],
+  ["tabs, form feed, escape", "\t\f\u001b[0m\n"],
+  ["a line of 100,000 characters", `${"x".repeat(100_000)}\n`],
+];
+
+/** What is copied from a proposal: the old file, the proposal, keys before, the copy. */
+const COPIES: [string, old: string, proposal: string, keys: string, copy: string][] = [
+  ["NUL", "a\n", "a\0\nB\n", "", "a\0\nB\n"],
+  ["CRLF", "a\r\n", "a\r\nB\r\n", "", "a\r\nB\r\n"],
+  ["mixed line ends", "a\n", "a\r\nB\n", "", "a\r\nB\n"],
+  ["BOM, no last newline", "a\n", "\uFEFFa\nB", "", "\uFEFFa\nB"],
+  ["an empty proposal", "a\n", "", "", ""],
+  ["an empty proposal, edited", "a\n", "", "inew<Esc>", "new\n"],
+  ["edited", "a\n", "a\r\nB\r\n", "ggx", "\r\nB\r\n"],
+  ["chosen hunks", "a\nb\nc", "A\nb\nC\n", "ggga", "A\nb\nc"],
+];
+
+/** What differs beside the lines. */
+const ENDS = [
+  ["last newline removed", "a\n", "a"],
+  ["last newline added", "a", "a\n"],
+  ["line ends: CRLF to LF", "a\r\n", "a\n"],
+  ["line ends: LF to CRLF", "a\n", "a\r\n"],
+  ["byte order mark removed", "\uFEFFa\n", "a\n"],
+  ["byte order mark added", "a\n", "\uFEFFa\n"],
+] as const;
+
+for (const version of NEOVIMS) {
+  describe(version.name, () => {
+    test("texts of all kinds: unedited they come back as nothing, edited with one change only", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      await a.nvim.command("set noautoindent");
+      await a.attach();
+      for (const [name, text] of TEXTS) {
+        const path = a.file("main.txt", "before\n");
+        const first = await a.propose(path, text);
+        await a.nvim.type("<CR>");
+        expect([name, await a.outcome(first)]).toEqual([name, { id: first, outcome: "accepted" }]);
+        const second = await a.propose(path, text);
+        await a.nvim.type("ggOnew<Esc><CR>");
+        const { lines } = await a.outcome(second);
+        const bom = text.startsWith("\uFEFF") ? "\uFEFF" : "";
+        const body = text.slice(bom.length);
+        const eol = /\r\n/.test(body) && !/(^|[^\r])\n/.test(body) ? "\r\n" : "\n";
+        // An empty buffer has one line all the same, so the line above it is one of two.
+        const expected = body === "" ? `${bom}new\n\n` : `${bom}new${eol}${body}`;
+        expect([name, rebuild(text, lines ?? [])]).toEqual([name, expected]);
+      }
+    });
+
+    test("the same text with other line ends shows no difference", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      const path = a.file("main.txt", "\uFEFFone\r\ntwo\r\n");
+      await a.attach();
+      await a.propose(path, "\uFEFFone\ntwo\n");
+      expect(
+        await a.nvim.lua(
+          `return { vim.fn.diff_hlID(1, 1), vim.fn.diff_hlID(2, 1), vim.fn.getline(1) }`,
+        ),
+      ).toEqual([0, 0, "one"]);
+    });
+
+    test("a new file in a folder that does not exist, and one with an odd name", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      await a.attach();
+      for (const name of ["no/such/folder/neu.lua", "100% [1] #x $HOME äö '.lua"]) {
+        const id = await a.propose(a.path(name), "return 1\n");
+        expect(await a.nvim.lua("return vim.bo.filetype")).toBe("lua");
+        await a.nvim.type("<CR>");
+        expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
+      }
+      expect(
+        (
+          await a.answer("diff_open", {
+            id: 99,
+            client: 1,
+            old_path: a.nvim.cwd,
+            new_path: a.nvim.cwd,
+            contents: "",
+          })
+        ).error,
+      ).toContain("is a folder");
+    });
+
+    test("coloured on both sides, and no FileType autocommand runs", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      await a.nvim.lua(
+        `_G.types = {} vim.api.nvim_create_autocmd("FileType", { callback = function(args) table.insert(types, args.file) end })`,
+      );
+      await a.attach();
+      for (const name of ["a.lua", "a.py"]) {
+        const id = await a.propose(a.file(name, "x = 1\n"), "x = 2\n");
+        const sides = await a.nvim.lua<[string, boolean][]>(`return vim.tbl_map(function(win)
+          local buf = vim.api.nvim_win_get_buf(win)
+          return { vim.bo[buf].filetype, vim.treesitter.highlighter.active[buf] ~= nil or vim.b[buf].current_syntax ~= nil }
+        end, vim.api.nvim_tabpage_list_wins(0))`);
+        const type = name.endsWith("lua") ? "lua" : "python";
+        expect(sides).toEqual([
+          [type, true],
+          [type, true],
+        ]);
+        await a.nvim.type("q");
+        await a.outcome(id);
+      }
+      expect(await a.nvim.lua("return types")).toEqual([]);
+    });
+
+    test("a side too big for colours has none, the other one has them", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      await a.attach();
+      const [small, big] = ["return 1\n", `return "${"x".repeat(99)}"\n`.repeat(6_000)];
+      for (const [old, proposal] of [
+        [big, small],
+        [small, big],
+      ] as const) {
+        const id = await a.propose(a.file("main.lua", old), proposal);
+        const coloured = await a.nvim.lua(`
+          local session = require("claude-code.editor.diff").current()
+          local active = vim.treesitter.highlighter.active
+          return { active[session.old_buf] ~= nil, active[session.new_buf] ~= nil }`);
+        expect(coloured).toEqual([old === small, proposal === small]);
+        await a.nvim.type("q");
+        await a.outcome(id);
+        await a.cleared();
+      }
+    });
+
+    test("the old side cannot be changed, the proposed one can, also of a read-only file", async () => {
+      await using a = await Attached.start({ version, ui: UI, args: ["-M"] });
+      const path = a.file("main.txt", "one\n");
+      await a.edit(path);
+      await a.attach();
+      const id = await a.propose(path, "two\n");
+      await a.nvim.type("<C-w>hx<C-w>lx<CR>");
+      expect(await a.outcome(id)).toEqual({ id, outcome: "accepted", lines: ["wo"] });
+    });
+
+    test("an auto-save plugin accepts nothing, sees no error, and one hint is given", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      const path = a.file("main.txt", "one\n");
+      await a.edit(path);
+      await a.attach();
+      const id = await a.propose(path, "two\n");
+      await a.nvim.type("x");
+      const errors = await a.nvim.lua<string[]>(`
+        local errors = {}
+        for _, command in ipairs({ "write", "silent! wall", "update", "silent write", "lockmarks write" }) do
+          local ok, message = pcall(vim.cmd, command)
+          if not ok then table.insert(errors, message) end
+        end
+        return errors`);
+      expect(errors).toEqual([]);
+      const hints = async () => (await a.messages()).match(/accepts/g)?.length;
+      expect(await hints()).toBe(1);
+      // Who types one is told each time.
+      for (const [i, command] of [":wall", ":wqall", ":wqall", ":xall", ":wall"].entries()) {
+        await a.nvim.type(`${command}<CR>`);
+        await eventually(`hint ${i + 2}`, async () => (await hints()) === i + 2);
+      }
+      expect(a.ended).toEqual([]);
+      // A mapping that types :w is a person's doing.
+      await a.nvim.command("nnoremap <C-s> :w<CR>");
+      await a.nvim.type("<C-s>");
+      expect(await a.outcome(id)).toEqual({ id, outcome: "accepted", lines: ["wo"] });
+    });
+
+    test(":w other.txt writes a copy and decides nothing; an aborted :w neither", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      const path = a.file("main.txt", "one\n");
+      await a.attach();
+      await a.propose(path, "two\nthree\n");
+      await a.nvim.type(":w other.txt<CR>");
+      await a.nvim.type(":w<Esc>");
+      await a.nvim.type(":1w!<CR>");
+      await a.nvim.type(":wfoo<CR>");
+      await Bun.sleep(50);
+      expect(await a.mode()).toBe("n");
+      expect(a.ended).toEqual([]);
+      expect(a.read("other.txt")).toBe("two\nthree\n");
+    });
+
+    test.each(COPIES)("a copy is what accepting gives, to the byte: %s", async (...sample) => {
+      const [, old, proposal, keys, text] = sample;
+      await using a = await Attached.start({ version, ui: UI });
+      const path = a.file("main.txt", old);
+      await a.attach();
+      const id = await a.propose(path, proposal);
+      await a.nvim.type(`${keys}:w copy.txt<CR>`);
+      await eventually("the copy", async () => a.read("copy.txt") === text);
+      await a.nvim.type("<CR>");
+      const { lines, newline } = await a.outcome(id);
+      expect(lines ? rebuild(proposal, lines, newline) : proposal).toBe(text);
+    });
+
+    test("a copy that cannot be written: one line says so, and nothing is decided", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      const path = a.file("main.txt", "one\n");
+      a.file("taken.txt", "mine\n");
+      await a.attach();
+      const id = await a.propose(path, "two\n");
+      const said = (text: string) =>
+        eventually(text, async () => (await a.messages()).includes(text));
+      await a.nvim.type(":w nodir/copy.txt<CR>");
+      await said("no copy was written to copy.txt: No such file or directory");
+      await a.nvim.type(":w taken.txt<CR>");
+      await said("add ! to");
+      expect(a.read("taken.txt")).toBe("mine\n");
+      await a.nvim.type(":w! taken.txt<CR>");
+      await said("wrote a copy to taken.txt");
+      expect(a.read("taken.txt")).toBe("two\n");
+      expect(await a.messages()).not.toContain("stack traceback");
+      expect(a.ended).toEqual([]);
+      await a.nvim.type(":w<CR>");
+      expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
+    });
+
+    test(":saveas writes a copy; the proposal keeps its name, and no buffer stays behind", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      const path = a.file("main.txt", "one\n");
+      await a.attach();
+      const id = await a.propose(path, "two\n");
+      await a.nvim.type(":saveas new.txt<CR>");
+      await eventually("its name", () =>
+        a.nvim.lua<boolean>("return vim.fn.bufname():find('^claude%-code://') ~= nil"),
+      );
+      expect(a.read("new.txt")).toBe("two\n");
+      await a.nvim.type(":w<CR>");
+      expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
+      await a.cleared();
+    });
+
+    test.each(["vertical", "inline"])(
+      ":edit! in the %s layout: as proposed, as if new",
+      async (layout) => {
+        await using a = await Attached.start({ version, ui: UI });
+        await a.attach();
+        await a.configure(`{ diff = { layout = "${layout}" } }`);
+        for (const name of ["a.lua", "a.py"]) {
+          const path = a.file(name, "x = 1\ny = 1\nz = 1\n");
+          const proposal = "x = 2\ny = 1\nz = 2\n";
+          const id = await a.propose(path, proposal);
+          const bar = (text: string) =>
+            eventually(text, async () => (await a.bar()).includes(text));
+          await a.nvim.type("x:e!<CR>uu");
+          if (layout === "vertical") await a.nvim.type("<C-w>h:e!<CR>x<C-w>l");
+          expect(
+            await a.nvim.lua(`return vim.tbl_map(function(win)
+            local buf = vim.api.nvim_win_get_buf(win)
+            return vim.treesitter.highlighter.active[buf] ~= nil or vim.b[buf].current_syntax ~= nil
+          end, vim.api.nvim_tabpage_list_wins(0))`),
+          ).toEqual(layout === "vertical" ? [true, true] : [true]);
+          await bar("+2 −2  hunk 1/2");
+          await a.nvim.type("Gdd");
+          await bar("+1 −2");
+          await a.nvim.type("u");
+          await bar("+2 −2");
+          await a.nvim.type("<CR>");
+          expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
+          await a.cleared();
+        }
+      },
+    );
+
+    test.each(ENDS)(
+      "the bar says what differs if no line does: %s",
+      async (words, old, proposal) => {
+        await using a = await Attached.start({ version, ui: UI });
+        await a.attach();
+        await a.propose(a.file("main.txt", old), proposal);
+        await eventually("the bar", async () => (await a.bar()).includes(`+0 −0  ${words}`));
+      },
+    );
+
+    test("recording a macro uses q", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      const path = a.file("main.txt", "one\n");
+      await a.attach();
+      const id = await a.propose(path, "two\n");
+      await a.nvim.command("normal! gg");
+      await a.nvim.lua('vim.api.nvim_feedkeys("qa", "n", false)');
+      await a.nvim.type("xq");
+      await Bun.sleep(50);
+      expect(a.ended).toEqual([]);
+      expect(await a.nvim.lua('return { vim.fn.reg_recording(), vim.fn.getreg("a") }')).toEqual([
+        "",
+        "x",
+      ]);
+      await a.nvim.type("q");
+      expect((await a.outcome(id)).outcome).toBe("rejected");
+    });
+
+    test("unsaved edits: told, kept, and no prompt after Claude wrote the file", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      const path = a.file("main.txt", "one\n");
+      const buf = await a.edit(path);
+      await a.nvim.type("omine<Esc>");
+      await a.attach();
+      const id = await a.propose(path, "two\n");
+      expect(await a.nvim.lua(`return vim.wo[vim.fn.win_getid(1)].winbar`)).toContain(
+        "unsaved edits",
+      );
+      expect(
+        await a.nvim.lua(
+          "return vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(vim.fn.win_getid(1)), 0, -1, false)",
+        ),
+      ).toEqual(["one"]);
+      await a.nvim.type("<CR>");
+      await a.outcome(id);
+      writeFileSync(path, "two\n");
+      await eventually("the warning", async () => (await a.messages()).includes("edits are kept"));
+      await a.nvim.command("checktime");
+      expect(await a.mode()).toBe("n");
+      expect(await a.nvim.lua("return vim.api.nvim_buf_get_lines(..., 0, -1, false)", buf)).toEqual(
+        ["one", "mine"],
+      );
+      const saved = await a.answer("document_save", { path });
+      expect(saved.error).toContain("changed on disk");
+      expect(a.read("main.txt")).toBe("two\n");
+    });
+
+    test.each(["vertical", "inline"])("3 MB stay quick, %s", async (layout) => {
+      await using a = await Attached.start({ version, ui: UI });
+      await a.configure(`{ diff = { layout = "${layout}" } }`);
+      const big = Array.from(
+        { length: 60_000 },
+        (_, i) => `local value_${i} = "${"y".repeat(30)}"\n`,
+      ).join("");
+      const path = a.file("big.lua", big);
+      await a.edit(path);
+      await a.attach();
+      const started = performance.now();
+      const id = await a.propose(path, big.replace("value_30000", "changed"));
+      await a.nvim.command("redraw");
+      const opened = performance.now();
+      await a.nvim.type("x<CR>");
+      await a.outcome(id);
+      await a.cleared();
+      process.stdout.write(
+        `${version.name}, ${layout}: ${(big.length / 1e6).toFixed(1)} MB diff shown in ${(opened - started).toFixed(0)} ms, accepted in ${(performance.now() - opened).toFixed(0)} ms\n`,
+      );
+    });
+  });
+}

@@ -1,0 +1,129 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { NEOVIMS } from "../../support/neovim";
+import { Attached } from "../attached";
+
+// A machine that is busy with other tests is slow; how long things take is not what is tested.
+setDefaultTimeout(60_000);
+
+const OLD = "one\ntwo\nthree\n";
+const NEW = "one\n2\nthree\nfour\n";
+const UI = { width: 120, height: 40 };
+
+/** Each way in which a person, or something else, ends a diff; typed as keys unless a function. */
+const ENDINGS: {
+  how: string;
+  do: string | ((a: Attached, id: number) => Promise<unknown>);
+  outcome: string;
+}[] = [
+  { how: "<CR> on the proposed side", do: "<CR>", outcome: "accepted" },
+  { how: "<CR> on the old side", do: "<C-w>h<CR>", outcome: "accepted" },
+  { how: "q on the proposed side", do: "q", outcome: "rejected" },
+  { how: "q on the old side", do: "<C-w>hq", outcome: "rejected" },
+  { how: "ZZ", do: "ZZ", outcome: "accepted" },
+  { how: "ZQ", do: "ZQ", outcome: "rejected" },
+  { how: ":w", do: ":w<CR>", outcome: "accepted" },
+  { how: ":wq", do: ":wq<CR>", outcome: "accepted" },
+  { how: ":x", do: ":x<CR>", outcome: "accepted" },
+  { how: ":up", do: ":up<CR>", outcome: "accepted" },
+  { how: ":silent w!", do: ":silent w!<CR>", outcome: "accepted" },
+  {
+    how: "ClaudeCodeDiffAccept",
+    do: (a) => a.nvim.lua('require("claude-code.editor").accept()'),
+    outcome: "accepted",
+  },
+  {
+    how: "ClaudeCodeDiffDeny",
+    do: (a) => a.nvim.lua('require("claude-code.editor").reject()'),
+    outcome: "rejected",
+  },
+  { how: ":q on the proposed side", do: ":q<CR>", outcome: "rejected" },
+  { how: ":q on the old side", do: "<C-w>h:q<CR>", outcome: "rejected" },
+  { how: ":only on the proposed side", do: ":only<CR>", outcome: "rejected" },
+  { how: ":only on the old side", do: "<C-w>h:only<CR>", outcome: "rejected" },
+  { how: ":bwipeout of the proposal", do: ":bw!<CR>", outcome: "rejected" },
+  { how: ":bdelete of the old side", do: "<C-w>h:bd!<CR>", outcome: "rejected" },
+  { how: ":edit another on the proposed side", do: ":e other.txt<CR>", outcome: "rejected" },
+  { how: ":edit another on the old side", do: "<C-w>h:e other.txt<CR>", outcome: "rejected" },
+  { how: ":tabnew | tabclose 1", do: ":tabnew | tabclose 1<CR>", outcome: "rejected" },
+  { how: "a window closed without autocommands", do: ":noautocmd close<CR>", outcome: "rejected" },
+];
+
+for (const version of NEOVIMS) {
+  describe(version.name, () => {
+    for (const ending of ENDINGS) {
+      test(`${ending.how}: ${ending.outcome}, once, and nothing stays behind`, async () => {
+        await using a = await Attached.start({ version, ui: UI });
+        const path = a.file("main.txt", OLD);
+        a.file("other.txt", "other\n");
+        const buf = await a.edit(path);
+        await a.attach();
+        const id = await a.propose(path, NEW);
+        if (typeof ending.do === "string") await a.nvim.type(ending.do);
+        else await ending.do(a, id);
+        expect(await a.outcome(id)).toEqual({ id, outcome: ending.outcome } as never);
+        await a.cleared();
+        expect(a.ended.length).toBe(1);
+        // The diff mode is gone from every window, and the file's buffer is as it was.
+        const picture = await a.picture();
+        for (const window of picture.windows)
+          expect(window.options).toMatchObject({ diff: false, scrollbind: false, winbar: "" });
+        expect(
+          await a.nvim.lua("return { vim.bo[...].bufhidden, vim.bo[...].modified }", buf),
+        ).toEqual(["", false]);
+        expect(
+          await a.nvim.lua("return vim.api.nvim_buf_get_lines(..., 0, -1, false)", buf),
+        ).toEqual(["one", "two", "three"]);
+        expect(await a.nvim.lua("return vim.v.errmsg")).toBe("");
+      });
+    }
+
+    test("the executable closes it: no diff_ended, counted once", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      const path = a.file("main.txt", OLD);
+      await a.edit(path);
+      await a.attach();
+      const id = await a.propose(path, NEW);
+      expect(await a.call("diff_close", { ids: [id, 99] })).toBe(1);
+      expect(await a.call("diff_close", { ids: [id] })).toBe(0);
+      await a.cleared();
+      expect(a.ended).toEqual([]);
+    });
+
+    test(":qa rejects before Neovim is gone", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      const path = a.file("main.txt", OLD);
+      await a.edit(path);
+      await a.attach();
+      const id = await a.propose(path, NEW);
+      a.nvim.request("nvim_input", [":qa<CR>"]).catch(() => {});
+      expect((await a.outcome(id)).outcome).toBe("rejected");
+    });
+
+    test("an edited proposal comes back as lines, an unedited one without", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      const path = a.file("main.txt", OLD);
+      await a.edit(path);
+      await a.attach();
+      const first = await a.propose(path, NEW);
+      await a.nvim.type("ggdd");
+      await a.nvim.type("<CR>");
+      expect(await a.outcome(first)).toEqual({
+        id: first,
+        outcome: "accepted",
+        lines: ["2", "three", "four"],
+      });
+      const second = await a.propose(path, NEW);
+      await a.nvim.type("ggddu<CR>");
+      expect(await a.outcome(second)).toEqual({ id: second, outcome: "accepted" });
+    });
+
+    test("undo does not go behind the proposal", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      const path = a.file("main.txt", OLD);
+      await a.attach();
+      const id = await a.propose(path, NEW);
+      await a.nvim.type("uuu<CR>");
+      expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
+    });
+  });
+}

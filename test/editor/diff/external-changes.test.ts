@@ -1,0 +1,199 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { rmSync, utimesSync, writeFileSync } from "node:fs";
+import { eventually } from "../../support/eventually";
+import { NEOVIMS } from "../../support/neovim";
+import { Attached } from "../attached";
+
+// A machine that is busy with other tests is slow; how long things take is not what is tested.
+setDefaultTimeout(60_000);
+
+const UI = { width: 160, height: 40 };
+const OLD = "one\ntwo\nthree\nfour\nfive\n";
+const NEW = "ONE\ntwo\nthree\nfour\nfive\n";
+const SAVED = "one\ntwo\nthree\nfour\nMY WORK\n";
+const WRITTEN = "written since proposed";
+
+/** The text of one side of the diff on screen. */
+function side(a: Attached, name: "old" | "new"): Promise<string> {
+  return a.nvim.lua(
+    `local session = require("claude-code.editor.diff").current()
+     local buf = session[... .. "_buf"]
+     return table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), "\\n") .. "\\n"`,
+    name,
+  );
+}
+
+/** The bars of all windows. */
+function bars(a: Attached): Promise<string> {
+  return a.nvim.lua(`
+    return table.concat(vim.tbl_map(function(win)
+      return vim.api.nvim_eval_statusline(vim.wo[win].winbar, { winid = win, use_winbar = true }).str
+    end, vim.api.nvim_tabpage_list_wins(0)), "\\n")`);
+}
+
+const barsHave = (a: Attached, text: string) =>
+  eventually(`"${text}" in a bar`, async () => (await bars(a)).includes(text));
+
+/** Opens the file in one more window, and enters that. */
+const openBeside = (a: Attached, path: string) => a.nvim.command(`topleft 8new ${path}`);
+const toProposal = (a: Attached) =>
+  a.nvim.lua(
+    "vim.api.nvim_set_current_win(require('claude-code.editor.diff').current().place.focus)",
+  );
+
+async function start(version: (typeof NEOVIMS)[number], options = "{}"): Promise<Attached> {
+  const a = await Attached.start({ version, ui: UI });
+  await a.configure(options);
+  await a.attach();
+  return a;
+}
+
+for (const version of NEOVIMS) {
+  describe(`${version.name}: the file is written while its diff waits`, () => {
+    for (const layout of ["vertical", "inline"]) {
+      test(`by the person, in another window: not overwritten unawares (${layout})`, async () => {
+        await using a = await start(version, `{ diff = { layout = "${layout}" } }`);
+        const path = a.file("main.txt", OLD);
+        const id = await a.propose(path, NEW);
+        await openBeside(a, path);
+        await a.nvim.type("GccMY WORK<Esc>:w<CR>");
+        await barsHave(a, WRITTEN);
+        expect(await side(a, "old")).toBe(SAVED);
+        const says = (text: string) =>
+          eventually(text, async () => (await a.messages()).includes(text));
+        await says("main.txt was written since");
+        await toProposal(a);
+        await a.nvim.type("<CR>");
+        await says("then accept again");
+        expect(a.ended).toEqual([]);
+        await a.nvim.type("<CR>");
+        expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
+      });
+    }
+
+    test("by a program, just before it is accepted in any way", async () => {
+      for (const accept of ["<CR>", ":w<CR>", ":wq<CR>", ":ClaudeCodeDiffAccept<CR>"]) {
+        await using a = await start(version);
+        const path = a.file("main.txt", OLD);
+        const id = await a.propose(path, NEW);
+        writeFileSync(path, SAVED);
+        await a.nvim.type(accept);
+        await Bun.sleep(50);
+        expect(a.ended).toEqual([]);
+        expect(await side(a, "old")).toBe(SAVED);
+        await eventually("the warning", async () =>
+          expect((await a.messages()).trim().split("\n").at(-1)).toContain("then accept again"),
+        );
+        await a.nvim.type(accept);
+        expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
+        await a.cleared();
+      }
+    });
+
+    test("a dropped hunk becomes what stands on disk now", async () => {
+      await using a = await start(version);
+      const path = a.file("main.txt", OLD);
+      const id = await a.propose(path, NEW);
+      writeFileSync(path, SAVED);
+      await barsHave(a, WRITTEN);
+      await barsHave(a, "/2");
+      await a.nvim.type("Ggr");
+      expect(await side(a, "new")).toBe("ONE\ntwo\nthree\nfour\nMY WORK\n");
+      await a.nvim.type("<CR><CR>");
+      expect(await a.outcome(id)).toEqual({
+        id,
+        outcome: "accepted",
+        lines: ["ONE", "two", "three", "four", "MY WORK"],
+      });
+    });
+
+    test("two edits of one file: the second is shown against what the first made of it", async () => {
+      await using a = await start(version);
+      const path = a.file("main.txt", OLD);
+      const first = await a.propose(path, NEW);
+      const second = await a.propose(path, SAVED, { client: 2 });
+      await a.nvim.type("]f<CR>");
+      expect(await a.outcome(second)).toEqual({ id: second, outcome: "accepted" });
+      writeFileSync(path, SAVED);
+      await barsHave(a, WRITTEN);
+      expect(await side(a, "old")).toBe(SAVED);
+      await a.nvim.type("<CR>");
+      expect(a.ended).toHaveLength(1);
+      await a.nvim.type("<CR>");
+      expect(await a.outcome(first)).toEqual({ id: first, outcome: "accepted" });
+    });
+
+    test("one that was never shown is no less careful", async () => {
+      await using a = await start(version);
+      const path = a.file("main.txt", OLD);
+      await a.propose(a.file("other.txt", OLD), NEW);
+      const id = await a.propose(path, NEW);
+      writeFileSync(path, SAVED);
+      const accept = () =>
+        a.nvim.lua<boolean>('return require("claude-code.editor").accept(...)', id);
+      expect(await accept()).toBe(false);
+      expect(a.ended).toEqual([]);
+      expect(await accept()).toBe(true);
+      expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
+    });
+
+    test("touched, but the same; or gone", async () => {
+      await using a = await start(version);
+      const path = a.file("main.txt", OLD);
+      const id = await a.propose(path, NEW);
+      utimesSync(path, 1, 1);
+      await a.nvim.type("<CR>");
+      expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
+      const other = await a.propose(path, NEW);
+      rmSync(path);
+      await barsHave(a, "(new file)");
+      expect(await side(a, "old")).toBe("\n");
+      await a.nvim.type("q");
+      await a.outcome(other);
+    });
+
+    test("who is about to accept gets the time to look", async () => {
+      await using a = await Attached.start({ version, ui: UI, patient: true });
+      // Long enough to be typed in, be the machine ever so busy.
+      await a.configure("{ diff = { quiet_ms = 1500 } }");
+      await a.attach();
+      const path = a.file("main.txt", OLD);
+      const id = await a.propose(path, NEW);
+      await a.hearsKeys();
+      writeFileSync(path, SAVED);
+      await barsHave(a, WRITTEN);
+      await a.nvim.type("<CR><CR><CR>");
+      expect(await a.mode()).toBe("n");
+      expect(a.ended).toEqual([]);
+      await a.hearsKeys();
+      await a.nvim.type("<CR><CR>");
+      expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
+    });
+  });
+
+  describe(`${version.name}: the file is edited while its diff waits`, () => {
+    test("the bar tells, a message tells once, and the edits can be merged", async () => {
+      await using a = await start(version);
+      const path = a.file("main.txt", OLD);
+      await a.edit(path);
+      const id = await a.propose(path, NEW);
+      await openBeside(a, path);
+      await a.nvim.type("Gccmine<Esc>");
+      await barsHave(a, "without your unsaved edits");
+      await barsHave(a, "merge your edits");
+      await a.nvim.type("u");
+      await eventually("no more edits", async () => !(await bars(a)).includes("unsaved"));
+      await a.nvim.type("Gccmine<Esc>");
+      await barsHave(a, "without your unsaved edits");
+      expect((await a.messages()).match(/has unsaved edits, which are kept/g)).toHaveLength(1);
+      await toProposal(a);
+      await a.nvim.type("gm");
+      await eventually("the merge", async () =>
+        expect(await side(a, "new")).toBe("ONE\ntwo\nthree\nfour\nmine\n"),
+      );
+      await barsHave(a, "with your unsaved edits");
+      await a.nvim.type("<CR>");
+      expect((await a.outcome(id)).lines).toEqual(["ONE", "two", "three", "four", "mine"]);
+    });
+  });
+}

@@ -1,0 +1,358 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { eventually } from "../../support/eventually";
+import { NEOVIMS } from "../../support/neovim";
+import { Attached } from "../attached";
+
+// A machine that is busy with other tests is slow; how long things take is not what is tested.
+setDefaultTimeout(60_000);
+
+const OLD = Array.from({ length: 200 }, (_, i) => `line ${i + 1}\n`).join("");
+const NEW = OLD.replace("line 100\n", "LINE 100\n").replace("line 150\n", "");
+const UI = { width: 143, height: 47 };
+const LAYOUTS = ["horizontal", "tab", "inline"] as const;
+
+/** Windows as a person may have them; each leaves the current window as the diff finds it. */
+const WINDOWS: [name: string, make: string][] = [
+  ["one window, scrolled", `vim.cmd("normal! 150Gzt3l")`],
+  [
+    "odd sizes, 'equalalways'",
+    `vim.cmd("split other.txt | vsplit third.txt | wincmd j | 17split | wincmd t")
+     vim.cmd("vertical resize 31 | resize 9")`,
+  ],
+  ["the file in no window", `vim.cmd("edit other.txt")`],
+  ["two tab pages", `vim.cmd("tabnew third.txt") vim.cmd("split")`],
+  ["'nohidden' and unsaved edits", `vim.o.hidden = false vim.cmd("normal! 5Gdd60G")`],
+  ["'bufhidden' is wipe, folds", `vim.bo.bufhidden = "wipe" vim.cmd("10,20fold | normal! 32G")`],
+  ["only a terminal", `vim.cmd("enew | terminal cat") vim.cmd("bwipeout! main.txt")`],
+  ["only a file tree", `vim.cmd("enew") vim.bo.buftype = "nofile" vim.wo.winfixwidth = true`],
+  ["a quickfix list in front", `vim.fn.setqflist({{ filename = "other.txt" }}) vim.cmd("copen 5")`],
+  [
+    "a float in front",
+    `vim.api.nvim_open_win(vim.api.nvim_create_buf(false, true), true, { relative = "editor", row = 2, col = 2, width = 20, height = 3 })`,
+  ],
+  [
+    "another plugin's diff",
+    `vim.cmd("edit other.txt | diffthis | vert diffsplit third.txt | wincmd b")`,
+  ],
+  [
+    "another plugin's diff beside the file",
+    `vim.cmd("split other.txt | diffthis | vert diffsplit third.txt | wincmd b")`,
+  ],
+];
+
+for (const version of NEOVIMS) {
+  describe(version.name, () => {
+    for (const [name, make] of WINDOWS) {
+      test(`${name}: all comes back from each layout`, async () => {
+        await using a = await Attached.start({ version, ui: UI });
+        const path = a.file("main.txt", OLD);
+        a.file("other.txt", OLD);
+        a.file("third.txt", OLD);
+        await a.edit(path);
+        await a.nvim.lua(make);
+        await a.attach();
+        await a.nvim.command("redraw");
+        const before = await a.picture();
+        for (const layout of LAYOUTS) {
+          await a.configure(`{ diff = { layout = "${layout}" } }`);
+          for (const key of ["<CR>", "q", "remote"]) {
+            const id = await a.propose(path, NEW);
+            const seen = await a.nvim.lua<string>("return vim.api.nvim_buf_get_name(0)");
+            expect([layout, seen]).toEqual([layout, `claude-code://${id}/main.txt (proposed)`]);
+            if (key === "remote") await a.call("diff_close", { ids: [id] });
+            else {
+              await a.nvim.type(key);
+              await a.outcome(id);
+            }
+            await a.cleared();
+            expect([layout, key, await a.picture()]).toEqual([layout, key, before]);
+          }
+        }
+        expect(await a.nvim.lua("return vim.v.errmsg")).toBe("");
+      });
+    }
+
+    test("where each layout puts its sides", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      const path = a.file("main.txt", OLD);
+      await a.edit(path);
+      await a.attach();
+      const places = {
+        vertical: ["row", 1],
+        horizontal: ["col", 1],
+        tab: ["row", 2],
+        inline: ["leaf", 1],
+      };
+      for (const [layout, place] of Object.entries(places)) {
+        await a.configure(`{ diff = { layout = "${layout}" } }`);
+        const id = await a.propose(path, NEW);
+        expect(await a.nvim.lua("return { vim.fn.winlayout()[1], vim.fn.tabpagenr('$') }")).toEqual(
+          place,
+        );
+        await a.barShows(
+          / main\.txt (?:\(proposed\) )?\+1 −2 {2}hunk 1\/2 .*<CR> accept {2}q reject/,
+        );
+        await a.nvim.type("q");
+        await a.outcome(id);
+      }
+    });
+
+    test("a window too small for two sides: inline, and said", async () => {
+      for (const [layout, width, height] of [
+        ["vertical", 60, 30],
+        ["horizontal", 100, 12],
+        ["tab", 60, 30],
+      ] as const) {
+        await using a = await Attached.start({ version, ui: { width, height } });
+        const path = a.file("main.txt", OLD);
+        await a.edit(path);
+        await a.configure(`{ diff = { layout = "${layout}" } }`);
+        await a.attach();
+        const before = await a.picture();
+        const id = await a.propose(path, NEW);
+        expect(await a.nvim.lua("return { #vim.api.nvim_list_wins(), vim.wo.diff }")).toEqual([
+          1,
+          false,
+        ]);
+        await eventually("the message", async () => (await a.messages()).includes("shown inline"));
+        await a.barShows("<CR> accept  q reject");
+        await a.nvim.type("<CR>");
+        expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
+        await a.cleared();
+        expect(await a.picture()).toEqual(before);
+      }
+    });
+
+    /** Ways to close an inline diff that would take the file's window, or Neovim, with it. */
+    const endings: [how: string, outcome: string][] = [
+      [":q<CR>", "rejected"],
+      [":wq<CR>", "accepted"],
+      [":x<CR>", "accepted"],
+      [":bw!<CR>", "rejected"],
+      [":bd!<CR>", "rejected"],
+      [":e other.txt<CR>", "rejected"],
+      [":close<CR>", "rejected"],
+      ["<C-w>c", "rejected"],
+      [":tabclose<CR>", "rejected"],
+    ];
+    test.each(endings)("inline, ended by %s: the window stays, %s", async (keys, outcome) => {
+      await using a = await Attached.start({ version, ui: UI });
+      const path = a.file("main.txt", OLD);
+      a.file("other.txt", OLD);
+      const buf = await a.edit(path);
+      await a.nvim.type("60Gzt");
+      if (/close|<C-w>/.test(keys)) await a.nvim.command("split other.txt | wincmd j");
+      if (keys.includes("tabclose")) await a.nvim.command("tab split");
+      await a.attach();
+      await a.configure(`{ diff = { layout = "inline" } }`);
+      const before = await a.picture();
+      const id = await a.propose(path, NEW);
+      await a.nvim.type(keys);
+      expect((await a.outcome(id)).outcome as string).toBe(outcome);
+      await a.cleared();
+      if (keys.includes("tabclose")) return;
+      const after = await a.picture();
+      expect(after.windows.length).toBe(before.windows.length);
+      const shown = await a.nvim.lua<string>("return vim.fn.expand('%:t')");
+      if (keys.startsWith(":e ")) expect(shown).toBe("other.txt");
+      else if (!keys.startsWith(":b")) {
+        expect(shown).toBe("main.txt");
+        const window = after.windows.find((entry) => entry.win === after.current);
+        expect(window).toMatchObject({ buf, view: { lnum: 60, topline: 60 } });
+      }
+      for (const window of after.windows)
+        expect(window.options).toMatchObject({ winbar: "", foldenable: true });
+      expect(await a.nvim.lua("return vim.v.errmsg")).toBe("");
+    });
+
+    test("inline: a :q that comes to nothing leaves no window behind", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      const path = a.file("main.txt", OLD);
+      await a.edit(path);
+      await a.attach();
+      await a.configure(`{ diff = { layout = "inline" } }`);
+      const id = await a.propose(path, NEW);
+      const windows = () => a.nvim.lua<number>("return #vim.api.nvim_list_wins()");
+      await a.nvim.command("doautocmd QuitPre");
+      await eventually("one window", async () => (await windows()) === 1);
+      await a.nvim.type("<CR>");
+      expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
+    });
+
+    test("inline: deleted lines, additions and changes, kept true while edited", async () => {
+      await using a = await Attached.start({ version, ui: { width: 60, height: 16 } });
+      const path = a.file("main.txt", "gone\tone\nsame\nold word\nend\n");
+      await a.edit(path);
+      await a.attach();
+      await a.configure(`{ diff = { layout = "inline" } }`);
+      const id = await a.propose(path, "same\nnew word\nend\nadded\n");
+      const screen = () =>
+        a.nvim.lua<string[]>(`
+          vim.cmd.redraw()
+          local lines = {}
+          for row = 2, 8 do
+            local line = {}
+            for column = 1, 20 do table.insert(line, vim.fn.screenstring(row, column)) end
+            table.insert(lines, (vim.trim(table.concat(line))))
+          end
+          return lines`);
+      const drawn = ["gone    one", "same", "old word", "new word", "end", "added", "~"];
+      await eventually("the lines", async () => expect(await screen()).toEqual(drawn));
+      const groups = () =>
+        a.nvim.lua<string[]>(`
+          local found = {}
+          for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, vim.api.nvim_get_namespaces()["claude-code.diff.inline"], 0, -1, { details = true })) do
+            local d = mark[4]
+            table.insert(found, ("%d %s"):format(mark[2], d.hl_group and d.hl_group .. (d.end_row > mark[2] and "" or (" %d-%d"):format(mark[3], d.end_col)) or "deleted " .. #d.virt_lines))
+          end
+          table.sort(found)
+          return found`);
+      expect(await groups()).toEqual([
+        "0 deleted 1",
+        "1 ClaudeCodeDiffChange",
+        "1 ClaudeCodeDiffText 0-3",
+        "1 deleted 1",
+        "3 ClaudeCodeDiffAdd",
+      ]);
+      await a.nvim.type("Goone more<Esc>ggOgone\u0009one<Esc>");
+      await eventually("the marks", async () => {
+        expect(await groups()).toEqual([
+          "2 ClaudeCodeDiffChange",
+          "2 ClaudeCodeDiffText 0-3",
+          "2 deleted 1",
+          "4 ClaudeCodeDiffAdd",
+        ]);
+        return true;
+      });
+      await a.barShows("+3 −1");
+      await a.nvim.type("<CR>");
+      expect((await a.outcome(id)).lines).toEqual([
+        "gone\tone",
+        "same",
+        "new word",
+        "end",
+        "added",
+        "one more",
+      ]);
+    });
+
+    test("inline: deleted lines have the old file's colours", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      await a.attach();
+      await a.configure(`{ diff = { layout = "inline" } }`);
+      for (const [name, keyword] of [
+        ["a.lua", /^@keyword/],
+        ["a.py", /^python/],
+      ] as const) {
+        const path = a.file(name, name === "a.lua" ? "return 1\nlocal x\n" : "return 1\nx = 2\n");
+        const id = await a.propose(path, name === "a.lua" ? "local x\n" : "x = 2\n");
+        const chunks = await a.nvim.lua<[string, string[]][][]>(`
+          local marks = vim.api.nvim_buf_get_extmarks(0, vim.api.nvim_get_namespaces()["claude-code.diff.inline"], 0, -1, { details = true })
+          return marks[1][4].virt_lines`);
+        const [text, groups] = chunks[0]?.[0] ?? ["", []];
+        expect(text).toBe("return");
+        expect(groups[0]).toBe("ClaudeCodeDiffDelete");
+        expect(groups[1]).toMatch(keyword);
+        await a.nvim.type("q");
+        await a.outcome(id);
+      }
+    });
+
+    test("inline: deleted lines far away get their colours once they are scrolled to", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      await a.attach();
+      await a.configure(`{ diff = { layout = "inline" } }`);
+      const lines = Array.from({ length: 400 }, (_, i) => `return ${i}\n`);
+      const path = a.file("a.lua", lines.join(""));
+      await a.propose(path, lines.map((line, i) => (i % 40 === 9 ? "" : line)).join(""));
+      /** By the row of the line below: the deleted text, and has it more colours than the background? */
+      const drawn = () =>
+        a.nvim.lua<[number, string, boolean][]>(`
+          local namespace = vim.api.nvim_get_namespaces()["claude-code.diff.inline"]
+          local found = {}
+          for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, namespace, 0, -1, { details = true })) do
+            local text, coloured = "", false
+            for _, chunk in ipairs((mark[4].virt_lines or {})[1] or {}) do
+              text = text .. chunk[1]
+              coloured = coloured or type(chunk[2]) == "table"
+            end
+            if text ~= "" then table.insert(found, { mark[2], vim.trim(text), coloured }) end
+          end
+          return found`);
+      const expected = (coloured: (row: number) => boolean, shift = 0) =>
+        Array.from({ length: 10 }, (_, i) => {
+          const row = 9 + 39 * i;
+          return [row + shift, `return ${9 + 40 * i}`, coloured(row)];
+        });
+      const become = (what: string, rows: unknown) =>
+        eventually(what, async () => {
+          expect(await drawn()).toEqual(rows as never);
+          return true;
+        });
+      await become(
+        "colours near the top",
+        expected((row) => row < 100),
+      );
+      await a.nvim.type("G");
+      await become(
+        "colours at the bottom",
+        expected((row) => row < 100 || row > 250),
+      );
+      await a.nvim.lua("vim.api.nvim_buf_set_lines(0, 0, 0, false, { 'one more' })");
+      await become(
+        "all anew",
+        expected((row) => row > 250, 1),
+      );
+    });
+
+    test("inline: an edited line that begins with half a character", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      await a.attach();
+      await a.configure(`{ diff = { layout = "inline" } }`);
+      await a.propose(a.file("main.txt", "one\ntwo\n"), "one\nTWO\n");
+      await a.nvim.lua("vim.api.nvim_buf_set_lines(0, 0, 1, false, { '\\129ne' })");
+      await eventually("the figures", async () => (await a.bar()).includes("+2 −2"));
+      // What is new in the line is that byte, and no more.
+      expect(
+        await a.nvim.lua(`
+          local namespace = vim.api.nvim_get_namespaces()["claude-code.diff.inline"]
+          for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, namespace, 0, -1, { details = true })) do
+            if mark[4].hl_group == "ClaudeCodeDiffText" then return { mark[3], mark[4].end_col } end
+          end`),
+      ).toEqual([0, 1]);
+    });
+
+    test("highlight groups: defaults, the user's own kept, again after a colour scheme", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      const path = a.file("main.txt", OLD);
+      await a.nvim.command("highlight ClaudeCodeDiffKey guifg=#123456");
+      await a.edit(path);
+      await a.attach();
+      await a.propose(path, NEW);
+      const links = () =>
+        a.nvim.lua(`
+          return { vim.api.nvim_get_hl(0, { name = "ClaudeCodeDiffAdd" }).link, vim.api.nvim_get_hl(0, { name = "ClaudeCodeDiffKey" }).fg,
+            vim.wo.winhighlight:find("DiffAdd:ClaudeCodeDiffAdd", 1, true) ~= nil }`);
+      expect(await links()).toEqual(["DiffAdd", 0x123456, true]);
+      await a.nvim.command("colorscheme blue");
+      expect(((await links()) as unknown[])[0]).toBe("DiffAdd");
+    });
+
+    test(":edit! brings the proposal back as it was proposed, in each layout", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      const path = a.file("main.txt", OLD);
+      await a.edit(path);
+      await a.attach();
+      for (const layout of ["vertical", "inline"]) {
+        await a.configure(`{ diff = { layout = "${layout}" } }`);
+        const id = await a.propose(path, NEW);
+        await a.nvim.type("10dd:e!<CR>");
+        await eventually("the figures", async () => (await a.bar()).includes("+1 −2"));
+        if (layout === "vertical") await a.nvim.type("<C-w>h:e!<CR><C-w>l");
+        await a.nvim.type("<CR>");
+        expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
+        await a.cleared();
+      }
+    });
+  });
+}

@@ -1,0 +1,216 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { rebuild } from "../../../src/ide/proposal";
+import { eventually } from "../../support/eventually";
+import { NEOVIMS } from "../../support/neovim";
+import { Attached } from "../attached";
+
+// A machine that is busy with other tests is slow; how long things take is not what is tested.
+setDefaultTimeout(60_000);
+
+const UI = { width: 150, height: 40 };
+const OLD = "one\ntwo\nthree\nfour\nfive\n";
+const NEW = "ONE\ntwo\nthree\nfour\nfive\n";
+const MERGED = "ONE\ntwo\nthree\nfour\nfive and mine\n";
+
+for (const version of NEOVIMS) {
+  describe(version.name, () => {
+    /** A file with unsaved edits of its last line, and a proposal that changes its first. */
+    async function start(
+      options: {
+        old?: string;
+        edit?: string;
+        proposal?: string;
+        env?: Record<string, string>;
+      } = {},
+    ) {
+      const a = await Attached.start({ version, ui: UI, ...(options.env && { env: options.env }) });
+      const path = a.file("main.txt", options.old ?? OLD);
+      const buf = await a.edit(path);
+      await a.nvim.type(options.edit ?? "GA and mine<Esc>gg");
+      await a.attach();
+      const proposal = options.proposal ?? NEW;
+      const id = await a.propose(path, proposal);
+      const said = (text: string) =>
+        eventually(text, async () => (await a.messages()).includes(text));
+      const buffer = () =>
+        a.nvim.lua(
+          "return { table.concat(vim.api.nvim_buf_get_lines(..., 0, -1, false), '\\n') .. '\\n', vim.bo[...].modified }",
+          buf,
+        );
+      /** Accepts; the client writes what it gets. */
+      const accept = async () => {
+        await a.nvim.type("<CR>");
+        const end = await a.outcome(id);
+        const text = end.lines ? rebuild(proposal, end.lines, end.newline) : proposal;
+        writeFileSync(path, text);
+        return text;
+      };
+      return { a, path, buf, id, said, buffer, accept };
+    }
+
+    test("merged and accepted: the file has both, and so has the buffer, saved", async () => {
+      const { a, buf, said, buffer, accept } = await start();
+      await using _ = a;
+      await said("gm or :ClaudeCodeDiffMerge merges them in");
+      await a.nvim.type("gm");
+      await said("your unsaved edits are in the proposal now");
+      expect(await accept()).toBe(MERGED);
+      await eventually("the buffer", async () => {
+        expect(await buffer()).toEqual([MERGED, false]);
+        return true;
+      });
+      // Nothing is lost: undo leads back to what was unsaved.
+      await a.cleared();
+      await a.nvim.command("undo");
+      expect(await buffer()).toEqual([OLD.replace("five", "five and mine"), true]);
+      expect(await a.nvim.lua("return vim.fn.bufnr()")).toBe(buf);
+    });
+
+    test("CRLF, a missing last newline and a BOM stay the proposal's", async () => {
+      const { a, said, accept } = await start({
+        old: "\uFEFFone\r\ntwo\r\nthree\r\nfour\r\nfive",
+        proposal: "\uFEFFONE\ntwo\nthree\nfour\nfive",
+      });
+      await using _ = a;
+      await a.nvim.type("gm");
+      await said("are in the proposal now");
+      expect(await accept()).toBe(`\uFEFF${MERGED.trimEnd()}`);
+    });
+
+    test("merged, but undone or edited on before the accept: the buffer keeps its edits", async () => {
+      for (const keys of ["u", "uGAx<Esc>"]) {
+        const { a, said, buffer, accept } = await start();
+        await using _ = a;
+        await a.nvim.type("gm");
+        await said("are in the proposal now");
+        await a.nvim.type(keys);
+        expect(await accept()).not.toContain("mine");
+        await said("your unsaved edits are kept");
+        expect(await buffer()).toEqual([OLD.replace("five", "five and mine"), true]);
+      }
+      const { a, buf, said, buffer, accept } = await start();
+      await using _ = a;
+      await a.nvim.type("gm");
+      await said("are in the proposal now");
+      await a.nvim.lua("vim.api.nvim_buf_set_lines(..., 1, 2, false, { 'later' })", buf);
+      expect(await accept()).toBe(MERGED);
+      await said("your unsaved edits are kept");
+      expect(await buffer()).toEqual(["one\nlater\nthree\nfour\nfive and mine\n", true]);
+    });
+
+    test("merged, but the hunk with the edits dropped again: the buffer keeps them", async () => {
+      for (const keys of ["gg]cgr", "ggga"]) {
+        const { a, said, buffer, accept } = await start();
+        await using _ = a;
+        await a.nvim.type("gm");
+        await said("are in the proposal now");
+        await a.nvim.type(keys);
+        expect(await accept()).toBe(NEW);
+        await said("your unsaved edits are kept");
+        expect(await buffer()).toEqual([OLD.replace("five", "five and mine"), true]);
+      }
+    });
+
+    test("merged, lines that the edits deleted put back: the buffer keeps the edits", async () => {
+      for (const [keys, kept] of [
+        ["gg]cgr", true],
+        ["3Gofour<Esc>", true],
+        ["ggjofour<Esc>", true],
+        ["gggr", false],
+      ] as const) {
+        const { a, said, buffer, accept } = await start({ edit: "4Gdd" });
+        await using _ = a;
+        await a.nvim.type("gm");
+        await said("are in the proposal now");
+        await a.nvim.type(keys);
+        const accepted = await accept();
+        const edited = OLD.replace("four\n", "");
+        const wanted = kept ? [edited, true] : [accepted, false];
+        await eventually("the buffer", async () => {
+          expect(await buffer()).toEqual(wanted);
+          return true;
+        });
+        if (kept) await said("your unsaved edits are kept");
+      }
+    });
+
+    test("undone and done again counts as merged", async () => {
+      const { a, said, buffer, accept } = await start();
+      await using _ = a;
+      await a.nvim.type("gm");
+      await said("are in the proposal now");
+      await a.nvim.type("u<C-r>Gox<Esc>");
+      expect(await accept()).toBe(`${MERGED}x\n`);
+      await eventually("the buffer", async () => {
+        expect(await buffer()).toEqual([`${MERGED}x\n`, false]);
+        return true;
+      });
+    });
+
+    test("conflicts: marked, not to be accepted while there are some, then resolved", async () => {
+      const { a, said, accept } = await start({ proposal: OLD.replace("five", "FIVE") });
+      await using _ = a;
+      await a.nvim.command("ClaudeCodeDiffMerge");
+      await said("1 conflict with your unsaved edits");
+      const lines = await a.nvim.lua<string[]>(
+        "return vim.api.nvim_buf_get_lines(0, 0, -1, false)",
+      );
+      expect(lines.slice(4)).toEqual([
+        "<<<<<<< your unsaved edits",
+        "five and mine",
+        "||||||| the file on disk",
+        "five",
+        "=======",
+        "FIVE",
+        ">>>>>>> Claude's proposal",
+      ]);
+      await a.nvim.type("<CR>");
+      await said("conflicts are left in the proposal");
+      await a.nvim.type(":w<CR>");
+      await a.nvim.lua("require('claude-code.editor').accept()");
+      expect(a.ended).toEqual([]);
+      await a.nvim.type(":5,10d<CR>0CFIVE and mine<Esc>");
+      expect(await accept()).toBe(OLD.replace("five", "FIVE and mine"));
+    });
+
+    test("without git: told, nothing changes", async () => {
+      const { a, said, accept } = await start({ env: { PATH: "/nonexistent" } });
+      await using _ = a;
+      await a.nvim.type("gm");
+      await said("needs git, which is not on your $PATH");
+      expect(await accept()).toBe(NEW);
+      await said("your unsaved edits are kept");
+    });
+
+    test("nothing to merge is said", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      const path = a.file("main.txt", OLD);
+      await a.edit(path);
+      await a.attach();
+      const id = await a.propose(path, NEW);
+      await a.nvim.type("gm");
+      await eventually("the message", async () =>
+        (await a.messages()).includes("no unsaved edits"),
+      );
+      await a.nvim.type("<CR>");
+      expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
+    });
+
+    test("in the inline layout, hunks dropped after the merge", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      const path = a.file("main.txt", OLD);
+      await a.edit(path);
+      await a.nvim.type("GA and mine<Esc>gg");
+      await a.attach();
+      await a.configure(`{ diff = { layout = "inline" } }`);
+      const id = await a.propose(path, NEW);
+      await a.barShows("without your unsaved edits");
+      await a.nvim.type("gm");
+      await eventually("the bar", async () => (await a.bar()).includes("with your unsaved edits"));
+      await a.nvim.type("gggr<CR>");
+      const end = await a.outcome(id);
+      expect(rebuild(NEW, end.lines ?? [], end.newline)).toBe(MERGED.replace("ONE", "one"));
+    });
+  });
+}

@@ -1,0 +1,169 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { eventually } from "../../support/eventually";
+import { NEOVIMS } from "../../support/neovim";
+import { Attached } from "../attached";
+
+/* What the person and other plugins do to windows and buffers while a diff is open. */
+
+// A machine that is busy with other tests is slow; how long things take is not what is tested.
+setDefaultTimeout(60_000);
+
+const UI = { width: 143, height: 47 };
+const OLD = Array.from({ length: 60 }, (_, i) => `line ${i + 1}\n`).join("");
+const NEW = OLD.replace("line 30\n", "LINE 30\n");
+const LAYOUTS = ["vertical", "horizontal", "tab", "inline"];
+
+for (const version of NEOVIMS) {
+  describe(version.name, () => {
+    /** A Neovim with main.lua open, as `make` arranges it. */
+    async function start(make = "", layout = "vertical"): Promise<[Attached, string]> {
+      const a = await Attached.start({ version, ui: UI });
+      await a.configure(`{ diff = { layout = "${layout}" } }`);
+      const path = a.file("main.lua", OLD);
+      for (const name of ["other.txt", "third.txt"]) a.file(name, OLD);
+      await a.edit(path);
+      if (make) await a.nvim.command(make);
+      await a.attach();
+      return [a, path];
+    }
+
+    async function reject(a: Attached, id: number) {
+      await a.nvim.lua('require("claude-code.editor.diff").reject(...)', id);
+      await a.outcome(id);
+      await a.cleared();
+    }
+
+    const widths = (a: Attached) =>
+      a.nvim.lua(
+        "return vim.tbl_map(vim.api.nvim_win_get_width, vim.api.nvim_tabpage_list_wins(0))",
+      );
+
+    for (const layout of ["vertical", "inline"]) {
+      test.each(["bdelete", "bunload"])(
+        `:%s of the file (${layout}): it is read again, not shown empty`,
+        async (command) => {
+          const [a, path] = await start("filetype on", layout);
+          await using _ = a;
+          const id = await a.propose(path, NEW);
+          await a.nvim.command(`${command} main.lua`);
+          await reject(a, id);
+          expect(
+            await a.nvim.lua(`
+              local text = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\\n") .. "\\n"
+              return { vim.fn.expand("%:p"), vim.bo.filetype, vim.bo.buflisted, text }`),
+          ).toEqual([path, "lua", true, OLD]);
+          await a.nvim.command("silent write");
+          expect(a.read("main.lua")).toBe(OLD);
+        },
+      );
+    }
+
+    test("sessions saved when Neovim ends show the person's windows", async () => {
+      const [a, path] = await start("vsplit other.txt | wincmd p");
+      await using _ = a;
+      await a.nvim.lua(
+        `
+        vim.api.nvim_create_autocmd("VimLeavePre", {
+          callback = function() vim.cmd("mksession! " .. vim.fn.fnameescape(...)) end,
+        })`.replace("...", `"${a.path("session.vim")}"`),
+      );
+      const id = await a.propose(path, NEW);
+      a.nvim.request("nvim_input", [":qa<CR>"]).catch(() => {});
+      expect((await a.outcome(id)).outcome).toBe("rejected");
+      await eventually("the session", () => existsSync(a.path("session.vim")));
+      await eventually("the end", () => a.nvim.process.exitCode === 0);
+      const session = a.read("session.vim");
+      expect(session).toMatch(/edit \S*main.lua/);
+      expect(session).toMatch(/edit \S*other.txt/);
+      expect(session).not.toMatch(/claude-code:|foldmethod=diff|fdm=diff/);
+    });
+
+    test.each(LAYOUTS)("another diff scrolls sideways as before (%s)", async (layout) => {
+      const [a, path] = await start(
+        "edit other.txt | diffthis | vert diffsplit third.txt | tabnew main.lua",
+        layout,
+      );
+      await using _ = a;
+      const before = await a.nvim.lua("return vim.go.scrollopt");
+      expect(before).toContain("hor");
+      await reject(a, await a.propose(path, NEW));
+      expect(await a.nvim.lua("return vim.go.scrollopt")).toBe(before);
+    });
+
+    test.each(["<C-w>v", "<C-w>s", "<C-w>h<C-w>s", ":tab split<CR>"])(
+      "a side that was split with %s goes with its copies, and all sizes come back",
+      async (keys) => {
+        const [a, path] = await start("botright vsplit other.txt | vertical resize 42 | wincmd t");
+        await using _ = a;
+        const before = await a.picture();
+        const id = await a.propose(path, NEW);
+        await a.nvim.type(keys);
+        await reject(a, id);
+        expect(await a.picture()).toEqual(before);
+      },
+    );
+
+    test("a picker's window is left alone: the diff waits until it has gone", async () => {
+      const [a, path] = await start();
+      await using _ = a;
+      await a.nvim.lua(`
+        vim.api.nvim_open_win(vim.api.nvim_create_buf(false, true), true,
+          { relative = "editor", row = 2, col = 2, width = 20, height = 1 })`);
+      await a.nvim.type("i");
+      await eventually("insert mode", async () => (await a.mode()) === "i");
+      const id = await a.propose(path, NEW);
+      await a.nvim.type("oth");
+      expect(await a.nvim.lua("return #vim.api.nvim_list_wins()")).toBe(2);
+      await a.nvim.type("<Esc>:close | edit other.txt<CR>");
+      await a.shown();
+      expect(a.ended).toEqual([]);
+      await reject(a, id);
+      expect(await a.nvim.lua("return vim.fn.expand('%')")).toBe("other.txt");
+    });
+
+    test.each(["tab", "vertical"])("global options go on to count (%s)", async (layout) => {
+      const [a, path] = await start("enew | setlocal buftype=nofile", layout);
+      await using _ = a;
+      await a.nvim.command("set statusline=AAA scrolloff=5");
+      const id = await a.propose(path, NEW);
+      await a.nvim.command("set statusline=BBB scrolloff=3");
+      expect(
+        await a.nvim.lua(`
+          local windows = require("claude-code.editor.diff").current().place.windows
+          return vim.tbl_map(function(win)
+            return { vim.wo[win].statusline, vim.wo[win].scrolloff }
+          end, windows)`),
+      ).toEqual([
+        ["BBB", 3],
+        ["BBB", 3],
+      ]);
+      await reject(a, id);
+    });
+
+    test.each(LAYOUTS.filter((layout) => layout !== "tab"))(
+      ":only in another window leaves that one (%s)",
+      async (layout) => {
+        const [a, path] = await start("botright vsplit other.txt | wincmd p", layout);
+        await using _ = a;
+        const id = await a.propose(path, NEW);
+        await a.nvim.type("<C-w>b:only<CR>");
+        expect((await a.outcome(id)).outcome).toBe("rejected");
+        await a.cleared();
+        expect(await widths(a)).toEqual([UI.width]);
+        expect(await a.nvim.lua("return { vim.fn.expand('%'), vim.v.errmsg }")).toEqual([
+          "other.txt",
+          "",
+        ]);
+      },
+    );
+
+    test("windows come and go without a word, whatever 'shortmess' is", async () => {
+      const [a, path] = await start("set shortmess-=F");
+      await using _ = a;
+      await a.nvim.command("messages clear");
+      await reject(a, await a.propose(path, NEW));
+      expect(await a.messages()).toBe("");
+    });
+  });
+}

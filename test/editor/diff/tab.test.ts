@@ -1,0 +1,88 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { TestClient } from "../../support/client";
+import { eventually } from "../../support/eventually";
+import { NEOVIMS, TestNeovim } from "../../support/neovim";
+import { ECHO, shows, waitForMode } from "../../terminal/workbench";
+
+/* A diff in a tab page of its own, while Claude's terminal is open. */
+setDefaultTimeout(60_000);
+
+/** Per tab page the windows' files and widths; the terminal is "claude". */
+const PAGES = `
+  return vim.tbl_map(function(tab)
+    return vim.tbl_map(function(win)
+      local buf = vim.api.nvim_win_get_buf(win)
+      local name = vim.bo[buf].buftype == "terminal" and "claude"
+        or vim.fn.fnamemodify(vim.api.nvim_buf_get_name(buf), ":t")
+      return name .. " " .. vim.api.nvim_win_get_width(win)
+    end, vim.api.nvim_tabpage_list_wins(tab))
+  end, vim.api.nvim_list_tabpages())`;
+
+const HERE = `
+  local buf = vim.api.nvim_get_current_buf()
+  return { tab = vim.fn.tabpagenr(), terminal = vim.bo[buf].buftype == "terminal" }`;
+
+const reasons: [name: string, options: string, prepare: string[]][] = [
+  ["layout is tab", `layout = "tab"`, []],
+  ["another diff is open", `layout = "vertical"`, ["vert diffsplit b.txt"]],
+];
+
+/** What the person does until the diff has been answered. */
+const ways: [name: string, keys: string[]][] = [
+  ["accepts in the proposal", ["ClaudeCodeDiffAccept"]],
+  ["goes to the terminal and accepts there", ["ClaudeCodeFocus", "ClaudeCodeDiffAccept"]],
+  [
+    "hides the terminal, shows it again, and rejects there",
+    ["ClaudeCode", "ClaudeCode", "ClaudeCodeDiffDeny"],
+  ],
+];
+
+describe.each(NEOVIMS)("a tab page of the diff's own in $name", (version) => {
+  describe.each(reasons)("as %s", (_, options, prepare) => {
+    test.each(ways)("the terminal is there, too; the person %s", async (_, commands) => {
+      await using neovim = await TestNeovim.start({
+        version,
+        ui: { width: 160, height: 40 },
+        setup: `{ terminal = { command = ${ECHO} }, diff = { ${options} } }`,
+      });
+      const path = join(neovim.cwd, "a.txt");
+      writeFileSync(path, "one\n");
+      writeFileSync(join(neovim.cwd, "b.txt"), "two\n");
+      using client = await TestClient.open(await neovim.lock(), "claude-code");
+      await neovim.command("edit a.txt");
+      for (const command of prepare) await neovim.command(command);
+      await neovim.command("ClaudeCode");
+      await shows(neovim, "up");
+      await waitForMode(neovim, "t");
+      const pages = () => neovim.lua<string[][]>(PAGES);
+      const before = await pages();
+
+      const answer = client.texts("openDiff", {
+        ...{ old_file_path: path, new_file_path: path, tab_name: "t" },
+        new_file_contents: "ONE\n",
+      });
+      await eventually("the diff", async () =>
+        expect(await pages()).toEqual([
+          ...before,
+          [expect.stringMatching(/ 51$/), expect.stringMatching(/ 50$/), "claude 57"],
+        ]),
+      );
+      expect(await neovim.lua(HERE)).toEqual({ tab: 2, terminal: false });
+      for (const command of commands) {
+        expect((await neovim.lua<{ tab: number }>(HERE)).tab).toBe(2);
+        await neovim.command(command);
+      }
+      await answer;
+      await eventually("one tab page", async () => {
+        const now = await pages();
+        // The sizes of windows beside a terminal that was hidden meanwhile are Neovim's choice.
+        if (commands.length < 3) expect(now).toEqual(before);
+        else expect(now.map((names) => names.length)).toEqual([before[0]?.length ?? 0]);
+      });
+      await waitForMode(neovim, "t");
+      expect(await neovim.lua(HERE)).toEqual({ tab: 1, terminal: true });
+    });
+  });
+});

@@ -1,0 +1,193 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { eventually } from "../../support/eventually";
+import { NEOVIMS, type NeovimOptions } from "../../support/neovim";
+import { Attached } from "../attached";
+
+// A machine that is busy with other tests is slow; how long things take is not what is tested.
+setDefaultTimeout(60_000);
+
+const UI = { width: 160, height: 40 };
+const OLD = Array.from({ length: 60 }, (_, i) => `line ${i + 1}\n`).join("");
+const NEW = OLD.replace("line 10\n", "LINE 10\n");
+/** `diff.quiet_ms`: much longer than any pause of the fingers below, be the machine ever so busy. */
+const QUIET_MS = 1_500;
+const A_KEY_MS = 60;
+
+/** Keys as a person's fingers make them, one after the other. */
+function keysOf(text: string): string[] {
+  return text.match(/<[^>\s]+>|./gs) ?? [];
+}
+
+/** Somebody who types, and what becomes of it. */
+class Person {
+  constructor(readonly a: Attached) {}
+
+  async type(text: string, every = A_KEY_MS): Promise<void> {
+    for (const key of keysOf(text)) {
+      await this.a.nvim.type(key);
+      await Bun.sleep(every);
+    }
+  }
+
+  /** The lines of the proposal, which must not change by accident. */
+  proposal(): Promise<string> {
+    return this.a.nvim.lua(`
+      local session = require("claude-code.editor.diff").current()
+      return table.concat(vim.api.nvim_buf_get_lines(session.new_buf, 0, -1, false), "\\n") .. "\\n"`);
+  }
+
+  /** Is the cursor in the proposal? */
+  inside(): Promise<boolean> {
+    return this.a.nvim.lua(`
+      local session = require("claude-code.editor.diff").current()
+      return session ~= nil and vim.api.nvim_get_current_buf() == session.new_buf`);
+  }
+
+  /** Whatever the terminal has drawn. */
+  terminal(): Promise<string> {
+    return this.a.nvim.lua(`
+      for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+        if vim.bo[buf].buftype == "terminal" then
+          return table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), "\\n")
+        end
+      end`);
+  }
+
+  /** Nothing was decided, the proposal is as proposed; it is looked at, and accepted. */
+  async decidesNow(id: number): Promise<void> {
+    await eventually("the cursor in the diff", () => this.inside());
+    await this.a.hearsKeys();
+    expect(this.a.ended).toEqual([]);
+    expect(await this.proposal()).toBe(NEW);
+    expect(await this.a.mode()).toBe("n");
+    await this.a.nvim.type("<CR>");
+    expect(await this.a.outcome(id)).toEqual({ id, outcome: "accepted" });
+  }
+}
+
+for (const version of NEOVIMS) {
+  describe(`${version.name}: keys typed for something else decide nothing`, () => {
+    const start = async (options: Partial<NeovimOptions> = {}) => {
+      const a = await Attached.start({ version, ui: UI, patient: true, ...options });
+      await a.configure(`{ diff = { quiet_ms = ${QUIET_MS} } }`);
+      await a.attach();
+      return a;
+    };
+
+    test("insert mode is left, and the file written", async () => {
+      await using a = await start();
+      const me = new Person(a);
+      await a.edit(a.file("b.txt", "mine\n"));
+      await me.type("Ahello");
+      const id = await a.propose(a.file("a.txt", OLD), NEW);
+      await me.type(" you<Esc>:w<CR>", 120);
+      expect(await a.mode()).toBe("n");
+      expect(a.read("b.txt")).toBe("minehello you\n");
+      await me.decidesNow(id);
+    });
+
+    test("moving down in normal mode", async () => {
+      await using a = await start();
+      const me = new Person(a);
+      await a.edit(a.file("a.txt", OLD));
+      await me.type("<CR><CR><CR>", 80);
+      const id = await a.propose(a.path("a.txt"), NEW);
+      await me.type("<CR><CR><CR>qq<CR>", 80);
+      await me.decidesNow(id);
+      await a.cleared();
+      expect(await a.nvim.lua("return vim.api.nvim_win_get_cursor(0)[1]")).toBe(8);
+    });
+
+    for (const [where, command] of [
+      ["beside a file", "vsplit | terminal cat"],
+      ["alone", "terminal cat"],
+    ] as const) {
+      test(`a prompt in a terminal ${where}: it is written to its end`, async () => {
+        await using a = await start();
+        const me = new Person(a);
+        await a.edit(a.file("a.txt", OLD));
+        await a.nvim.command(command);
+        await me.type("ithe newer ");
+        const id = await a.propose(a.path("a.txt"), NEW);
+        await me.type("lib, open :wq qed<CR>");
+        expect(await a.mode()).toBe("t");
+        await eventually("the whole prompt", async () =>
+          (await me.terminal()).includes("the newer lib, open :wq qed"),
+        );
+        await me.decidesNow(id);
+        await eventually("terminal mode again", async () => (await a.mode()) === "t");
+      });
+    }
+
+    test("the second of two, by the second of two keys", async () => {
+      await using a = await start();
+      const me = new Person(a);
+      const first = await a.propose(a.file("a.txt", OLD), NEW);
+      const second = await a.propose(a.file("b.txt", OLD), NEW, { client: 2 });
+      await a.hearsKeys();
+      await me.type("<CR><CR>", 120);
+      expect(await a.outcome(first)).toEqual({ id: first, outcome: "accepted" });
+      expect(await me.inside()).toBe(true);
+      await me.type("<CR>q<CR>", 120);
+      expect(a.ended).toHaveLength(1);
+      await a.hearsKeys();
+      await a.nvim.type("q");
+      expect(await a.outcome(second)).toEqual({ id: second, outcome: "rejected" });
+    });
+
+    test("typed blindly into a diff that has just appeared", async () => {
+      await using a = await start();
+      const me = new Person(a);
+      await a.edit(a.file("a.txt", OLD));
+      const id = await a.propose(a.path("a.txt"), NEW);
+      expect(await me.inside()).toBe(true);
+      await me.type("or quit:wq<CR>ZZZQ:q!<CR><C-w>cdd<C-^>ga<C-o>x");
+      expect(await a.mode()).toBe("n");
+      expect(await me.inside()).toBe(true);
+      const told = (await a.messages()).match(/only just appeared/g);
+      expect(told).toHaveLength(1);
+      await me.decidesNow(id);
+    });
+
+    test("a mapping that writes", async () => {
+      await using a = await start();
+      const me = new Person(a);
+      await a.nvim.command("nnoremap <F2> :w<CR>");
+      await a.nvim.command("nnoremap <F3> :wq<CR>");
+      await a.nvim.command("nnoremap <F4> :w copy.txt<CR>");
+      const id = await a.propose(a.file("a.txt", OLD), NEW);
+      await me.type("<F2><F3><F4>");
+      expect(await me.inside()).toBe(true);
+      expect(await a.messages()).toContain("nothing was written or decided");
+      expect(existsSync(a.path("copy.txt"))).toBe(false);
+      await a.hearsKeys();
+      expect(a.ended).toEqual([]);
+      await a.nvim.type("<F3>");
+      expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
+    });
+
+    test("commands and functions decide at once all the same; so do keys with quiet_ms = 0", async () => {
+      await using a = await start();
+      const path = a.file("a.txt", OLD);
+      const ids = [];
+      for (let i = 0; i < 4; i++) ids.push(await a.propose(path, NEW));
+      await a.nvim.command("ClaudeCodeDiffAccept");
+      await a.nvim.lua('require("claude-code.editor").reject()');
+      await a.nvim.command("ClaudeCodeDiffHunkDrop");
+      expect(await new Person(a).proposal()).toBe(OLD);
+      await a.nvim.command("normal! u");
+      await a.configure("{ diff = { quiet_ms = 0 } }");
+      await a.nvim.type("<CR>");
+      await a.outcome(ids[2] as number);
+      await a.nvim.type("q");
+      await a.outcome(ids[3] as number);
+      expect(a.ended.map((end) => end.outcome)).toEqual([
+        "accepted",
+        "rejected",
+        "accepted",
+        "rejected",
+      ]);
+    });
+  });
+}

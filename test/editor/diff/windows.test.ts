@@ -1,0 +1,417 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { eventually } from "../../support/eventually";
+import { NEOVIMS } from "../../support/neovim";
+import { Attached } from "../attached";
+
+// A machine that is busy with other tests is slow; how long things take is not what is tested.
+setDefaultTimeout(60_000);
+
+const OLD = Array.from({ length: 200 }, (_, i) => `line ${i + 1}\n`).join("");
+const NEW = OLD.replace("line 100\n", "LINE 100\n");
+const UI = { width: 143, height: 47 };
+
+/** Windows as a person may have them; each leaves the current window as the diff finds it. */
+const LAYOUTS: { name: string; make: string; focus?: boolean }[] = [
+  { name: "one window, cursor and scroll in the middle", make: `vim.cmd("normal! 150Gzt3l")` },
+  {
+    name: "four windows of odd sizes, 'equalalways' on",
+    make: `vim.o.equalalways = true
+      vim.cmd("split other.txt | vsplit third.txt | wincmd j | 17split | wincmd t")
+      vim.cmd("vertical resize 31 | resize 9")
+      vim.cmd("normal! G")`,
+  },
+  {
+    name: "two windows on the file",
+    make: `vim.cmd("split") vim.cmd("normal! 77Gzb") vim.cmd("wincmd w") vim.cmd("normal! 7G")`,
+  },
+  {
+    name: "the file is shown in another window",
+    make: `vim.cmd("vnew") vim.api.nvim_buf_set_lines(0, 0, -1, false, {"unnamed"})`,
+  },
+  { name: "the file is in no window", make: `vim.cmd("edit other.txt")` },
+  { name: "a second tab page", make: `vim.cmd("tabnew third.txt") vim.cmd("split")` },
+  { name: "'nohidden' and unsaved edits", make: `vim.o.hidden = false vim.cmd("normal! 5Gdd60G")` },
+  { name: "'bufhidden' is wipe", make: `vim.bo.bufhidden = "wipe"` },
+  {
+    name: "an odd option and manual folds",
+    make: `vim.wo.foldmethod = "manual" vim.cmd("10,20fold | 30,35fold") vim.wo.number = true vim.wo[0][0].wrap = false vim.wo.winbar = "mine" vim.cmd("normal! 32G")`,
+  },
+  {
+    name: "scrolled sideways and a jump list",
+    make: `vim.wo.wrap = false vim.cmd("normal! 10Gyy40GP99G12G") vim.cmd("edit other.txt | buffer main.txt")`,
+  },
+  {
+    name: "a quickfix list",
+    make: `vim.fn.setqflist({{ filename = "other.txt", lnum = 1, text = "x" }}) vim.cmd("copen 5")`,
+  },
+  { name: "only a terminal", make: `vim.cmd("enew | terminal cat") vim.cmd("bwipeout! main.txt")` },
+  {
+    name: "a terminal beside the file",
+    make: `vim.cmd("vsplit | terminal cat") vim.cmd("vertical resize 50")`,
+  },
+  {
+    name: "only a file tree",
+    make: `vim.cmd("enew") vim.bo.buftype = "nofile" vim.bo.filetype = "tree" vim.wo.winfixwidth = true`,
+  },
+  {
+    name: "a float in front",
+    make: `vim.api.nvim_open_win(vim.api.nvim_create_buf(false, true), true, { relative = "editor", row = 2, col = 2, width = 20, height = 3 })`,
+  },
+  { name: "a window pinned to its buffer", make: `vim.wo.winfixbuf = true` },
+  {
+    name: "another plugin's diff",
+    make: `vim.cmd("edit other.txt | diffthis | vert diffsplit third.txt | wincmd b")`,
+  },
+  {
+    name: "a preview and a help window",
+    make: `vim.cmd("pedit other.txt | help") vim.cmd("wincmd p")`,
+  },
+  {
+    name: "folds by expression and diff options of one's own",
+    make: `vim.wo.foldmethod = "indent" vim.opt.diffopt:append("algorithm:histogram")`,
+  },
+];
+
+for (const version of NEOVIMS) {
+  describe(version.name, () => {
+    for (const layout of LAYOUTS) {
+      for (const key of ["<CR>", "q", "remote"]) {
+        test(`${layout.name}: all comes back (${key})`, async () => {
+          await using a = await Attached.start({ version, ui: UI });
+          const path = a.file("main.txt", OLD);
+          a.file("other.txt", OLD);
+          a.file("third.txt", OLD);
+          await a.edit(path);
+          await a.nvim.lua(layout.make);
+          await a.attach();
+          await a.nvim.command("redraw");
+          const before = await a.picture();
+          const id = await a.propose(path, NEW);
+          const during = await a.picture();
+          expect(during.layout).not.toEqual(before.layout);
+          if (key === "remote") await a.call("diff_close", { ids: [id] });
+          else {
+            await a.nvim.type(key);
+            await a.outcome(id);
+          }
+          await a.cleared();
+          expect(await a.picture()).toEqual(before);
+          expect(await a.nvim.lua("return vim.v.errmsg")).toBe("");
+        });
+      }
+    }
+
+    test("both sides stand at the first change, with the old text left and the new right", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      const path = a.file("main.txt", OLD);
+      await a.edit(path);
+      await a.attach();
+      await a.propose(path, NEW);
+      const sides = await a.nvim.lua<[string, number, boolean][]>(`
+        return vim.tbl_map(function(win)
+          return { vim.api.nvim_win_get_position(win)[2] == 0 and "left" or "right",
+            vim.api.nvim_win_get_cursor(win)[1], vim.wo[win].diff,
+            vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(win), 99, 100, false)[1] }
+        end, vim.api.nvim_tabpage_list_wins(0))`);
+      expect(sides as unknown).toEqual([
+        ["left", 100, true, "line 100"],
+        ["right", 100, true, "LINE 100"],
+      ]);
+      expect(await a.nvim.lua("return vim.api.nvim_win_get_position(0)[2] > 0")).toBe(true);
+    });
+
+    test("the file of the old side was closed meanwhile: no error, no scratch buffer", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      const path = a.file("main.txt", OLD);
+      const buf = await a.edit(path);
+      await a.attach();
+      const id = await a.propose(path, NEW);
+      await a.nvim.lua("vim.api.nvim_buf_delete(..., { force = true })", buf);
+      await a.nvim.type("q");
+      expect((await a.outcome(id)).outcome).toBe("rejected");
+      await a.cleared();
+    });
+
+    test("the proposal is wiped out after a diff whose old side was closed: no error", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      const path = a.file("main.txt", OLD);
+      await a.edit(path);
+      await a.attach();
+      for (const keys of ["<C-w>h:q<CR>", ":bwipeout!<CR>"]) {
+        const id = await a.propose(path, NEW);
+        await a.nvim.type(keys);
+        expect((await a.outcome(id)).outcome).toBe("rejected");
+        await a.cleared();
+      }
+      expect(await a.nvim.lua("return vim.v.errmsg")).toBe("");
+    });
+
+    test("others hear of each buffer that goes, to forget what they kept of it", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      const path = a.file("main.txt", OLD);
+      await a.edit(path);
+      await a.attach();
+      await a.nvim.lua(`
+        WIPED = {}
+        vim.api.nvim_create_autocmd("BufWipeout", {
+          callback = function(args) table.insert(WIPED, args.buf) end,
+        })`);
+      const id = await a.propose(path, NEW);
+      const ours = await a.nvim.lua<number[]>(`
+        return vim.tbl_filter(function(buf)
+          return vim.startswith(vim.api.nvim_buf_get_name(buf), "claude-code://")
+        end, vim.api.nvim_list_bufs())`);
+      expect(ours).toHaveLength(2);
+      await a.nvim.type("q");
+      await a.outcome(id);
+      await a.cleared();
+      expect(await a.nvim.lua("table.sort(WIPED) return WIPED")).toEqual(ours);
+    });
+
+    test("the person went to another tab page: the focus stays there", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      const path = a.file("main.txt", OLD);
+      await a.edit(path);
+      await a.attach();
+      const before = await a.picture();
+      const id = await a.propose(path, NEW);
+      await a.nvim.command("tabnew");
+      const tab = await a.nvim.lua("return vim.api.nvim_get_current_tabpage()");
+      await a.call("diff_close", { ids: [id] });
+      await a.cleared();
+      expect(await a.nvim.lua("return vim.api.nvim_get_current_tabpage()")).toBe(tab);
+      await a.nvim.command("tabclose");
+      const after = await a.picture();
+      expect(after.layout).toEqual(before.layout);
+      expect(after.windows).toEqual(before.windows);
+    });
+
+    test("terminal mode: left for the diff, and taken up again", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      const path = a.file("main.txt", OLD);
+      await a.edit(path);
+      await a.nvim.command("vsplit | terminal cat");
+      await a.attach();
+      await a.nvim.type("i");
+      await eventually("terminal mode", async () => (await a.mode()) === "t");
+      const terminal = await a.nvim.lua("return vim.api.nvim_get_current_win()");
+      const id = await a.propose(path, NEW);
+      await eventually("normal mode", async () => (await a.mode()) === "n");
+      await a.nvim.type("<CR>");
+      expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
+      await a.cleared();
+      expect(await a.nvim.lua("return vim.api.nvim_get_current_win()")).toBe(terminal);
+      await eventually("terminal mode", async () => (await a.mode()) === "t");
+    });
+
+    test("insert mode: a diff of that very file waits, and shows afterwards", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      const path = a.file("main.txt", OLD);
+      await a.edit(path);
+      await a.attach();
+      await a.nvim.type("ihello");
+      const id = await a.propose(path, NEW);
+      await a.nvim.type(" you");
+      expect(await a.mode()).toBe("i");
+      expect(await a.nvim.lua("return #vim.api.nvim_tabpage_list_wins(0)")).toBe(1);
+      await a.nvim.type("<Esc>");
+      await a.shown();
+      await a.nvim.type("q");
+      await a.outcome(id);
+      await a.cleared();
+      expect(await a.nvim.lua("return vim.api.nvim_get_current_line()")).toBe("hello youline 1");
+    });
+
+    test("insert mode in another window: the diff shows, the typing goes on", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      const path = a.file("main.txt", OLD);
+      await a.edit(path);
+      await a.nvim.command("new notes.txt");
+      await a.attach();
+      await a.nvim.type("ihello");
+      const id = await a.propose(path, NEW);
+      await a.shown();
+      await a.nvim.type(" you");
+      expect(await a.nvim.lua("return vim.api.nvim_get_current_line()")).toBe("hello you");
+      expect(await a.mode()).toBe("i");
+      await a.call("diff_close", { ids: [id] });
+      await a.cleared();
+      await a.nvim.type("!<Esc>");
+      expect(await a.nvim.lua("return vim.api.nvim_get_current_line()")).toBe("hello you!");
+    });
+
+    test("visual mode, a pending operator, a command line and its window: nothing moves", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      const path = a.file("main.txt", OLD);
+      await a.edit(path);
+      await a.attach();
+      for (const [keys, mode, leave] of [
+        ["vj", "v", "<Esc>"],
+        ["d", "no", "<Esc>"],
+        [":echo", "c", "<Esc>"],
+        ["q:", "n", ":q<CR>"],
+      ] as const) {
+        await a.nvim.type(keys);
+        const before = await a.picture();
+        expect(before.mode).toBe(mode);
+        const id = await a.propose(path, NEW);
+        await Bun.sleep(300);
+        const during = await a.picture();
+        expect(during.layout).toEqual(before.layout);
+        expect(during.mode).toEqual(mode);
+        await a.nvim.type(leave);
+        await a.shown();
+        await a.nvim.type("q");
+        expect((await a.outcome(id)).outcome).toBe("rejected");
+        await a.cleared();
+      }
+    });
+
+    test("closed by the executable while the person edits the proposal: insert mode ends first", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      const path = a.file("main.txt", OLD);
+      await a.edit(path);
+      await a.nvim.type("10G2l");
+      await a.attach();
+      const before = await a.picture();
+      const id = await a.propose(path, NEW);
+      await a.nvim.type("ccmine");
+      await a.call("diff_close", { ids: [id] });
+      await a.cleared();
+      await eventually("normal mode", async () => (await a.mode()) === "n");
+      expect(await a.picture()).toEqual(before);
+    });
+
+    test("closed by the executable under a command line: the command reaches no other buffer", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      const path = a.file("main.txt", OLD);
+      const buf = await a.edit(path);
+      await a.attach();
+      const id = await a.propose(path, NEW);
+      await a.nvim.type(":%d");
+      await a.call("diff_close", { ids: [id] });
+      await a.nvim.type("<CR>");
+      await a.cleared();
+      expect(await a.nvim.lua("return vim.api.nvim_buf_line_count(...)", buf)).toBe(200);
+    });
+
+    test("the executable dies: the diff closes", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      const path = a.file("main.txt", OLD);
+      await a.edit(path);
+      const before = await a.picture();
+      const { createConnection } = await import("node:net");
+      const socket = createConnection(await a.nvim.lua<string>("return vim.v.servername"));
+      await new Promise((resolve) => socket.once("connect", resolve));
+      const channel = await eventually("the second channel", () =>
+        a.nvim.lua<number>(`
+          for _, chan in ipairs(vim.api.nvim_list_chans()) do
+            if chan.stream == "socket" then return chan.id end
+          end
+          return false`),
+      );
+      await a.call("attach", { channel, contract: 1 });
+      await a.propose(path, NEW);
+      await a.shown();
+      socket.destroy();
+      await a.cleared();
+      expect((await a.picture()).layout).toEqual(before.layout);
+    });
+
+    test("no room at all: an error, and the windows as they were", async () => {
+      await using a = await Attached.start({ version, ui: { width: 20, height: 12 } });
+      const path = a.file("main.txt", OLD);
+      await a.nvim.command("terminal cat");
+      await a.nvim.command("set winheight=9 winminheight=9");
+      await a.attach();
+      const before = await a.picture();
+      const params = { id: 1, client: 1, old_path: path, new_path: path, contents: NEW };
+      expect((await a.answer("diff_open", params)).error).toContain("E36");
+      expect(await a.picture()).toEqual(before);
+      await a.nvim.command("set winminheight=1 winheight=1");
+      const id = await a.propose(path, NEW);
+      await a.nvim.type("q");
+      expect((await a.outcome(id)).outcome).toBe("rejected");
+    });
+
+    test("no room for one that had to wait: it and those behind it are answered", async () => {
+      await using a = await Attached.start({ version, ui: { width: 60, height: 12 } });
+      const paths = ["a.txt", "b.txt"].map((name) => a.file(name, OLD));
+      await a.nvim.command("terminal cat");
+      await a.nvim.command("set winheight=9 winminheight=9");
+      await a.attach();
+      await a.nvim.type(":echo");
+      const ids = [];
+      for (const path of paths) ids.push(await a.propose(path, NEW));
+      await a.nvim.type("<Esc>");
+      for (const id of ids) expect((await a.outcome(id)).outcome).toBe("rejected");
+      await eventually("the reason", async () =>
+        (await a.messages()).includes("the change of b.txt was"),
+      );
+      await a.cleared();
+    });
+
+    for (const autoread of ["autoread", "noautoread"]) {
+      test(`written before its window is back, '${autoread}': read afresh, nothing is asked`, async () => {
+        for (const unsaved of [false, true]) {
+          await using a = await Attached.start({ version, ui: UI });
+          const path = a.file("main.txt", "old\n");
+          await a.edit(path);
+          await a.nvim.command(`set ${autoread}`);
+          await a.attach();
+          if (unsaved) await a.nvim.lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, { "mine" })');
+          const id = await a.propose(path, "new\r\n");
+          // While somebody types in it, the diff stays on screen for a moment after its end.
+          await a.nvim.type("ggA!");
+          await a.nvim.lua(
+            `require("claude-code.editor").accept()
+            local file = io.open(..., "wb")
+            file:write("new!\\r\\n")
+            file:close()`,
+            path,
+          );
+          await a.outcome(id);
+          await a.cleared();
+          const text = () => a.nvim.lua<string>("return vim.api.nvim_get_current_line()");
+          await eventually("the text", async () => (await text()) === (unsaved ? "mine" : "new!"));
+          expect(await a.mode()).toBe("n");
+        }
+      });
+    }
+
+    test("three diffs wait in a row, counted in the winbar, each answered once", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      const paths = ["a.txt", "b.txt", "c.txt"].map((name) => a.file(name, OLD));
+      await a.edit(paths[0] as string);
+      await a.attach();
+      const before = await a.picture();
+      const ids = [];
+      for (const path of paths) ids.push(await a.propose(path, NEW));
+      await a.barShows("[1/3] a.txt");
+      await a.nvim.type("<CR>");
+      await a.outcome(ids[0] as number);
+      await a.barShows("[2/3] b.txt");
+      await a.nvim.type("q");
+      await a.outcome(ids[1] as number);
+      await a.barShows("[3/3] c.txt");
+      await a.nvim.type(":w<CR>");
+      await a.outcome(ids[2] as number);
+      await a.cleared();
+      expect(a.ended.map((end) => end.outcome)).toEqual(["accepted", "rejected", "accepted"]);
+      expect(await a.picture()).toEqual(before);
+    });
+
+    test("all of a queue closed at once: none flashes up", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      const paths = ["a.txt", "b.txt", "c.txt"].map((name) => a.file(name, OLD));
+      await a.attach();
+      const ids = [];
+      for (const path of paths) ids.push(await a.propose(path, NEW));
+      await a.nvim.lua(`_G.opened = 0
+        vim.api.nvim_create_autocmd("User", { pattern = "ClaudeCodeDiffOpened", callback = function() opened = opened + 1 end })`);
+      expect(await a.call("diff_close", { ids })).toBe(3);
+      await a.cleared();
+      expect(await a.nvim.lua("return opened")).toBe(0);
+    });
+  });
+}

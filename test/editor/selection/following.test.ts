@@ -1,0 +1,419 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { TestClient } from "../../support/client";
+import { eventually } from "../../support/eventually";
+import { onEachNeovim, type Session } from "../../support/session";
+
+/*
+ * Whose selection is Claude's, when it is told, and to whom: frames as clients of a real Neovim with
+ * a screen receive them. A short debounce keeps the tests fast; its length has a test of its own.
+ */
+const TEXT = "one two three\nfour five\nsix\n";
+
+interface SelectionChanged {
+  text: string;
+  filePath: string;
+  fileUrl: string;
+  selection: {
+    start: { line: number; character: number };
+    end: { line: number; character: number };
+    isEmpty: boolean;
+  };
+}
+
+const OPTIONS = {
+  setup: "{ selection = { debounce_ms = 20 } }",
+  ui: { width: 100, height: 30 },
+  client: "claude-code",
+};
+
+onEachNeovim((session) => {
+  const file = () => session.path("main.txt");
+  const frames = (client = session.client) =>
+    client.notifications<SelectionChanged>("selection_changed");
+  const last = () => frames().at(-1);
+
+  /** Waits until the last frame tells of this text, selected in the file. */
+  const expectTold = (text: string, path = file()) =>
+    eventually(`"${text}" told`, () => {
+      expect(last()).toMatchObject({ text, filePath: path });
+    });
+
+  /** Lets every frame that is under way arrive: a selection is told before a later state. */
+  async function settled(): Promise<SelectionChanged | undefined> {
+    await Bun.sleep(70);
+    await session.client.request("ping");
+    return last();
+  }
+
+  beforeEach(async () => {
+    await session.reset();
+    session.write("main.txt", TEXT);
+    await session.neovim.command(`edit! ${file()}`);
+    await session.neovim.type("gg0");
+    await expectTold("");
+  });
+
+  describe("a selection is told", () => {
+    test("with the file, its URL and 0-based ends, after the debounce time", async () => {
+      const path = session.write("dir with ü/50% #1.txt", TEXT);
+      await session.edit(path);
+      await session.neovim.type("gg0wve");
+      await expectTold("two", path);
+      expect(last()).toEqual({
+        text: "two",
+        filePath: path,
+        fileUrl: `file://${encodeURI(path).replaceAll("#", "%23")}`,
+        selection: {
+          start: { line: 0, character: 4 },
+          end: { line: 0, character: 7 },
+          isEmpty: false,
+        },
+      });
+    });
+
+    test("as the cursor when nothing is selected", async () => {
+      await session.neovim.type("jw");
+      await eventually("the cursor", () => last()?.selection.start.line === 1);
+      const at = { line: 1, character: 5 };
+      expect(last()).toMatchObject({ text: "", selection: { start: at, end: at, isEmpty: true } });
+    });
+
+    test("also when the cursor has just been moved before going to a terminal", async () => {
+      await session.neovim.command("belowright split | terminal");
+      await session.neovim.command("wincmd k");
+      await settled();
+      await session.neovim.type("jl<C-w>j");
+      await eventually("the cursor", () => last()?.selection.start.line === 1);
+      expect((await settled())?.selection.start).toEqual({ line: 1, character: 1 });
+    });
+
+    test("while typing", async () => {
+      await session.neovim.type("Gonew");
+      await eventually("the cursor", () => last()?.selection.start.character === 3);
+      await session.neovim.type("<Esc>u");
+    });
+
+    test("once, however often the cursor comes back to it", async () => {
+      await session.neovim.type("wve");
+      await expectTold("two");
+      const count = frames().length;
+      // In one go, so that it is back within the debounce time.
+      await session.neovim.type("hloo");
+      await settled();
+      expect(frames()).toHaveLength(count);
+    });
+
+    test("not for every step of a movement", async () => {
+      const count = frames().length;
+      await session.neovim.type("llllllllllll");
+      await eventually("the cursor", () => last()?.selection.start.character === 12);
+      expect(frames().length - count).toBeLessThanOrEqual(2);
+    });
+
+    test("cut at the limit between two characters, with its whole extent", async () => {
+      const line = "🦊".repeat(30_000);
+      const path = session.write("long.txt", `${line}\n${line}\n`);
+      await session.edit(path);
+      await session.neovim.type("ggVG");
+      await eventually("the long selection", () => (last()?.text.length ?? 0) > 0);
+      expect(last()?.text).toBe("🦊".repeat(25_000));
+      expect(last()?.selection.end).toEqual({ line: 1, character: 60_000 });
+    });
+  });
+
+  describe("a visual selection stays Claude's", () => {
+    /** How a person leaves visual mode, all within the debounce time. */
+    const LEAVING: Record<string, string> = {
+      "with <Esc>": "<Esc>",
+      "by yanking": "y",
+      "by a command line that is cancelled": ":<Esc>",
+      "by a command": ":<C-u>let g:done = 1<CR>",
+      "by writing": "<Esc>:silent write<CR>",
+      "by moving into a terminal": "<C-w>j",
+      "by a mapping that enters a terminal": "<Cmd>lua vim.api.nvim_set_current_win(TERMINAL)<CR>",
+      "by opening a terminal": "<Cmd>botright split | terminal<CR>",
+      "by opening a scratch window": "<Cmd>botright new | setlocal buftype=nofile<CR>",
+      "by a help window": ":<C-u>help<CR>",
+      "by a quickfix list": ":<C-u>copen<CR>",
+    };
+
+    test.each(Object.entries(LEAVING))("when it is left %s", async (_name, keys) => {
+      await session.neovim.command("belowright split | terminal");
+      await session.neovim.lua("TERMINAL = vim.api.nvim_get_current_win()");
+      await session.neovim.command("wincmd k");
+      await session.neovim.type(`gg0wve${keys}`);
+      await expectTold("two");
+      expect((await settled())?.text).toBe("two");
+    });
+
+    test("also when it is left through other file windows", async () => {
+      const other = session.write("other.txt", TEXT);
+      await session.neovim.command(`belowright split ${other}`);
+      await session.neovim.command("belowright split | terminal");
+      await session.neovim.command("2wincmd k");
+      await session.neovim.type("gg0wve<C-w>j<C-w>j");
+      await expectTold("two");
+      expect((await settled())?.text).toBe("two");
+    });
+
+    test("while a search is typed that shows its match elsewhere", async () => {
+      await session.neovim.type("wve<Esc>");
+      await expectTold("two");
+      await session.neovim.type("/six");
+      expect((await settled())?.text).toBe("two");
+      expect(await session.client.json("getLatestSelection")).toMatchObject({ text: "two" });
+      await session.neovim.type("<CR>");
+      await eventually("the match", () => last()?.selection.start.line === 2);
+    });
+
+    test("until the cursor moves", async () => {
+      await session.neovim.type("wve<Esc>");
+      await expectTold("two");
+      await session.neovim.type("l");
+      await expectTold("");
+    });
+
+    test("until another file is entered", async () => {
+      await session.neovim.type("wve<Esc>");
+      await expectTold("two");
+      const other = session.write("other.txt", TEXT);
+      await session.edit(other);
+      await expectTold("", other);
+    });
+
+    test("until its lines change", async () => {
+      await session.neovim.type("wve<Esc>");
+      await expectTold("two");
+      await session.neovim.type(`:call setline(1, "one 2 three")<CR>`);
+      await expectTold("");
+    });
+
+    test("but not what an operator has taken away", async () => {
+      await session.neovim.type("wved");
+      await eventually("the cursor", () => last()?.selection.start.character === 4);
+      expect((await settled())?.text).toBe("");
+      await session.neovim.type("u");
+    });
+
+    test("as a block to the line ends, after a yank", async () => {
+      await session.neovim.type("w<C-v>j$");
+      await expectTold("two three\n five");
+      await session.neovim.type("y");
+      expect((await settled())?.text).toBe("two three\n five");
+    });
+  });
+
+  describe("never replaced by", () => {
+    const ELSEWHERE: Record<string, string> = {
+      "a terminal": "terminal",
+      "a terminal's own visual mode": 'terminal | call feedkeys("V")',
+      "a scratch buffer": "enew | setlocal buftype=nofile | file scratch",
+      "an unnamed buffer": "enew",
+      help: "help | only",
+      "a list of files": "Explore",
+      "a URL": "edit oil:///somewhere/",
+      "a private file": "edit .env",
+      "our own log": "ClaudeCodeLog",
+    };
+
+    test.each(Object.entries(ELSEWHERE))("%s", async (_name, command) => {
+      await session.neovim.type("wve<Esc>");
+      await expectTold("two");
+      await session.neovim.command(`set hidden | silent! ${command}`);
+      await session.neovim.type("<Ignore>");
+      expect(await settled()).toMatchObject({ text: "two", filePath: file() });
+      expect(JSON.stringify(frames())).not.toContain(".env");
+    });
+
+    test("a diff that is shown", async () => {
+      await session.neovim.type("wve<Esc>");
+      await expectTold("two");
+      const answer = session.client.texts("openDiff", {
+        old_file_path: file(),
+        new_file_path: file(),
+        new_file_contents: "another text\n",
+      });
+      await eventually("the diff", () =>
+        session.neovim.lua<boolean>("return vim.wo.diff and vim.bo.buftype == 'acwrite'"),
+      );
+      await session.neovim.type("lV");
+      expect((await settled())?.text).toBe("two");
+      await session.neovim.type("<Esc>");
+      await session.neovim.command("ClaudeCodeDiffDeny");
+      expect((await answer)[0]).toBe("DIFF_REJECTED");
+    });
+  });
+
+  describe("told again", () => {
+    beforeEach(async () => {
+      await session.neovim.type("wve<Esc>");
+      await expectTold("two");
+    });
+
+    test("after closeAllDiffTabs, to that client alone", async () => {
+      using other = await TestClient.open(session.lock, "claude-code");
+      await eventually("the other client is told", () => frames(other).length > 0);
+      // It connects in two steps, and is told for each; this answer comes behind both.
+      await other.json("getLatestSelection");
+      const [mine, others] = [frames().length, frames(other).length];
+      await session.client.texts("closeAllDiffTabs");
+      await eventually("a frame again", () => frames().length > mine);
+      expect(frames()).toHaveLength(mine + 1);
+      expect(last()?.text).toBe("two");
+      expect(frames(other)).toHaveLength(others);
+    });
+
+    test("after ide_connected", async () => {
+      const count = frames().length;
+      session.client.notify("ide_connected", { pid: process.pid });
+      await eventually("a frame again", () => frames().length > count);
+      expect(last()?.text).toBe("two");
+    });
+
+    test("at once to a client that comes late, even from a terminal", async () => {
+      await session.neovim.command("belowright split | terminal");
+      using late = await TestClient.open(session.lock, "claude-code");
+      await eventually("the late client is told", () => frames(late).length > 0);
+      expect(frames(late)[0]).toMatchObject({ text: "two", filePath: file() });
+    });
+  });
+
+  test("closing the file takes the selection back", async () => {
+    await session.neovim.type("wve<Esc>");
+    await expectTold("two");
+    await session.neovim.command("enew | bwipeout! #");
+    await expectTold("", "");
+    expect(last()).toMatchObject({ fileUrl: "", selection: { isEmpty: true } });
+    expect(await session.client.json("getLatestSelection")).toMatchObject({ success: false });
+  });
+
+  test("the tools tell the same, from a terminal too", async () => {
+    await session.neovim.type("wve<Esc>");
+    await session.neovim.command("belowright split | terminal");
+    await expectTold("two");
+    const told = { success: true, text: "two", filePath: file() };
+    expect(await session.client.json("getCurrentSelection")).toMatchObject(told);
+    expect(await session.client.json("getLatestSelection")).toMatchObject(told);
+  });
+
+  const countSent = () =>
+    session.neovim.lua(`
+      SENT = {}
+      vim.api.nvim_create_autocmd("User", {
+        pattern = "ClaudeCodeSelectionSent",
+        callback = function(args) table.insert(SENT, args.data) end,
+      })`);
+
+  test("a prompt before the selection was told: as many events as frames", async () => {
+    await countSent();
+    const { length } = frames();
+    await session.neovim.type("wve");
+    await session.client.call("closeAllDiffTabs");
+    await expectTold("two");
+    await settled();
+    await eventually("as many events as frames", async () => {
+      const events = await session.neovim.lua<{ text: string }[]>("return SENT");
+      const told = frames().slice(length);
+      const ofBoth = [events, told].map((list) => list.filter(({ text }) => text === "two").length);
+      expect(ofBoth[0]).toBe(ofBoth[1] as number);
+    });
+  });
+
+  test("User ClaudeCodeSelectionSent says what was sent", async () => {
+    await countSent();
+    await session.neovim.type("wve");
+    await expectTold("two");
+    expect((await session.neovim.lua<unknown[]>("return SENT")).at(-1)).toEqual({
+      path: file(),
+      text: "two",
+      mode: "v",
+      start: { line: 0, character: 4 },
+      end: { line: 0, character: 7 },
+    });
+  });
+}, OPTIONS);
+
+/** What watches, as `:autocmd` lists it. */
+const watched = (session: Session, event: string) =>
+  session.neovim.lua<number>(
+    `return #vim.tbl_filter(function(command)
+       return (command.group_name or ""):find("^claude%-code") ~= nil
+     end, vim.api.nvim_get_autocmds({ event = ... }))`,
+    event,
+  );
+
+onEachNeovim((session) => {
+  afterEach(() => session.client.close());
+
+  test("without a client no cursor movement is watched, yet a selection is kept for it", async () => {
+    const { neovim } = session;
+    await eventually("it is watched", async () => (await watched(session, "CursorMoved")) > 0);
+    session.client.close();
+    await eventually("no longer", async () => (await watched(session, "CursorMoved")) === 0);
+    expect(await watched(session, "CursorMovedI")).toBe(0);
+    expect(await watched(session, "ModeChanged")).toBeGreaterThan(0);
+
+    const path = session.write("main.txt", TEXT);
+    await neovim.command(`edit ${path}`);
+    await neovim.type("gg0wve<Esc>");
+    using client = await TestClient.open(session.lock, "claude-code");
+    await eventually("it is told", () => client.notifications("selection_changed").length > 0);
+    expect(client.notifications("selection_changed")[0]).toMatchObject({ text: "two" });
+
+    client.close();
+    await eventually("gone", async () => (await watched(session, "CursorMoved")) === 0);
+    await neovim.type("j");
+    using next = await TestClient.open(session.lock, "claude-code");
+    await eventually("it is told", () => next.notifications("selection_changed").length > 0);
+    expect(next.notifications("selection_changed")[0]).toMatchObject({
+      text: "",
+      selection: { start: { line: 1 } },
+    });
+  });
+
+  test("the debounce time is 300 ms unless the options say otherwise", async () => {
+    using client = await TestClient.open(session.lock, "claude-code");
+    await session.neovim.type("gg0");
+    const told = () => client.notifications<SelectionChanged>("selection_changed");
+    const place = (line: number, character: number) =>
+      eventually("the place", () =>
+        expect(told().at(-1)?.selection.start).toEqual({ line, character }),
+      );
+    await place(0, 0);
+    const count = told().length;
+    let [typed, pauses] = [performance.now(), 0];
+    for (let step = 0; step < 4; step++) {
+      const began = performance.now();
+      await session.neovim.type("l");
+      // On a busy machine so much time may pass between two keys that the first is told.
+      if (performance.now() - typed > 290) pauses++;
+      typed = began;
+      await Bun.sleep(100);
+    }
+    await place(0, 4);
+    expect(performance.now() - typed).toBeGreaterThan(295);
+    expect(told().length - count).toBeLessThanOrEqual(1 + pauses);
+  });
+});
+
+onEachNeovim(
+  (session) => {
+    test("with selection.enabled = false nothing is told and nothing is watched", async () => {
+      await session.neovim.command(`edit ${session.write("main.txt", TEXT)}`);
+      await session.neovim.type("gg0wve<Esc>");
+      await session.client.request("ping");
+      expect(session.client.notifications("selection_changed")).toEqual([]);
+      expect(await watched(session, "ModeChanged")).toBe(0);
+      for (const tool of ["getCurrentSelection", "getLatestSelection"]) {
+        expect(await session.client.json(tool)).toEqual({
+          success: false,
+          message: "Neovim tells nobody what is selected (option selection.enabled)",
+        });
+      }
+      await session.neovim.type("gg0wve");
+      expect(await session.client.request("editor/selection")).toEqual({ active: false });
+      await session.neovim.type("<Esc>");
+    });
+  },
+  { setup: "{ selection = { enabled = false, debounce_ms = 0 } }" },
+);

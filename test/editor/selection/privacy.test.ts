@@ -1,0 +1,231 @@
+import { beforeEach, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { eventually } from "../../support/eventually";
+import { onEachNeovim } from "../../support/session";
+
+/* Files whose text and names never leave Neovim. */
+const SECRET = "TOKEN=very-secret-value\n";
+
+const PRIVATE = [
+  ".env",
+  ".env.local",
+  ".ENV",
+  "prod.env",
+  "server.pem",
+  "deep/er/server.key",
+  "id_rsa",
+  "id_rsa.pub",
+  "id_ed25519_work",
+  ".netrc",
+  ".npmrc",
+  "vault.kdbx",
+  "cert.p12",
+  "credentials.json",
+  ".aws/credentials",
+  ".aws/sso/cache/1.json",
+  ".ssh/config",
+  "home/.ssh/keys/a/b",
+  ".gnupg/pubring.kbx",
+  ".kube/config",
+  "secrets.yml",
+  "own.secret",
+  "notes/diary.txt",
+  "a/notes/b/c.txt",
+];
+const PUBLIC = [
+  "main.lua",
+  "environment.ts",
+  "env",
+  "keys.lua",
+  "pem.md",
+  "x.ssh/file.txt",
+  "kube/config",
+  "config/credentials.ts",
+  ".env.example",
+  "notes.txt",
+];
+
+onEachNeovim(
+  (session) => {
+    beforeEach(() => session.reset());
+
+    const isPrivate = (path: string) =>
+      session.neovim.lua<boolean>(
+        `return require("claude-code.editor.privacy").is_private((...))`,
+        path,
+      );
+
+    test.each(PRIVATE)("%s is private", async (name) => {
+      expect(await isPrivate(join(session.neovim.cwd, name))).toBe(true);
+      expect(await isPrivate(`fugitive://${session.neovim.cwd}/.git//0/${name}`)).toBe(true);
+      expect(await isPrivate(`gitsigns://${session.neovim.cwd}/.git//:0:${name}`)).toBe(true);
+      expect(await isPrivate(`gitsigns://${session.neovim.cwd}/.git//HEAD~1:${name}`)).toBe(true);
+    });
+
+    test.each(PUBLIC)("%s is not", async (name) => {
+      expect(await isPrivate(join(session.neovim.cwd, name))).toBe(false);
+      expect(await isPrivate(`gitsigns://${session.neovim.cwd}/.git//:0:${name}`)).toBe(false);
+    });
+
+    test("a diff of a private file is as private", async () => {
+      const { client, neovim } = session;
+      const path = session.write("notes/diary.md", "very-secret-value\n");
+      const paths = { old_file_path: path, new_file_path: path };
+      const proposal = { new_file_contents: "another very-secret-value\n", tab_name: "x" };
+      const answer = client.call("openDiff", { ...paths, ...proposal });
+      await eventually("both sides", () =>
+        neovim.lua<boolean>("return #vim.api.nvim_list_wins() == 2 and vim.wo.diff"),
+      );
+      const { length } = client.received;
+      for (const side of ["h", "l"]) {
+        await neovim.command(`wincmd ${side}`);
+        await neovim.type("V");
+        const asked = [
+          client.request("editor/context", { lines_before: 1, lines_after: 1 }),
+          client.request("editor/position", {}),
+          client.request("editor/selection", {}),
+          client.request("editor/buffers", { include_special: true }),
+          client.call("getCurrentSelection"),
+          client.call("getOpenEditors"),
+        ];
+        const said = await Promise.all(asked.map((one) => one.catch(() => "refused")));
+        expect(JSON.stringify(said)).not.toContain("very-secret-value");
+        expect(JSON.stringify(said)).not.toContain("diary");
+        await neovim.type("<Esc>");
+      }
+      await Bun.sleep(100);
+      const told = JSON.stringify(client.received.slice(length));
+      expect(told).not.toContain("very-secret-value");
+      expect(told).not.toContain("diary");
+      await client.call("closeAllDiffTabs");
+      await answer;
+    });
+
+    test("the rules of globs", async () => {
+      const cases: [glob: string, path: string, matches: boolean][] = [
+        ["*.pem", "a.b.pem", true],
+        ["*.pem", "pem", false],
+        ["a?c", "aüc", true],
+        ["a?c", "ac", false],
+        ["[a-c]x", "bx", true],
+        ["[!a-c]x", "bx", false],
+        ["[!a-c]x", "dx", true],
+        ["{a,b{c,d}}e", "bde", true],
+        ["{a,b{c,d}}e", "be", false],
+        ["{a", "{a", true],
+        ["[", "[", true],
+        ["%d+", "%d+", true],
+        ["%d+", "12", false],
+        ["**/x/**", "/a/b/x/c/d", true],
+        ["**/x/**", "/a/bx/c", false],
+        ["/a/**/b*", "/a/bb", true],
+        ["/a/*/b", "/a/x/y/b", false],
+      ];
+      const matches = await session.neovim.lua<boolean[]>(
+        `local glob = require("claude-code.editor.privacy.glob")
+         return vim.tbl_map(function(case)
+           return glob.matches(glob.compile(case[1]), case[2])
+         end, ...)`,
+        cases,
+      );
+      expect(cases.map(([glob, path], index) => [glob, path, matches[index]])).toEqual(cases);
+    });
+
+    describe("an open private file", () => {
+      let secret: string;
+      let link: string;
+      const name = `.env.${Math.random().toString(36).slice(2)}`;
+
+      beforeEach(async () => {
+        secret = session.write(name, SECRET);
+        link = session.path("link.txt");
+        try {
+          session.link("link.txt", secret);
+        } catch {}
+        await session.edit(session.write("main.lua", "return 1\n"));
+        for (const path of [secret, link]) {
+          await session.edit(path);
+          await session.neovim.lua(`
+            vim.bo.modified = true
+            vim.diagnostic.set(vim.api.nvim_create_namespace("test"), 0, {
+              { lnum = 0, col = 0, message = "odd value: very-secret-value" },
+            })`);
+        }
+        await session.neovim.type("ggVG");
+      });
+
+      test("is in no answer, notification or resource", async () => {
+        const { client } = session;
+        const answers = [
+          await client.call("getDiagnostics"),
+          await client.call("getOpenEditors"),
+          await client.call("getCurrentSelection"),
+          await client.call("getLatestSelection"),
+          await client.request("resources/list"),
+          await client.request("editor/buffers", { include_special: true }),
+          await client.request("editor/selection", {}),
+        ];
+        expect(answers[2]).toMatchObject({ content: [{ text: expect.stringContaining("false") }] });
+        await eventually("the public file", async () =>
+          JSON.stringify(await client.call("getOpenEditors")).includes("main.lua"),
+        );
+        await Bun.sleep(150);
+        const said = JSON.stringify([answers, client.received]);
+        expect(said).not.toContain(name);
+        expect(said).not.toContain("link.txt");
+        expect(said).not.toContain("very-secret-value");
+      });
+
+      test("is refused in words when a method asks for it", async () => {
+        const { client } = session;
+        for (const path of [secret, link]) {
+          const uri = `file://${path}`;
+          expect(await client.json("getDiagnostics", { uri })).toEqual([
+            expect.objectContaining({ diagnostics: [] }),
+          ]);
+          const opened = await client.call("openFile", { filePath: path });
+          expect(JSON.stringify(opened)).toContain("is private");
+          const unknown = client.request("resources/read", { uri });
+          await expect(unknown).rejects.toThrow("No open buffer");
+        }
+        await expect(client.request("editor/position", {})).rejects.toThrow("is private");
+        const context = client.request("editor/context", { lines_before: 1, lines_after: 1 });
+        await expect(context).rejects.toThrow("is private");
+      });
+
+      test("is known again once an exception lifts it", async () => {
+        await session.neovim.lua(
+          `require("claude-code").setup({
+             auto_start = false,
+             selection = { debounce_ms = 30 },
+             privacy = { patterns = { "!" .. ... } },
+           })`,
+          name,
+        );
+        expect(JSON.stringify(await session.client.call("getOpenEditors"))).toContain(name);
+        await session.neovim.lua(`require("claude-code").setup({
+          selection = { debounce_ms = 30 },
+          privacy = { patterns = { "*.secret", "notes/**", "!.env.example" } },
+        })`);
+        expect(JSON.stringify(await session.client.call("getOpenEditors"))).not.toContain(name);
+      });
+
+      test("becomes unknown when a file takes a private name", async () => {
+        const path = session.write("soon.txt", "x\n");
+        await session.edit(path);
+        await eventually("it is known", async () =>
+          JSON.stringify(await session.client.call("getOpenEditors")).includes("soon.txt"),
+        );
+        await session.neovim.command("file soon.pem");
+        const after = JSON.stringify(await session.client.call("getOpenEditors"));
+        expect(after).not.toContain("soon");
+      });
+    });
+  },
+  {
+    setup: `{
+      selection = { debounce_ms = 30 },
+      privacy = { patterns = { "*.secret", "notes/**", "!.env.example" } },
+    }`,
+  },
+);

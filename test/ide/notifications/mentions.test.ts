@@ -1,0 +1,294 @@
+import { beforeEach, describe, expect, test } from "bun:test";
+import { mkdirSync } from "node:fs";
+import { TestClient } from "../../support/client";
+import { eventually } from "../../support/eventually";
+import { onEachNeovim, type Session } from "../../support/session";
+
+/* at_mentioned (spec 03, 5.2): what :ClaudeAtMention means, who gets it, and what if nobody is there. */
+const TEXT = "one\ntwo\nthree\nfour\nfive\nsix\n";
+
+const mentions = (client: TestClient) => client.notifications("at_mentioned");
+
+/** Waits until the client has got exactly these, in this order. */
+const expectMentions = (client: TestClient, wanted: object[]) =>
+  eventually("the mentions", () => {
+    expect<unknown[]>(mentions(client)).toEqual(wanted);
+    return true;
+  });
+
+/** What the user was told, one message after the other. */
+async function listenToMessages({ neovim }: Session): Promise<() => Promise<string>> {
+  await neovim.lua(`
+    SAID = {}
+    vim.notify = function(text) table.insert(SAID, text) end`);
+  return () => neovim.lua<string>(`return table.concat(SAID, "\\n")`);
+}
+
+onEachNeovim((session) => {
+  let client: TestClient;
+  const path = (name: string) => session.path(name);
+
+  beforeEach(async () => {
+    await session.reset();
+    session.write("main.lua", TEXT);
+    await session.edit(path("main.lua"));
+    // Not under the CLI's name: the CLI gets no mention in the first moments of its connection.
+    client = await TestClient.open(session.lock);
+    session.client.close();
+    session.client = client;
+    await eventually("nobody else", async () => {
+      const status = `return #require("claude-code").status().clients`;
+      return (await session.neovim.lua<number>(status)) === 1;
+    });
+  });
+
+  describe(":ClaudeAtMention", () => {
+    const lines = (first: number, last: number) => ({ lineStart: first, lineEnd: last });
+    const CASES: [string, string, object][] = [
+      ["the whole file, without line fields", ":ClaudeAtMention<CR>", {}],
+      ["a range", ":3,5ClaudeAtMention<CR>", lines(2, 4)],
+      ["one line", ":4ClaudeAtMention<CR>", lines(3, 3)],
+      ["the whole buffer as a range", ":%ClaudeAtMention<CR>", lines(0, 5)],
+      ["the visual lines", "2GVj:ClaudeAtMention<CR>", lines(1, 2)],
+      ["visual characters, backwards", "4Gvk:ClaudeAtMention<CR>", lines(2, 3)],
+      ["from a <Cmd> mapping in visual mode", "4GVk<Cmd>ClaudeAtMention<CR>", lines(2, 3)],
+      ["a block, from a <Cmd> mapping", "2G<C-v>2j<Cmd>ClaudeAtMention<CR>", lines(1, 3)],
+    ];
+    test.each(CASES)("mentions %s", async (_name, keys, range) => {
+      await session.neovim.type(keys);
+      await expectMentions(client, [{ filePath: path("main.lua"), ...range }]);
+    });
+
+    test("mentions several paths, whatever their names hold, in their order", async () => {
+      const names = ["b.txt", "a b.txt", "c%d.txt", "e#.txt", "[x].txt", "ü.txt"];
+      for (const name of names) session.write(`dir/${name}`, TEXT);
+      await session.neovim.lua(
+        `vim.cmd("ClaudeAtMention " .. table.concat(vim.tbl_map(vim.fn.fnameescape, { ... }), " "))`,
+        ...names.map((name) => `dir/${name}`),
+      );
+      await expectMentions(
+        client,
+        names.map((name) => ({ filePath: path(`dir/${name}`) })),
+      );
+    });
+
+    test("mentions paths in quotes", async () => {
+      const names = ["b.txt", "a b.txt", "c d.txt"];
+      for (const name of names) session.write(name, TEXT);
+      await session.neovim.command(`ClaudeAtMention b.txt "a b.txt" 'c d.txt'`);
+      await expectMentions(
+        client,
+        names.map((name) => ({ filePath: path(name) })),
+      );
+    });
+
+    test("mentions wildcards, the current file, folders and absolute paths", async () => {
+      for (const name of ["x/1.txt", "x/2.txt"]) session.write(name, TEXT);
+      await session.neovim.command(`ClaudeAtMention x/*.txt % x ${path("x/1.txt")}`);
+      const names = ["x/1.txt", "x/2.txt", "main.lua", "x", "x/1.txt"];
+      await expectMentions(
+        client,
+        names.map((name) => ({ filePath: path(name) })),
+      );
+    });
+
+    test("completes paths", async () => {
+      session.write("some file.txt", TEXT);
+      const found = await session.neovim.lua(
+        `return vim.fn.getcompletion("ClaudeAtMention some", "cmdline")`,
+      );
+      expect(found).toEqual(["some file.txt"]);
+    });
+
+    const REFUSED: [string, string, RegExp][] = [
+      ["a path that is not there", "ClaudeAtMention nowhere.txt", /nowhere\.txt is not on disk/],
+      [
+        "a buffer that was never written",
+        "edit new.txt | ClaudeAtMention",
+        /new\.txt is not on disk/,
+      ],
+      ["a private file", "ClaudeAtMention .env", /\.env is private: `!\.env` in privacy\.patterns/],
+      ["a link to a private file", "ClaudeAtMention innocent.txt", /innocent\.txt is private/],
+      ["the workspace itself", "ClaudeAtMention .", /is the workspace itself/],
+      ["a range and a path", "1,2ClaudeAtMention main.lua", /leave out the range/],
+      ["a buffer without a file", "enew | ClaudeAtMention", /this buffer shows no file/],
+      ["a terminal", "terminal | ClaudeAtMention", /this buffer shows no file/],
+    ];
+    test.each(REFUSED)("refuses %s, and says why", async (_name, command, reason) => {
+      const said = await listenToMessages(session);
+      session.write(".env", "SECRET=1\n");
+      try {
+        session.link("innocent.txt", path(".env"));
+      } catch {}
+      await session.neovim.lua("vim.cmd((...))", command.replace(/ \| /, "\n"));
+      await eventually("the reason", async () => expect(await said()).toMatch(reason));
+      await client.request("ping");
+      expect(mentions(client)).toEqual([]);
+    });
+
+    test("mentions what it can when a part is refused", async () => {
+      const said = await listenToMessages(session);
+      await session.neovim.command("ClaudeAtMention nowhere.txt main.lua");
+      await expectMentions(client, [{ filePath: path("main.lua") }]);
+      await eventually("the reason", async () => expect(await said()).toContain("nowhere.txt"));
+    });
+
+    test("says that Claude reads the disk when the buffer has unsaved changes", async () => {
+      const said = await listenToMessages(session);
+      await session.neovim.type("xh:2ClaudeAtMention<CR>");
+      await expectMentions(client, [{ filePath: path("main.lua"), lineStart: 1, lineEnd: 1 }]);
+      await eventually("a word", async () => expect(await said()).toContain("unsaved changes"));
+      await session.neovim.command("edit!");
+    });
+  });
+
+  describe("from a file explorer", () => {
+    beforeEach(() => {
+      for (const name of ["a.txt", "b c.txt", "sub/deep.txt"]) session.write(`tree/${name}`, TEXT);
+      mkdirSync(path("tree/sub"), { recursive: true });
+    });
+
+    const STYLES: [string, number][] = [
+      ["thin", 0],
+      ["long", 1],
+      ["wide", 2],
+      ["tree", 3],
+    ];
+    test.each(STYLES)(
+      "netrw, %s listing: the entry under the cursor, and a range",
+      async (_name, style) => {
+        await session.neovim.command(
+          `silent! unlet w:netrw_liststyle | let g:netrw_liststyle = ${style} | Explore ${path("tree")}`,
+        );
+        await session.neovim.type("gg/b c<CR>");
+        await session.neovim.command("ClaudeAtMention");
+        await expectMentions(client, [{ filePath: path("tree/b c.txt") }]);
+        await session.neovim.command("%ClaudeAtMention");
+        const names = () =>
+          mentions(client)
+            .slice(1)
+            .map(({ filePath }) => filePath);
+        await eventually("all entries", () => names().length === 3);
+        expect(names().sort()).toEqual(["tree/a.txt", "tree/b c.txt", "tree/sub"].map(path));
+      },
+    );
+
+    test("netrw's tree: an entry of a folder that is open in it", async () => {
+      await session.neovim.command(
+        `silent! unlet w:netrw_liststyle | let g:netrw_liststyle = 3 | Explore ${path("tree")}`,
+      );
+      await session.neovim.type("gg/sub<CR><CR>");
+      await session.neovim.type("gg/deep<CR>:ClaudeAtMention<CR>");
+      await expectMentions(client, [{ filePath: path("tree/sub/deep.txt") }]);
+    });
+
+    test("an adapter of the user's own", async () => {
+      await session.neovim.lua(
+        `
+        require("claude-code.explorers").register("mytree", {
+          paths = function(buf, first, last)
+            return vim.api.nvim_buf_get_lines(buf, first - 1, last, false)
+          end,
+        })
+        vim.cmd("enew | setlocal buftype=nofile filetype=mytree")
+        vim.api.nvim_buf_set_lines(0, 0, -1, false, { ... })`,
+        path("tree/a.txt"),
+        path("tree/sub"),
+      );
+      await session.neovim.command("%ClaudeAtMention");
+      await expectMentions(client, [
+        { filePath: path("tree/a.txt") },
+        { filePath: path("tree/sub") },
+      ]);
+    });
+  });
+
+  test("goes to the client that was active last", async () => {
+    using other = await TestClient.open(session.lock);
+    await other.request("ping");
+    await session.neovim.command("ClaudeAtMention");
+    await expectMentions(other, [{ filePath: path("main.lua") }]);
+    await Bun.sleep(5);
+    await client.request("ping");
+    await session.neovim.command("2ClaudeAtMention");
+    await expectMentions(client, [{ filePath: path("main.lua"), lineStart: 1, lineEnd: 1 }]);
+    expect(mentions(other)).toHaveLength(1);
+  });
+
+  test("waits for a client, then comes once and in order, and the user is told", async () => {
+    const said = await listenToMessages(session);
+    client.close();
+    await eventually("nobody", async () => {
+      const status = `return #require("claude-code").status().clients`;
+      return (await session.neovim.lua<number>(status)) === 0;
+    });
+    for (const line of [3, 1, 2]) await session.neovim.command(`${line}ClaudeAtMention`);
+    await eventually("a word", async () => expect(await said()).toContain("waits for Claude"));
+
+    using early = await TestClient.connect(session.lock);
+    await early.request("initialize", {
+      protocolVersion: "2025-11-25",
+      capabilities: {},
+      clientInfo: { name: "claude-code", version: "1.0.0" },
+    });
+    early.notify("notifications/initialized");
+    await early.request("ping");
+    expect(mentions(early)).toEqual([]);
+    early.notify("ide_connected", { pid: process.pid });
+    const filePath = path("main.lua");
+    await expectMentions(
+      early,
+      [2, 0, 1].map((line) => ({ filePath, lineStart: line, lineEnd: line })),
+    );
+    await eventually("a word", async () => expect(await said()).toContain("in its prompt"));
+    using late = await TestClient.open(session.lock, "claude-code");
+    await late.request("ping");
+    expect(mentions(late)).toEqual([]);
+  });
+
+  test("waits for the executable to come back", async () => {
+    const pid = `return require("claude-code").status().process_id`;
+    client.close();
+    const killed = await session.neovim.lua<number>(pid);
+    process.kill(killed, "SIGKILL");
+    await session.neovim.command("ClaudeAtMention");
+    const again = await eventually("the server", async () => {
+      const status = `local s = require("claude-code").status() return { s.state, s.process_id or 0 }`;
+      const [state, now] = await session.neovim.lua<[string, number]>(status);
+      return state === "ready" && now !== killed ? session.neovim.lock() : false;
+    });
+    session.lock = again;
+    client = await TestClient.open(again, "claude-code");
+    session.client = client;
+    await expectMentions(client, [{ filePath: path("main.lua") }]);
+  });
+});
+
+onEachNeovim(
+  (session) => {
+    test("is given up when nobody comes, and the user is told", async () => {
+      const said = await listenToMessages(session);
+      session.write("main.lua", TEXT);
+      await session.edit(session.path("main.lua"));
+      session.client.close();
+      await eventually("nobody", async () => {
+        const status = `return #require("claude-code").status().clients`;
+        return (await session.neovim.lua<number>(status)) === 0;
+      });
+      await session.neovim.command("ClaudeAtMention");
+      await eventually("a word", async () =>
+        expect(await said()).toContain("did not connect in time"),
+      );
+      using late = await TestClient.open(session.lock, "claude-code");
+      await late.request("ping");
+      expect(mentions(late)).toEqual([]);
+
+      await session.neovim.lua(`require("claude-code").stop()`);
+      await session.neovim.command("ClaudeAtMention");
+      await eventually("a word", async () =>
+        expect(await said()).toContain("you stopped the server"),
+      );
+    });
+  },
+  { setup: "{ mention = { wait_seconds = 1 } }", client: "claude-code" },
+);

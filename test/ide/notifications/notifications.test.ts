@@ -1,0 +1,144 @@
+import { beforeEach, expect, test } from "bun:test";
+import { TestClient } from "../../support/client";
+import { eventually } from "../../support/eventually";
+import { onEachNeovim } from "../../support/session";
+
+/* diagnostics_changed, log_event (spec 03) and the notifications of spec 05. */
+const TEXT = "grüße 🦊 fox\nsecond line\nthird\n";
+
+onEachNeovim(
+  (session) => {
+    let path: string;
+
+    beforeEach(async () => {
+      await session.reset();
+      path = session.write("dir ü/main.txt", TEXT);
+      await session.edit(path);
+    });
+
+    test("diagnostics_changed names every file that changed, a burst of changes once", async () => {
+      const other = session.write("other.txt", TEXT);
+      await session.neovim.lua(
+        `
+        local namespace = vim.api.nvim_create_namespace("test")
+        for _, name in ipairs({ ... }) do
+          local buf = vim.fn.bufadd(name)
+          vim.fn.bufload(buf)
+          for round = 1, 20 do
+            vim.diagnostic.set(namespace, buf, { { lnum = 0, col = 0, message = "m" .. round } })
+          end
+        end`,
+        path,
+        other,
+      );
+      const changed = () => session.client.notifications<{ uris: string[] }>("diagnostics_changed");
+      await eventually("the files", () => changed().length > 0);
+      const uris = changed().flatMap((params) => params.uris);
+      expect(uris.sort()).toEqual([path, other].map((name) => `file://${encodeURI(name)}`).sort());
+      await session.neovim.lua(`vim.diagnostic.reset()`);
+      await eventually("cleared", () => changed().flatMap((params) => params.uris).length === 4);
+    });
+
+    test("diagnostics_changed names a file that is renamed, by both names, and one that is gone", async () => {
+      const told = (...names: string[]) =>
+        session.client
+          .notifications<{ uris: string[] }>("diagnostics_changed")
+          .filter(({ uris }) => names.every((name) => uris.some((uri) => uri.endsWith(name))));
+      await session.neovim.lua(`
+        vim.diagnostic.set(vim.api.nvim_create_namespace("test"), 0, {
+          { lnum = 0, col = 0, message = "wrong" },
+        })`);
+      expect(await session.client.json("getDiagnostics")).toHaveLength(1);
+      await session.neovim.command("keepalt file renamed.txt");
+      await eventually("both names", () => told("/main.txt", "/renamed.txt").length === 1);
+      await session.neovim.command("bwipeout! renamed.txt");
+      await eventually("it is gone", () => told("/renamed.txt").length === 2);
+      expect(await session.client.json("getDiagnostics")).toEqual([]);
+    });
+
+    test("editor/selection_changed and editor/position_changed count as spec 05 does", async () => {
+      await session.neovim.type("gg0wve");
+      const selections = () => session.client.notifications("editor/selection_changed");
+      await eventually("the selection", () => selections().at(-1)?.text === "🦊 fox");
+      expect(selections().at(-1)).toEqual({
+        active: true,
+        start: 7,
+        end: 12,
+        text: "🦊 fox",
+        line_start: 1,
+        line_end: 1,
+        column_start: 6,
+        column_end: 11,
+      });
+      expect(await session.client.request("editor/selection", {})).toEqual(selections().at(-1));
+
+      await session.neovim.type("<Esc>jl");
+      await eventually("no selection", () => selections().at(-1)?.active === false);
+      const positions = () => session.client.notifications("editor/position_changed");
+      await eventually("the position", () => positions().at(-1)?.line === 2);
+      expect(await session.client.request("editor/position", {})).toEqual(positions().at(-1));
+      expect(positions().at(-1)).toMatchObject({ buffer: "main.txt", total_lines: 3 });
+      expect(session.client.notifications("selection_changed").length).toBeGreaterThan(1);
+    });
+
+    test("what was selected in a file that is closed is selected no more", async () => {
+      const selections = () => session.client.notifications("editor/selection_changed");
+      await session.neovim.type("gg0wve<Esc>");
+      await eventually("the selection", () => selections().at(-1)?.text === "🦊 fox");
+      await session.neovim.command("enew! | bwipeout! #");
+      await eventually("none", () => selections().at(-1)?.active === false);
+      expect(selections().at(-1)).toEqual({ active: false });
+    });
+
+    test("the CLI gets neither of the two", async () => {
+      using cli = await TestClient.open(session.lock, "claude-code");
+      await session.neovim.type("gg0wve<Esc>");
+      await eventually("the selection", () =>
+        cli.notifications("selection_changed").some(({ text }) => text === "🦊 fox"),
+      );
+      expect(cli.notifications("editor/selection_changed")).toEqual([]);
+      expect(cli.notifications("editor/position_changed")).toEqual([]);
+    });
+
+    test("nobody is told anything before the handshake is over", async () => {
+      using early = await TestClient.connect(session.lock);
+      await session.neovim.type("gg0wve<Esc>:ClaudeAtMention<CR>");
+      await eventually(
+        "the others are told",
+        () => session.client.notifications("at_mentioned").length > 0,
+      );
+      await early.request("initialize", {
+        protocolVersion: "2025-11-25",
+        capabilities: {},
+        clientInfo: { name: "early", version: "1.0.0" },
+      });
+      // A new resource is told at once, and to the others as well.
+      const listed = () => session.client.notifications("notifications/resources/list_changed");
+      const before = listed().length;
+      await session.edit(session.write("new.txt", TEXT));
+      await eventually("the others are told", () => listed().length > before);
+      expect(early.received.filter(({ method }) => method !== undefined)).toEqual([]);
+    });
+
+    test("log_event tells of the plugin's commands", async () => {
+      const count = session.client.notifications("log_event").length;
+      await session.neovim.command("2ClaudeAtMention");
+      await eventually("the event", () => session.client.notifications("log_event").length > count);
+      expect(session.client.notifications("log_event").at(-1)).toEqual({
+        eventName: "run_claude_command",
+        eventData: { command: "ClaudeAtMention" },
+      });
+    });
+  },
+  { setup: "{ log_events = true, selection = { debounce_ms = 30 } }" },
+);
+
+onEachNeovim((session) => {
+  test("without the option there are no log events", async () => {
+    await session.edit(session.write("main.txt", TEXT));
+    await session.neovim.command("ClaudeAtMention");
+    await eventually("the mention", () => session.client.notifications("at_mentioned").length > 0);
+    await session.client.request("ping");
+    expect(session.client.notifications("log_event")).toEqual([]);
+  });
+});

@@ -1,0 +1,140 @@
+import { beforeEach, describe, expect, test } from "bun:test";
+import { keepBusy } from "../../support/busy";
+import { type CallError, TestClient } from "../../support/client";
+import { eventually } from "../../support/eventually";
+import { onEachNeovim } from "../../support/session";
+
+/** What happens while Neovim does not answer: a long `:sleep`, or a hit-enter prompt. */
+onEachNeovim(
+  (session) => {
+    beforeEach(() => session.reset());
+
+    const busy: [string, () => Promise<() => Promise<void>>][] = [
+      ["runs something", () => keepBusy(session.neovim)],
+      [
+        "shows a hit-enter prompt",
+        async () => {
+          await session.neovim.request("nvim_input", [":echo 'a'<Bar>echo 'b'<Bar>echo 'c'<CR>"]);
+          await eventually("the prompt", async () => {
+            const mode = (await session.neovim.request("nvim_get_mode", [])) as {
+              blocking: boolean;
+            };
+            return mode.blocking;
+          });
+          return async () => void (await session.neovim.request("nvim_input", ["<CR>"]));
+        },
+      ],
+    ];
+
+    test("what an answer that came too late has told is not lost", async () => {
+      const path = session.write("late.txt", "text\n");
+      await session.edit(path);
+      const uri = `file://${path}`;
+      await session.client.texts("getDiagnostics", { uri });
+      const working = session.neovim.lua(`
+        vim.diagnostic.set(vim.api.nvim_create_namespace("late"), 0, {
+          { lnum = 0, col = 0, end_col = 4, message = "set while busy", severity = 1 } })
+        vim.uv.sleep(1000)`);
+      await Bun.sleep(50);
+      await session.client.texts("getDiagnostics", { uri });
+      await working;
+      await eventually("the diagnostic", async () =>
+        (await session.client.texts("getDiagnostics", { uri }))[0]?.includes("set while busy"),
+      );
+    });
+
+    /** Asks Neovim something; the function tells whether it has still not answered. */
+    function stillBusy(): () => boolean {
+      let answered = false;
+      void session.neovim.lua("return true").then(() => {
+        answered = true;
+      });
+      return () => !answered;
+    }
+
+    describe.each(busy)("while Neovim %s", (_name, makeBusy) => {
+      test("ping and lists answer, diagnostics come from what was known, others say so", async () => {
+        const path = session.write("busy.txt", "text\n");
+        await session.edit(path);
+        await session.neovim.lua(`
+          vim.diagnostic.set(vim.api.nvim_create_namespace("busy"), 0, {
+            { lnum = 0, col = 0, end_col = 4, message = "known before", severity = 1 } })`);
+        await session.known();
+        const uri = `file://${path}`;
+        const known = await session.client.texts("getDiagnostics", { uri });
+        expect(known[0]).toContain("known before");
+
+        const free = await makeBusy();
+        expect(await session.client.request("ping")).toEqual({});
+        expect(await session.client.request("tools/list")).toHaveProperty("tools");
+        const isBusy = stillBusy();
+        expect(await session.client.texts("getDiagnostics", { uri })).toEqual(known);
+        expect(isBusy()).toBe(true);
+        const refused = await Promise.all([
+          session.client.call("getOpenEditors"),
+          session.client.call("checkDocumentDirty", { filePath: path }),
+          session.client.call("openFile", { filePath: path }),
+        ]);
+        for (const answer of refused) {
+          expect(answer.isError).toBe(true);
+          expect(answer.content[0]?.text).toContain("Neovim is busy");
+        }
+        const asked = ["editor/position", "resources/list"].map((method) =>
+          session.client.request(method).catch((error: CallError) => error),
+        );
+        expect(await Promise.all(asked)).toMatchObject(
+          asked.map(() => ({ code: -32001, message: expect.stringContaining("Neovim is busy") })),
+        );
+        using other = await TestClient.open(session.lock);
+        expect(await other.request("ping")).toEqual({});
+        await free();
+        await eventually("answers again", () => session.client.json("getOpenEditors"));
+      });
+
+      test("a diff that is open is closed for its client at once, on screen once Neovim is free", async () => {
+        const path = session.write("closing.txt", "old\n");
+        const answer = session.client.texts("openDiff", {
+          old_file_path: path,
+          new_file_path: path,
+          new_file_contents: "new\n",
+        });
+        const windows = () => session.neovim.lua<number>("return #vim.api.nvim_list_wins()");
+        await eventually("the diff", async () => (await windows()) === 2);
+        const free = await makeBusy();
+        const isBusy = stillBusy();
+        expect(await session.client.texts("closeAllDiffTabs")).toEqual(["closed 1 diff tabs"]);
+        expect((await answer)[0]).toBe("DIFF_REJECTED");
+        expect(isBusy()).toBe(true);
+        await free();
+        await eventually("the end of the diff", async () => (await windows()) === 1);
+      });
+
+      test("openDiff waits and is shown once Neovim is free", async () => {
+        const path = session.write("waiting.txt", "old\n");
+        const free = await makeBusy();
+        const from = session.client.received.length;
+        const answer = session.client.texts("openDiff", {
+          old_file_path: path,
+          new_file_path: path,
+          new_file_contents: "new\n",
+          tab_name: "waiting",
+        });
+        expect(await session.client.request("ping")).toEqual({});
+        expect(
+          session.client.received.slice(from).some((m) => JSON.stringify(m).includes("DIFF")),
+        ).toBe(false);
+        await free();
+        await eventually("the diff", () =>
+          session.neovim.lua<boolean>(
+            "return #vim.tbl_filter(function(w) return vim.wo[w].diff end, vim.api.nvim_list_wins()) == 2",
+          ),
+        );
+        expect(await session.client.texts("close_tab", { tab_name: "waiting" })).toEqual([
+          "TAB_CLOSED",
+        ]);
+        expect((await answer)[0]).toBe("DIFF_REJECTED");
+      });
+    });
+  },
+  { ui: { width: 80, height: 24 } },
+);

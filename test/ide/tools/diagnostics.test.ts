@@ -1,0 +1,221 @@
+import { beforeEach, describe, expect, test } from "bun:test";
+import { pathToFileURL } from "node:url";
+import { TestClient } from "../../support/client";
+import { eventually } from "../../support/eventually";
+import { ROOT } from "../../support/neovim";
+import { onEachNeovim } from "../../support/session";
+
+interface FileDiagnostics {
+  uri: string;
+  diagnostics: {
+    message: string;
+    severity: string;
+    range: { start: Place; end: Place };
+    source?: string;
+    code?: string;
+  }[];
+}
+
+interface Place {
+  line: number;
+  character: number;
+}
+
+onEachNeovim((session) => {
+  beforeEach(() => session.reset());
+
+  const setDiagnostics = async (items: object[]) => {
+    await session.neovim.lua(
+      'vim.diagnostic.set(vim.api.nvim_create_namespace("test"), 0, (...))',
+      items.map((item) => ({ lnum: 0, col: 0, message: "m", severity: 1, ...item })),
+    );
+    await session.known();
+  };
+  const ask = (args: Record<string, unknown> = {}) =>
+    session.client.json<FileDiagnostics[]>("getDiagnostics", args);
+
+  describe("getDiagnostics", () => {
+    test("of one file: every severity, full ranges, code as a string, source", async () => {
+      const path = session.write("d e#1.txt", "one two\nthree\n");
+      await session.edit(path);
+      await setDiagnostics([
+        {
+          severity: 1,
+          lnum: 0,
+          col: 4,
+          end_lnum: 0,
+          end_col: 7,
+          message: "an error",
+          source: "ls",
+          code: 2304,
+        },
+        { severity: 2, lnum: 1, col: 0, end_lnum: 1, end_col: 5, message: "a warning", code: "W1" },
+        { severity: 3, lnum: 1, col: 0, message: "an information" },
+        { severity: 4, lnum: 0, col: 0, message: "a hint" },
+      ]);
+      const uri = pathToFileURL(path).href.replaceAll("#", "%23");
+      const [file] = await ask({ uri });
+      expect(file?.uri).toBe(uri);
+      expect(file?.diagnostics).toEqual([
+        {
+          message: "an error",
+          severity: "Error",
+          range: range(0, 4, 0, 7),
+          source: "ls",
+          code: "2304",
+        },
+        { message: "a warning", severity: "Warning", range: range(1, 0, 1, 5), code: "W1" },
+        { message: "an information", severity: "Information", range: range(1, 0, 1, 0) },
+        { message: "a hint", severity: "Hint", range: range(0, 0, 0, 0) },
+      ]);
+    });
+
+    test("columns count UTF-16 code units", async () => {
+      const path = session.write("wide.txt", "日本😀x\n");
+      await session.edit(path);
+      const bytes = (text: string) => Buffer.byteLength(text);
+      await setDiagnostics([{ col: bytes("日本😀"), end_lnum: 0, end_col: bytes("日本😀x") }]);
+      const [file] = await ask({ uri: `file://${path}` });
+      expect(file?.diagnostics[0]?.range).toEqual(range(0, 4, 0, 5));
+    });
+
+    test("of a file without any, or not open, or that is not there: an empty list", async () => {
+      const clean = session.write("clean.txt", "x\n");
+      await session.edit(clean);
+      for (const path of [clean, session.write("closed.txt", "x\n"), session.path("none.txt")]) {
+        expect(await ask({ uri: `file://${path}` })).toEqual([
+          { uri: pathToFileURL(path).href, diagnostics: [] },
+        ]);
+      }
+    });
+
+    test("of all files; cleared ones leave the answer", async () => {
+      const first = session.write("first.txt", "x\n");
+      const second = session.write("second.txt", "x\n");
+      await session.edit(first);
+      await setDiagnostics([{ message: "in the first" }]);
+      await session.edit(second);
+      await setDiagnostics([{ message: "in the second" }]);
+      expect((await ask()).map(({ uri }) => uri)).toEqual([first, second].map(href));
+      await setDiagnostics([]);
+      expect((await ask()).map(({ uri }) => uri)).toEqual([href(first)]);
+    });
+
+    test("answers the CLI with raw URIs, in its own spelling of a symlinked folder", async () => {
+      const cli = await TestClient.open(session.lock, "claude-code");
+      const path = session.write("räl dir/a b.txt", "x\n");
+      session.link(`sym-${session.neovim.process.pid}`, session.path("räl dir"));
+      await session.edit(path);
+      await setDiagnostics([{ message: "found" }]);
+      const spelled = session.path(`sym-${session.neovim.process.pid}/a b.txt`);
+      const [one] = await cli.json<FileDiagnostics[]>("getDiagnostics", {
+        uri: `file://${spelled}`,
+      });
+      expect(one?.uri).toBe(`file://${spelled}`);
+      expect(one?.diagnostics[0]?.message).toBe("found");
+      const all = await cli.json<FileDiagnostics[]>("getDiagnostics");
+      expect(all.map(({ uri }) => uri)).toEqual([`file://${spelled}`]);
+      cli.close();
+    });
+
+    test("old problems of a file that nobody had open do not look new to the CLI", async () => {
+      const cli = await TestClient.open(session.lock, "claude-code");
+      const path = session.write("unseen.txt", "x\n");
+      const baseline = await cli.json<FileDiagnostics[]>("getDiagnostics", {
+        uri: `file://${path}`,
+      });
+      expect(baseline).toEqual([{ uri: `file://${path}`, diagnostics: [] }]);
+      await session.edit(path);
+      await setDiagnostics([{ message: "was there before" }]);
+      expect(await cli.json<FileDiagnostics[]>("getDiagnostics")).toEqual([]);
+      const [now] = await cli.json<FileDiagnostics[]>("getDiagnostics", { uri: `file://${path}` });
+      expect(now?.diagnostics).toHaveLength(1);
+      expect(await cli.json<FileDiagnostics[]>("getDiagnostics")).toHaveLength(1);
+      cli.close();
+    });
+
+    test("of everything is capped at 10,000, errors first, and says so; one file never is", async () => {
+      const path = session.write("many.txt", "x\n".repeat(12_000));
+      await session.edit(path);
+      await session.neovim.lua(`
+        local items = {}
+        for i = 1, 12000 do
+          items[i] = { lnum = i - 1, col = 0, message = "m" .. i, severity = i > 11000 and 1 or 4 }
+        end
+        vim.diagnostic.set(vim.api.nvim_create_namespace("test"), 0, items)`);
+      await session.known();
+      const answer = await session.client.call("getDiagnostics");
+      expect(answer._meta).toMatchObject({ truncated: true, total: 12_000, returned: 10_000 });
+      const [file] = JSON.parse(answer.content[0]?.text ?? "") as FileDiagnostics[];
+      expect(file?.diagnostics).toHaveLength(10_000);
+      expect(file?.diagnostics.filter(({ severity }) => severity === "Error")).toHaveLength(1_000);
+      const [whole] = await ask({ uri: `file://${path}` });
+      expect(whole?.diagnostics).toHaveLength(12_000);
+    });
+
+    test.each([
+      ["NUL", "/tmp/a%00b", "/tmp/a\0b"],
+      ["a line break", "/tmp/a%0Ab", "/tmp/a\nb"],
+      ["a device", "/dev/tty", "/dev/tty"],
+    ])("refuses %s, also for the CLI", async (_, path, meant) => {
+      const cli = await TestClient.open(session.lock, "claude-code");
+      for (const client of [session.client, cli]) {
+        const answer = await client.call("getDiagnostics", { uri: `file://${path}` });
+        expect(answer.isError).toBe(true);
+        expect(answer.content[0]?.text).toContain(meant === path ? path : JSON.stringify(meant));
+      }
+      cli.close();
+    });
+
+    test.each(["http://example.com/a", "no uri", "file://host/a"])("refuses %s", async (uri) => {
+      const answer = await session.client.call("getDiagnostics", { uri });
+      expect(answer.isError).toBe(true);
+      expect(answer.content[0]?.text).toContain(uri);
+    });
+  });
+
+  test("diagnostics of a real language server arrive, and names by its symbols", async () => {
+    session.write("package.json", "{}");
+    session.write("tsconfig.json", '{"compilerOptions":{"strict":true,"noEmit":true}}');
+    const path = session.write(
+      "größe.ts",
+      'class Shop {\n  price(): number {\n    return "😀";\n  }\n}\n',
+    );
+    await session.edit(path);
+    await session.neovim.lua(
+      `vim.lsp.start({ name = "ts", cmd = { (...) .. "/node_modules/.bin/typescript-language-server", "--stdio" }, root_dir = vim.fn.getcwd() })`,
+      ROOT,
+    );
+    const found = await eventually(
+      "a type error",
+      async () => {
+        const [file] = await ask({ uri: `file://${path}` });
+        return file?.diagnostics.find(({ code }) => code === "2322") ?? (false as const);
+      },
+      45_000,
+    );
+    expect(found).toMatchObject({
+      severity: "Error",
+      source: "typescript",
+      range: range(2, 4, 2, 10),
+    });
+    await session.neovim.type("3G");
+    await eventually(
+      "the symbol",
+      async () => {
+        const context = await session.client.request<{ function_name: string }>("editor/context");
+        return context.function_name === "Shop.price";
+      },
+      20_000,
+    );
+    await session.neovim.lua("vim.lsp.stop_client(vim.lsp.get_clients(), true)");
+  }, 90_000);
+});
+
+function range(line: number, character: number, endLine: number, endCharacter: number) {
+  return { start: { line, character }, end: { line: endLine, character: endCharacter } };
+}
+
+function href(path: string): string {
+  return pathToFileURL(path).href;
+}

@@ -1,0 +1,441 @@
+import { beforeEach, describe, expect, test } from "bun:test";
+import { chmodSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import type { CallError } from "../../support/client";
+import { eventually } from "../../support/eventually";
+import { onEachNeovim, type Session } from "../../support/session";
+
+/** Names that patterns, the command line or URIs would trip over. */
+const NAMES = [
+  "plain.txt",
+  "with space.txt",
+  "100%.txt",
+  "50%20off.txt",
+  "sharp#1.txt",
+  "[1].txt",
+  "*star?.txt",
+  "back\\slash.txt",
+  "'quoted' \"twice\".txt",
+  "$HOME ~tilde.txt",
+  "+plus -dash.txt",
+  "`tick`|bar.txt",
+  "größe-日本-😀.txt",
+  "e\u0301 decomposed.txt",
+];
+
+/**
+ * No permission keeps root from reading a file: Neovim, where it is root, is made to look at files
+ * as nobody does (setfsuid(2)). Other systems than Linux have nothing of the kind.
+ */
+const AS_NOBODY = `
+  if vim.uv.getuid() == 0 then
+    assert(vim.uv.os_uname().sysname == "Linux", "this test cannot be run as root here")
+    local ffi = require("ffi")
+    pcall(ffi.cdef, "int setfsuid(unsigned int)")
+    ffi.C.setfsuid(65534)
+  end`;
+const AS_BEFORE = 'if vim.uv.getuid() == 0 then require("ffi").C.setfsuid(0) end';
+
+onEachNeovim((session) => {
+  beforeEach(() => session.reset());
+
+  describe("openFile", () => {
+    test.each(NAMES)("opens %s", async (name) => {
+      const path = session.write(`names/${name}`, "one\ntwo\n");
+      session.write("names/foo1.txt", "a trap for patterns\n");
+      expect(await session.client.texts("openFile", { filePath: path })).toEqual([
+        `Opened file: ${path}`,
+      ]);
+      expect(await session.neovim.lua("return vim.api.nvim_buf_get_name(0)")).toBe(path);
+      expect(await session.neovim.lua("return vim.api.nvim_buf_get_lines(0,0,-1,false)")).toEqual([
+        "one",
+        "two",
+      ]);
+    });
+
+    test("takes a relative path from the workspace", async () => {
+      const path = session.write("relative/a.txt", "x\n");
+      const answer = await session.client.texts("openFile", { filePath: "relative/a.txt" });
+      expect(answer).toEqual([`Opened file: ${path}`]);
+    });
+
+    test("without focus loads the file and leaves everything where it is", async () => {
+      const shown = session.write("shown.txt", "shown\n");
+      const hidden = session.write("hidden.lua", "local a = 1\nreturn a\n");
+      await session.edit(shown);
+      const before = await layout(session);
+      const answer = await session.client.json("openFile", {
+        filePath: hidden,
+        makeFrontmost: false,
+      });
+      expect(answer).toEqual({
+        success: true,
+        filePath: hidden,
+        languageId: "lua",
+        lineCount: 2,
+      });
+      expect(await layout(session)).toEqual(before);
+      const { tabs } = await session.client.json<{ tabs: { label: string }[] }>("getOpenEditors");
+      expect(tabs.map((tab) => tab.label)).toContain("hidden.lua");
+    });
+
+    const text = "head\nfunction a() {\n  return '日本';\n}\nfunction b() {\n  return 2;\n}\n";
+    const ranges: [string, Record<string, unknown>, string][] = [
+      [
+        "from start to end text",
+        { startText: "function b", endText: "}" },
+        "function b() {\n  return 2;\n}",
+      ],
+      ["the start text alone", { startText: "return 2" }, "return 2"],
+      ["across lines", { startText: "head\nfunction", endText: "a()" }, "head\nfunction a()"],
+      ["multibyte ends", { startText: "'日", endText: "本" }, "'日本"],
+      ["as plain text, no pattern", { startText: "b() {", endText: ";" }, "b() {\n  return 2;"],
+      [
+        "to the end of the line",
+        { startText: "function a", selectToEndOfLine: true },
+        "function a() {",
+      ],
+    ];
+    test.each(ranges)("selects %s", async (_name, range, selected) => {
+      const path = session.write("range.js", text);
+      await session.client.texts("openFile", { filePath: path, ...range });
+      const current = await session.client.json<{ text: string }>("getCurrentSelection");
+      expect(current.text).toBe(selected);
+    });
+
+    test("without focus places the cursor on the text", async () => {
+      const path = session.write("range.js", text);
+      await session.client.json("openFile", {
+        filePath: path,
+        startText: "return 2",
+        makeFrontmost: false,
+      });
+      await session.edit(path);
+      const { selection } = await session.client.json<{ selection: { start: object } }>(
+        "getCurrentSelection",
+      );
+      expect(selection.start).toEqual({ line: 5, character: 2 });
+    });
+
+    test("with a start text that is not there opens the file and selects nothing", async () => {
+      const path = session.write("range.js", text);
+      await session.client.texts("openFile", { filePath: path, startText: "not in it" });
+      expect((await session.client.json<{ text: string }>("getCurrentSelection")).text).toBe("");
+    });
+
+    test("does not use the terminal's window", async () => {
+      await session.neovim.command("terminal cat");
+      const terminal = await session.neovim.lua<number>("return vim.api.nvim_get_current_buf()");
+      const path = session.write("beside.txt", "x\n");
+      await session.client.texts("openFile", { filePath: path });
+      const shown = await session.neovim.lua<number[]>("return vim.fn.win_findbuf(...)", terminal);
+      expect(shown).toHaveLength(1);
+    });
+
+    const refused: [string, (session: Session) => string][] = [
+      ["a missing file", (s) => s.path("no/such/file.txt")],
+      ["a folder", (s) => s.neovim.cwd],
+      ["a binary file", (s) => s.write("binary.bin", new Uint8Array([1, 0, 2, 0, 255]))],
+      ["a device", () => "/dev/zero"],
+      ["a name with a newline", (s) => s.path("new\nline.txt")],
+      ["a name with NUL", (s) => s.path("nul\0.txt")],
+      ["an empty name", () => ""],
+    ];
+    test.each(refused)("refuses %s and says which", async (_name, path) => {
+      const filePath = path(session);
+      const answer = await session.client.call("openFile", { filePath });
+      expect(answer.isError).toBe(true);
+      const [{ text: message } = { text: "" }] = answer.content;
+      const named = /[\n\0]/.test(filePath) ? JSON.stringify(filePath) : filePath;
+      expect(message).toContain(named);
+    });
+
+    test("refuses a FIFO without reading it", async () => {
+      const path = session.path("fifo");
+      Bun.spawnSync(["mkfifo", path]);
+      const answer = await session.client.call("openFile", { filePath: path });
+      expect(answer.isError).toBe(true);
+      expect(answer.content[0]?.text).toContain(path);
+    });
+
+    test("refuses a file that it may not read", async () => {
+      const path = session.write("forbidden.txt", "secret\n");
+      chmodSync(session.neovim.cwd, 0o711);
+      chmodSync(path, 0);
+      await session.neovim.lua(AS_NOBODY);
+      const answer = await session.client.call("openFile", { filePath: path });
+      await session.neovim.lua(AS_BEFORE);
+      expect(answer.isError).toBe(true);
+      expect(answer.content[0]?.text).toStartWith(`${path} cannot be read: `);
+      expect(answer.content[0]?.text).toMatch(/permission denied/i);
+      expect(await session.neovim.lua("return vim.fn.bufexists(...)", path)).toBe(0);
+    });
+
+    const onLinux = process.platform === "linux";
+    if (!onLinux) console.log("platform skip: no file that opens and then fails to be read");
+    test.if(onLinux)("refuses a file whose reading fails", async () => {
+      // It opens, and then gives an input/output error.
+      const path = "/proc/self/mem";
+      const answer = await session.client.call("openFile", { filePath: path });
+      expect(answer.isError).toBe(true);
+      expect(answer.content[0]?.text).toStartWith(`${path} cannot be read: `);
+    });
+
+    test("opens a file through a symlinked folder once, not twice", async () => {
+      const path = session.write("real/inner.txt", "x\n");
+      session.link(`link-${session.neovim.process.pid}`, session.path("real"));
+      const linked = session.path(`link-${session.neovim.process.pid}/inner.txt`);
+      await session.client.texts("openFile", { filePath: path });
+      await session.client.texts("openFile", { filePath: linked });
+      const { tabs } = await session.client.json<{ tabs: { label: string }[] }>("getOpenEditors");
+      expect(tabs.filter((tab) => tab.label === "inner.txt")).toHaveLength(1);
+    });
+  });
+
+  describe("checkDocumentDirty", () => {
+    test.each(NAMES)("of %s: not open, clean, dirty", async (filePath) => {
+      const name = `dirty/${filePath}`;
+      const path = session.write(name, "text\n");
+      const check = () => session.client.json("checkDocumentDirty", { filePath: path });
+      expect(await check()).toEqual({ success: false, message: `Document not open: ${path}` });
+      await session.edit(path);
+      const open = { success: true, filePath: path, isUntitled: false };
+      expect(await check()).toEqual({ ...open, isDirty: false });
+      await session.neovim.lua('vim.api.nvim_buf_set_lines(0, 0, 0, false, { "more" })');
+      expect(await check()).toEqual({ ...open, isDirty: true });
+    });
+
+    test("finds a file by its name through a symlink", async () => {
+      const path = session.write("real2/a.txt", "x\n");
+      session.link(`alias-${session.neovim.process.pid}`, session.path("real2"));
+      await session.edit(path);
+      const filePath = session.path(`alias-${session.neovim.process.pid}/a.txt`);
+      expect(await session.client.json("checkDocumentDirty", { filePath })).toMatchObject({
+        success: true,
+        filePath,
+      });
+    });
+  });
+
+  describe("saveDocument", () => {
+    test.each(NAMES)("saves %s", async (name) => {
+      const path = session.write(`save/${name}`, "old\n");
+      await session.edit(path);
+      await session.neovim.lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, { "new" })');
+      expect(await session.client.json("saveDocument", { filePath: path })).toEqual({
+        success: true,
+        filePath: path,
+        saved: true,
+        message: "Document saved successfully",
+      });
+      expect(readFileSync(path, "utf8")).toBe("new\n");
+      expect(await session.neovim.lua("return vim.bo.modified")).toBe(false);
+    });
+
+    test("runs the autocommands of a write, formatters among them", async () => {
+      const path = session.write("format.txt", "a\n");
+      await session.edit(path);
+      await session.neovim.lua(`
+        vim.api.nvim_create_autocmd("BufWritePre", { buffer = 0, callback = function(args)
+          vim.api.nvim_buf_set_lines(args.buf, 0, -1, false, { "formatted" })
+        end })`);
+      await session.client.json("saveDocument", { filePath: path });
+      expect(readFileSync(path, "utf8")).toBe("formatted\n");
+    });
+
+    test("of a file that is not open says so", async () => {
+      const path = session.write("closed.txt", "x\n");
+      expect(await session.client.json("saveDocument", { filePath: path })).toEqual({
+        success: false,
+        message: `Document not open: ${path}`,
+      });
+    });
+
+    test("that fails is reported and loses nothing", async () => {
+      const path = session.write("refused.txt", "on disk\n");
+      await session.edit(path);
+      await session.neovim.lua(`
+        vim.api.nvim_buf_set_lines(0, 0, -1, false, { "in the buffer" })
+        vim.api.nvim_create_autocmd("BufWritePre", { buffer = 0, callback = function()
+          error("the linter says no")
+        end })`);
+      const answer = await session.client.json<Record<string, unknown>>("saveDocument", {
+        filePath: path,
+      });
+      expect(answer).toMatchObject({ success: false, filePath: path, saved: false });
+      expect(String(answer.message)).toContain("the linter says no");
+      expect(readFileSync(path, "utf8")).toBe("on disk\n");
+      expect(await session.neovim.lua("return vim.api.nvim_buf_get_lines(0,0,-1,false)")).toEqual([
+        "in the buffer",
+      ]);
+      expect(await session.neovim.lua("return vim.bo.modified")).toBe(true);
+    });
+
+    const AFTER: [string, string, string | RegExp][] = [
+      [":echoerr", 'echoerr "lint failed"', "lint failed"],
+      ["a Lua error", 'lua error("lint failed")', /^E5108:.*lint failed$/],
+      [
+        "an error once it has changed the text",
+        "call setline(1, 'again') | throw 'lint failed'",
+        "lint failed",
+      ],
+    ];
+    test.each(AFTER)(
+      "that an autocommand fails after, by %s, has saved",
+      async (_, command, said) => {
+        const path = session.write("after.txt", "old\n");
+        await session.edit(path);
+        await session.neovim.command(`autocmd BufWritePost <buffer> ${command}`);
+        await session.neovim.lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, { "new" })');
+        const answer = await session.client.json<{ message: string }>("saveDocument", {
+          filePath: path,
+        });
+        expect(answer).toMatchObject({ success: true, filePath: path, saved: true });
+        const prefix = "Document saved, but an autocommand failed after that: ";
+        expect(answer.message).toStartWith(prefix);
+        expect(answer.message.slice(prefix.length)).toMatch(said);
+        expect(readFileSync(path, "utf8")).toBe("new\n");
+      },
+    );
+
+    test("says what went wrong in one line, without traces", async () => {
+      const path = session.write("folder/gone.txt", "x\n");
+      await session.edit(path);
+      rmSync(session.path("folder"), { recursive: true });
+      const answer = await session.client.json<{ message: string }>("saveDocument", {
+        filePath: path,
+      });
+      expect(answer).toMatchObject({ success: false, saved: false });
+      expect(answer.message).toMatch(/gone\.txt was not saved: E212: [^\n]*$/);
+      expect(answer.message).not.toContain(".lua");
+    });
+
+    test("and close_tab refuse while the command-line window is open, and say why", async () => {
+      const path = session.write("cmdwin.txt", "old\n");
+      await session.edit(path);
+      await session.neovim.lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, { "new" })');
+      const clean = await session.edit(session.write("clean.txt", "x\n"));
+      await session.neovim.type("q:");
+      writeFileSync(session.path("clean.txt"), "written outside\n");
+      const why = "Neovim's command-line window is open; :q closes it";
+      const saved = await session.client.json("saveDocument", { filePath: path });
+      const message = `${path} was not saved: ${why}`;
+      expect(saved).toEqual({ success: false, filePath: path, saved: false, message });
+      const closed = await session.client.call("close_tab", { tab_name: "clean.txt" });
+      expect(closed).toMatchObject({
+        isError: true,
+        content: [{ text: `clean.txt stays open: ${why}` }],
+      });
+      const reload = 'return require("claude-code.editor").call(...)';
+      const params = { path: session.path("clean.txt") };
+      expect(await session.neovim.lua(reload, "document_reload", params)).toEqual({ value: true });
+      await session.neovim.type(":q<CR>");
+      await eventually("the text written outside", async () => {
+        const lines = "return vim.api.nvim_buf_get_lines(..., 0, -1, false)";
+        return (await session.neovim.lua<string[]>(lines, clean))[0] === "written outside";
+      });
+    });
+
+    test("of a 'readonly' buffer fails without a prompt", async () => {
+      const path = session.write("readonly.txt", "x\n");
+      chmodSync(path, 0o444);
+      await session.edit(path);
+      await session.neovim.lua("vim.bo.readonly = true; vim.bo.modified = true");
+      const answer = await session.client.json("saveDocument", { filePath: path });
+      expect(answer).toMatchObject({ success: false, saved: false });
+      expect(await session.client.request("ping")).toEqual({});
+      expect((await session.neovim.request("nvim_get_mode", [])) as object).toMatchObject({
+        blocking: false,
+      });
+    });
+
+    test("does not overwrite what somebody else wrote meanwhile", async () => {
+      const path = session.write("raced.txt", "first\n");
+      await session.edit(path);
+      await session.neovim.lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, { "mine" })');
+      await Bun.sleep(20);
+      writeFileSync(path, "theirs, and longer\n");
+      const answer = await session.client.json("saveDocument", { filePath: path });
+      expect(answer).toMatchObject({ success: false, saved: false });
+      expect(readFileSync(path, "utf8")).toBe("theirs, and longer\n");
+    });
+  });
+
+  describe("close_tab", () => {
+    test.each(["name.txt", "sub/[1] #.txt"])("closes %s by its file name", async (name) => {
+      const path = session.write(name, "x\n");
+      await session.edit(path);
+      const label = name.split("/").at(-1);
+      expect(await session.client.texts("close_tab", { tab_name: label })).toEqual(["TAB_CLOSED"]);
+      const { tabs } = await session.client.json<{ tabs: unknown[] }>("getOpenEditors");
+      expect(tabs).toEqual([]);
+    });
+
+    test("takes a relative path from the workspace, and closes no namesake", async () => {
+      const path = session.write("sub/x.txt", "x\n");
+      const namesake = session.write("other/sub/x.txt", "x\n");
+      await session.edit(path);
+      await session.edit(namesake);
+      expect(await session.client.texts("close_tab", { tab_name: "./sub/x.txt" })).toEqual([
+        "TAB_CLOSED",
+      ]);
+      const { tabs } = await session.client.json<{ tabs: { uri: string }[] }>("getOpenEditors");
+      expect(tabs.map(({ uri }) => uri)).toEqual([`file://${namesake}`]);
+    });
+
+    test.each(["\0junk", "\n", "\x7f"])(
+      "refuses a name that ends in %j, and closes nothing",
+      async (end) => {
+        const path = session.write("kept.txt", "x\n");
+        await session.edit(path);
+        for (const name of [path, "kept.txt"]) {
+          const answer = await session.client.call("close_tab", { tab_name: name + end });
+          expect(answer.isError).toBe(true);
+          expect(answer.content[0]?.text).toContain(JSON.stringify(name + end));
+        }
+        const { tabs } = await session.client.json<{ tabs: unknown[] }>("getOpenEditors");
+        expect(tabs).toHaveLength(1);
+      },
+    );
+
+    test("never discards unsaved work", async () => {
+      const path = session.write("unsaved.txt", "x\n");
+      await session.edit(path);
+      await session.neovim.lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, { "work" })');
+      const answer = await session.client.call("close_tab", { tab_name: "unsaved.txt" });
+      expect(answer.isError).toBe(true);
+      expect(answer.content[0]?.text).toContain("unsaved.txt");
+      expect(await session.neovim.lua("return vim.api.nvim_buf_get_lines(0,0,-1,false)")).toEqual([
+        "work",
+      ]);
+    });
+
+    test("is content with a name that nothing has, and listed without a description", async () => {
+      expect(await session.client.texts("close_tab", { tab_name: "nothing" })).toEqual([
+        "TAB_CLOSED",
+      ]);
+      const { tools } = await session.client.request<{ tools: Record<string, unknown>[] }>(
+        "tools/list",
+      );
+      expect(tools.find((tool) => tool.name === "close_tab")).not.toHaveProperty("description");
+    });
+  });
+
+  test("executeCode is not there unless it was enabled", async () => {
+    const { tools } = await session.client.request<{ tools: { name: string }[] }>("tools/list");
+    expect(tools.map((tool) => tool.name)).not.toContain("executeCode");
+    const error = await session.client
+      .call("executeCode", { code: "1" })
+      .catch((e: CallError) => e);
+    expect((error as CallError).code).toBe(-32602);
+  });
+});
+
+/** Windows, their buffers and views, and the current one. */
+function layout(session: Session): Promise<unknown> {
+  return session.neovim.lua(`
+    local windows = {}
+    for _, win in ipairs(vim.api.nvim_list_wins()) do
+      windows[#windows + 1] = { win, vim.api.nvim_win_get_buf(win), vim.api.nvim_win_get_cursor(win) }
+    end
+    return { vim.fn.winlayout(), windows, vim.api.nvim_get_current_win() }`);
+}

@@ -1,0 +1,351 @@
+import { beforeEach, describe, expect, test } from "bun:test";
+import { mkdirSync } from "node:fs";
+import { basename } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { CallError } from "../../support/client";
+import { eventually } from "../../support/eventually";
+import { onEachNeovim } from "../../support/session";
+
+interface Tab {
+  uri: string;
+  isActive: boolean;
+  label: string;
+  languageId: string;
+  isDirty: boolean;
+}
+
+interface SelectionAnswer {
+  success: boolean;
+  text: string;
+  filePath: string;
+  selection: { start: Place; end: Place };
+  message?: string;
+}
+
+interface Place {
+  line: number;
+  character: number;
+}
+
+onEachNeovim((session) => {
+  beforeEach(() => session.reset());
+  const tabs = async () => (await session.client.json<{ tabs: Tab[] }>("getOpenEditors")).tabs;
+
+  describe("getOpenEditors", () => {
+    test("lists files with language, state and a percent-encoded URI", async () => {
+      const lua = session.write("a b#1.lua", "return 1\n");
+      const plain = session.write("größe%", "x\n");
+      await session.edit(lua);
+      await session.edit(plain);
+      await session.neovim.lua('vim.api.nvim_buf_set_lines(0, 0, 0, false, { "more" })');
+      const wanted = [
+        {
+          label: "a b#1.lua",
+          uri: fileUri(lua),
+          languageId: "lua",
+          isActive: false,
+          isDirty: false,
+        },
+        {
+          label: "größe%",
+          uri: fileUri(plain),
+          languageId: "plaintext",
+          isActive: true,
+          isDirty: true,
+        },
+      ];
+      expect(await tabs()).toEqual(wanted);
+    });
+
+    test("names one buffer once, however many windows and tab pages show it", async () => {
+      await session.edit(session.write("once.txt", "x\n"));
+      await session.neovim.command("split | vsplit | tab split");
+      expect((await tabs()).map((tab) => tab.label)).toEqual(["once.txt"]);
+    });
+
+    test("leaves out terminals, scratch, unnamed and unlisted buffers; none of them is active", async () => {
+      await session.edit(session.write("file.txt", "x\n"));
+      await session.neovim.command("new | setlocal buftype=nofile | file scratch");
+      await session.neovim.command("new | terminal cat");
+      expect((await tabs()).map(({ label, isActive }) => [label, isActive])).toEqual([
+        ["file.txt", false],
+      ]);
+      await session.neovim.lua("vim.bo[vim.fn.bufnr('file.txt')].buflisted = false");
+      expect(await tabs()).toEqual([]);
+    });
+
+    test("follows :w, :bd and :saveas at once", async () => {
+      const path = session.write("follow.txt", "x\n");
+      await session.edit(path);
+      await session.neovim.lua('vim.api.nvim_buf_set_lines(0, 0, 0, false, { "more" })');
+      expect((await tabs())[0]?.isDirty).toBe(true);
+      await session.neovim.command("silent write");
+      expect((await tabs())[0]?.isDirty).toBe(false);
+      await session.neovim.command("silent saveas renamed.txt");
+      expect((await tabs()).map((tab) => tab.label)).toContain("renamed.txt");
+      await session.neovim.command("bdelete renamed.txt");
+      expect((await tabs()).map((tab) => tab.label)).not.toContain("renamed.txt");
+      await session.neovim.command("silent! call delete('renamed.txt')");
+    });
+  });
+
+  describe("getWorkspaceFolders", () => {
+    test("gives the working folder, then those of other tab pages, by their real paths", async () => {
+      const inner = session.path("tab workspace");
+      mkdirSync(inner, { recursive: true });
+      await session.neovim.lua(
+        "vim.cmd.tabnew(); vim.cmd.tcd({ args = { (...) } }); vim.cmd.tabprevious()",
+        inner,
+      );
+      const root = session.neovim.cwd;
+      expect(await session.client.json("getWorkspaceFolders")).toEqual({
+        success: true,
+        folders: [root, inner].map((path) => ({ name: basename(path), uri: fileUri(path), path })),
+        rootPath: root,
+      });
+    });
+
+    test("resolves a symlinked working folder", async () => {
+      mkdirSync(session.path("target"), { recursive: true });
+      const link = session.link(`cwd-${session.neovim.process.pid}`, session.path("target"));
+      await session.neovim.lua("vim.cmd.cd({ args = { (...) } })", link);
+      const answer = await session.client.json<{ rootPath: string }>("getWorkspaceFolders");
+      await session.neovim.lua("vim.cmd.cd({ args = { (...) } })", session.neovim.cwd);
+      expect(answer.rootPath).toBe(session.path("target"));
+    });
+  });
+
+  describe("getCurrentSelection", () => {
+    const text = "first line\nzweite Zeile äöü\n日本語 text\n\ttab 😀 end\nlast\n";
+    const place = (line: number, character: number): Place => ({ line, character });
+    const cases: [string, string, string, Place, Place][] = [
+      ["the cursor alone", "2G3l", "", place(1, 3), place(1, 3)],
+      [
+        "a charwise selection, its last character included",
+        "ggvee",
+        "first line",
+        place(0, 0),
+        place(0, 10),
+      ],
+      ["a selection made backwards", "gg$vb", "line", place(0, 6), place(0, 10)],
+      ["umlauts", "2G$vb", "äöü", place(1, 13), place(1, 16)],
+      ["wide characters", "3Gvl", "日本", place(2, 0), place(2, 2)],
+      ["a surrogate pair", "4G0f😀v", "😀", place(3, 5), place(3, 7)],
+      ["a tab", "4G0v", "\t", place(3, 0), place(3, 1)],
+      ["lines", "2GVj", "zweite Zeile äöü\n日本語 text", place(1, 0), place(2, 8)],
+      ["a block", "gg0l<C-v>jl", "ir\nwe", place(0, 1), place(1, 3)],
+      ["across lines", "gg5lvj", " line\nzweite", place(0, 5), place(1, 6)],
+    ];
+    test.each(cases)("%s", async (_name, keys, selected, start, end) => {
+      const path = session.write("selection.txt", text);
+      await session.edit(path);
+      await session.neovim.type(keys);
+      expect(await session.client.json<SelectionAnswer>("getCurrentSelection")).toEqual({
+        success: true,
+        text: selected,
+        filePath: path,
+        selection: { start, end },
+      });
+    });
+
+    test("with 'selection' exclusive ends before the cursor", async () => {
+      const path = session.write("selection.txt", text);
+      await session.edit(path);
+      await session.neovim.command("set selection=exclusive");
+      await session.neovim.type("gg0v3l");
+      const answer = await session.client.json<SelectionAnswer>("getCurrentSelection");
+      await session.neovim.command("set selection=inclusive");
+      expect(answer.text).toBe("fir");
+      expect(answer.selection.end).toEqual(place(0, 3));
+    });
+
+    test("cut at selection.max_bytes says so", async () => {
+      const line = "ü".repeat(49);
+      session.write("big.txt", `${line}\n`.repeat(3_000));
+      await session.edit(session.path("big.txt"));
+      await session.neovim.type("ggVG");
+      const kept = Array.from({ length: 1_011 }, () => line)
+        .join("\n")
+        .slice(0, 50 * 1_010 + 5);
+      expect(Buffer.byteLength(kept)).toBe(100_000);
+      const answer = await session.client.json<SelectionAnswer>("getCurrentSelection");
+      expect(answer).toEqual({
+        success: true,
+        text: kept,
+        filePath: session.path("big.txt"),
+        selection: { start: place(0, 0), end: place(2_999, 49) },
+        truncated: true,
+      } as never);
+      await eventually("the selection", async () => {
+        expect(await session.client.json<SelectionAnswer>("getLatestSelection")).toEqual(answer);
+        return true;
+      });
+      expect(await session.client.request<object>("editor/selection")).toEqual({
+        active: true,
+        text: kept,
+        start: 1,
+        end: 150_000,
+        line_start: 1,
+        line_end: 3_000,
+        column_start: 0,
+        column_end: 49,
+        truncated: true,
+      });
+    });
+
+    test.each(["terminal cat", "enew | setlocal buftype=nofile"])(
+      "none in :%s",
+      async (command) => {
+        await session.neovim.command(command);
+        expect(await session.client.json<SelectionAnswer>("getCurrentSelection")).toEqual({
+          success: false,
+          message: "No active editor found",
+        } as never);
+      },
+    );
+  });
+
+  test("getLatestSelection remembers the file when the current buffer is none", async () => {
+    const path = session.write("latest.txt", "one two\n");
+    await session.edit(path);
+    await session.neovim.type("ggve");
+    await eventually("the selection", async () => {
+      const latest = await session.client.json<SelectionAnswer>("getLatestSelection");
+      return latest.text === "one" && latest.filePath === path;
+    });
+    await session.neovim.type("<Esc>");
+    await session.neovim.command("new | terminal cat");
+    const latest = await session.client.json<SelectionAnswer>("getLatestSelection");
+    expect(latest).toMatchObject({ success: true, text: "one", filePath: path });
+  });
+
+  describe("resources", () => {
+    interface ResourceList {
+      resources: { uri: string; name: string }[];
+    }
+
+    test("are the open files, read with their unsaved text", async () => {
+      const path = session.write("größe #1.txt", "saved\r\nlines\r\n");
+      await session.edit(path);
+      const { resources } = await session.client.request<ResourceList>("resources/list");
+      expect(resources).toEqual([
+        { uri: fileUri(path), name: "größe #1.txt", mimeType: "text/plain" } as never,
+      ]);
+      await session.neovim.lua('vim.api.nvim_buf_set_lines(0, 1, 2, false, { "unsaved 日本" })');
+      const { contents } = await session.client.request<{ contents: object[] }>("resources/read", {
+        uri: fileUri(path),
+      });
+      expect(contents).toEqual([
+        { uri: fileUri(path), mimeType: "text/plain", text: "saved\r\nunsaved 日本\r\n" },
+      ]);
+    });
+
+    test.each(["", "\n", "\n\n", "\r\n"])("tell no text from one empty line: %j", async (text) => {
+      const path = session.write(`empty ${JSON.stringify(text)}.txt`, text);
+      const size = text.replaceAll("\r", "").length;
+      const check = async () => {
+        const { contents } = await session.client.request<{ contents: object[] }>(
+          "resources/read",
+          { uri: fileUri(path) },
+        );
+        expect(contents).toMatchObject([{ text }]);
+        const { buffers } = await session.client.request<{ buffers: { uri: string }[] }>(
+          "editor/buffers",
+        );
+        expect(buffers.find(({ uri }) => uri === fileUri(path))).toMatchObject({ size });
+      };
+      const buf = await session.edit(path);
+      await check();
+      await session.neovim.command("new");
+      await check();
+      await session.neovim.command("close");
+      // All lines deleted: an empty file again.
+      await session.neovim.command(`buffer ${buf} | silent %delete`);
+      expect(await session.client.request("resources/read", { uri: fileUri(path) })).toMatchObject({
+        contents: [{ text: "" }],
+      });
+    });
+
+    test("keep their byte order mark", async () => {
+      const path = session.write("bom.txt", "\uFEFFtext\n");
+      await session.edit(path);
+      const { contents } = await session.client.request<{ contents: object[] }>("resources/read", {
+        uri: fileUri(path),
+      });
+      expect(contents).toMatchObject([{ text: "\uFEFFtext\n" }]);
+    });
+
+    test("are listed once they are loaded, and then announced", async () => {
+      const [first, second] = ["args 1.txt", "args 2.txt"].map((name) =>
+        session.write(name, "x\n"),
+      );
+      await session.neovim.lua(
+        "vim.cmd.args({ args = vim.tbl_map(vim.fn.fnameescape, { ... }) })",
+        first,
+        second,
+      );
+      const listed = async () => {
+        const { resources } = await session.client.request<ResourceList>("resources/list");
+        return resources.map(({ name }) => name);
+      };
+      expect(await listed()).toEqual(["args 1.txt"]);
+      const { tabs } = await session.client.json<{ tabs: { label: string }[] }>("getOpenEditors");
+      expect(tabs.map(({ label }) => label)).toEqual(["args 1.txt", "args 2.txt"]);
+      const told = () =>
+        session.client.notifications("notifications/resources/list_changed").length;
+      await eventually("quiet", async () => {
+        const before = told();
+        await Bun.sleep(200);
+        return told() === before;
+      });
+      const before = told();
+      await session.neovim.command("next");
+      await eventually("the notification", () => told() > before);
+      expect(await listed()).toEqual(["args 1.txt", "args 2.txt"]);
+    });
+
+    test("that are not open are a clear error", async () => {
+      const uri = fileUri(session.write("closed.txt", "x\n"));
+      const error = (await session.client
+        .request("resources/read", { uri })
+        .catch((e) => e)) as CallError;
+      expect(error.code).toBe(-32002);
+      expect(error.message).toContain(uri);
+    });
+
+    test("announce a changed list once for a burst, and nothing when only text changes", async () => {
+      const told = () =>
+        session.client.notifications("notifications/resources/list_changed").length;
+      const quiet = () =>
+        eventually("quiet", async () => {
+          const before = told();
+          await Bun.sleep(300);
+          return told() === before;
+        });
+      await quiet();
+      const before = told();
+      const paths = Array.from({ length: 20 }, (_, i) => session.write(`burst/${i}.txt`, "x\n"));
+      await session.neovim.lua(
+        "for _, path in ipairs({ ... }) do vim.cmd.edit(vim.fn.fnameescape(path)) end",
+        ...paths,
+      );
+      await eventually("the notification", () => told() > before);
+      await quiet();
+      const after = told();
+      expect(after - before).toBeLessThanOrEqual(3);
+      await session.neovim.lua('vim.api.nvim_buf_set_lines(0, 0, 0, false, { "typed" })');
+      await Bun.sleep(300);
+      expect(told()).toBe(after);
+    });
+
+    test("have no templates", async () => {
+      expect(await session.client.request<object>("resources/templates/list")).toEqual({
+        resourceTemplates: [],
+      });
+    });
+  });
+});
+
+function fileUri(path: string): string {
+  return pathToFileURL(path).href.replaceAll("#", "%23");
+}

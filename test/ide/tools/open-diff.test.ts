@@ -1,0 +1,327 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { TestClient } from "../../support/client";
+import { eventually } from "../../support/eventually";
+import { TestNeovim } from "../../support/neovim";
+import { onEachNeovim } from "../../support/session";
+
+/** openDiff over the socket; what happens in the windows is tested with the editor itself. */
+onEachNeovim(
+  (session, version) => {
+    let cli: TestClient;
+    beforeEach(async () => {
+      await session.reset();
+      cli = await TestClient.open(session.lock, "claude-code");
+    });
+    afterEach(() => cli.close());
+
+    const open = (client: TestClient, path: string, contents: string, name = `diff of ${path}`) =>
+      client.texts("openDiff", {
+        old_file_path: path,
+        new_file_path: path,
+        new_file_contents: contents,
+        tab_name: name,
+      });
+    const shown = () =>
+      session.neovim.lua<number>(
+        "return #vim.tbl_filter(function(w) return vim.wo[w].diff end, vim.api.nvim_list_wins())",
+      );
+    const untilShown = () => eventually("the diff", async () => (await shown()) === 2);
+    /** … of this file: one diff may just have made room for another. */
+    const untilShows = (path: string) =>
+      eventually(`the diff of ${path}`, () =>
+        session.neovim.lua<boolean>(
+          `local s = require("claude-code.editor.diff").current()
+           return s ~= nil and s.place ~= nil and not s.outcome and s.new_path == ...`,
+          path,
+        ),
+      );
+    const untilGone = () => eventually("no diff", async () => (await shown()) === 0);
+
+    /** In the proposed side, in normal mode. */
+    async function press(keys: string): Promise<void> {
+      await untilShown();
+      await session.neovim.lua(`
+        for _, win in ipairs(vim.api.nvim_list_wins()) do
+          if vim.wo[win].diff and vim.bo[vim.api.nvim_win_get_buf(win)].modifiable then
+            vim.api.nvim_set_current_win(win)
+          end
+        end`);
+      await session.neovim.type(keys);
+    }
+
+    const proposals: [string, string][] = [
+      ["LF", "one\ntwo\n"],
+      ["CRLF", "one\r\ntwo\r\n"],
+      ["mixed line ends", "one\r\ntwo\nthree\r\n"],
+      ["a byte order mark", "\uFEFFone\n"],
+      ["a byte order mark and CRLF", "\uFEFFone\r\ntwo\r\n"],
+      ["no last newline", "one\ntwo"],
+      ["CRLF without the last", "one\r\ntwo"],
+      ["nothing", ""],
+      ["one newline", "\n"],
+      ["only newlines", "\n\n\n"],
+      ["trailing spaces and tabs", "a \t\n\tb  \n"],
+      ["NUL and control characters", "a\0b\u0001\u001b[0m\n"],
+      ["carriage returns inside lines", "a\rb\nc\r\n"],
+      ["wide, combining and astral characters", "日本 e\u0301 😀👨‍👩‍👧\n"],
+      ["line separators of Unicode", "a\u2028b\u2029c\u0085d\n"],
+      ["a lone surrogate", "a\ud800b\n"],
+      ["a long line", `${"x".repeat(100_000)}\n`],
+    ];
+    test.each(proposals)("a proposal with %s comes back to the byte", async (_name, text) => {
+      const path = session.write("bytes.txt", "something else\r\n");
+      const answer = open(cli, path, text);
+      await press("<CR>");
+      expect(await answer).toEqual(["FILE_SAVED", text]);
+      await untilGone();
+      expect(readFileSync(path, "utf8")).toBe("something else\r\n");
+    });
+
+    const edits: [string, string, string][] = [
+      ["LF", "one\ntwo\n", "one!\ntwo\n"],
+      ["CRLF", "one\r\ntwo\r\n", "one!\r\ntwo\r\n"],
+      ["mixed line ends", "one\r\ntwo\n", "one!\r\ntwo\n"],
+      ["a byte order mark", "\uFEFFone\ntwo\n", "\uFEFFone!\ntwo\n"],
+      ["no last newline", "one\ntwo", "one!\ntwo"],
+      ["nothing", "", "!\n"],
+      ["NUL", "a\0\nb\n", "a\0!\nb\n"],
+      ["astral characters", "😀\n", "😀!\n"],
+    ];
+    test.each(edits)("an edit keeps the proposal's %s", async (_name, text, wanted) => {
+      const path = session.write("edited.txt", "old\n");
+      const answer = open(cli, path, text);
+      const before_cr = text.startsWith("one\r\ntwo\n");
+      await press(before_cr ? "ggA<BS>!<C-v><CR><Esc>:w<CR>" : "ggA!<Esc>:w<CR>");
+      expect(await answer).toEqual(["FILE_SAVED", wanted]);
+    });
+
+    test("a dropped hunk at the end leaves the file's last line as it was, without newline", async () => {
+      const path = session.write("hunks.txt", "one\ntwo\nthree");
+      const answer = open(cli, path, "ONE\ntwo\nTHREE\n");
+      await press("]cgr<CR>");
+      expect(await answer).toEqual(["FILE_SAVED", "ONE\ntwo\nthree"]);
+    });
+
+    test("with all hunks dropped it is rejected", async () => {
+      const path = session.write("hunks.txt", "one\ntwo\nthree");
+      const answer = open(cli, path, "ONE\ntwo\nTHREE\n");
+      await press("grgr<CR>");
+      expect((await answer)[0]).toBe("DIFF_REJECTED");
+    });
+
+    test("an edit that was undone is no edit", async () => {
+      const path = session.write("undone.txt", "old\n");
+      const answer = open(cli, path, "new\r\nlines\r\n");
+      await press("ggxxu u:w<CR>");
+      expect(await answer).toEqual(["FILE_SAVED", "new\r\nlines\r\n"]);
+    });
+
+    describe("for a client that is not the CLI we write the file", () => {
+      test("with the final text", async () => {
+        const path = session.write("written.txt", "old\n");
+        await session.edit(path);
+        const answer = open(session.client, path, "new\r\n");
+        await press("ggA!<Esc><CR>");
+        expect(await answer).toEqual(["FILE_SAVED", "new!\r\n"]);
+        expect(readFileSync(path, "utf8")).toBe("new!\r\n");
+        await eventually("the buffer shows it", async () => {
+          const lines = await session.neovim.lua<string[]>(
+            "return vim.api.nvim_buf_get_lines(0, 0, -1, false)",
+          );
+          return lines[0] === "new!";
+        });
+        expect(await session.neovim.lua("return vim.bo.modified")).toBe(false);
+      });
+
+      test("with its parents, when they are not there", async () => {
+        const path = session.path("made/for/it.txt");
+        const answer = open(session.client, path, "text");
+        await press("<CR>");
+        expect(await answer).toEqual(["FILE_SAVED", "text"]);
+        expect(readFileSync(path, "utf8")).toBe("text");
+      });
+
+      test("through a symlink, keeping its mode, leaving no draft behind", async () => {
+        const target = session.write("modes/script.sh", "old\n");
+        chmodSync(target, 0o750);
+        const link = session.link(`modes/link-${session.neovim.process.pid}`, target);
+        const answer = open(session.client, link, "new\n");
+        await press("<CR>");
+        await answer;
+        expect(lstatSync(link).isSymbolicLink()).toBe(true);
+        expect(readFileSync(target, "utf8")).toBe("new\n");
+        expect(statSync(target).mode & 0o777).toBe(0o750);
+        expect(readdirSync(session.path("modes")).filter((name) => name.endsWith(".tmp"))).toEqual(
+          [],
+        );
+      });
+
+      test("and say so when that fails", async () => {
+        const path = `${session.write("a file.txt", "no folder")}/below.txt`;
+        const answer = session.client.call("openDiff", {
+          old_file_path: session.path("nothing.txt"),
+          new_file_path: path,
+          new_file_contents: "text",
+          tab_name: "fails",
+        });
+        await press("<CR>");
+        const { isError, content } = await answer;
+        expect(isError).toBe(true);
+        expect(content[0]?.text).toContain(path);
+      });
+
+      test("but not when it is rejected", async () => {
+        const path = session.path("rejected.txt");
+        const answer = open(session.client, path, "text", "the name");
+        await press("q");
+        expect(await answer).toEqual(["DIFF_REJECTED", "the name"]);
+        expect(existsSync(path)).toBe(false);
+      });
+    });
+
+    test("tab_name may be left out", async () => {
+      const path = session.write("unnamed.txt", "old\n");
+      const answer = cli.texts("openDiff", {
+        old_file_path: path,
+        new_file_path: path,
+        new_file_contents: "new\n",
+      });
+      await press("<CR>");
+      expect(await answer).toEqual(["FILE_SAVED", "new\n"]);
+    });
+
+    test("close_tab ends the diff as rejected, and may come twice", async () => {
+      const answer = open(
+        cli,
+        session.path("twice.txt"),
+        "x\n",
+        "✻ [Claude Code] twice.txt (abc) ⧉",
+      );
+      await untilShown();
+      const close = () => cli.texts("close_tab", { tab_name: "✻ [Claude Code] twice.txt (abc) ⧉" });
+      expect(await Promise.all([close(), close()])).toEqual([["TAB_CLOSED"], ["TAB_CLOSED"]]);
+      expect((await answer)[0]).toBe("DIFF_REJECTED");
+      await untilGone();
+    });
+
+    test("closeAllDiffTabs closes the caller's diffs only", async () => {
+      const other = await TestClient.open(session.lock, "claude-code");
+      const mine = open(cli, session.path("mine.txt"), "mine\n");
+      await untilShown();
+      const theirs = open(other, session.path("theirs.txt"), "theirs\n");
+      expect(await other.texts("closeAllDiffTabs")).toEqual(["closed 1 diff tabs"]);
+      expect((await theirs)[0]).toBe("DIFF_REJECTED");
+      expect(await shown()).toBe(2);
+      expect(await cli.texts("closeAllDiffTabs")).toEqual(["closed 1 diff tabs"]);
+      expect((await mine)[0]).toBe("DIFF_REJECTED");
+      await untilGone();
+      expect(await cli.texts("closeAllDiffTabs")).toEqual(["closed 0 diff tabs"]);
+      other.close();
+    });
+
+    test("several wait in a queue, each answered to its own client", async () => {
+      const other = await TestClient.open(session.lock, "claude-code");
+      const first = open(cli, session.path("a.txt"), "first\n");
+      await untilShown();
+      const second = open(other, session.path("b.txt"), "second\n");
+      await Bun.sleep(100);
+      await press("<CR>");
+      expect(await first).toEqual(["FILE_SAVED", "first\n"]);
+      await untilShows(session.path("b.txt"));
+      await press("q");
+      expect((await second)[0]).toBe("DIFF_REJECTED");
+      await untilGone();
+      other.close();
+    });
+
+    test("a client that goes away takes its diff along", async () => {
+      const gone = await TestClient.open(session.lock, "claude-code");
+      open(gone, session.path("gone.txt"), "x\n").catch(() => {});
+      await untilShown();
+      gone.terminate();
+      await untilGone();
+      expect(existsSync(session.path("gone.txt"))).toBe(false);
+    });
+
+    test("a cancelled call closes the diff and is not answered", async () => {
+      cli.send({
+        jsonrpc: "2.0",
+        id: "to-cancel",
+        method: "tools/call",
+        params: {
+          name: "openDiff",
+          arguments: {
+            old_file_path: session.path("c.txt"),
+            new_file_path: session.path("c.txt"),
+            new_file_contents: "x\n",
+          },
+        },
+      });
+      await untilShown();
+      cli.notify("notifications/cancelled", { requestId: "to-cancel" });
+      await untilGone();
+      await cli.request("ping");
+      expect(cli.received.some(({ id }) => id === "to-cancel")).toBe(false);
+    });
+
+    test("other tools work while a diff waits", async () => {
+      const path = session.write("meanwhile.txt", "old\n");
+      await session.edit(path);
+      const answer = open(cli, path, "new\n");
+      await untilShown();
+      expect(await cli.json("checkDocumentDirty", { filePath: path })).toMatchObject({
+        success: true,
+      });
+      expect(await cli.json("getDiagnostics")).toEqual([]);
+      expect(await cli.json<{ tabs: unknown[] }>("getOpenEditors")).toHaveProperty("tabs");
+      expect(await cli.json("getCurrentSelection")).toMatchObject({ success: false });
+      await press("q");
+      await answer;
+    });
+
+    test("after an accept the buffer shows what the CLI wrote, and keeps its undo", async () => {
+      const path = session.write("followed.txt", "old\n");
+      await session.edit(path);
+      const answer = open(cli, path, "new\n");
+      await press("<CR>");
+      const [, text = ""] = await answer;
+      await cli.texts("getDiagnostics", { uri: `file://${path}` });
+      writeFileSync(path, text);
+      await cli.json("getDiagnostics");
+      await eventually("the new text", async () => {
+        const lines = await session.neovim.lua<string[]>(
+          "return vim.api.nvim_buf_get_lines(0, 0, -1, false)",
+        );
+        return lines[0] === "new";
+      });
+      await session.neovim.command("undo");
+      expect(
+        await session.neovim.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)"),
+      ).toEqual(["old"]);
+    });
+
+    test("leaving Neovim with a diff open rejects it", async () => {
+      await using neovim = await TestNeovim.start({ version, ui: { width: 120, height: 30 } });
+      using client = await TestClient.open(await neovim.lock(), "claude-code");
+      const path = join(neovim.cwd, "left.txt");
+      const answer = open(client, path, "text\n", "left");
+      await eventually("the diff", async () =>
+        neovim.lua<boolean>("return #vim.api.nvim_list_wins() == 2"),
+      );
+      await neovim.quit();
+      expect(await answer).toEqual(["DIFF_REJECTED", "left"]);
+      expect(existsSync(path)).toBe(false);
+    });
+  },
+  { ui: { width: 120, height: 30 } },
+);
