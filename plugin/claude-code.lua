@@ -27,7 +27,7 @@ end
 local function define(name, method, desc, options)
   vim.api.nvim_create_user_command(name, function(args)
     require("claude-code.commands")[method](args)
-    require("claude-code.telemetry").ran(name)
+    require("claude-code.editor.channel").log_event("run_claude_command", { command = name })
   end, vim.tbl_extend("error", { desc = "Claude Code: " .. desc }, options or {}))
   plug("n", name, ("<Cmd>%s<CR>"):format(name), desc)
 end

@@ -135,7 +135,7 @@ end
 --- Waits for a CLI to connect, as long as the option `mention.wait_seconds` says.
 ---@param args claude-code.CommandArgs
 function M.at_mention(args)
-  require("claude-code.editor").mention(args)
+  require("claude-code.context.mention").command(args)
 end
 
 --- Sends the lines of the range (without one, the current line) with what language servers say of them
@@ -255,11 +255,10 @@ function M.log()
   vim.cmd.normal({ args = { "G" }, bang = true })
 end
 
---- The only place of this half that reaches into the other one, by its front door.
----@param method "accept"|"reject"|"in_diff"
+---@param method "accept"|"reject"|"act"
 ---@param action? claude-code.DiffAction
 local function answer_diff(method, action)
-  if require("claude-code.editor")[method](action) == nil then
+  if require("claude-code.editor.diff")[method](action) == nil then
     require("claude-code.messages.notify").warn("no diff is waiting for an answer")
   end
 end
@@ -277,29 +276,29 @@ end
 --- Accepts the hunk under the cursor, or no longer if it was. Once a hunk is accepted by itself,
 --- accepting the proposed edit takes such hunks only.
 function M.diff_hunk_accept()
-  answer_diff("in_diff", "accept_hunk")
+  answer_diff("act", "accept_hunk")
 end
 
 --- Puts the old lines back in place of the hunk under the cursor; |u| undoes that. A proposed edit
 --- of which nothing is left is rejected.
 function M.diff_hunk_drop()
-  answer_diff("in_diff", "drop_hunk")
+  answer_diff("act", "drop_hunk")
 end
 
 --- Shows the next of several proposed edits that wait; the one on screen waits again.
 function M.diff_next()
-  answer_diff("in_diff", "next_diff")
+  answer_diff("act", "next_diff")
 end
 
 --- Shows the previous of several proposed edits that wait.
 function M.diff_previous()
-  answer_diff("in_diff", "previous_diff")
+  answer_diff("act", "previous_diff")
 end
 
 --- Merges unsaved edits of the file into the proposed edit, by git, with the file on disk as the
 --- base. Accepted, the result replaces the edits in their buffer too. |u| undoes the merge.
 function M.diff_merge()
-  answer_diff("in_diff", "merge")
+  answer_diff("act", "merge")
 end
 
 return M

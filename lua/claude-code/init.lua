@@ -22,8 +22,9 @@ function M.setup(opts)
   elseif package.loaded["claude-code.claude.project"] then
     require("claude-code.claude.project").disarm()
   end
-  if package.loaded["claude-code.editor"] then
-    require("claude-code.editor").follow_options()
+  local channel = package.loaded["claude-code.editor.channel"]
+  if channel and channel.is_attached() then
+    require("claude-code.editor.selection").restart(require("claude-code.server").clients)
   end
   require("claude-code.server.autostart").arm()
 end

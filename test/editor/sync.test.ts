@@ -89,7 +89,7 @@ for (const version of NEOVIMS) {
       await using a = await start();
       expect(await a.nvim.lua("return package.loaded['claude-code.editor'] == nil")).toBe(true);
       await a.attach();
-      await a.nvim.lua('require("claude-code.editor").detach()');
+      await a.nvim.lua('require("claude-code.editor.channel").detach()');
       a.pushed.length = 0;
       await a.edit(a.file("main.lua", "one\n"));
       await quiet();

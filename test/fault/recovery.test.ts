@@ -117,7 +117,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect(await client.json("getOpenEditors")).toHaveProperty("tabs");
     const accepted = propose(client, neovim, "after");
     await diffShown(neovim);
-    await neovim.lua(`require("claude-code.editor").accept()`);
+    await neovim.lua(`require("claude-code.editor.diff").accept()`);
     expect((await accepted).content[0]?.text).toBe("FILE_SAVED");
   });
 
@@ -154,7 +154,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       neovim.process.kill("SIGCONT");
 
       await diffShown(neovim);
-      await neovim.lua(`require("claude-code.editor").reject()`);
+      await neovim.lua(`require("claude-code.editor.diff").reject()`);
       expect((await proposed).content[0]?.text).toBe("DIFF_REJECTED");
       expect(await client.json("getOpenEditors")).toHaveProperty("tabs");
       expect(await ready(neovim)).toBe(executable);

@@ -245,7 +245,9 @@ describe.each(NEOVIMS)("$name", (version) => {
     test(":ClaudeCodeStop ends it, :ClaudeCodeStart brings the same one back", async () => {
       await neovim.command("ClaudeCodeStop");
       expect(locks(neovim)).toEqual([]);
-      expect(await neovim.lua(`return require("claude-code.editor").is_attached()`)).toBe(false);
+      expect(await neovim.lua(`return require("claude-code.editor.channel").is_attached()`)).toBe(
+        false,
+      );
       expect((await status(neovim)).state).toBe("stopped");
       expect(
         await terminalEnv("CLAUDE_CODE_SSE_PORT", "ENABLE_IDE_INTEGRATION", "NO_PROXY"),

@@ -43,7 +43,7 @@ end
 
 ---@param mention claude-code.WaitingMention
 local function send(mention)
-  require("claude-code.editor").notify("mention", {
+  require("claude-code.editor.channel").notify("mention", {
     id = mention.id,
     path = mention.path,
     line_start = mention.line_start,
@@ -72,7 +72,7 @@ local function expire()
     ids[#ids + 1] = mention.id
   end, waiting)
   if #expired > 0 then
-    require("claude-code.editor").notify("mentions_withdrawn", { ids = ids })
+    require("claude-code.editor.channel").notify("mentions_withdrawn", { ids = ids })
     notify.warn(
       ("Claude did not connect in time: %s was dropped; start claude (or /ide in it) and try again"):format(
         labels(expired)

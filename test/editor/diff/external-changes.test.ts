@@ -130,7 +130,7 @@ for (const version of NEOVIMS) {
       const id = await a.propose(path, NEW);
       writeFileSync(path, SAVED);
       const accept = () =>
-        a.nvim.lua<boolean>('return require("claude-code.editor").accept(...)', id);
+        a.nvim.lua<boolean>('return require("claude-code.editor.diff").accept(...)', id);
       expect(await accept()).toBe(false);
       expect(a.ended).toEqual([]);
       expect(await accept()).toBe(true);

@@ -173,7 +173,7 @@ for (const version of NEOVIMS) {
       const ids = [];
       for (let i = 0; i < 4; i++) ids.push(await a.propose(path, NEW));
       await a.nvim.command("ClaudeCodeDiffAccept");
-      await a.nvim.lua('require("claude-code.editor").reject()');
+      await a.nvim.lua('require("claude-code.editor.diff").reject()');
       await a.nvim.command("ClaudeCodeDiffHunkDrop");
       expect(await new Person(a).proposal()).toBe(OLD);
       await a.nvim.command("normal! u");

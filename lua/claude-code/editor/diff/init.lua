@@ -216,7 +216,7 @@ local function tell(session, outcome)
     -- First of all: once the answer is out the file may change at any time.
     reload.watch({ path = session.new_path })
   end
-  require("claude-code.editor").notify("diff_ended", {
+  require("claude-code.editor.channel").notify("diff_ended", {
     id = session.id,
     outcome = outcome,
     lines = result.lines,
@@ -308,6 +308,7 @@ function M.open(params)
   if #waiting == 0 and not shown then
     series = { total = 0 }
   end
+  require("claude-code.editor.channel").on_detach(M.abandon)
   local session = require("claude-code.editor.diff.proposal").new(params)
   series.total = series.total + 1
   session.series, session.number = series, series.total

@@ -97,7 +97,7 @@ end
 local function review(session, reject)
   -- Without a place it waits again: this was scheduled before.
   local on_screen = session.place and not session.outcome
-  if not on_screen or not require("claude-code.editor").is_attached() then
+  if not on_screen or not require("claude-code.editor.channel").is_attached() then
     return
   end
   if not session.place.layout.intact(session) then

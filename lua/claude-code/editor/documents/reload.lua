@@ -299,6 +299,7 @@ end
 ---@param params { path: string }
 ---@return true
 function M.watch(params)
+  require("claude-code.editor.channel").on_detach(M.stop)
   local name = path.normal(params.path)
   -- Asked for twice: the write may have come in between, so the older state counts.
   local shown = watches[name] and watches[name].shown or signature(name)

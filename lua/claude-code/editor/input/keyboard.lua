@@ -29,7 +29,9 @@ local function is_pointer(typed)
   end)
 end
 
+---Begins to note when keys are typed, until the executable detaches.
 function M.follow()
+  require("claude-code.editor.channel").on_detach(M.unfollow)
   vim.on_key(function(_, typed)
     if typed and typed ~= "" and not is_pointer(typed) then
       last = now()

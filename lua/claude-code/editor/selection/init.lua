@@ -131,7 +131,7 @@ local function push()
   end
   told = latest
   local selection = snapshots.to_wire(latest, details_wanted)
-  local sent = require("claude-code.editor").notify("selection", selection)
+  local sent = require("claude-code.editor.channel").notify("selection", selection)
   -- A client may have been sent it already, when it asked.
   if sent and client_count > 0 and not snapshots.same(latest, announced) then
     M.announce(selection)
@@ -196,6 +196,7 @@ function M.start()
     return M.stop()
   end
   running, told = true, nil
+  require("claude-code.editor.channel").on_detach(M.stop)
   entering()
   watch.start(options.debounce_ms, {
     still = push,

@@ -1,6 +1,5 @@
---- When to look at the selection: once nothing has moved for the debounce time. What runs on each
---- cursor movement only notes the time; the timer, not the movement, finds out whether it is over.
-local api, uv = vim.api, vim.uv
+--- When to look at the selection: once nothing has moved for the debounce time.
+local api = vim.api
 local region = require("claude-code.editor.selection.visual")
 
 ---@class claude-code.SelectionEvents
@@ -17,49 +16,13 @@ local VISUAL = "[vV\22sS\19]*"
 local events ---@type claude-code.SelectionEvents?
 local group ---@type integer?
 local cursor_group ---@type integer?
-local timer ---@type uv.uv_timer_t?
-local debounce = 300
-local armed = false
-local touched_at = 0
-local check
+local touch ---@type fun()
+local cancel ---@type fun()
 
-local function touch()
-  touched_at = uv.now()
-  if not armed then
-    armed = true
-    timer:start(debounce, 0, check)
-  end
-end
-
----@return integer ms until the debounce time is over
-local function rest()
-  return debounce - (uv.now() - touched_at)
-end
-
----The command line may move the cursor for a while ('incsearch').
-local function on_command_line()
-  return api.nvim_get_mode().mode:sub(1, 1) == "c"
-end
-
-local settle = vim.schedule_wrap(function()
-  if not events or not timer then
-    return
-  elseif rest() > 0 then
-    timer:start(rest(), 0, check)
-  elseif on_command_line() then
-    timer:start(math.max(debounce, 50), 0, check)
-  else
-    armed = false
+local function look()
+  -- There the cursor may be on a search's match ('incsearch'). CmdlineLeave looks again.
+  if events and api.nvim_get_mode().mode:sub(1, 1) ~= "c" then
     events.still()
-  end
-end)
-
-function check()
-  local left = rest()
-  if left > 0 then
-    timer:start(left, 0, check)
-  else
-    settle()
   end
 end
 
@@ -96,15 +59,15 @@ end
 ---@param handlers claude-code.SelectionEvents
 function M.start(debounce_ms, handlers)
   M.stop()
-  debounce, events = debounce_ms, handlers
-  timer = assert(uv.new_timer())
+  events = handlers
+  touch, cancel = require("claude-code.timer").debounce(debounce_ms, look)
   group = api.nvim_create_augroup("claude-code.selection", { clear = true })
   api.nvim_create_autocmd("ModeChanged", {
     group = group,
     pattern = { VISUAL .. ":*", "*:" .. VISUAL },
     callback = mode_changed,
   })
-  api.nvim_create_autocmd({ "BufEnter", "BufUnload", "BufFilePost" }, {
+  api.nvim_create_autocmd({ "BufEnter", "BufUnload", "BufFilePost", "CmdlineLeave" }, {
     group = group,
     callback = touch,
   })
@@ -131,12 +94,7 @@ function M.stop()
   M.follow_cursor(false)
   api.nvim_del_augroup_by_id(group)
   group, events = nil, nil
-  if timer then
-    timer:stop()
-    timer:close()
-    timer = nil
-  end
-  armed = false
+  cancel()
 end
 
 return M

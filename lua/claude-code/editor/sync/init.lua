@@ -1,12 +1,13 @@
 --- Follows the editor for the executable. Events only mark; the work is done when a Delta is made:
 --- asked for by `sync`, or pushed, at most one per 50 ms.
-local api, uv = vim.api, vim.uv
+local api = vim.api
+local channel = require("claude-code.editor.channel")
 local deltas = require("claude-code.editor.sync.delta")
 local settle = require("claude-code.editor.diagnostics.pending")
 
----Shortest time between two pushes, in ms. Where making a Delta is dear (thousands of diagnostics
----with every key) the pause grows with its cost, so that it takes a tenth of the time at most.
-local PAUSE_MS, LONGEST_PAUSE_MS, COST_FACTOR = 50, 1000, 10
+---Times in ms. With thousands of diagnostics a Delta is dear: its making takes a tenth of the time at
+---most.
+local PUSH = { min_ms = 50, max_ms = 1000, share = 0.1 }
 
 local OPTIONS = { "buflisted", "buftype", "filetype", "modified", "readonly" }
 local BUFFER_EVENTS = {
@@ -26,35 +27,26 @@ local BUFFER_EVENTS = {
 
 local M = {}
 
-local timer ---@type uv.uv_timer_t?
 local group ---@type integer?
+local push_soon ---@type fun()?
+local cancel_push ---@type fun()?
 local cancel_folders ---@type fun()?
 local cancel_settle ---@type fun()?
-local pause = PAUSE_MS
-
----@return claude-code.Delta
-local function take()
-  local started = uv.hrtime()
-  local delta = deltas.take()
-  local cost_ms = (uv.hrtime() - started) / 1e6
-  pause = math.min(math.max(PAUSE_MS, cost_ms * COST_FACTOR), LONGEST_PAUSE_MS)
-  return delta
-end
 
 local function push()
-  if not group or not require("claude-code.editor").is_attached() then
+  if not group or not channel.is_attached() then
     return
   end
-  local delta = take()
+  local delta = deltas.take()
   if not deltas.is_empty(delta) then
-    require("claude-code.editor").notify("state", delta)
+    channel.notify("state", delta)
   end
 end
 
----Something changed: the executable hears of it within the pause.
+---Something changed: the executable receives it soon.
 function M.touch()
-  if timer and not timer:is_active() then
-    timer:start(math.floor(pause), 0, vim.schedule_wrap(push))
+  if push_soon then
+    push_soon()
   end
 end
 
@@ -108,15 +100,16 @@ end
 function M.start()
   M.stop()
   deltas.forget()
-  timer = assert(uv.new_timer())
+  push_soon, cancel_push = require("claude-code.timer").throttle(PUSH, push)
   cancel_settle = settle.follow(M.touch)
+  channel.on_detach(M.stop)
   watch()
   for _, buf in ipairs(api.nvim_list_bufs()) do
     if next(vim.diagnostic.count(buf)) then
       deltas.mark_diagnostics(buf)
     end
   end
-  local delta = take()
+  local delta = deltas.take()
   delta.full = true
   return delta
 end
@@ -129,7 +122,7 @@ function M.sync()
     return nil, "not attached"
   end
   require("claude-code.editor.documents.reload").catch_up()
-  return take()
+  return deltas.take()
 end
 
 ---Leaves nothing running behind.
@@ -139,19 +132,10 @@ function M.stop()
   end
   api.nvim_del_augroup_by_id(group)
   group = nil
-  if cancel_folders then
-    cancel_folders()
-    cancel_folders = nil
-  end
-  if timer then
-    timer:stop()
-    timer:close()
-    timer = nil
-  end
-  if cancel_settle then
-    cancel_settle()
-    cancel_settle = nil
-  end
+  cancel_folders()
+  cancel_push()
+  cancel_settle()
+  push_soon = nil
 end
 
 return M

@@ -1,0 +1,74 @@
+--- The RPC channel to the executable: at most one is attached. It only sends; what the executable
+--- calls is in editor/init.lua. Requires nothing of editor/, so that all of it may require this.
+local M = {}
+
+local channel ---@type integer?
+local listeners = {} ---@type (fun())[]
+
+---Attaches a channel. One that was attached before is detached first.
+---@param id integer as nvim_get_api_info() gives it to the executable
+function M.attach(id)
+  M.detach()
+  channel = id
+end
+
+---Detaches: from now on nothing is sent, and every listener is called.
+---@param id? integer only if this channel is the attached one
+function M.detach(id)
+  if not channel or (id and id ~= channel) then
+    return
+  end
+  channel = nil
+  for _, listener in ipairs(listeners) do
+    listener()
+  end
+end
+
+---Calls `listener` at every detach. Registering it again changes nothing, so that whoever begins
+---something on behalf of the executable may register its end each time.
+---@param listener fun()
+function M.on_detach(listener)
+  if not vim.tbl_contains(listeners, listener) then
+    listeners[#listeners + 1] = listener
+  end
+end
+
+---Is an executable attached, and its channel open? Detaches if the channel turns out to be closed:
+---Neovim has no event for that.
+---@return boolean
+function M.is_attached()
+  if channel and next(vim.api.nvim_get_chan_info(channel)) == nil then
+    M.detach(channel)
+  end
+  return channel ~= nil
+end
+
+---Sends an event to the executable.
+---@param event "state"|"diff_ended"|"selection"|"mention"|"mentions_withdrawn"|"log_event"
+---@param payload table
+---@return boolean sent
+function M.notify(event, payload)
+  if not channel then
+    return false
+  end
+  local target = channel
+  local ok = pcall(vim.rpcnotify, target, "claude_code", event, payload)
+  if not ok then
+    vim.schedule(function()
+      M.detach(target)
+    end)
+  end
+  return ok
+end
+
+---Reports to clients what the user did with the plugin (spec 03, 5.4), if the option log_events is
+---on.
+---@param name "run_claude_command"
+---@param data table<string, any> not empty
+function M.log_event(name, data)
+  if require("claude-code.config").get().log_events then
+    M.notify("log_event", { name = name, data = data })
+  end
+end
+
+return M

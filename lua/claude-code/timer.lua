@@ -1,0 +1,94 @@
+--- Timers whose callbacks run in Neovim's main loop, and never after they were cancelled.
+--- All times are in ms. Cancelling again does nothing.
+local uv = vim.uv
+
+local M = {}
+
+---@param callback fun()
+---@return fun(ms: number, interval?: integer) start again from the beginning, if it runs already
+---@return fun() cancel
+local function new(callback)
+  local handle = assert(uv.new_timer())
+  local run = vim.schedule_wrap(function()
+    if handle:is_closing() then
+      return
+    end
+    -- A timer that has fired once is inactive, unless it was started again before its turn came.
+    if handle:get_repeat() > 0 or not handle:is_active() then
+      callback()
+    end
+  end)
+  local function start(ms, interval)
+    if not handle:is_closing() then
+      handle:start(math.max(0, math.ceil(ms)), interval or 0, run)
+    end
+  end
+  local function cancel()
+    if not handle:is_closing() then
+      handle:close()
+    end
+  end
+  return start, cancel
+end
+
+---Calls back once.
+---@param ms number
+---@param callback fun()
+---@return fun() cancel
+function M.once(ms, callback)
+  local start, cancel
+  start, cancel = new(function()
+    cancel()
+    callback()
+  end)
+  start(ms)
+  return cancel
+end
+
+---Calls back again and again.
+---@param ms integer
+---@param callback fun()
+---@return fun() cancel
+function M.every(ms, callback)
+  local start, cancel = new(callback)
+  start(ms, ms)
+  return cancel
+end
+
+---Calls back once `trigger` was not called for so long.
+---@param ms number
+---@param callback fun()
+---@return fun() trigger
+---@return fun() cancel
+function M.debounce(ms, callback)
+  local start, cancel = new(callback)
+  return function()
+    start(ms)
+  end, cancel
+end
+
+---Calls back `min_ms` after the first `trigger`; those in between change nothing. A dear callback
+---lengthens the pauses: it takes at most `share` of the time, unless the pause reaches `max_ms`.
+---@param limits { min_ms: number, max_ms: number, share: number }
+---@param callback fun()
+---@return fun() trigger
+---@return fun() cancel
+function M.throttle(limits, callback)
+  local pause, is_due = limits.min_ms, false
+  local start, cancel = new(function()
+    local started = uv.hrtime()
+    is_due = false
+    callback()
+    local cost = (uv.hrtime() - started) / 1e6
+    pause = math.min(math.max(limits.min_ms, cost / limits.share), limits.max_ms)
+  end)
+  return function()
+    if not is_due then
+      is_due = true
+      start(pause)
+    end
+  end,
+    cancel
+end
+
+return M
