@@ -192,16 +192,11 @@ local commands = {
   end,
 }
 
----@type claude-code.Type
-local terminal_provider = {
-  expected = "a table with the functions open, close, send and is_open",
-  accepts = function(value)
-    return type(value) == "table" and not require("claude-code.terminal.provider").problem(value)
-  end,
-  explain = function(value)
-    return type(value) == "table" and require("claude-code.terminal.provider").problem(value) or nil
-  end,
-}
+--- What a provider is: claude-code.TerminalProvider in terminal/provider.lua.
+local terminal_provider = t.table_of_functions(
+  { "open", "close", "send", "is_open" },
+  { "toggle", "focus", "submit", "is_visible" }
+)
 
 ---@type claude-code.Type
 local command = {
@@ -219,7 +214,7 @@ local command = {
 local download_url = {
   expected = "an https:// URL (http:// for 127.0.0.1 alone)",
   accepts = function(value)
-    return type(value) == "string" and require("claude-code.install.url").is_safe(value)
+    return type(value) == "string" and value:match("^https?://[^/]") ~= nil
   end,
 }
 
@@ -542,6 +537,7 @@ local current
 function M.setup(given)
   local problems
   current, problems = t.resolve(M.options, given)
+  require("claude-code.messages.log").configure(current.log)
   if #problems > 0 then
     local text =
       "%d option%s cannot be used:\n  %s\nThe others are in effect; see :help claude-code-options"

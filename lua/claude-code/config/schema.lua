@@ -82,6 +82,32 @@ function M.list_of(item)
   }
 end
 
+--- A table with these functions, and perhaps some of the optional ones.
+---@param required string[]
+---@param optional string[]
+---@return claude-code.Type
+function M.table_of_functions(required, optional)
+  local function explain(value)
+    for _, name in ipairs(type(value) == "table" and required or {}) do
+      if type(value[name]) ~= "function" then
+        return ("its function %s is missing"):format(name)
+      end
+    end
+    for _, name in ipairs(type(value) == "table" and optional or {}) do
+      if value[name] ~= nil and type(value[name]) ~= "function" then
+        return ("%s is not a function"):format(name)
+      end
+    end
+  end
+  return {
+    expected = "a table with the functions " .. table.concat(required, ", "),
+    accepts = function(value)
+      return type(value) == "table" and not explain(value)
+    end,
+    explain = explain,
+  }
+end
+
 ---@param ... claude-code.Type
 ---@return claude-code.Type
 function M.any_of(...)
@@ -240,10 +266,9 @@ local function check(known, given, prefix, resolved, problems)
       if option.type.accepts(value) then
         assign(resolved, key, vim.deepcopy(value))
       else
-        local text = "%s: expected %s, got %s"
         local why = option.type.explain and option.type.explain(value)
-        local got = why and ("one that does not do: %s"):format(why) or describe(value)
-        table.insert(problems, text:format(key, option.type.expected, got))
+        local text = why and "%s: expected %s; %s" or "%s: expected %s, got %s"
+        table.insert(problems, text:format(key, option.type.expected, why or describe(value)))
       end
     elseif section and type(value) == "table" then
       check(known, value, key .. ".", resolved, problems)

@@ -8,16 +8,24 @@ local MAX_BYTES = 5 * 1024 * 1024
 ---@type string[] texts that must not reach the file
 local concealed = {}
 local checked = false
+---@type claude-code.LogLevel
+local level_now = "info"
 
 ---@return string
 function M.path()
   return vim.fs.joinpath(vim.fn.stdpath("log") --[[@as string]], "claude-code.log")
 end
 
+--- Takes over what setup() was given. It is handed in, so that this file requires nobody.
+---@param options { level: claude-code.LogLevel }
+function M.configure(options)
+  level_now = options.level
+end
+
 --- The level from which lines are written.
 ---@return claude-code.LogLevel
 function M.level()
-  return require("claude-code.config").get().log.level
+  return level_now
 end
 
 --- From now on `secret` is written as `<hidden>`.

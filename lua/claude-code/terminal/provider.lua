@@ -13,26 +13,6 @@ local M = {}
 ---@field submit? fun() presses Enter
 ---@field is_visible? fun(): boolean whether it is on screen
 
---- Functions that a user's table must have, and those it may have.
-local REQUIRED = { "open", "close", "send", "is_open" }
-local OPTIONAL = { "toggle", "focus", "submit", "is_visible" }
-
---- What is wrong with a user's table.
----@param provider table
----@return string? message
-function M.problem(provider)
-  for _, name in ipairs(REQUIRED) do
-    if type(provider[name]) ~= "function" then
-      return ("its function %s is missing"):format(name)
-    end
-  end
-  for _, name in ipairs(OPTIONAL) do
-    if provider[name] ~= nil and type(provider[name]) ~= "function" then
-      return ("%s is not a function"):format(name)
-    end
-  end
-end
-
 --- The provider that the options name.
 ---@return claude-code.TerminalProvider
 function M.current()
