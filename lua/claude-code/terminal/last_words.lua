@@ -22,7 +22,7 @@ end
 ---@param buf integer
 ---@param callback fun()
 local function hush(buf, callback)
-  local unheard = require("claude-code.editor.input.guard")
+  local guard = require("claude-code.editor.input.guard")
   local timer = assert(vim.uv.new_timer())
   local function rest()
     timer:start(
@@ -35,13 +35,13 @@ local function hush(buf, callback)
           return -- a key came in between
         end
         timer:close()
-        unheard.release(buf)
+        guard.unblock(buf)
         callback()
       end)
     )
   end
   if api.nvim_buf_is_valid(buf) then
-    unheard.swallow(buf, rest)
+    guard.block(buf, rest)
   end
   rest()
 end

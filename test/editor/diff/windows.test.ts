@@ -101,6 +101,27 @@ for (const version of NEOVIMS) {
       }
     }
 
+    test("a float that was open before and has gone since: sizes come back all the same", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      const path = a.file("main.txt", OLD);
+      await a.edit(path);
+      await a.nvim.command("botright split other.txt | vsplit third.txt | wincmd t");
+      await a.nvim.command("resize 9 | wincmd b | vertical resize 31 | wincmd t");
+      await a.attach();
+      const before = await a.picture();
+      const float = await a.nvim.lua(`
+        return vim.api.nvim_open_win(vim.api.nvim_create_buf(false, true), false,
+          { relative = "editor", row = 2, col = 2, width = 20, height = 3 })`);
+      const id = await a.propose(path, NEW);
+      await a.nvim.lua("vim.api.nvim_win_close(..., true)", float);
+      await a.nvim.type("q");
+      await a.outcome(id);
+      await a.cleared();
+      const sizes = (picture: typeof before) =>
+        picture.windows.map(({ win, width, height }) => ({ win, width, height }));
+      expect(sizes(await a.picture())).toEqual(sizes(before));
+    });
+
     test("both sides stand at the first change, with the old text left and the new right", async () => {
       await using a = await Attached.start({ version, ui: UI });
       const path = a.file("main.txt", OLD);

@@ -1,5 +1,5 @@
 --- The diffs that wait for a person: one is shown, the others queue. Each is answered once.
-local calm = require("claude-code.editor.windows.blocked")
+local blocked = require("claude-code.editor.windows.blocked")
 local choice = require("claude-code.editor.diff.hunks.actions")
 local merge = require("claude-code.editor.diff.merge")
 local freshness = require("claude-code.editor.diff.external_changes")
@@ -149,7 +149,7 @@ end
 ---Tells why a diff waits; of a short pause in typing that it waits for only once there was none.
 ---@param session claude-code.Diff
 local function tell_of_wait(session)
-  local free = calm.moment() == "free"
+  local free = blocked.may_change() == "all"
   if session.announced or (free and not session.delayed) then
     session.delayed = free or session.delayed
     return
@@ -164,7 +164,7 @@ end
 local function wait(session)
   tell_of_wait(session)
   local unrest = screen.unrest()
-  calm.later(go_on, unrest > 0 and unrest or nil)
+  blocked.retry(go_on, unrest > 0 and unrest or nil)
 end
 
 ---Shows the next diff if none is on screen and the moment allows it.
@@ -179,7 +179,7 @@ function advance()
   local ok, message = pcall(show, session)
   if ok then
     return
-  elseif calm.is_refusal(message) then
+  elseif blocked.is_textlock_error(message) then
     return wait(session)
   end
   drop(session)
@@ -243,7 +243,7 @@ function finish(session, outcome, busy)
   end
   if outcome ~= "closed" and screen.is_inside(session) then
     -- Typed for this diff: the next one need not wait.
-    keyboard.forget()
+    keyboard.reset()
   end
   screen.unwatch(session)
   if busy then
@@ -266,7 +266,7 @@ function switch(step)
     return false
   end
   shown = nil
-  keyboard.forget()
+  keyboard.reset()
   if step > 0 then
     waiting[#waiting + 1] = session
   else

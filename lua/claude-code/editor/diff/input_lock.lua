@@ -4,7 +4,7 @@ local keyboard = require("claude-code.editor.input.keyboard")
 local keys = require("claude-code.editor.diff.keys")
 local path = require("claude-code.editor.documents.path")
 local notify = require("claude-code.messages.notify")
-local unheard = require("claude-code.editor.input.guard")
+local guard = require("claude-code.editor.input.guard")
 
 ---@class claude-code.Deafness of a diff
 ---@field listen fun() attaches its keys
@@ -30,7 +30,7 @@ end
 ---@param session claude-code.Diff
 local function swallow(session)
   for _, buf in ipairs({ session.old_buf, session.new_buf }) do
-    unheard.swallow(buf, function()
+    guard.block(buf, function()
       tell(session)
     end)
   end
@@ -38,8 +38,8 @@ end
 
 ---@param session claude-code.Diff
 local function release(session)
-  unheard.release(session.old_buf)
-  unheard.release(session.new_buf)
+  guard.unblock(session.old_buf)
+  guard.unblock(session.new_buf)
 end
 
 ---Makes a diff deaf for a while.
@@ -55,7 +55,7 @@ function M.hush(session, listen)
   keys.detach(session)
   swallow(session)
   vim.bo[session.new_buf].modifiable = false
-  session.deaf.cancel = keyboard.once_quiet(period, function()
+  session.deaf.cancel = keyboard.after_idle(period, function()
     M.wake(session)
   end)
 end

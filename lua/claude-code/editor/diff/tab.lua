@@ -38,7 +38,7 @@ end
 ---Closes a tab page with nothing but Claude's terminal in it. A person who is there goes to the
 ---terminal where they came from.
 ---@param tab integer
----@param shot claude-code.WindowShot
+---@param shot claude-code.SavedLayout
 local function close_deserted(tab, shot)
   local here = tab == api.nvim_get_current_tabpage() and api.nvim_tabpage_is_valid(shot.tab)
   local typing = api.nvim_get_mode().mode == "t"
@@ -50,12 +50,12 @@ local function close_deserted(tab, shot)
   pcall(vim.cmd.tabclose, api.nvim_tabpage_get_number(tab))
   if here then
     terminal().show(buf)
-    focus.give_back({ win = api.nvim_get_current_win(), terminal = typing }, shot)
+    focus.give_back({ win = api.nvim_get_current_win(), terminal = typing }, shot.previous)
   end
 end
 
 ---The diff has gone: so does its tab page, unless the person has put something there.
----@param shot claude-code.WindowShot of the tab page before
+---@param shot claude-code.SavedLayout of the tab page before
 function M.close(shot)
   for _, tab in ipairs(vim.tbl_filter(is_ours, api.nvim_list_tabpages())) do
     local wins = vim.iter(api.nvim_tabpage_list_wins(tab)):filter(function(win)

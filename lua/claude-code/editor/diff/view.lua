@@ -1,7 +1,7 @@
 --- The diff on screen: shows one, notices how it is left, and takes it away.
 local api = vim.api
 local accepted = require("claude-code.editor.diff.hunks.marks")
-local calm = require("claude-code.editor.windows.blocked")
+local blocked = require("claude-code.editor.windows.blocked")
 local focus = require("claude-code.editor.windows.focus")
 local freshness = require("claude-code.editor.diff.external_changes")
 local keyboard = require("claude-code.editor.input.keyboard")
@@ -62,13 +62,13 @@ end
 ---@param session claude-code.Diff
 ---@param except? integer window that must not change
 local function build(session, except)
-  local ok, message = pcall(windows.quietly, function()
+  local ok, message = pcall(windows.noautocmd, function()
     make_windows(session, except)
   end)
   if ok then
     return
   end
-  pcall(windows.quietly, function()
+  pcall(windows.noautocmd, function()
     if session.place then
       session.place.layout.close(session)
       session.place = nil
@@ -187,33 +187,33 @@ end
 
 ---@return integer ms that are left of it
 function M.unrest()
-  return math.ceil(math.max(0, needed_rest() - keyboard.rest()))
+  return math.ceil(math.max(0, needed_rest() - keyboard.idle_ms()))
 end
 
 ---How a diff may be shown now: to somebody who types in a terminal like to somebody in insert mode,
 ---under the cursor of somebody who types in normal mode not at all.
----@return claude-code.Moment
+---@return claude-code.MayChange
 local function moment_to_show()
-  local moment = calm.moment()
-  if moment ~= "free" or M.unrest() == 0 then
+  local moment = blocked.may_change()
+  if moment ~= "all" or M.unrest() == 0 then
     return moment
   end
   -- A tab page of its own cannot be made without leaving the terminal.
-  return in_terminal() and config().layout ~= "tab" and "typing" or "blocked"
+  return in_terminal() and config().layout ~= "tab" and "no_focus" or "nothing"
 end
 
 ---May a diff be shown now? A person who types keeps the window they type in.
 ---@return boolean
 function M.has_room()
   local moment = moment_to_show()
-  if moment == "typing" then
+  if moment == "no_focus" then
     if windows.is_floating(0) and not in_terminal() then
       -- A picker's prompt, most likely: it is about to open a file in the window behind it.
       return false
     end
     return windows.for_file(nil, api.nvim_get_current_win()) ~= nil and not windows.has_diff()
   end
-  return moment == "free"
+  return moment == "all"
 end
 
 ---Moves into a diff that appeared beside a terminal in which somebody types, once they pause there.
@@ -221,14 +221,24 @@ end
 ---@param win integer the terminal's
 ---@param decide claude-code.DiffDecisions
 local function follow_up(session, win, decide)
-  unfollow = keyboard.once_quiet(needed_rest(), function()
+  unfollow = keyboard.after_idle(needed_rest(), function()
     unfollow = nil
-    if api.nvim_get_current_win() == win and calm.moment() == "free" then
+    if api.nvim_get_current_win() == win and blocked.may_change() == "all" then
       origin = focus.origin()
       hush(session, decide)
-      focus.take(session, origin)
+      focus.take(session.place.focus, origin)
     end
   end)
+end
+
+---Is the cursor in one of the diff's windows, or in another that shows a side of it?
+---@param session claude-code.Diff
+---@return boolean
+local function is_inside(session)
+  local buf = api.nvim_get_current_buf()
+  return vim.tbl_contains(session.place.windows, api.nvim_get_current_win())
+    or buf == session.old_buf
+    or buf == session.new_buf
 end
 
 ---Shows a diff; throws if that is not possible, with nothing left behind.
@@ -236,7 +246,7 @@ end
 ---@param decide claude-code.DiffDecisions
 ---@return boolean focused
 function M.show(session, decide)
-  local typing = moment_to_show() == "typing"
+  local typing = moment_to_show() == "no_focus"
   local from = focus.origin()
   build(session, typing and from.win or nil)
   origin = from
@@ -245,13 +255,13 @@ function M.show(session, decide)
   hush(session, decide)
   local focused = not typing and config().focus
   if focused then
-    focus.take(session, from)
+    focus.take(session.place.focus, from)
   elseif typing and config().focus and in_terminal() then
     follow_up(session, from.win, decide)
-  elseif focus.is_inside(session) then
+  elseif is_inside(session) then
     -- A tab page of its own cannot be made without entering it.
-    windows.quietly(function()
-      focus.give_back(from, session.place.shot)
+    windows.noautocmd(function()
+      focus.give_back(from, session.place.shot.previous)
     end)
   end
   touch()
@@ -262,7 +272,7 @@ end
 ---@param session claude-code.Diff
 ---@return boolean
 function M.is_inside(session)
-  return session.place ~= nil and focus.is_inside(session)
+  return session.place ~= nil and is_inside(session)
 end
 
 ---Ends all watching: what happens to the windows from now on decides nothing.
@@ -304,7 +314,7 @@ local function take_away(session, inside)
   session.place.layout.close(session)
   own_tab.close(session.place.shot)
   if inside then
-    focus.give_back(origin, session.place.shot)
+    focus.give_back(origin, session.place.shot.previous)
   end
   shots.restore(session.place.shot)
   session.place = nil
@@ -314,12 +324,12 @@ end
 ---@param session claude-code.Diff
 ---@return boolean done
 function M.park(session)
-  if calm.moment() ~= "free" then
+  if blocked.may_change() ~= "all" then
     return false
   end
   M.unwatch(session)
-  windows.quietly(function()
-    take_away(session, focus.is_inside(session))
+  windows.noautocmd(function()
+    take_away(session, is_inside(session))
   end)
   return true
 end
@@ -329,8 +339,8 @@ end
 function M.vanish(session)
   if session.place then
     M.unwatch(session)
-    pcall(windows.quietly, function()
-      take_away(session, focus.is_inside(session))
+    pcall(windows.noautocmd, function()
+      take_away(session, is_inside(session))
     end)
   end
 end
@@ -342,19 +352,19 @@ function M.leave(session, done)
   local function again()
     M.leave(session, done)
   end
-  local moment, inside = calm.moment(), focus.is_inside(session)
-  if moment == "blocked" or (moment == "typing" and inside) then
-    if moment == "typing" then
-      calm.stop_typing()
+  local moment, inside = blocked.may_change(), is_inside(session)
+  if moment == "nothing" or (moment == "no_focus" and inside) then
+    if moment == "no_focus" then
+      blocked.to_normal_mode()
     end
-    calm.later(again)
+    blocked.retry(again)
     return
   end
-  local ok, message = pcall(windows.quietly, function()
+  local ok, message = pcall(windows.noautocmd, function()
     take_away(session, inside)
   end)
-  if not ok and calm.is_refusal(message) then
-    calm.later(again)
+  if not ok and blocked.is_textlock_error(message) then
+    blocked.retry(again)
     return
   elseif not ok then
     notify.error("closing a diff failed: " .. message)

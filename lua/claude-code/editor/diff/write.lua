@@ -86,7 +86,7 @@ local function take_name_back(session)
     if session.new_buf ~= buf or api.nvim_buf_get_name(buf) == label then
       return
     end
-    windows.quietly(function()
+    windows.noautocmd(function()
       for _, other in ipairs(api.nvim_list_bufs()) do
         if other ~= buf and api.nvim_buf_get_name(other) == label then
           api.nvim_buf_delete(other, { force = true })

@@ -1,6 +1,6 @@
 --- Closing a file's buffer by name ("tab" in the protocol, which comes from VS Code).
 local api = vim.api
-local calm = require("claude-code.editor.windows.blocked")
+local blocked = require("claude-code.editor.windows.blocked")
 local path = require("claude-code.editor.documents.path")
 
 local M = {}
@@ -78,8 +78,8 @@ function M.close(params)
     local message = params.name .. " is pinned to its window ('winfixbuf'): it stays open"
     return nil, { code = "pinned", message = message }
   end
-  if calm.in_command_window() then
-    return nil, ("%s stays open: %s"):format(params.name, calm.COMMAND_WINDOW)
+  if blocked.in_command_window() then
+    return nil, ("%s stays open: %s"):format(params.name, blocked.COMMAND_WINDOW)
   end
   leave_windows(buf)
   vim.cmd.bdelete({ count = buf })

@@ -1,6 +1,6 @@
 --- A range of a buffer found by its text, and selected.
 local api = vim.api
-local calm = require("claude-code.editor.windows.blocked")
+local blocked = require("claude-code.editor.windows.blocked")
 
 ---@class claude-code.Range from the first to the last selected character; rows 1-based, byte columns
 ---@field first { [1]: integer, [2]: integer }
@@ -167,8 +167,8 @@ function M.select(win, range)
     select(win, range)
     return
   end
-  calm.stop_typing()
-  calm.later(function()
+  blocked.to_normal_mode()
+  blocked.retry(function()
     if api.nvim_get_mode().mode == "n" and api.nvim_win_is_valid(win) then
       select(win, range)
     end

@@ -1,6 +1,6 @@
 --- Opening and saving files for the executable.
 local api, uv = vim.api, vim.uv
-local calm = require("claude-code.editor.windows.blocked")
+local blocked = require("claude-code.editor.windows.blocked")
 local loading = require("claude-code.editor.documents.load")
 local path = require("claude-code.editor.documents.path")
 local ranges = require("claude-code.editor.documents.find")
@@ -115,7 +115,7 @@ local function wait(buf, range, announced)
   local first = waiting == nil
   waiting = { buf = buf, range = range }
   if first then
-    calm.later(function()
+    blocked.retry(function()
       local last = waiting --[[@as { buf: integer, range: claude-code.Range? }]]
       waiting = nil
       bring_to_front(last.buf, last.range, true)
@@ -131,7 +131,7 @@ function bring_to_front(buf, range, announced)
     return
   end
   ranges.leave_untouched()
-  if calm.moment() ~= "free" then
+  if blocked.may_change() ~= "all" then
     -- What is being typed would go into this file.
     return wait(buf, range, announced)
   end
@@ -215,8 +215,8 @@ function M.save(params)
   local buf = path.loaded_buffer(params.path)
   if not buf then
     return nil, { code = "not_open", message = "Document not open: " .. params.path }
-  elseif calm.in_command_window() then
-    return nil, params.path .. " was not saved: " .. calm.COMMAND_WINDOW
+  elseif blocked.in_command_window() then
+    return nil, params.path .. " was not saved: " .. blocked.COMMAND_WINDOW
   end
   local reload = require("claude-code.editor.documents.reload")
   -- Written outside a moment ago, `:w` would ask whether to overwrite that, and wait for a key.

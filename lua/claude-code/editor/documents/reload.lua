@@ -1,6 +1,6 @@
 --- Buffers whose file was written outside: taken over without any prompt, edits kept.
 local api, uv = vim.api, vim.uv
-local calm = require("claude-code.editor.windows.blocked")
+local blocked = require("claude-code.editor.windows.blocked")
 local path = require("claude-code.editor.documents.path")
 local notify = require("claude-code.messages.notify")
 
@@ -231,8 +231,8 @@ function M.now(params)
   local buf = path.loaded_buffer(params.path)
   if not buf or not uv.fs_stat(api.nvim_buf_get_name(buf)) then
     return true
-  elseif calm.in_command_window() then
-    calm.later(function()
+  elseif blocked.in_command_window() then
+    blocked.retry(function()
       M.now(params)
     end)
     return true

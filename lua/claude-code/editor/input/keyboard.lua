@@ -1,20 +1,15 @@
---- When the person typed last, in whatever mode and window. Programs that feed keys, and the mouse,
---- do not count.
-local api, uv = vim.api, vim.uv
+--- When the user typed last, in whatever mode and window. Programs that feed keys, and the mouse, do
+--- not count.
+local clock = require("claude-code.editor.input.clock")
 
-local NAMESPACE = api.nvim_create_namespace("claude-code.keyboard")
+local NAMESPACE = vim.api.nvim_create_namespace("claude-code.keyboard")
 
 ---What the names of the mouse's "keys" have in them.
 local POINTER = { "Mouse", "ScrollWheel", "Drag", "Release" }
 
 local M = {}
 
-local last ---@type number? ms, by `now`
-
----@return number ms since some moment
-local function now()
-  return uv.hrtime() / 1e6
-end
+local last ---@type number? when, by `clock.now`
 
 ---@param typed string
 ---@return boolean
@@ -34,7 +29,7 @@ function M.follow()
   require("claude-code.editor.channel").on_detach(M.unfollow)
   vim.on_key(function(_, typed)
     if typed and typed ~= "" and not is_pointer(typed) then
-      last = now()
+      last = clock.now()
     end
   end, NAMESPACE)
 end
@@ -45,12 +40,12 @@ function M.unfollow()
 end
 
 ---@return number ms since the last key
-function M.rest()
-  return last and now() - last or math.huge
+function M.idle_ms()
+  return last and clock.now() - last or math.huge
 end
 
----The last key was meant for us: nobody is in the middle of typing something else.
-function M.forget()
+---The last key was meant for us: the user is not in the middle of typing something else.
+function M.reset()
   last = nil
 end
 
@@ -58,31 +53,21 @@ end
 ---@param ms integer
 ---@param callback fun()
 ---@return fun() cancel
-function M.once_quiet(ms, callback)
-  local since, timer = now(), assert(uv.new_timer())
-  local function cancel()
-    if not timer:is_closing() then
-      timer:close()
-    end
-  end
-  local look
-  local later = vim.schedule_wrap(function()
-    look()
-  end)
-  function look()
-    if timer:is_closing() then
-      return
-    end
-    local missing = ms - math.min(M.rest(), now() - since)
+function M.after_idle(ms, callback)
+  local since = clock.now()
+  local cancel
+  local function check()
+    local missing = ms - math.min(M.idle_ms(), clock.now() - since)
     if missing > 0 then
-      timer:start(math.ceil(missing), 0, later)
-      return
+      cancel = clock.after(missing, check)
+    else
+      callback()
     end
-    cancel()
-    callback()
   end
-  timer:start(ms, 0, later)
-  return cancel
+  cancel = clock.after(ms, check)
+  return function()
+    cancel()
+  end
 end
 
 return M

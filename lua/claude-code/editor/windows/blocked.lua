@@ -1,13 +1,15 @@
---- Windows cannot be rearranged at any moment: not in the command-line window, nor while a command
---- line, an operator or an answer is being typed; and nobody's typing may lose its window.
+--- What may change on screen now: not everything at any time. Neovim refuses it in the command-line
+--- window, and while a command line, an operator or an answer is typed; and nobody's insert mode may
+--- lose its window.
 local api = vim.api
+local clock = require("claude-code.editor.input.clock")
 
----How soon a moment without any event (a locked text, E565) is tried again, in ms.
+---How soon a change without any event (the end of a textlock, E565) is looked for, in ms.
 local RETRY_MS = 200
 
 local M = {}
 
----Why nothing can be done while `in_command_window`, for a person.
+---Why nothing can be done while `in_command_window`, for the user.
 M.COMMAND_WINDOW = "Neovim's command-line window is open; :q closes it"
 
 ---Is it open (`q:`)? Neovim then refuses most of what concerns other buffers (E11).
@@ -16,63 +18,58 @@ function M.in_command_window()
   return vim.fn.getcmdwintype() ~= ""
 end
 
----@alias claude-code.Moment
----| "free" normal or terminal mode: windows and focus may change
----| "typing" insert, visual, select mode: other windows may change, focus may not
----| "blocked" nothing may change now
+---@alias claude-code.MayChange
+---| "all" normal or terminal mode: windows and focus
+---| "no_focus" insert, visual, select mode: windows other than the current one
+---| "nothing"
 
----@return claude-code.Moment
-function M.moment()
+---@return claude-code.MayChange
+function M.may_change()
   if M.in_command_window() then
-    return "blocked"
+    return "nothing"
   end
   local mode = api.nvim_get_mode().mode
   if mode == "n" or mode == "nt" or mode == "t" then
-    return "free"
+    return "all"
   elseif mode:find("^[ivVsSR\22\19]") or mode:find("^ni") or mode == "ntT" then
-    return "typing"
+    return "no_focus"
   end
-  return "blocked"
+  return "nothing"
 end
 
----Calls once, soon after the moment may have changed; the callee looks for itself.
+---Calls once, soon after `may_change` may have another answer; the callee asks it again.
 ---@param callback fun()
 ---@param ms? integer when to call at the latest
-function M.later(callback, ms)
-  local done = false
-  local timer = assert(vim.uv.new_timer())
-  local group = api.nvim_create_augroup("claude-code.calm." .. tostring(timer), { clear = true })
+function M.retry(callback, ms)
+  local name = ("claude-code.retry.%d"):format(vim.uv.hrtime())
+  local group = api.nvim_create_augroup(name, { clear = true })
+  local cancel
   local function run()
-    if done then
-      return
+    if cancel then
+      cancel()
+      cancel = nil
+      pcall(api.nvim_del_augroup_by_id, group)
+      callback()
     end
-    done = true
-    timer:stop()
-    timer:close()
-    pcall(api.nvim_del_augroup_by_id, group)
-    callback()
   end
   api.nvim_create_autocmd({ "ModeChanged", "CmdlineLeave", "CmdwinLeave" }, {
     group = group,
-    callback = function()
-      vim.schedule(run)
-    end,
+    callback = vim.schedule_wrap(run),
   })
-  timer:start(ms or RETRY_MS, 0, vim.schedule_wrap(run))
+  cancel = clock.after(ms or RETRY_MS, run)
 end
 
----Is this Neovim refusing for now, rather than a fault?
+---Does Neovim refuse for now (E565, E11), rather than fail?
 ---@param message any
 ---@return boolean
-function M.is_refusal(message)
+function M.is_textlock_error(message)
   message = tostring(message)
   return message:find("E565:", 1, true) ~= nil or message:find("E11:", 1, true) ~= nil
 end
 
 ---Leaves insert, visual or select mode; takes effect when Neovim gets to it.
-function M.stop_typing()
-  local mode = api.nvim_get_mode().mode
-  if mode:find("^[iR]") then
+function M.to_normal_mode()
+  if api.nvim_get_mode().mode:find("^[iR]") then
     vim.cmd.stopinsert()
   else
     api.nvim_feedkeys(vim.keycode("<C-\\><C-n>"), "n", false)

@@ -1,15 +1,18 @@
---- Moving the cursor into a diff and back to where the person was.
+--- Moving the cursor to another window and back to where the user was.
 local api = vim.api
 local windows = require("claude-code.editor.windows")
 
 local M = {}
 
----@class claude-code.Origin
+---@class claude-code.Origin where the user was
 ---@field win integer
 ---@field terminal boolean it was in terminal mode
 
 ---Window that terminal mode is on its way back to: until then `mode()` does not say so.
 local returning ---@type integer?
+
+---How long that takes at most, in ms.
+local RETURN_MS = 100
 
 ---@return claude-code.Origin
 function M.origin()
@@ -18,37 +21,28 @@ function M.origin()
   return { win = win, terminal = terminal }
 end
 
----@param session claude-code.Diff
+---Moves to a window, in normal mode.
+---@param win integer
 ---@param origin claude-code.Origin
-function M.take(session, origin)
+function M.take(win, origin)
   returning = nil
   if origin.terminal then
     vim.cmd.stopinsert()
   end
-  windows.quietly(function()
-    api.nvim_set_current_win(session.place.focus)
+  windows.noautocmd(function()
+    api.nvim_set_current_win(win)
   end)
-end
-
----Is the cursor in one of the diff's windows, or in another that shows a side of it?
----@param session claude-code.Diff
----@return boolean
-function M.is_inside(session)
-  local buf = api.nvim_get_current_buf()
-  return vim.tbl_contains(session.place.windows, api.nvim_get_current_win())
-    or buf == session.old_buf
-    or buf == session.new_buf
 end
 
 ---Back to the window, the "previous window" and the mode of before. With autocommands off.
 ---@param origin claude-code.Origin
----@param shot claude-code.WindowShot
-function M.give_back(origin, shot)
+---@param previous integer the window CTRL-W p led to, 0 if none
+function M.give_back(origin, previous)
   if not api.nvim_win_is_valid(origin.win) then
     return
   end
-  if shot.previous ~= 0 and api.nvim_win_is_valid(shot.previous) then
-    api.nvim_set_current_win(shot.previous)
+  if previous ~= 0 and api.nvim_win_is_valid(previous) then
+    api.nvim_set_current_win(previous)
   end
   api.nvim_set_current_win(origin.win)
   if origin.terminal and vim.bo[api.nvim_win_get_buf(origin.win)].buftype == "terminal" then
@@ -56,7 +50,7 @@ function M.give_back(origin, shot)
     vim.cmd.startinsert()
     vim.defer_fn(function()
       returning = nil
-    end, 100)
+    end, RETURN_MS)
   end
 end
 

@@ -1,11 +1,11 @@
---- The person's windows: which of them a diff may use, and how one is borrowed and given back.
+--- The user's windows: which of them a diff may use, and how one is borrowed and given back.
 local api, fn = vim.api, vim.fn
 local loading = require("claude-code.editor.documents.load")
 local options = require("claude-code.editor.windows.options")
 
 local M = {}
 
----@class claude-code.WindowUse a window whose buffer was replaced for a while
+---@class claude-code.BorrowedWindow a window whose buffer was replaced for a while
 ---@field win integer
 ---@field buf integer
 ---@field view vim.fn.winsaveview.ret
@@ -13,9 +13,9 @@ local M = {}
 ---@field bufhidden string the buffer's own
 ---@field listed boolean so was the buffer
 
----Runs `work` without any autocommand, nor a word of Neovim's about files. Errors are passed on.
+---Runs `work` without autocommands and without Neovim's messages about files. Errors are passed on.
 ---@param work fun()
-function M.quietly(work)
+function M.noautocmd(work)
   local ignored, shortmess = vim.o.eventignore, vim.o.shortmess
   vim.o.eventignore = "all"
   vim.opt.shortmess:append("F")
@@ -33,7 +33,7 @@ function M.is_floating(win)
   return api.nvim_win_get_config(win).relative ~= ""
 end
 
----Are there but floating windows beside this one?
+---Is it the only window of its tab page, floating ones aside?
 ---@param win integer
 ---@return boolean
 function M.is_last(win)
@@ -50,8 +50,8 @@ local function option(win, name)
   return api.nvim_get_option_value(name, { win = win })
 end
 
----Is this a window for editing files, and nobody's special one (terminal, tree, quickfix, float,
----preview, another plugin's diff, pinned to its buffer)?
+---Is this a window for editing files, not a special one (terminal, tree, quickfix, float, preview,
+---another plugin's diff, pinned to its buffer)?
 ---@param win integer
 ---@return boolean
 function M.is_normal(win)
@@ -141,7 +141,7 @@ end
 ---@param target integer? buffer of the file
 ---@param except integer? window to leave alone
 ---@return integer win
----@return claude-code.WindowUse? borrowed nil if the window is new
+---@return claude-code.BorrowedWindow? borrowed nil if the window is new
 function M.take(buf, target, except)
   local win = M.for_file(target, except)
   if win then
@@ -150,7 +150,7 @@ function M.take(buf, target, except)
   return M.beside(buf)
 end
 
----Does another plugin (or the person) compare something in this tab page? All windows in diff mode
+---Does another plugin (or the user) compare something in this tab page? All windows in diff mode
 ---of a tab page are compared with each other, so ours must not be among them.
 ---@return boolean
 function M.has_diff()
@@ -164,7 +164,7 @@ end
 ---@param buf integer loaded
 function M.show(win, buf)
   -- Entering a buffer, Neovim looks whether its file has changed, and asks (W11, W12) or reads it by
-  -- its old 'fileformat'. Claude may just have written it: that is for editor/reload.lua.
+  -- its old 'fileformat'. Claude may just have written it: that is for documents/reload.lua.
   local is_file = vim.bo[buf].buftype == ""
   if is_file then
     vim.bo[buf].buftype = "nofile"
@@ -183,10 +183,10 @@ end
 ---Shows `buf` in a window for a while. What was there is kept even with 'nohidden' or 'bufhidden'.
 ---@param win integer
 ---@param buf integer
----@return claude-code.WindowUse
+---@return claude-code.BorrowedWindow
 function M.borrow(win, buf)
   local before = api.nvim_win_get_buf(win)
-  local use = {
+  local borrowed = {
     win = win,
     buf = before,
     view = api.nvim_win_call(win, fn.winsaveview),
@@ -197,10 +197,10 @@ function M.borrow(win, buf)
   vim.bo[before].bufhidden = "hide"
   local ok, message = pcall(M.show, win, buf)
   if not ok then
-    vim.bo[before].bufhidden = use.bufhidden
+    vim.bo[before].bufhidden = borrowed.bufhidden
     error(message, 0)
   end
-  return use
+  return borrowed
 end
 
 ---Closes a window of ours; the last one stays, empty.
@@ -211,44 +211,44 @@ function M.close(win)
   end
 end
 
----What somebody unloaded, as no window showed it, is read again as `:edit` does, with all events.
----@param use claude-code.WindowUse
+---Reads a buffer again that was unloaded, as no window showed it: as `:edit` does, with all events.
+---@param borrowed claude-code.BorrowedWindow
 ---@return boolean is there a buffer to show?
-function M.revive(use)
-  if not api.nvim_buf_is_valid(use.buf) then
+function M.reload(borrowed)
+  if not api.nvim_buf_is_valid(borrowed.buf) then
     return false
-  elseif api.nvim_buf_is_loaded(use.buf) then
+  elseif api.nvim_buf_is_loaded(borrowed.buf) then
     return true
   end
   local ignored = vim.o.eventignore
   vim.o.eventignore = ""
-  local ok = pcall(loading.load, use.buf)
+  local ok = pcall(loading.load, borrowed.buf)
   vim.o.eventignore = ignored
-  vim.bo[use.buf].buflisted = use.listed
+  vim.bo[borrowed.buf].buflisted = borrowed.listed
   return ok
 end
 
 ---Gives a borrowed window back, or lets `win` take its place.
----@param use claude-code.WindowUse
+---@param borrowed claude-code.BorrowedWindow
 ---@param win integer
-function M.give_back(use, win)
-  if not M.revive(use) then
+function M.give_back(borrowed, win)
+  if not M.reload(borrowed) then
     api.nvim_win_call(win, vim.cmd.enew)
     return
   end
-  M.show(win, use.buf)
-  options.apply(win, use.options)
+  M.show(win, borrowed.buf)
+  options.apply(win, borrowed.options)
   api.nvim_win_call(win, function()
-    fn.winrestview(use.view)
+    fn.winrestview(borrowed.view)
   end)
 end
 
----A window in which the person opened something else stays theirs, without what a diff changed.
+---A window in which the user opened something else stays theirs, without what a diff changed.
 ---@param win integer
----@param use? claude-code.WindowUse nil: the window was new
+---@param borrowed? claude-code.BorrowedWindow nil: the window was new
 ---@param names string[] of the options that were changed
-function M.release(win, use, names)
-  local before = use and use.options or options.global()
+function M.release(win, borrowed, names)
+  local before = borrowed and borrowed.options or options.global()
   local values = {}
   for _, name in ipairs(names) do
     values[name] = before[name]
@@ -256,11 +256,11 @@ function M.release(win, use, names)
   options.apply(win, values)
 end
 
----Nothing shows in the place of this buffer any more.
----@param use? claude-code.WindowUse
-function M.end_use(use)
-  if use and api.nvim_buf_is_valid(use.buf) then
-    vim.bo[use.buf].bufhidden = use.bufhidden
+---Nothing is shown in the buffer's place any more.
+---@param borrowed? claude-code.BorrowedWindow
+function M.restore_bufhidden(borrowed)
+  if borrowed and api.nvim_buf_is_valid(borrowed.buf) then
+    vim.bo[borrowed.buf].bufhidden = borrowed.bufhidden
   end
 end
 

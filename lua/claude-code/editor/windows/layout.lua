@@ -1,75 +1,94 @@
---- How the windows of a tab page looked before a diff: their sizes and what they showed.
+--- The windows of a tab page as they were: their sizes and what they showed.
 local api, fn = vim.api, vim.fn
 
----@class claude-code.WindowShot all windows of one tab page
+---@class claude-code.SavedLayout all windows of one tab page
 ---@field tab integer
----@field win integer the current window
----@field previous integer the one CTRL-W p leads to, 0 if none
----@field layout any winlayout()
----@field room integer lines there are for windows
----@field sizes string winrestcmd()
----@field views table<integer, { buf: integer, view: vim.fn.winsaveview.ret }>
+---@field previous integer the window CTRL-W p leads to, 0 if none
+---@field tree any winlayout()
+---@field lines integer lines there are for windows
+---@field windows claude-code.SavedWindow[] floating ones excepted
+
+---@class claude-code.SavedWindow
+---@field win integer
+---@field buf integer
+---@field width integer
+---@field height integer
+---@field view vim.fn.winsaveview.ret
 
 local M = {}
 
 ---@return integer lines there are for windows: the tab line comes and goes with tab pages
-local function room()
+local function lines_for_windows()
   local tabline = vim.o.showtabline
   local has_tabline = tabline == 2 or (tabline == 1 and #api.nvim_list_tabpages() > 1)
   return vim.o.lines - vim.o.cmdheight - (has_tabline and 1 or 0)
 end
 
----@return claude-code.WindowShot
-function M.take()
-  local views = {}
+---@return claude-code.SavedLayout of the current tab page
+function M.save()
+  local windows = {}
   for _, win in ipairs(api.nvim_tabpage_list_wins(0)) do
-    views[win] = { buf = api.nvim_win_get_buf(win), view = api.nvim_win_call(win, fn.winsaveview) }
+    if api.nvim_win_get_config(win).relative == "" then
+      windows[#windows + 1] = {
+        win = win,
+        buf = api.nvim_win_get_buf(win),
+        width = api.nvim_win_get_width(win),
+        height = api.nvim_win_get_height(win),
+        view = api.nvim_win_call(win, fn.winsaveview),
+      }
+    end
   end
   return {
     tab = api.nvim_get_current_tabpage(),
-    win = api.nvim_get_current_win(),
     previous = fn.win_getid(fn.winnr("#")),
-    layout = fn.winlayout(),
-    room = room(),
-    sizes = fn.winrestcmd(),
-    views = views,
+    tree = fn.winlayout(),
+    lines = lines_for_windows(),
+    windows = windows,
   }
 end
 
----@param win integer
----@param seen { buf: integer, view: vim.fn.winsaveview.ret }
-local function scroll_back(win, seen)
-  if
-    not api.nvim_win_is_valid(win)
-    or api.nvim_win_get_buf(win) ~= seen.buf
-    or vim.bo[seen.buf].buftype == "terminal"
-  then
+---By window IDs: winrestcmd() numbers windows, floating ones included, which come and go.
+---@param windows claude-code.SavedWindow[]
+local function resize(windows)
+  -- Twice, as winrestcmd() does: setting one window's size may change that of another.
+  for _ = 1, 2 do
+    for _, saved in ipairs(windows) do
+      api.nvim_win_set_height(saved.win, saved.height)
+      api.nvim_win_set_width(saved.win, saved.width)
+    end
+  end
+end
+
+---@param saved claude-code.SavedWindow
+local function scroll_back(saved)
+  local win = saved.win
+  if api.nvim_win_get_buf(win) ~= saved.buf or vim.bo[saved.buf].buftype == "terminal" then
     return
   end
   local row, col = unpack(api.nvim_win_get_cursor(win))
-  if row == seen.view.lnum and col == seen.view.col then
+  if row == saved.view.lnum and col == saved.view.col then
     api.nvim_win_call(win, function()
-      fn.winrestview(seen.view)
+      fn.winrestview(saved.view)
     end)
   end
 end
 
----Sizes and scroll positions as they were, unless the person opened or closed windows meanwhile.
----A window whose cursor moved keeps its view.
----@param shot claude-code.WindowShot
-function M.restore(shot)
-  if not api.nvim_tabpage_is_valid(shot.tab) then
+---Sizes and scroll positions as they were, unless the user opened or closed windows since. A window
+---whose cursor moved keeps its view.
+---@param layout claude-code.SavedLayout
+function M.restore(layout)
+  if not api.nvim_tabpage_is_valid(layout.tab) then
     return
   end
-  local number = api.nvim_tabpage_get_number(shot.tab)
-  if room() ~= shot.room or not vim.deep_equal(fn.winlayout(number), shot.layout) then
+  local tree = fn.winlayout(api.nvim_tabpage_get_number(layout.tab))
+  if lines_for_windows() ~= layout.lines or not vim.deep_equal(tree, layout.tree) then
     return
   end
-  api.nvim_win_call(api.nvim_tabpage_get_win(shot.tab), function()
-    vim.cmd(shot.sizes)
+  api.nvim_win_call(api.nvim_tabpage_get_win(layout.tab), function()
+    resize(layout.windows)
   end)
-  for win, seen in pairs(shot.views) do
-    scroll_back(win, seen)
+  for _, saved in ipairs(layout.windows) do
+    scroll_back(saved)
   end
 end
 

@@ -8,7 +8,7 @@
 local M = {}
 
 ---@class claude-code.DiffPlace
----@field shot claude-code.WindowShot how the windows were before
+---@field shot claude-code.SavedLayout how the windows were before
 ---@field windows integer[] those that show the diff
 ---@field layout? claude-code.DiffLayoutModule
 ---@field focus integer the window with the proposal

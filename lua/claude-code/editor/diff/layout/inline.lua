@@ -10,7 +10,7 @@ local OPTIONS = { "foldenable", "winbar" }
 
 ---@class claude-code.InlinePlace : claude-code.DiffPlace
 ---@field win integer
----@field borrowed? claude-code.WindowUse what `win` showed; nil if the window is ours
+---@field borrowed? claude-code.BorrowedWindow what `win` showed; nil if the window is ours
 ---@field spare? integer takes the place of `win`, which the person closes just now
 ---@field left? boolean the person was in `win` when it closed
 ---@field group? integer autocommands, until the layout closes: `:wq` decides first and quits then
@@ -27,7 +27,7 @@ end
 ---@param except? integer
 ---@return claude-code.InlinePlace
 function M.open(session, except)
-  local shot = shots.take()
+  local shot = shots.save()
   local win, borrowed
   if windows.has_diff() and not windows.for_file(session.target, except) then
     win = own_tab.open(session.new_buf)
@@ -73,11 +73,11 @@ end
 ---closes, another one takes its place.
 ---@param place claude-code.InlinePlace
 local function make_spare(place)
-  if not place.borrowed or place.spare or not windows.revive(place.borrowed) then
+  if not place.borrowed or place.spare or not windows.reload(place.borrowed) then
     return
   end
   place.left = api.nvim_get_current_win() == place.win
-  pcall(windows.quietly, function()
+  pcall(windows.noautocmd, function()
     local height = math.max(1, math.floor(api.nvim_win_get_height(place.win) / 2))
     local spot = { win = place.win, split = "below", height = height }
     place.spare = api.nvim_open_win(place.borrowed.buf, false, spot)
@@ -96,7 +96,7 @@ end
 local function drop_needless_spare(session)
   local place = session.place --[[@as claude-code.InlinePlace?]]
   if place and place.spare and M.intact(session) then
-    pcall(windows.quietly, function()
+    pcall(windows.noautocmd, function()
       close_spare(place)
     end)
   end
@@ -161,7 +161,7 @@ function M.close(session)
       api.nvim_set_current_win(place.spare)
     end
   end
-  windows.end_use(borrowed)
+  windows.restore_bufhidden(borrowed)
 end
 
 return M

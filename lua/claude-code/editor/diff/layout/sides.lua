@@ -23,7 +23,7 @@ local MIN_WIDTH, MIN_HEIGHT = 30, 4
 ---@class claude-code.SidesPlace : claude-code.DiffPlace
 ---@field left integer the window of the old side; above, if they stand one on the other
 ---@field right integer
----@field borrowed? claude-code.WindowUse what `left` showed; nil if the window is ours
+---@field borrowed? claude-code.BorrowedWindow what `left` showed; nil if the window is ours
 ---@field scrollopt string as :diffthis, which changes it for all windows, found it
 
 ---@alias claude-code.SplitDirection "right"|"below"
@@ -71,9 +71,9 @@ end
 
 ---@param session claude-code.Diff
 ---@param left integer window of the old side
----@param borrowed? claude-code.WindowUse
+---@param borrowed? claude-code.BorrowedWindow
 ---@param direction claude-code.SplitDirection
----@param shot claude-code.WindowShot
+---@param shot claude-code.SavedLayout
 ---@return claude-code.SidesPlace
 function M.open(session, left, borrowed, direction, shot)
   local place = { shot = shot, left = left, borrowed = borrowed, windows = { left } }
@@ -138,7 +138,7 @@ function M.close(session)
   if left_ours and not place.borrowed then
     windows.close(place.left)
   end
-  windows.end_use(place.borrowed)
+  windows.restore_bufhidden(place.borrowed)
 end
 
 return M

@@ -33,7 +33,7 @@ function M.layout(direction)
       return sides.fit(width, height, direction)
     end,
     open = function(session, except)
-      local shot = shots.take()
+      local shot = shots.save()
       local win, borrowed
       if windows.has_diff() then
         win = own_tab.open(session.old_buf, function(width, height)

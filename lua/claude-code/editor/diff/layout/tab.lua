@@ -13,7 +13,7 @@ end
 ---@param session claude-code.Diff
 ---@return claude-code.DiffPlace
 function M.open(session)
-  local shot = shots.take()
+  local shot = shots.save()
   local win = own_tab.open(session.old_buf, function(width, height)
     return sides.fit(width, height, "right")
   end)
