@@ -21,7 +21,7 @@ end
 ---@return string? message
 local function version_of(path)
   local done, version, message
-  require("claude-code.install.locate").version(path, function(found, failure)
+  require("claude-code.install.version").of(path, function(found, failure)
     done, version, message = true, found, failure
   end)
   vim.wait(5000, function()

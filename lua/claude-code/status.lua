@@ -2,7 +2,7 @@
 local M = {}
 
 ---@class claude-code.Status
----@field state "stopped"|"starting"|"ready"|"failed"
+---@field state claude-code.ServerState
 ---@field why? string why it is stopped, if auto_start decided so
 ---@field plugin_version string
 ---@field binary? claude-code.Binary
@@ -26,8 +26,9 @@ function M.get()
   local session = package.loaded["claude-code.editor.session"]
   return {
     state = server.state,
-    why = server.stopped_by_hand and "you stopped it"
-      or require("claude-code.server.autostart").reason,
+    why = server.state == "stopped" and (server.stopped_by_user and "you stopped it" or require(
+      "claude-code.server.autostart"
+    ).reason) or nil,
     plugin_version = require("claude-code.server.contract").version,
     binary = server.binary or (require("claude-code.install.locate").find()),
     binary_version = server.version,

@@ -9,7 +9,7 @@ local function loaded(name)
 end
 
 ---@class claude-code.Indicator
----@field state "stopped"|"starting"|"failed"|"waiting"|"connected" waiting: for a CLI to connect
+---@field state "stopped"|"downloading"|"starting"|"failed"|"waiting"|"connected" waiting: for a CLI to connect
 ---@field clients integer how many are connected
 ---@field diffs integer how many wait for an answer
 ---@field activity? claude-code.Activity of Claude, where its hooks tell

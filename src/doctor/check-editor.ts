@@ -9,6 +9,7 @@ import { readLock } from "./locks";
 const RESTART = "run :ClaudeCodeStop and :ClaudeCodeStart in that Neovim";
 const START = {
   starting: "run this again in a moment; if it stays so, :ClaudeCodeLog there says why",
+  downloading: "wait for the end of the download, then run this again",
   stopped: "run :ClaudeCodeStart there",
   failed: "run :ClaudeCodeStart there",
 };

@@ -8,7 +8,7 @@ import type { Environment } from "./facts";
 export interface EditorReport {
   pid: number;
   version: string;
-  state: "stopped" | "starting" | "ready" | "failed";
+  state: "stopped" | "downloading" | "starting" | "ready" | "failed";
   why?: string;
   last_error?: string;
   port?: number;

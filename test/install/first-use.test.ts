@@ -327,7 +327,7 @@ test("an executable of another contract: both versions, and the command for wher
   const versions = "has version 0.2.0 and the plugin version 0.1.0, which do not fit together";
   const byPath = await failed(configured);
   expect(byPath).toContain(`${newer} ${versions}`);
-  expect(byPath).toContain("take binary.path out of setup()");
+  expect(byPath).toContain("remove binary.path from setup()");
   const PATH = `${join(newer, "..")}:${process.env.PATH}`;
   await using system = await start(`{ auto_start = true, binary = { source = "system" } }`, {
     PATH,

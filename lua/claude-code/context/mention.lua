@@ -91,13 +91,6 @@ function wait_on()
   end
 end
 
----A mention asks for the server as much as :ClaudeCode does, but brings back none that was stopped.
-local function start_server()
-  if not require("claude-code.server").stopped_by_hand then
-    require("claude-code.server.autostart").on_demand()
-  end
-end
-
 ---@return string? problem why nobody can ever take a mention
 local function why_nobody()
   local server = require("claude-code.server")
@@ -125,7 +118,8 @@ end
 ---@param targets claude-code.MentionTarget[]
 ---@return boolean accepted
 function M.add(targets)
-  start_server()
+  -- As :ClaudeCode does, except that a server that the user stopped stays so.
+  require("claude-code.server").ensure()
   local problem = why_nobody()
   if not problem and #waiting + #targets > MOST then
     problem = ("%d mentions wait for Claude already: more are not taken"):format(#waiting)

@@ -1,11 +1,7 @@
 --- Installs the executable of this version of the plugin: fetched or from a local archive, verified
 --- before anything of it is unpacked or run, in place by a rename. Killed at any moment it leaves
 --- the version before, or the new one, and rubbish that the next run sweeps up.
-local M = {
-  --- How far the download is, while one runs.
-  ---@type { release: claude-code.Release, bytes: integer }?
-  running = nil,
-}
+local M = {}
 
 local place = require("claude-code.install.store")
 local releases = require("claude-code.install.release")
@@ -18,6 +14,7 @@ local FIRST_RUN_MS = 30 * 1000
 local WAIT_MS = 60 * 60 * 1000
 
 ---@class claude-code.InstallRequest
+---@field release? claude-code.Release the one that belongs to this plugin, if it was looked up
 ---@field archive? string path of an archive that is here already
 ---@field force? boolean even if it is installed
 
@@ -31,7 +28,7 @@ local waiting = {}
 ---@return string? message
 local function probe(executable, release)
   local version, failure = task.await(function(done)
-    require("claude-code.install.locate").version(executable, done, FIRST_RUN_MS)
+    require("claude-code.install.version").of(executable, done, FIRST_RUN_MS)
   end)
   if version == release.version then
     return true
@@ -40,7 +37,7 @@ local function probe(executable, release)
   end
   local advice = release.target:find("musl", 1, true)
       and "install libstdc++ (Alpine: `apk add libstdc++`), then :ClaudeCodeInstall"
-    or "build one: " .. releases.build_command()
+    or "build one: " .. require("claude-code.install.plugin_files").build_command()
   local text = "the executable of %s does not run on this machine: %s; %s"
   return nil, text:format(release.file, failure, advice)
 end
@@ -104,15 +101,8 @@ local function download(release, force)
     return {}
   end
   local progress = require("claude-code.install.progress").new(release.size)
-  local done, message = require("claude-code.install.download").fetch(
-    release,
-    path,
-    resume_at,
-    function(bytes)
-      M.running.bytes = bytes
-      progress(bytes)
-    end
-  )
+  local done, message =
+    require("claude-code.install.download").fetch(release, path, resume_at, progress)
   if not done then
     return nil, message
   end
@@ -201,11 +191,15 @@ end
 ---@return string? executable
 ---@return string? message
 local function run(request)
-  local release, message = releases.find()
+  local release, message
+  if request.release then
+    release = request.release
+  else
+    release, message = releases.find()
+  end
   if not release then
     return nil, message
   end
-  M.running = { release = release, bytes = 0 }
   place.sweep()
   local before = place.current()
   local executable, failure = install(release, request)
@@ -218,6 +212,11 @@ local function run(request)
   end
   place.prune(release, before)
   return executable
+end
+
+---@return boolean
+function M.is_running()
+  return #waiting > 0
 end
 
 --- Installs without keeping Neovim waiting. A second call while one runs waits for the same.
@@ -238,7 +237,7 @@ function M.start(request, callback)
       log.error("installing failed: %s", message)
     end
     local callbacks = waiting
-    waiting, M.running = {}, nil
+    waiting = {}
     for _, called in ipairs(callbacks) do
       called(executable, message)
     end
@@ -261,18 +260,6 @@ function M.wait(request)
     return nil, "the installation was interrupted; `:ClaudeCodeInstall` begins again"
   end
   return executable, message
-end
-
---- Whether this version's executable may be fetched without a question, with one, or not at all.
----@return "yes"|"ask"|"no"
-function M.permission()
-  local options = require("claude-code.config").get().binary
-  local wanted = not options.path and (options.source == "auto" or options.source == "managed")
-  -- Without a person, only a command that asks for it may fetch 50 MB.
-  if not wanted or not options.download or #vim.api.nvim_list_uis() == 0 or not releases.find() then
-    return "no"
-  end
-  return options.download == "prompt" and "ask" or "yes"
 end
 
 return M

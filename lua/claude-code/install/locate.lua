@@ -1,6 +1,8 @@
 --- Where the executable is, and how to get one that is missing or outdated.
 local M = {}
 
+local plugin_files = require("claude-code.install.plugin_files")
+
 local NAME = vim.fn.has("win32") == 1 and "claude-code-nvim.exe" or "claude-code-nvim"
 
 ---@alias claude-code.BinarySource "path"|"build"|"managed"|"system"
@@ -8,13 +10,6 @@ local NAME = vim.fn.has("win32") == 1 and "claude-code-nvim.exe" or "claude-code
 ---@class claude-code.Binary
 ---@field path string absolute
 ---@field source claude-code.BinarySource
-
---- The plugin's own folder.
----@return string
-function M.root()
-  local this = debug.getinfo(1, "S").source:sub(2)
-  return vim.fs.normalize(vim.fn.fnamemodify(this, ":p:h:h:h:h"))
-end
 
 --- The one stable path of the downloaded executable, for settings of other programs.
 ---@return string
@@ -51,7 +46,7 @@ end
 ---@type table<"build"|"managed"|"system", fun(): string?>
 local finders = {
   build = function()
-    local path = vim.fs.joinpath(M.root(), "dist", NAME)
+    local path = vim.fs.joinpath(plugin_files.root(), "dist", NAME)
     return runs(path) and path or nil
   end,
   --- The one of this plugin's version: another Neovim's plugin may have another one installed.
@@ -64,19 +59,18 @@ local finders = {
   system = on_path,
 }
 
---- The command that gets an executable of this plugin's version.
+--- What gets an executable of this plugin's version, for a message.
 ---@param source? claude-code.BinarySource where the present one is from; nil if there is none
 ---@return string
 function M.remedy(source)
-  local releases = require("claude-code.install.release")
-  if source == "system" or (source == "build" and releases.packaged()) then
+  if source == "system" or (source == "build" and not plugin_files.manifest()) then
     return "upgrade claude-code-nvim with the package manager that installed it"
   elseif source == "path" then
-    return "replace that file, or take binary.path out of setup()"
+    return "replace that file, or remove binary.path from setup()"
   elseif source == "build" then
-    return "run " .. releases.build_command()
+    return "run " .. plugin_files.build_command()
   end
-  local release, message = releases.find()
+  local release, message = require("claude-code.install.release").find()
   return release and "run :ClaudeCodeInstall" or message --[[@as string]]
 end
 
@@ -92,38 +86,33 @@ local function configured(path)
   return nil, text:format(expanded, M.remedy("path"))
 end
 
---- The executable downloaded for another version, when this version's cannot be had. Whether the
---- two fit together is found out when it starts.
 ---@param order claude-code.BinarySource[]
----@return claude-code.Binary?
-local function outdated(order)
-  local path = M.managed_path()
-  local wanted = vim.tbl_contains(order, "managed") and runs(path)
-  if wanted and require("claude-code.install").permission() == "no" then
-    return { path = path, source = "managed" }
-  end
-end
-
----@param order claude-code.BinarySource[]
----@return string message what was looked for, and the command that helps
-local function not_found(order)
+---@param release? claude-code.Release
+---@param unavailable? string why there is no release
+---@return string message what was looked for, and what the user can do
+local function not_found(order, release, unavailable)
   local places = {
-    build = vim.fs.joinpath(M.root(), "dist", NAME),
+    build = vim.fs.joinpath(plugin_files.root(), "dist", NAME),
     managed = M.managed_path(),
     system = "$PATH",
   }
   local looked = vim.tbl_map(function(source)
     return places[source]
   end, order)
-  local remedy = order[1] == "system" and "install claude-code-nvim with your package manager"
-    or M.remedy(#order == 1 and order[1] or nil)
+  local remedy = release and "run :ClaudeCodeInstall" or unavailable
+  if order[1] == "system" then
+    remedy = "install claude-code-nvim with your package manager"
+  elseif #order == 1 and order[1] == "build" then
+    remedy = M.remedy("build")
+  end
   local text = "the executable %s was not found (looked in %s); %s, then :ClaudeCodeStart"
   return text:format(NAME, table.concat(looked, ", "), remedy)
 end
 
 --- The executable to run under the options in effect.
 ---@return claude-code.Binary?
----@return string? message what was looked for, and the command that helps
+---@return string? message what was looked for, and what the user can do
+---@return claude-code.Release? release that may be downloaded without a command
 function M.find()
   local options = require("claude-code.config").get().binary
   if options.path then
@@ -136,32 +125,16 @@ function M.find()
       return { path = path, source = source }
     end
   end
-  return outdated(order) or nil, not_found(order)
-end
-
---- Asks an executable for its version. Answers in the main loop; nil when it does not run.
----@param path string
----@param callback fun(version: string?, message: string?)
----@param timeout_ms? integer 3000 if left out
-function M.version(path, callback, timeout_ms)
-  local process = require("claude-code.server.process")
-  local env = process.whole(process.environment())
-  local options =
-    { text = true, timeout = timeout_ms or 3000, env = env, clear_env = true, cwd = "/" }
-  if vim.fn.has("win32") == 1 then
-    options.cwd = vim.env.SystemRoot
+  local release, unavailable = require("claude-code.install.release").find()
+  if release and require("claude-code.install.on_demand").is_allowed() then
+    return nil, not_found(order, release), release
   end
-  local ok, failure = pcall(vim.system, { path, "--version" }, options, function(result)
-    local version = result.code == 0 and result.stdout:match("%d+%.%d+%.%d+%S*") or nil
-    local message = not version
-      and ("`%s --version` ended with code %d %s"):format(path, result.code, result.stderr or "")
-    vim.schedule(function()
-      callback(version, message or nil)
-    end)
-  end)
-  if not ok then
-    callback(nil, tostring(failure))
+  -- One of another version is better than none. Whether it fits shows when it starts.
+  local other = M.managed_path()
+  if vim.tbl_contains(order, "managed") and runs(other) then
+    return { path = other, source = "managed" }
   end
+  return nil, not_found(order, release, unavailable)
 end
 
 return M

@@ -2,6 +2,8 @@
 --- its SHA-256 in manifest.lua.
 local M = {}
 
+local plugin_files = require("claude-code.install.plugin_files")
+
 ---@class claude-code.Release
 ---@field version string
 ---@field target string
@@ -10,40 +12,10 @@ local M = {}
 ---@field sha256 string
 ---@field size integer in bytes
 
---- Read from the disk, not by require(): a plugin manager may just have put a newer version there,
---- and its build step wants that one's executable.
----@param name string
----@return table?
-local function read(name)
-  local root = require("claude-code.install.locate").root()
-  local chunk = loadfile(vim.fs.joinpath(root, "lua", "claude-code", name .. ".lua"))
-  return chunk and chunk()
-end
-
---- The versions of the plugin as it is on the disk now.
----@return claude-code.Contract
-function M.contract_on_disk()
-  return read("server/contract") or require("claude-code.server.contract")
-end
-
---- Whether this copy of the plugin was installed together with its executable: release archives
---- hold no manifest.
----@return boolean
-function M.packaged()
-  return read("install/manifest") == nil
-end
-
---- The commands that make an executable from this checkout.
----@return string
-function M.build_command()
-  local root = vim.fn.shellescape(require("claude-code.install.locate").root())
-  return ("`cd %s && bun install && bun run build`"):format(root)
-end
-
 ---@param manifest claude-code.Manifest
 ---@return string? message if it is not the manifest of what lies on the disk
 local function mismatch(manifest)
-  local contract = M.contract_on_disk()
+  local contract = plugin_files.contract()
   if
     next(manifest.targets)
     and manifest.version == contract.version
@@ -54,7 +26,7 @@ local function mismatch(manifest)
   local text = "this checkout of the plugin (version %s) is not a released one, so no prebuilt "
     .. 'executable belongs to it; pin a release (`version = "*"` in lazy.nvim, or `git checkout` '
     .. "of a tag), or build the executable: %s"
-  return text:format(contract.version, M.build_command())
+  return text:format(contract.version, plugin_files.build_command())
 end
 
 ---@param base string without a slash at the end
@@ -69,11 +41,11 @@ end
 ---@return claude-code.Release?
 ---@return string? message why there is none, and what to do
 function M.find()
-  local manifest = read("install/manifest")
+  local manifest = plugin_files.manifest()
   if not manifest then
     local text = "this copy of the plugin (%s) came together with its executable; "
       .. "reinstall both the way you installed them"
-    return nil, text:format(require("claude-code.install.locate").root())
+    return nil, text:format(plugin_files.root())
   end
   local problem = mismatch(manifest)
   if problem then
@@ -83,7 +55,7 @@ function M.find()
   local archive = target and manifest.targets[target]
   if not archive then
     local text = "there is no prebuilt executable for %s; build it: %s"
-    return nil, text:format(machine or target, M.build_command())
+    return nil, text:format(machine or target, plugin_files.build_command())
   end
   local mirror = require("claude-code.config").get().binary.mirror
   local base = (mirror or manifest.releases):gsub("/+$", "")
@@ -101,7 +73,7 @@ end
 ---@param sha256 string
 ---@return string?
 function M.target_with(sha256)
-  for target, archive in pairs((read("install/manifest") or { targets = {} }).targets) do
+  for target, archive in pairs((plugin_files.manifest() or { targets = {} }).targets) do
     if archive.sha256 == sha256 then
       return target
     end

@@ -47,20 +47,20 @@ end
 ---@field start boolean
 ---@field reason? string why not
 ---@field may_change? boolean whether to ask again once the folders have changed
----@field asked? boolean whether the user wants it here, be it the home folder
+---@field allow_home? boolean whether the user wants it here, be it the home folder
 
 ---@return claude-code.AutoStartDecision
 local function decide()
   local option = require("claude-code.config").get().auto_start
   if option == true then
-    return { start = true, asked = true }
+    return { start = true, allow_home = true }
   elseif option == false then
     return { start = false, reason = "auto_start is false" }
   end
   local reason, may_change = objection()
   if type(option) == "function" then
     if ask(option, reason) then
-      return { start = true, asked = reason ~= nil }
+      return { start = true, allow_home = reason ~= nil }
     end
     return { start = false, reason = "the auto_start function said no", may_change = true }
   end
@@ -70,14 +70,14 @@ end
 --- Decides now; with a folder that forbids it, again whenever the folders change.
 local function run()
   local server = require("claude-code.server")
-  if server.state ~= "stopped" or server.stopped_by_hand then
+  if server.state ~= "stopped" or server.stopped_by_user then
     return M.disarm()
   end
   local decision = decide()
   M.reason = decision.reason
   if decision.start then
     M.disarm()
-    require("claude-code.server").start({ asked = decision.asked })
+    server.start({ allow_home = decision.allow_home })
   elseif decision.may_change and not cancel_watch then
     cancel_watch = require("claude-code.workspace").on_change(run)
   end
@@ -101,11 +101,7 @@ end
 
 --- A command needs the server: starts it if it is stopped, whatever the options say.
 function M.on_demand()
-  local server = require("claude-code.server")
-  if server.state == "stopped" then
-    M.disarm()
-    server.start()
-  end
+  require("claude-code.server").ensure({ after_stop = true })
 end
 
 --- From now on only the user starts and stops the server.

@@ -70,7 +70,7 @@ end
 ---@return string? version
 local function upgraded_to()
   local ours = require("claude-code.server.contract")
-  local disk = require("claude-code.install.release").contract_on_disk()
+  local disk = require("claude-code.install.plugin_files").contract()
   if disk.version ~= ours.version or disk.number ~= ours.number then
     return disk.version
   end

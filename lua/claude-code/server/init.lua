@@ -1,19 +1,23 @@
 --- Runs the executable: starts it, starts it again when it ends by itself, stops it with Neovim.
---- Its fields tell how things stand, and are written here only.
+--- Its fields are written here only.
 ---@class claude-code.Server
----@field state "stopped"|"starting"|"ready"|"failed"
----@field channel? integer the RPC channel by which the executable is reached
+---@field state claude-code.ServerState
+---@field channel? integer the RPC channel of the executable
 ---@field version? string the executable's, once it has attached
 ---@field port? integer
 ---@field lock_file? string
 ---@field clients claude-code.Client[]
 ---@field binary? claude-code.Binary
----@field obtaining? boolean the executable is missing, and a download or the question before it runs
 ---@field process? claude-code.Process
 ---@field ready_since? integer time in seconds (os.time)
----@field last_error? string for a person
----@field stopped_by_hand? boolean and so only by hand, or by a command that needs it, started again
+---@field last_error? string for the user
+---@field stopped_by_user? boolean then auto_start and mentions leave it stopped
 local M = { state = "stopped", clients = {} }
+
+--- "downloading": the executable is missing; the user is asked, or it is fetched and installed.
+--- "starting": the executable runs, or is about to run again, and accepts no clients yet.
+--- "failed": only start() leads out of it.
+---@alias claude-code.ServerState "stopped"|"downloading"|"starting"|"ready"|"failed"
 
 ---@class claude-code.Client
 ---@field id integer|string
@@ -21,9 +25,11 @@ local M = { state = "stopped", clients = {} }
 ---@field version? string
 ---@field pid? integer
 
---- Neovim's end waits so long for the executable's, which takes some 10 ms.
+--- How long Neovim's end waits for the executable's, which takes some 10 ms.
 local LEAVE_MS = 150
 local STOP_MS = 1500
+--- How long ensure() waits for an executable that is there.
+local READY_MS = 3000
 
 local backoff = require("claude-code.server.backoff").new()
 local proven = false
@@ -33,11 +39,40 @@ local restart_timer
 local on_gone
 ---@type fun()
 local spawn
+---@type claude-code.ReadyCallback[] of ensure()
+local waiting = {}
 
 ---@param event "ServerStarted"|"ServerStopped"|"ClientConnected"|"ClientDisconnected"
 ---@param data table
 local function emit(event, data)
   require("claude-code.events").emit(event, data)
+end
+
+---@param ready boolean?
+---@param message? string
+local function answer_waiting(ready, message)
+  local callbacks = waiting
+  waiting = {}
+  for _, callback in ipairs(callbacks) do
+    callback(ready, message)
+  end
+end
+
+--- From now on the start may take READY_MS; it goes on after that, but nobody waits for it.
+---@param callbacks claude-code.ReadyCallback[]
+local function limit_wait(callbacks)
+  callbacks = vim.list_slice(callbacks)
+  vim.defer_fn(function()
+    for _, callback in ipairs(callbacks) do
+      local index = vim.iter(ipairs(waiting)):find(function(_, other)
+        return other == callback
+      end)
+      if index and M.state == "starting" then
+        table.remove(waiting, index)
+        callback(nil, ("the server is not ready after %d s"):format(READY_MS / 1000))
+      end
+    end
+  end, READY_MS)
 end
 
 local function cancel_restart()
@@ -64,7 +99,7 @@ local function forget(reason)
     require("claude-code.server.endpoint").token(),
     M.lock_file
   )
-  M.lock_file, M.obtaining = nil, nil
+  M.lock_file = nil
   if was_ready then
     emit("ServerStopped", { port = M.port, reason = reason })
   end
@@ -78,15 +113,15 @@ local function fail(message)
   M.last_error = message
   require("claude-code.server.environment").restore()
   require("claude-code.messages.notify").error(message)
+  answer_waiting(nil, message)
 end
 
 --- Only the executable knows its version, so the message waits for its answer.
 local function fail_mismatch()
   local binary = M.binary --[[@as claude-code.Binary]]
   forget("failed")
-  M.state = "failed"
-  require("claude-code.install.locate").version(binary.path, function(version)
-    if M.state == "failed" then
+  require("claude-code.install.version").of(binary.path, function(version)
+    if M.state == "starting" and M.binary == binary and not M.process then
       fail(require("claude-code.server.exit_message").mismatch(binary, version))
     end
   end)
@@ -145,31 +180,6 @@ local function on_exit(process, code, signal)
   restart_in(delay)
 end
 
---- The port of before, which clients try again; not one that the options exclude by now.
----@param range { [1]: integer, [2]: integer }
----@return integer?
-local function lasting_port(range)
-  return M.port and M.port >= range[1] and M.port <= range[2] and M.port or nil
-end
-
----@return string
-local function launch_line()
-  local contract, log = require("claude-code.server.contract"), require("claude-code.messages.log")
-  local range = require("claude-code.config").get().port_range
-  return vim.json.encode({
-    contract = contract.number,
-    version = contract.version,
-    token = require("claude-code.server.endpoint").token(),
-    pid = vim.uv.os_getpid(),
-    port = lasting_port(range) or vim.NIL,
-    portRange = { first = range[1], last = range[2] },
-    workspaceFolders = require("claude-code.workspace").folders(),
-    logFile = log.level() ~= "off" and log.path() or vim.NIL,
-    logLevel = log.level() ~= "off" and log.level() or "error",
-    options = require("claude-code.config").plain(),
-  })
-end
-
 function spawn()
   local address, reason = require("claude-code.server.endpoint").address()
   if not address then
@@ -179,7 +189,7 @@ function spawn()
   process, message = require("claude-code.server.process").spawn({
     path = M.binary.path,
     args = { "serve" },
-    line = launch_line(),
+    line = require("claude-code.server.launch_line").encode(M.port),
     address = address,
     on_exit = function(code, signal)
       on_exit(process, code, signal)
@@ -195,40 +205,8 @@ function spawn()
   require("claude-code.messages.log").info(text, M.binary.path, M.binary.source, process.pid)
 end
 
---- Gets the executable that is missing, if the options allow it, and goes on with it.
----@param message string what to say if they do not
----@param go_on fun()
-local function obtain(message, go_on)
-  M.state, M.obtaining = "starting", true
-  require("claude-code.install.prompt").obtain(message, function(executable, failure)
-    if M.state ~= "starting" or M.process then
-      return -- stopped meanwhile, or started by another way
-    end
-    M.state, M.obtaining = "stopped", nil
-    if executable then
-      return go_on()
-    end
-    fail(failure --[[@as string]])
-  end)
-end
-
---- Starts the executable; does nothing while it runs or is being started.
----@param options? { asked?: boolean } asked: by the user, so that even the home folder is published
-function M.start(options)
-  if M.state == "starting" or M.state == "ready" then
-    return
-  end
-  require("claude-code.workspace").allow_wide(options ~= nil and options.asked == true)
-  backoff, proven = require("claude-code.server.backoff").new(), false
-  M.last_error, M.stopped_by_hand = nil, nil
-  local binary, message = require("claude-code.install.locate").find()
-  if not binary and require("claude-code.install").permission() == "no" then
-    return fail(message --[[@as string]])
-  elseif not binary then
-    return obtain(message --[[@as string]], function()
-      M.start(options)
-    end)
-  end
+---@param binary claude-code.Binary
+local function launch(binary)
   M.binary = binary
   M.state = "starting"
   vim.api.nvim_create_autocmd("VimLeavePre", {
@@ -238,7 +216,80 @@ function M.start(options)
   spawn()
 end
 
---- Ends what runs. The executable is told by the end of its stdin.
+--- Gets the executable that is missing, and goes on with it.
+---@param get fun(callback: fun(executable: string?, message: string?))
+---@param missing string the message if the user does not want it
+local function obtain(get, missing)
+  M.state = "downloading"
+  get(function(executable, failure)
+    if M.state ~= "downloading" then
+      return -- stopped in the meantime, or started in another way
+    elseif not executable then
+      return fail(failure or missing)
+    end
+    limit_wait(waiting)
+    launch({ path = executable, source = "managed" })
+  end)
+end
+
+--- Starts the executable; does nothing while it runs or is being started. One that is missing is
+--- downloaded if the options allow it.
+---@param options? { allow_home?: boolean, asked?: boolean } allow_home: publish even the home folder
+function M.start(options)
+  if M.state ~= "stopped" and M.state ~= "failed" then
+    return
+  end
+  require("claude-code.workspace").allow_wide(
+    options ~= nil and (options.allow_home or options.asked) == true
+  )
+  backoff, proven = require("claude-code.server.backoff").new(), false
+  M.last_error, M.stopped_by_user = nil, nil
+  local binary, missing, release = require("claude-code.install.locate").find()
+  local install = require("claude-code.install")
+  if binary then
+    launch(binary)
+  elseif install.is_running() then
+    obtain(function(callback)
+      install.start({}, callback)
+    end, missing --[[@as string]])
+  elseif release then
+    obtain(function(callback)
+      require("claude-code.install.on_demand").download(release, callback)
+    end, missing --[[@as string]])
+  else
+    fail(missing --[[@as string]])
+  end
+end
+
+---@alias claude-code.ReadyCallback fun(ready: boolean?, message: string?)
+
+--- Starts the server if it is stopped, and calls back, in the main loop: with true once it accepts
+--- clients, or with nil and a message. At once if that is known; after a download, however long it
+--- takes; at the latest three seconds after the executable was started.
+---@param options? { after_stop?: boolean } after_stop: even if it was the user who stopped it
+---@param callback? claude-code.ReadyCallback
+function M.ensure(options, callback)
+  callback = callback or function() end
+  local may_start = not M.stopped_by_user or (options ~= nil and options.after_stop == true)
+  local is_installing = M.state == "failed" and require("claude-code.install").is_running()
+  if (M.state == "stopped" and may_start) or is_installing then
+    M.start()
+  end
+  if M.state == "ready" then
+    callback(true)
+  elseif M.state == "stopped" then
+    callback(nil, "you stopped the server: :ClaudeCodeStart starts it again")
+  elseif M.state == "failed" then
+    callback(nil, M.last_error)
+  else
+    table.insert(waiting, callback)
+    if M.state == "starting" then
+      limit_wait({ callback })
+    end
+  end
+end
+
+--- Ends what runs. The executable notices by the end of its stdin.
 ---@return claude-code.Process? process that may still be ending
 local function shut_down()
   cancel_restart()
@@ -249,13 +300,14 @@ local function shut_down()
   forget("stopped")
   M.state = "stopped"
   require("claude-code.server.environment").restore()
+  answer_waiting(nil, "the server was stopped")
   return process
 end
 
 --- Stops the executable because the user wants it, without waiting for its end.
 function M.stop()
   local process = shut_down()
-  M.stopped_by_hand = true
+  M.stopped_by_user = true
   if process then
     vim.defer_fn(function()
       process:kill()
@@ -304,6 +356,7 @@ function M.on_ready(info)
     require("claude-code.messages.notify").warn(info.problem .. rest)
   end
   emit("ServerStarted", { port = info.port, lock_file = info.lockFile })
+  answer_waiting(true)
 end
 
 ---@param clients claude-code.Client[]

@@ -1,6 +1,10 @@
 --- One run of the executable: spawned with a launch line on its stdin, which then stays open.
 --- stdin's end tells it that we are gone.
-local M = {}
+local M = {
+  --- Where a program is run: not in the project's folder, which may be hostile, nor in one that
+  --- somebody wants to delete.
+  NEUTRAL_FOLDER = vim.fn.has("win32") == 1 and vim.env.SystemRoot or "/",
+}
 
 local STDERR_LINES = 20
 --- How long after its end the rest of stderr is waited for.
@@ -138,8 +142,7 @@ function M.spawn(launch)
   local handle, pid = vim.uv.spawn(launch.path, {
     args = launch.args,
     env = environment_list(launch.address),
-    -- Not the project's folder, which may be hostile, nor one that somebody wants to delete.
-    cwd = windows and vim.env.SystemRoot or "/",
+    cwd = M.NEUTRAL_FOLDER,
     stdio = { stdin, nil, stderr },
     -- Its own session: Ctrl-Z and Ctrl-C in Neovim's terminal must not reach it.
     detached = not windows,

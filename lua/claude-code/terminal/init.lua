@@ -58,8 +58,7 @@ end
 --- Whether the executable is still being got, which takes as long as a network and a person take.
 ---@return boolean
 local function is_coming()
-  local obtaining = require("claude-code.server").obtaining
-  return obtaining or require("claude-code.install").running ~= nil
+  return require("claude-code.server").state == "downloading"
 end
 
 local function say_waiting()

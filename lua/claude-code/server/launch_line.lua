@@ -1,0 +1,32 @@
+--- The line of JSON on the executable's stdin with which it starts (LaunchSchema in
+--- src/ide/launch.ts).
+local M = {}
+
+---@param port? integer
+---@param range { [1]: integer, [2]: integer }
+---@return integer? port unless the options exclude it by now
+local function within(port, range)
+  return port and port >= range[1] and port <= range[2] and port or nil
+end
+
+---@param port? integer the one of before, which clients try again
+---@return string without its line end
+function M.encode(port)
+  local contract, log = require("claude-code.server.contract"), require("claude-code.messages.log")
+  local config = require("claude-code.config")
+  local range = config.get().port_range
+  return vim.json.encode({
+    contract = contract.number,
+    version = contract.version,
+    token = require("claude-code.server.endpoint").token(),
+    pid = vim.uv.os_getpid(),
+    port = within(port, range) or vim.NIL,
+    portRange = { first = range[1], last = range[2] },
+    workspaceFolders = require("claude-code.workspace").folders(),
+    logFile = log.level() ~= "off" and log.path() or vim.NIL,
+    logLevel = log.level() ~= "off" and log.level() or "error",
+    options = config.plain(),
+  })
+end
+
+return M
