@@ -6,7 +6,7 @@ import { Claude, runHeadless } from "../support/claude";
 import { claudeEnv, prepareClaudeHome } from "../support/claude-home";
 import { Model } from "../support/model";
 import { type ModelRequest, newsText, toolResults } from "../support/model-request";
-import { insideNamespace, testInsideNamespace } from "../support/namespace";
+import { requireNamespace } from "../support/namespace";
 import { claudeCli, EXECUTABLE, NEOVIMS, type NeovimVersion, ROOT } from "../support/toolchain";
 import { edit, read, say } from "../support/turns";
 
@@ -14,19 +14,11 @@ import { edit, read, say } from "../support/turns";
  * The genuine CLI (Claude Code 2.1.330) with our hooks and stdio server, brought to it in each of
  * the three ways; Neovim is real, only the model is a stand-in. What the model is told is the proof.
  */
-const WHOLE_RUN_MS = 600_000;
 const CASE_MS = 120_000;
 const FOUND = "Found 1 errors and 1 warnings in edited files.";
 
-if (insideNamespace()) {
-  describe.each(NEOVIMS)("the loop with $name", loop);
-} else {
-  test(
-    "the loop with the genuine CLI, in a network namespace of its own",
-    () => testInsideNamespace(import.meta.path, WHOLE_RUN_MS),
-    WHOLE_RUN_MS + 5000,
-  );
-}
+requireNamespace();
+describe.each(NEOVIMS)("the loop with $name", loop);
 
 function loop(version: NeovimVersion) {
   let project: Project;

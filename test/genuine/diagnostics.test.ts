@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { newsText } from "../support/model-request";
-import { insideNamespace, testInsideNamespace } from "../support/namespace";
+import { requireNamespace } from "../support/namespace";
 import { NEOVIMS, type NeovimVersion, ROOT } from "../support/toolchain";
 import { edit, read, say } from "../support/turns";
 import { type Bench, startBench } from "./bench";
@@ -13,18 +13,10 @@ import { eventually } from "./eventually";
  * with the result of that edit, and what was broken before does not.
  */
 const SHOP = "export const price: number = 1;\nexport const old: number = 'broken before';\n";
-const WHOLE_RUN_MS = 600_000;
 const CASE_MS = 90_000;
 
-if (insideNamespace()) {
-  for (const version of NEOVIMS) describe(version.name, () => diagnosticsReachTheModel(version));
-} else {
-  test(
-    "diagnostics, in a network namespace of its own",
-    () => testInsideNamespace(import.meta.path, WHOLE_RUN_MS),
-    WHOLE_RUN_MS + 5000,
-  );
-}
+requireNamespace();
+for (const version of NEOVIMS) describe(version.name, () => diagnosticsReachTheModel(version));
 
 function diagnosticsReachTheModel(version: NeovimVersion) {
   let bench: Bench;

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { newsText, toolResults } from "../support/model-request";
-import { insideNamespace, testInsideNamespace } from "../support/namespace";
+import { requireNamespace } from "../support/namespace";
 import { NEOVIMS, type NeovimVersion } from "../support/toolchain";
 import { edit, read } from "../support/turns";
 import { type Bench, startBench } from "./bench";
@@ -22,18 +22,10 @@ const CREATED = "File created successfully at:";
 
 const FILLER = Array.from({ length: 80 }, (_, line) => `-- line ${line + 3}`).join("\n");
 const MAIN = `local M = {}\nM.name = "zero"\n${FILLER}\nreturn M\n`;
-const WHOLE_RUN_MS = 600_000;
 const CASE_MS = 90_000;
 
-if (insideNamespace()) {
-  for (const version of NEOVIMS) describe(version.name, () => firstLight(version));
-} else {
-  test(
-    "first light, in a network namespace of its own",
-    () => testInsideNamespace(import.meta.path, WHOLE_RUN_MS),
-    WHOLE_RUN_MS + 5000,
-  );
-}
+requireNamespace();
+for (const version of NEOVIMS) describe(version.name, () => firstLight(version));
 
 function firstLight(version: NeovimVersion) {
   let bench: Bench;

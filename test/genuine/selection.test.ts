@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { newsText } from "../support/model-request";
-import { insideNamespace, testInsideNamespace } from "../support/namespace";
+import { requireNamespace } from "../support/namespace";
 import { NEOVIMS, type NeovimVersion } from "../support/toolchain";
 import { type Bench, startBench } from "./bench";
 import { eventually } from "./eventually";
@@ -12,18 +12,10 @@ import { eventually } from "./eventually";
  */
 const MAIN = "local M = {}\n\nfunction M.hello()\n  return 'hello'\nend\n\nreturn M\n";
 const FUNCTION = "function M.hello()\n  return 'hello'\nend";
-const WHOLE_RUN_MS = 600_000;
 const CASE_MS = 90_000;
 
-if (insideNamespace()) {
-  for (const version of NEOVIMS) describe(version.name, () => selection(version));
-} else {
-  test(
-    "the selection, in a network namespace of its own",
-    () => testInsideNamespace(import.meta.path, WHOLE_RUN_MS),
-    WHOLE_RUN_MS + 5000,
-  );
-}
+requireNamespace();
+for (const version of NEOVIMS) describe(version.name, () => selection(version));
 
 function selection(version: NeovimVersion) {
   let bench: Bench;

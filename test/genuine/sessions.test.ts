@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Claude } from "../support/claude";
 import { Model } from "../support/model";
 import { newsText } from "../support/model-request";
-import { insideNamespace, testInsideNamespace } from "../support/namespace";
+import { requireNamespace } from "../support/namespace";
 import { NEOVIMS, type NeovimVersion } from "../support/toolchain";
 import { edit, read, say } from "../support/turns";
 import { type Bench, startBench } from "./bench";
@@ -12,7 +12,6 @@ import { eventually } from "./eventually";
 import type { Layout } from "./neovim";
 
 /* Two genuine CLIs (Claude Code 2.1.330) in one Neovim, each with a model of its own. */
-const WHOLE_RUN_MS = 600_000;
 const CASE_MS = 90_000;
 /** Of an edit "… proposed changes before accepting them", of a write "… content before accepting it". */
 const MODIFIED = /The user modified your proposed (changes|content) before accepting/;
@@ -20,15 +19,8 @@ const MODIFIED = /The user modified your proposed (changes|content) before accep
 const LINES = Array.from({ length: 30 }, (_, i) => `line ${i + 1}`);
 const TEXT = `${LINES.join("\n")}\n`;
 
-if (insideNamespace()) {
-  describe.each(NEOVIMS)("two sessions in $name", twoSessions);
-} else {
-  test(
-    "two sessions of the genuine CLI, in a network namespace of its own",
-    () => testInsideNamespace(import.meta.path, WHOLE_RUN_MS),
-    WHOLE_RUN_MS + 5000,
-  );
-}
+requireNamespace();
+describe.each(NEOVIMS)("two sessions in $name", twoSessions);
 
 function twoSessions(version: NeovimVersion) {
   let bench: Bench;

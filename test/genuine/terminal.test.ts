@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { claudeEnv, prepareClaudeHome } from "../support/claude-home";
 import { Model } from "../support/model";
 import { newsText } from "../support/model-request";
-import { insideNamespace, testInsideNamespace } from "../support/namespace";
+import { requireNamespace } from "../support/namespace";
 import { claudeCli, NEOVIMS, type NeovimVersion } from "../support/toolchain";
 import { edit, read } from "../support/turns";
 import { eventually } from "./eventually";
@@ -15,20 +15,12 @@ import { type Layout, Neovim } from "./neovim";
  * The genuine CLI in Neovim's own terminal, started by :ClaudeCode, in a real TUI. Only the model is
  * a stand-in.
  */
-const WHOLE_RUN_MS = 600_000;
 const CASE_MS = 90_000;
 const START_MS = 40_000;
 const MAIN = 'local name = "zero"\nreturn name\n';
 
-if (insideNamespace()) {
-  describe.each(NEOVIMS)("Claude in the terminal of $name", inTerminal);
-} else {
-  test(
-    "Claude in Neovim's terminal, in a network namespace of its own",
-    () => testInsideNamespace(import.meta.path, WHOLE_RUN_MS),
-    WHOLE_RUN_MS + 5000,
-  );
-}
+requireNamespace();
+describe.each(NEOVIMS)("Claude in the terminal of $name", inTerminal);
 
 function inTerminal(version: NeovimVersion) {
   let root: string;
