@@ -82,23 +82,12 @@ define("ClaudeCodeInstall", "install", "download the executable, or install it f
 })
 define("ClaudeCodeLog", "log", "open the log file")
 
--- What a session file (:mksession) has in place of Claude's terminal.
-local TERMINAL = "claude-code://terminal"
-
-local function restore(buf)
-  require("claude-code.terminal.restored").read(buf)
-end
-
+-- Claude's terminal in a session file (:mksession): an empty one takes its place until :ClaudeCode.
+-- With "localoptions" the session sets 'buftype' to "terminal", which no other buffer can be.
 vim.api.nvim_create_autocmd("BufReadCmd", {
-  pattern = TERMINAL,
-  callback = function(args)
-    restore(args.buf)
-  end,
+  pattern = "claude-code://terminal",
+  command = "setlocal noswapfile nobuflisted bufhidden=wipe | noautocmd call nvim_open_term(0, {})",
 })
--- The session may have come before us.
-if vim.fn.bufloaded(TERMINAL) == 1 then
-  restore(vim.fn.bufnr(TERMINAL))
-end
 
 plug({ "x", "t" }, "ClaudeCode", "<Cmd>ClaudeCode<CR>", "toggle the terminal")
 plug({ "x", "t" }, "ClaudeCodeFocus", "<Cmd>ClaudeCodeFocus<CR>", "to the terminal, or back")

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { eventually } from "../support/eventually";
 import { NEOVIMS, TestNeovim, temporaryFolder } from "../support/neovim";
 import { LATER, SCREEN, shows, waitForMode } from "./workbench";
 
@@ -44,36 +43,35 @@ describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (versi
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
 
-  const sessions: [name: string, path: string][] = [
-    ["of the usual 'sessionoptions'", usual],
-    ["with local options", local],
-  ];
-  test.each(sessions)("%s brings Claude back in its window", async (_, path) => {
-    rmSync(starts, { force: true });
-    const autocommand = "autocmd TermOpen * startinsert";
-    await using neovim = await start(options, "--cmd", autocommand, "-S", path);
-    await shows(neovim, "up");
-    expect(started()).toEqual([expect.stringContaining("--permission-mode default")]);
-    expect(started()[0]).toContain("--mcp-config");
+  /** A window in the place of Claude's terminal, and no CLI. */
+  const expectPlaceholder = async (neovim: TestNeovim) => {
     expect(await shown(neovim)).toEqual(["a.txt", "terminal"]);
-    expect(
-      await neovim.lua(`
-        local win = vim.api.nvim_list_wins()[2]
-        return { vim.api.nvim_win_get_width(win), vim.wo[win].winfixwidth, vim.wo[win].number }`),
-    ).toEqual([50, true, false]);
     expect(await neovim.lua("return { vim.fn.bufname(), vim.v.errmsg, vim.fn.mode() }")).toEqual([
       join(folder, "a.txt"),
       "",
       "n",
     ]);
-    // Of the name it had in between nothing is left.
-    expect(await neovim.command("ls!")).not.toContain("term://");
+    expect(started()).toEqual([]);
+  };
+
+  const sessions: [name: string, path: string][] = [
+    ["of the usual 'sessionoptions'", usual],
+    ["with local options", local],
+  ];
+  test.each(sessions)("%s starts nothing, and :ClaudeCode takes the place", async (_, path) => {
+    rmSync(starts, { force: true });
+    const autocommand = "autocmd TermOpen * startinsert";
+    await using neovim = await start(options, "--cmd", autocommand, "-S", path);
+    await expectPlaceholder(neovim);
 
     await neovim.command("ClaudeCode");
-    expect(await shown(neovim)).toEqual(["a.txt"]);
-    await neovim.command("ClaudeCode");
+    await shows(neovim, "up");
     await waitForMode(neovim, "t");
-    expect(started()).toHaveLength(1);
+    expect(started()).toEqual([expect.stringContaining("--mcp-config")]);
+    expect(await shown(neovim)).toEqual(["a.txt", "terminal"]);
+    expect(await neovim.lua("return vim.fn.bufname()")).toBe("claude-code://terminal");
+    // Of the name it had in between nothing is left.
+    expect(await neovim.command("ls!")).not.toContain("term://");
   });
 
   test("read while Claude runs shows the one that runs", async () => {
@@ -89,27 +87,16 @@ describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (versi
     expect(started()).toHaveLength(1);
   });
 
-  test("read before the plugin is there brings Claude back once it is", async () => {
+  test("read before the plugin is there starts nothing, and is no obstacle later", async () => {
     rmSync(starts, { force: true });
     await using neovim = await start(false, "--cmd", "set noloadplugins", "-S", usual);
-    expect(await shown(neovim)).toEqual(["a.txt", "terminal"]);
+    await expectPlaceholder(neovim);
     await neovim.lua(`
       vim.cmd.runtime("plugin/claude-code.lua")
       require("claude-code").setup(${options})`);
+    await neovim.command("ClaudeCode");
     await shows(neovim, "up");
     expect(started()).toHaveLength(1);
     expect(await shown(neovim)).toEqual(["a.txt", "terminal"]);
-  });
-
-  const others: [name: string, setup: string | false][] = [
-    ["without setup()", false],
-    ["with another provider", `{ terminal = { provider = "none" } }`],
-  ];
-  test.each(others)("%s starts nothing, and the window goes", async (_, setup) => {
-    rmSync(starts, { force: true });
-    await using neovim = await start(setup, "-S", usual);
-    await eventually("one window", async () => expect(await shown(neovim)).toEqual(["a.txt"]));
-    expect(await neovim.command("ls!")).not.toContain("claude-code://");
-    expect(started()).toEqual([]);
   });
 });

@@ -22,10 +22,10 @@ describe.each(NEOVIMS)("the size of Claude's terminal in $name", (version) => {
     await reset(neovim);
     await resize(SCREEN.width);
     await configure(neovim, `{ command = ${ECHO} }`);
-    // What a person gave it in one test is not for the next one.
+    // What the user gave it in one test is not for the next one.
     await neovim.lua(`
-      package.loaded["claude-code.terminal.size"] = nil
-      package.loaded["claude-code.terminal.window"] = nil`);
+      package.loaded["claude-code.terminal.window"] = nil
+      package.loaded["claude-code.terminal.native"] = nil`);
   });
 
   const open = () => openEcho(neovim);
@@ -62,7 +62,7 @@ describe.each(NEOVIMS)("the size of Claude's terminal in $name", (version) => {
     ["right", "vertical resize 118", [10, -109]],
     ["bottom", "resize 26", [3, -24]],
   ];
-  test.each(greedy)("that a person gave it at the %s leaves room for others", async (...row) => {
+  test.each(greedy)("that the user gave it at the %s leaves room for others", async (...row) => {
     const [position, command, expected] = row;
     await configure(neovim, `{ command = ${ECHO}, position = "${position}" }`);
     await open();
@@ -116,7 +116,7 @@ describe.each(NEOVIMS)("the size of Claude's terminal in $name", (version) => {
     expect(await sizes()).toEqual([76, -43]);
   });
 
-  test("stays what a person made it as the screen changes", async () => {
+  test("stays what the user made it as the screen changes", async () => {
     await open();
     await neovim.command("vertical resize 50");
     await sizes();

@@ -11,10 +11,11 @@ local waiting
 
 ---@return claude-code.TerminalProvider
 local function provider()
-  return require("claude-code.terminal.provider").current()
+  local option = require("claude-code.config").get().terminal.provider
+  return require("claude-code.terminal.provider").get(option)
 end
 
---- Calls a provider, which may be a user's, and says what went wrong.
+--- Calls a provider, which may be a user's, and reports what fails.
 ---@param name "open"|"close"|"send"|"is_open"|"is_visible"|"toggle"|"focus"|"submit"
 ---@param ... any
 ---@return any value false or nil if it failed

@@ -1,25 +1,27 @@
 --- The CLI in a terminal buffer of Neovim's own. Its window comes and goes, the job stays.
 local api = vim.api
+local buffer_name = require("claude-code.terminal.buffer_name")
+local window = require("claude-code.terminal.window")
 
 ---@class claude-code.NativeProvider: claude-code.TerminalProvider
 local M = {}
 
 --- A mapping such as <C-\><C-n><C-w>h leaves terminal mode and the window within this time, in ms;
---- a person who leaves terminal mode to read takes longer.
+--- a user who leaves terminal mode to read takes longer.
 local SAME_KEY_MS = 100
 local RETRY_MS, TRIES = 20, 10
 
 ---@class claude-code.NativeTerminal
 ---@field buf integer
 ---@field job integer
----@field typing boolean whether terminal mode comes back with the window
----@field waits_for_mode boolean whether terminal mode is asked for, but has not begun
+---@field resumes_typing boolean whether terminal mode comes back with the window
+---@field startinsert_pending boolean whether terminal mode is asked for, but has not begun
 ---@field left_mode_at number vim.uv.now() of the last end of terminal mode
 
 ---@type claude-code.NativeTerminal?
 local terminal
----@type integer? buffer with the last words of one that has ended
-local remains
+---@type integer? buffer of one that has ended
+local exited_buf
 
 ---@return claude-code.NativeTerminal? terminal whose command still runs
 local function running()
@@ -29,51 +31,47 @@ local function running()
   return terminal and vim.fn.jobwait({ terminal.job }, 0)[1] == -1 and terminal or nil
 end
 
-local function windows()
-  return require("claude-code.terminal.window")
-end
-
 --- One try after the other until terminal mode has begun: one that is just about to end takes the
 --- wish for another along (Neovim 0.10).
 ---@param tries integer
-local function try_to_type(tries)
+local function try_startinsert(tries)
   vim.schedule(function()
     local here = terminal and api.nvim_get_current_buf() == terminal.buf
-    if not here or not terminal.waits_for_mode or tries == 0 then
+    if not here or not terminal.startinsert_pending or tries == 0 then
       return
     elseif api.nvim_get_mode().mode ~= "t" then
       vim.cmd.startinsert()
     end
     vim.defer_fn(function()
-      try_to_type(tries - 1)
+      try_startinsert(tries - 1)
     end, RETRY_MS)
   end)
 end
 
 --- Terminal mode, unless the cursor is elsewhere by the time Neovim gets to it.
-local function type_into()
+local function enter_terminal_mode()
   if terminal then
-    terminal.waits_for_mode = true
-    try_to_type(TRIES)
+    terminal.startinsert_pending = true
+    try_startinsert(TRIES)
   end
 end
 
---- The wish for terminal mode would become insert mode in the window that comes next.
----@param asked claude-code.NativeTerminal
----@return boolean waited
-local function unask(asked)
-  local waited = asked.waits_for_mode
-  asked.waits_for_mode = false
-  if waited and vim.startswith(api.nvim_get_mode().mode, "n") then
+--- Terminal mode that is still pending would become insert mode in the window that comes next.
+---@param leaving claude-code.NativeTerminal
+---@return boolean was_pending
+local function cancel_startinsert(leaving)
+  local was_pending = leaving.startinsert_pending
+  leaving.startinsert_pending = false
+  if was_pending and vim.startswith(api.nvim_get_mode().mode, "n") then
     vim.cmd.stopinsert()
   end
-  return waited
+  return was_pending
 end
 
 ---@param buf? integer
 local function discard(buf)
   if buf and api.nvim_buf_is_valid(buf) then
-    windows().hide(buf)
+    window.hide(buf)
     api.nvim_buf_delete(buf, { force = true })
   end
 end
@@ -84,14 +82,11 @@ local function on_exit(ended, code)
   if terminal ~= ended then
     return -- we ended it
   end
-  terminal, remains = nil, ended.buf
-  local typing = ended.waits_for_mode or api.nvim_get_mode().mode == "t"
-  require("claude-code.terminal.last_words").keep(ended.buf, typing, function()
-    if code == 0 then
-      discard(ended.buf)
-    end
+  terminal, exited_buf = nil, ended.buf
+  local is_typing = ended.startinsert_pending or api.nvim_get_mode().mode == "t"
+  require("claude-code.terminal.exited").handle(ended.buf, code, is_typing, function()
+    discard(ended.buf)
   end)
-  require("claude-code.terminal.farewell").say(code)
 end
 
 --- Terminal mode comes back with the window, unless it was left to read.
@@ -103,7 +98,7 @@ local function follow_mode(buf, group)
   end
   on("TermEnter", function()
     if terminal then
-      terminal.waits_for_mode = false
+      terminal.startinsert_pending = false
     end
   end)
   on("TermLeave", function()
@@ -113,14 +108,14 @@ local function follow_mode(buf, group)
   end)
   on("WinLeave", function()
     if terminal then
-      terminal.typing = unask(terminal)
+      terminal.resumes_typing = cancel_startinsert(terminal)
         or api.nvim_get_mode().mode == "t"
         or vim.uv.now() - terminal.left_mode_at < SAME_KEY_MS
     end
   end)
   on("WinEnter", function()
-    if terminal and terminal.typing then
-      type_into()
+    if terminal and terminal.resumes_typing then
+      enter_terminal_mode()
     end
   end)
 end
@@ -147,7 +142,7 @@ local function end_with_neovim(group)
     callback = function()
       if terminal and not is_exit_doubtful() then
         -- Neovim stays if the window goes in which it was told to end.
-        windows().vacate(terminal.buf)
+        window.replace_buffer(terminal.buf)
         M.close()
       end
     end,
@@ -175,24 +170,14 @@ local function start(win, command, options)
   return job
 end
 
---- Before the command starts: it asks for the size at once.
----@param buf integer
----@return integer win
-local function place(buf)
-  local kept = require("claude-code.terminal.restored").claim()
-  if kept then
-    windows().occupy(kept, buf)
-  end
-  return kept or windows().show(buf)
-end
-
 function M.open(command, env)
-  discard(remains)
-  remains = nil
+  discard(exited_buf)
   local buf = api.nvim_create_buf(false, true)
-  local win = place(buf)
-  local opened = { buf = buf, job = 0, typing = true, waits_for_mode = false, left_mode_at = 0 }
-  local ok, job = pcall(start, win, command, {
+  ---@type claude-code.NativeTerminal
+  local opened =
+    { buf = buf, job = 0, resumes_typing = true, startinsert_pending = false, left_mode_at = 0 }
+  -- The window comes first: the command asks for its size at once.
+  local ok, job = pcall(start, window.show(buf), command, {
     env = env,
     on_exit = function(_, code)
       on_exit(opened, code)
@@ -205,12 +190,12 @@ function M.open(command, env)
   end
   opened.job, terminal = job, opened
   vim.bo[buf].bufhidden = "hide"
-  vim.bo[buf].filetype = windows().FILETYPE
-  require("claude-code.terminal.restored").name(buf)
+  vim.bo[buf].filetype = window.FILETYPE
+  buffer_name.set(buf)
   local group = api.nvim_create_augroup("claude-code.terminal", { clear = true })
   follow_mode(buf, group)
   end_with_neovim(group)
-  type_into()
+  enter_terminal_mode()
   return true
 end
 
@@ -220,7 +205,7 @@ end
 
 function M.is_visible()
   local open = running()
-  return open ~= nil and windows().visible(open.buf) ~= nil
+  return open ~= nil and window.find(open.buf) ~= nil
 end
 
 --- Ends it; the windows that show it get closed.
@@ -228,7 +213,7 @@ function M.close()
   local ending = terminal
   terminal = nil
   if ending then
-    unask(ending)
+    cancel_startinsert(ending)
     discard(ending.buf)
   end
 end
@@ -239,18 +224,18 @@ function M.focus()
   if open and api.nvim_get_current_buf() == open.buf then
     vim.cmd.wincmd("p")
   elseif open then
-    windows().show(open.buf)
-    type_into()
+    window.show(open.buf)
+    enter_terminal_mode()
   end
 end
 
 function M.toggle()
   local open = running()
-  if open and windows().visible(open.buf) then
-    windows().hide(open.buf)
+  if open and window.find(open.buf) then
+    window.hide(open.buf)
   elseif open then
-    windows().show(open.buf)
-    type_into()
+    window.show(open.buf)
+    enter_terminal_mode()
   end
 end
 

@@ -70,7 +70,7 @@ function M.paste(text, submit)
     return false
   end
   paste_into(vim.bo[buf].channel, text, submit)
-  if not require("claude-code.terminal.window").visible(buf) then
+  if not require("claude-code.terminal.window").find(buf) then
     say_hidden((":buffer %d shows it"):format(buf))
   end
   return true

@@ -13,14 +13,13 @@ local M = {}
 ---@field submit? fun() presses Enter
 ---@field is_visible? fun(): boolean whether it is on screen
 
---- The provider that the options name.
+---@param option "native"|"snacks"|"tmux"|"none"|claude-code.TerminalProvider terminal.provider
 ---@return claude-code.TerminalProvider
-function M.current()
-  local provider = require("claude-code.config").get().terminal.provider
-  if type(provider) == "table" then
-    return provider
+function M.get(option)
+  if type(option) == "table" then
+    return option
   end
-  return require("claude-code.terminal." .. provider)
+  return require("claude-code.terminal." .. option)
 end
 
 return M

@@ -17,19 +17,17 @@ end
 
 --- snacks.nvim would call every end but a good one a failure, ours included.
 ---@param opened table
-local function follow_end(opened)
+local function watch_exit(opened)
   opened:on("TermClose", function()
     if terminal ~= opened then
       return -- we ended it
     end
     terminal = nil
-    local code, typing = vim.v.event.status, vim.api.nvim_get_mode().mode == "t"
-    require("claude-code.terminal.last_words").keep(opened.buf, typing, function()
-      if code == 0 then
-        opened:close()
-      end
+    local is_typing = vim.api.nvim_get_mode().mode == "t"
+    local code = vim.v.event.status
+    require("claude-code.terminal.exited").handle(opened.buf, code, is_typing, function()
+      opened:close()
     end)
-    require("claude-code.terminal.farewell").say(code)
   end, { buf = true })
 end
 
@@ -51,8 +49,8 @@ function M.open(command, env)
       [beside and "width" or "height"] = options.size,
     },
   })
-  follow_end(terminal)
-  require("claude-code.terminal.restored").name(terminal.buf)
+  watch_exit(terminal)
+  require("claude-code.terminal.buffer_name").set(terminal.buf)
   return job() ~= nil, "snacks.nvim opened no terminal for Claude"
 end
 
@@ -61,7 +59,7 @@ function M.is_open()
 end
 
 function M.is_visible()
-  return terminal ~= nil and require("claude-code.terminal.window").visible(terminal.buf) ~= nil
+  return terminal ~= nil and require("claude-code.terminal.window").find(terminal.buf) ~= nil
 end
 
 function M.close()

@@ -1,16 +1,20 @@
---- The window of Neovim's own terminal: where it opens, how big it is, what comes back when it
---- closes.
+--- The window of Neovim's own terminal: where it opens, how big it is, and what the other windows
+--- get back when it closes.
 local api = vim.api
-local size = require("claude-code.terminal.size")
 
 local M = {
   --- The terminal's 'filetype'.
   FILETYPE = "claude-code-terminal",
 }
 
+---@alias claude-code.Dimension "width"|"height"
+
 local SPLITS = { left = "left", right = "right", top = "above", bottom = "below" }
 
---- Nothing in here is numbered, folded or spelled, and it keeps its size beside other windows.
+--- Cells that the other windows keep in any case.
+local FOR_OTHERS = { width = 10, height = 3 }
+
+--- Nothing in here is numbered, folded or spelled.
 local OPTIONS = {
   number = false,
   relativenumber = false,
@@ -23,91 +27,132 @@ local OPTIONS = {
   wrap = true,
 }
 
---- The other windows of a tab page, before ours came.
----@class claude-code.TerminalShot
----@field tab integer
----@field wins integer[]
----@field room string
----@field sizes string winrestcmd()
+--- Cells that the user last gave the window.
+---@type table<claude-code.Dimension, integer?>
+local chosen = {}
 
----@return integer[] normal windows of the current tab page
-local function normal_windows()
+---@return claude-code.Dimension dimension in which the window has its share of the screen
+---@return "left"|"right"|"above"|"below" split
+local function side()
+  local position = require("claude-code.config").get().terminal.position
+  local is_vertical = position == "left" or position == "right"
+  return is_vertical and "width" or "height", SPLITS[position]
+end
+
+---@param win integer
+---@param dimension claude-code.Dimension
+---@return integer cells
+local function get_size(win, dimension)
+  return api["nvim_win_get_" .. dimension](win)
+end
+
+---@param win integer
+---@param dimension claude-code.Dimension
+---@param cells integer
+local function set_size(win, dimension, cells)
+  api["nvim_win_set_" .. dimension](win, cells)
+end
+
+---@param dimension claude-code.Dimension
+---@return integer cells
+local function wanted_size(dimension)
+  local total = dimension == "width" and vim.o.columns or vim.o.lines - vim.o.cmdheight - 1
+  local share = require("claude-code.config").get().terminal.size
+  local cells = chosen[dimension] or math.floor(total * share)
+  return math.max(1, math.min(cells, total - 1 - FOR_OTHERS[dimension]))
+end
+
+---@param tab integer
+---@return integer[] windows that do not float
+local function normal_windows(tab)
   return vim.tbl_filter(function(win)
     return api.nvim_win_get_config(win).relative == ""
-  end, api.nvim_tabpage_list_wins(0))
+  end, api.nvim_tabpage_list_wins(tab))
 end
 
----@param buf integer
----@return integer? win that shows it in this tab page
-function M.visible(buf)
-  return vim.iter(api.nvim_tabpage_list_wins(0)):find(function(win)
-    return api.nvim_win_get_buf(win) == buf
-  end)
+--- Is it the only window of its tab page? One that is alone has all the room, whatever the user
+--- wants. A tab page that is closing is gone already.
+---@param win integer
+---@return boolean
+local function is_alone(win)
+  local ok, tab = pcall(api.nvim_win_get_tabpage, win)
+  return not ok or not api.nvim_tabpage_is_valid(tab) or #normal_windows(tab) < 2
 end
 
----@return claude-code.TerminalShot
-local function shot()
-  return {
-    tab = api.nvim_get_current_tabpage(),
-    wins = normal_windows(),
-    room = ("%dx%d"):format(vim.o.columns, vim.o.lines),
-    sizes = vim.fn.winrestcmd(),
-  }
+--- Remembers the size that the user gives the window, and fits it to a screen that changes.
+---@param win integer
+---@param buf integer the terminal; the window may show something else later
+---@param dimension claude-code.Dimension
+---@return fun() notice called when the window closes
+local function follow_size(win, buf, dimension)
+  local columns, lines, cells
+  local function remember()
+    columns, lines, cells = vim.o.columns, vim.o.lines, get_size(win, dimension)
+  end
+  local function is_same_screen()
+    return columns == vim.o.columns and lines == vim.o.lines
+  end
+  local function has_terminal()
+    return api.nvim_win_get_buf(win) == buf and side() == dimension and not is_alone(win)
+  end
+  local function notice()
+    if is_same_screen() and has_terminal() and get_size(win, dimension) ~= cells then
+      remember()
+      chosen[dimension] = cells
+    end
+  end
+  local function fit()
+    local is_here = vim.list_contains(api.nvim_tabpage_list_wins(0), win)
+    if is_here and not is_same_screen() and has_terminal() then
+      set_size(win, dimension, wanted_size(dimension))
+      remember()
+    end
+  end
+  remember()
+  -- The windows of other tab pages get their sizes when these are entered.
+  for event, callback in pairs({ WinResized = notice, VimResized = fit, TabEnter = fit }) do
+    api.nvim_create_autocmd(event, {
+      callback = function()
+        if not api.nvim_win_is_valid(win) then
+          return true
+        end
+        callback()
+      end,
+    })
+  end
+  return notice
 end
 
---- Sizes as they were, if the windows are the same.
----@param before claude-code.TerminalShot
-local function restore_sizes(before)
-  local now = shot()
-  if
-    now.tab == before.tab
-    and now.room == before.room
-    and vim.deep_equal(now.wins, before.wins)
-  then
-    vim.cmd(before.sizes)
+---@return fun() restore does nothing once there are other windows, or another screen
+local function save_sizes()
+  local function layout()
+    local tab = api.nvim_get_current_tabpage()
+    return { tab, vim.o.columns, vim.o.lines, normal_windows(tab) }
+  end
+  local before, sizes = layout(), vim.fn.winrestcmd()
+  return function()
+    if vim.deep_equal(layout(), before) then
+      vim.cmd(sizes)
+    end
   end
 end
 
---- The window keeps its size as the screen changes. However it closes, its size is remembered and
---- the others get theirs back.
 ---@param win integer
----@param buf integer the terminal; the window may have been given to something else since
----@param before? claude-code.TerminalShot
-local function follow(win, buf, before)
-  local room = size.watch(win, buf)
-  api.nvim_create_autocmd("WinClosed", {
-    pattern = tostring(win),
-    once = true,
-    callback = function()
-      if api.nvim_win_get_buf(win) == buf then
-        size.notice(room)
-        vim.schedule(function()
-          if before then
-            restore_sizes(before)
-          end
-        end)
-      end
-    end,
-  })
-end
-
----@param win integer
-local function dress(win)
+---@param dimension claude-code.Dimension
+local function set_options(win, dimension)
   for name, value in pairs(OPTIONS) do
     api.nvim_set_option_value(name, value, { win = win, scope = "local" })
   end
-  local _, beside = size.side()
-  local fixed = beside and "winfixwidth" or "winfixheight"
-  api.nvim_set_option_value(fixed, true, { win = win, scope = "local" })
+  api.nvim_set_option_value("winfix" .. dimension, true, { win = win, scope = "local" })
 end
 
 --- As after a split by hand: with 'equalalways' the other windows share the room that is left.
----@param beside boolean
-local function share_rest(beside)
-  local direction = beside and "hor" or "ver"
+---@param dimension claude-code.Dimension
+local function equalize_others(dimension)
+  local direction = dimension == "width" and "hor" or "ver"
   local before = vim.o.eadirection
   if vim.o.equalalways and (before == "both" or before == direction) then
-    -- That it is set makes all equal, in the direction named.
+    -- Setting it makes all equal, in the direction named.
     vim.cmd(("noautocmd set eadirection=%s noequalalways equalalways"):format(direction))
     vim.cmd(("noautocmd set eadirection=%s"):format(before))
   end
@@ -117,23 +162,29 @@ end
 ---@param enter boolean
 ---@return integer win
 local function open(buf, enter)
-  local before = shot()
-  local position, beside = size.side()
-  local cells = size.wanted()
-  local win = api.nvim_open_win(buf, enter, {
-    split = SPLITS[position],
-    win = -1,
-    [beside and "width" or "height"] = cells,
+  local restore_others = save_sizes()
+  local dimension, split = side()
+  local cells = wanted_size(dimension)
+  local win = api.nvim_open_win(buf, enter, { split = split, win = -1, [dimension] = cells })
+  set_options(win, dimension)
+  -- TODO(0.10): it makes all windows equal in spite of the size it was given.
+  set_size(win, dimension, cells)
+  equalize_others(dimension)
+  local notice = follow_size(win, buf, dimension)
+  api.nvim_create_autocmd("WinClosed", {
+    pattern = tostring(win),
+    once = true,
+    callback = function()
+      if api.nvim_win_get_buf(win) == buf then
+        notice()
+        vim.schedule(restore_others)
+      end
+    end,
   })
-  dress(win)
-  -- Neovim 0.10 makes all windows equal although it was told a size.
-  size.set(win, cells)
-  share_rest(beside)
-  follow(win, buf, before)
   return win
 end
 
---- What a person had in a window before: its alternate buffer, or the one used last.
+--- What the window showed before: its alternate buffer, or the one used last.
 ---@param win integer
 ---@return integer? buf nil if there is none but the terminal
 local function buffer_before(win)
@@ -151,9 +202,9 @@ local function buffer_before(win)
   return newest and newest.bufnr
 end
 
---- Closes a window, or shows something else where it is the only one.
+--- Shows another buffer where the window is the only one.
 ---@param win integer
-function M.leave(win)
+local function close_or_switch(win)
   if pcall(api.nvim_win_close, win, true) then
     return
   end
@@ -167,67 +218,61 @@ function M.leave(win)
   vim.wo[win].winfixwidth, vim.wo[win].winfixheight = false, false
 end
 
+---@param buf integer
+---@return integer? win that shows it in this tab page
+function M.find(buf)
+  return vim.iter(api.nvim_tabpage_list_wins(0)):find(function(win)
+    return api.nvim_win_get_buf(win) == buf
+  end)
+end
+
 ---@param win integer
 ---@return boolean
 function M.is_terminal(win)
   return vim.bo[api.nvim_win_get_buf(win)].filetype == M.FILETYPE
 end
 
---- Shows the terminal in this tab page, too, if it is visible in `from`. For tab pages that go again.
+--- Shows the terminal in this tab page, too, if it is visible in `from`.
 ---@param from integer tab page
 ---@param fits? fun(width: integer, height: integer): boolean is so much room for the others enough?
-function M.accompany(from, fits)
+function M.mirror_to_tab(from, fits)
   local win = vim.iter(api.nvim_tabpage_list_wins(from)):find(M.is_terminal)
   if not win then
     return
   end
-  local width, height = api.nvim_win_get_width(0), api.nvim_win_get_height(0)
-  local _, beside = size.side()
-  local cells = size.wanted() + 1
-  if fits and not fits(beside and width - cells or width, beside and height or height - cells) then
-    return
+  local room = { width = api.nvim_win_get_width(0), height = api.nvim_win_get_height(0) }
+  local dimension = side()
+  room[dimension] = room[dimension] - wanted_size(dimension) - 1
+  if not fits or fits(room.width, room.height) then
+    open(api.nvim_win_get_buf(win), false)
   end
-  open(api.nvim_win_get_buf(win), false)
 end
 
---- Shows the terminal in this tab page and moves there. It is nowhere else then: it can have but one
---- size. A diff's tab page goes again, so that it stays where it was.
+--- Shows the terminal in this tab page and moves there. It is nowhere else then: it can have only
+--- one size. A diff's tab page (it has the variable `claude_code_diff`) closes by itself, so there
+--- the terminal also stays where it was.
 ---@param buf integer
 ---@return integer win
 function M.show(buf)
-  local win = M.visible(buf)
+  local win = M.find(buf)
   if win then
     api.nvim_set_current_win(win)
     return win
   end
-  local diff_tab = package.loaded["claude-code.editor.diff.tab"]
-  if not (diff_tab and diff_tab.is_current()) then
-    for _, elsewhere in ipairs(vim.fn.win_findbuf(buf)) do
-      M.leave(elsewhere)
-    end
+  if not vim.t.claude_code_diff then
+    M.hide(buf)
   end
   return open(buf, true)
 end
 
---- Shows the terminal in a window that is there, and moves nowhere.
----@param win integer
----@param buf integer
-function M.occupy(win, buf)
-  api.nvim_win_set_buf(win, buf)
-  dress(win)
-  follow(win, buf)
-end
-
 ---@param buf integer
 function M.hide(buf)
-  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
-    M.leave(win)
-  end
+  vim.iter(vim.fn.win_findbuf(buf)):each(close_or_switch)
 end
 
 --- Takes the terminal out of its windows and leaves them open.
 ---@param buf integer
-function M.vacate(buf)
+function M.replace_buffer(buf)
   local empty = api.nvim_create_buf(false, true)
   vim.bo[empty].bufhidden = "wipe"
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do

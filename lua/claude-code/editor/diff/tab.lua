@@ -25,7 +25,7 @@ function M.open(buf, fits)
   local win = api.nvim_get_current_win()
   options.apply(win, options.global())
   api.nvim_tabpage_set_var(0, MARK, true)
-  terminal().accompany(from, fits)
+  terminal().mirror_to_tab(from, fits)
   return win
 end
 

@@ -1,0 +1,33 @@
+--- The name of the terminal's buffer. Neovim's own, `term://…`, names the command without its
+--- arguments: a session file (:mksession) with it would start a CLI that is not connected. With
+--- this one plugin/claude-code.lua shows an empty buffer instead.
+local api = vim.api
+
+local M = {
+  NAME = "claude-code://terminal",
+}
+
+---@param name string
+---@param except integer
+local function wipe_buffer_named(name, except)
+  for _, buf in ipairs(api.nvim_list_bufs()) do
+    if buf ~= except and api.nvim_buf_get_name(buf) == name then
+      vim.cmd.bwipeout({ buf, bang = true, mods = { noautocmd = true } })
+    end
+  end
+end
+
+---@param buf integer its command has started
+function M.set(buf)
+  local before = api.nvim_buf_get_name(buf)
+  wipe_buffer_named(M.NAME, buf)
+  -- The alternate file is the user's.
+  vim.cmd.lua({
+    ("vim.api.nvim_buf_set_name(%d, %q)"):format(buf, M.NAME),
+    mods = { keepalt = true, silent = true },
+  })
+  -- Neovim keeps the old name for another, empty buffer.
+  wipe_buffer_named(before, buf)
+end
+
+return M

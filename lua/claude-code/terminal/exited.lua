@@ -1,0 +1,95 @@
+--- The end of the CLI in a terminal of Neovim's, perhaps while the user was typing there: the next
+--- key of terminal mode would close the buffer, and the keys after that would go to the file below.
+local api = vim.api
+
+local M = {}
+
+--- Who types on does so within this time, in ms.
+local PAUSE_MS = 500
+
+--- What starts a command of normal mode. The arrows do no harm, and CTRL-C interrupts.
+---@return string[]
+local function command_keys()
+  local keys = { "<CR>", "<Esc>", "<Tab>", "<BS>", "<Del>", "<Insert>", "<C-Bslash>" }
+  for byte = 32, 126 do
+    keys[#keys + 1] = ("<Char-%d>"):format(byte)
+  end
+  for letter in ("abdefghjklnopqrstuvwxyz]^_"):gmatch(".") do
+    keys[#keys + 1] = ("<C-%s>"):format(letter)
+  end
+  return keys
+end
+
+--- Blocks the keys of a buffer until the user pauses. By mappings, since a callback of vim.on_key
+--- cannot discard a key: TODO(0.10).
+---@param buf integer
+---@param callback fun()
+local function block_keys(buf, callback)
+  local timer, keys = assert(vim.uv.new_timer()), command_keys()
+  local function unblock()
+    -- A key may have come in since this was scheduled.
+    if timer:is_closing() or timer:get_due_in() > 0 then
+      return
+    end
+    timer:close()
+    for _, key in ipairs(api.nvim_buf_is_loaded(buf) and keys or {}) do
+      pcall(api.nvim_buf_del_keymap, buf, "", key)
+    end
+    callback()
+  end
+  local function wait()
+    timer:start(PAUSE_MS, 0, vim.schedule_wrap(unblock))
+  end
+  local options = { nowait = true, noremap = true, callback = wait, desc = "Blocked: Claude ended" }
+  for _, key in ipairs(keys) do
+    api.nvim_buf_set_keymap(buf, "", key, "", options)
+  end
+  wait()
+end
+
+--- Terminal mode, in whatever way it is asked for, ends as it begins.
+---@param buf integer
+local function prevent_terminal_mode(buf)
+  api.nvim_create_autocmd("TermEnter", {
+    buffer = buf,
+    callback = function()
+      vim.cmd.stopinsert()
+    end,
+  })
+end
+
+---@param code integer
+local function notify(code)
+  local messages = require("claude-code.messages.notify")
+  if code == 0 then
+    messages.info("Claude has ended; :ClaudeCode starts it again")
+  else
+    local text = "Claude ended with code %d; its window shows why, :ClaudeCode starts it again"
+    messages.warn(text:format(code))
+  end
+end
+
+--- The CLI has ended by itself: closes the terminal after exit code 0, once the user pauses.
+---@param buf integer
+---@param code integer
+---@param is_typing boolean whether terminal mode is on there, or about to begin
+---@param close fun()
+function M.handle(buf, code, is_typing, close)
+  local function close_if_ended_well()
+    if code == 0 then
+      close()
+    end
+  end
+  if api.nvim_buf_is_valid(buf) then
+    prevent_terminal_mode(buf)
+  end
+  if is_typing and api.nvim_get_current_buf() == buf then
+    vim.cmd.stopinsert()
+    block_keys(buf, close_if_ended_well)
+  else
+    close_if_ended_well()
+  end
+  notify(code)
+end
+
+return M
