@@ -22,7 +22,6 @@ const NOT_YET: string[] = [
   "lua/claude-code/commands.lua > lua/claude-code/editor/init.lua",
   "lua/claude-code/context/mention.lua > lua/claude-code/editor/init.lua",
   "lua/claude-code/editor/diff/init.lua > lua/claude-code/editor/init.lua",
-  "lua/claude-code/editor/diff/tab.lua > lua/claude-code/terminal/window.lua",
   "lua/claude-code/editor/diff/view.lua > lua/claude-code/editor/init.lua",
   "lua/claude-code/editor/methods/selection.lua > lua/claude-code/editor/selection/init.lua",
   "lua/claude-code/editor/selection/init.lua > lua/claude-code/editor/init.lua",

@@ -25,26 +25,21 @@ end
 ---@param buf integer
 ---@param callback fun()
 local function block_keys(buf, callback)
-  local timer, keys = assert(vim.uv.new_timer()), command_keys()
-  local function unblock()
-    -- A key may have come in since this was scheduled.
-    if timer:is_closing() or timer:get_due_in() > 0 then
-      return
-    end
-    timer:close()
+  local keys = command_keys()
+  local on_key, cancel
+  on_key, cancel = require("claude-code.timer").debounce(PAUSE_MS, function()
+    cancel()
     for _, key in ipairs(api.nvim_buf_is_loaded(buf) and keys or {}) do
       pcall(api.nvim_buf_del_keymap, buf, "", key)
     end
     callback()
-  end
-  local function wait()
-    timer:start(PAUSE_MS, 0, vim.schedule_wrap(unblock))
-  end
-  local options = { nowait = true, noremap = true, callback = wait, desc = "Blocked: Claude ended" }
+  end)
+  local options =
+    { nowait = true, noremap = true, callback = on_key, desc = "Blocked: Claude ended" }
   for _, key in ipairs(keys) do
     api.nvim_buf_set_keymap(buf, "", key, "", options)
   end
-  wait()
+  on_key()
 end
 
 --- Terminal mode, in whatever way it is asked for, ends as it begins.
