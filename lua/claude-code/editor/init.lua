@@ -65,6 +65,14 @@ local function attach(info)
   return delta
 end
 
+---The CLI writes a file and asks about it at once, so buffers are reloaded first.
+---@return claude-code.Delta?
+---@return claude-code.Failure?
+local function sync()
+  require("claude-code.editor.documents.watch").reload_written()
+  return require("claude-code.editor.sync").take()
+end
+
 ---@param clients claude-code.Client[]
 ---@return true
 local function set_clients(clients)
@@ -76,7 +84,7 @@ end
 ---@type table<string, fun(params: table): any, claude-code.Failure?>
 local methods = {
   attach = attach,
-  sync = lazy("editor.sync", "sync"),
+  sync = sync,
   ready = function(params)
     require("claude-code.server").on_ready(params)
     return true
@@ -89,7 +97,7 @@ local methods = {
   document_open = unless_private("editor.documents", "open"),
   document_save = unless_private("editor.documents", "save"),
   document_reload = lazy("editor.documents.reload", "now"),
-  document_watch = lazy("editor.documents.reload", "watch"),
+  document_watch = lazy("editor.documents.watch", "start"),
   tab_close = lazy("editor.documents.close", "close"),
   document_text = unless_private("editor.documents.text", "read"),
   buffer_sizes = lazy("editor.columns.codepoints", "sizes"),

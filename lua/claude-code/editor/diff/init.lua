@@ -209,12 +209,11 @@ local function tell(session, outcome)
   local accepted = outcome == "accepted"
   local result = accepted and session:result() or {}
   if accepted then
-    local reload = require("claude-code.editor.documents.reload")
     if merge.holds_edits(session) then
-      reload.let_go(session.target)
+      require("claude-code.editor.documents.reload").allow_overwrite(session.target)
     end
     -- First of all: once the answer is out the file may change at any time.
-    reload.watch({ path = session.new_path })
+    require("claude-code.editor.documents.watch").start({ path = session.new_path })
   end
   require("claude-code.editor.channel").notify("diff_ended", {
     id = session.id,

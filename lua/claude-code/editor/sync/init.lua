@@ -20,6 +20,7 @@ local BUFFER_EVENTS = {
   "BufUnload",
   "BufWipeout",
   "BufWritePost",
+  "FileChangedShellPost",
   "FileType",
   "TermOpen",
   "TextChanged",
@@ -114,14 +115,13 @@ function M.start()
   return delta
 end
 
----What changed since the last Delta.
+---What changed since the last Delta. Changes nothing in the editor.
 ---@return claude-code.Delta?
 ---@return claude-code.Failure?
-function M.sync()
+function M.take()
   if not group then
     return nil, "not attached"
   end
-  require("claude-code.editor.documents.reload").catch_up()
   return deltas.take()
 end
 
