@@ -1,130 +1,70 @@
---- netrw, which comes with Neovim. It has no function that tells of a line, so its four listings are
---- read; what they show counts only if it exists.
-local api, uv = vim.api, vim.uv
+--- netrw, which comes with Neovim.
+local api = vim.api
 
-local THIN, LONG, WIDE, TREE = 0, 1, 2, 3
+--- Values of netrw_liststyle.
+local WIDE, TREE = 2, 3
 
 local M = {}
 
----@param buf integer
----@param lnum integer
+---@param name string one of netrw's own functions
+---@param ... any
 ---@return string
-local function line_at(buf, lnum)
-  return api.nvim_buf_get_lines(buf, lnum - 1, lnum, false)[1] or ""
+local function call(name, ...)
+  return vim.fn["netrw#Call"](name, ...)
 end
 
----@param folder string
----@param shown string a name as a listing shows it: `folder/`, `link@`, `program*`
----@return string? path nil if there is no such file
-local function existing(folder, shown)
-  shown = vim.trim(shown)
-  if shown == "./" or shown == "../" then
+---@return string? path of the entry under the cursor; nil for "./", "../" and a tree's root
+local function entry()
+  local name, line = call("NetrwGetWord"), api.nvim_get_current_line()
+  if name == "" or name == "./" or name == "../" then
+    return nil
+  elseif vim.w.netrw_liststyle ~= TREE then
+    return vim.fs.joinpath(vim.b.netrw_curdir, (name:gsub("/$", "")))
+  elseif name == line then
     return nil
   end
-  for _, name in ipairs({ shown, (shown:gsub("[*@|=/]$", "")), (shown:gsub("@%s+%-%->.*$", "")) }) do
-    local path = vim.fs.joinpath(folder, (name:gsub("/$", "")))
-    if name ~= "" and uv.fs_lstat(path) then
-      return path
-    end
-  end
+  -- The path of a folder or a link itself; of the folder that a file is in.
+  local path = call("NetrwTreePath", vim.w.netrw_treetop):gsub("/$", "")
+  local is_whole = line:find("/$") or line:find("@%s+%-%->")
+  return is_whole and path or vim.fs.joinpath(path, name)
 end
 
----A long listing: name, size, date. The name ends at the first two spaces, unless it holds such.
----@param folder string
----@param line string
----@return string?
-local function from_long(folder, line)
-  local stop = #line
-  while stop > 0 do
-    local path = existing(folder, line:sub(1, stop))
-    if path then
-      return path
-    end
-    local gap = line:sub(1, stop):match("^.*()[%s][%s]+%S")
-    stop = gap and gap - 1 or 0
-  end
-end
-
----A wide listing has several names on a line, all in columns of one width.
----@param buf integer
----@param folder string
----@param lnum integer
----@param column? integer 0-based byte; only the name there
+--- In a wide listing every line has several entries, in columns of one width.
+---@param lnum integer 1-based
 ---@return string[]
-local function from_wide(buf, folder, lnum, column)
-  local line, width = line_at(buf, lnum), vim.b[buf].netrw_cpf or 0
-  local paths = {}
-  local length = vim.fn.strcharlen(line)
-  local at = column and vim.fn.charidx(line, math.min(column, math.max(#line - 1, 0)))
-  for start = 0, length - 1, math.max(width, 1) do
-    if not at or (at >= start and at < start + width) then
-      paths[#paths + 1] = existing(folder, vim.fn.strcharpart(line, start, width))
+local function entries(lnum)
+  local columns = { 0 }
+  if vim.w.netrw_liststyle == WIDE then
+    local line, width = vim.fn.getline(lnum), math.max(vim.b.netrw_cpf or 0, 1)
+    for start = width, vim.fn.strcharlen(line) - 1, width do
+      columns[#columns + 1] = vim.fn.byteidx(line, start)
     end
+  end
+  local paths = {}
+  for _, column in ipairs(columns) do
+    api.nvim_win_set_cursor(0, { lnum, column })
+    paths[#paths + 1] = entry()
   end
   return paths
 end
 
----@param line string of a tree
----@return integer depth
----@return string name
-local function tree_entry(line)
-  local bars, name = line:match("^([| │]*)(.*)$")
-  local _, depth = bars:gsub("|", "")
-  local _, deeper = bars:gsub("│", "")
-  return depth + deeper, name
-end
-
----A tree: each name stands below its folder, one bar deeper.
----@param buf integer
----@param top string
----@param lnum integer
----@return string?
-local function from_tree(buf, top, lnum)
-  local depth, name = tree_entry(line_at(buf, lnum))
-  if depth == 0 then
-    return nil
-  end
-  local parents, wanted = {}, depth - 1
-  for above = lnum - 1, 1, -1 do
-    if wanted == 0 then
-      break
-    end
-    local d, folder = tree_entry(line_at(buf, above))
-    if d == wanted then
-      table.insert(parents, 1, (folder:gsub("[@/]+$", "")))
-      wanted = wanted - 1
-    end
-  end
-  return existing(vim.fs.joinpath(top, unpack(parents)), name)
-end
-
+--- The files that are marked (`mf`), unless lines are given; else what stands there.
 ---@type fun(buf: integer, first: integer, last: integer, is_range: boolean): string[]
 function M.paths(buf, first, last, is_range)
   local folder = vim.b[buf].netrw_curdir
   if not folder or folder:find("^%a[%w+.-]+://") then
     error("netrw shows no local folder here", 0)
   end
-  local style = vim.w.netrw_liststyle or vim.g.netrw_liststyle or THIN
-  local column = not is_range and api.nvim_win_get_cursor(0)[2] or nil
-  local paths = {}
-  for lnum = first, last do
-    local line = line_at(buf, lnum)
-    if line:sub(1, 1) == '"' and (vim.b[buf].netrw_bannercnt or 0) > lnum then
-      line = ""
-    end
-    if line == "" then
-      goto next
-    elseif style == WIDE then
-      vim.list_extend(paths, from_wide(buf, folder, lnum, column))
-    elseif style == TREE then
-      paths[#paths + 1] = from_tree(buf, vim.w.netrw_treetop or folder, lnum)
-    elseif style == LONG then
-      paths[#paths + 1] = from_long(folder, line)
-    else
-      paths[#paths + 1] = existing(folder, line)
-    end
-    ::next::
+  local marked = vim.fn["netrw#Expose"]("netrwmarkfilelist")
+  if not is_range and type(marked) == "table" and #marked > 0 then
+    return marked
   end
+  local view, paths = vim.fn.winsaveview(), {}
+  -- The banner's lines would change the listing.
+  for lnum = math.max(first, vim.w.netrw_bannercnt or 1), last do
+    vim.list_extend(paths, is_range and entries(lnum) or { entry() })
+  end
+  vim.fn.winrestview(view)
   return paths
 end
 

@@ -182,6 +182,29 @@ onEachNeovim((session) => {
       await expectMentions(client, [{ filePath: path("tree/sub/deep.txt") }]);
     });
 
+    test("netrw's tree: a symbolic link", async () => {
+      session.link("tree/link.txt", path("tree/a.txt"));
+      await session.neovim.command(
+        `silent! unlet w:netrw_liststyle | let g:netrw_liststyle = 3 | Explore ${path("tree")}`,
+      );
+      await session.neovim.type("gg/link<CR>:ClaudeAtMention<CR>");
+      await expectMentions(client, [{ filePath: path("tree/link.txt") }]);
+    });
+
+    test("netrw: the marked files, wherever the cursor is; with a range its lines", async () => {
+      await session.neovim.command(
+        `silent! unlet w:netrw_liststyle | let g:netrw_liststyle = 0 | Explore ${path("tree")}`,
+      );
+      await session.neovim.type("gg/sub<CR>mfgg/b c<CR>mf");
+      await session.neovim.type("gg/a.txt<CR>:ClaudeAtMention<CR>");
+      await session.neovim.type(":.ClaudeAtMention<CR>");
+      await expectMentions(
+        client,
+        ["tree/sub", "tree/b c.txt", "tree/a.txt"].map((name) => ({ filePath: path(name) })),
+      );
+      await session.neovim.type("mu");
+    });
+
     test("an adapter of the user's own", async () => {
       await session.neovim.lua(
         `
