@@ -1,20 +1,26 @@
 /**
  * Writes the help files in doc/ from the pages in scripts/docs/, filled in with what the options,
- * commands, mappings and tools say of themselves. `bun scripts/docs.ts --check` writes nothing,
- * and exits 1 if a help file is not what it would write. NVIM_0_12 names the Neovim that is asked.
+ * commands, mappings and tools say of themselves, and the types of the options. With `--check`
+ * nothing is written, and the exit code is 1 if a file is not what would be written. NVIM_0_12
+ * names the Neovim that is asked.
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT, readFacts } from "./docs/facts";
 import { sections } from "./docs/sections";
+import { configTypes } from "./docs/types";
 
 const PAGES = join(ROOT, "scripts/docs");
 
-/** The help files by their names: what they should hold. */
-export function helpFiles(nvim: string): Record<string, string> {
-  const parts = sections(readFacts(nvim));
-  const names = readdirSync(PAGES).filter((name) => name.endsWith(".txt"));
-  return Object.fromEntries(names.map((name) => [name, filledIn(name, parts)]));
+/** The generated files by their paths in the repository: what they should hold. */
+export function generatedFiles(nvim: string): Record<string, string> {
+  const facts = readFacts(nvim);
+  const parts = sections(facts);
+  const pages = readdirSync(PAGES).filter((name) => name.endsWith(".txt"));
+  return {
+    ...Object.fromEntries(pages.map((name) => [`doc/${name}`, filledIn(name, parts)])),
+    "lua/claude-code/config/types.lua": configTypes(facts),
+  };
 }
 
 function filledIn(name: string, parts: Record<string, string>): string {
@@ -26,24 +32,24 @@ function filledIn(name: string, parts: Record<string, string>): string {
   });
 }
 
-/** Names of the help files that are not what they should be. */
+/** Paths of the generated files that are not what they should be. */
 export function drifted(files: Record<string, string>): string[] {
-  return Object.entries(files).flatMap(([name, text]) => {
+  return Object.entries(files).flatMap(([path, text]) => {
     try {
-      return readFileSync(join(ROOT, "doc", name), "utf8") === text ? [] : [name];
+      return readFileSync(join(ROOT, path), "utf8") === text ? [] : [path];
     } catch {
-      return [name];
+      return [path];
     }
   });
 }
 
 if (import.meta.main) {
   const chain = process.env.CLAUDE_CODE_NVIM_TOOLCHAIN ?? join(ROOT, ".toolchain");
-  const files = helpFiles(process.env.NVIM_0_12 ?? join(chain, "neovim-0.12/bin/nvim"));
+  const files = generatedFiles(process.env.NVIM_0_12 ?? join(chain, "neovim-0.12/bin/nvim"));
   if (process.argv.includes("--check")) {
-    const names = drifted(files);
-    for (const name of names) console.error(`doc/${name} has drifted: run bun scripts/docs.ts`);
-    process.exit(names.length > 0 ? 1 : 0);
+    const paths = drifted(files);
+    for (const path of paths) console.error(`${path} has drifted: run \`bun run docs\``);
+    process.exit(paths.length > 0 ? 1 : 0);
   }
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(ROOT, "doc", name), text);
+  for (const [path, text] of Object.entries(files)) writeFileSync(join(ROOT, path), text);
 }

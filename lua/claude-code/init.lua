@@ -1,6 +1,16 @@
 --- Neovim as the Claude CLI's editor. Everything is loaded when it is first needed.
 local M = {}
 
+---@param enabled boolean
+local function set_keymaps(enabled)
+  require("claude-code.keymaps")[enabled and "suggest" or "withdraw"]()
+end
+
+---@param enabled boolean
+local function set_auto_install(enabled)
+  require("claude-code.claude.project")[enabled and "arm" or "disarm"]()
+end
+
 --- Takes over the options and, unless auto_start says otherwise, offers this Neovim to the
 --- Claude CLI. Calling it again sets all options anew: see |claude-code-options-again|.
 ---@param opts? claude-code.UserConfig
@@ -10,18 +20,10 @@ function M.setup(opts)
     vim.api.nvim_echo({ { text, "ErrorMsg" } }, true, {})
     return
   end
-  require("claude-code.config").setup(opts)
-  local config = require("claude-code.config").get()
-  if config.keymaps then
-    require("claude-code.keymaps").suggest()
-  elseif package.loaded["claude-code.keymaps"] then
-    require("claude-code.keymaps").withdraw()
-  end
-  if config.mcp.auto_install then
-    require("claude-code.claude.project").arm()
-  elseif package.loaded["claude-code.claude.project"] then
-    require("claude-code.claude.project").disarm()
-  end
+  local config = require("claude-code.config")
+  config.on_change("keymaps", set_keymaps)
+  config.on_change("mcp.auto_install", set_auto_install)
+  config.setup(opts)
   local channel = package.loaded["claude-code.editor.channel"]
   if channel and channel.is_attached() then
     require("claude-code.editor.selection").restart(require("claude-code.server").clients)

@@ -23,9 +23,11 @@ for _, mode in ipairs({ "n", "x", "t" }) do
 end
 
 local options = {}
+local schema = require("claude-code.config.schema")
 for _, option in ipairs(require("claude-code.config").options) do
   table.insert(options, {
     key = option.key,
+    annotation = schema.annotation(option.type),
     expected = option.type.expected,
     default = option.default ~= nil and vim.inspect(option.default, { newline = " ", indent = "" })
       or nil,
@@ -40,6 +42,7 @@ io.write(vim.json.encode({
   plugs = plugs,
   suggested = require("claude-code.keymaps").suggested,
   options = options,
+  aliases = schema.aliases,
   highlights = vim.tbl_map(function(group)
     return { name = highlights.name(group.name), link = group.link, description = group.description }
   end, highlights.groups),

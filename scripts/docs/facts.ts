@@ -20,6 +20,8 @@ export interface Mapping {
 
 export interface Option {
   key: string;
+  /** Its type for LuaLS. */
+  annotation: string;
   expected: string;
   default?: string;
   description: string;
@@ -32,6 +34,8 @@ export interface Facts {
   plugs: Record<string, string>;
   suggested: Mapping[];
   options: Option[];
+  /** Names of option types without `claude-code.`: what is behind them. */
+  aliases: Record<string, string>;
   highlights: { name: string; link: string; description: string }[];
 }
 

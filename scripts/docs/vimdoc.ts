@@ -18,11 +18,11 @@ export function fill(text: string, indent = 0): string {
     .join("\n\n");
 }
 
-function wrap(paragraph: string, indent: number): string {
+export function wrap(paragraph: string, indent: number, width = WIDTH): string {
   const lines: string[] = [];
   let line = "";
   for (const word of words(paragraph)) {
-    if (line && indent + line.length + 1 + word.length > WIDTH) {
+    if (line && indent + line.length + 1 + word.length > width) {
       lines.push(line);
       line = word;
     } else {

@@ -73,6 +73,48 @@ describe.each(NEOVIMS)("setup() in $name", (version) => {
     });
   });
 
+  test("a renamed option is reported with its new name, a removed one with what to do", async () => {
+    const problems = await neovim.lua<string[]>(`
+      local config = require("claude-code.config")
+      local renamed = { ["diff.old"] = "diff.layout", gone = "removed; use :Other instead" }
+      local _, problems = require("claude-code.config.resolve").resolve(
+        config.options, { diff = { old = "tab" }, gone = true }, renamed)
+      return problems`);
+    expect(problems).toEqual([
+      "diff.old: renamed to diff.layout",
+      "gone: removed; use :Other instead",
+    ]);
+  });
+
+  test("every renamed option leads to an option, or says what to do", async () => {
+    const lost = await neovim.lua<string[]>(`
+      local config, known = require("claude-code.config"), {}
+      for _, option in ipairs(config.options) do
+        known[option.key] = true
+      end
+      return vim.iter(pairs(config.renamed)):filter(function(old, new)
+        return known[old] or not (known[new] or new:find(" "))
+      end):map(function(old) return old end):totable()`);
+    expect(lost).toEqual([]);
+  });
+
+  test("whoever follows an option is called when setup() changes it, and only then", async () => {
+    const calls = await neovim.lua(`
+      local config, calls = require("claude-code.config"), {}
+      config.setup({})
+      local function follow(value) table.insert(calls, value) end
+      config.on_change("selection.debounce_ms", follow)
+      config.on_change("selection.debounce_ms", follow)
+      config.on_change("log", follow)
+      config.setup({ keymaps = false })
+      config.setup({ selection = { debounce_ms = 7 } })
+      config.setup({ selection = { debounce_ms = 7 }, log = { level = "warn" } })
+      config.setup({ log = { level = "warn" } })
+      config.setup({})
+      return calls`);
+    expect(calls).toEqual([7, { level: "warn" }, 300, { level: "info" }]);
+  });
+
   test("nothing is said about what is right", async () => {
     expect(await setup("")).toEqual([]);
     expect(await setup("{}")).toEqual([]);

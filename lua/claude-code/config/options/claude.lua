@@ -1,0 +1,139 @@
+--- Options of the Claude CLI that Neovim starts, and of what it receives from Neovim.
+local t = require("claude-code.config.schema")
+
+---@type claude-code.Type
+local command = {
+  expected = "a program's name, or a list of it and its arguments",
+  lua = "string|string[]",
+  accepts = function(value)
+    local name = value
+    if type(value) == "table" and t.list_of(t.string).accepts(value) then
+      name = value[1]
+    end
+    return type(name) == "string" and name ~= ""
+  end,
+}
+
+local permission_mode =
+  t.one_of("default", "plan", "acceptEdits", "auto", "dontAsk", "bypassPermissions")
+
+local provider = t.table_of_functions(
+  "claude-code.TerminalProvider",
+  { "open", "close", "send", "is_open" },
+  { "toggle", "focus", "submit", "is_visible" }
+)
+
+---@type claude-code.Option[]
+return {
+  {
+    key = "keymaps",
+    type = t.boolean,
+    default = false,
+    description = "Whether the suggested mappings are created: <leader>a… and <leader>cd.",
+  },
+  {
+    key = "terminal.provider",
+    type = t.any_of(t.one_of("native", "snacks", "tmux", "none"), provider),
+    default = "native",
+    description = 'Where the CLI runs. "native": Neovim\'s own terminal. "snacks": a terminal of '
+      .. 'folke/snacks.nvim. "tmux": a pane beside Neovim. "none": you start the CLI yourself. A '
+      .. "table is your own provider, see |claude-code-terminal-provider|.",
+  },
+  {
+    key = "terminal.position",
+    type = t.one_of("right", "left", "bottom", "top"),
+    default = "right",
+    description = "The side of the editor where the CLI's window opens.",
+  },
+  {
+    key = "terminal.size",
+    type = t.number(0.1, 0.9),
+    default = 0.36,
+    description = "The CLI window's share of the editor's width or height.",
+  },
+  {
+    key = "terminal.command",
+    type = command,
+    default = "claude",
+    description = "The Claude CLI: a name, or a list with arguments.",
+  },
+  {
+    key = "terminal.args",
+    type = t.list_of(t.string),
+    default = {},
+    description = "More arguments for each Claude CLI that Neovim starts.",
+  },
+  {
+    key = "terminal.permission_mode",
+    type = t.any_of(t.alias("PermissionMode", permission_mode), t.one_of(false)),
+    default = "default",
+    description = 'The permission mode in which the CLI starts. Only "default" and "plan" show edits '
+      .. "as diffs. With false no mode is passed: the CLI may then start in "
+      .. '"auto", which shows none. The argument --permission-mode overrides this option.',
+  },
+  {
+    key = "mcp.in_terminal",
+    type = t.boolean,
+    default = true,
+    description = "Whether a CLI that Neovim starts gets the hooks and the MCP server nvim-lsp. They "
+      .. "are passed as arguments; no file is changed.",
+  },
+  {
+    key = "mcp.auto_install",
+    type = t.boolean,
+    default = false,
+    description = "Whether each project that you open is set up as :ClaudeInstallMCP does, once and "
+      .. "without asking, for a Claude CLI outside of Neovim.",
+  },
+  {
+    key = "send.submit",
+    type = t.boolean,
+    default = true,
+    description = "Whether :ClaudeSendWithDiagnostics also submits the prompt.",
+  },
+  {
+    key = "mention.wait_seconds",
+    type = t.integer(0, 3600),
+    default = 60,
+    description = "Seconds that :ClaudeAtMention waits for the Claude CLI to connect. With 0 it "
+      .. "fails at once if no CLI is connected.",
+  },
+  {
+    key = "selection.enabled",
+    type = t.boolean,
+    default = true,
+    description = "Whether Claude receives your selection and the name of the current file. If false, "
+      .. "requests for the selection get an error; other requests, such as for open files or the "
+      .. "text around the cursor (editor/context), still get an answer.",
+  },
+  {
+    key = "selection.debounce_ms",
+    type = t.integer(0, 10000),
+    default = 300,
+    description = "Milliseconds without a change before a selection is sent.",
+  },
+  {
+    key = "selection.max_bytes",
+    type = t.integer(0, 10000000),
+    default = 100000,
+    description = "Bytes after which selected text is cut. The answer to a request is then marked as "
+      .. "`truncated`. The Claude CLI uses the first 2000 characters of what it receives.",
+  },
+  {
+    key = "privacy.defaults",
+    type = t.boolean,
+    default = true,
+    description = "Whether files that usually hold secrets are private: `.env*`, keys, certificates, "
+      .. "credentials, `.ssh/**` and the like. The whole list is in "
+      .. "lua/claude-code/editor/privacy/init.lua.",
+  },
+  {
+    key = "privacy.patterns",
+    type = t.list_of(t.string),
+    default = {},
+    description = "Globs of further private files. Neovim never sends their text or names to Claude. "
+      .. "A glob without `/` matches the file's name, any other one the end of its path; `~/` and `/` "
+      .. "begin a full path. The last glob that matches decides, and `!` makes an exception: "
+      .. '{ "*.secret", "notes/**", "!.env.example" }. Case is ignored.',
+  },
+}

@@ -1,0 +1,62 @@
+--- Options of diffs, on screen and on the keyboard.
+local t = require("claude-code.config.schema")
+
+local keys = t.any_of(t.string, t.list_of(t.string), t.one_of(false))
+
+---@param action claude-code.DiffAction
+---@param default string|string[]
+---@param effect string
+---@return claude-code.Option
+local function key(action, default, effect)
+  return {
+    key = "diff.keys." .. action,
+    type = keys,
+    default = default,
+    description = ("In a diff, the key or keys that %s. `false` maps none."):format(effect),
+  }
+end
+
+---@type claude-code.Option[]
+return {
+  {
+    key = "diff.layout",
+    type = t.alias("DiffLayout", t.one_of("vertical", "horizontal", "tab", "inline")),
+    default = "vertical",
+    description = 'How a proposed edit is shown. "vertical": the file and the proposal side by side. '
+      .. '"horizontal": one above the other. "tab": side by side on a new tab page. "inline": the '
+      .. "proposal in the file's window, with deleted lines as virtual lines. Where two windows do "
+      .. 'not fit, "inline" is used.',
+  },
+  {
+    key = "diff.focus",
+    type = t.boolean,
+    default = true,
+    description = "Whether the cursor moves to a diff that opens.",
+  },
+  {
+    key = "diff.quiet_ms",
+    type = t.integer(0, 5000),
+    default = 400,
+    description = "Milliseconds without typing before a new diff takes the cursor; in a terminal "
+      .. "twice as many. For as long again it cannot be accepted or rejected by a key. So keys meant "
+      .. "for another window never answer a diff. 0 disables both.",
+  },
+  key("accept", { "<CR>", "ZZ" }, "accept the proposal, with your changes to it"),
+  key("reject", { "q", "ZQ" }, "reject the proposal"),
+  key("next_hunk", "]c", "move to the next hunk"),
+  key("previous_hunk", "[c", "move to the previous hunk"),
+  key(
+    "accept_hunk",
+    "ga",
+    "select or deselect the hunk under the cursor; once a hunk is selected, accepting the proposal "
+      .. "takes the selected hunks only"
+  ),
+  key(
+    "drop_hunk",
+    "gr",
+    "restore the old lines of the hunk under the cursor, until you undo that with `u`"
+  ),
+  key("next_diff", "]f", "show the next proposal that waits"),
+  key("previous_diff", "[f", "show the previous proposal that waits"),
+  key("merge", "gm", "merge unsaved edits of the file into the proposal, with git"),
+}

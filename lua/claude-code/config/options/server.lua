@@ -1,0 +1,129 @@
+--- Options of the server and of its executable.
+local t = require("claude-code.config.schema")
+
+---@type claude-code.Type
+local download_url = {
+  expected = "an https:// URL (http:// for 127.0.0.1 alone)",
+  lua = "string",
+  accepts = function(value)
+    return type(value) == "string" and value:match("^https?://[^/]") ~= nil
+  end,
+}
+
+---@type claude-code.Type
+local port_range = {
+  expected = "two ports { lowest, highest } from 1024 to 65535",
+  lua = "{ [1]: integer, [2]: integer }",
+  accepts = function(value)
+    local ports = t.list_of(t.integer(1024, 65535))
+    return ports.accepts(value) and #value == 2 and value[1] <= value[2]
+  end,
+}
+
+---@type claude-code.Type
+local commands = {
+  expected = 'a table of commands such as { python = { "python3", "-" } }',
+  lua = "table<string, string[]>",
+  accepts = function(value)
+    local command = t.list_of(t.string)
+    return type(value) == "table"
+      and next(value) ~= nil
+      and vim.iter(pairs(value)):all(function(language, words)
+        return type(language) == "string" and command.accepts(words) and #words > 0
+      end)
+  end,
+}
+
+---@type claude-code.Option[]
+return {
+  {
+    key = "auto_start",
+    type = t.any_of(
+      t.one_of("auto"),
+      t.boolean,
+      t.func("fun(context: claude-code.AutoStartContext): boolean?")
+    ),
+    default = "auto",
+    description = "Whether the server starts with Neovim, so that the Claude CLI can connect. "
+      .. '"auto": it starts, unless another program runs this Neovim as its editor (git, crontab, a '
+      .. "pager, …) or the workspace would be the home folder or one above it. A function receives "
+      .. "{ reason, folders, argv } and returns true or false.",
+  },
+  {
+    key = "port_range",
+    type = port_range,
+    default = { 10000, 65535 },
+    description = "The server picks a random port from this range, both ends included.",
+  },
+  {
+    key = "log.level",
+    type = t.alias("LogLevel", t.one_of("debug", "info", "warn", "error", "off")),
+    default = "info",
+    description = "The least severe message that is written to the log (:ClaudeCodeLog).",
+  },
+  {
+    key = "log_events",
+    type = t.boolean,
+    default = false,
+    description = "Whether clients receive the names of the plugin's commands that you run "
+      .. "(`log_event`). The Claude CLI counts them in its telemetry.",
+  },
+  {
+    key = "binary.path",
+    type = t.string,
+    description = "The path of the executable. Nothing else is searched then. `~` and `$VAR` are "
+      .. "expanded.",
+  },
+  {
+    key = "binary.source",
+    type = t.one_of("auto", "build", "managed", "system"),
+    default = "auto",
+    description = 'Where the executable comes from. "build": dist/ in the plugin\'s folder. '
+      .. '"managed": the downloaded one. "system": the one on $PATH. "auto": the first of these that '
+      .. "exists.",
+  },
+  {
+    key = "binary.download",
+    type = t.any_of(t.boolean, t.one_of("prompt")),
+    default = true,
+    description = "Whether a missing executable is downloaded when it is first needed. "
+      .. '"prompt" asks first. Without a UI only :ClaudeCodeInstall downloads it.',
+  },
+  {
+    key = "binary.mirror",
+    type = download_url,
+    description = "The address to download from, in place of the project's releases. The archive is "
+      .. "MIRROR/vVERSION/FILE there. It must match the checksum in the plugin, as any other.",
+  },
+  {
+    key = "execute_code.enabled",
+    type = t.boolean,
+    default = false,
+    description = "Whether Claude may run code with the tool executeCode. The code runs outside of "
+      .. "Neovim, in the workspace, with your permissions. Claude Code asks you before each run.",
+  },
+  {
+    key = "execute_code.languages",
+    type = commands,
+    default = { python = { "python3", "-" } },
+    description = "The command that runs each language. It receives the code on stdin.",
+  },
+  {
+    key = "execute_code.default_language",
+    type = t.string,
+    default = "python",
+    description = "The language of code that names none.",
+  },
+  {
+    key = "execute_code.timeout_ms",
+    type = t.integer(100, 3600000),
+    default = 30000,
+    description = "Milliseconds after which a run is killed, with every process that it started.",
+  },
+  {
+    key = "execute_code.max_output_bytes",
+    type = t.integer(1, 100 * 1024 * 1024),
+    default = 1024 * 1024,
+    description = "Bytes after which the rest of a run's stdout is dropped; the same for stderr.",
+  },
+}

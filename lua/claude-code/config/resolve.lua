@@ -1,0 +1,159 @@
+--- Checks what the user gave against a list of options. Knows no option by name.
+local M = {}
+
+---@class claude-code.Option
+---@field key string dotted path in the options table: "binary.path"
+---@field type claude-code.Type
+---@field default any nil where there is none
+---@field description string for the help; the first sentence also for types.lua
+
+---@param value any
+---@return string
+local function describe(value)
+  if type(value) == "string" then
+    return ('"%s"'):format(value)
+  elseif type(value) == "table" then
+    return (vim.inspect(value, { newline = " ", indent = "" }))
+  elseif type(value) == "function" then
+    return "a function"
+  end
+  return tostring(value)
+end
+
+--- The number of single-character edits between two words (Levenshtein).
+---@param a string
+---@param b string
+---@return integer
+local function distance(a, b)
+  local previous = vim.fn.range(#b + 1)
+  for i = 1, #a do
+    local current = { i }
+    for j = 1, #b do
+      local substitution = previous[j] + (a:byte(i) == b:byte(j) and 0 or 1)
+      current[j + 1] = math.min(previous[j + 1] + 1, current[j] + 1, substitution)
+    end
+    previous = current
+  end
+  return previous[#b + 1]
+end
+
+--- The known key that the user most likely meant: one that is spelled almost like it, or the same
+--- name in another table.
+---@param unknown string
+---@param known string[]
+---@return string?
+local function closest(unknown, known)
+  local best, best_distance = nil, math.max(1, math.floor(#unknown / 5)) + 1
+  for _, key in ipairs(known) do
+    local d = distance(unknown, key)
+    if #unknown > 3 and key:match("[^.]+$") == unknown:match("[^.]+$") then
+      d = 1
+    end
+    if d < best_distance then
+      best, best_distance = key, d
+    end
+  end
+  return best
+end
+
+---@class claude-code.SchemaIndex
+---@field options table<string, claude-code.Option>
+---@field sections table<string, string[]> dotted path of a group → the names in it
+---@field names string[]
+---@field renamed table<string, string>
+
+---@param options claude-code.Option[]
+---@param renamed? table<string, string>
+---@return claude-code.SchemaIndex
+local function index(options, renamed)
+  local result = { options = {}, sections = {}, names = {}, renamed = renamed or {} }
+  for _, option in ipairs(options) do
+    result.options[option.key] = option
+    table.insert(result.names, option.key)
+    local section, name = option.key:match("^(.*)%.([^.]+)$")
+    if section then
+      result.sections[section] = result.sections[section] or {}
+      table.insert(result.sections[section], name)
+    end
+  end
+  vim.list_extend(result.names, vim.tbl_keys(result.sections))
+  table.sort(result.names)
+  return result
+end
+
+---@param target table
+---@param key string
+---@param value any
+local function assign(target, key, value)
+  local path, name = key:match("^(.-)([^.]+)$")
+  for part in path:gmatch("[^.]+") do
+    target[part] = target[part] or {}
+    target = target[part]
+  end
+  target[name] = value
+end
+
+---@param known claude-code.SchemaIndex
+---@param key string unknown
+---@return string
+local function unknown_option(known, key)
+  local instead = known.renamed[key]
+  if instead then
+    return (instead:find(" ") and "%s: %s" or "%s: renamed to %s"):format(key, instead)
+  end
+  local meant = closest(key, known.names)
+  return ("%s: unknown option%s"):format(key, meant and ("; did you mean %s?"):format(meant) or "")
+end
+
+---@param known claude-code.SchemaIndex
+---@param given table
+---@param prefix string
+---@param resolved table receives what is valid
+---@param problems string[] receives a sentence for what is not
+local function check(known, given, prefix, resolved, problems)
+  local names = vim.tbl_keys(given)
+  table.sort(names, function(a, b)
+    return tostring(a) < tostring(b)
+  end)
+  for _, name in ipairs(names) do
+    local key, value = prefix .. tostring(name), given[name]
+    local option, section = known.options[key], known.sections[key]
+    if option then
+      if option.type.accepts(value) then
+        assign(resolved, key, vim.deepcopy(value))
+      else
+        local why = option.type.explain and option.type.explain(value)
+        local text = why and "%s: expected %s; %s" or "%s: expected %s, got %s"
+        table.insert(problems, text:format(key, option.type.expected, why or describe(value)))
+      end
+    elseif section and type(value) == "table" then
+      check(known, value, key .. ".", resolved, problems)
+    elseif section then
+      local text = "%s: expected a table { %s }, got %s"
+      table.insert(problems, text:format(key, table.concat(section, ", "), describe(value)))
+    else
+      table.insert(problems, unknown_option(known, key))
+    end
+  end
+end
+
+--- Merges what the user gave over the defaults.
+---@param options claude-code.Option[]
+---@param given any
+---@param renamed? table<string, string> old names: the new name, or a sentence
+---@return table resolved every option present; an invalid one has its default
+---@return string[] problems one sentence per option that cannot be used
+function M.resolve(options, given, renamed)
+  local resolved, problems = {}, {}
+  for _, option in ipairs(options) do
+    assign(resolved, option.key, vim.deepcopy(option.default))
+  end
+  if type(given) == "table" then
+    check(index(options, renamed), given, "", resolved, problems)
+  elseif given ~= nil then
+    table.insert(problems, ("expected a table of options, got %s"):format(describe(given)))
+  end
+  return resolved, problems
+end
+
+return M

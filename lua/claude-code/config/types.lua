@@ -1,0 +1,238 @@
+---@meta
+--- The types of the options: what a user writes, in which every field may be left out, and what the
+--- plugin works with. Made from options/ by `bun run docs`; do not edit.
+
+---@class claude-code.UserConfig
+---Whether the server starts with Neovim, so that the Claude CLI can connect.
+---@field auto_start? "auto"|boolean|fun(context: claude-code.AutoStartContext): boolean?
+---The server picks a random port from this range, both ends included.
+---@field port_range? { [1]: integer, [2]: integer }
+---@field log? claude-code.UserLogConfig
+---Whether clients receive the names of the plugin's commands that you run (`log_event`).
+---@field log_events? boolean
+---@field binary? claude-code.UserBinaryConfig
+---@field execute_code? claude-code.UserExecuteCodeConfig
+---Whether the suggested mappings are created: <leader>a… and <leader>cd.
+---@field keymaps? boolean
+---@field terminal? claude-code.UserTerminalConfig
+---@field mcp? claude-code.UserMcpConfig
+---@field send? claude-code.UserSendConfig
+---@field mention? claude-code.UserMentionConfig
+---@field selection? claude-code.UserSelectionConfig
+---@field privacy? claude-code.UserPrivacyConfig
+---@field diff? claude-code.UserDiffConfig
+---@field diagnostics? claude-code.UserDiagnosticsConfig
+
+---@class claude-code.UserBinaryConfig
+---The path of the executable.
+---@field path? string
+---Where the executable comes from.
+---@field source? "auto"|"build"|"managed"|"system"
+---Whether a missing executable is downloaded when it is first needed.
+---@field download? boolean|"prompt"
+---The address to download from, in place of the project's releases.
+---@field mirror? string
+
+---@class claude-code.UserDiagnosticsConfig
+---Whether Claude must continue when files that it edited have problems at the end of its turn.
+---@field block? boolean
+---Milliseconds that the end of a turn waits for language servers to check what was written.
+---@field deadline_ms? integer
+---How often Claude must continue for one prompt.
+---@field retries? integer
+---The least severe problem that counts.
+---@field severity? claude-code.SeverityName
+---Whether problems that a file had before Claude edited it are ignored.
+---@field only_new? boolean
+---Problems from these sources are ignored.
+---@field ignore_sources? string[]
+---Problems in files that match these globs are ignored: { "vendor/**", "*.gen.ts" }.
+---@field ignore_files? string[]
+---Whether Claude receives a file's new problems right after it edited the file.
+---@field after_edit? "auto"|boolean
+---Milliseconds that each edit waits for language servers, to report those problems.
+---@field after_edit_deadline_ms? integer
+
+---@class claude-code.UserDiffConfig
+---How a proposed edit is shown.
+---@field layout? claude-code.DiffLayout
+---Whether the cursor moves to a diff that opens.
+---@field focus? boolean
+---Milliseconds without typing before a new diff takes the cursor; in a terminal twice as many.
+---@field quiet_ms? integer
+---@field keys? claude-code.UserDiffKeysConfig
+
+---@class claude-code.UserDiffKeysConfig
+---In a diff, the key or keys that accept the proposal, with your changes to it.
+---@field accept? string|string[]|false
+---In a diff, the key or keys that reject the proposal.
+---@field reject? string|string[]|false
+---In a diff, the key or keys that move to the next hunk.
+---@field next_hunk? string|string[]|false
+---In a diff, the key or keys that move to the previous hunk.
+---@field previous_hunk? string|string[]|false
+---In a diff, the key or keys that select or deselect the hunk under the cursor; once a hunk is
+---selected, accepting the proposal takes the selected hunks only.
+---@field accept_hunk? string|string[]|false
+---In a diff, the key or keys that restore the old lines of the hunk under the cursor, until you
+---undo that with `u`.
+---@field drop_hunk? string|string[]|false
+---In a diff, the key or keys that show the next proposal that waits.
+---@field next_diff? string|string[]|false
+---In a diff, the key or keys that show the previous proposal that waits.
+---@field previous_diff? string|string[]|false
+---In a diff, the key or keys that merge unsaved edits of the file into the proposal, with git.
+---@field merge? string|string[]|false
+
+---@class claude-code.UserExecuteCodeConfig
+---Whether Claude may run code with the tool executeCode.
+---@field enabled? boolean
+---The command that runs each language.
+---@field languages? table<string, string[]>
+---The language of code that names none.
+---@field default_language? string
+---Milliseconds after which a run is killed, with every process that it started.
+---@field timeout_ms? integer
+---Bytes after which the rest of a run's stdout is dropped; the same for stderr.
+---@field max_output_bytes? integer
+
+---@class claude-code.UserLogConfig
+---The least severe message that is written to the log (:ClaudeCodeLog).
+---@field level? claude-code.LogLevel
+
+---@class claude-code.UserMcpConfig
+---Whether a CLI that Neovim starts gets the hooks and the MCP server nvim-lsp.
+---@field in_terminal? boolean
+---Whether each project that you open is set up as :ClaudeInstallMCP does, once and without asking,
+---for a Claude CLI outside of Neovim.
+---@field auto_install? boolean
+
+---@class claude-code.UserMentionConfig
+---Seconds that :ClaudeAtMention waits for the Claude CLI to connect.
+---@field wait_seconds? integer
+
+---@class claude-code.UserPrivacyConfig
+---Whether files that usually hold secrets are private: `.env*`, keys, certificates, credentials,
+---`.ssh/**` and the like.
+---@field defaults? boolean
+---Globs of further private files.
+---@field patterns? string[]
+
+---@class claude-code.UserSelectionConfig
+---Whether Claude receives your selection and the name of the current file.
+---@field enabled? boolean
+---Milliseconds without a change before a selection is sent.
+---@field debounce_ms? integer
+---Bytes after which selected text is cut.
+---@field max_bytes? integer
+
+---@class claude-code.UserSendConfig
+---Whether :ClaudeSendWithDiagnostics also submits the prompt.
+---@field submit? boolean
+
+---@class claude-code.UserTerminalConfig
+---Where the CLI runs.
+---@field provider? "native"|"snacks"|"tmux"|"none"|claude-code.TerminalProvider
+---The side of the editor where the CLI's window opens.
+---@field position? "right"|"left"|"bottom"|"top"
+---The CLI window's share of the editor's width or height.
+---@field size? number
+---The Claude CLI: a name, or a list with arguments.
+---@field command? string|string[]
+---More arguments for each Claude CLI that Neovim starts.
+---@field args? string[]
+---The permission mode in which the CLI starts.
+---@field permission_mode? claude-code.PermissionMode|false
+
+---@class claude-code.Config
+---@field auto_start "auto"|boolean|fun(context: claude-code.AutoStartContext): boolean?
+---@field port_range { [1]: integer, [2]: integer }
+---@field log claude-code.LogConfig
+---@field log_events boolean
+---@field binary claude-code.BinaryConfig
+---@field execute_code claude-code.ExecuteCodeConfig
+---@field keymaps boolean
+---@field terminal claude-code.TerminalConfig
+---@field mcp claude-code.McpConfig
+---@field send claude-code.SendConfig
+---@field mention claude-code.MentionConfig
+---@field selection claude-code.SelectionConfig
+---@field privacy claude-code.PrivacyConfig
+---@field diff claude-code.DiffConfig
+---@field diagnostics claude-code.DiagnosticsConfig
+
+---@class claude-code.BinaryConfig
+---@field path? string
+---@field source "auto"|"build"|"managed"|"system"
+---@field download boolean|"prompt"
+---@field mirror? string
+
+---@class claude-code.DiagnosticsConfig
+---@field block boolean
+---@field deadline_ms integer
+---@field retries integer
+---@field severity claude-code.SeverityName
+---@field only_new boolean
+---@field ignore_sources string[]
+---@field ignore_files string[]
+---@field after_edit "auto"|boolean
+---@field after_edit_deadline_ms integer
+
+---@class claude-code.DiffConfig
+---@field layout claude-code.DiffLayout
+---@field focus boolean
+---@field quiet_ms integer
+---@field keys claude-code.DiffKeysConfig
+
+---@class claude-code.DiffKeysConfig
+---@field accept string|string[]|false
+---@field reject string|string[]|false
+---@field next_hunk string|string[]|false
+---@field previous_hunk string|string[]|false
+---@field accept_hunk string|string[]|false
+---@field drop_hunk string|string[]|false
+---@field next_diff string|string[]|false
+---@field previous_diff string|string[]|false
+---@field merge string|string[]|false
+
+---@class claude-code.ExecuteCodeConfig
+---@field enabled boolean
+---@field languages table<string, string[]>
+---@field default_language string
+---@field timeout_ms integer
+---@field max_output_bytes integer
+
+---@class claude-code.LogConfig
+---@field level claude-code.LogLevel
+
+---@class claude-code.McpConfig
+---@field in_terminal boolean
+---@field auto_install boolean
+
+---@class claude-code.MentionConfig
+---@field wait_seconds integer
+
+---@class claude-code.PrivacyConfig
+---@field defaults boolean
+---@field patterns string[]
+
+---@class claude-code.SelectionConfig
+---@field enabled boolean
+---@field debounce_ms integer
+---@field max_bytes integer
+
+---@class claude-code.SendConfig
+---@field submit boolean
+
+---@class claude-code.TerminalConfig
+---@field provider "native"|"snacks"|"tmux"|"none"|claude-code.TerminalProvider
+---@field position "right"|"left"|"bottom"|"top"
+---@field size number
+---@field command string|string[]
+---@field args string[]
+---@field permission_mode claude-code.PermissionMode|false
+
+---@alias claude-code.DiffLayout "vertical"|"horizontal"|"tab"|"inline"
+---@alias claude-code.LogLevel "debug"|"info"|"warn"|"error"|"off"
+---@alias claude-code.PermissionMode "default"|"plan"|"acceptEdits"|"auto"|"dontAsk"|"bypassPermissions"
+---@alias claude-code.SeverityName "error"|"warning"|"information"|"hint"
