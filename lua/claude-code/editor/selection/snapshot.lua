@@ -1,8 +1,8 @@
---- What was selected, or where the cursor stood, at one moment.
+--- What was selected, or where the cursor was, at one moment.
 local api = vim.api
 local path = require("claude-code.editor.documents.path")
-local position = require("claude-code.editor.columns.utf16")
-local region = require("claude-code.editor.selection.visual")
+local utf16 = require("claude-code.editor.columns.utf16")
+local visual = require("claude-code.editor.selection.visual")
 
 ---@class claude-code.Snapshot lines 0-based, columns in bytes, `last` just behind the end
 ---@field buf integer
@@ -20,7 +20,7 @@ local region = require("claude-code.editor.selection.visual")
 ---@field line integer
 ---@field character integer
 
----@class claude-code.Selection as the executable gets it
+---@class claude-code.Selection as the executable receives it
 ---@field path string "" when no file is selected any more
 ---@field text string
 ---@field start claude-code.Position
@@ -46,7 +46,7 @@ end
 ---@param at { [1]: integer, [2]: integer }
 ---@return claude-code.Position
 local function to_position(buf, at)
-  return { line = at[1], character = position.to_utf16(line_of(buf, at), at[2]) }
+  return { line = at[1], character = utf16.to_utf16(line_of(buf, at), at[2]) }
 end
 
 ---@param win integer
@@ -56,7 +56,7 @@ local function cursor_of(win)
   return { at[1] - 1, at[2] }
 end
 
----The cursor of a window, nothing selected.
+---The cursor of a window, nothing region.
 ---@param win integer shows a file
 ---@return claude-code.Snapshot
 function M.of_cursor(win)
@@ -76,25 +76,25 @@ function M.of_cursor(win)
 end
 
 ---A selection in the current window.
----@param selected claude-code.VisualRegion
+---@param region claude-code.VisualRegion
 ---@return claude-code.Snapshot
-function M.of_region(selected)
-  local span = region.read(selected, require("claude-code.config").get().selection.max_bytes)
+function M.of_region(region)
+  local span = visual.read(region, require("claude-code.config").get().selection.max_bytes)
   return {
-    buf = selected.buf,
-    path = path.of_buffer(selected.buf) or "",
-    mode = selected.mode,
+    buf = region.buf,
+    path = path.of_buffer(region.buf) or "",
+    mode = region.mode,
     first = span.first,
     last = span.last,
     cursor = cursor_of(0),
     text = span.text,
     truncated = span.truncated,
-    start = to_position(selected.buf, span.first),
-    stop = to_position(selected.buf, span.last),
+    start = to_position(region.buf, span.first),
+    stop = to_position(region.buf, span.last),
   }
 end
 
----Would a client be told the same?
+---Would a client receive the same?
 ---@param a claude-code.Snapshot?
 ---@param b claude-code.Snapshot?
 ---@return boolean
@@ -134,7 +134,7 @@ function M.to_wire(snapshot, detailed)
     truncated = snapshot.truncated,
   }
   if detailed and loaded then
-    selection.region = require("claude-code.editor.methods.selection").of(selection)
+    selection.region = require("claude-code.editor.methods.region").of(selection)
     selection.cursor = require("claude-code.editor.methods.cursor").at(buf, at[1], at[2])
   end
   return selection

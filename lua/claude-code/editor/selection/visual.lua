@@ -1,7 +1,7 @@
---- The text between two corners, as Vim's visual modes mean it, in the protocol's terms.
---- The window it was selected in has to be the current one: blocks are measured on screen.
+--- Visual selections: what a pair of corners covers, as Vim's visual modes define it.
+--- Their window must be the current one, since blocks are measured on screen.
 local api = vim.api
-local position = require("claude-code.editor.columns.utf16")
+local utf16 = require("claude-code.editor.columns.utf16")
 
 ---@alias claude-code.VisualMode "v"|"V"|"\22"
 
@@ -26,7 +26,7 @@ local MODES = { v = "v", V = "V", ["\22"] = "\22", s = "v", S = "V", ["\19"] = "
 --- Lines fetched at a time, so that a selection of a whole huge file costs only its first part.
 local CHUNK = 500
 
----The visual mode behind the name of a mode (`:help mode()`), nil if it is none.
+---The visual mode that a mode's name (`:help mode()`) stands for, nil if it is not one.
 ---@param mode string
 ---@return claude-code.VisualMode?
 function M.mode(mode)
@@ -47,7 +47,7 @@ end
 
 ---What is selected in the current window at this moment.
 ---@return claude-code.VisualRegion? nil outside of the visual modes
-function M.live()
+function M.current()
   local mode = M.mode(api.nvim_get_mode().mode)
   if not mode then
     return nil
@@ -59,7 +59,7 @@ end
 ---What was selected last in the current buffer.
 ---@param mode claude-code.VisualMode
 ---@return claude-code.VisualRegion? nil if nothing ever was
-function M.left(mode)
+function M.last(mode)
   local buf = api.nvim_get_current_buf()
   local first, last = api.nvim_buf_get_mark(buf, "<"), api.nvim_buf_get_mark(buf, ">")
   if first[1] == 0 or last[1] == 0 then
@@ -94,7 +94,7 @@ local function behind(line, byte)
     return #line
   end
   local stop = vim.fn.matchend(line, ".", byte)
-  return stop > byte and stop or position.after(line, byte)
+  return stop > byte and stop or utf16.after(line, byte)
 end
 
 ---@param text string
@@ -264,7 +264,7 @@ end
 ---@return string text the lines of the block, as `y` would take them, but not padded
 local function block_text(region, limit)
   local left, right = block_edges(region)
-  -- getregion() does not know of `$`.
+  -- getregion() does not know `$`.
   local lines = right == math.huge and lines_to_end(region, left, limit)
     or lines_of_block(region, left)
   return table.concat(lines, "\n")

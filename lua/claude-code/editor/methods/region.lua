@@ -1,13 +1,13 @@
---- A selection as spec 05 (editor/selection) tells it: lines 1-based, columns 0-based in characters,
---- start and end 1-based character offsets; the end stands just behind the last character.
+--- A selection in the terms of spec 05 (editor/selection): lines 1-based, columns 0-based in
+--- characters, start and end 1-based character offsets; the end is just behind the last character.
 local api = vim.api
-local characters = require("claude-code.editor.columns.codepoints")
-local position = require("claude-code.editor.columns.utf16")
+local codepoints = require("claude-code.editor.columns.codepoints")
+local utf16 = require("claude-code.editor.columns.utf16")
 
 local M = {}
 
 ---@class claude-code.Region
----@field active boolean false: nothing is selected, and nothing else is said
+---@field active boolean false: nothing is selected, and the other fields are absent
 ---@field start? integer
 ---@field end? integer
 ---@field text? string
@@ -23,8 +23,8 @@ local M = {}
 ---@return integer column
 local function locate(buf, place)
   local line = api.nvim_buf_get_lines(buf, place.line, place.line + 1, false)[1] or ""
-  local byte = position.to_byte(line, place.character)
-  return characters.offset(buf, place.line, byte), characters.column(line, byte)
+  local byte = utf16.to_byte(line, place.character)
+  return codepoints.offset(buf, place.line, byte), codepoints.column(line, byte)
 end
 
 ---@param selection claude-code.Selection?
@@ -39,14 +39,6 @@ function M.of(selection)
   region["end"], region.column_end = locate(selection.buf, last)
   region.line_start, region.line_end = first.line + 1, last.line + 1
   return region
-end
-
----What is selected in the current window, whatever it shows. If nothing is and it shows no file, one
----has gone to Claude's terminal, or a list: then what is selected in the file that was left.
----@return claude-code.Region
-function M.now()
-  local selection = require("claude-code.editor.selection")
-  return M.of(selection.here() or selection.now())
 end
 
 return M
