@@ -136,8 +136,6 @@ export const Context = v.object({
   text: v.string(),
   filetype: v.string(),
   function_name: v.optional(v.string()),
-  /** A language server was asked for its symbols and may know the function better, soon. */
-  pending: v.optional(v.boolean()),
 });
 export type Context = v.InferOutput<typeof Context>;
 

@@ -1,7 +1,7 @@
 --- The cursor of the current window and the text around it (spec 05: editor/position, /context).
---- Lines are 1-based, columns 0-based in characters.
+--- Lines are 1-based, columns 0-based in codepoints.
 local api = vim.api
-local characters = require("claude-code.editor.columns.codepoints")
+local codepoints = require("claude-code.editor.columns.codepoints")
 local path = require("claude-code.editor.documents.path")
 local privacy = require("claude-code.editor.privacy")
 
@@ -34,8 +34,8 @@ function M.at(buf, lnum, byte)
   local line = api.nvim_buf_get_lines(buf, lnum, lnum + 1, false)[1] or ""
   return {
     line = lnum + 1,
-    column = characters.column(line, byte),
-    position = characters.offset(buf, lnum, byte),
+    column = codepoints.column(line, byte),
+    position = codepoints.offset(buf, lnum, byte),
     name = path.base(api.nvim_buf_get_name(buf)),
     path = path.of_buffer(buf),
     total_lines = api.nvim_buf_line_count(buf),
@@ -60,7 +60,6 @@ end
 ---@field text string the cursor's line
 ---@field filetype string
 ---@field function_name? string
----@field pending? true ask again soon: a language server was asked for its symbols
 
 ---@param params { lines_before: integer, lines_after: integer }
 ---@return claude-code.Context?
@@ -76,16 +75,14 @@ function M.context(params)
       "\n"
     )
   end
-  local name, pending = require("claude-code.editor.methods.enclosing").name(buf, lnum, byte)
   return {
     line = lnum + 1,
-    column = characters.column(line, byte),
+    column = codepoints.column(line, byte),
     before = text(lnum - params.lines_before, lnum),
     after = text(lnum + 1, lnum + 1 + params.lines_after),
     text = line,
     filetype = api.nvim_get_option_value("filetype", { buf = buf }),
-    function_name = name,
-    pending = pending,
+    function_name = require("claude-code.editor.methods.enclosing").name(buf, lnum, byte),
   }
 end
 

@@ -1,31 +1,31 @@
---- The enclosing function by tree-sitter. Grammars differ in their node types but agree in habit:
---- the type says function, method or class, and a field holds the name.
+--- The function or class around a position, by tree-sitter. Grammars differ in their node types, yet
+--- they agree in habit: the type says function, method or class, and a field holds the name.
 local M = {}
 
----Bigger files are not parsed for this: a parse that has to be made from nothing would be felt.
+---Bigger files are not parsed: the user would notice the pause of a first parse.
 local MOST_BYTES = 512 * 1024
---- Before 0.12 Neovim looks through the whole file for embedded languages, whatever range it is asked
---- for: 0.3 s for 400 KB of Lua, after every edit.
+---TODO(0.10): before 0.12 Neovim searches the whole file for embedded languages, whatever range it is
+---asked for: 0.3 s for 400 KB of Lua, after every edit.
 local MOST_BYTES_EMBEDDING = vim.fn.has("nvim-0.12") == 1 and MOST_BYTES or 32 * 1024
 
 local KINDS =
   { "function", "method", "class", "struct", "interface", "module", "namespace", "impl" }
---- Types that hold one of the words above and define nothing.
+---Types that contain one of the words above and define nothing.
 local OTHERS =
   { "call", "type", "body", "declarator", "parameter", "argument", "modifier", "specifier" }
 
 ---The languages at a position, one inside the other: Markdown, then that of a fence.
 ---@param buf integer
 ---@param range Range4
----@return vim.treesitter.LanguageTree[]? languages parsed, outermost first
+---@return vim.treesitter.LanguageTree[] languages parsed, outermost first; none without a parser
 local function languages(buf, range)
   local size = vim.api.nvim_buf_get_offset(buf, vim.api.nvim_buf_line_count(buf))
   if size > MOST_BYTES then
-    return nil
+    return {}
   end
   local ok, parser = pcall(vim.treesitter.get_parser, buf)
   if not ok or not parser then
-    return nil
+    return {}
   end
   -- Queries that do not fit their parser, as mixed installations have them, fail here.
   local lines = { range[1], 0, range[3] + 1, 0 }
@@ -122,20 +122,15 @@ end
 ---@param buf integer
 ---@param lnum integer 0-based
 ---@param byte integer 0-based
----@return boolean known whether there is a parser
----@return string? name
+---@return string? name such as `Greeter.hello`; nil outside of any, or without a parser
 function M.name(buf, lnum, byte)
   local range, names = { lnum, byte, lnum, byte }, {}
-  local around = languages(buf, range)
-  if not around then
-    return false
-  end
-  for _, language in ipairs(around) do
+  for _, language in ipairs(languages(buf, range)) do
     for _, name in ipairs(names_in(language, range)) do
       names[#names + 1] = vim.treesitter.get_node_text(name, buf)
     end
   end
-  return true, #names > 0 and table.concat(names, ".") or nil
+  return #names > 0 and table.concat(names, ".") or nil
 end
 
 return M
