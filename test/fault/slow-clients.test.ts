@@ -1,18 +1,16 @@
-import { afterEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { LIMITS, type Limits, WebSocketListener } from "../../src/transport/websocket";
 import { eventually } from "../support/eventually";
 
 /** The listener alone, with limits small enough to be reached: who is dropped, and who is not. */
 const TOKEN = crypto.randomUUID();
-const ENDS: (() => unknown)[] = [];
 
-afterEach(async () => {
-  for (const end of ENDS.splice(0)) await end();
-});
+/** What a test opens ends with it. */
+type Opened = AsyncDisposableStack;
 
 /** A listener whose peers answer each message with `answer`. */
-function listen(limits: Partial<Limits>, answer: string) {
+function listen(opened: Opened, limits: Partial<Limits>, answer: string) {
   const gone: number[] = [];
   let clients = 0;
   const listener = new WebSocketListener({
@@ -24,14 +22,14 @@ function listen(limits: Partial<Limits>, answer: string) {
       return { receive: () => wire.send(answer), closed: () => gone.push(id) };
     },
   });
-  ENDS.push(() => listener.stop());
+  opened.defer(() => listener.stop());
   return { port: listener.port, gone };
 }
 
 /** A client of which only the TCP connection lives: it reads, if at all, and never says a word. */
-async function rawClient(port: number): Promise<Socket> {
+async function rawClient(opened: Opened, port: number): Promise<Socket> {
   const socket = connect(port, "127.0.0.1");
-  ENDS.push(() => socket.destroy());
+  opened.defer(() => void socket.destroy());
   const lines = [
     "GET / HTTP/1.1",
     `Host: 127.0.0.1:${port}`,
@@ -54,11 +52,11 @@ async function rawClient(port: number): Promise<Socket> {
 const frame = (text: string) =>
   Buffer.concat([Buffer.from([0x81, 0x80 | text.length, 0, 0, 0, 0]), Buffer.from(text)]);
 
-async function client(port: number): Promise<WebSocket> {
+async function client(opened: Opened, port: number): Promise<WebSocket> {
   const socket = new WebSocket(`ws://127.0.0.1:${port}/`, {
     headers: { "x-claude-code-ide-authorization": TOKEN },
   } as never);
-  ENDS.push(() => socket.close());
+  opened.defer(() => socket.close());
   await new Promise((resolve, reject) => {
     socket.onopen = resolve;
     socket.onerror = () => reject(new Error("refused"));
@@ -73,10 +71,12 @@ function ask(socket: WebSocket): Promise<string> {
   });
 }
 
-test("a client that does not read is dropped at the limit, the others are served", async () => {
-  const { port, gone } = listen({ backlogBytes: 4_000_000 }, "x".repeat(1_000_000));
-  const reader = await client(port);
-  const slow = await rawClient(port);
+// Concurrent, since two of them wait for seconds.
+test.concurrent("a client that does not read is dropped at the limit, the others are served", async () => {
+  await using opened = new AsyncDisposableStack();
+  const { port, gone } = listen(opened, { backlogBytes: 4_000_000 }, "x".repeat(1_000_000));
+  const reader = await client(opened, port);
+  const slow = await rawClient(opened, port);
   slow.pause();
   // The system's own buffers take some answers before ours fills.
   for (let i = 0; i < 40 && gone.length === 0; i++) {
@@ -88,32 +88,39 @@ test("a client that does not read is dropped at the limit, the others are served
   expect(await ask(reader)).toHaveLength(1_000_000);
 });
 
-test("an idle client that no longer answers pings is dropped, one that does is kept", async () => {
-  const { port, gone } = listen({ idleSeconds: 8 }, "!");
-  const alive = await client(port);
-  await rawClient(port);
+test.concurrent("an idle client that no longer answers pings is dropped, one that does is kept", async () => {
+  await using opened = new AsyncDisposableStack();
+  const { port, gone } = listen(opened, { idleSeconds: 8 }, "!");
+  const alive = await client(opened, port);
+  await rawClient(opened, port);
   await eventually("the end of the dead one", () => gone.length > 0, 30_000);
   expect(gone).toEqual([1]);
   expect(await ask(alive)).toBe("!");
 });
 
-test("a connection that never finishes its request is closed", async () => {
-  const { port } = listen({ upgradeSeconds: 1 }, "!");
+test.concurrent("a connection that never finishes its request is closed", async () => {
+  await using opened = new AsyncDisposableStack();
+  const { port } = listen(opened, { upgradeSeconds: 1 }, "!");
   const socket = connect(port, "127.0.0.1");
-  ENDS.push(() => socket.destroy());
+  opened.defer(() => void socket.destroy());
   const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
   socket.on("error", () => {});
   socket.write("GET / HTTP/1.1\r\nHost: ");
   await closed;
 });
 
-test("there is room again for as many clients as have gone", async () => {
-  const { port, gone } = listen({ connections: 3 }, "!");
-  const sockets = [await client(port), await client(port), await client(port)];
-  await expect(client(port)).rejects.toThrow("refused");
+test.concurrent("there is room again for as many clients as have gone", async () => {
+  await using opened = new AsyncDisposableStack();
+  const { port, gone } = listen(opened, { connections: 3 }, "!");
+  const sockets = [
+    await client(opened, port),
+    await client(opened, port),
+    await client(opened, port),
+  ];
+  await expect(client(opened, port)).rejects.toThrow("refused");
   sockets[0]?.close();
   await eventually("its end", () => gone.length === 1);
-  expect(await ask(await client(port))).toBe("!");
+  expect(await ask(await client(opened, port))).toBe("!");
 });
 
 test("what may wait for one client is more than the longest message, and bounded", () => {

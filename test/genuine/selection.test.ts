@@ -2,27 +2,28 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { join } from "node:path";
 import { newsText } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
-import { NEOVIMS, type NeovimVersion } from "../support/toolchain";
+import { NEWEST } from "../support/toolchain";
 import { type Bench, startBench } from "./bench";
 import { eventually } from "./eventually";
 
 /*
  * The genuine CLI (Claude Code 2.1.330) and a real Neovim, each in a real terminal: what is selected
- * there shows here, and reaches the model. What the CLI shows and tells is quoted from it.
+ * there shows here, and reaches the model. What the CLI shows and tells is quoted from it. Only the
+ * newest Neovim: what each sends is the subject of test/editor/selection.
  */
 const MAIN = "local M = {}\n\nfunction M.hello()\n  return 'hello'\nend\n\nreturn M\n";
 const FUNCTION = "function M.hello()\n  return 'hello'\nend";
 const CASE_MS = 90_000;
 
 requireNamespace();
-for (const version of NEOVIMS) describe(version.name, () => selection(version));
+describe("the selection", selection);
 
-function selection(version: NeovimVersion) {
+function selection() {
   let bench: Bench;
   let main: string;
 
   beforeAll(async () => {
-    bench = await startBench(version, { "main.lua": MAIN });
+    bench = await startBench(NEWEST, { "main.lua": MAIN });
     main = join(bench.project, "main.lua");
   }, CASE_MS);
 

@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { attach, type NeovimClient } from "neovim";
 import type { LockContent } from "../../src/ide/lock-file";
 import { eventually } from "./eventually";
-import { EXECUTABLE, NEOVIMS, type NeovimVersion, ROOT } from "./toolchain";
+import { EXECUTABLE, NEOVIMS, NEWEST, type NeovimVersion, ROOT } from "./toolchain";
 
-export { EXECUTABLE, NEOVIMS, type NeovimVersion, ROOT };
+export { EXECUTABLE, NEOVIMS, NEWEST, type NeovimVersion, ROOT };
 
 /** An empty folder of its own, by its real path, short enough for sockets below it. */
 export function temporaryFolder(): string {

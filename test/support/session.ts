@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { TestClient } from "./client";
 import { eventually } from "./eventually";
-import { NEOVIMS, type NeovimOptions, type NeovimVersion, TestNeovim } from "./neovim";
+import { NEOVIMS, NEWEST, type NeovimOptions, type NeovimVersion, TestNeovim } from "./neovim";
 
 /** A Neovim with the plugin and a client that is connected to it, shared by the tests of a block. */
 export class Session {
@@ -60,12 +60,21 @@ export class Session {
   }
 }
 
+type Tests = (session: Session, version: NeovimVersion) => void;
+type Options = Omit<NeovimOptions, "version"> & { client?: string };
+
 /** Runs a block of tests once on each Neovim, with a session that lives as long as the block. */
-export function onEachNeovim(
-  tests: (session: Session, version: NeovimVersion) => void,
-  options: Omit<NeovimOptions, "version"> & { client?: string } = {},
-): void {
-  for (const version of NEOVIMS) {
+export function onEachNeovim(tests: Tests, options: Options = {}): void {
+  onNeovims(NEOVIMS, tests, options);
+}
+
+/** The same on the newest alone, for what depends on the executable and not on the editor. */
+export function onNewestNeovim(tests: Tests, options: Options = {}): void {
+  onNeovims([NEWEST], tests, options);
+}
+
+function onNeovims(versions: NeovimVersion[], tests: Tests, options: Options): void {
+  for (const version of versions) {
     describe(version.name, () => {
       const session = new Session();
       beforeAll(async () => {

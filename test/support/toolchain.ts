@@ -20,6 +20,9 @@ export const NEOVIMS: NeovimVersion[] = [
   neovim("Neovim 0.12", "NVIM_0_12", "neovim-0.12/bin/nvim"),
 ];
 
+/** For tests of what every Neovim does alike: the protocol, the CLI's own part. */
+export const NEWEST = NEOVIMS.at(-1) as NeovimVersion;
+
 /** The genuine Claude Code CLI, in the version whose behaviour we know. */
 export function claudeCli(): string {
   return tool("CLAUDE_CLI", "claude/bin/claude");
