@@ -176,9 +176,7 @@ export class Attached implements AsyncDisposable {
 
   async shown(): Promise<void> {
     await eventually("a diff on screen", () =>
-      this.nvim.lua<boolean>(
-        'local s = require("claude-code.editor.diff").current() return s ~= nil and s.place ~= nil',
-      ),
+      this.nvim.lua<boolean>('return require("port").diff_shown()'),
     );
   }
 
@@ -198,9 +196,7 @@ export class Attached implements AsyncDisposable {
   /** Waits until the diff on screen hears keys, however long `diff.quiet_ms` is. */
   async hearsKeys(): Promise<void> {
     await eventually("a diff that hears keys", () =>
-      this.nvim.lua<boolean>(
-        'local s = require("claude-code.editor.diff").current() return s ~= nil and s.deaf == nil',
-      ),
+      this.nvim.lua<boolean>('return require("port").diff_decidable()'),
     );
   }
 

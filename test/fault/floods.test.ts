@@ -73,7 +73,7 @@ onEachNeovim((session) => {
         for _, buf in ipairs(vim.api.nvim_list_bufs()) do
           if vim.api.nvim_buf_get_name(buf):find("^claude%-code://") then return false end
         end
-        return require("claude-code.editor.diff").current() == nil`);
+        return require("port").no_diff()`);
     });
   });
 

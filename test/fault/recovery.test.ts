@@ -60,11 +60,7 @@ function propose(client: TestClient, neovim: TestNeovim, name: string) {
 }
 
 const diffShown = (neovim: TestNeovim) =>
-  eventually("a diff on screen", () =>
-    neovim.lua<boolean>(`
-      local session = require("claude-code.editor.diff").current()
-      return session ~= nil and session.place ~= nil`),
-  );
+  eventually("a diff on screen", () => neovim.lua<boolean>(`return require("port").diff_shown()`));
 
 /** Windows, buffers and diffs as they were before any diff. */
 const tidy = (neovim: TestNeovim) =>
@@ -118,7 +114,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect(await client.json("getOpenEditors")).toHaveProperty("tabs");
     const accepted = propose(client, neovim, "after");
     await diffShown(neovim);
-    await neovim.lua(`require("claude-code.editor.diff").accept()`);
+    await neovim.lua(`require("port").accept()`);
     expect((await accepted).content[0]?.text).toBe("FILE_SAVED");
   });
 
@@ -175,7 +171,7 @@ describe("stopped and continued", () => {
       neovim.process.kill("SIGCONT");
 
       await diffShown(neovim);
-      await neovim.lua(`require("claude-code.editor.diff").reject()`);
+      await neovim.lua(`require("port").reject()`);
       expect((await proposed).content[0]?.text).toBe("DIFF_REJECTED");
       expect(await client.json("getOpenEditors")).toHaveProperty("tabs");
       expect(await ready(neovim)).toBe(executable);

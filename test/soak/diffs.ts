@@ -15,8 +15,8 @@ const WAYS: ((soaked: Soaked, asking: TestClient) => Promise<unknown>)[] = [
   ({ neovim }) => neovim.type(":q<CR>"),
   ({ neovim }) => neovim.type("<C-w>h:q<CR>"),
   ({ neovim }) => neovim.type(":bwipeout!<CR>"),
-  ({ neovim }) => neovim.lua(`require("claude-code.editor.diff").accept()`),
-  ({ neovim }) => neovim.lua(`require("claude-code.editor.diff").reject()`),
+  ({ neovim }) => neovim.lua(`require("port").accept()`),
+  ({ neovim }) => neovim.lua(`require("port").reject()`),
   (_, asking) => asking.call("close_tab", { tab_name: NAME }),
   (_, asking) => asking.call("closeAllDiffTabs"),
   async (_, asking) => asking.terminate(),
@@ -47,11 +47,7 @@ export async function openAndEnd(soaked: Soaked, count: number): Promise<void> {
 }
 
 const shown = (neovim: TestNeovim) =>
-  eventually("a diff on screen", () =>
-    neovim.lua<boolean>(`
-      local session = require("claude-code.editor.diff").current()
-      return session ~= nil and session.place ~= nil and session.outcome == nil`),
-  );
+  eventually("a diff on screen", () => neovim.lua<boolean>(`return require("port").diff_shown()`));
 
 const gone = (neovim: TestNeovim) =>
   eventually("no diff on screen", () =>

@@ -13,11 +13,22 @@ export interface Amounts {
   diffs: number;
   selections: number;
   connects: number;
+  /** Waits for the last timers to end by themselves, rather than to end them. */
+  waits: boolean;
 }
 
 /** What an hour brings, as the nightly run has it. */
-export const FULL: Amounts = { calls: 100_000, diffs: 1_000, selections: 10_000, connects: 500 };
-export const BOUNDED: Amounts = { calls: 2_500, diffs: 50, selections: 500, connects: 25 };
+export const FULL: Amounts = {
+  calls: 100_000,
+  diffs: 1_000,
+  selections: 10_000,
+  connects: 500,
+  waits: true,
+};
+export const BOUNDED: Amounts = {
+  ...{ calls: 2_500, diffs: 50, selections: 500, connects: 25 },
+  waits: false,
+};
 
 export interface Soaked {
   neovim: TestNeovim;
@@ -58,11 +69,11 @@ export async function soak(version: NeovimVersion, amounts: Amounts): Promise<So
   const soaked = await prepare(neovim);
   using _ = soaked.client;
   await traffic(soaked, share(amounts, 10));
-  const before = await settled(soaked);
+  const before = await settled(soaked, amounts.waits);
   const start = performance.now();
   for (let round = 0; round < ROUNDS; round++) await traffic(soaked, share(amounts, ROUNDS));
   const seconds = (performance.now() - start) / 1000;
-  return { before, after: await settled(soaked, before), seconds };
+  return { before, after: await settled(soaked, amounts.waits, before), seconds };
 }
 
 /** What `after` has too much of; empty when nothing was left behind. */
@@ -72,7 +83,8 @@ export function leftBehind({ before, after }: Pick<Soak, "before" | "after">): s
     .map((name) => `${name}: ${before[name] ?? 0} before, ${after[name] ?? 0} after`);
 }
 
-const share = ({ calls, diffs, selections, connects }: Amounts, parts: number): Amounts => ({
+const share = ({ calls, diffs, selections, connects, waits }: Amounts, parts: number): Amounts => ({
+  waits,
   calls: Math.ceil(calls / parts),
   diffs: Math.ceil(diffs / parts),
   selections: Math.ceil(selections / parts),
@@ -131,8 +143,8 @@ async function connectAndDrop({ lock }: Soaked, count: number): Promise<void> {
   }
 }
 
-/** Counts once everybody has gone, and once what goes by itself has gone, so as to compare. */
-async function settled(soaked: Soaked, before?: Counts): Promise<Counts> {
+/** Counts once the other clients have gone and what ends by itself has ended. */
+async function settled(soaked: Soaked, waits: boolean, before?: Counts): Promise<Counts> {
   const { neovim } = soaked;
   await eventually("the other clients to go", () =>
     neovim.lua<boolean>(`return #require("claude-code").status().clients == 1`),
@@ -141,7 +153,8 @@ async function settled(soaked: Soaked, before?: Counts): Promise<Counts> {
     vim.diagnostic.reset(vim.api.nvim_create_namespace("soak"))
     vim.cmd("silent! wall!")
     vim.cmd.buffer(FILES[1])`);
-  await Bun.sleep(before ? SETTLE_MS : LAST_TIMER_MS);
+  if (!waits) await neovim.lua(`require("port").end_file_watches()`);
+  await Bun.sleep(waits && !before ? LAST_TIMER_MS : SETTLE_MS);
   const end = performance.now() + LAST_TIMER_MS;
   let counts = await count(soaked);
   while (before && leftBehind({ before, after: counts }).length > 0 && performance.now() < end) {

@@ -76,6 +76,9 @@ const LET_TERMINALS_BEGIN = `
     end,
   })`;
 
+/** `require("port")` in a test's Lua: see port.lua. */
+const PORT = `package.preload.port = loadfile([[${join(import.meta.dir, "port.lua")}]])`;
+
 /** A request without an answer for so long has none; less than a test may take. */
 const SILENCE_MS = 40_000;
 
@@ -106,7 +109,7 @@ export class TestNeovim implements AsyncDisposable {
       "--clean",
       "--embed",
       "--cmd",
-      `lua ${LET_TERMINALS_BEGIN}`,
+      `lua ${LET_TERMINALS_BEGIN} ${PORT}`,
       ...(options.ui ? [] : ["--headless"]),
       "--cmd",
       `set runtimepath^=${runtimepath.replaceAll(/[ ,\\]/g, "\\$&")}`,

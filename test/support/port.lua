@@ -1,0 +1,116 @@
+--- What tests ask of the plugin's inside. The only place in test/ that knows names of its modules and
+--- fields: a rename there is a change here. In a TestNeovim it is `require("port")`.
+local api = vim.api
+
+local M = {}
+
+local function diff()
+  return require("claude-code.editor.diff")
+end
+
+---@param path? string the proposal is for this file
+---@return boolean a diff is on screen and not decided
+function M.diff_shown(path)
+  local shown = diff().current()
+  return shown ~= nil
+    and shown.place ~= nil
+    and shown.outcome == nil
+    and (path == nil or shown.new_path == path)
+end
+
+---@return boolean no diff is on screen or about to be
+function M.no_diff()
+  return diff().current() == nil
+end
+
+---@return boolean the diff on screen takes keys that decide
+function M.diff_decidable()
+  local shown = diff().current()
+  return shown ~= nil and shown.deaf == nil
+end
+
+---@return { old: integer, new: integer } buffers of the diff on screen
+function M.diff_buffers()
+  local shown = diff().current()
+  return { old = shown.old_buf, new = shown.new_buf }
+end
+
+---@return integer[] windows of the diff on screen
+function M.diff_windows()
+  return diff().current().place.windows
+end
+
+---@param side "old"|"new"
+---@return string what this side of the diff on screen holds, with "\n" at the end
+function M.diff_text(side)
+  local lines = api.nvim_buf_get_lines(M.diff_buffers()[side], 0, -1, false)
+  return table.concat(lines, "\n") .. "\n"
+end
+
+---@return table[] hunks of the diff on screen
+function M.hunks()
+  return require("claude-code.editor.diff.hunks").of(diff().current()).list
+end
+
+---@return integer diffs on screen and waiting
+function M.diff_count()
+  return diff().count()
+end
+
+function M.accept()
+  diff().accept()
+end
+
+function M.reject()
+  diff().reject()
+end
+
+---Files that the CLI may be about to write are watched for 10 s; this ends it.
+function M.end_file_watches()
+  require("claude-code.editor.documents.watch").stop()
+end
+
+---Counts from now on how often the executable asks for the state.
+---@return fun(): integer
+function M.count_syncs()
+  local sync, count = require("claude-code.editor.sync"), 0
+  local original = sync.sync
+  sync.sync = function()
+    count = count + 1
+    return original()
+  end
+  return function()
+    return count
+  end
+end
+
+---Lets pauses in typing be measured by a clock that stands still until it is moved on.
+---@return fun(ms: number) advance runs what is due by then, in its order
+function M.hold_clock()
+  local clock = require("claude-code.editor.input.clock")
+  local now, waiting = clock.now(), {} ---@type number, { at: number, run: fun() }[]
+  clock.now = function()
+    return now
+  end
+  clock.after = function(ms, callback)
+    local entry = { at = now + ms, run = callback }
+    table.insert(waiting, entry)
+    return function()
+      entry.run = function() end
+    end
+  end
+  return function(ms)
+    local till = now + ms
+    table.sort(waiting, function(a, b)
+      return a.at < b.at
+    end)
+    while waiting[1] and waiting[1].at <= till do
+      local entry = table.remove(waiting, 1)
+      now = entry.at
+      entry.run()
+    end
+    now = till
+  end
+end
+
+return M
