@@ -1,13 +1,14 @@
+import { complain, message, UserError } from "./lib/errors";
 import { NAME, VERSION } from "./version";
 
 const USAGE = `Usage: claude-code-nvim COMMAND
 
 Commands:
-  doctor      say why Claude Code and Neovim do not meet here, and what mends it
+  doctor      say why Claude Code and Neovim do not connect here, and how to fix it
   hook EVENT  answer a hook of Claude Code: session-start, post-tool-use, stop, session-end
-  install     put executable, plugin and man page below a folder: --prefix DIR
+  install     put the executable, the plugin and the man page below a folder: --prefix DIR
   install-hooks, uninstall-hooks [--project DIR] [--claude-md] [--dry-run] [--yes]
-              set a project up for Claude outside of Neovim, or take that back
+              set a project up for Claude outside of Neovim, or undo that
   mcp         serve Neovim's diagnostics to Claude Code as the MCP server nvim-lsp, on stdio
   serve       connect Claude Code with the Neovim at $NVIM (started by the plugin)
 
@@ -23,8 +24,8 @@ const COMMANDS: Record<string, () => Promise<Command>> = {
   doctor: async () => (await import("./commands/doctor")).doctor,
   hook: async () => (await import("./commands/hook")).hook,
   install: async () => (await import("./commands/install")).install,
-  "install-hooks": async () => (await import("./commands/install-hooks")).installHooks,
-  "uninstall-hooks": async () => (await import("./commands/uninstall-hooks")).uninstallHooks,
+  "install-hooks": async () => (await import("./commands/setup")).installHooks,
+  "uninstall-hooks": async () => (await import("./commands/setup")).uninstallHooks,
   mcp: async () => (await import("./commands/mcp")).mcp,
   serve: async () => (await import("./commands/serve")).serve,
 };
@@ -33,12 +34,9 @@ async function main(argv: string[]): Promise<number> {
   const [name, ...args] = argv;
   if (name === "--version" || name === "-v") return print(`${NAME} ${VERSION}\n`);
   if (name === "--help" || name === "-h") return print(USAGE);
-  const load = name === undefined ? undefined : COMMANDS[name];
-  if (!load) {
-    const problem = name === undefined ? "no command given" : `unknown command: ${name}`;
-    process.stderr.write(`claude-code-nvim: ${problem}\n${USAGE}`);
-    return 2;
-  }
+  if (name === undefined) return complain(2, `a command is missing\n${USAGE.trimEnd()}`);
+  const load = COMMANDS[name];
+  if (!load) return complain(2, `unknown command: ${name}\n${USAGE.trimEnd()}`);
   const command = await load();
   return command(args);
 }
@@ -51,7 +49,7 @@ function print(text: string): number {
 main(process.argv.slice(2)).then(
   (code) => process.exit(code),
   (error: unknown) => {
-    process.stderr.write(`claude-code-nvim: ${error instanceof Error ? error.message : error}\n`);
-    process.exit(1);
+    const code = error instanceof UserError ? error.exitCode : 1;
+    process.exit(complain(code, message(error)));
   },
 );

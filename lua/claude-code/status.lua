@@ -72,7 +72,7 @@ end
 function M.report()
   local status = M.get()
   local source_files, language_servers = languages()
-  local mode, option = require("claude-code.terminal.launch").permission_mode()
+  local terminal = require("claude-code.config").get().terminal
   return {
     pid = vim.uv.os_getpid(),
     version = status.plugin_version,
@@ -84,8 +84,8 @@ function M.report()
     folders = status.folders,
     clients = status.clients,
     config_dir = require("claude-code.claude.config_dir").configured(),
-    permission_mode = mode,
-    permission_option = option,
+    permission_mode = terminal.permission_mode or nil,
+    terminal_args = terminal.args,
     language_servers = language_servers,
     source_files = source_files,
   }

@@ -13,12 +13,11 @@ const EDITOR = {} as never;
 /** The generated parts of the help files, by the name with which a page asks for them. */
 export function sections(facts: Facts): Record<string, string> {
   const websocket = createTools(EDITOR as EditorPort, EDITOR as Diffs, {
-    executeCode: {
-      languages: { python: ["python3", "-"] },
-      default: "python",
-      timeoutMs: 0,
-      maxOutputBytes: 0,
-    },
+    enabled: true,
+    languages: { python: ["python3", "-"] },
+    default_language: "python",
+    timeout_ms: 0,
+    max_output_bytes: 0,
   });
   return {
     commands: commands(facts.commands),

@@ -1,9 +1,10 @@
-import { accessSync, constants, readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, isAbsolute, join } from "node:path";
+import { type Environment, isExecutable } from "../lib/paths";
 import { commandWords } from "./command";
 import { claudeStateFile } from "./config-dir";
 import { SERVER_NAME } from "./names";
+import { isObject, readJson } from "./settings-files";
 
 /** Where the CLI's installers put it, for a program that was started without the shell's $PATH. */
 const PLACES = [".local/bin/claude", ".claude/local/claude"];
@@ -11,47 +12,55 @@ const PLACES = [".local/bin/claude", ".claude/local/claude"];
 export const ADD_ARGUMENTS = ["mcp", "add", SERVER_NAME, "-s", "local", "--"];
 export const REMOVE_ARGUMENTS = ["mcp", "remove", SERVER_NAME, "-s", "local"];
 const RUN_MS = 30_000;
+const VERSION_MS = 10_000;
 
 export function serverCommand(): string[] {
   return commandWords(["mcp"]);
 }
 
-/** Never from a relative entry of $PATH: the project may be hostile. */
+/** The Claude CLI. Never from a relative entry of $PATH: the project may be hostile. */
 export function findClaude(
-  env: Record<string, string | undefined> = process.env,
+  env: Environment = process.env,
+  home: string = homedir(),
 ): string | undefined {
   const name = process.platform === "win32" ? "claude.exe" : "claude";
   const folders = (env.PATH ?? "").split(delimiter).filter((folder) => isAbsolute(folder));
   const paths = [
     ...folders.map((folder) => join(folder, name)),
-    ...PLACES.map((place) => join(homedir(), place)),
+    ...PLACES.map((place) => join(home, place)),
   ];
   return paths.find(isExecutable);
 }
 
-function isExecutable(path: string): boolean {
+/** The version of the Claude CLI at `path`; undefined when it does not run. */
+export async function claudeVersion(path: string): Promise<string | undefined> {
   try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
+    const child = Bun.spawn([path, "--version"], {
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "ignore",
+      timeout: VERSION_MS,
+      killSignal: "SIGKILL",
+    });
+    return /^(\d+\.\d+\.\d+)/.exec(await new Response(child.stdout).text())?.[1];
   } catch {
-    return false;
+    return undefined;
   }
 }
 
-/** What the CLI has under our server's name for a project: nothing, ours, or somebody else's. */
-export function installedServer(root: string): "none" | "ours" | "foreign" {
-  try {
-    const config = JSON.parse(readFileSync(claudeStateFile(), "utf8"));
-    const entry = config?.projects?.[root]?.mcpServers?.[SERVER_NAME];
-    if (entry === undefined) return "none";
-    const words = [entry.command, ...(entry.args ?? [])].join("\0");
-    return words === serverCommand().join("\0") ? "ours" : "foreign";
-  } catch {
-    return "none";
-  }
+/** What the CLI has under our server's name for a project: nothing, ours, or another program's. */
+export function installedServer(root: string): "none" | "ours" | "other" {
+  const projects = readJson(claudeStateFile())?.projects;
+  const project = isObject(projects) ? projects[root] : undefined;
+  const servers = isObject(project) ? project.mcpServers : undefined;
+  const entry = isObject(servers) ? servers[SERVER_NAME] : undefined;
+  if (!isObject(entry)) return "none";
+  const args = Array.isArray(entry.args) ? entry.args : [];
+  const words = [entry.command, ...args].join("\0");
+  return words === serverCommand().join("\0") ? "ours" : "other";
 }
 
-/** Runs the CLI in a project. Resolves to its complaint if it failed. */
+/** Runs the CLI in a project. Resolves to what it printed if it failed. */
 export async function runClaude(
   claude: string,
   args: readonly string[],

@@ -1,4 +1,4 @@
-import { stablePath } from "../lib/stable-path";
+import { stablePath } from "../lib/paths";
 
 /** Each makes a compiled Bun program run foreign code, or itself run as Bun. */
 const HAZARDS = ["BUN_OPTIONS", "BUN_BE_BUN"];

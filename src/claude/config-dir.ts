@@ -1,7 +1,6 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
-
-type Environment = Record<string, string | undefined>;
+import type { Environment } from "../lib/paths";
 
 /** `${CLAUDE_CONFIG_DIR:-~/.claude}`: Claude Code's settings and, below `ide/`, the lock files. */
 export function claudeFolder(env: Environment = process.env, home = homedir()): string {

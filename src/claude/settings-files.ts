@@ -1,8 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Surroundings } from "../doctor/facts";
-import { gitTop } from "../setup/project-root";
-import { claudeStateFile } from "./config-dir";
+import { projectFolder } from "./project";
 
 type Json = Record<string, unknown>;
 
@@ -12,8 +10,8 @@ export interface SettingsFile {
   content: Json;
 }
 
-/** The settings files that hold in a project, the strongest first. */
-export function settingsFiles({ cwd, configFolder }: Surroundings): SettingsFile[] {
+/** The settings files that apply in `cwd`, the strongest first. */
+export function settingsFiles(cwd: string, configFolder: string): SettingsFile[] {
   const project = projectFolder(cwd);
   return [
     join(project, ".claude", "settings.local.json"),
@@ -25,20 +23,10 @@ export function settingsFiles({ cwd, configFolder }: Surroundings): SettingsFile
   });
 }
 
-/** Claude Code's own state. */
-export function globalConfig({ env, home }: Surroundings): SettingsFile {
-  const path = claudeStateFile(env, home);
-  return { path, content: readJson(path) ?? {} };
-}
-
-/** Claude Code takes a git repository's top folder for the project, else the working folder. */
-export function projectFolder(cwd: string): string {
-  return gitTop(cwd) ?? cwd;
-}
-
+/** The JSON object in a file; undefined if there is none. */
 export function readJson(path: string): Json | undefined {
   try {
-    const content = JSON.parse(readFileSync(path, "utf8")) as unknown;
+    const content: unknown = JSON.parse(readFileSync(path, "utf8"));
     return isObject(content) ? content : undefined;
   } catch {
     return undefined;

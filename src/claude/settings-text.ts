@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { applyEdits, type JSONPath, modify } from "jsonc-parser";
-import { SettingsError } from "../setup/settings-error";
+import { message, UserError } from "../lib/errors";
 import { type HookGroup, type HookSettings, isOurHook } from "./hooks";
 import { insertLast } from "./json-insert";
+import { isObject } from "./settings-files";
 
 type Json = Record<string, unknown>;
 
@@ -10,7 +11,7 @@ const BOM = "\uFEFF";
 
 /**
  * The text of a settings file with our hooks in it: everything else keeps its bytes. `text` is
- * undefined for a file that is to be made. Throws SettingsError for what is no JSON object (comments
+ * undefined for a file that is to be made. Throws UserError for what is no JSON object (comments
  * included: Claude Code would not read them either).
  */
 export function withHooks(text: string | undefined, hooks: HookSettings, name: string): string {
@@ -26,15 +27,6 @@ export function withoutHooks(text: string, name: string): string {
   const editor = new SettingsText(text, name);
   editor.removeOurs();
   return editor.text;
-}
-
-/** Whether any hook of ours is in it. False for what cannot be read. */
-export function hasOurHooks(text: string): boolean {
-  try {
-    return new SettingsText(text, "").ours().length > 0;
-  } catch {
-    return false;
-  }
 }
 
 /** A settings file while it is edited: the text, which keeps what we don't touch, and its value. */
@@ -115,8 +107,8 @@ class SettingsText {
   #take(text: string | undefined, expected: Json): void {
     this.#text = text ?? this.#text;
     if (!isDeepStrictEqual(this.#value(), expected)) {
-      throw new SettingsError(
-        `${this.#name} cannot be edited without harm (does a key occur twice?); it was left as it is`,
+      throw new UserError(
+        `${this.#name} cannot be edited without harm (does a key occur twice?); it was not changed`,
       );
     }
   }
@@ -126,13 +118,11 @@ class SettingsText {
     try {
       value = JSON.parse(this.#text);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new SettingsError(
-        `${this.#name} is not valid JSON (${reason}; comments are not allowed there): mend it first`,
+      throw new UserError(
+        `${this.#name} is not valid JSON (${message(error)}; comments are not allowed there): fix it first`,
       );
     }
-    if (!isObject(value))
-      throw new SettingsError(`${this.#name} holds no JSON object: mend it first`);
+    if (!isObject(value)) throw new UserError(`${this.#name} is not a JSON object: fix it first`);
     return value;
   }
 
@@ -140,9 +130,7 @@ class SettingsText {
   #hooks(): Record<string, unknown> {
     const { hooks = {} } = this.#value();
     if (!isObject(hooks) || !Object.values(hooks).every(Array.isArray)) {
-      throw new SettingsError(
-        `"hooks" in ${this.#name} is not what Claude Code reads: mend it first`,
-      );
+      throw new UserError(`"hooks" in ${this.#name} is not in Claude Code's format: fix it first`);
     }
     return hooks;
   }
@@ -169,8 +157,4 @@ function changed(value: Json, path: JSONPath, to: unknown): Json {
   } else if (to === undefined) delete place[last];
   else place[last] = to;
   return copy;
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

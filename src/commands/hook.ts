@@ -4,9 +4,10 @@ import { parseInput } from "../hooks/input";
 import { postToolUse } from "../hooks/post-tool-use";
 import { stop } from "../hooks/stop";
 import { withDeadline } from "../lib/deadline";
+import { complain, message } from "../lib/errors";
 import { Log } from "../lib/log";
-import { stateFolder } from "../lib/state-folder";
-import { Tie } from "../locate/binding";
+import { stateFolder } from "../lib/paths";
+import { Binding } from "../locate/binding";
 
 /** Claude Code closes a hook's stdin at once. */
 const INPUT_MS = 2_000;
@@ -34,16 +35,14 @@ export async function hook(args: string[]): Promise<number> {
   const handle = EVENTS[event];
   if (!handle) {
     const known = Object.keys(EVENTS).join(", ");
-    process.stderr.write(`claude-code-nvim: hook needs one of ${known}\n`);
-    return 0;
+    return complain(0, `hook needs one of ${known}`);
   }
   const log = new Log({ file: join(stateFolder(), "hooks.log"), limitBytes: LOG_LIMIT_BYTES });
   let output = OTHERWISE[event];
   try {
     output = (await withDeadline(answer(handle, option, log), WHOLE_MS, "the hook")) ?? undefined;
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    log.warn(`hook ${event}: Claude is let go: ${reason}`);
+    log.warn(`hook ${event}: Claude is let go: ${message(error)}`);
   }
   if (output) process.stdout.write(`${JSON.stringify(output)}\n`);
   return 0;
@@ -67,7 +66,7 @@ async function answer(
 function sessionStart(call: HookCall): Promise<undefined> {
   const pid = cliPid();
   const { source } = call.input;
-  if (pid && source === "startup") new Tie(pid).forget();
+  if (pid && source === "startup") new Binding(pid).forget();
   return silently(call.ask("session_start", { source }));
 }
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { Log } from "../lib/log";
-import { stateFolder } from "../lib/state-folder";
+import { stateFolder } from "../lib/paths";
 import { createStdioServer } from "../nvim-lsp/server";
 import { StdioTransport } from "../transport/stdio";
 
@@ -14,10 +14,9 @@ export async function mcp(args: string[]): Promise<number> {
   }
   const log = new Log({ file: join(stateFolder(), "mcp.log"), limitBytes: LOG_LIMIT_BYTES });
   const transport = new StdioTransport();
-  const session = createStdioServer(log).connect(transport);
-  transport.onMessage((line) => session.receive(line));
+  createStdioServer(log).connect(transport);
   await Promise.race([transport.ended, signalled()]);
-  session.closed();
+  transport.close();
   return 0;
 }
 

@@ -1,13 +1,13 @@
-import { SpareMemory } from "../ide/idle-gc";
-import { type Launch, LaunchError, readLaunch } from "../ide/launch";
+import { IdleGc } from "../ide/idle-gc";
+import { type Launch, readLaunch } from "../ide/launch";
 import { sweepStaleLocks } from "../ide/lock-file";
-import { Publication } from "../ide/lock-keeper";
+import { LockKeeper } from "../ide/lock-keeper";
 import { bindPort } from "../ide/port";
 import { createIdeServer, type IdeServer } from "../ide/server";
 import { Stdin } from "../ide/stdin";
-import type { ExecuteCodeOptions } from "../ide/tools/execute-code";
+import { message, UserError } from "../lib/errors";
 import { Log } from "../lib/log";
-import { Notes } from "../locate/project-file";
+import { ProjectFiles } from "../locate/project-file";
 import { Registration } from "../locate/registry";
 import type { Client } from "../mcp/client";
 import { NeovimEditor } from "../neovim/editor";
@@ -15,41 +15,27 @@ import { DisconnectedError, NeovimRpc } from "../neovim/rpc";
 import { projectAround } from "../setup/record";
 import { WebSocketListener } from "../transport/websocket";
 import { CONTRACT, VERSION } from "../version";
+import { usageError } from "./arguments";
 
 const NOT_ATTACHED = "it did not let us attach";
 
-/** What the plugin's supervisor tells apart (lua/claude-code/server/init.lua). */
-const EXIT = { ok: 0, usage: 2, contract: 3, noPort: 4, noNeovim: 5 } as const;
+/** What the plugin tells apart (lua/claude-code/server/init.lua); 2 is a wrong start. */
+const EXIT = { contract: 3, noPort: 4, noNeovim: 5 } as const;
 
 /**
  * `claude-code-nvim serve`: reads the launch line from stdin, connects back to the Neovim at $NVIM,
  * listens on loopback, publishes the lock file, and serves until Neovim or stdin is gone.
  */
 export async function serve(args: string[]): Promise<number> {
-  if (args.length > 0) return complain(EXIT.usage, `serve takes no arguments: ${args.join(" ")}`);
+  if (args.length > 0) throw usageError(`serve takes no arguments: ${args.join(" ")}`, "serve");
   const address = process.env.NVIM;
-  if (!address) return complain(EXIT.usage, "serve is started by the plugin: $NVIM is not set");
+  if (!address) throw usageError("the plugin starts serve: $NVIM is not set", "serve");
   const stdin = new Stdin();
-  let launch: Launch;
-  try {
-    launch = readLaunch(await stdin.firstLine);
-  } catch (error) {
-    if (!(error instanceof LaunchError)) throw error;
-    return complain(EXIT.usage, error.message);
-  }
-  if (launch.contract !== CONTRACT) {
-    return complain(
-      EXIT.contract,
-      `the plugin ${launch.version} speaks contract ${launch.contract}, ` +
-        `this executable ${VERSION} speaks contract ${CONTRACT}`,
-    );
-  }
-  let rpc: NeovimRpc;
-  try {
-    rpc = await NeovimRpc.connect(address);
-  } catch (error) {
-    return complain(EXIT.noNeovim, `Neovim at ${address} cannot be reached: ${reason(error)}`);
-  }
+  const launch = await readCompatibleLaunch(stdin);
+  const rpc = await NeovimRpc.connect(address).catch((error) => {
+    const text = `Neovim at ${address} cannot be reached: ${message(error)}`;
+    throw new UserError(text, EXIT.noNeovim);
+  });
   return run(rpc, address, launch, stdin);
 }
 
@@ -57,116 +43,113 @@ async function run(rpc: NeovimRpc, address: string, launch: Launch, stdin: Stdin
   const log = new Log({ file: launch.logFile ?? undefined, level: launch.logLevel });
   const editor = new NeovimEditor(rpc, log, launch.workspaceFolders);
   const attached = Promise.withResolvers<void>();
-  const events = {
-    onClientsChanged: (clients: readonly Client[]) =>
-      void attached.promise.then(() => report(editor, clients, log)),
-  };
-  const executeCode = executeCodeOptions(launch);
-  const server = createIdeServer(editor, log, events, { executeCode });
-  let listener: WebSocketListener;
-  try {
-    listener = await listen(server, launch, log);
-  } catch (error) {
-    rpc.close();
-    return complain(EXIT.noPort, `no port could be opened on 127.0.0.1: ${reason(error)}`);
-  }
-  for (const path of sweepStaleLocks()) log.info(`Removed the stale lock file ${path}`);
-  const publication = new Publication({
-    port: listener.port,
-    token: launch.token,
-    pid: launch.pid,
-    folders: launch.workspaceFolders,
+  const server = createIdeServer(
+    editor,
     log,
+    {
+      onClientsChanged: (clients) => void attached.promise.then(() => report(editor, clients, log)),
+    },
+    launch.options.execute_code,
+  );
+  const listener = await listen(server, launch, log).catch((error) => {
+    rpc.close();
+    throw new UserError(`no port could be opened on 127.0.0.1: ${message(error)}`, EXIT.noPort);
   });
-  const registration = new Registration({
-    pid: launch.pid,
-    address,
-    workspaceFolders: launch.workspaceFolders,
-    version: launch.version,
-    port: listener.port,
-    since: Date.now(),
-  });
-  const notes = new Notes(address, projectAround);
-  notes.follow(launch.workspaceFolders);
-  log.info(`Serving Neovim ${launch.pid} on port ${listener.port}`);
-  editor.onDelta.on(({ folders }) => {
-    if (!folders) return;
-    publication.follow(folders);
-    registration.follow(folders);
-    notes.follow(folders);
-  });
-  const attaching = attach(editor, listener, publication);
+  const published = new Published(launch, address, listener.port, log);
+  editor.onDelta.on(({ folders }) => folders && published.follow(folders));
+  const attaching = attach(editor, listener.port, published.lock);
   attaching.then(attached.resolve, (error) => {
-    if (!isGone(error)) log.error(`Attaching failed: ${reason(error)}`);
+    if (!isGone(error)) log.error(`Attaching failed: ${message(error)}`);
   });
-
-  const ending = await Promise.race([
-    ended(rpc, editor, stdin),
-    attaching.then(
-      () => new Promise<never>(() => {}),
-      (error) => (isGone(error) ? "Neovim is gone" : NOT_ATTACHED),
-    ),
-  ]);
+  const ending = await Promise.race([ended(rpc, stdin), failedToAttach(attaching)]);
   log.info(`Ending: ${ending}`);
   await server.end();
-  // All at once from here: a Delta in between would publish us anew.
-  publication.end();
-  registration.end();
-  notes.end();
+  // All at once from here: a Delta in between would publish us again.
+  published.end();
   rpc.close();
   await listener.stop();
-  return ending === NOT_ATTACHED ? EXIT.noNeovim : EXIT.ok;
+  return ending === NOT_ATTACHED ? EXIT.noNeovim : 0;
 }
 
-/** Stopped before it was done, attaching fails too, which is no error. */
-function isGone(error: unknown): boolean {
-  return error instanceof DisconnectedError;
+async function readCompatibleLaunch(stdin: Stdin): Promise<Launch> {
+  const launch = readLaunch(await stdin.firstLine);
+  if (launch.contract === CONTRACT) return launch;
+  const text =
+    `the plugin ${launch.version} speaks contract ${launch.contract}, ` +
+    `this executable ${VERSION} speaks contract ${CONTRACT}`;
+  throw new UserError(text, EXIT.contract);
 }
 
-/** Undefined unless the user switched executeCode on. */
-function executeCodeOptions({ options }: Launch): ExecuteCodeOptions | undefined {
-  const chosen = options.execute_code;
-  if (!chosen?.enabled) return undefined;
-  return {
-    languages: chosen.languages,
-    default: chosen.default_language,
-    timeoutMs: chosen.timeout_ms,
-    maxOutputBytes: chosen.max_output_bytes,
-  };
+/** All by which other programs find this Neovim, as long as we serve. */
+class Published {
+  readonly lock: LockKeeper;
+  readonly #registration: Registration;
+  readonly #projectFiles: ProjectFiles;
+
+  constructor(launch: Launch, address: string, port: number, log: Log) {
+    const { pid, token, version, workspaceFolders: folders } = launch;
+    for (const path of sweepStaleLocks()) log.info(`Removed the stale lock file ${path}`);
+    this.lock = new LockKeeper({ port, token, pid, folders, log });
+    const since = Date.now();
+    const entry = { pid, address, workspaceFolders: folders, version, port, since };
+    this.#registration = new Registration(entry);
+    this.#projectFiles = new ProjectFiles(address, projectAround);
+    this.#projectFiles.follow(folders);
+    log.info(`Serving Neovim ${pid} on port ${port}`);
+  }
+
+  /** Real paths, the current working directory first. */
+  follow(folders: readonly string[]): void {
+    this.lock.follow(folders);
+    this.#registration.follow(folders);
+    this.#projectFiles.follow(folders);
+  }
+
+  end(): void {
+    this.lock.end();
+    this.#registration.end();
+    this.#projectFiles.end();
+  }
 }
 
 function listen(server: IdeServer, launch: Launch, log: Log): Promise<WebSocketListener> {
-  const spareMemory = new SpareMemory();
+  const idleGc = new IdleGc();
   const bind = (port: number) =>
     new WebSocketListener({
       port,
       token: launch.token,
-      onConnect: (wire) => {
-        spareMemory.noteConnection();
-        return server.connect(wire);
+      onConnect: (transport) => {
+        idleGc.countConnection();
+        server.connect(transport);
       },
       onRefuse: (cause) => log.warn(`Refused a connection: ${cause}`),
-      onTraffic: (length) => spareMemory.note(length),
+      onTraffic: (length) => idleGc.count(length),
     });
   return bindPort(bind, { wanted: launch.port ?? undefined, range: launch.portRange });
 }
 
-async function attach(
-  editor: NeovimEditor,
-  listener: WebSocketListener,
-  publication: Publication,
-): Promise<void> {
+async function attach(editor: NeovimEditor, port: number, lock: LockKeeper): Promise<void> {
   await editor.attach({ contract: CONTRACT, version: VERSION });
-  const { problem } = publication;
-  const info = { port: listener.port, lockFile: publication.path };
-  await editor.ready({ ...info, ...(problem !== undefined && { problem }) });
+  const { problem } = lock;
+  await editor.ready({ port, lockFile: lock.path, ...(problem !== undefined && { problem }) });
 }
 
-/** Resolves, with the reason, when there is nobody left to serve. */
-function ended(rpc: NeovimRpc, editor: NeovimEditor, stdin: Stdin): Promise<string> {
+/** Resolves, with the reason, only if attaching fails. */
+function failedToAttach(attaching: Promise<void>): Promise<string> {
+  return new Promise((resolve) => {
+    attaching.catch((error) => resolve(isGone(error) ? "Neovim is gone" : NOT_ATTACHED));
+  });
+}
+
+/** When we end first, attaching fails too, which is not an error. */
+function isGone(error: unknown): boolean {
+  return error instanceof DisconnectedError;
+}
+
+/** Resolves, with the reason, when there is no Neovim left to serve. */
+function ended(rpc: NeovimRpc, stdin: Stdin): Promise<string> {
   return new Promise((resolve) => {
     rpc.onClose.on(() => resolve("Neovim is gone"));
-    editor.onShutdown.on(() => resolve("Neovim asked for it"));
     void stdin.ended.then(() => resolve("stdin ended"));
     for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
       process.on(signal, () => resolve(signal));
@@ -180,14 +163,7 @@ function report(editor: NeovimEditor, clients: readonly Client[], log: Log): voi
     ...(info && { name: info.name, version: info.version }),
     ...(pid !== undefined && { pid }),
   }));
-  editor.clients(list).catch((error) => log.warn(`Telling the clients failed: ${reason(error)}`));
-}
-
-function complain(code: number, message: string): number {
-  process.stderr.write(`claude-code-nvim: ${message}\n`);
-  return code;
-}
-
-function reason(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  editor
+    .clients(list)
+    .catch((error) => log.warn(`Reporting the clients failed: ${message(error)}`));
 }

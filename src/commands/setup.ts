@@ -1,18 +1,8 @@
-import { parseArgs } from "node:util";
-import { carryOut, type Plan } from "../setup/plan";
+import { applyPlan, planInstall, planUninstall } from "../setup/plan";
 import { projectRoot } from "../setup/project-root";
 import { readRecord } from "../setup/record";
-import { SettingsError } from "../setup/settings-error";
-
-/** The command line that setting up and taking back have in common. */
-export interface SettingsArguments {
-  root: string;
-  yes: boolean;
-  dryRun: boolean;
-  once: boolean;
-  claudeMd: boolean;
-  claude: string | undefined;
-}
+import type { Plan } from "../setup/step";
+import { parseOptions } from "./arguments";
 
 const OPTIONS = {
   project: { type: "string" },
@@ -22,66 +12,50 @@ const OPTIONS = {
   once: { type: "boolean" },
   "claude-md": { type: "boolean" },
 } as const;
+const USAGE = "install-hooks|uninstall-hooks [--project DIR] [--claude-md] [--dry-run] [--yes]";
 
-/** Throws SettingsError. */
-export function parseSettingsArguments(args: string[]): SettingsArguments {
-  try {
-    const { values } = parseArgs({ args, options: OPTIONS });
-    return {
-      root: projectRoot(values.project ?? process.cwd()),
-      yes: values.yes === true,
-      dryRun: values["dry-run"] === true,
-      once: values.once === true,
-      claudeMd: values["claude-md"] === true,
-      claude: values.claude,
-    };
-  } catch (error) {
-    if (error instanceof SettingsError) throw error;
-    throw new SettingsError(error instanceof Error ? error.message : String(error));
-  }
+/** `claude-code-nvim install-hooks`: sets a project up for a Claude CLI outside of Neovim. */
+export function installHooks(args: string[]): Promise<number> {
+  return runSetup(args, true);
+}
+
+/** `claude-code-nvim uninstall-hooks`: undoes what `install-hooks` did in a project. */
+export function uninstallHooks(args: string[]): Promise<number> {
+  return runSetup(args, false);
 }
 
 /**
- * Shows a plan, asks unless told not to, and carries it out. Returns the exit code: 0 done or nothing
- * to do, 1 failed or declined.
+ * Shows a plan, asks unless --yes is given, and applies it. Returns the exit code: 0 done or nothing
+ * to do, 1 declined. Throws UserError, or the system's error.
  */
-export async function converse(
-  args: string[],
-  makePlan: (given: SettingsArguments) => Plan,
-  active: boolean,
-): Promise<number> {
-  try {
-    const given = parseSettingsArguments(args);
-    if (given.once && readRecord(given.root)) return 0;
-    const plan = makePlan(given);
-    say(describe(plan, given.root, active));
-    if (plan.steps.length === 0 || given.dryRun) return 0;
-    if (!given.yes && !consents()) return 1;
-    await carryOut(plan, given.root, active);
-    say(active ? "Done. It counts for Claude sessions from now on." : "Done.");
-    return 0;
-  } catch (error) {
-    const isSystemError = error instanceof Error && "syscall" in error;
-    if (!(error instanceof SettingsError) && !isSystemError) throw error;
-    process.stderr.write(`claude-code-nvim: ${(error as Error).message}\n`);
-    return 1;
-  }
+async function runSetup(args: string[], active: boolean): Promise<number> {
+  const options = parseOptions(args, OPTIONS, USAGE);
+  const root = projectRoot(options.project ?? process.cwd());
+  if (options.once && readRecord(root)) return 0;
+  const { claude, "claude-md": claudeMd = false } = options;
+  const plan = active ? planInstall(root, { claude, claudeMd }) : planUninstall(root, claude);
+  print(describe(plan, root, active));
+  if (plan.steps.length === 0 || options["dry-run"]) return 0;
+  if (!options.yes && !isConfirmed()) return 1;
+  await applyPlan(plan, root, active);
+  print(active ? "Done. New Claude sessions use it." : "Done.");
+  return 0;
 }
 
 function describe({ steps, notes }: Plan, root: string, active: boolean): string {
-  const done = active ? "everything is in place already." : "there is nothing to take back.";
+  const done = active ? "everything is in place already." : "there is nothing to undo.";
   const head = steps.length === 0 ? `In ${root} ${done}` : `In ${root}:`;
   return [head, ...steps.map(({ what }) => `  ${what}`), ...notes].join("\n");
 }
 
-function consents(): boolean {
+function isConfirmed(): boolean {
   if (!process.stdin.isTTY) {
-    say("Nothing was changed. With --yes this is done without asking.");
+    print("Nothing was changed. Use --yes to do this without a question.");
     return false;
   }
   return /^y(es)?$/i.test(prompt("Do this? [y/N]") ?? "");
 }
 
-function say(text: string): void {
+function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }

@@ -1,4 +1,4 @@
-import type { Surroundings } from "./facts";
+import type { Facts } from "./facts";
 import { error, type Finding, ok } from "./finding";
 
 /** Versions before it lack some of what we rely on (`--settings` with hooks, the token). */
@@ -6,7 +6,7 @@ const OLDEST = "2.0.0";
 const INSTALL = "run `npm install -g @anthropic-ai/claude-code`";
 
 /** Is the Claude CLI installed, and new enough? */
-export function checkCli({ cli }: Surroundings): Finding {
+export function checkCli({ cli }: Facts): Finding {
   if (!cli) return error("cli-missing", "the Claude CLI `claude` is not on $PATH", INSTALL);
   const { path, version } = cli;
   if (!version) {

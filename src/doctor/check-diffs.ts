@@ -1,70 +1,64 @@
-import { globalConfig, isObject, settingsFiles } from "../claude/settings-files";
-import type { Surroundings } from "./facts";
+import { permissionModeIn, showsDiffs } from "../claude/permission-mode";
+import { isObject } from "../claude/settings-files";
+import type { EditorReport } from "./editors";
+import type { Facts } from "./facts";
 import { error, type Finding, note, ok, warning } from "./finding";
 
-/** The permission modes in which the CLI sends edits to the editor (2.1.330). */
-const SHOWING = ["default", "plan", "manual"];
-
 /** Will the CLI show its edits in the editor? */
-export function* checkDiffs(surroundings: Surroundings): Generator<Finding> {
-  const terminal = [globalConfig(surroundings), ...settingsFiles(surroundings)].find(
+export function checkDiffs(facts: Facts): Finding[] {
+  const terminal = [facts.state, ...facts.settings].find(
     ({ content }) => content.diffTool === "terminal",
   );
-  if (terminal) {
-    yield error(
+  if (!terminal) return [checkMode(facts)];
+  return [
+    error(
       "diff-tool-terminal",
-      `diffTool is "terminal" in ${terminal.path}: the CLI shows its edits there alone`,
+      `diffTool is "terminal" in ${terminal.path}: the CLI shows its edits only in the terminal`,
       'type /config in the CLI and set "Diff tool" to auto',
-    );
-    return;
-  }
-  yield findingOfMode(surroundings);
+    ),
+  ];
 }
 
-function findingOfMode(surroundings: Surroundings): Finding {
-  const { running, editors, cwd } = surroundings;
-  const cli = running.find((one) => one.cwd === cwd && skips(modeOf(one.args)));
+function checkMode({ running, editors, cwd, settings }: Facts): Finding {
+  const cli = running.find((one) => one.cwd === cwd && !showsDiffs(permissionModeIn(one.args)));
   if (cli) {
     return skipped(
-      `the CLI ${cli.pid} runs in the permission mode ${modeOf(cli.args)}`,
+      `the CLI ${cli.pid} runs in the permission mode ${permissionModeIn(cli.args)}`,
       "press Shift-Tab in the CLI until it asks before edits",
     );
   }
-  const report = editors.map((editor) => editor.report).find((one) => skips(one?.permission_mode));
-  if (report) {
-    const option = report.permission_option ?? "terminal.permission_mode";
-    return skipped(
-      `${option} in setup() sets the permission mode "${report.permission_mode}"`,
-      option === "terminal.args" ? "take that out of terminal.args" : 'set it to "default"',
-    );
+  for (const { report } of editors) {
+    const finding = report && checkOptions(report);
+    if (finding) return finding;
   }
-  for (const { path, content } of settingsFiles(surroundings)) {
+  for (const { path, content } of settings) {
     const mode = isObject(content.permissions) ? content.permissions.defaultMode : undefined;
     if (typeof mode !== "string") continue;
-    if (!skips(mode)) return ok(`permission mode "${mode}" (${path})`);
+    if (showsDiffs(mode)) return ok(`permission mode "${mode}" (${path})`);
     return skipped(
       `permissions.defaultMode is "${mode}" in ${path}`,
       'set it to "default", or start `claude --permission-mode default`',
     );
   }
   return note(
-    "a CLI started outside of Neovim gets no permission mode from its settings; in auto mode it " +
-      "shows no diffs: `claude --permission-mode default` does",
+    "a CLI that you start outside of Neovim has no permission mode in its settings; in auto mode " +
+      "it shows no diffs: start `claude --permission-mode default` to see them",
+  );
+}
+
+/** The options of setup() that choose the mode of a CLI started by the plugin. */
+function checkOptions({ terminal_args, permission_mode }: EditorReport): Finding | undefined {
+  const named = permissionModeIn(terminal_args ?? []);
+  const mode = named ?? permission_mode;
+  if (showsDiffs(mode)) return undefined;
+  const option = named === undefined ? "terminal.permission_mode" : "terminal.args";
+  return skipped(
+    `${option} in setup() sets the permission mode "${mode}"`,
+    named === undefined ? 'set it to "default"' : "remove that from terminal.args",
   );
 }
 
 function skipped(what: string, remedy: string): Finding {
-  const why = 'edits are shown in the editor in the modes "default" and "plan" only';
+  const why = 'the editor shows edits only in the modes "default" and "plan"';
   return warning("mode-skips-diffs", `${what}: ${why}`, remedy);
-}
-
-function skips(mode: string | undefined): boolean {
-  return mode !== undefined && !SHOWING.includes(mode);
-}
-
-function modeOf(args: readonly string[]): string | undefined {
-  if (args.includes("--dangerously-skip-permissions")) return "bypassPermissions";
-  const at = args.indexOf("--permission-mode");
-  if (at >= 0) return args[at + 1];
-  return args.find((word) => word.startsWith("--permission-mode="))?.split("=")[1];
 }

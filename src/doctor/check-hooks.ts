@@ -1,15 +1,10 @@
-import { accessSync, constants } from "node:fs";
 import { join } from "node:path";
 import { hookSettings, isOurHook } from "../claude/hooks";
 import { SERVER_NAME } from "../claude/names";
-import {
-  globalConfig,
-  isObject,
-  projectFolder,
-  readJson,
-  settingsFiles,
-} from "../claude/settings-files";
-import type { Surroundings } from "./facts";
+import { projectFolder } from "../claude/project";
+import { isObject, readJson } from "../claude/settings-files";
+import { isExecutable } from "../lib/paths";
+import type { Facts } from "./facts";
 import { error, type Finding, ok, warning } from "./finding";
 
 /** The sub-commands of `claude-code-nvim hook` that an installation has. */
@@ -19,32 +14,29 @@ const EVENTS = Object.values(hookSettings((event) => event)).flatMap((groups) =>
 const REPAIR = "run :ClaudeInstallMCP, or `claude-code-nvim install-hooks`";
 
 /** Are the hooks that some settings file has complete, and does what they start exist? */
-export function* checkHooks(surroundings: Surroundings): Generator<Finding> {
-  const commands = settingsFiles(surroundings).flatMap(({ path, content }) =>
-    commandsOf(content.hooks).map((command) => ({ path, command })),
-  );
-  const ours = commands.filter(({ command }) => isOurHook(command));
+export function checkHooks(facts: Facts): Finding | undefined {
+  const ours = facts.settings
+    .flatMap(({ path, content }) => commandsOf(content.hooks).map((command) => ({ path, command })))
+    .filter(({ command }) => isOurHook(command));
   const where = ours[0]?.path;
-  const hasServer = serverInstalled(surroundings);
-  if (!where) return;
+  if (!where) return undefined;
   const missing = EVENTS.filter(
     (event) => !ours.some(({ command }) => command.includes(` hook ${event}`)),
   );
   if (missing.length > 0) {
-    yield warning("hooks-half-installed", `${where} lacks the hooks ${missing.join(", ")}`, REPAIR);
-    return;
+    const what = `${where} does not have the hooks ${missing.join(", ")}`;
+    return warning("hooks-half-installed", what, REPAIR);
   }
-  if (!hasServer) {
+  if (!isServerInstalled(facts)) {
     const what = `${where} has the hooks, but the MCP server ${SERVER_NAME} that they name is not installed`;
-    yield warning("hooks-half-installed", what, REPAIR);
-    return;
+    return warning("hooks-half-installed", what, REPAIR);
   }
-  const broken = ours.map((hook) => programOf(hook.command)).find((path) => path && !runs(path));
+  const programs = ours.map((hook) => programOf(hook.command));
+  const broken = programs.find((path) => path && !isExecutable(path));
   if (broken) {
-    yield error("hooks-broken", `${where} starts ${broken}, which is no executable`, REPAIR);
-    return;
+    return error("hooks-broken", `${where} starts ${broken}, which is not an executable`, REPAIR);
   }
-  yield ok(`hooks and the MCP server ${SERVER_NAME} are installed (${where})`);
+  return ok(`hooks and the MCP server ${SERVER_NAME} are installed (${where})`);
 }
 
 function commandsOf(hooks: unknown): string[] {
@@ -65,19 +57,9 @@ function programOf(command: string): string | undefined {
   return path && /^(\/|[A-Za-z]:)/.test(path) ? path : undefined;
 }
 
-function runs(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** In the user's, the project's own or the shared list of servers. */
-function serverInstalled(surroundings: Surroundings): boolean {
-  const project = projectFolder(surroundings.cwd);
-  const { content } = globalConfig(surroundings);
+function isServerInstalled({ cwd, state: { content } }: Facts): boolean {
+  const project = projectFolder(cwd);
   const projects = isObject(content.projects) ? content.projects : {};
   const shared = readJson(join(project, ".mcp.json"));
   return [content, projects[project], shared].some(

@@ -1,4 +1,5 @@
-import type { Environment, Surroundings } from "./facts";
+import type { Environment } from "../lib/paths";
+import type { Facts } from "./facts";
 import { error, type Finding } from "./finding";
 
 const PROXIES = [
@@ -10,8 +11,8 @@ const PROXIES = [
   "HTTPS_PROXY",
 ];
 
-/** Would the CLI send ws://127.0.0.1 through a proxy? Terminals of Neovim are looked after. */
-export function checkProxy({ env, running, cwd }: Surroundings): Finding | undefined {
+/** Would the CLI send ws://127.0.0.1 through a proxy? The plugin sets no_proxy in its terminals. */
+export function checkProxy({ env, running, cwd }: Facts): Finding | undefined {
   const here = catching(env);
   const cli = here ? undefined : running.find((one) => one.cwd === cwd && catching(one.env));
   const name = here ?? (cli && catching(cli.env));
@@ -19,7 +20,7 @@ export function checkProxy({ env, running, cwd }: Surroundings): Finding | undef
   const who = cli ? `the CLI ${cli.pid} has ${name}` : `${name} is set`;
   return error(
     "proxy-catches-loopback",
-    `${who}, and no_proxy does not exempt 127.0.0.1: the CLI asks the proxy for the editor`,
+    `${who}, and no_proxy does not exempt 127.0.0.1: the CLI connects to the proxy instead of the editor`,
     'run `export no_proxy="127.0.0.1,localhost,$no_proxy"` before `claude`',
   );
 }

@@ -1,8 +1,8 @@
 import { EditorBusyError } from "../editor/port";
+import { type Environment, isBelow } from "../lib/paths";
 import { entries } from "../locate/registry";
+import { whyUnsafe } from "../locate/socket";
 import { NoPluginError, Plugin } from "../neovim/plugin";
-import { objection } from "../neovim/socket";
-import type { Environment } from "./facts";
 
 /** What the plugin says of itself: `report()` of lua/claude-code/status.lua. */
 export interface EditorReport {
@@ -16,9 +16,9 @@ export interface EditorReport {
   folders: string[];
   clients: { name?: string; pid?: number }[];
   config_dir?: string;
-  /** The mode of a CLI that the plugin starts, and the option that says so. */
+  /** The options `terminal.permission_mode` and `terminal.args`. */
   permission_mode?: string;
-  permission_option?: "terminal.permission_mode" | "terminal.args";
+  terminal_args?: string[];
   /** Names of the language servers that serve a buffer, and how many buffers could use one. */
   language_servers: string[];
   source_files: number;
@@ -37,6 +37,11 @@ export interface Editor {
 const CONNECT_MS = 500;
 const ANSWER_MS = 2_000;
 
+/** Claude Code's rule: the working folder is one of the workspace's, or below one. */
+export function covers(folders: readonly string[], cwd: string): boolean {
+  return folders.some((folder) => isBelow(cwd, folder));
+}
+
 /** The Neovim we run in, if any, and all that are registered. */
 export async function findEditors(env: Environment): Promise<Editor[]> {
   const addresses = new Set(entries().map((entry) => entry.address));
@@ -45,7 +50,7 @@ export async function findEditors(env: Environment): Promise<Editor[]> {
 }
 
 async function ask(address: string, inside: boolean): Promise<Editor> {
-  if (objection(address)) return { address, inside, problem: "gone" };
+  if (whyUnsafe(address)) return { address, inside, problem: "gone" };
   let plugin: Plugin;
   try {
     plugin = await Plugin.connect(address, CONNECT_MS);

@@ -1,51 +1,63 @@
 import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
-import { claudeFolder } from "../claude/config-dir";
-import { type Cli, findCli } from "./cli";
+import { claudeVersion, findClaude } from "../claude/cli";
+import { claudeFolder, claudeStateFile } from "../claude/config-dir";
+import { readJson, type SettingsFile, settingsFiles } from "../claude/settings-files";
+import { type Lock, lockFolders, readLocks } from "../ide/lock-file";
+import type { Environment } from "../lib/paths";
 import { type Editor, findEditors } from "./editors";
-import { type Lock, readLocks } from "./locks";
 import { type RunningCli, runningClis } from "./running-clis";
 
-export type Environment = Record<string, string | undefined>;
+/** The Claude CLI that a shell with this environment starts. */
+export interface Cli {
+  path: string;
+  /** Undefined when it does not run. */
+  version: string | undefined;
+}
 
 /** All that the checks look at, gathered once: they themselves touch nothing but files it names. */
-export interface Surroundings {
+export interface Facts {
   env: Environment;
   home: string;
   /** Symbolic links resolved, as Claude Code has it. */
   cwd: string;
-  /** Where Claude Code keeps its settings. */
-  configFolder: string;
+  /** The settings files that apply here, the strongest first. */
+  settings: SettingsFile[];
+  /** Claude Code's own state. */
+  state: SettingsFile;
   /** The folders in which a Claude CLI with this environment looks for editors. */
   lockFolders: string[];
   locks: Lock[];
   editors: Editor[];
   cli: Cli | undefined;
-  /** Claude CLIs of this user that run now; empty where the system does not tell. */
+  /** Claude CLIs of this user that run now; empty where the system does not say. */
   running: RunningCli[];
 }
 
 /** `cliPath`: the CLI to look at instead of the one that the shell would start. */
-export async function gather(env: Environment, cliPath?: string): Promise<Surroundings> {
+export async function gatherFacts(env: Environment, cliPath?: string): Promise<Facts> {
   const home = homedir();
-  const lockFolders = lockFoldersOf(env, home);
-  const [editors, cli] = await Promise.all([findEditors(env), findCli(env, home, cliPath)]);
+  const cwd = realpathSync(process.cwd());
+  const folders = lockFolders(env, home);
+  const [editors, cli] = await Promise.all([
+    findEditors(env),
+    lookAtCli(cliPath ?? findClaude(env, home)),
+  ]);
+  const stateFile = claudeStateFile(env, home);
   return {
     env,
     home,
-    cwd: realpathSync(process.cwd()),
-    configFolder: claudeFolder(env, home),
-    lockFolders,
-    locks: readLocks(lockFolders),
+    cwd,
+    settings: settingsFiles(cwd, claudeFolder(env, home)),
+    state: { path: stateFile, content: readJson(stateFile) ?? {} },
+    lockFolders: folders,
+    locks: folders.flatMap((folder) => readLocks(folder)),
     editors,
     cli,
     running: runningClis(),
   };
 }
 
-/** With CLAUDE_CONFIG_DIR set it looks in both folders (measured with Claude Code 2.1.330). */
-export function lockFoldersOf(env: Environment, home: string): string[] {
-  const folders = [claudeFolder(env, home), claudeFolder({}, home)];
-  return [...new Set(folders)].map((folder) => join(folder, "ide"));
+async function lookAtCli(path: string | undefined): Promise<Cli | undefined> {
+  return path === undefined ? undefined : { path, version: await claudeVersion(path) };
 }

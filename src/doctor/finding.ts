@@ -23,40 +23,40 @@ export type Cause =
   | "two-editors-match"
   | "version-differs";
 
-/** Something that is fine, or worth knowing, in a sentence for a person. */
-export interface Fact {
+/** Something that is fine, or worth knowing, in a sentence for the user. */
+export interface Remark {
   level: "ok" | "note";
   what: string;
 }
 
 /** Something that is wrong, and what to do about it: a command, or a key to press. */
-export interface Fault {
+export interface Problem {
   level: "error" | "warning";
   cause: Cause;
   what: string;
   remedy: string;
 }
 
-export type Finding = Fact | Fault;
+export type Finding = Remark | Problem;
 
-export function isFault(finding: Finding): finding is Fault {
+export function isProblem(finding: Finding): finding is Problem {
   return finding.level === "error" || finding.level === "warning";
 }
 
-export function ok(what: string): Fact {
+export function ok(what: string): Remark {
   return { level: "ok", what };
 }
 
-export function note(what: string): Fact {
+export function note(what: string): Remark {
   return { level: "note", what };
 }
 
 /** Something does not work. */
-export function error(cause: Cause, what: string, remedy: string): Fault {
+export function error(cause: Cause, what: string, remedy: string): Problem {
   return { level: "error", cause, what, remedy };
 }
 
 /** Something works less well than it could. */
-export function warning(cause: Cause, what: string, remedy: string): Fault {
+export function warning(cause: Cause, what: string, remedy: string): Problem {
   return { level: "warning", cause, what, remedy };
 }

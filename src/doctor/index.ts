@@ -4,28 +4,28 @@ import { checkDiscovery } from "./check-discovery";
 import { checkLanguageServers } from "./check-editor";
 import { checkHooks } from "./check-hooks";
 import { checkProxy } from "./check-proxy";
-import type { Surroundings } from "./facts";
-import { type Finding, isFault } from "./finding";
-import { covers } from "./locks";
+import { covers } from "./editors";
+import type { Facts } from "./facts";
+import { type Finding, isProblem } from "./finding";
 
-/** All findings, each cause once: the first that sees it says it. */
-export function examine(surroundings: Surroundings): Finding[] {
+/** All findings, each cause once: the first check that sees it reports it. */
+export function runChecks(facts: Facts): Finding[] {
   const seen = new Set<string>();
-  return [...findings(surroundings)].filter((finding) => {
-    if (!isFault(finding)) return true;
-    const fresh = !seen.has(finding.cause);
+  return [...findings(facts)].filter((finding) => {
+    if (!isProblem(finding)) return true;
+    const isFirst = !seen.has(finding.cause);
     seen.add(finding.cause);
-    return fresh;
+    return isFirst;
   });
 }
 
-function* findings(surroundings: Surroundings): Generator<Finding> {
-  yield checkCli(surroundings);
-  yield* checkDiscovery(surroundings);
-  yield* some(checkProxy(surroundings));
-  yield* checkDiffs(surroundings);
-  yield* checkHooks(surroundings);
-  const { editors, cwd } = surroundings;
+function* findings(facts: Facts): Generator<Finding> {
+  yield checkCli(facts);
+  yield* checkDiscovery(facts);
+  yield* some(checkProxy(facts));
+  yield* checkDiffs(facts);
+  yield* some(checkHooks(facts));
+  const { editors, cwd } = facts;
   for (const editor of editors) {
     const here = editor.inside || covers(editor.report?.folders ?? [], cwd);
     if (here) yield* some(checkLanguageServers(editor));

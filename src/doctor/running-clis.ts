@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { basename } from "node:path";
-import type { Environment } from "./facts";
+import type { Environment } from "../lib/paths";
 
 /** A Claude CLI that runs now. */
 export interface RunningCli {
@@ -31,7 +31,7 @@ function inspect(pid: number): RunningCli | undefined {
     );
     return { pid, cwd: readlinkSync(`/proc/${pid}/cwd`), args, env };
   } catch {
-    return undefined; // Gone meanwhile, or somebody else's.
+    return undefined; // It has ended, or belongs to another user.
   }
 }
 

@@ -1,5 +1,5 @@
+import { realPath } from "../lib/paths";
 import type { EditorBuffer } from "./model";
-import { realPath } from "./path";
 import type { EditorState } from "./state";
 
 /** The buffer that shows the file at `path`: of equal name, else of equal real path. */

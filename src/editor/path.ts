@@ -1,5 +1,5 @@
-import { realpathSync, type Stats, statSync } from "node:fs";
-import { basename, dirname, isAbsolute, join, resolve } from "node:path";
+import { type Stats, statSync } from "node:fs";
+import { isAbsolute, resolve } from "node:path";
 import { EditorRefusal } from "./port";
 
 /**
@@ -17,24 +17,11 @@ export function resolvePath(input: string, root: string | undefined): string {
   return path;
 }
 
-/** Throws EditorRefusal: a NUL would end the name for the system, the rest are nobody's intention. */
+/** Throws EditorRefusal: a NUL would end the name for the system, the rest are never intended. */
 export function refuseControlCharacters(name: string): void {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
   if (!/[\u0000-\u001f\u007f]/.test(name)) return;
   throw new EditorRefusal(`The file path holds control characters: ${JSON.stringify(name)}`);
-}
-
-/**
- * `path` with symlinks resolved, as far as it exists: a file that is still to be made is placed in
- * the real folder it will stand in.
- */
-export function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    const folder = dirname(path);
-    return folder === path ? path : join(realPath(folder), basename(path));
-  }
 }
 
 function refuseSpecial(path: string): void {

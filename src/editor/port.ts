@@ -48,7 +48,6 @@ export interface OpenDiff {
 
 export interface OpenDocument {
   path: string;
-  preview: boolean;
   /** Plain text to select from, searched from the top. */
   startText?: string | undefined;
   /** Plain text to select to, searched from the start on (spec 4.3). */

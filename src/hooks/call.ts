@@ -1,6 +1,6 @@
 import type { Log } from "../lib/log";
-import { Tie } from "../locate/binding";
-import { reach } from "../locate/find";
+import { Binding } from "../locate/binding";
+import { findNeovim } from "../locate/find";
 import type { HookInput } from "./input";
 
 /** Neovim has begun to answer; a later call only takes longer if it got busy meanwhile. */
@@ -45,16 +45,22 @@ export class HookCall {
       ...params,
     };
     if (this.#ask) return this.#ask(method, all);
-    // The project rather than the folder Claude has moved to: all hooks must reach one Neovim.
+    // The project rather than the folder Claude has moved to: all hooks must find the same Neovim.
     const project = process.env.CLAUDE_PROJECT_DIR;
     const places = [...(project ? [project] : []), this.cwd];
-    const reached = await reach(places, method, all, this.log, pid ? new Tie(pid) : undefined);
-    if (!reached) {
+    const found = await findNeovim(
+      places,
+      method,
+      all,
+      this.log,
+      pid ? new Binding(pid) : undefined,
+    );
+    if (!found) {
       this.log.info(`No Neovim for ${project ?? this.cwd}`);
       this.#ask = async () => undefined;
       return undefined;
     }
-    const { plugin, value } = reached;
+    const { plugin, value } = found;
     this.#ask = (next, given) => plugin.call(next, given, ANSWER_MS);
     this.#close = () => plugin.close();
     return value;

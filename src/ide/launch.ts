@@ -1,16 +1,18 @@
 import * as v from "valibot";
+import { UserError } from "../lib/errors";
 import { LOG_LEVELS } from "../lib/log";
 
-/** The launch line is no JSON of the agreed shape. The message says what is wrong, not the content. */
-export class LaunchError extends Error {
-  override readonly name = "LaunchError";
-}
+/** Exit code for a launch line that is not of the agreed shape. */
+const USAGE_EXIT = 2;
 
 const port = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65_535));
 
+/** The user's option `execute_code`. */
 const ExecuteCode = v.object({
   enabled: v.boolean(),
+  /** Program and arguments for each language; the code goes to its stdin. */
   languages: v.record(v.string(), v.pipe(v.array(v.string()), v.minLength(1))),
+  /** The language taken when a call names none. */
   default_language: v.string(),
   timeout_ms: v.number(),
   max_output_bytes: v.number(),
@@ -37,16 +39,19 @@ const Launch = v.object({
 /** The one line of JSON with which the plugin starts the executable. */
 export type Launch = v.InferOutput<typeof Launch>;
 
-/** Throws LaunchError. */
+export type ExecuteCodeOptions = v.InferOutput<typeof ExecuteCode>;
+
+/** Throws UserError. The message says what is wrong, and quotes nothing: the line holds a token. */
 export function readLaunch(line: string): Launch {
   let value: unknown;
   try {
     value = JSON.parse(line);
   } catch {
-    throw new LaunchError("the launch line on stdin is not JSON");
+    throw new UserError("the launch line on stdin is not JSON", USAGE_EXIT);
   }
   const result = v.safeParse(Launch, value);
   if (result.success) return result.output;
   const fields = result.issues.map((issue) => v.getDotPath(issue) ?? "the whole line");
-  throw new LaunchError(`the launch line on stdin is wrong in: ${[...new Set(fields)].join(", ")}`);
+  const text = `the launch line on stdin is wrong in: ${[...new Set(fields)].join(", ")}`;
+  throw new UserError(text, USAGE_EXIT);
 }

@@ -1,8 +1,11 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { join } from "node:path";
-import * as v from "valibot";
+import { homedir } from "node:os";
+import { basename, join } from "node:path";
 import { claudeFolder } from "../claude/config-dir";
-import { writePrivateFile } from "../lib/private-file";
+import { isObject } from "../claude/settings-files";
+import { writePrivateFile } from "../lib/atomic-write";
+import { message } from "../lib/errors";
+import type { Environment } from "../lib/paths";
 import { isAlive } from "../lib/process";
 
 export const IDE_NAME = "Neovim";
@@ -17,11 +20,30 @@ export interface LockContent {
   authToken: string;
 }
 
-const LockSchema = v.looseObject({ pid: v.number(), ideName: v.string() });
+/** A lock file of any editor, as far as it could be read. */
+export interface Lock {
+  path: string;
+  port: number;
+  /** Why Claude Code cannot use it; undefined if it can. */
+  problem?: string;
+  pid?: number;
+  ideName?: string;
+  folders: string[];
+  /** Whether Claude Code can use it, and the process that it names runs. */
+  alive: boolean;
+}
 
-/** Where Claude Code looks for editors. */
-export function lockFolder(env: Record<string, string | undefined> = process.env): string {
-  return join(claudeFolder(env), "ide");
+/** Where we write our lock file. */
+export function lockFolder(env: Environment = process.env, home: string = homedir()): string {
+  return join(claudeFolder(env, home), "ide");
+}
+
+/**
+ * Where a Claude CLI with this environment looks for editors: with CLAUDE_CONFIG_DIR set, in both
+ * folders (measured with Claude Code 2.1.330).
+ */
+export function lockFolders(env: Environment, home: string): string[] {
+  return [...new Set([lockFolder(env, home), lockFolder({}, home)])];
 }
 
 /** The lock file of one port, as long as we serve it. */
@@ -55,11 +77,8 @@ export class LockFile {
   }
 }
 
-/**
- * Removes the lock files that dead Neovims left behind, and nobody else's: only files that name
- * "Neovim" and a process that is no longer alive. Returns the paths removed. Never throws.
- */
-export function sweepStaleLocks(folder: string = lockFolder()): string[] {
+/** All lock files of a folder; none where there is no such folder. */
+export function readLocks(folder: string = lockFolder()): Lock[] {
   let names: string[];
   try {
     names = readdirSync(folder);
@@ -68,20 +87,42 @@ export function sweepStaleLocks(folder: string = lockFolder()): string[] {
   }
   return names
     .filter((name) => /^\d+\.lock$/.test(name))
-    .map((name) => join(folder, name))
-    .filter((path) => isStale(path) && removeQuietly(path));
+    .map((name) => readLock(join(folder, name)));
 }
 
-function isStale(path: string): boolean {
+/** Never throws: what is wrong is the `problem`, "missing" for no file. */
+export function readLock(path: string): Lock {
+  const lock: Lock = { path, port: Number.parseInt(basename(path), 10), folders: [], alive: false };
+  let content: unknown;
   try {
-    const lock = v.safeParse(LockSchema, JSON.parse(readFileSync(path, "utf8")));
-    return lock.success && lock.output.ideName === IDE_NAME && !isAlive(lock.output.pid);
-  } catch {
-    return false;
+    content = JSON.parse(readFileSync(path, "utf8"));
+  } catch (error) {
+    if (error instanceof SyntaxError) return { ...lock, problem: "it is not JSON" };
+    const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
+    return { ...lock, problem: isMissing ? "missing" : message(error) };
   }
+  if (!isObject(content)) return { ...lock, problem: "it is not a JSON object" };
+  const { pid, ideName, workspaceFolders: folders, authToken } = content;
+  if (typeof pid !== "number") return { ...lock, problem: "it has no pid" };
+  lock.pid = pid;
+  lock.ideName = String(ideName);
+  if (typeof authToken !== "string") return { ...lock, problem: "it has no authToken" };
+  if (Array.isArray(folders)) lock.folders = folders.filter((one) => typeof one === "string");
+  return { ...lock, alive: isAlive(pid) };
 }
 
-function removeQuietly(path: string): boolean {
+/**
+ * Removes the lock files that dead Neovims left behind, and no other file: only files that name
+ * "Neovim" and a process that is no longer alive. Returns the paths removed. Never throws.
+ */
+export function sweepStaleLocks(folder: string = lockFolder()): string[] {
+  return readLocks(folder)
+    .filter(({ ideName, pid }) => ideName === IDE_NAME && pid !== undefined && !isAlive(pid))
+    .map(({ path }) => path)
+    .filter(remove);
+}
+
+function remove(path: string): boolean {
   try {
     rmSync(path);
     return true;

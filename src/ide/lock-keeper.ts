@@ -1,10 +1,11 @@
+import { message } from "../lib/errors";
 import type { Log } from "../lib/log";
 import { IDE_NAME, LockFile } from "./lock-file";
 
-/** How often the lock file is looked after: rewritten if it is gone or could not be written. */
-const CARE_MS = 5_000;
+/** How often the lock file is rewritten if it is gone or could not be written. */
+const REWRITE_MS = 5_000;
 
-export interface PublicationOptions {
+export interface LockKeeperOptions {
   port: number;
   token: string;
   /** Neovim's process id: Claude Code deletes lock files of processes that are not alive. */
@@ -14,26 +15,26 @@ export interface PublicationOptions {
 }
 
 /** Our lock file for as long as we serve: follows the workspace and comes back if it is removed. */
-export class Publication {
+export class LockKeeper {
   readonly #lock: LockFile;
-  readonly #options: PublicationOptions;
+  readonly #options: LockKeeperOptions;
   readonly #timer: Timer;
   #folders: readonly string[];
   #problem: string | undefined;
 
-  constructor(options: PublicationOptions) {
+  constructor(options: LockKeeperOptions) {
     this.#options = options;
     this.#folders = options.folders;
     this.#lock = new LockFile(options.port);
     this.#write();
-    this.#timer = setInterval(() => this.#write(), CARE_MS);
+    this.#timer = setInterval(() => this.#write(), REWRITE_MS);
   }
 
   get path(): string {
     return this.#lock.path;
   }
 
-  /** Why there is no lock file, in a sentence for a person; undefined if there is one. */
+  /** Why there is no lock file, in a sentence for the user; undefined if there is one. */
   get problem(): string | undefined {
     return this.#problem;
   }
@@ -63,8 +64,7 @@ export class Publication {
       if (this.#problem) log.info(`The lock file is written again: ${this.path}`);
       this.#problem = undefined;
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      const problem = `The lock file ${this.path} cannot be written: ${reason}`;
+      const problem = `The lock file ${this.path} cannot be written: ${message(error)}`;
       if (problem !== this.#problem) log.error(problem);
       this.#problem = problem;
     }

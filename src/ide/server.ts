@@ -1,16 +1,15 @@
 import type { EditorPort } from "../editor/port";
-import type { Wire } from "../jsonrpc/connection";
+import type { Transport } from "../jsonrpc/transport";
 import type { Log } from "../lib/log";
 import type { Client } from "../mcp/client";
 import { McpServer } from "../mcp/server";
 import { createMethods } from "../methods";
-import type { Peer } from "../transport/websocket";
 import { NAME, VERSION } from "../version";
 import { Diffs } from "./diffs";
+import type { ExecuteCodeOptions } from "./launch";
 import { Notifications } from "./notifications";
 import { openBuffers } from "./resources";
 import { createTools } from "./tools";
-import type { ExecuteCodeOptions } from "./tools/execute-code";
 
 /** Reaches the model as the instructions of the MCP server "ide". */
 const INSTRUCTIONS =
@@ -20,13 +19,13 @@ const INSTRUCTIONS =
 const FLUSH_MS = 10;
 
 export interface IdeServer {
-  connect(wire: Wire): Peer;
-  /** Answers every diff that still waits: who closes Neovim has not accepted it. */
+  connect(transport: Transport): void;
+  /** Answers every diff that still waits: closing Neovim does not accept it. */
   end(): Promise<void>;
 }
 
 export interface IdeEvents {
-  /** Somebody connected, said its name, or went away. */
+  /** A client connected, gave its name, or disconnected. */
   onClientsChanged(clients: readonly Client[]): void;
 }
 
@@ -35,7 +34,7 @@ export function createIdeServer(
   editor: EditorPort,
   log: Log,
   events: IdeEvents,
-  options: { executeCode?: ExecuteCodeOptions | undefined } = {},
+  executeCode?: ExecuteCodeOptions,
 ): IdeServer {
   const diffs = new Diffs(editor, log);
   const notifications = new Notifications(editor, log);
@@ -44,7 +43,7 @@ export function createIdeServer(
     {
       info: { name: NAME, version: VERSION },
       instructions: INSTRUCTIONS,
-      tools: createTools(editor, diffs, options),
+      tools: createTools(editor, diffs, executeCode),
       resources: openBuffers(editor),
       methods: createMethods(editor),
     },
@@ -64,7 +63,7 @@ export function createIdeServer(
     },
   );
   return {
-    connect: (wire) => server.connect(wire),
+    connect: (transport) => server.connect(transport),
     async end() {
       diffs.rejectAll();
       await Bun.sleep(FLUSH_MS);

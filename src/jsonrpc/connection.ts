@@ -8,12 +8,7 @@ import {
   RpcError,
   success,
 } from "./message";
-
-/** What a connection needs of the wire: one text per message, in order. */
-export interface Wire {
-  send(text: string): void;
-  close(code?: number, reason?: string): void;
-}
+import type { Transport } from "./transport";
 
 /** One request under way. `signal` aborts when the peer cancels it or the connection ends. */
 export interface Call {
@@ -30,7 +25,7 @@ export interface Handler {
 export interface ConnectionOptions {
   /** Requests of the peer that may be under way at once; one more is refused (Overloaded). */
   maxPending?: number;
-  /** Told of faults of ours: what a handler threw that was no RpcError. */
+  /** Called with internal errors: what a handler threw that was not an RpcError. */
   onFault?: (error: unknown, method: string) => void;
 }
 
@@ -41,15 +36,19 @@ const DEFAULT_MAX_PENDING = 1024;
  * connection ended. Synchronous answers leave in the order of their requests.
  */
 export class Connection {
-  readonly #wire: Wire;
+  readonly #transport: Pick<Transport, "send">;
   readonly #handler: Handler;
   readonly #maxPending: number;
   readonly #onFault: (error: unknown, method: string) => void;
   readonly #incoming = new Map<Id, PendingCall>();
   #disposed = false;
 
-  constructor(wire: Wire, handler: Handler, options: ConnectionOptions = {}) {
-    this.#wire = wire;
+  constructor(
+    transport: Pick<Transport, "send">,
+    handler: Handler,
+    options: ConnectionOptions = {},
+  ) {
+    this.#transport = transport;
     this.#handler = handler;
     this.#maxPending = options.maxPending ?? DEFAULT_MAX_PENDING;
     this.#onFault = options.onFault ?? (() => {});
@@ -80,18 +79,14 @@ export class Connection {
 
   /** The peer no longer wants this answer: the call is aborted and nothing is sent for it. */
   cancel(id: Id): void {
-    this.#incoming.get(id)?.abandon();
+    this.#incoming.get(id)?.cancel();
   }
 
-  close(code?: number, reason?: string): void {
-    this.#wire.close(code, reason);
-  }
-
-  /** The wire is gone: aborts what is under way. */
+  /** The peer is gone: aborts what is under way. */
   dispose(): void {
     if (this.#disposed) return;
     this.#disposed = true;
-    for (const call of this.#incoming.values()) call.abandon();
+    for (const call of this.#incoming.values()) call.cancel();
     this.#incoming.clear();
   }
 
@@ -105,10 +100,10 @@ export class Connection {
         respond(failure(message.id, message.error));
         return "answered";
       case "notification":
-        this.#listen(message.method, message.params);
+        this.#notify(message.method, message.params);
         return "silent";
       case "response":
-        // We ask clients nothing, so it answers nothing of ours.
+        // We send clients no requests.
         return "silent";
     }
   }
@@ -134,7 +129,7 @@ export class Connection {
     this.#incoming.set(id, call);
     const finish = (text: () => string) => {
       if (this.#incoming.get(id) === call) this.#incoming.delete(id);
-      respond(call.abandoned ? undefined : text());
+      respond(call.cancelled ? undefined : text());
     };
     const fail = (error: unknown) => finish(() => failure(id, this.#asRpcError(error, method)));
     try {
@@ -146,7 +141,7 @@ export class Connection {
     }
   }
 
-  #listen(method: string, params: unknown): void {
+  #notify(method: string, params: unknown): void {
     try {
       this.#handler.notification(method, params);
     } catch (error) {
@@ -154,7 +149,7 @@ export class Connection {
     }
   }
 
-  /** A fault of ours is an InternalError, never one that blames the peer's message. */
+  /** An internal error is an InternalError, never one that blames the peer's message. */
   #asRpcError(error: unknown, method: string): RpcError {
     if (error instanceof RpcError) return error;
     this.#onFault(error, method);
@@ -162,25 +157,25 @@ export class Connection {
   }
 
   #send(text: string | undefined): void {
-    if (text !== undefined && !this.#disposed) this.#wire.send(text);
+    if (text !== undefined && !this.#disposed) this.#transport.send(text);
   }
 }
 
 class PendingCall implements Call {
   /** Made on first use: most calls never look at their signal. */
   #controller: AbortController | undefined;
-  abandoned = false;
+  cancelled = false;
 
   constructor(readonly id: Id) {}
 
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
-    if (this.abandoned) this.#controller.abort();
+    if (this.cancelled) this.#controller.abort();
     return this.#controller.signal;
   }
 
-  abandon(): void {
-    this.abandoned = true;
+  cancel(): void {
+    this.cancelled = true;
     this.#controller?.abort();
   }
 }

@@ -1,39 +1,74 @@
-import { chmod, mkdir, readlink, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import {
+  chmodSync,
+  mkdirSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 
 /**
- * Writes `text` to `path` so that no reader ever sees half of it: a draft beside the file, then a
- * rename. Folders are made, a symlink stays one (its target is written), the mode is kept.
- * Rejects with the system's error; the file is then as it was.
+ * Writes `text` to `path`. Folders are made, a symlink stays one (its target is written), the mode
+ * is kept. Throws the system's error; the file is then as it was.
  */
-export async function writeAtomically(path: string, text: string): Promise<void> {
-  const target = await targetOf(path);
-  await mkdir(dirname(target), { recursive: true });
-  const mode = await stat(target).then(
-    (stats) => stats.mode & 0o7777,
-    () => undefined,
-  );
-  const draft = join(
-    dirname(target),
-    `.${basename(target)}.${crypto.randomUUID().slice(0, 8)}.tmp`,
-  );
+export function writeAtomically(path: string, text: string): void {
+  const target = targetOf(path);
+  mkdirSync(dirname(target), { recursive: true });
+  const stats = statSync(target, { throwIfNoEntry: false });
+  const mode = stats && stats.mode & 0o7777;
+  replace(target, (draft) => {
+    // Never readable by more users than the file is, not even for a moment.
+    writeFileSync(draft, text, { flag: "wx", ...(mode !== undefined && { mode }) });
+    if (mode !== undefined) chmodSync(draft, mode);
+  });
+}
+
+/**
+ * Writes a file that only its owner may read: mode 600 in a folder of mode 700, which is made.
+ * Throws the system's error (EACCES, ENOSPC, …).
+ */
+export function writePrivateFile(path: string, text: string): void {
+  const folder = dirname(path);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  chmodSync(folder, 0o700);
+  replace(path, (draft) => writeFileSync(draft, text, { mode: 0o600, flag: "wx" }));
+}
+
+/** Can nobody but its owner, who we are, have written the file? Throws the system's error. */
+export function isPrivateFile(path: string): boolean {
+  const { uid, mode } = statSync(path);
+  return process.platform === "win32" || (uid === process.getuid?.() && (mode & 0o022) === 0);
+}
+
+/**
+ * Puts what `make` makes in place of the file at `path`, by a rename: no reader ever sees half of
+ * it, and a program that runs keeps its file. Throws what `make` and the system throw; the file is
+ * then as it was.
+ */
+export function replace(path: string, make: (draft: string) => void): void {
+  const id = crypto.randomUUID().slice(0, 8);
+  const draft = join(dirname(path), `.${basename(path)}.${id}.tmp`);
   try {
-    // Never readable by more people than the file is, not even for a moment.
-    await writeFile(draft, text, { flag: "wx", ...(mode !== undefined && { mode }) });
-    if (mode !== undefined) await chmod(draft, mode);
-    await rename(draft, target);
+    make(draft);
+    renameSync(draft, path);
   } catch (error) {
-    await rm(draft, { force: true });
+    rmSync(draft, { force: true });
     throw error;
   }
 }
 
 /** Where a write to `path` ends: also behind a symlink whose target is still to be made. */
-async function targetOf(path: string): Promise<string> {
+function targetOf(path: string): string {
   try {
-    return await realpath(path);
+    return realpathSync(path);
   } catch {
-    const link = await readlink(path).catch(() => undefined);
-    return link === undefined ? path : resolve(dirname(path), link);
+    try {
+      return resolve(dirname(path), readlinkSync(path));
+    } catch {
+      return path;
+    }
   }
 }

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { isPrivateFile, writePrivateFile } from "../lib/private-file";
-import { stateFolder } from "../lib/state-folder";
+import { isPrivateFile, writePrivateFile } from "../lib/atomic-write";
+import { stateFolder } from "../lib/paths";
 import { type Entry, entries, rmQuietly } from "./registry";
 
 /**
@@ -9,7 +9,7 @@ import { type Entry, entries, rmQuietly } from "./registry";
  * does not get half of its hooks. Nothing here throws: without it the best candidate is taken anew
  * each time.
  */
-export class Tie {
+export class Binding {
   readonly #path: string;
   readonly #folder: string;
 

@@ -1,6 +1,7 @@
-import { lstatSync, readFileSync, realpathSync } from "node:fs";
-import { dirname, join, sep } from "node:path";
-import type { Tie } from "./binding";
+import { dirname } from "node:path";
+import { isBelow, realPath } from "../lib/paths";
+import type { Binding } from "./binding";
+import { PROJECT_FILE, readProjectFile } from "./project-file";
 import { type Entry, entries } from "./registry";
 
 /** A Neovim that may be the one a CLI works with, and how it was found, for the log. */
@@ -9,22 +10,18 @@ export interface Candidate {
   origin: string;
 }
 
-/** A project's own note of its Neovim, below its top folder. */
-export const NOTE = join(".nvim-claude", "nvim-server");
-const NOTE_LIMIT_BYTES = 4096;
-
 /**
  * The Neovims to try for a CLI that works in `places` (its project, its working folder), best
- * first: the one it runs in, the one it is connected to, the one that `tie` keeps it to, the one
+ * first: the one it runs in, the one it is connected to, the one that `binding` keeps it to, the one
  * that the project names, the one with the deepest workspace around it. Each address comes once.
  */
 export function* candidates(
   places: readonly string[],
-  tie?: Tie,
+  binding?: Binding,
   env: Record<string, string | undefined> = process.env,
 ): Generator<Candidate> {
   const seen = new Set<string>();
-  for (const candidate of inOrder(places.map(realFolder), tie, env)) {
+  for (const candidate of inOrder(places.map(realPath), binding, env)) {
     if (seen.has(candidate.address)) continue;
     seen.add(candidate.address);
     yield candidate;
@@ -33,7 +30,7 @@ export function* candidates(
 
 function* inOrder(
   places: readonly string[],
-  tie: Tie | undefined,
+  binding: Binding | undefined,
   env: Record<string, string | undefined>,
 ): Generator<Candidate> {
   const nvim = env.NVIM;
@@ -43,11 +40,11 @@ function* inOrder(
   for (const { address } of known.filter((entry) => entry.port === port)) {
     yield { address, origin: "$CLAUDE_CODE_SSE_PORT" };
   }
-  const tied = tie?.address(known);
-  if (tied) yield { address: tied, origin: "what it used before" };
+  const bound = binding?.address(known);
+  if (bound) yield { address: bound, origin: "what it used before" };
   for (const place of places) {
-    const noted = findNote(place, known);
-    if (noted) yield { address: noted.address, origin: NOTE };
+    const named = namedByProject(place, known);
+    if (named) yield { address: named.address, origin: PROJECT_FILE };
     for (const { address } of around(place, known)) {
       yield { address, origin: `the workspace around ${place}` };
     }
@@ -55,30 +52,20 @@ function* inOrder(
 }
 
 /**
- * The running Neovim that the nearest note upwards names. The project may be hostile: its note
- * only ever chooses among the Neovims that we know to have a workspace there.
+ * The running Neovim that the nearest project file upwards names. The project may be hostile: its
+ * file only ever chooses among the Neovims that we know to have a workspace there.
  */
-function findNote(place: string, known: readonly Entry[]): Entry | undefined {
+function namedByProject(place: string, known: readonly Entry[]): Entry | undefined {
   for (let folder = place; ; folder = dirname(folder)) {
-    const address = readNote(join(folder, NOTE));
+    const address = readProjectFile(folder);
     if (address !== undefined) {
       return known.find(
         (entry) =>
           entry.address === address &&
-          entry.workspaceFolders.some((own) => contains(own, folder) || contains(folder, own)),
+          entry.workspaceFolders.some((own) => isBelow(folder, own) || isBelow(own, folder)),
       );
     }
     if (dirname(folder) === folder) return undefined;
-  }
-}
-
-function readNote(path: string): string | undefined {
-  try {
-    const stats = lstatSync(path);
-    if (!stats.isFile() || stats.size > NOTE_LIMIT_BYTES) return undefined;
-    return readFileSync(path, "utf8").trim();
-  } catch {
-    return undefined;
   }
 }
 
@@ -87,23 +74,11 @@ function around(place: string, known: readonly Entry[]): Entry[] {
   const depth = (entry: Entry) =>
     Math.max(
       -1,
-      ...entry.workspaceFolders.filter((own) => contains(own, place)).map((own) => own.length),
+      ...entry.workspaceFolders.filter((own) => isBelow(place, own)).map((own) => own.length),
     );
   return known
     .map((entry) => ({ entry, depth: depth(entry) }))
     .filter(({ depth }) => depth >= 0)
     .sort((a, b) => b.depth - a.depth || b.entry.since - a.entry.since)
     .map(({ entry }) => entry);
-}
-
-function contains(folder: string, path: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
-}
-
-function realFolder(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
 }

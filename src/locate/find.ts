@@ -1,9 +1,10 @@
 import { EditorBusyError, EditorRefusal } from "../editor/port";
+import { message } from "../lib/errors";
 import type { Log } from "../lib/log";
 import { Plugin } from "../neovim/plugin";
-import { objection } from "../neovim/socket";
-import type { Tie } from "./binding";
+import type { Binding } from "./binding";
 import { candidates } from "./candidates";
+import { whyUnsafe } from "./socket";
 
 /** A local socket answers at once or not at all. */
 const CONNECT_MS = 500;
@@ -11,7 +12,7 @@ const CONNECT_MS = 500;
 const ANSWER_MS = 1_000;
 
 /** What Neovim said to the first call, and the connection for further ones. */
-export interface Reached {
+export interface Found {
   plugin: Plugin;
   value: unknown;
 }
@@ -19,17 +20,17 @@ export interface Reached {
 /**
  * Finds the Neovim for a CLI that works in `places` and asks it a first question. Undefined, with
  * the reasons in the log, if there is none; rejects with EditorBusyError if it does not answer, and
- * with EditorRefusal. The one that was found is kept to by `tie`.
+ * with EditorRefusal. `binding` remembers the one that was found.
  */
-export async function reach(
+export async function findNeovim(
   places: readonly string[],
   method: string,
   params: object,
   log: Log,
-  tie?: Tie,
-): Promise<Reached | undefined> {
-  for (const { address, origin } of candidates(places, tie)) {
-    const reason = objection(address);
+  binding?: Binding,
+): Promise<Found | undefined> {
+  for (const { address, origin } of candidates(places, binding)) {
+    const reason = whyUnsafe(address);
     if (reason) {
       log.warn(`Not used: ${address} (by ${origin}): ${reason}`);
       continue;
@@ -38,14 +39,12 @@ export async function reach(
     try {
       plugin = await Plugin.connect(address, CONNECT_MS);
       const value = await plugin.call(method, params, ANSWER_MS);
-      tie?.set(address);
+      binding?.set(address);
       return { plugin, value };
     } catch (error) {
       plugin?.close();
       if (error instanceof EditorBusyError || error instanceof EditorRefusal) throw error;
-      log.warn(
-        `Not used: ${address} (by ${origin}): ${error instanceof Error ? error.message : error}`,
-      );
+      log.warn(`Not used: ${address} (by ${origin}): ${message(error)}`);
     }
   }
   return undefined;

@@ -2,8 +2,8 @@ import { EditorRefusal } from "../editor/port";
 import type { Log } from "../lib/log";
 import type { Plugin } from "../neovim/plugin";
 import { DisconnectedError } from "../neovim/rpc";
-import { Tie } from "./binding";
-import { reach } from "./find";
+import { Binding } from "./binding";
+import { findNeovim } from "./find";
 
 const ANSWER_MS = 2_000;
 
@@ -13,7 +13,7 @@ const ANSWER_MS = 2_000;
  */
 export class FollowedNeovim {
   readonly #log: Log;
-  readonly #tie: Tie;
+  readonly #binding: Binding;
   #plugin: Plugin | undefined;
 
   constructor(
@@ -23,7 +23,7 @@ export class FollowedNeovim {
     cliPid: number,
   ) {
     this.#log = log;
-    this.#tie = new Tie(cliPid);
+    this.#binding = new Binding(cliPid);
   }
 
   /** Runs a method of the plugin. Rejects with EditorBusyError or EditorRefusal. */
@@ -36,17 +36,17 @@ export class FollowedNeovim {
         if (!(error instanceof DisconnectedError)) throw error;
       }
     }
-    const reached = await reach(this.places, method, params, this.#log, this.#tie);
-    if (!reached) throw new EditorRefusal(this.#nobody());
-    this.#plugin = reached.plugin;
-    return reached.value;
+    const found = await findNeovim(this.places, method, params, this.#log, this.#binding);
+    if (!found) throw new EditorRefusal(this.#nobody());
+    this.#plugin = found.plugin;
+    return found.value;
   }
 
   #current(): Plugin | undefined {
     const plugin = this.#plugin;
     if (!plugin || plugin.closed) return undefined;
-    const tied = this.#tie.address();
-    if (!tied || tied === plugin.address) return plugin;
+    const bound = this.#binding.address();
+    if (!bound || bound === plugin.address) return plugin;
     plugin.close();
     return undefined;
   }

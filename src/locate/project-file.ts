@@ -1,18 +1,33 @@
 import { lstatSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { writePrivateFile } from "../lib/private-file";
-import { NOTE } from "./candidates";
+import { writePrivateFile } from "../lib/atomic-write";
+
+/** A project's own file that names its Neovim, below the project's top folder (spec 04). */
+export const PROJECT_FILE = join(".nvim-claude", "nvim-server");
+const LIMIT_BYTES = 4096;
+
+/** The address in the project file of a folder; undefined without a regular file of sane size. */
+export function readProjectFile(folder: string): string | undefined {
+  const path = join(folder, PROJECT_FILE);
+  try {
+    const stats = lstatSync(path);
+    if (!stats.isFile() || stats.size > LIMIT_BYTES) return undefined;
+    return readFileSync(path, "utf8").trim();
+  } catch {
+    return undefined;
+  }
+}
 
 /**
- * Our Neovim's address in the projects of its workspace that were set up for it, as long as we
- * serve. Nothing here throws: the registry serves as well.
+ * Keeps our Neovim's address in the projects of its workspace that were set up for it, as long as
+ * we serve. Nothing here throws: the registry serves as well.
  */
-export class Notes {
+export class ProjectFiles {
   readonly #address: string;
   readonly #projectAround: (folder: string) => string | undefined;
   readonly #written = new Set<string>();
 
-  /** `projectAround` tells the set-up project that a folder belongs to. */
+  /** `projectAround` returns the set-up project that a folder belongs to. */
   constructor(address: string, projectAround: (folder: string) => string | undefined) {
     this.#address = address;
     this.#projectAround = projectAround;
@@ -21,29 +36,30 @@ export class Notes {
   follow(folders: readonly string[]): void {
     for (const folder of folders) {
       const root = this.#projectAround(folder);
-      if (root) this.#write(join(root, NOTE));
+      if (root) this.#write(root);
     }
   }
 
   end(): void {
-    for (const path of this.#written) {
-      try {
-        if (readFileSync(path, "utf8").trim() === this.#address) rmSync(path);
-      } catch {
-        // Gone already.
-      }
+    for (const root of this.#written) {
+      if (readProjectFile(root) === this.#address)
+        rmSync(join(root, PROJECT_FILE), { force: true });
     }
   }
 
-  /** Once: the Neovim that was opened last is the one noted. Only into a real folder: the project may have put a symlink there since. */
-  #write(path: string): void {
-    if (this.#written.has(path)) return;
+  /**
+   * Writes once: the file names the Neovim that was opened last. Only into a real folder: the
+   * project may have put a symlink there since.
+   */
+  #write(root: string): void {
+    const path = join(root, PROJECT_FILE);
+    if (this.#written.has(root)) return;
     try {
       if (!lstatSync(dirname(path)).isDirectory()) return;
       writePrivateFile(path, `${this.#address}\n`);
-      this.#written.add(path);
+      this.#written.add(root);
     } catch {
-      // No such folder: taken away by hand.
+      // The user removed the folder.
     }
   }
 }

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { isPrivateFile, writePrivateFile } from "../lib/private-file";
+import { isPrivateFile, writePrivateFile } from "../lib/atomic-write";
+import { stateFolder } from "../lib/paths";
 import { isAlive } from "../lib/process";
-import { stateFolder } from "../lib/state-folder";
 
 /** One running Neovim, for programs that are started outside of it. Paths are real paths. */
 export interface Entry {

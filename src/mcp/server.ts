@@ -1,6 +1,8 @@
 import * as v from "valibot";
-import { type Call, Connection, type Handler, type Wire } from "../jsonrpc/connection";
+import { type Call, Connection, type Handler } from "../jsonrpc/connection";
 import { ErrorCode, RpcError } from "../jsonrpc/message";
+import type { Transport } from "../jsonrpc/transport";
+import { message } from "../lib/errors";
 import type { Client } from "./client";
 import {
   failed,
@@ -20,7 +22,7 @@ export interface Resources {
   read(uri: string): ResourceContents | Promise<ResourceContents>;
 }
 
-/** All that a server of ours offers, whatever the wire. */
+/** All that one of our servers offers, whatever the transport. */
 export interface ServerDefinition {
   info: ImplementationInfo;
   instructions: string;
@@ -29,14 +31,14 @@ export interface ServerDefinition {
   methods?: Readonly<Record<string, Method>>;
 }
 
-/** What the server tells the program around it. All are optional. */
+/** What the server reports to the program around it. All are optional. */
 export interface ServerEvents {
   /** A connection is there; its name is not known yet. */
   onConnect?(client: Client): void;
-  /** `initialize` or `ide_connected` told us who it is. */
+  /** `initialize` or `ide_connected` named the client. */
   onIdentify?(client: Client): void;
   onDisconnect?(client: Client): void;
-  /** `notifications/initialized` arrived: the client may be told things. */
+  /** `notifications/initialized` arrived: the client takes notifications. */
   onInitialized?(client: Client): void;
   /** `ide_connected` arrived, which the CLI alone sends, right after `initialized`. */
   onIdeConnected?(client: Client): void;
@@ -44,7 +46,7 @@ export interface ServerEvents {
   onToolsListed?(client: Client): void;
   /** After a tool answered. */
   onToolCalled?(name: string, client: Client): void;
-  /** A fault of ours, for the log. */
+  /** An internal error, for the log. */
   onFault?(error: unknown, method: string): void;
 }
 
@@ -53,7 +55,7 @@ export class McpServer {
   readonly #definition: ServerDefinition;
   readonly #events: ServerEvents;
   readonly #tools: Map<string, Tool>;
-  readonly #sessions = new Set<McpSession>();
+  readonly #peers = new Set<ConnectedClient>();
   #nextId = 1;
 
   constructor(definition: ServerDefinition, events: ServerEvents = {}) {
@@ -63,21 +65,21 @@ export class McpServer {
   }
 
   get clients(): Client[] {
-    return [...this.#sessions].map((session) => session.client);
+    return [...this.#peers].map((peer) => peer.client);
   }
 
-  /** Takes a new wire. The caller feeds `receive` and calls `closed` when the wire is gone. */
-  connect(wire: Wire): McpSession {
-    const session = new McpSession(this.#nextId++, wire, this.#definition, this.#tools, {
-      ...this.#events,
-      onDisconnect: (client) => {
-        this.#sessions.delete(session);
-        this.#events.onDisconnect?.(client);
-      },
-    });
-    this.#sessions.add(session);
-    this.#events.onConnect?.(session.client);
-    return session;
+  /** Serves one more client, until the transport closes. */
+  connect(transport: Transport): void {
+    const id = this.#nextId++;
+    const peer = new ConnectedClient(id, transport, this.#definition, this.#tools, this.#events);
+    transport.onMessage = (text) => peer.receive(text);
+    transport.onClose = () => {
+      peer.dispose();
+      this.#peers.delete(peer);
+      this.#events.onDisconnect?.(peer.client);
+    };
+    this.#peers.add(peer);
+    this.#events.onConnect?.(peer.client);
   }
 }
 
@@ -90,8 +92,8 @@ const ReadParams = v.object({ uri: v.string() });
 const CancelledParams = v.object({ requestId: v.union([v.string(), v.number()]) });
 const IdeConnectedParams = v.object({ pid: v.optional(v.pipe(v.number(), v.integer())) });
 
-/** One client's MCP session over one wire. */
-export class McpSession implements Handler {
+/** One client's connection: its requests and notifications. */
+class ConnectedClient implements Handler {
   readonly client: Client;
   readonly #connection: Connection;
   readonly #definition: ServerDefinition;
@@ -100,7 +102,7 @@ export class McpSession implements Handler {
 
   constructor(
     id: number,
-    wire: Wire,
+    transport: Transport,
     definition: ServerDefinition,
     tools: Map<string, Tool>,
     events: ServerEvents,
@@ -108,7 +110,7 @@ export class McpSession implements Handler {
     this.#definition = definition;
     this.#tools = tools;
     this.#events = events;
-    this.#connection = new Connection(wire, this, {
+    this.#connection = new Connection(transport, this, {
       onFault: (error, method) => events.onFault?.(error, method),
     });
     this.client = {
@@ -125,9 +127,8 @@ export class McpSession implements Handler {
     this.#connection.receive(text);
   }
 
-  closed(): void {
+  dispose(): void {
     this.#connection.dispose();
-    this.#events.onDisconnect?.(this.client);
   }
 
   request(method: string, params: unknown, call: Call): unknown {
@@ -204,7 +205,7 @@ export class McpSession implements Handler {
       .catch((error: unknown) => {
         if (error instanceof RpcError) throw error;
         this.#events.onFault?.(error, name);
-        return failed(error instanceof Error ? error.message : String(error));
+        return failed(message(error));
       })
       .finally(() => this.#events.onToolCalled?.(name, client));
   }
@@ -218,7 +219,7 @@ export class McpSession implements Handler {
   }
 }
 
-/** Maps a value that may be a promise, without making one of a value that is none. */
+/** Maps a value that may be a promise, without making a promise of any other value. */
 function wrap<T, R>(value: T | Promise<T>, map: (value: T) => R): R | Promise<R> {
   return value instanceof Promise ? value.then(map) : map(value);
 }

@@ -52,8 +52,6 @@ export class NeovimEditor extends Queries implements EditorPort {
   readonly onMention = new Emitter<Mention>();
   readonly onMentionsWithdrawn = new Emitter<readonly number[]>();
   readonly onLogEvent = new Emitter<LogEvent>();
-  /** Neovim asks us to end. */
-  readonly onShutdown = new Emitter<void>();
   readonly #rpc: NeovimRpc;
   readonly #log: Log;
   #pulling: Promise<void> | undefined;
@@ -116,7 +114,6 @@ export class NeovimEditor extends Queries implements EditorPort {
     const { startText, endText } = document;
     const opened = await this.#work("document_open", {
       path: document.path,
-      preview: document.preview,
       select_to_eol: document.selectToEndOfLine,
       front: document.front,
       ...(startText !== undefined && { start_text: startText }),
@@ -258,8 +255,6 @@ export class NeovimEditor extends Queries implements EditorPort {
           return this.onMentionsWithdrawn.emit(v.parse(WithdrawnMentions, payload).ids);
         case "log_event":
           return this.onLogEvent.emit(v.parse(LogEvent, payload));
-        case "shutdown":
-          return this.onShutdown.emit();
         default:
           this.#log.warn(`Neovim sent an event we do not know: ${event}`);
       }

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { writePrivateFile } from "../lib/private-file";
-import { stateFolder } from "../lib/state-folder";
+import { writePrivateFile } from "../lib/atomic-write";
+import { stateFolder } from "../lib/paths";
 
 /** A file that we changed: its text before (null: there was none) and after. */
 export interface ChangedFile {
@@ -10,10 +10,10 @@ export interface ChangedFile {
   after: string;
 }
 
-/** What was set up in a project, so that exactly that can be taken back. */
+/** What was set up in a project, so that exactly that can be undone. */
 export interface ProjectRecord {
   root: string;
-  /** False once it was taken back: it is not set up again without being asked. */
+  /** False once it was undone: it is not set up again without being asked. */
   active: boolean;
   /** By path. */
   files: Record<string, ChangedFile>;

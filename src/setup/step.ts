@@ -1,25 +1,30 @@
-import { lstatSync, mkdirSync, readFileSync, rmdirSync, rmSync, unlinkSync } from "node:fs";
+import { lstatSync, mkdirSync, readFileSync, rmdirSync, unlinkSync } from "node:fs";
 import { dirname } from "node:path";
 import { writeAtomically } from "../lib/atomic-write";
+import { message, UserError } from "../lib/errors";
 import type { ProjectRecord } from "./record";
-import { SettingsError } from "./settings-error";
 
-/** One thing that setting up, or taking back, does. */
+/** One thing that setting up, or undoing it, does. */
 export interface Step {
-  /** For the person who is asked: what happens to which file. */
+  /** For the user who is asked: what happens to which file. */
   what: string;
-  /** Does it and notes it in the record. Throws SettingsError or the system's error. */
-  run(record: ProjectRecord): Promise<void>;
+  /** Does it and notes it in the record. Throws UserError or the system's error. */
+  run(record: ProjectRecord): void | Promise<void>;
 }
 
-/** The file's text; undefined if there is none. Throws SettingsError if it cannot be read. */
+/** What is to be done, and what the user should know besides. */
+export interface Plan {
+  steps: Step[];
+  notes: string[];
+}
+
+/** The file's text; undefined if there is none. Throws UserError if it cannot be read. */
 export function readText(path: string): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(readFileSync(path));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new SettingsError(`${path} cannot be read: ${reason}`);
+    throw new UserError(`${path} cannot be read: ${message(error)}`);
   }
 }
 
@@ -28,21 +33,21 @@ export function changeFile(path: string, after: string, what: string): Step {
   const before = readText(path);
   return {
     what: `${before === undefined ? "create" : "change"} ${path}: ${what}`,
-    async run(record) {
+    run(record) {
       if (readText(path) !== before) {
-        throw new SettingsError(`${path} was changed meanwhile; try again`);
+        throw new UserError(`${path} was changed in the meantime; try again`);
       }
       makeFolder(dirname(path), record);
-      await writeAtomically(path, after);
+      writeAtomically(path, after);
       const last = record.files[path];
-      // Changed by somebody since we did: what was before is not to come back over that.
+      // Changed by another program since we did: what was before must not come back over that.
       if (last && last.after !== before) delete record.files[path];
       else record.files[path] = { before: last ? last.before : (before ?? null), after };
     },
   };
 }
 
-/** Takes back what was done to a file: byte for byte if nobody has changed it since. */
+/** Undoes what was done to a file: byte for byte if nothing has changed it since. */
 export function restoreFile(
   path: string,
   record: ProjectRecord | undefined,
@@ -56,9 +61,9 @@ export function restoreFile(
   if (before === now) return undefined;
   return {
     what: before === null ? `delete ${path}: nothing else is in it` : `change ${path}: ${what}`,
-    async run(current) {
+    run(current) {
       if (before === null) unlinkSync(path);
-      else await writeAtomically(path, before);
+      else writeAtomically(path, before);
       delete current.files[path];
     },
   };
@@ -72,7 +77,7 @@ export function makeFolder(path: string, record: ProjectRecord): void {
   record.folders.push(path);
 }
 
-/** Removes the folders that we made, as far as nobody has put anything into them. */
+/** Removes the folders that we made, unless something else is in them. */
 export function removeFolders(record: ProjectRecord): void {
   for (const folder of record.folders.reverse()) {
     try {
@@ -82,8 +87,4 @@ export function removeFolders(record: ProjectRecord): void {
     }
   }
   record.folders = [];
-}
-
-export function removeQuietly(path: string): void {
-  rmSync(path, { force: true });
 }

@@ -1,12 +1,15 @@
+import type { Transport } from "../jsonrpc/transport";
+
 /** One message, in bytes; a longer line ends the connection. */
 const LINE_LIMIT_BYTES = 64 * 1024 * 1024;
 
 /** Newline-delimited messages on stdin and stdout, as MCP's stdio transport has them. */
-export class StdioTransport {
-  /** Resolves when stdin ended, or nobody reads stdout any more. */
+export class StdioTransport implements Transport {
+  /** Resolves when stdin ended, or stdout is closed. */
   readonly ended: Promise<void>;
   readonly #output: NodeJS.WriteStream;
-  readonly #receivers = new Set<(line: string) => void>();
+  onMessage: (text: string) => void = () => {};
+  onClose: () => void = () => {};
   #parts: Buffer[] = [];
   #held = 0;
 
@@ -24,15 +27,13 @@ export class StdioTransport {
     output.on("error", () => end.resolve());
   }
 
-  onMessage(receiver: (line: string) => void): void {
-    this.#receivers.add(receiver);
-  }
-
   send(text: string): void {
     this.#output.write(`${text}\n`);
   }
 
-  close(): void {}
+  close(): void {
+    this.onClose();
+  }
 
   /** False when a line grows too long. */
   #take(chunk: Buffer): boolean {
@@ -43,7 +44,7 @@ export class StdioTransport {
       this.#parts = [];
       this.#held = 0;
       start = end + 1;
-      if (line !== "") for (const receiver of this.#receivers) receiver(line);
+      if (line !== "") this.onMessage(line);
     }
     if (start < chunk.length) this.#parts.push(chunk.subarray(start));
     this.#held += chunk.length - start;

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import type { Server, ServerWebSocket } from "bun";
-import type { Wire } from "../jsonrpc/connection";
+import type { Transport } from "../jsonrpc/transport";
 
 /** All limits of the socket, in one place. */
 export const LIMITS = {
@@ -25,27 +25,21 @@ const TOKEN_HEADER = "x-claude-code-ide-authorization";
 /** The CLI (2.1.330) closes at once unless this sub-protocol is echoed. */
 const SUBPROTOCOL = "mcp";
 
-/** What the listener does with a client's messages. */
-export interface Peer {
-  receive(text: string): void;
-  closed(): void;
-}
-
 export interface ListenOptions {
   port: number;
   token: string;
   /** Other limits than the usual ones. */
   limits?: Partial<Limits>;
-  /** A client has been let in. */
-  onConnect(wire: Wire): Peer;
-  /** Somebody was refused, and why: for the log, never for the client. */
+  /** A client has been let in; its transport needs its receivers now. */
+  onConnect(transport: Transport): void;
+  /** A connection was refused, and why: for the log, never for the client. */
   onRefuse?(reason: string): void;
   /** So many characters came or went. */
   onTraffic?(length: number): void;
 }
 
 interface SocketData {
-  peer: Peer | undefined;
+  transport: Transport | undefined;
 }
 
 /**
@@ -80,12 +74,12 @@ export class WebSocketListener {
         message: (socket, message) => {
           const text = typeof message === "string" ? message : message.toString("utf8");
           this.#options.onTraffic?.(text.length);
-          socket.data.peer?.receive(text);
+          socket.data.transport?.onMessage(text);
         },
         close: (socket) => {
-          if (!socket.data.peer) return;
+          if (!socket.data.transport) return;
           this.#open--;
-          socket.data.peer.closed();
+          socket.data.transport.onClose();
         },
       },
     });
@@ -109,7 +103,7 @@ export class WebSocketListener {
     const offered = request.headers.get("sec-websocket-protocol");
     const echoes = offered?.split(",").some((name) => name.trim() === SUBPROTOCOL);
     const upgraded = server.upgrade(request, {
-      data: { peer: undefined },
+      data: { transport: undefined },
       ...(echoes && { headers: { "Sec-WebSocket-Protocol": SUBPROTOCOL } }),
     });
     if (upgraded) return undefined;
@@ -122,7 +116,7 @@ export class WebSocketListener {
     if (headers.has("origin")) return forbidden("an Origin header, so a web page");
     const host = headers.get("host");
     if (!host || !this.#ownHosts().includes(host.toLowerCase())) {
-      return forbidden("a foreign Host header");
+      return forbidden("a Host header of another host");
     }
     if (!this.#tokenMatches(headers.get(TOKEN_HEADER))) {
       return { status: 401, text: "Unauthorized", reason: "a missing or wrong token" };
@@ -147,13 +141,16 @@ export class WebSocketListener {
 
   #opened(socket: ServerWebSocket<SocketData>): void {
     this.#open++;
-    socket.data.peer = this.#options.onConnect({
+    const transport: Transport = {
       send: (text) => {
         this.#options.onTraffic?.(text.length);
         socket.send(text);
       },
-      close: (code, reason) => socket.close(code, reason),
-    });
+      onMessage: () => {},
+      onClose: () => {},
+    };
+    this.#options.onConnect(transport);
+    socket.data.transport = transport;
   }
 }
 

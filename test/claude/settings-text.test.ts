@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { hookSettings } from "../../src/claude/hooks";
-import { hasOurHooks, withHooks, withoutHooks } from "../../src/claude/settings-text";
+import { withHooks, withoutHooks } from "../../src/claude/settings-text";
 
 const OURS = hookSettings((event) => `/bin/claude-code-nvim hook ${event}`);
 const add = (text: string | undefined) => withHooks(text, OURS, "settings.local.json");
@@ -30,7 +30,6 @@ const FILES: [string, string][] = [
 describe("hooks in a settings file", () => {
   test.each(FILES)("%s: everything else keeps its bytes", (_name, text) => {
     const after = add(text);
-    expect(hasOurHooks(after)).toBe(true);
     // What was there is there, in its order, with only insertions in between.
     expect(isSubsequence(text.replace(/\{\s*\}|\[\s*\]/g, ""), after)).toBe(true);
     const before = JSON.parse(text.replace("\uFEFF", ""));
@@ -91,8 +90,8 @@ describe("hooks in a settings file", () => {
     ["a comment", '{\n  // mine\n  "a": 1\n}', "not valid JSON"],
     ["a trailing comma", '{"a": 1,}', "not valid JSON"],
     ["cut short", '{"a": ', "not valid JSON"],
-    ["a list", "[]", "no JSON object"],
-    ["null", "null", "no JSON object"],
+    ["a list", "[]", "not a JSON object"],
+    ["null", "null", "not a JSON object"],
     ["hooks that are a list", '{"hooks": []}', '"hooks" in settings.local.json'],
     ["an event that is no list", '{"hooks": {"Stop": {}}}', '"hooks" in settings.local.json'],
     ["a key twice", '{"hooks": {"Stop": []}, "hooks": {}}', "cannot be edited without harm"],

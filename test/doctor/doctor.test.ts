@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:f
 import { dirname, join } from "node:path";
 import { commandLine } from "../../src/claude/command";
 import { hookSettings } from "../../src/claude/hooks";
-import { type Cause, isFault } from "../../src/doctor/finding";
+import { type Cause, isProblem } from "../../src/doctor/finding";
 import { NEOVIMS, type NeovimVersion, type TestNeovim, temporaryFolder } from "../support/neovim";
 import { EXECUTABLE } from "../support/toolchain";
 import { World } from "./world";
@@ -29,7 +29,7 @@ async function inTurn(work: () => Promise<void>): Promise<void> {
 const NEWEST = NEOVIMS.at(-1) as NeovimVersion;
 const EVENTS = Object.keys(hookSettings());
 
-interface Fault {
+interface Problem {
   cause: Cause;
   name: string;
   /** What the command to run must contain. */
@@ -44,7 +44,7 @@ interface Options {
   env?: Record<string, string>;
 }
 
-const FAULTS: Fault[] = [
+const FAULTS: Problem[] = [
   {
     cause: "cli-missing",
     name: "no `claude`",
@@ -220,7 +220,7 @@ const FAULTS: Fault[] = [
   {
     cause: "mode-skips-diffs",
     name: "a permission mode among the CLI's arguments in setup()",
-    remedy: "take that out of terminal.args",
+    remedy: "remove that from terminal.args",
     setup: `{ terminal = { args = { "--permission-mode", "acceptEdits" } } }`,
     seed: () => {},
   },
@@ -281,16 +281,16 @@ describe("claude-code-nvim doctor", () => {
   test("finds nothing where nothing is wrong", async () => {
     await using world = await World.start(NEWEST);
     const { code, findings } = await world.findings();
-    expect(findings.filter(isFault)).toEqual([]);
+    expect(findings.filter(isProblem)).toEqual([]);
     expect(code).toBe(0);
     const inside = await world.neovim.lua<string>("return vim.v.servername");
     const port = String((await world.neovim.lock()).port);
     const there = await world.findings({ env: { NVIM: inside, CLAUDE_CODE_SSE_PORT: port } });
-    expect(there.findings.filter(isFault)).toEqual([]);
+    expect(there.findings.filter(isProblem)).toEqual([]);
 
     installHooks(world, EVENTS, { program: EXECUTABLE });
     const { findings: installed } = await world.findings();
-    expect(installed.filter(isFault)).toEqual([]);
+    expect(installed.filter(isProblem)).toEqual([]);
     expect(installed.map(({ what }) => what).join()).toContain("nvim-lsp are installed");
   });
 
@@ -299,21 +299,19 @@ describe("claude-code-nvim doctor", () => {
       await using world = await World.start(NEWEST, setup);
       const options = ((await seed(world)) ?? {}) as Options;
       const { code, findings } = await world.findings(options);
-      const faults = findings.filter(isFault);
-      expect(faults.map((fault) => fault.cause)).toEqual([cause]);
+      const faults = findings.filter(isProblem);
+      expect(faults.map((problem) => problem.cause)).toEqual([cause]);
       expect(faults[0]?.remedy).toContain(remedy);
       expect(code).toBe(1);
     }),
   );
 
-  test("tells it to people, and says no token", async () => {
+  test("prints the findings, and never a token", async () => {
     await using world = await World.start(NEWEST);
     const { authToken } = (await world.neovim.lock()).content;
     world.installClaude("1.0.58");
     const { code, stdout } = await world.doctor();
-    expect(stdout).toContain(
-      "has version 1.0.58; it must be 2.0.0 or newer\n      to mend it, run",
-    );
+    expect(stdout).toContain("has version 1.0.58; it must be 2.0.0 or newer\n      to fix it, run");
     expect(stdout).not.toContain(authToken);
     expect(code).toBe(1);
     expect((await world.doctor({ args: ["--nonsense"] })).code).toBe(2);
@@ -390,7 +388,7 @@ describe.each(NEOVIMS)(":checkhealth in $name", (version) => {
   });
 });
 
-/** Stops the executable where it stands, so that it mends nothing; Neovim still answers. */
+/** Stops the executable where it is, so that it repairs nothing; Neovim still answers. */
 async function stopExecutable(world: World): Promise<void> {
   const pid = await world.neovim.lua<number>(`return require("claude-code").status().process_id`);
   process.kill(pid, "SIGSTOP");

@@ -17,9 +17,10 @@ function listen(opened: Opened, limits: Partial<Limits>, answer: string) {
     port: 0,
     token: TOKEN,
     limits,
-    onConnect: (wire) => {
+    onConnect: (transport) => {
       const id = clients++;
-      return { receive: () => wire.send(answer), closed: () => gone.push(id) };
+      transport.onMessage = () => transport.send(answer);
+      transport.onClose = () => gone.push(id);
     },
   });
   opened.defer(() => listener.stop());

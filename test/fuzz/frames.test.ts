@@ -16,7 +16,9 @@ beforeAll(async () => {
   listener = new WebSocketListener({
     port: 0,
     token: TOKEN,
-    onConnect: (wire) => ({ receive: (text) => wire.send(`${text.length}`), closed: () => {} }),
+    onConnect: (transport) => {
+      transport.onMessage = (text) => transport.send(`${text.length}`);
+    },
   });
   other = new WebSocket(`ws://127.0.0.1:${listener.port}/`, {
     headers: { "x-claude-code-ide-authorization": TOKEN },

@@ -30,8 +30,8 @@ type Outcome = keyof typeof OUTCOMES;
 
 function connect(): { receive(text: string): void; answers(): Promise<Answer[]> } {
   const sent: string[] = [];
-  const wire = { send: (text: string) => void sent.push(text), close: () => {} };
-  const connection = new Connection(wire, {
+  const transport = { send: (text: string) => void sent.push(text) };
+  const connection = new Connection(transport, {
     request: (method) => OUTCOMES[method as Outcome]?.() ?? {},
     notification: (method) => {
       // Garbage may hold any method; a notification's handler is no promise.

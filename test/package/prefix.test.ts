@@ -151,7 +151,7 @@ describe("claude-code-nvim install", () => {
     await writeFile(contract, text.replace('"0.1.0"', '"0.0.9"'));
     const mixed = await install("--prefix", prefix);
     await writeFile(contract, text);
-    expect([mixed.code, mixed.err]).toEqual([1, expect.stringContaining("are of version 0.0.9")]);
+    expect([mixed.code, mixed.err]).toEqual([1, expect.stringContaining("have version 0.0.9")]);
   });
 });
 

@@ -133,7 +133,7 @@ describe("install-hooks", () => {
     expect(snapshot()).toEqual(installed);
     expect((await uninstall()).code).toBe(0);
     expect(snapshot()).toEqual(before);
-    expect((await uninstall()).stdout).toContain("nothing to take back");
+    expect((await uninstall()).stdout).toContain("nothing to undo");
   });
 
   test("where there was nothing, nothing is left", async () => {
@@ -234,7 +234,7 @@ describe("install-hooks", () => {
     expect(read(".nvim-claude/.gitignore")).toBe("state.json\n");
     await uninstall();
     expect(snapshot()).toEqual(before);
-    expect((await uninstall()).stdout).toContain("nothing to take back");
+    expect((await uninstall()).stdout).toContain("nothing to undo");
   });
 
   test.each([
@@ -244,7 +244,7 @@ describe("install-hooks", () => {
   ])("%s is refused", async (_name, folder) => {
     const { code, stderr } = await install("--project", folder());
     expect(code).toBe(1);
-    expect(stderr).toContain("is no project");
+    expect(stderr).toContain("is not a project");
     expect(existsSync(join(home, SETTINGS))).toBe(false);
   });
 
@@ -267,14 +267,14 @@ describe("install-hooks", () => {
 
   test("an unknown option is named", async () => {
     const { code, stderr } = await install("--nonsense");
-    expect(code).toBe(1);
+    expect(code).toBe(2);
     expect(stderr).toContain("--nonsense");
   });
 });
 
-describe("the project's note of its Neovim", () => {
+describe("the project's file that names its Neovim", () => {
   const version = NEOVIMS[1] as (typeof NEOVIMS)[0];
-  const note = () => join(project, ".nvim-claude/nvim-server");
+  const file = () => join(project, ".nvim-claude/nvim-server");
   const hook = (env: Record<string, string> = {}) =>
     runHook({
       event: "session-start",
@@ -289,30 +289,30 @@ describe("the project's note of its Neovim", () => {
 
   test("is written where the project was set up, for as long as Neovim runs", async () => {
     await install();
-    expect(existsSync(note())).toBe(false);
+    expect(existsSync(file())).toBe(false);
     const neovim = await TestNeovim.start({ version, cwd: project, home });
     const address = await neovim.lua<string>("return vim.v.servername");
-    await eventually("the note", () => readFileSync(note(), "utf8") === `${address}\n`);
-    expect(statSync(note()).mode & 0o777).toBe(0o600);
+    await eventually("the file", () => readFileSync(file(), "utf8") === `${address}\n`);
+    expect(statSync(file()).mode & 0o777).toBe(0o600);
     await neovim.quit();
-    await eventually("its end", () => !existsSync(note()));
+    await eventually("its end", () => !existsSync(file()));
   });
 
   test("is not written into a project that only looks set up", async () => {
     write(".nvim-claude/.gitignore", "*\n");
     await using neovim = await TestNeovim.start({ version, cwd: project, home });
     await neovim.lock();
-    expect(existsSync(note())).toBe(false);
+    expect(existsSync(file())).toBe(false);
   });
 
   test("chooses between two Neovims of one project", async () => {
     await install();
     await using older = await TestNeovim.start({ version, cwd: project, home });
-    await eventually("the older one's note", () => existsSync(note()));
-    const first = readFileSync(note(), "utf8");
+    await eventually("the older one's file", () => existsSync(file()));
+    const first = readFileSync(file(), "utf8");
     await using newer = await TestNeovim.start({ version, cwd: project, home });
-    await eventually("the newer one's note", () => readFileSync(note(), "utf8") !== first);
-    writeFileSync(note(), first);
+    await eventually("the newer one's file", () => readFileSync(file(), "utf8") !== first);
+    writeFileSync(file(), first);
     await hook();
     expect([await known(older), await known(newer)]).toEqual([true, false]);
   });
@@ -361,8 +361,8 @@ describe("the project's note of its Neovim", () => {
   });
 
   test.each([
-    ["TCP", () => "127.0.0.1:6666", "no absolute path"],
-    ["a plain file", () => join(home, "file"), "is no socket"],
+    ["TCP", () => "127.0.0.1:6666", "not an absolute path"],
+    ["a plain file", () => join(home, "file"), "is not a socket"],
     ["nothing", () => join(home, "nothing"), "no such socket"],
   ])("$NVIM that is %s is not used", async (_name, address, reason) => {
     writeFileSync(join(home, "file"), "");

@@ -1,33 +1,13 @@
 --- What is run in the terminal: the CLI's command line and environment.
 local M = {}
 
---- The permission mode for which words of the user's ask: ours is left out then.
+--- Do words of the user's ask for a permission mode? The option is left out then.
 ---@param words string[]
----@return string? mode the last one named; "bypassPermissions" goes before all
-local function mode_in(words)
-  local mode
-  for i, word in ipairs(words) do
-    if word == "--dangerously-skip-permissions" then
-      return "bypassPermissions"
-    elseif word == "--permission-mode" then
-      mode = words[i + 1] or ""
-    end
-    mode = word:match("^%-%-permission%-mode=(.*)") or mode
-  end
-  return mode
-end
-
---- The permission mode of a CLI that :ClaudeCode starts.
----@return string? mode nil: the CLI decides
----@return string? option where it is set
-function M.permission_mode()
-  local options = require("claude-code.config").get().terminal
-  local mode = mode_in(options.args)
-  if mode then
-    return mode, "terminal.args"
-  elseif options.permission_mode then
-    return options.permission_mode, "terminal.permission_mode"
-  end
+---@return boolean
+local function name_a_mode(words)
+  return vim.iter(words):any(function(word)
+    return word == "--dangerously-skip-permissions" or word:find("^%-%-permission%-mode") ~= nil
+  end)
 end
 
 --- The command line. Hooks and the MCP server go along as arguments, so that no file of the user's
@@ -42,7 +22,7 @@ function M.command(arguments)
   end
   local options = require("claude-code.config").get().terminal
   local own = vim.list_extend(vim.list_slice(options.args), arguments)
-  if options.permission_mode and not mode_in(own) then
+  if options.permission_mode and not name_a_mode(own) then
     vim.list_extend(command, { "--permission-mode", options.permission_mode })
   end
   vim.list_extend(command, require("claude-code.claude.arguments").launch_arguments())

@@ -1,17 +1,17 @@
 import type { EditorPort } from "../../editor/port";
 import { fileUri } from "../../lib/file-uri";
-import type { Audience } from "./subscribers";
+import type { Subscribers } from "./subscribers";
 
 /** A language server reports on many files at once, and Neovim in many small steps. */
 const FOLD_MS = 100;
 
 /** `diagnostics_changed` (spec 03) with the files whose diagnostics are others than before. */
-export function announceDiagnostics(editor: EditorPort, audience: Audience): void {
+export function announceDiagnostics(editor: EditorPort, subscribers: Subscribers): void {
   const changed = new Set<string>();
   let timer: Timer | undefined;
   const tell = () => {
     timer = undefined;
-    audience.tell("diagnostics_changed", { uris: [...changed].map(fileUri) });
+    subscribers.tell("diagnostics_changed", { uris: [...changed].map(fileUri) });
     changed.clear();
   };
   editor.onDelta.on(({ diagnostics = [] }) => {

@@ -5,20 +5,20 @@ import { watchOpenBuffers } from "../resources";
 import { announceDiagnostics } from "./diagnostics";
 import { Mentions } from "./mentions";
 import { SelectionNotifier } from "./selection";
-import { Audience } from "./subscribers";
+import { Subscribers } from "./subscribers";
 
 /**
  * For so long after it asked for the tools the CLI drops what it is told: that is the last that is
  * heard of it before it listens (measured with Claude Code 2.1.330), and it does not say when.
  */
-const DEAF_MS = 600;
+const IGNORES_MS = 600;
 
 /** A CLI that has not asked for the tools by then will not. */
 const ASKS_MS = 3_000;
 
 /** All that the server tells without being asked (specs 03 and 05). */
 export class Notifications {
-  readonly #audience = new Audience();
+  readonly #subscribers = new Subscribers();
   readonly #selection: SelectionNotifier;
   readonly #mentions: Mentions;
 
@@ -26,26 +26,26 @@ export class Notifications {
 
   constructor(editor: EditorPort, log: Log) {
     this.#editor = editor;
-    this.#selection = new SelectionNotifier(editor, this.#audience);
-    this.#mentions = new Mentions(editor, this.#audience, log);
-    announceDiagnostics(editor, this.#audience);
+    this.#selection = new SelectionNotifier(editor, this.#subscribers);
+    this.#mentions = new Mentions(editor, this.#subscribers, log);
+    announceDiagnostics(editor, this.#subscribers);
     watchOpenBuffers(editor, () =>
-      this.#audience.tell("notifications/resources/list_changed", undefined),
+      this.#subscribers.tell("notifications/resources/list_changed", undefined),
     );
     editor.onLogEvent.on(({ name, data }) =>
-      this.#audience.tell("log_event", { eventName: name, eventData: data }),
+      this.#subscribers.tell("log_event", { eventName: name, eventData: data }),
     );
   }
 
   initialized(client: Client): void {
-    this.#audience.add(client);
-    void this.#selection.remind(client);
+    this.#subscribers.add(client);
+    void this.#selection.resend(client);
     if (!isClaudeCode(client)) this.#mentions.deliverTo(client, "now");
   }
 
   ideConnected(client: Client): void {
-    this.#audience.add(client);
-    void this.#selection.remind(client);
+    this.#subscribers.add(client);
+    void this.#selection.resend(client);
     if (!isClaudeCode(client)) return;
     this.#mentions.deliverTo(client, "soon");
     this.#later(client, ASKS_MS, () => this.#mentions.deliverTo(client, "now"));
@@ -54,27 +54,27 @@ export class Notifications {
   /** What the CLI missed until now comes again, and what would have been lost comes only now. */
   toolsListed(client: Client): void {
     if (!isClaudeCode(client)) return;
-    this.#later(client, DEAF_MS, () => {
-      void this.#selection.remind(client);
+    this.#later(client, IGNORES_MS, () => {
+      void this.#selection.resend(client);
       this.#mentions.deliverTo(client, "now");
     });
   }
 
   gone(client: Client): void {
-    this.#audience.remove(client);
+    this.#subscribers.remove(client);
     this.#mentions.deliver();
   }
 
   /** `closeAllDiffTabs` marks a prompt, with which the CLI has forgotten the selection. */
   toolCalled(name: string, client: Client): void {
     if (name !== "closeAllDiffTabs") return;
-    void this.#selection.remind(client);
+    void this.#selection.resend(client);
     if (client.pid !== undefined) this.#editor.prompted(client.pid);
   }
 
   #later(client: Client, ms: number, action: () => void): void {
     setTimeout(() => {
-      if (this.#audience.has(client)) action();
+      if (this.#subscribers.has(client)) action();
     }, ms).unref();
   }
 }

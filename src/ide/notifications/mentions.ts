@@ -2,7 +2,7 @@ import type { Mention } from "../../editor/model";
 import type { EditorPort } from "../../editor/port";
 import type { Log } from "../../lib/log";
 import type { Client } from "../../mcp/client";
-import type { Audience } from "./subscribers";
+import type { Subscribers } from "./subscribers";
 
 /**
  * `at_mentioned` (spec 03), once each, in order, to the client that was active last. Those that
@@ -10,15 +10,15 @@ import type { Audience } from "./subscribers";
  */
 export class Mentions {
   readonly #editor: EditorPort;
-  readonly #audience: Audience;
+  readonly #subscribers: Subscribers;
   readonly #log: Log;
   /** Who is to get mentions, and whether they would arrive by now. */
-  readonly #takers = new WeakMap<Client, "soon" | "now">();
+  readonly #recipients = new WeakMap<Client, "soon" | "now">();
   #waiting: Mention[] = [];
 
-  constructor(editor: EditorPort, audience: Audience, log: Log) {
+  constructor(editor: EditorPort, subscribers: Subscribers, log: Log) {
     this.#editor = editor;
-    this.#audience = audience;
+    this.#subscribers = subscribers;
     this.#log = log;
     editor.onMention.on((mention) => {
       this.#waiting.push(mention);
@@ -31,14 +31,14 @@ export class Mentions {
 
   /** The client can take mentions from now on, or will soon: then what is meant for it waits. */
   deliverTo(client: Client, when: "soon" | "now"): void {
-    this.#takers.set(client, when);
+    this.#recipients.set(client, when);
     this.deliver();
   }
 
   /** Hands over what waits, if the one who is to get it is there. */
   deliver(): void {
-    const client = this.#audience.lastActive((candidate) => this.#takers.has(candidate));
-    if (!client || this.#takers.get(client) !== "now") return;
+    const client = this.#subscribers.lastActive((candidate) => this.#recipients.has(candidate));
+    if (!client || this.#recipients.get(client) !== "now") return;
     const delivered = this.#waiting;
     this.#waiting = [];
     for (const mention of delivered) client.notify("at_mentioned", atMentioned(mention));

@@ -3,7 +3,7 @@ import type { EditorPort } from "../../editor/port";
 import { fileUri } from "../../lib/file-uri";
 import { type Client, isClaudeCode } from "../../mcp/client";
 import { describeCursor } from "../../methods/position";
-import type { Audience } from "./subscribers";
+import type { Subscribers } from "./subscribers";
 
 /** A notification as it was sent last, so that nobody is told the same twice. */
 type Told = Map<string, string>;
@@ -13,10 +13,10 @@ export class SelectionNotifier {
   readonly #editor: EditorPort;
   readonly #told = new WeakMap<Client, Told>();
 
-  constructor(editor: EditorPort, audience: Audience) {
+  constructor(editor: EditorPort, subscribers: Subscribers) {
     this.#editor = editor;
     editor.onSelection.on((selection) => {
-      for (const client of audience) this.#tell(client, selection);
+      for (const client of subscribers) this.#tell(client, selection);
     });
   }
 
@@ -24,7 +24,7 @@ export class SelectionNotifier {
    * Tells a client the latest selection, whatever it was told before: the CLI forgets it with every
    * prompt and every new connection (measured with Claude Code 2.1.330).
    */
-  async remind(client: Client): Promise<void> {
+  async resend(client: Client): Promise<void> {
     this.#told.delete(client);
     const selection = await this.#latest(client);
     if (selection) this.#tell(client, selection);

@@ -1,7 +1,7 @@
 import type { Client } from "../../mcp/client";
 
 /** The clients that have finished their handshake and may be told things. */
-export class Audience {
+export class Subscribers {
   readonly #clients = new Set<Client>();
 
   add(client: Client): void {

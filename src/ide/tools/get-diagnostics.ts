@@ -1,9 +1,10 @@
 import * as v from "valibot";
 import { bufferAt } from "../../editor/buffers";
 import type { Diagnostic, EditorBuffer } from "../../editor/model";
-import { realPath, resolvePath } from "../../editor/path";
+import { resolvePath } from "../../editor/path";
 import { EditorBusyError, type EditorPort } from "../../editor/port";
 import { fileUri, pathsOfUri, rawUri } from "../../lib/file-uri";
+import { realPath } from "../../lib/paths";
 import { type Client, isClaudeCode } from "../../mcp/client";
 import { failed, json, type ToolResult, texts } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";

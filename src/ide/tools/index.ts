@@ -1,10 +1,11 @@
 import type { EditorPort } from "../../editor/port";
 import type { Tool } from "../../mcp/tool";
 import type { Diffs } from "../diffs";
+import type { ExecuteCodeOptions } from "../launch";
 import { checkDocumentDirty } from "./check-document-dirty";
 import { closeAllDiffTabs } from "./close-all-diff-tabs";
 import { closeTab } from "./close-tab";
-import { type ExecuteCodeOptions, executeCode } from "./execute-code";
+import { executeCode } from "./execute-code";
 import { getDiagnostics } from "./get-diagnostics";
 import { getOpenEditors } from "./get-open-editors";
 import { getCurrentSelection, getLatestSelection } from "./get-selection";
@@ -18,7 +19,7 @@ import { FileNames } from "./spellings";
 export function createTools(
   editor: EditorPort,
   diffs: Diffs,
-  options: { executeCode?: ExecuteCodeOptions | undefined } = {},
+  options?: ExecuteCodeOptions,
 ): Tool[] {
   const names = new FileNames();
   return [
@@ -33,6 +34,6 @@ export function createTools(
     saveDocument(editor),
     closeAllDiffTabs(diffs),
     closeTab(editor, diffs),
-    ...(options.executeCode ? [executeCode(editor, options.executeCode)] : []),
+    ...(options?.enabled ? [executeCode(editor, options)] : []),
   ];
 }

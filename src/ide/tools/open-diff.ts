@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { resolvePath } from "../../editor/path";
 import type { EditorPort } from "../../editor/port";
 import { writeAtomically } from "../../lib/atomic-write";
+import { message } from "../../lib/errors";
 import { isClaudeCode } from "../../mcp/client";
 import { failed, texts } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
@@ -15,7 +16,7 @@ const Input = v.object({
   tab_name: v.optional(v.pipe(v.string(), v.description("Display name of the diff"))),
 });
 
-/** Spec 4.2. The only tool that waits for a person. */
+/** Spec 4.2. The only tool that waits for the user. */
 export function openDiff(editor: EditorPort, diffs: Diffs, names: FileNames): Tool {
   return defineTool({
     name: "openDiff",
@@ -41,7 +42,7 @@ export function openDiff(editor: EditorPort, diffs: Diffs, names: FileNames): To
       // Claude Code writes the file itself, and fails if it changed under it.
       if (!isClaudeCode(client)) {
         try {
-          await writeAtomically(newPath, outcome.text);
+          writeAtomically(newPath, outcome.text);
         } catch (error) {
           return failed(`Accepted, but ${newPath} could not be written: ${message(error)}`);
         }
@@ -50,8 +51,4 @@ export function openDiff(editor: EditorPort, diffs: Diffs, names: FileNames): To
       return texts("FILE_SAVED", outcome.text);
     },
   });
-}
-
-function message(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

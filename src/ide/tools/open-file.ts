@@ -32,7 +32,6 @@ export function openFile(editor: EditorPort): Tool {
       const path = resolvePath(input.filePath, editor.state.folders[0]);
       const opened = await editor.openDocument({
         path,
-        preview: input.preview,
         startText: input.startText,
         endText: input.endText,
         selectToEndOfLine: input.selectToEndOfLine,

@@ -1,4 +1,4 @@
-import { realPath } from "../../editor/path";
+import { realPath } from "../../lib/paths";
 import type { Client } from "../../mcp/client";
 
 /**

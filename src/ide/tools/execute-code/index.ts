@@ -1,18 +1,10 @@
 import * as v from "valibot";
 import type { EditorPort } from "../../../editor/port";
+import { message } from "../../../lib/errors";
 import { failed, type ToolResult, texts } from "../../../mcp/protocol";
 import { defineTool, type Tool } from "../../../mcp/tool";
+import type { ExecuteCodeOptions } from "../../launch";
 import { type RunResult, runCode } from "./run";
-
-/** The user's option `execute_code`, once it is switched on. */
-export interface ExecuteCodeOptions {
-  /** Program and arguments for each language; the code goes to its stdin. */
-  languages: Readonly<Record<string, readonly string[]>>;
-  /** The language taken when a call names none. */
-  default: string;
-  timeoutMs: number;
-  maxOutputBytes: number;
-}
 
 /** Spec 4.13. Only there when the user switched it on; runs outside Neovim, in the workspace. */
 export function executeCode(editor: EditorPort, options: ExecuteCodeOptions): Tool {
@@ -24,7 +16,7 @@ export function executeCode(editor: EditorPort, options: ExecuteCodeOptions): To
       code: v.pipe(v.string(), v.description("The program to run")),
       language: v.optional(
         v.pipe(v.picklist(languages), v.description("Language of the code")),
-        options.default,
+        options.default_language,
       ),
     }),
     annotations: { readOnlyHint: false, destructiveHint: true },
@@ -33,15 +25,14 @@ export function executeCode(editor: EditorPort, options: ExecuteCodeOptions): To
       if (!command) return failed(`No command is configured for ${language}.`);
       const cwd = editor.state.folders[0];
       if (!cwd) return failed("There is no workspace folder to run in.");
-      const { timeoutMs, maxOutputBytes } = options;
+      const { timeout_ms: timeoutMs, max_output_bytes: maxOutputBytes } = options;
       try {
         return report(
           await runCode(code, { command, cwd, timeoutMs, maxOutputBytes, signal }),
           timeoutMs,
         );
       } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
-        return failed(`${command[0]} cannot be started: ${reason}`);
+        return failed(`${command[0]} cannot be started: ${message(error)}`);
       }
     },
   });

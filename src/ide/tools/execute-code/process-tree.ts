@@ -10,7 +10,7 @@ export const RUN_VARIABLE = "CLAUDE_CODE_NVIM_RUN";
 export function killRun(leader: number, run: string): void {
   signal(-leader);
   signal(leader);
-  for (const pid of inheritors(run)) signal(pid);
+  for (const pid of descendants(run)) signal(pid);
 }
 
 function signal(pid: number): void {
@@ -21,7 +21,7 @@ function signal(pid: number): void {
   }
 }
 
-function inheritors(run: string): number[] {
+function descendants(run: string): number[] {
   const wanted = `${RUN_VARIABLE}=${run}`;
   let names: string[];
   try {

@@ -1,17 +1,17 @@
 import { statSync } from "node:fs";
 
 /**
- * Why this address may not be talked to, or undefined if it may: it must be a socket of this user
+ * Why no connection may be made to this address, or undefined if it is safe: it must be a socket of this user
  * (a named pipe on Windows). Never TCP, where anybody of this machine may listen.
  */
-export function objection(address: string): string | undefined {
+export function whyUnsafe(address: string): string | undefined {
   if (process.platform === "win32") {
-    return address.startsWith("\\\\.\\pipe\\") ? undefined : "it is no named pipe";
+    return address.startsWith("\\\\.\\pipe\\") ? undefined : "it is not a named pipe";
   }
-  if (!address.startsWith("/")) return "it is no absolute path of a socket";
+  if (!address.startsWith("/")) return "it is not an absolute path of a socket";
   const stats = statSync(address, { throwIfNoEntry: false, bigint: false });
   if (!stats) return "there is no such socket";
-  if (!stats.isSocket()) return "it is no socket";
+  if (!stats.isSocket()) return "it is not a socket";
   if (stats.uid !== process.getuid?.()) return "the socket belongs to another user";
   return undefined;
 }

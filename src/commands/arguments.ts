@@ -1,0 +1,22 @@
+import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
+import { message, UserError } from "../lib/errors";
+
+/** The exit code for a command line that a command does not take. */
+export const USAGE_EXIT = 2;
+
+/** The options given to a command. Throws UserError, whose text ends with `usage`. */
+export function parseOptions<const T extends ParseArgsOptionsConfig>(
+  args: string[],
+  options: T,
+  usage: string,
+) {
+  try {
+    return parseArgs({ args, options }).values;
+  } catch (error) {
+    throw usageError(message(error), usage);
+  }
+}
+
+export function usageError(problem: string, usage: string): UserError {
+  return new UserError(`${problem}\nUsage: claude-code-nvim ${usage}`, USAGE_EXIT);
+}
