@@ -39,7 +39,7 @@ function M.get()
     clients = vim.deepcopy(server.clients),
     sessions = session and session.list() or {},
     folders = folders,
-    rivals = require("claude-code.server.lock_files").rivals(folders),
+    rivals = vim.deepcopy(server.rivals),
     log_file = require("claude-code.messages.log").path(),
     last_error = server.last_error,
     stderr = server.process and vim.list_slice(server.process.stderr) or {},

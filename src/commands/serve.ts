@@ -1,3 +1,4 @@
+import { cliArguments } from "../claude/cli-arguments";
 import { IdleGc } from "../ide/idle-gc";
 import { type Launch, readLaunch } from "../ide/launch";
 import { sweepStaleLocks } from "../ide/lock-file";
@@ -57,10 +58,15 @@ async function run(rpc: NeovimRpc, address: string, launch: Launch, stdin: Stdin
   });
   const published = new Published(launch, address, listener.port, log);
   editor.onDelta.on(({ folders }) => folders && published.follow(folders));
-  const attaching = attach(editor, listener.port, published.lock);
+  const attaching = attach(editor, launch, listener.port, published.lock);
   attaching.then(attached.resolve, (error) => {
     if (!isGone(error)) log.error(`Attaching failed: ${message(error)}`);
   });
+  published.lock.onRivals.on((rivals) =>
+    attached.promise
+      .then(() => editor.rivals(rivals))
+      .catch((error) => log.warn(`Reporting other editors failed: ${message(error)}`)),
+  );
   const ending = await Promise.race([ended(rpc, stdin), failedToAttach(attaching)]);
   log.info(`Ending: ${ending}`);
   await server.end();
@@ -128,10 +134,22 @@ function listen(server: IdeServer, launch: Launch, log: Log): Promise<WebSocketL
   return bindPort(bind, { wanted: launch.port ?? undefined, range: launch.portRange });
 }
 
-async function attach(editor: NeovimEditor, port: number, lock: LockKeeper): Promise<void> {
+async function attach(
+  editor: NeovimEditor,
+  launch: Launch,
+  port: number,
+  lock: LockKeeper,
+): Promise<void> {
   await editor.attach({ contract: CONTRACT, version: VERSION });
-  const { problem } = lock;
-  await editor.ready({ port, lockFile: lock.path, ...(problem !== undefined && { problem }) });
+  const { path: lock_file, problem, rivals } = lock;
+  const cli_arguments = cliArguments(launch.executable);
+  await editor.ready({
+    port,
+    lock_file,
+    rivals,
+    cli_arguments,
+    ...(problem !== undefined && { problem }),
+  });
 }
 
 /** Resolves, with the reason, only if attaching fails. */

@@ -22,6 +22,8 @@ const Launch = v.object({
   /** Must equal our own; checked by the caller, who can say both. */
   contract: v.number(),
   version: v.string(),
+  /** Our own path as the plugin found us, which lasts longer than the one behind symlinks. */
+  executable: v.optional(v.string(), process.execPath),
   /** UUID v4. Comes by stdin because argv can be read by every user of the machine. */
   token: v.pipe(v.string(), v.uuid()),
   /** Neovim's, which the lock file names. */

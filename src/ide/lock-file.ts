@@ -106,8 +106,8 @@ export function readLock(path: string): Lock {
   if (typeof pid !== "number") return { ...lock, problem: "it has no pid" };
   lock.pid = pid;
   lock.ideName = String(ideName);
-  if (typeof authToken !== "string") return { ...lock, problem: "it has no authToken" };
   if (Array.isArray(folders)) lock.folders = folders.filter((one) => typeof one === "string");
+  if (typeof authToken !== "string") return { ...lock, problem: "it has no authToken" };
   return { ...lock, alive: isAlive(pid) };
 }
 

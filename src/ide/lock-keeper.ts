@@ -1,8 +1,11 @@
+import { isDeepStrictEqual } from "node:util";
+import { Emitter } from "../lib/emitter";
 import { message } from "../lib/errors";
 import type { Log } from "../lib/log";
 import { IDE_NAME, LockFile } from "./lock-file";
+import { findRivals, type Rival } from "./rivals";
 
-/** How often the lock file is rewritten if it is gone or could not be written. */
+/** How often the lock file is rewritten if it is gone or could not be written, and others are read. */
 const REWRITE_MS = 5_000;
 
 export interface LockKeeperOptions {
@@ -16,18 +19,21 @@ export interface LockKeeperOptions {
 
 /** Our lock file for as long as we serve: follows the workspace and comes back if it is removed. */
 export class LockKeeper {
+  /** The rivals are others than before. */
+  readonly onRivals = new Emitter<readonly Rival[]>();
   readonly #lock: LockFile;
   readonly #options: LockKeeperOptions;
   readonly #timer: Timer;
   #folders: readonly string[];
   #problem: string | undefined;
+  #rivals: readonly Rival[] = [];
 
   constructor(options: LockKeeperOptions) {
     this.#options = options;
     this.#folders = options.folders;
     this.#lock = new LockFile(options.port);
-    this.#write();
-    this.#timer = setInterval(() => this.#write(), REWRITE_MS);
+    this.#update();
+    this.#timer = setInterval(() => this.#update(), REWRITE_MS);
   }
 
   get path(): string {
@@ -39,15 +45,28 @@ export class LockKeeper {
     return this.#problem;
   }
 
+  /** Other editors with an overlapping workspace, as last looked for. */
+  get rivals(): readonly Rival[] {
+    return this.#rivals;
+  }
+
   /** Real paths, the current working directory first. */
   follow(folders: readonly string[]): void {
     this.#folders = folders;
-    this.#write();
+    this.#update();
   }
 
   end(): void {
     clearInterval(this.#timer);
     this.#lock.remove();
+  }
+
+  #update(): void {
+    this.#write();
+    const rivals = findRivals(this.#options.pid, this.#folders);
+    if (isDeepStrictEqual(rivals, this.#rivals)) return;
+    this.#rivals = rivals;
+    this.onRivals.emit(rivals);
   }
 
   #write(): void {

@@ -43,6 +43,18 @@ export interface EditorIdentity {
   version: string;
 }
 
+/** What Neovim needs to know once we accept clients (`claude-code.ReadyInfo` in Lua). */
+export interface ReadyInfo {
+  port: number;
+  lock_file: string;
+  /** Why there is no lock file, in a sentence for the user. */
+  problem?: string | undefined;
+  /** Other editors with an overlapping workspace. */
+  rivals: readonly { pid: number; name: string; folder: string }[];
+  /** For a Claude CLI that Neovim starts in a terminal, by what it needs. */
+  cli_arguments: { settings: string; settings_with_hooks: string; mcp_config: string };
+}
+
 /** EditorPort over msgpack-RPC with `lua/claude-code/editor`. */
 export class NeovimEditor extends Queries implements EditorPort {
   readonly state = new EditorState();
@@ -171,9 +183,14 @@ export class NeovimEditor extends Queries implements EditorPort {
     await this.#work("tab_close", { name });
   }
 
-  /** Tells Neovim where we listen; `problem` when the lock file could not be written. */
-  async ready(info: { port: number; lockFile: string; problem?: string }): Promise<void> {
+  /** We accept clients now. */
+  async ready(info: ReadyInfo): Promise<void> {
     await this.#call("ready", info, Number.POSITIVE_INFINITY);
+  }
+
+  /** The other editors with an overlapping workspace are others than before. */
+  async rivals(rivals: ReadyInfo["rivals"]): Promise<void> {
+    await this.#call("rivals", { rivals }, Number.POSITIVE_INFINITY);
   }
 
   async clients(

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Project } from "../hooks/project";
 import { Claude, runHeadless } from "../support/claude";
 import { claudeEnv, prepareClaudeHome } from "../support/claude-home";
+import { eventually } from "../support/eventually";
 import { Model } from "../support/model";
 import { type ModelRequest, newsText, toolResults } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
@@ -77,9 +78,12 @@ function loop(version: NeovimVersion) {
   }
 
   const launchArguments = () =>
-    project.neovim.lua<string[]>(
-      "return require('claude-code.claude.arguments').launch_arguments()",
-    );
+    eventually("the server", async () => {
+      const made = await project.neovim.lua<string[]>(
+        "return require('claude-code.claude.arguments').launch_arguments()",
+      );
+      return made.length > 0 && made;
+    });
 
   async function headless(args: string[]) {
     const mode = ["--permission-mode", "acceptEdits"];

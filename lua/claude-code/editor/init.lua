@@ -89,6 +89,10 @@ local methods = {
     require("claude-code.server").on_ready(params)
     return true
   end,
+  rivals = function(params)
+    require("claude-code.server").on_rivals(params.rivals)
+    return true
+  end,
   clients = function(params)
     return set_clients(params.clients)
   end,

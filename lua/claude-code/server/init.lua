@@ -7,12 +7,14 @@
 ---@field port? integer
 ---@field lock_file? string
 ---@field clients claude-code.Client[]
+---@field rivals claude-code.Rival[] other editors with an overlapping workspace
+---@field cli_arguments? claude-code.CliArguments once it was ready
 ---@field binary? claude-code.Binary
 ---@field process? claude-code.Process
 ---@field ready_since? integer time in seconds (os.time)
 ---@field last_error? string for the user
 ---@field stopped_by_user? boolean then auto_start and mentions leave it stopped
-local M = { state = "stopped", clients = {} }
+local M = { state = "stopped", clients = {}, rivals = {} }
 
 --- "downloading": the executable is missing; the user is asked, or it is fetched and installed.
 --- "starting": the executable runs, or is about to run again, and accepts no clients yet.
@@ -99,7 +101,7 @@ local function forget(reason)
     require("claude-code.server.endpoint").token(),
     M.lock_file
   )
-  M.lock_file = nil
+  M.lock_file, M.rivals = nil, {}
   if was_ready then
     emit("ServerStopped", { port = M.port, reason = reason })
   end
@@ -189,7 +191,7 @@ function spawn()
   process, message = require("claude-code.server.process").spawn({
     path = M.binary.path,
     args = { "serve" },
-    line = require("claude-code.server.launch_line").encode(M.port),
+    line = require("claude-code.server.launch_line").encode(M.binary.path, M.port),
     address = address,
     on_exit = function(code, signal)
       on_exit(process, code, signal)
@@ -339,13 +341,27 @@ function M.on_attach(channel, info)
   on_gone = info and info.on_gone
 end
 
---- The executable accepts clients now. `problem` says why there is no lock file, in a sentence.
----@param info { port: integer, lockFile: string, problem?: string }
+---@class claude-code.Rival another editor that publishes an overlapping workspace
+---@field pid integer
+---@field name string its ideName
+---@field folder string the overlapping folder
+
+--- What the executable says once it is ready (ReadyInfo in src/neovim/editor.ts).
+---@class claude-code.ReadyInfo
+---@field port integer
+---@field lock_file string
+---@field problem? string why there is no lock file, in a sentence
+---@field rivals claude-code.Rival[]
+---@field cli_arguments claude-code.CliArguments
+
+--- The executable accepts clients now.
+---@param info claude-code.ReadyInfo
 function M.on_ready(info)
   if M.state ~= "starting" and M.state ~= "ready" then
     return -- stopped meanwhile
   end
-  M.state, M.port, M.lock_file = "ready", info.port, info.lockFile
+  M.state, M.port, M.lock_file = "ready", info.port, info.lock_file
+  M.cli_arguments, M.rivals = info.cli_arguments, info.rivals
   M.ready_since, M.last_error = os.time(), info.problem
   proven = true
   require("claude-code.server.environment").apply(info.port)
@@ -355,8 +371,13 @@ function M.on_ready(info)
     local rest = "; until it can be, which is tried every few seconds, no Claude CLI connects"
     require("claude-code.messages.notify").warn(info.problem .. rest)
   end
-  emit("ServerStarted", { port = info.port, lock_file = info.lockFile })
+  emit("ServerStarted", { port = info.port, lock_file = info.lock_file })
   answer_waiting(true)
+end
+
+---@param rivals claude-code.Rival[]
+function M.on_rivals(rivals)
+  M.rivals = rivals
 end
 
 ---@param clients claude-code.Client[]

@@ -9,15 +9,17 @@ local function within(port, range)
   return port and port >= range[1] and port <= range[2] and port or nil
 end
 
+---@param executable string its path
 ---@param port? integer the one of before, which clients try again
 ---@return string without its line end
-function M.encode(port)
+function M.encode(executable, port)
   local contract, log = require("claude-code.server.contract"), require("claude-code.messages.log")
   local config = require("claude-code.config")
   local range = config.get().port_range
   return vim.json.encode({
     contract = contract.number,
     version = contract.version,
+    executable = executable,
     token = require("claude-code.server.endpoint").token(),
     pid = vim.uv.os_getpid(),
     port = within(port, range) or vim.NIL,

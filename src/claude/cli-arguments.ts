@@ -1,0 +1,28 @@
+import { commandLine, commandWords } from "./command";
+import { hookSettings } from "./hooks";
+import { SERVER_NAME } from "./names";
+
+/**
+ * What the plugin passes to a Claude CLI that it starts, so that no file of the user's is touched.
+ * Each is one word with its value behind `=`: --mcp-config would take the words that follow it for
+ * further values.
+ */
+export interface CliArguments {
+  /** Where the hooks are in a settings file of the project already. */
+  settings: string;
+  settings_with_hooks: string;
+  mcp_config: string;
+}
+
+export function cliArguments(executable: string): CliArguments {
+  // Without this rule the CLI would ask before each call of our tools, which only read.
+  const settings = { permissions: { allow: [`mcp__${SERVER_NAME}`] } };
+  const hooks = hookSettings((event) => commandLine(["hook", event, "--from-neovim"], executable));
+  const [command, ...args] = commandWords(["mcp"], executable);
+  const server = { type: "stdio", command, args };
+  return {
+    settings: `--settings=${JSON.stringify(settings)}`,
+    settings_with_hooks: `--settings=${JSON.stringify({ ...settings, hooks })}`,
+    mcp_config: `--mcp-config=${JSON.stringify({ mcpServers: { [SERVER_NAME]: server } })}`,
+  };
+}
