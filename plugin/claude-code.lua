@@ -44,38 +44,38 @@ end
 
 local for_cli = { nargs = "*", bang = true, complete = cli_arguments }
 
-define("ClaudeCode", "toggle", "start Claude in a terminal, hide it, show it", for_cli)
+define("ClaudeCode", "toggle", "start, hide or show Claude in a terminal", for_cli)
 define("ClaudeCodeFocus", "focus", "move to Claude's terminal, or back")
 define("ClaudeCodeContinue", "continue", "start Claude with the last conversation", for_cli)
-define("ClaudeCodeResume", "resume", "start Claude with a conversation to choose", for_cli)
+define("ClaudeCodeResume", "resume", "start Claude with a conversation that you choose", for_cli)
 define("ClaudeCodeClose", "close", "end Claude in its terminal")
-define("ClaudeCodeSend", "send", "paste lines or words into Claude's prompt", {
+define("ClaudeCodeSend", "send", "paste lines or text into Claude's prompt", {
   nargs = "*",
   range = true,
   bang = true,
   complete = files,
 })
-define("ClaudeAtMention", "at_mention", "hand the file, the lines or PATHS to Claude's prompt", {
+define("ClaudeAtMention", "at_mention", "add the file, lines or paths to Claude's prompt", {
   nargs = "*",
   range = true,
   complete = "file",
 })
-define("ClaudeSendWithDiagnostics", "send_with_diagnostics", "send lines and what is wrong there", {
+define("ClaudeSendWithDiagnostics", "send_with_diagnostics", "send lines with their diagnostics", {
   range = true,
 })
-define("ClaudeInstallMCP", "install_mcp", "set the project up for Claude outside of Neovim")
-define("ClaudeUninstallMCP", "uninstall_mcp", "take back what :ClaudeInstallMCP has done")
-define("ClaudeCodeDiffAccept", "diff_accept", "accept the proposed edit that is shown")
-define("ClaudeCodeDiffDeny", "diff_deny", "reject the proposed edit that is shown")
+define("ClaudeInstallMCP", "install_mcp", "set up the project for a CLI outside of Neovim")
+define("ClaudeUninstallMCP", "uninstall_mcp", "remove what :ClaudeInstallMCP added")
+define("ClaudeCodeDiffAccept", "diff_accept", "accept the proposed edit on screen")
+define("ClaudeCodeDiffDeny", "diff_deny", "reject the proposed edit on screen")
 define("ClaudeCodeDiffHunkAccept", "diff_hunk_accept", "accept the hunk under the cursor")
 define("ClaudeCodeDiffHunkDrop", "diff_hunk_drop", "drop the hunk under the cursor")
-define("ClaudeCodeDiffNext", "diff_next", "show the next proposed edit that waits")
-define("ClaudeCodeDiffPrevious", "diff_previous", "show the previous proposed edit that waits")
+define("ClaudeCodeDiffNext", "diff_next", "show the next proposed edit")
+define("ClaudeCodeDiffPrevious", "diff_previous", "show the previous proposed edit")
 define("ClaudeCodeDiffMerge", "diff_merge", "merge your unsaved edits into the proposed edit")
-define("ClaudeCodeStart", "start", "offer this Neovim to the Claude CLI")
+define("ClaudeCodeStart", "start", "start the server")
 define("ClaudeCodeStop", "stop", "stop the server")
 define("ClaudeCodeStatus", "status", "show the server, its clients and its workspace")
-define("ClaudeCodeInstall", "install", "download the executable, or install it from an archive", {
+define("ClaudeCodeInstall", "install", "install the executable, by download or from an archive", {
   bang = true,
   nargs = "?",
   complete = "file",
@@ -90,10 +90,15 @@ vim.api.nvim_create_autocmd("BufReadCmd", {
 })
 
 plug({ "x", "t" }, "ClaudeCode", "<Cmd>ClaudeCode<CR>", "toggle the terminal")
-plug({ "x", "t" }, "ClaudeCodeFocus", "<Cmd>ClaudeCodeFocus<CR>", "to the terminal, or back")
-plug("x", "ClaudeCodeSend", '<Cmd>lua require("claude-code.commands").send_selection()<CR>', "send")
+plug({ "x", "t" }, "ClaudeCodeFocus", "<Cmd>ClaudeCodeFocus<CR>", "move to the terminal, or back")
+plug("x", "ClaudeCodeSend", '<Cmd>lua require("claude-code.context.send").selection()<CR>', "send")
 plug("x", "ClaudeAtMention", "<Cmd>ClaudeAtMention<CR>", "mention the lines")
-plug("x", "ClaudeSendWithDiagnostics", ":ClaudeSendWithDiagnostics<CR>", "send lines and problems")
+plug(
+  "x",
+  "ClaudeSendWithDiagnostics",
+  ":ClaudeSendWithDiagnostics<CR>",
+  "send lines with their diagnostics"
+)
 
 -- Registered this early to come before those who save the windows as a session.
 vim.api.nvim_create_autocmd("VimLeavePre", {

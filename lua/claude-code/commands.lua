@@ -4,24 +4,29 @@ local M = {}
 
 ---@alias claude-code.CommandArgs vim.api.keyset.create_user_command.command_args
 
+---@return table claude-code.messages.notify
+local function notify()
+  return require("claude-code.messages.notify")
+end
+
 ---@param args claude-code.CommandArgs
 ---@return string[] words
 local function words(args)
   return require("claude-code.terminal.shell_words").split(args.args)
 end
 
---- Starts the Claude CLI in a terminal, in the folder of the tab page and connected to this Neovim;
---- hides its window if it runs; shows it again. {args} are the CLI's own, at its start. With ! a CLI
---- that runs is ended, and a new one started. It ends with Neovim. While the executable is being
---- downloaded, it waits for that.
+--- Starts the Claude CLI in a terminal, in the folder of the tab page and connected to this Neovim.
+--- If the CLI runs, hides its window or shows it again. {args} are passed to `claude` when it starts.
+--- With ! it restarts a CLI that runs. The CLI ends with Neovim. If the executable is not installed
+--- yet, Claude starts after the download.
 ---@param args claude-code.CommandArgs
 function M.toggle(args)
-  local terminal = require("claude-code.terminal")
-  terminal.toggle(words(args), args.bang and { restart = true } or nil)
+  local options = args.bang and { restart = true } or nil
+  require("claude-code.terminal").toggle(words(args), options)
 end
 
---- Moves to Claude's terminal, starting or showing it if need be; from there, back to the window
---- before.
+--- Moves to Claude's terminal, and starts or shows it if needed. In the terminal, moves back to the
+--- previous window.
 function M.focus()
   require("claude-code.terminal").focus()
 end
@@ -33,179 +38,112 @@ local function open_with(args, first)
   require("claude-code.terminal").open(arguments, { restart = args.bang })
 end
 
---- As :ClaudeCode, with the last conversation in this folder (`--continue`).
+--- Like :ClaudeCode, with the last conversation in this folder (`--continue`).
 ---@param args claude-code.CommandArgs
 function M.continue(args)
   open_with(args, "--continue")
 end
 
---- As :ClaudeCode, with a conversation that the CLI lets you choose (`--resume`); {args} may begin
---- with its id.
+--- Like :ClaudeCode, with a conversation that you choose in the CLI (`--resume`). {args} may begin
+--- with the conversation's id.
 ---@param args claude-code.CommandArgs
 function M.resume(args)
   open_with(args, "--resume")
 end
 
---- Ends the CLI in the terminal, or calls off one that waits for the executable.
+--- Ends the CLI in the terminal, or cancels a start that waits for the executable.
 function M.close()
   if not require("claude-code.terminal").close() then
-    require("claude-code.messages.notify").info("no Claude runs in a terminal of this Neovim")
+    notify().info("Claude is not running in a terminal of this Neovim")
   end
 end
 
----@param text string
----@param submit boolean
----@param outside fun() what to do where Claude runs outside of this Neovim
-local function send(text, submit, outside)
-  local notify = require("claude-code.messages.notify")
-  if text == "" then
-    notify.warn("there is nothing to send: the text is empty")
-  elseif require("claude-code.terminal.prompt").paste(text, submit) then
-    return
-  elseif #require("claude-code.server").clients > 0 then
-    outside()
-  else
-    notify.warn("no Claude runs in a terminal of this Neovim; :ClaudeCode starts one")
-  end
-end
-
-local function say_outside()
-  local text = "Claude runs outside of this Neovim: words cannot be pasted there; lines can be "
-    .. "mentioned (:ClaudeAtMention)"
-  require("claude-code.messages.notify").warn(text)
-end
-
---- What follows whole lines in the prompt begins a line of its own.
----@param lines string[]
----@param submit boolean nothing follows then
----@return string
-local function whole_lines(lines, submit)
-  local text = table.concat(lines, "\n")
-  return (text == "" or submit) and text or text .. "\n"
-end
-
---- Says so if the current buffer is a file that Claude is not told of.
----@return boolean
-local function refused()
-  local privacy = require("claude-code.editor.privacy")
-  local name = vim.api.nvim_buf_get_name(0)
-  if not privacy.is_private(name) then
-    return false
-  end
-  require("claude-code.messages.notify").warn(privacy.refusal(name))
-  return true
-end
-
---- Pastes {args}, or else the lines of the range, into the prompt of the CLI in the terminal. Without
---- either it is the current line. With ! the prompt is sent off at once. In visual mode the mapping
---- |<Plug>(ClaudeCodeSend)| takes exactly what is selected. What is sent after whole lines begins a
---- line of its own. A terminal that you opened yourself will do. A CLI that runs outside of this
---- Neovim gets a mention of the lines instead.
+--- Pastes {args}, or else the lines of the range, into the prompt of the CLI in the terminal. The
+--- default is the current line. With ! it also submits the prompt. In visual mode the mapping
+--- |<Plug>(ClaudeCodeSend)| sends exactly the selection. Whole lines end with a line break, so that
+--- what you send next begins a line of its own. A terminal that you opened yourself works too. A CLI
+--- that runs outside of this Neovim receives a mention of the lines instead.
 ---@param args claude-code.CommandArgs
 function M.send(args)
+  local send = require("claude-code.context.send")
   if args.args ~= "" then
-    return send(args.args, args.bang, say_outside)
-  elseif refused() then
-    return
+    send.text(args.args, args.bang)
+  else
+    send.lines(args.line1, args.line2, args.bang)
   end
-  local lines = vim.api.nvim_buf_get_lines(0, args.line1 - 1, args.line2, false)
-  send(whole_lines(lines, args.bang), args.bang, function()
-    M.at_mention(vim.tbl_extend("force", args, { range = 2 }))
-  end)
 end
 
---- Sends what is selected in visual mode, and ends that mode.
-function M.send_selection()
-  local from, to, mode = vim.fn.getpos("v"), vim.fn.getpos("."), vim.fn.mode()
-  local lines = vim.fn.getregion(from, to, { type = mode })
-  vim.api.nvim_feedkeys(vim.keycode("<Esc>"), "nx", false)
-  if refused() then
-    return
-  end
-  local text = mode == "V" and whole_lines(lines, false) or table.concat(lines, "\n")
-  send(text, false, function()
-    local first, last = math.min(from[2], to[2]), math.max(from[2], to[2])
-    M.at_mention({ args = "", fargs = {}, range = 2, line1 = first, line2 = last })
-  end)
-end
-
---- Puts the current file into the prompt of the CLI that was active last, as `@file`; with a range, or
---- in visual mode, its lines as `@file#L3-5`; in a file explorer (netrw, oil.nvim, nvim-tree, neo-tree,
---- mini.files) the entries on those lines; else the files and folders named, in quotes if need be.
---- Waits for a CLI to connect, as long as the option `mention.wait_seconds` says.
+--- Adds the current file to the prompt of the CLI that was active last, as `@file`. With a range, or
+--- in visual mode, adds its lines as `@file#L3-5`. In a file explorer (netrw, oil.nvim, nvim-tree,
+--- neo-tree, mini.files) adds the entries on those lines, or netrw's marked files. {args} name other
+--- files and folders; quote names with spaces. If no CLI is connected, the mention waits for one as
+--- long as the option `mention.wait_seconds` says.
 ---@param args claude-code.CommandArgs
 function M.at_mention(args)
   require("claude-code.context.mention").command(args)
 end
 
---- Sends the lines of the range (without one, the current line) with what language servers say of them
---- to Claude, who is asked to mend it: into the prompt of the CLI in a terminal of this Neovim. A CLI
---- outside gets a mention of the lines, and the message goes to the clipboard, or a file, for you.
+--- Sends the lines of the range with their diagnostics to Claude and asks it to fix them. The default
+--- is the current line. The message goes into the prompt of the CLI in a terminal of this Neovim. A
+--- CLI outside of this Neovim receives a mention of the lines; the message is then in the clipboard,
+--- or in a file, for you to paste.
 ---@param args claude-code.CommandArgs
 function M.send_with_diagnostics(args)
-  if not require("claude-code.editor.documents.path").of_buffer(0) then
-    require("claude-code.messages.notify").warn(
-      "this buffer shows no file: go to one, or use :ClaudeCodeSend"
-    )
-    return
-  end
-  require("claude-code.context.send").with_diagnostics(args)
+  require("claude-code.context.send_with_diagnostics").lines(args.line1, args.line2)
 end
 
---- Sets the project up for a Claude CLI that you start outside of Neovim: shows what it will change,
---- and asks. Hooks go into .claude/settings.local.json, the MCP server nvim-lsp into the CLI's own
---- configuration, this Neovim's address into .nvim-claude/. A CLI inside Neovim needs none of that.
+--- Sets up the project for a Claude CLI that you start outside of Neovim. It shows what it would
+--- change, and asks first. Hooks go into .claude/settings.local.json, the MCP server nvim-lsp into the
+--- CLI's own configuration, this Neovim's address into .nvim-claude/. A CLI that runs in a terminal of
+--- Neovim does not need this.
 function M.install_mcp()
   require("claude-code.claude.project").install()
 end
 
---- Takes back what :ClaudeInstallMCP has done in the project, and nothing else.
+--- Removes what :ClaudeInstallMCP added to the project, and nothing else.
 function M.uninstall_mcp()
   require("claude-code.claude.project").uninstall()
 end
 
---- Starts the server, whatever `auto_start` says.
+--- Starts the server, whatever the option `auto_start` says.
 function M.start()
-  local server = require("claude-code.server")
-  if server.state == "starting" or server.state == "ready" then
-    local text = "the server is %s already; :ClaudeCodeStatus tells more"
-    require("claude-code.messages.notify").info(text:format(server.state))
-    return
+  local state = require("claude-code.server").state
+  if state == "stopped" or state == "failed" then
+    require("claude-code").start()
+  else
+    notify().info(("the server is already %s; :ClaudeCodeStatus shows more"):format(state))
   end
-  require("claude-code").start()
 end
 
---- Stops the server; clients lose their connection. It stays stopped, also through another setup(),
---- until :ClaudeCodeStart or :ClaudeCode.
+--- Stops the server and disconnects its clients. It stays stopped, also after another setup(), until
+--- :ClaudeCodeStart or :ClaudeCode.
 function M.stop()
   local was = require("claude-code.server").state
   require("claude-code").stop()
-  local text = was == "stopped" and "the server was not running" or "the server is stopped"
-  require("claude-code.messages.notify").info(text)
+  notify().info(was == "stopped" and "the server was not running" or "the server is stopped")
 end
 
---- Shows the server's state, its port, who is connected, the workspace and the last error, in a
---- window that `q` closes.
+--- Shows the server's state, its port, its clients, the workspace and the last error in a window. `q`
+--- closes it.
 function M.status()
   require("claude-code.messages.float").open("Claude Code", require("claude-code.status").lines())
 end
 
---- Says how an installation ended; a server that failed for want of it starts.
+--- Reports how an installation ended. A server that failed because of it starts.
 ---@param executable? string
 ---@param message? string
-local function report_install(executable, message)
-  local notify = require("claude-code.messages.notify")
+local function after_install(executable, message)
   if not executable then
-    return notify.error(message --[[@as string]])
+    return notify().error(message --[[@as string]])
   end
-  notify.info("installed " .. executable)
+  notify().info("installed " .. executable)
   if require("claude-code.server").state == "failed" then
     require("claude-code").start()
   end
 end
 
---- Was the command given to nvim itself, as in `nvim --headless +ClaudeCodeInstall +qa`? Then its
---- exit code tells how it went. A plugin manager that runs a build step goes on after an error.
+--- Was the command given to nvim itself, as in `nvim --headless +ClaudeCodeInstall +qa`? Then the
+--- exit code shows a failure. A plugin manager that runs a build step goes on after an error.
 ---@return boolean
 local function is_script()
   return vim.iter(vim.v.argv):any(function(word)
@@ -223,17 +161,17 @@ local function fail_install(message)
   vim.cmd.cquit()
 end
 
---- Installs the executable that belongs to this version of the plugin: downloads it, or takes it
---- from the archive of a release whose path is given. `!` replaces one that is there. Without a UI,
---- as in a build step, it waits, and raises an error if it fails; on nvim's own command line, as in
---- `nvim --headless +ClaudeCodeInstall +qa`, it ends Neovim with the exit code 1 instead.
----@param args { args: string, bang: boolean } args: path of an archive, or ""; bang: even if there
+--- Installs the executable that belongs to this version of the plugin. Downloads it, or takes it from
+--- a release archive whose path you give. `!` replaces an executable that is already installed.
+--- Without a UI, as in a build step, the command waits and raises an error if it fails. As an argument
+--- of nvim, as in `nvim --headless +ClaudeCodeInstall +qa`, it ends Neovim with the exit code 1
+--- instead.
+---@param args { args: string, bang: boolean } args: path of an archive, or ""
 function M.install(args)
-  local archive = args.args ~= "" and args.args or nil
-  local request = { archive = archive, force = args.bang }
+  local request = { archive = args.args ~= "" and args.args or nil, force = args.bang }
   local install = require("claude-code.install")
   if #vim.api.nvim_list_uis() > 0 then
-    return install.start(request, report_install)
+    return install.start(request, after_install)
   end
   local executable, message = install.wait(request)
   if not executable then
@@ -242,11 +180,11 @@ function M.install(args)
   print("claude-code.nvim: installed " .. executable)
 end
 
---- Opens the log file, which the plugin and the executable share.
+--- Opens the log file. The plugin and the executable both write to it.
 function M.log()
   local path = require("claude-code.messages.log").path()
   if not vim.uv.fs_stat(path) then
-    require("claude-code.messages.notify").info(("nothing has been logged to %s yet"):format(path))
+    notify().info(("the log file %s does not exist yet"):format(path))
     return
   end
   vim.cmd.split({ args = { vim.fn.fnameescape(path) } })
@@ -259,44 +197,45 @@ end
 ---@param action? claude-code.DiffAction
 local function answer_diff(method, action)
   if require("claude-code.editor.diff")[method](action) == nil then
-    require("claude-code.messages.notify").warn("no diff is waiting for an answer")
+    notify().warn("no diff is waiting for an answer")
   end
 end
 
---- Accepts the proposed edit on screen, with your own changes to it; <CR> in the diff does the same.
+--- Accepts the proposed edit on screen, with your own changes to it. <CR> in the diff does the same.
 function M.diff_accept()
   answer_diff("accept")
 end
 
---- Rejects the proposed edit on screen; `q` in the diff does the same.
+--- Rejects the proposed edit on screen. `q` in the diff does the same.
 function M.diff_deny()
   answer_diff("reject")
 end
 
---- Accepts the hunk under the cursor, or no longer if it was. Once a hunk is accepted by itself,
---- accepting the proposed edit takes such hunks only.
+--- Accepts the hunk under the cursor by itself; on an accepted hunk, takes that back. Once you have
+--- accepted single hunks, accepting the proposed edit takes only those.
 function M.diff_hunk_accept()
   answer_diff("act", "accept_hunk")
 end
 
---- Puts the old lines back in place of the hunk under the cursor; |u| undoes that. A proposed edit
---- of which nothing is left is rejected.
+--- Drops the hunk under the cursor: its old lines come back. |u| undoes that. A proposed edit without
+--- any hunk left is rejected.
 function M.diff_hunk_drop()
   answer_diff("act", "drop_hunk")
 end
 
---- Shows the next of several proposed edits that wait; the one on screen waits again.
+--- Shows the next of several proposed edits. The one on screen waits again.
 function M.diff_next()
   answer_diff("act", "next_diff")
 end
 
---- Shows the previous of several proposed edits that wait.
+--- Shows the previous of several proposed edits.
 function M.diff_previous()
   answer_diff("act", "previous_diff")
 end
 
---- Merges unsaved edits of the file into the proposed edit, by git, with the file on disk as the
---- base. Accepted, the result replaces the edits in their buffer too. |u| undoes the merge.
+--- Merges your unsaved edits of the file into the proposed edit. Git merges, with the file on disk as
+--- the base. If you accept the result, it also replaces the edits in their buffer. |u| undoes the
+--- merge.
 function M.diff_merge()
   answer_diff("act", "merge")
 end

@@ -1,4 +1,4 @@
---- How things stand, as data and as text for :ClaudeCodeStatus.
+--- The state of plugin and executable, as data and as text for :ClaudeCodeStatus.
 local M = {}
 
 ---@class claude-code.Status
@@ -6,7 +6,7 @@ local M = {}
 ---@field why? string why it is stopped, if auto_start decided so
 ---@field plugin_version string
 ---@field binary? claude-code.Binary
----@field binary_version? string as it said when it attached
+---@field binary_version? string reported when it attached
 ---@field process_id? integer
 ---@field ready_for? integer seconds
 ---@field port? integer
@@ -46,7 +46,7 @@ function M.get()
   }
 end
 
---- Files in which nobody expects a language server.
+--- File types without a language server, as a rule.
 local PROSE = { "text", "markdown", "gitcommit", "gitrebase", "help", "conf", "qf", "" }
 
 ---@return integer count of open files that a language server might know
@@ -126,7 +126,7 @@ end
 ---@param client claude-code.Client
 ---@return string
 local function client_name(client)
-  local name = ("%s %s"):format(client.name or "not yet introduced", client.version or "")
+  local name = ("%s %s"):format(client.name or "unidentified", client.version or "")
   return vim.trim(name) .. (client.pid and (" (process %d)"):format(client.pid) or "")
 end
 
@@ -145,7 +145,8 @@ local function rival_name(rival)
   return text:format(rival.name, rival.pid, rival.folder)
 end
 
-local NO_WORKSPACE = "none: the home folder and those above it are not published; :cd to a project"
+local NO_WORKSPACE =
+  "none: the home folder and folders above it are not published; :cd to a project"
 
 --- The report, one item a line; an item with several values goes on below itself.
 ---@param status? claude-code.Status

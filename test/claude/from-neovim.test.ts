@@ -202,16 +202,16 @@ describe.each(NEOVIMS)("in $name", (version) => {
     });
 
     test("makes the message of the specification", async () => {
-      const made = `return require("claude-code.context.send").message(0, ...)`;
+      const made = `return require("claude-code.context.send_with_diagnostics").message(0, ...)`;
       expect(await project.neovim.lua<string>(made, 2, 3)).toBe(message);
       expect(await project.neovim.lua<string>(made, 3, 3)).toContain(
         "No diagnostics in selected range",
       );
     });
 
-    test("no CLI at all: the message is put aside, and where is said", async () => {
+    test("no CLI at all: the message is stored, and where is said", async () => {
       await project.neovim.command("2,3ClaudeSendWithDiagnostics");
-      expect(await lastSaid()).toMatch(/no Claude is connected; the whole message is in /);
+      expect(await lastSaid()).toMatch(/Claude is not connected; the whole message is in /);
       const file = join(project.neovim.home, ".cache/nvim/claude-code-message.md");
       if ((await said()).at(-1)?.includes(file))
         expect(readFileSync(file, "utf8")).toBe(`${message}\n`);
@@ -224,7 +224,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
         project.neovim.lua<boolean>("return #require('claude-code.server').clients == 1"),
       );
       await project.neovim.command("2,3ClaudeSendWithDiagnostics");
-      expect(await lastSaid()).toContain("it got a mention of the lines");
+      expect(await lastSaid()).toContain("received a mention of the lines");
       const mention = { filePath: project.path("code.lua"), lineStart: 1, lineEnd: 2 };
       await eventually("the mention", () => {
         expect(client.notifications("at_mentioned")).toEqual([mention]);
@@ -263,7 +263,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
     ])("%s is not sent", async (_name, command) => {
       await project.neovim.command(command);
       await project.neovim.command("ClaudeSendWithDiagnostics");
-      expect(await lastSaid()).toContain("this buffer shows no file");
+      expect(await lastSaid()).toContain("this buffer is not a file");
     });
 
     test("a private file is not sent", async () => {

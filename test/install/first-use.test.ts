@@ -125,7 +125,7 @@ describe.each(NEOVIMS)(":ClaudeCode, the first time in $name", (version) => {
     expect((await state(neovim)).binary?.source).toBe("managed");
     await shows(neovim, "claude-code-nvim hook stop --from-neovim");
     await shows(neovim, `claude-code-nvim","mcp"]`);
-    expect((await said(neovim)).join()).not.toContain("unconnected");
+    expect((await said(neovim)).join()).not.toContain("without a connection");
   });
 
   test("starts without a download that fails, and says that nothing connects it", async () => {
@@ -135,7 +135,7 @@ describe.each(NEOVIMS)(":ClaudeCode, the first time in $name", (version) => {
     await shows(neovim, "port <>");
     const texts = await said(neovim);
     expect(texts).toContain(
-      "claude-code.nvim: Claude starts unconnected: :ClaudeCodeStatus tells why",
+      "claude-code.nvim: Claude started without a connection to Neovim; :ClaudeCodeStatus shows why",
     );
     expect(texts.join()).toContain("cannot download");
   });

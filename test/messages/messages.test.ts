@@ -31,7 +31,7 @@ const SETUP = `{
 const SAID: [keys: string, message: string][] = [
   [
     ":ClaudeCodeSend words<CR>",
-    "no Claude runs in a terminal of this Neovim; :ClaudeCode starts one",
+    "Claude is not running in a terminal of this Neovim; :ClaudeCode starts it",
   ],
   [
     ":ClaudeCode<CR>",
@@ -41,8 +41,8 @@ const SAID: [keys: string, message: string][] = [
   [
     ":ClaudeAtMention .env src/long.lua nosuch<CR>",
     ".env is private: `!.env` in privacy.patterns would let Claude see it; src/long.lua is not " +
-      "on disk: write it first, for Claude reads it there; nosuch is not on disk: write it first, " +
-      "for Claude reads it there",
+      "on disk; save it first, because Claude reads the file there; nosuch is not on disk; save it " +
+      "first, because Claude reads the file there",
   ],
 ];
 const STARTUP = "autostart: unknown option; did you mean auto_start?";

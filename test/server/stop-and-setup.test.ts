@@ -50,7 +50,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
     await neovim.command("ClaudeCodeStop");
     await setUp(neovim, "{}");
     await neovim.command("ClaudeAtMention main.lua");
-    await said(neovim, "you stopped the server: :ClaudeCodeStart starts it again");
+    await said(neovim, "you stopped the server; :ClaudeCodeStart starts it again");
     const { state, why } = await status(neovim);
     expect([state, why]).toEqual(["stopped", "you stopped it"]);
     await neovim.command("ClaudeCodeStart");

@@ -123,7 +123,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     await neovim.command("edit first.txt");
     await open();
     await neovim.command("only");
-    // Deleted meanwhile, it is no alternate any more.
+    // Once it is deleted it is no alternate file any more.
     await neovim.command("badd second.txt | bwipeout first.txt");
     await neovim.command("ClaudeCodeClose");
     expect(await shown()).toEqual(["second.txt"]);
@@ -194,7 +194,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     await waitForMode(neovim, "n");
   });
 
-  test("ends badly: says the code, and its last words stay", async () => {
+  test("ends badly: says the code, and its output stays", async () => {
     await configure(neovim, `{ command = { "sh", "-c", "${LATER} echo no luck; exit 3" } }`);
     await neovim.command("ClaudeCode");
     expect(await said(neovim)).toEqual([expect.stringContaining("Claude ended with code 3")]);
@@ -208,32 +208,35 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     [0, ["file.txt"]],
     [3, ["file.txt", "terminal"]],
   ];
-  test.each(ends)("ends with %d while somebody types: no file hears it", async (code, stays) => {
-    await neovim.command("edit file.txt");
-    await neovim.lua(`vim.api.nvim_buf_set_lines(0, 0, -1, true, { "one", "two" })`);
-    await configure(
-      neovim,
-      `{ command = { "sh", "-c", "${LATER} echo words; read line; exit ${code}" } }`,
-    );
-    await neovim.command("ClaudeCode");
-    await waitForMode(neovim, "t");
-    await neovim.type("<CR>");
-    await said(neovim);
-    // One key after the other, as a person's come in.
-    for (const key of "ggddxx please, and no") await neovim.type(key);
-    const names = async () => (await shown()).map((name) => name.split("/").at(-1));
-    expect(await names()).toEqual(["file.txt", "terminal"]);
-    expect(await terminalText(neovim)).toContain("words");
+  test.each(ends)(
+    "ends with %d while the user types: the keys reach no file",
+    async (code, stays) => {
+      await neovim.command("edit file.txt");
+      await neovim.lua(`vim.api.nvim_buf_set_lines(0, 0, -1, true, { "one", "two" })`);
+      await configure(
+        neovim,
+        `{ command = { "sh", "-c", "${LATER} echo words; read line; exit ${code}" } }`,
+      );
+      await neovim.command("ClaudeCode");
+      await waitForMode(neovim, "t");
+      await neovim.type("<CR>");
+      await said(neovim);
+      // One key after the other, as a user types.
+      for (const key of "ggddxx please, and no") await neovim.type(key);
+      const names = async () => (await shown()).map((name) => name.split("/").at(-1));
+      expect(await names()).toEqual(["file.txt", "terminal"]);
+      expect(await terminalText(neovim)).toContain("words");
 
-    await eventually("what stays", async () => expect(await names()).toEqual(stays));
-    await waitForMode(neovim, code === 0 ? "n" : "nt");
-    expect(await neovim.lua("return vim.fn.getbufline('file.txt', 1, '$')")).toEqual([
-      "one",
-      "two",
-    ]);
-  });
+      await eventually("what stays", async () => expect(await names()).toEqual(stays));
+      await waitForMode(neovim, code === 0 ? "n" : "nt");
+      expect(await neovim.lua("return vim.fn.getbufline('file.txt', 1, '$')")).toEqual([
+        "one",
+        "two",
+      ]);
+    },
+  );
 
-  test("ended badly, its last words can be read, and only a command closes them", async () => {
+  test("ended badly, its output can be read, and only a command closes it", async () => {
     await configure(
       neovim,
       `{ command = { "sh", "-c", "${LATER} echo words; read line; exit 3" } }`,
@@ -337,14 +340,14 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     },
   );
 
-  test("words for a CLI outside of Neovim are refused, and why", async () => {
+  test("text for a CLI outside of Neovim is refused, and why", async () => {
     using _claude = await TestClient.open(await neovim.lock(), "claude-code");
     await eventually("the client", () =>
       neovim.lua<boolean>(`return #require("claude-code").status().clients == 1`),
     );
     await neovim.command("ClaudeCodeSend some words");
     expect(await said(neovim)).toEqual([
-      expect.stringContaining("Claude runs outside of this Neovim: words cannot be pasted there"),
+      expect.stringContaining("Claude runs outside of this Neovim, where text cannot be pasted"),
     ]);
   });
 
@@ -373,7 +376,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
 
   test("sending to nobody says so", async () => {
     await neovim.command("ClaudeCodeSend hello");
-    expect(await said(neovim)).toEqual([expect.stringContaining(":ClaudeCode starts one")]);
+    expect(await said(neovim)).toEqual([expect.stringContaining(":ClaudeCode starts it")]);
   });
 
   test("text of a private file is refused", async () => {
@@ -429,11 +432,11 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     await waitForMode(neovim, "t");
   });
 
-  test("while it runs, arguments are refused, and with ! it starts anew", async () => {
+  test("while it runs, arguments are refused, and with ! it restarts", async () => {
     await open();
     const pid = await job();
     await neovim.command("ClaudeCode --verbose");
-    expect(await said(neovim)).toEqual([expect.stringContaining("with ! it starts anew")]);
+    expect(await said(neovim)).toEqual([expect.stringContaining("add ! to restart it")]);
     expect(await job()).toBe(pid);
     await neovim.command("ClaudeCode! --verbose");
     await eventually("another job", async () => ![0, pid].includes(await job()));

@@ -77,7 +77,9 @@ describe.each(NEOVIMS)("terminal.provider in $name", (version) => {
       close = function() end, send = function() end, is_open = function() return false end,
     }`);
     await neovim.command("ClaudeCode");
-    expect(await said(neovim)).toEqual([expect.stringContaining("open() failed")]);
+    expect(await said(neovim)).toEqual([
+      expect.stringContaining("open() of the terminal's provider failed"),
+    ]);
   });
 
   const absent: [provider: string, message: string][] = [

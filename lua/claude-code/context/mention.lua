@@ -1,24 +1,24 @@
---- Mentions: files and lines that the user hands to Claude's prompt. They wait here until the
---- executable says that a client has them, at most as long as the option mention.wait_seconds says.
+--- Mentions: files and lines that the user sends to Claude's prompt. They wait here until the
+--- executable reports that a client has received them, at most as long as the option mention.wait_seconds says.
 local path = require("claude-code.editor.documents.path")
 local notify = require("claude-code.messages.notify")
 
----More than a prompt can use; a person who has sent so many to nobody should be told.
+---More than a prompt can use: a user who sends so many without a client needs to know.
 local MOST = 50
 
 ---@class claude-code.WaitingMention: claude-code.MentionTarget
 ---@field id integer
----@field until_ms number when it is given up, in vim.uv.now()'s time
+---@field until_ms number when it is dropped, in vim.uv.now()'s time
 ---@field announced? boolean the user knows that it waits
 
 local M = {}
 
 local waiting = {} ---@type claude-code.WaitingMention[] the oldest first
 local next_id = 1
-local timer ---@type uv.uv_timer_t?
+local cancel_timer ---@type fun()?
 
----@return integer ms
-local function patience()
+---@return integer
+local function wait_ms()
   return require("claude-code.config").get().mention.wait_seconds * 1000
 end
 
@@ -51,17 +51,9 @@ local function send(mention)
   })
 end
 
-local function stop_timer()
-  if timer then
-    timer:stop()
-    timer:close()
-    timer = nil
-  end
-end
+local restart_timer
 
-local wait_on
-
----Gives up what has waited too long.
+---Drops what has waited too long.
 local function expire()
   local now, expired, ids = vim.uv.now(), {}, {}
   waiting = vim.tbl_filter(function(mention)
@@ -73,56 +65,57 @@ local function expire()
   end, waiting)
   if #expired > 0 then
     require("claude-code.editor.channel").notify("mentions_withdrawn", { ids = ids })
-    notify.warn(
-      ("Claude did not connect in time: %s was dropped; start claude (or /ide in it) and try again"):format(
-        labels(expired)
-      )
-    )
+    local text = "Claude did not connect in time, so %s was dropped; start claude, or type /ide in it, "
+      .. "and try again"
+    notify.warn(text:format(labels(expired)))
   end
-  wait_on()
+  restart_timer()
 end
 
-function wait_on()
-  stop_timer()
+---For the mention that waits longest.
+function restart_timer()
+  if cancel_timer then
+    cancel_timer()
+    cancel_timer = nil
+  end
   if waiting[1] then
-    timer = assert(vim.uv.new_timer())
     local rest = math.max(waiting[1].until_ms - vim.uv.now(), 1)
-    timer:start(rest, 0, vim.schedule_wrap(expire))
+    cancel_timer = require("claude-code.timer").once(rest, expire)
   end
 end
 
----@return string? problem why nobody can ever take a mention
-local function why_nobody()
+---@return string? problem why no client can receive a mention
+local function problem_with_server()
   local server = require("claude-code.server")
   if server.state == "stopped" then
-    return "you stopped the server: :ClaudeCodeStart starts it again"
+    return "you stopped the server; :ClaudeCodeStart starts it again"
   elseif server.state == "failed" then
-    return "the server does not run: :ClaudeCodeStatus tells why"
-  elseif #server.clients == 0 and patience() == 0 then
-    return "Claude is not connected: start claude in this project, or type /ide in it"
+    return "the server is not running; :ClaudeCodeStatus shows why"
+  elseif #server.clients == 0 and wait_ms() == 0 then
+    return "Claude is not connected; start claude in this project, or type /ide in it"
   end
 end
 
 ---@param targets claude-code.MentionTarget[]
-local function warn_of_unsaved(targets)
+local function warn_if_unsaved(targets)
   for _, target in ipairs(targets) do
     local buf = path.loaded_buffer(target.path)
     if buf and vim.bo[buf].modified then
-      notify.warn(path.base(target.path) .. " has unsaved changes; Claude reads what is on disk")
+      notify.warn(path.base(target.path) .. " has unsaved changes; Claude reads the file on disk")
       return
     end
   end
 end
 
----Hands files to Claude's prompt, in this order.
+---Sends files to Claude's prompt, in this order.
 ---@param targets claude-code.MentionTarget[]
 ---@return boolean accepted
 function M.add(targets)
   -- As :ClaudeCode does, except that a server that the user stopped stays so.
   require("claude-code.server").ensure()
-  local problem = why_nobody()
+  local problem = problem_with_server()
   if not problem and #waiting + #targets > MOST then
-    problem = ("%d mentions wait for Claude already: more are not taken"):format(#waiting)
+    problem = ("%d mentions are waiting for Claude already; connect it first"):format(#waiting)
   end
   if problem then
     notify.error(problem)
@@ -132,19 +125,19 @@ function M.add(targets)
   for _, target in ipairs(targets) do
     local mention = vim.tbl_extend("error", target, {
       id = next_id,
-      until_ms = vim.uv.now() + math.max(patience(), 1000),
+      until_ms = vim.uv.now() + math.max(wait_ms(), 1000),
       announced = is_alone,
     })
     next_id = next_id + 1
     waiting[#waiting + 1] = mention
     send(mention)
   end
-  wait_on()
+  restart_timer()
   if is_alone then
-    local text = "%s waits for Claude to connect (%d s at most)"
-    notify.info(text:format(labels(targets), patience() / 1000))
+    local text = "%s waits for Claude to connect (at most %d s)"
+    notify.info(text:format(labels(targets), wait_ms() / 1000))
   else
-    warn_of_unsaved(targets)
+    warn_if_unsaved(targets)
   end
   return true
 end
@@ -161,26 +154,26 @@ function M.command(args)
   return accepted and #problems == 0
 end
 
----A client has them.
+---A client has received them.
 ---@param params { ids: integer[] }
 ---@return true
 function M.delivered(params)
-  local late = {}
+  local announced = {}
   waiting = vim.tbl_filter(function(mention)
     if not vim.tbl_contains(params.ids, mention.id) then
       return true
     elseif mention.announced then
-      late[#late + 1] = mention
+      announced[#announced + 1] = mention
     end
   end, waiting)
-  wait_on()
-  if #late > 0 then
-    notify.info(("Claude is connected and has %s in its prompt"):format(labels(late)))
+  restart_timer()
+  if #announced > 0 then
+    notify.info(("Claude is connected and has %s in its prompt"):format(labels(announced)))
   end
   return true
 end
 
----Another executable has attached: it gets what the one before could not deliver.
+---Another executable has attached: it receives what the one before could not deliver.
 function M.resume()
   for _, mention in ipairs(waiting) do
     send(mention)

@@ -3,11 +3,11 @@ local api, fn = vim.api, vim.fn
 local path = require("claude-code.editor.documents.path")
 
 ---@class claude-code.MentionTarget
----@field path string absolute, its folder real: the CLI compares it with its own real folder
+---@field path string absolute, symbolic links in its folder resolved: the CLI compares real folders
 ---@field line_start? integer 0-based, with line_end or not at all
 ---@field line_end? integer 0-based, included
 
----@class claude-code.MentionArgs what nvim_create_user_command hands over
+---@class claude-code.MentionArgs as nvim_create_user_command passes them
 ---@field args string
 ---@field fargs string[]
 ---@field range integer how many line numbers were given
@@ -33,7 +33,7 @@ end
 
 ---@param name string
 ---@return string
-local function placed(name)
+local function with_real_folder(name)
   local full = path.normal(name)
   local parent, base = full:match("^(.*)/([^/]+)$")
   return parent and vim.fs.joinpath(path.real(parent == "" and "/" or parent), base) or full
@@ -41,18 +41,18 @@ end
 
 ---@param name string absolute
 ---@return string? problem a sentence
-local function why_not(name)
+local function problem_with(name)
   local privacy = require("claude-code.editor.privacy")
   if privacy.is_private(name) then
     return privacy.refusal(name)
   end
   local stat, short = vim.uv.fs_stat(name), fn.fnamemodify(name, ":~:.")
   if not stat then
-    return short .. " is not on disk: write it first, for Claude reads it there"
+    return short .. " is not on disk; save it first, because Claude reads the file there"
   elseif stat.type ~= "file" and stat.type ~= "directory" then
-    return ("%s is no regular file (%s)"):format(short, stat.type)
+    return ("%s is not a regular file (%s)"):format(short, stat.type)
   elseif vim.tbl_contains(require("claude-code.workspace").folders(), name) then
-    return short .. " is the workspace itself, which Claude knows"
+    return short .. " is the workspace itself, which Claude already knows"
   end
 end
 
@@ -62,8 +62,8 @@ end
 local function files(names)
   local targets, problems = {}, {}
   for _, name in ipairs(names) do
-    name = placed(name)
-    local problem = why_not(name)
+    name = with_real_folder(name)
+    local problem = problem_with(name)
     if problem then
       problems[#problems + 1] = problem
     else
@@ -79,11 +79,11 @@ end
 ---@param last? integer
 ---@return claude-code.MentionTarget[]
 ---@return string[] problems
-local function pointed_at(explorer, buf, first, last)
+local function from_explorer(explorer, buf, first, last)
   local here = api.nvim_win_get_cursor(0)[1]
   local ok, names = pcall(explorer.paths, buf, first or here, last or here, first ~= nil)
   if not ok then
-    return {}, { ("the file explorer does not tell its files: %s"):format(names) }
+    return {}, { ("the file explorer cannot be read: %s"):format(names) }
   elseif #names == 0 then
     return {}, { "there is no file on this line of the explorer" }
   end
@@ -95,10 +95,10 @@ end
 ---@param last? integer
 ---@return claude-code.MentionTarget[]
 ---@return string[] problems
-local function of_file(buf, first, last)
+local function from_buffer(buf, first, last)
   local name = path.of_buffer(buf)
   if not name then
-    return {}, { "this buffer shows no file: go to one, or name one (:ClaudeAtMention PATH)" }
+    return {}, { "this buffer is not a file; go to one, or name one: :ClaudeAtMention PATH" }
   end
   local targets, problems = files({ name })
   if targets[1] and first then
@@ -107,7 +107,7 @@ local function of_file(buf, first, last)
   return targets, problems
 end
 
----The words of the command, of which Vim knows no quotes. A name may begin with one, too.
+---The words of the command. Vim does not split at quotes; a name may begin with one, too.
 ---@param args claude-code.MentionArgs
 ---@return string[]
 local function words(args)
@@ -135,7 +135,7 @@ end
 function M.of_command(args)
   if #args.fargs > 0 then
     if args.range > 0 then
-      return {}, { "lines are those of the current file: leave out the range, or the paths" }
+      return {}, { "a range means lines of the current file; leave out the range, or the paths" }
     end
     return files(expanded(words(args)))
   end
@@ -143,9 +143,9 @@ function M.of_command(args)
   local first, last = chosen_lines(args)
   local explorer = require("claude-code.explorers").of_buffer(buf)
   if explorer then
-    return pointed_at(explorer, buf, first, last)
+    return from_explorer(explorer, buf, first, last)
   end
-  return of_file(buf, first, last)
+  return from_buffer(buf, first, last)
 end
 
 return M

@@ -1,12 +1,13 @@
---- :ClaudeSendWithDiagnostics: code and what language servers say of it, as one message to Claude.
-local M = {}
-
+--- :ClaudeSendWithDiagnostics: lines and their diagnostics, as one message to Claude.
+local api = vim.api
 local notify = require("claude-code.messages.notify")
 
+local M = {}
+
 ---@param buf integer
----@return string path relative to the workspace where the file lies in it
+---@return string path relative to the current folder where the file lies in it
 local function shown_path(buf)
-  local name = vim.api.nvim_buf_get_name(buf)
+  local name = api.nvim_buf_get_name(buf)
   return name == "" and "[No Name]" or vim.fn.fnamemodify(name, ":.")
 end
 
@@ -17,16 +18,11 @@ end
 local function diagnostic_lines(buf, first, last)
   local lines = {}
   for _, item in ipairs(vim.diagnostic.get(buf)) do
-    if item.lnum + 1 >= first and item.lnum + 1 <= last then
+    local line, column = item.lnum + 1, item.col + 1
+    if line >= first and line <= last then
       local severity = vim.diagnostic.severity[item.severity]
       local text = item.message:gsub("%s*\n%s*", " ")
-      local line = ("- Line %d, Col %d [%s]: %s"):format(
-        item.lnum + 1,
-        item.col + 1,
-        severity,
-        text
-      )
-      table.insert(lines, line)
+      table.insert(lines, ("- Line %d, Col %d [%s]: %s"):format(line, column, severity, text))
     end
   end
   return #lines > 0 and lines or { "No diagnostics in selected range" }
@@ -48,7 +44,7 @@ end
 ---@param last integer 1-based, included
 ---@return string
 function M.message(buf, first, last)
-  local code = table.concat(vim.api.nvim_buf_get_lines(buf, first - 1, last, false), "\n")
+  local code = table.concat(api.nvim_buf_get_lines(buf, first - 1, last, false), "\n")
   local fence = fence_for(code)
   return table.concat({
     "I have a code snippet with LSP diagnostics that need to be fixed:",
@@ -68,8 +64,8 @@ function M.message(buf, first, last)
 end
 
 ---@param text string
----@return string place where it can be fetched from
-local function put_aside(text)
+---@return string place with the next step for the user
+local function store(text)
   if vim.fn.has("clipboard") == 1 then
     local ok = pcall(vim.fn.setreg, "+", text)
     if ok and vim.fn.getreg("+") == text then
@@ -83,36 +79,34 @@ local function put_aside(text)
   return ("%s: mention it in Claude's prompt as @%s"):format(path, path)
 end
 
---- A CLI outside gets the lines as a mention; what is wrong with them has no way there but a person.
----@param buf integer
+--- A CLI outside of Neovim gets a mention of the lines; only the user can hand it the message.
+---@param name string path of the buffer
 ---@param first integer
 ---@param last integer
 ---@param text string
-local function send_outside(buf, first, last, text)
-  local name = require("claude-code.editor.documents.path").of_buffer(buf)
-  local connected = #require("claude-code.server").clients > 0
-  if name and connected then
+local function send_outside(name, first, last, text)
+  local done = "Claude is not connected"
+  if #require("claude-code.server").clients > 0 then
+    done = "Claude runs outside of this Neovim and received a mention of the lines"
     local target = { path = name, line_start = first - 1, line_end = last - 1 }
     require("claude-code.context.mention").add({ target })
   end
-  local done = connected and "Claude runs outside of Neovim: it got a mention of the lines; "
-    or "no Claude is connected; "
-  notify.info(done .. "the whole message is in " .. put_aside(text))
+  notify.info(("%s; the whole message is in %s"):format(done, store(text)))
 end
 
----@param args { line1: integer, line2: integer }
-function M.with_diagnostics(args)
-  local buf = vim.api.nvim_get_current_buf()
-  local privacy = require("claude-code.editor.privacy")
-  local name = vim.api.nvim_buf_get_name(buf)
-  if privacy.is_private(name) then
-    notify.warn(privacy.refusal(name))
-    return
-  end
-  local text = M.message(buf, args.line1, args.line2)
-  local submit = require("claude-code.config").get().send.submit
-  if not require("claude-code.terminal.prompt").paste(text, submit) then
-    send_outside(buf, args.line1, args.line2, text)
+--- Lines of the current buffer.
+---@param first integer 1-based
+---@param last integer 1-based, included
+function M.lines(first, last)
+  local name = require("claude-code.editor.documents.path").of_buffer(0)
+  if not name then
+    notify.warn("this buffer is not a file; go to one, or use :ClaudeCodeSend")
+  elseif not require("claude-code.context.send").refuse_private(0) then
+    local text = M.message(0, first, last)
+    local submit = require("claude-code.config").get().send.submit
+    if not require("claude-code.terminal.prompt").paste(text, submit) then
+      send_outside(name, first, last, text)
+    end
   end
 end
 

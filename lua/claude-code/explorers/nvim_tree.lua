@@ -3,7 +3,7 @@ local api = vim.api
 
 local M = {}
 
----Its public functions tell of the cursor's line only, so the cursor visits each.
+---Its public functions answer for the cursor's line only, so the cursor visits each.
 ---@type fun(buf: integer, first: integer, last: integer): string[]
 function M.paths(_, first, last)
   local tree = require("nvim-tree.api").tree

@@ -59,7 +59,8 @@ local function notify(code)
   if code == 0 then
     messages.info("Claude has ended; :ClaudeCode starts it again")
   else
-    local text = "Claude ended with code %d; its window shows why, :ClaudeCode starts it again"
+    local text = "Claude ended with code %d; its output is still in the window. :ClaudeCode starts "
+      .. "it again"
     messages.warn(text:format(code))
   end
 end

@@ -1,12 +1,7 @@
 --- The Claude CLI in a terminal beside the editor. What a terminal is, the provider knows.
 local M = {}
 
---- How long a terminal waits for a server whose executable is there: the CLI looks for its editor
---- once.
-local READY_MS = 3000
-local POLL_MS = 10
-
----@type uv.uv_timer_t? set while a terminal waits
+---@type table? the start that waits for the server
 local waiting
 
 ---@return claude-code.TerminalProvider
@@ -27,7 +22,7 @@ local function call(name, ...)
   local ok, value, message = pcall(run, ...)
   local notify = require("claude-code.messages.notify")
   if not ok then
-    notify.error(("the terminal's %s() failed: %s"):format(name, value))
+    notify.error(("%s() of the terminal's provider failed: %s"):format(name, value))
     return nil
   elseif not value and message then
     notify.error(message)
@@ -46,70 +41,45 @@ function M.is_hidden()
   return call("is_visible") == false
 end
 
----@return boolean waited
-local function stop_waiting()
-  local timer = waiting
-  waiting = nil
-  if timer then
-    timer:close()
+--- Runs `callback` in normal mode: the terminal takes the cursor, so not from a user who types.
+---@param callback fun()
+local function in_normal_mode(callback)
+  if vim.api.nvim_get_mode().mode == "n" then
+    return callback()
   end
-  return timer ~= nil
+  require("claude-code.editor.windows.blocked").retry(function()
+    in_normal_mode(callback)
+  end)
 end
 
---- Whether the executable is still being got, which takes as long as a network and a person take.
----@return boolean
-local function is_coming()
-  return require("claude-code.server").state == "downloading"
-end
-
-local function say_waiting()
+local function notify_downloading()
   require("claude-code.messages.notify").info("Claude starts once the executable is there")
 end
 
---- Tells, asked again and again, when nothing is left to wait for. A download is waited for to its
---- end, and then for a person who types elsewhere to pause: the terminal takes the cursor.
----@return fun(): boolean is_over
-local function new_wait()
-  local server = require("claude-code.server")
-  local deadline = vim.uv.now() + READY_MS
-  local told = false
-  return function()
-    local wanted = server.state ~= "ready" and server.state ~= "stopped"
-    if wanted and is_coming() then
-      if not told then
-        told = true
-        say_waiting()
-      end
-      deadline = vim.uv.now() + READY_MS
-      return false
-    elseif server.state == "starting" and vim.uv.now() <= deadline then
-      return false
-    end
-    return not told or vim.api.nvim_get_mode().mode == "n"
-  end
-end
-
---- Runs `callback` as soon as the server is there, and also if it does not come: the CLI is useful
---- without an editor, too.
+--- Runs `callback` once the server is ready, and also if it fails: the CLI is useful without an
+--- editor, too.
 ---@param callback fun()
-local function once_ready(callback)
-  require("claude-code.server.autostart").on_demand()
-  local is_over = new_wait()
-  if is_over() then
-    return callback()
+local function after_server(callback)
+  local this, was_downloading = {}, false
+  local function finish()
+    if waiting == this then
+      waiting = nil
+      callback()
+    end
   end
-  local timer = assert(vim.uv.new_timer())
-  waiting = timer
-  timer:start(
-    POLL_MS,
-    POLL_MS,
-    vim.schedule_wrap(function()
-      if waiting == timer and is_over() then
-        stop_waiting()
-        callback()
-      end
-    end)
-  )
+  waiting = this
+  local server = require("claude-code.server")
+  server.ensure({ after_stop = true }, function()
+    if was_downloading then
+      in_normal_mode(finish)
+    else
+      finish()
+    end
+  end)
+  if waiting == this and server.state == "downloading" then
+    was_downloading = true
+    notify_downloading()
+  end
 end
 
 --- The command line and the environment name the server and its executable, so they are made when
@@ -124,7 +94,7 @@ local function open(arguments)
   end
   call("open", command, launch.environment())
   if M.is_open() and require("claude-code.server").state ~= "ready" then
-    notify.warn("Claude starts unconnected: :ClaudeCodeStatus tells why")
+    notify.warn("Claude started without a connection to Neovim; :ClaudeCodeStatus shows why")
   end
 end
 
@@ -136,21 +106,21 @@ local function start(arguments)
     require("claude-code.messages.notify").error(message --[[@as string]])
     return
   end
-  once_ready(function()
+  after_server(function()
     open(arguments)
   end)
 end
 
 ---@class claude-code.TerminalOptions
----@field restart? boolean end a CLI that runs, and start anew
+---@field restart? boolean end a CLI that runs, and start another
 
 --- Starts the CLI, or shows the one that runs and moves there.
 ---@param arguments? string[] for the CLI
 ---@param options? claude-code.TerminalOptions
 function M.open(arguments, options)
   if waiting then
-    if is_coming() then
-      say_waiting()
+    if require("claude-code.server").state == "downloading" then
+      notify_downloading()
     end
     return
   end
@@ -158,7 +128,7 @@ function M.open(arguments, options)
     if not (options and options.restart) then
       M.focus()
       if arguments and #arguments > 0 then
-        local text = "Claude runs already: arguments count at its start only; with ! it starts anew"
+        local text = "Claude is already running; add ! to restart it with these arguments"
         require("claude-code.messages.notify").warn(text)
       end
       return
@@ -193,12 +163,13 @@ function M.focus()
   end
 end
 
---- Ends the CLI, or calls its start off.
+--- Ends the CLI, or cancels its start.
 ---@return boolean ended false if none ran, nor was about to start
 function M.close()
-  local there = stop_waiting() or M.is_open()
+  local ended = waiting ~= nil or M.is_open()
+  waiting = nil
   call("close")
-  return there
+  return ended
 end
 
 --- Pastes text into the prompt of the CLI in the terminal.

@@ -1,10 +1,10 @@
 --- What is run in the terminal: the CLI's command line and environment.
 local M = {}
 
---- Do words of the user's ask for a permission mode? The option is left out then.
+--- Do the user's own arguments name a permission mode? The option is ignored then.
 ---@param words string[]
 ---@return boolean
-local function name_a_mode(words)
+local function has_permission_mode(words)
   return vim.iter(words):any(function(word)
     return word == "--dangerously-skip-permissions" or word:find("^%-%-permission%-mode") ~= nil
   end)
@@ -22,7 +22,7 @@ function M.command(arguments)
   end
   local options = require("claude-code.config").get().terminal
   local own = vim.list_extend(vim.list_slice(options.args), arguments)
-  if options.permission_mode and not name_a_mode(own) then
+  if options.permission_mode and not has_permission_mode(own) then
     vim.list_extend(command, { "--permission-mode", options.permission_mode })
   end
   vim.list_extend(command, require("claude-code.claude.arguments").launch_arguments())

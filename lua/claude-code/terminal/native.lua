@@ -31,8 +31,8 @@ local function running()
   return terminal and vim.fn.jobwait({ terminal.job }, 0)[1] == -1 and terminal or nil
 end
 
---- One try after the other until terminal mode has begun: one that is just about to end takes the
---- wish for another along (Neovim 0.10).
+--- One try after the other until terminal mode has begun. TODO(0.10): a terminal mode that is about
+--- to end also ends one that was just asked for.
 ---@param tries integer
 local function try_startinsert(tries)
   vim.schedule(function()
@@ -141,7 +141,7 @@ local function end_with_neovim(group)
     group = group,
     callback = function()
       if terminal and not is_exit_doubtful() then
-        -- Neovim stays if the window goes in which it was told to end.
+        -- Neovim stays if the window goes in which `:qa` was typed.
         window.replace_buffer(terminal.buf)
         M.close()
       end
@@ -186,7 +186,7 @@ function M.open(command, env)
   if not ok or job <= 0 then
     discard(buf)
     local reason = not ok and job or "it is not executable"
-    return false, ("%s cannot be run: %s"):format(command[1], reason)
+    return false, ("%s cannot be started: %s"):format(command[1], reason)
   end
   opened.job, terminal = job, opened
   vim.bo[buf].bufhidden = "hide"

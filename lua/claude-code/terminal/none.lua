@@ -1,10 +1,10 @@
---- No terminal: only the server runs, and the user starts the CLI.
+--- Without a terminal: only the server runs, and the user starts the CLI.
 ---@type claude-code.TerminalProvider
 return {
   open = function()
     return false,
-      'terminal.provider is "none": start `claude` yourself, in a terminal of this Neovim or, '
-        .. "with /ide, in this folder"
+      'terminal.provider is "none"; start `claude` yourself, in a terminal of this Neovim, or in '
+        .. "this folder with /ide"
   end,
   close = function() end,
   send = function()

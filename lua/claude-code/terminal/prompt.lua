@@ -3,13 +3,13 @@ local api = vim.api
 
 local M = {}
 
---- The CLI takes an Enter in the same breath as pasted text for a part of it.
+--- The CLI takes an Enter that follows pasted text at once for a part of it.
 local SUBMIT_MS = 150
 
 ---@param pid integer
 ---@param ancestor integer
 ---@return boolean
-local function descends(pid, ancestor)
+local function is_descendant(pid, ancestor)
   for _ = 1, 20 do
     if pid == ancestor then
       return true
@@ -30,7 +30,7 @@ local function terminal_of_client()
     local job = vim.b[buf].terminal_job_pid
     return job
       and vim.iter(require("claude-code.server").clients):any(function(client)
-        return client.name == "claude-code" and client.pid ~= nil and descends(client.pid, job)
+        return client.name == "claude-code" and client.pid ~= nil and is_descendant(client.pid, job)
       end)
   end)
 end
@@ -47,21 +47,22 @@ local function paste_into(channel, text, submit)
   end
 end
 
---- What is pasted out of sight would seem to have gone nowhere.
----@param way string
-local function say_hidden(way)
-  require("claude-code.messages.notify").info("sent to Claude, whose terminal is hidden; " .. way)
+--- What is pasted out of sight would seem to be lost.
+---@param command string that shows the terminal
+local function notify_hidden(command)
+  local text = "sent to Claude, whose terminal is hidden; %s shows it"
+  require("claude-code.messages.notify").info(text:format(command))
 end
 
 --- Pastes text into the prompt.
 ---@param text string
----@param submit boolean whether it is sent off at once
+---@param submit boolean whether the prompt is submitted
 ---@return boolean pasted false if no CLI runs in a terminal of this Neovim
 function M.paste(text, submit)
   local terminal = require("claude-code.terminal")
   if terminal.send(text, { submit = submit }) then
     if terminal.is_hidden() then
-      say_hidden(":ClaudeCode shows it")
+      notify_hidden(":ClaudeCode")
     end
     return true
   end
@@ -71,7 +72,7 @@ function M.paste(text, submit)
   end
   paste_into(vim.bo[buf].channel, text, submit)
   if not require("claude-code.terminal.window").find(buf) then
-    say_hidden((":buffer %d shows it"):format(buf))
+    notify_hidden((":buffer %d"):format(buf))
   end
   return true
 end

@@ -15,7 +15,7 @@ local function job()
   return vim.fn.jobwait({ channel }, 0)[1] == -1 and channel or nil
 end
 
---- snacks.nvim would call every end but a good one a failure, ours included.
+--- In the place of snacks.nvim's own handler, which would report that we end it as a failure.
 ---@param opened table
 local function watch_exit(opened)
   opened:on("TermClose", function()
@@ -39,19 +39,19 @@ function M.open(command, env)
         .. 'terminal.provider to "native"'
   end
   local options = require("claude-code.config").get().terminal
-  local beside = options.position == "left" or options.position == "right"
+  local is_vertical = options.position == "left" or options.position == "right"
   terminal = snacks.terminal.open(command, {
     env = env,
     cwd = vim.fn.getcwd(-1, 0),
     auto_close = false,
     win = {
       position = options.position,
-      [beside and "width" or "height"] = options.size,
+      [is_vertical and "width" or "height"] = options.size,
     },
   })
   watch_exit(terminal)
   require("claude-code.terminal.buffer_name").set(terminal.buf)
-  return job() ~= nil, "snacks.nvim opened no terminal for Claude"
+  return job() ~= nil, "snacks.nvim did not open a terminal for Claude"
 end
 
 function M.is_open()

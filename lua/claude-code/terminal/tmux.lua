@@ -17,7 +17,7 @@ local function tmux(arguments, input)
   local command = vim.list_extend({ "tmux" }, arguments)
   local ok, started = pcall(vim.system, command, { text = true, stdin = input })
   if not ok then
-    return nil, "tmux cannot be run"
+    return nil, "tmux cannot be started"
   end
   local result = started:wait(TIMEOUT_MS)
   if result.code ~= 0 then
@@ -29,9 +29,9 @@ end
 ---@return string[] where a pane goes, and how big it is
 local function place()
   local options = require("claude-code.config").get().terminal
-  local beside = options.position == "left" or options.position == "right"
+  local is_vertical = options.position == "left" or options.position == "right"
   local before = options.position == "left" or options.position == "top"
-  local arguments = { beside and "-h" or "-v", "-l", ("%d%%"):format(options.size * 100) }
+  local arguments = { is_vertical and "-h" or "-v", "-l", ("%d%%"):format(options.size * 100) }
   return before and vim.list_extend(arguments, { "-b" }) or arguments
 end
 
@@ -48,7 +48,7 @@ local function own_window()
 end
 
 ---@return boolean
-local function is_beside()
+local function is_visible()
   local window = tmux({ "display-message", "-p", "-t", pane or "", "#{window_id}" })
   return window ~= nil and window == own_window()
 end
@@ -73,7 +73,7 @@ function M.open(command, env)
   local message
   pane, message = tmux(vim.list_extend(arguments, vim.tbl_map(literal, command)))
   if not pane then
-    return false, ("tmux made no pane for Claude: %s"):format(message)
+    return false, ("tmux did not open a pane for Claude: %s"):format(message)
   end
   vim.api.nvim_create_autocmd("VimLeavePre", {
     group = vim.api.nvim_create_augroup("claude-code.terminal", { clear = true }),
@@ -93,9 +93,7 @@ function M.is_open()
   return pane ~= nil
 end
 
-function M.is_visible()
-  return is_beside()
-end
+M.is_visible = is_visible
 
 function M.close()
   if M.is_open() then
@@ -105,14 +103,14 @@ function M.close()
 end
 
 function M.focus()
-  if not is_beside() then
+  if not is_visible() then
     show()
   end
   tmux({ "select-pane", "-t", pane })
 end
 
 function M.toggle()
-  if is_beside() then
+  if is_visible() then
     tmux({ "break-pane", "-d", "-s", pane })
   else
     M.focus()

@@ -4,7 +4,7 @@ import { TestClient } from "../../support/client";
 import { eventually } from "../../support/eventually";
 import { onEachNeovim, type Session } from "../../support/session";
 
-/* at_mentioned (spec 03, 5.2): what :ClaudeAtMention means, who gets it, and what if nobody is there. */
+/* at_mentioned (spec 03, 5.2): what :ClaudeAtMention means, which client receives it, and when. */
 const TEXT = "one\ntwo\nthree\nfour\nfive\nsix\n";
 
 const mentions = (client: TestClient) => client.notifications("at_mentioned");
@@ -16,7 +16,7 @@ const expectMentions = (client: TestClient, wanted: object[]) =>
     return true;
   });
 
-/** What the user was told, one message after the other. */
+/** The messages that the user saw, one after the other. */
 async function listenToMessages({ neovim }: Session): Promise<() => Promise<string>> {
   await neovim.lua(`
     SAID = {}
@@ -111,8 +111,8 @@ onEachNeovim((session) => {
       ["a link to a private file", "ClaudeAtMention innocent.txt", /innocent\.txt is private/],
       ["the workspace itself", "ClaudeAtMention .", /is the workspace itself/],
       ["a range and a path", "1,2ClaudeAtMention main.lua", /leave out the range/],
-      ["a buffer without a file", "enew | ClaudeAtMention", /this buffer shows no file/],
-      ["a terminal", "terminal | ClaudeAtMention", /this buffer shows no file/],
+      ["a buffer without a file", "enew | ClaudeAtMention", /this buffer is not a file/],
+      ["a terminal", "terminal | ClaudeAtMention", /this buffer is not a file/],
     ];
     test.each(REFUSED)("refuses %s, and says why", async (_name, command, reason) => {
       const said = await listenToMessages(session);
@@ -238,7 +238,7 @@ onEachNeovim((session) => {
     expect(mentions(other)).toHaveLength(1);
   });
 
-  test("waits for a client, then comes once and in order, and the user is told", async () => {
+  test("waits for a client, then comes once and in order, with a message", async () => {
     const said = await listenToMessages(session);
     client.close();
     await eventually("nobody", async () => {
@@ -289,7 +289,7 @@ onEachNeovim((session) => {
 
 onEachNeovim(
   (session) => {
-    test("is given up when nobody comes, and the user is told", async () => {
+    test("is dropped with a message when no client connects", async () => {
       const said = await listenToMessages(session);
       session.write("main.lua", TEXT);
       await session.edit(session.path("main.lua"));

@@ -1,0 +1,95 @@
+--- :ClaudeCodeSend: pastes into the prompt of a CLI in a terminal of this Neovim.
+local api = vim.api
+local notify = require("claude-code.messages.notify")
+
+local M = {}
+
+---@param text string
+---@param submit boolean
+---@param if_outside fun() called if Claude runs outside of this Neovim
+local function paste(text, submit, if_outside)
+  if text == "" then
+    notify.warn("the text to send is empty")
+  elseif require("claude-code.terminal.prompt").paste(text, submit) then
+    return
+  elseif #require("claude-code.server").clients > 0 then
+    if_outside()
+  else
+    notify.warn("Claude is not running in a terminal of this Neovim; :ClaudeCode starts it")
+  end
+end
+
+--- What follows whole lines in the prompt begins a line of its own.
+---@param lines string[]
+---@param submit boolean nothing follows then
+---@return string
+local function whole_lines(lines, submit)
+  local text = table.concat(lines, "\n")
+  return (text == "" or submit) and text or text .. "\n"
+end
+
+---@param first integer 1-based
+---@param last integer 1-based, included
+local function mention(first, last)
+  require("claude-code.context.mention").command({
+    args = "",
+    fargs = {},
+    range = 2,
+    line1 = first,
+    line2 = last,
+  })
+end
+
+--- Refuses a buffer whose file is private, and says so.
+---@param buf integer
+---@return boolean refused
+function M.refuse_private(buf)
+  local privacy = require("claude-code.editor.privacy")
+  local name = api.nvim_buf_get_name(buf)
+  if not privacy.is_private(name) then
+    return false
+  end
+  notify.warn(privacy.refusal(name))
+  return true
+end
+
+---@param text string
+---@param submit boolean
+function M.text(text, submit)
+  paste(text, submit, function()
+    notify.warn(
+      "Claude runs outside of this Neovim, where text cannot be pasted; :ClaudeAtMention sends lines"
+    )
+  end)
+end
+
+--- Lines of the current buffer; a CLI outside of this Neovim gets a mention of them.
+---@param first integer 1-based
+---@param last integer 1-based, included
+---@param submit boolean
+function M.lines(first, last, submit)
+  if M.refuse_private(0) then
+    return
+  end
+  local lines = api.nvim_buf_get_lines(0, first - 1, last, false)
+  paste(whole_lines(lines, submit), submit, function()
+    mention(first, last)
+  end)
+end
+
+--- What is selected in visual mode, which ends; a CLI outside of this Neovim gets a mention of its
+--- lines.
+function M.selection()
+  local from, to, mode = vim.fn.getpos("v"), vim.fn.getpos("."), vim.fn.mode()
+  local lines = vim.fn.getregion(from, to, { type = mode })
+  api.nvim_feedkeys(vim.keycode("<Esc>"), "nx", false)
+  if M.refuse_private(0) then
+    return
+  end
+  local text = mode == "V" and whole_lines(lines, false) or table.concat(lines, "\n")
+  paste(text, false, function()
+    mention(math.min(from[2], to[2]), math.max(from[2], to[2]))
+  end)
+end
+
+return M
