@@ -11,8 +11,8 @@ local function set_auto_install(enabled)
   require("claude-code.claude.project")[enabled and "arm" or "disarm"]()
 end
 
---- Takes over the options and, unless auto_start says otherwise, offers this Neovim to the
---- Claude CLI. Calling it again sets all options anew: see |claude-code-options-again|.
+--- Sets the options. Starts the server once Neovim is up, unless auto_start forbids it. Calling it
+--- again replaces all options: see |claude-code-options-again|.
 ---@param opts? claude-code.UserConfig
 function M.setup(opts)
   if vim.fn.has("nvim-0.10") == 0 then
@@ -24,10 +24,6 @@ function M.setup(opts)
   config.on_change("keymaps", set_keymaps)
   config.on_change("mcp.auto_install", set_auto_install)
   config.setup(opts)
-  local channel = package.loaded["claude-code.editor.channel"]
-  if channel and channel.is_attached() then
-    require("claude-code.editor.selection").restart(require("claude-code.server").clients)
-  end
   require("claude-code.server.autostart").arm()
 end
 

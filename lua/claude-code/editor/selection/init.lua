@@ -52,10 +52,22 @@ local function idle()
   push()
 end
 
+---Starts again with the options as they are now.
+local function restart()
+  if channel.is_attached() then
+    local list = clients
+    M.start()
+    M.clients(list)
+  end
+end
+
 ---Begins to follow the selection, unless the option selection.enabled is off.
 function M.start()
   M.stop()
-  local options = require("claude-code.config").get().selection
+  local config = require("claude-code.config")
+  config.on_change("selection", restart)
+  config.on_change("privacy", restart)
+  local options = config.get().selection
   if not options.enabled then
     return
   end
@@ -85,13 +97,6 @@ function M.stop()
     watch:close()
     watch = nil
   end
-end
-
----Starts again, with the options as they are now.
----@param list { name?: string }[] the connected clients
-function M.restart(list)
-  M.start()
-  M.clients(list)
 end
 
 ---@param list { name?: string }[] the connected clients

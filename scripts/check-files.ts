@@ -1,0 +1,36 @@
+/**
+ * Holds the size of rooms: `bun scripts/check-files.ts` prints each Lua file that is too long, and a
+ * folder with too many files, and then exits 1.
+ */
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { Glob } from "bun";
+
+const ROOT = dirname(import.meta.dir);
+const LINES = 300;
+/** Files directly in lua/claude-code/, where users look first. */
+const TOP_FILES = 12;
+
+/** Files that are still too long. Only ever remove lines; it ends empty. */
+const NOT_YET = [
+  "lua/claude-code/commands.lua",
+  "lua/claude-code/editor/diff/init.lua",
+  "lua/claude-code/editor/diff/proposal.lua",
+  "lua/claude-code/editor/diff/view.lua",
+  "lua/claude-code/editor/diff/winbar.lua",
+  "lua/claude-code/editor/session/init.lua",
+  "lua/claude-code/server/init.lua",
+];
+
+const files = [...new Glob("{lua,plugin}/**/*.lua").scanSync({ cwd: ROOT })].sort();
+const long = files
+  .map((file) => ({ file, lines: readFileSync(join(ROOT, file), "utf8").split("\n").length - 1 }))
+  .filter(({ file, lines }) => lines > LINES && !NOT_YET.includes(file))
+  .map(({ file, lines }) => `${file}: ${lines} lines, at most ${LINES}: which noun is too many?`);
+const top = files.filter((file) => /^lua\/claude-code\/[^/]+$/.test(file)).length;
+const findings =
+  top > TOP_FILES
+    ? [...long, `lua/claude-code: ${top} files, at most ${TOP_FILES}: give them a folder`]
+    : long;
+for (const finding of findings) console.error(finding);
+process.exit(findings.length > 0 ? 1 : 0);
