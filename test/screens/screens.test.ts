@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, setDefaultTimeout, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { Attached } from "../editor/attached";
+import { NEOVIMS, NEWEST, type NeovimVersion } from "../support/neovim";
+import { Screen } from "../support/screen";
+
+/*
+ * How diffs look: text, highlights and colours of the whole screen, as in the files beside this one.
+ * They hold for one minor version of Neovim each, since every one draws a little differently.
+ */
+setDefaultTimeout(60_000);
+
+const ROWS = 24;
+const LAYOUTS = ["vertical", "horizontal", "tab", "inline"] as const;
+
+const OLD = `${Array.from({ length: 40 }, (_, i) => `This is line ${i + 1} of the file.`).join("\n")}\n`;
+/** A changed word, lines that are new, lines that are gone, and much between them that is the same. */
+const NEW = OLD.replace("line 3 of", "row 3 of")
+  .replace(/^.*line 7 .*$/m, (line) => `${line}\nA line that is new.\nAnother one.`)
+  .replace(/^.*line (30|31) .*\n/gm, "");
+const CODE = `local M = {}\n\nfunction M.total(items)\n  local sum = 0 -- so far\n  for _, item in ipairs(items) do\n    sum = sum + item.price\n  end\n  return sum\nend\n\nreturn M\n`;
+const NEW_CODE = CODE.replace("0 -- so far", "M.start()").replace("  end\n", "");
+
+for (const version of NEOVIMS) describe(version.name, () => screens(version));
+
+function screens(version: NeovimVersion) {
+  let a: Attached;
+  let screen: Screen;
+  let folder: string;
+
+  beforeAll(async () => {
+    a = await Attached.start({ version });
+    const minor = await a.nvim.lua<string>(
+      "local v = vim.version() return v.major .. '.' .. v.minor",
+    );
+    folder = join(import.meta.dir, minor);
+    screen = await Screen.attach(a.nvim, 80, ROWS);
+    await a.nvim.lua(`vim.opt.shortmess:append("FWI") vim.o.ruler = false`);
+    a.file("main.txt", OLD);
+    a.file("other/main.txt", OLD);
+    a.file("code.lua", CODE);
+    await a.edit(a.path("main.txt"));
+    await a.attach();
+  });
+  afterAll(() => a?.[Symbol.asyncDispose]());
+
+  interface Case {
+    name: string;
+    layout: string;
+    columns?: number;
+    background?: "dark" | "light";
+    file?: string;
+    proposal?: string;
+    /** Typed once the diff is there. */
+    keys?: string;
+    /** A second diff waits behind it. */
+    waiting?: string;
+  }
+
+  function shows({ name, layout, columns = 120, background = "dark", ...more }: Case) {
+    test(name, async () => {
+      if (!existsSync(folder) && !process.env.UPDATE_SCREENS) {
+        console.log(`platform skip: there is no ${folder} to compare with`);
+        return;
+      }
+      const path = a.path(more.file ?? "main.txt");
+      await a.nvim.lua("vim.o.background = ...", background);
+      await screen.resize(columns, ROWS);
+      await a.configure(`{ diff = { layout = "${layout}" } }`);
+      // The number is part of the buffers' names.
+      await a.propose(path, more.proposal ?? NEW, { id: 7 });
+      await a.shown();
+      if (more.waiting) await a.propose(a.path(more.waiting), NEW, { id: 8 });
+      if (more.keys) await a.nvim.type(more.keys);
+      try {
+        await screen.matches(join(folder, `${name.replaceAll(/\W+/g, "-")}.txt`));
+      } finally {
+        await a.call("diff_close", { ids: [7, 8] });
+        await a.cleared();
+        await a.nvim.lua("vim.cmd.edit('main.txt') vim.cmd('silent only | 1')");
+      }
+    });
+  }
+
+  for (const layout of LAYOUTS) shows({ name: `${layout}, 120 columns`, layout });
+  // Older ones draw the same with other colours: that much is enough of them.
+  if (version !== NEWEST) return;
+
+  for (const layout of LAYOUTS) {
+    shows({ name: `${layout}, 80 columns`, layout, columns: 80 });
+    shows({ name: `${layout}, 200 columns`, layout, columns: 200 });
+    shows({ name: `${layout}, light`, layout, background: "light" });
+  }
+  for (const layout of ["vertical", "inline"]) {
+    shows({ name: `${layout}, a hunk accepted`, layout, keys: "ga" });
+    shows({ name: `${layout}, a hunk dropped`, layout, keys: "gr" });
+    shows({
+      name: `${layout}, another file of that name waits`,
+      layout,
+      waiting: "other/main.txt",
+    });
+    shows({ name: `${layout}, code`, layout, file: "code.lua", proposal: NEW_CODE });
+  }
+  shows({ name: "inline, 52 columns", layout: "inline", columns: 52 });
+}
