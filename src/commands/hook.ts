@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { cliPid, HookCall, type Via } from "../hooks/call";
+import { cliPid, HookCall, type Installation } from "../hooks/call";
 import { parseInput } from "../hooks/input";
 import { postToolUse } from "../hooks/post-tool-use";
 import { stop } from "../hooks/stop";
@@ -11,7 +11,7 @@ import { Binding } from "../locate/binding";
 
 /** Claude Code closes a hook's stdin at once. */
 const INPUT_MS = 2_000;
-/** Longer than any wait of ours; the CLI itself would end us after the hook's own time-out. */
+/** Longer than any wait for language servers; the CLI ends a hook after the hook's own time-out. */
 const WHOLE_MS = 14_000;
 const LOG_LIMIT_BYTES = 1024 * 1024;
 
@@ -23,26 +23,26 @@ const EVENTS: Record<string, (call: HookCall) => Promise<object | undefined>> = 
   "session-end": (call) => silently(call.ask("session_finish")),
 };
 
-/** Printed when anything at all goes wrong: Claude is let go. */
-const OTHERWISE: Record<string, object> = { stop: { continue: true } };
+/** Printed when anything at all goes wrong: Claude is not blocked. */
+const ON_FAILURE: Record<string, object> = { stop: { continue: true } };
 
 /**
  * `claude-code-nvim hook EVENT`: answers one hook of Claude Code. The exit code is always 0: another
- * one would hold Claude back, or show the user an error at every edit.
+ * one would block Claude, or show the user an error at every edit.
  */
 export async function hook(args: string[]): Promise<number> {
   const [event = "", option] = args;
   const handle = EVENTS[event];
   if (!handle) {
     const known = Object.keys(EVENTS).join(", ");
-    return complain(0, `hook needs one of ${known}`);
+    return complain(0, `hook needs an event: ${known}`);
   }
   const log = new Log({ file: join(stateFolder(), "hooks.log"), limitBytes: LOG_LIMIT_BYTES });
-  let output = OTHERWISE[event];
+  let output = ON_FAILURE[event];
   try {
     output = (await withDeadline(answer(handle, option, log), WHOLE_MS, "the hook")) ?? undefined;
   } catch (error) {
-    log.warn(`hook ${event}: Claude is let go: ${message(error)}`);
+    log.warn(`The ${event} hook failed, so Claude is not blocked: ${message(error)}`);
   }
   if (output) process.stdout.write(`${JSON.stringify(output)}\n`);
   return 0;
@@ -54,7 +54,7 @@ async function answer(
   log: Log,
 ): Promise<object | undefined> {
   const text = await withDeadline(Bun.stdin.text(), INPUT_MS, "stdin");
-  const call = new HookCall(parseInput(text), via(option), log);
+  const call = new HookCall(parseInput(text), installation(option), log);
   try {
     return await handle(call);
   } finally {
@@ -70,7 +70,7 @@ function sessionStart(call: HookCall): Promise<undefined> {
   return silently(call.ask("session_start", { source }));
 }
 
-function via(option: string | undefined): Via {
+function installation(option: string | undefined): Installation {
   if (process.env.CLAUDE_PLUGIN_ROOT) return "plugin";
   return option === "--from-neovim" ? "neovim" : "settings";
 }

@@ -99,7 +99,7 @@ export const Delta = v.object({
   /** Buffer of the current window. */
   current: v.optional(v.number()),
   /** Files written or reloaded whose language servers have not reported since. */
-  owing: v.optional(v.array(v.string())),
+  pending: v.optional(v.array(v.string())),
 });
 /** Diagnostics are not validated one by one: there may be ten thousand, and Lua made them. */
 export type Delta = Omit<v.InferOutput<typeof Delta>, "diagnostics"> & {

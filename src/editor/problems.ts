@@ -7,14 +7,14 @@ export interface FileProblems {
   /** Symlinks resolved. */
   real: string;
   items: Diagnostic[];
-  /** No language server still owes a report on what was written last. */
-  settled: boolean;
 }
 
 export interface Problems {
   /** Workspace folders, real paths; the current working directory comes first. */
   folders: string[];
   files: FileProblems[];
+  /** No report of a language server on what was written last is pending. */
+  settled: boolean;
 }
 
 /** One line with what is wrong on it and the lines around it; line numbers are 1-based. */
@@ -27,12 +27,13 @@ export interface ProblemContext {
 
 /**
  * Diagnostics as the stdio server's tools see them. A file is given by the absolute paths it may
- * have, most likely first. Calls reject with EditorBusyError or EditorRefusal.
+ * have, most likely first. Lists wait up to 1.5 s until they are settled. Calls reject with
+ * EditorBusyError or EditorRefusal.
  */
 export interface ProblemsPort {
   /** All files with problems. */
   all(): Promise<Problems>;
-  /** The named files. Those of the workspace that nobody has open are loaded for it. */
+  /** The named files. Those of the workspace that are not open are loaded for it. */
   of(files: readonly string[][]): Promise<Problems>;
   /** The files that the Claude session of this server has edited since it last stopped. */
   ofSession(): Promise<Problems>;

@@ -13,7 +13,7 @@ export class EditorState {
   #diagnostics = new Map<number, FileDiagnostics>();
   #folders: readonly string[] = [];
   #current = 0;
-  #owing: ReadonlySet<string> = new Set();
+  #pending: ReadonlySet<string> = new Set();
 
   apply(delta: Delta): void {
     if (delta.full) {
@@ -31,7 +31,7 @@ export class EditorState {
     }
     if (delta.folders) this.#folders = delta.folders;
     if (delta.current !== undefined) this.#current = delta.current;
-    if (delta.owing) this.#owing = new Set(delta.owing);
+    if (delta.pending) this.#pending = new Set(delta.pending);
   }
 
   /** In the order of their numbers, which is the order of `:ls`. */
@@ -66,8 +66,8 @@ export class EditorState {
     return this.#current;
   }
 
-  /** Files whose language servers still owe a report on what was last written. */
-  get owing(): ReadonlySet<string> {
-    return this.#owing;
+  /** Files on whose last written text a report of a language server is pending. */
+  get pending(): ReadonlySet<string> {
+    return this.#pending;
   }
 }

@@ -1,29 +1,29 @@
 import type { Log } from "../lib/log";
 import { Binding } from "../locate/binding";
 import { findNeovim } from "../locate/find";
+import type { Plugin } from "../neovim/plugin";
 import type { HookInput } from "./input";
 
-/** Neovim has begun to answer; a later call only takes longer if it got busy meanwhile. */
+/** Neovim has begun to answer; a later call only takes longer if it got busy since. */
 const ANSWER_MS = 1_000;
-const STEP_MS = 25;
 
 /** By which of our installations a hook was started: one must not undo what another did. */
-export type Via = "neovim" | "plugin" | "settings";
+export type Installation = "neovim" | "plugin" | "settings";
 
-/** The CLI's process, which newer versions tell their hooks (measured with 2.1.330). */
+/** The CLI's process, which newer versions put into the environment (measured with 2.1.330). */
 export function cliPid(): number | undefined {
   const pid = Number(process.env.CLAUDE_PID);
   return pid > 0 ? pid : undefined;
 }
 
-/** One run of a hook: what it was told, and the way to the Neovim it speaks to. */
+/** One run of a hook: its input, and the way to the Neovim that the CLI works with. */
 export class HookCall {
-  #ask: ((method: string, params: object) => Promise<unknown>) | undefined;
-  #close = () => {};
+  /** Null: there is none. */
+  #plugin: Plugin | null | undefined;
 
   constructor(
     readonly input: HookInput,
-    readonly via: Via,
+    readonly installation: Installation,
     readonly log: Log,
   ) {}
 
@@ -36,52 +36,40 @@ export class HookCall {
    * Neovim; rejects when it is busy or refuses.
    */
   async ask(method: string, params: object = {}): Promise<unknown> {
+    if (this.#plugin === null) return undefined;
+    const all = this.#withCommon(params);
+    return this.#plugin ? this.#plugin.call(method, all, ANSWER_MS) : this.#askFirst(method, all);
+  }
+
+  /** Like `ask`, for a later call: waits up to `waitMs` until language servers have reported. */
+  async askWhenSettled(method: string, params: object, waitMs: number): Promise<unknown> {
+    return this.#plugin?.callWhenSettled(method, this.#withCommon(params), waitMs, ANSWER_MS);
+  }
+
+  async #askFirst(method: string, params: object): Promise<unknown> {
     const pid = cliPid();
-    const all = {
+    // The project rather than the folder Claude has moved to: all hooks must find the same Neovim.
+    const project = process.env.CLAUDE_PROJECT_DIR;
+    const places = [...(project ? [project] : []), this.cwd];
+    const binding = pid ? new Binding(pid) : undefined;
+    const found = await findNeovim(places, method, params, this.log, binding);
+    if (!found) this.log.info(`No Neovim for ${project ?? this.cwd}`);
+    this.#plugin = found?.plugin ?? null;
+    return found?.value;
+  }
+
+  #withCommon(params: object): object {
+    const pid = cliPid();
+    return {
       session: this.input.session_id,
-      via: this.via,
+      installation: this.installation,
       ...(pid && { pid }),
       ...(this.input.prompt_id && { prompt: this.input.prompt_id }),
       ...params,
     };
-    if (this.#ask) return this.#ask(method, all);
-    // The project rather than the folder Claude has moved to: all hooks must find the same Neovim.
-    const project = process.env.CLAUDE_PROJECT_DIR;
-    const places = [...(project ? [project] : []), this.cwd];
-    const found = await findNeovim(
-      places,
-      method,
-      all,
-      this.log,
-      pid ? new Binding(pid) : undefined,
-    );
-    if (!found) {
-      this.log.info(`No Neovim for ${project ?? this.cwd}`);
-      this.#ask = async () => undefined;
-      return undefined;
-    }
-    const { plugin, value } = found;
-    this.#ask = (next, given) => plugin.call(next, given, ANSWER_MS);
-    this.#close = () => plugin.close();
-    return value;
-  }
-
-  /** Asks again and again until language servers have settled, or `deadlineMs` are over. */
-  async whenSettled<T extends { settled: boolean }>(
-    first: T | undefined,
-    deadlineMs: number,
-    again: () => Promise<T | undefined>,
-  ): Promise<T | undefined> {
-    const end = performance.now() + deadlineMs;
-    let answer = first;
-    while (answer && !answer.settled && performance.now() < end) {
-      await Bun.sleep(Math.min(STEP_MS, Math.max(1, end - performance.now())));
-      answer = await again();
-    }
-    return answer;
   }
 
   close(): void {
-    this.#close();
+    this.#plugin?.close();
   }
 }

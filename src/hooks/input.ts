@@ -10,7 +10,7 @@ const Input = v.object({
   prompt_id: v.optional(v.string()),
   /** SessionStart: startup, resume, clear or compact. */
   source: v.optional(v.string()),
-  /** Stop: some hook held Claude back already. */
+  /** Stop: some hook has blocked Claude already. */
   stop_hook_active: v.optional(v.boolean()),
   tool_name: v.optional(v.string()),
   tool_input: v.optional(

@@ -6,12 +6,14 @@ import { problemLine, shown } from "./problem";
 /** Longer contexts the CLI replaces by a preview (over 10,000 characters, measured with 2.1.330). */
 const MOST_PROBLEMS = 20;
 
+/** What `session_edited` answers (lua/claude-code/editor/session). */
 interface Edited {
-  tell: boolean;
-  deadline_ms: number;
+  report: boolean;
+  timeout_ms: number;
 }
 
-interface News {
+/** What `session_new_problems` answers. */
+interface NewProblems {
   settled: boolean;
   known: boolean;
   items: Diagnostic[];
@@ -21,22 +23,22 @@ export interface AdditionalContext {
   hookSpecificOutput: { hookEventName: "PostToolUse"; additionalContext: string };
 }
 
-/** A file was edited: Neovim follows, and Claude may hear of what is wrong with it now. */
+/** A file was edited: Neovim shows it, and Claude may receive what is wrong with it now. */
 export async function postToolUse(call: HookCall): Promise<AdditionalContext | undefined> {
   const path = editedPath(call.input, call.cwd);
   if (!path) return undefined;
-  const about = { path, created: createdFile(call.input) };
-  const edited = (await call.ask("session_edited", about)) as Edited | undefined;
-  if (!edited?.tell) return undefined;
-  const ask = () => call.ask("session_news", about) as Promise<News | undefined>;
-  const news = await call.whenSettled(await ask(), edited.deadline_ms, ask);
+  const params = { path, created: createdFile(call.input) };
+  const edited = (await call.ask("session_edited", params)) as Edited | undefined;
+  if (!edited?.report) return undefined;
+  const answer = await call.askWhenSettled("session_new_problems", params, edited.timeout_ms);
+  const found = answer as NewProblems | undefined;
   // What has not settled may be older than the edit; the Stop hook waits for it.
-  if (!news?.settled || news.items.length === 0) return undefined;
-  const additionalContext = told(path, news, call.cwd);
+  if (!found?.settled || found.items.length === 0) return undefined;
+  const additionalContext = report(path, found, call.cwd);
   return { hookSpecificOutput: { hookEventName: "PostToolUse", additionalContext } };
 }
 
-function told(path: string, { known, items }: News, root: string): string {
+function report(path: string, { known, items }: NewProblems, root: string): string {
   const name = shown(path, root);
   const head = known
     ? `New problems in ${name} after this edit, as Neovim's language servers report them:`

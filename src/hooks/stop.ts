@@ -1,15 +1,15 @@
 import { PLUGIN_NAME, SERVER_NAME } from "../claude/names";
 import type { Diagnostic } from "../editor/model";
-import type { HookCall, Via } from "./call";
+import type { HookCall, Installation } from "./call";
 import { problemLine } from "./problem";
 
 /** What `session_summary` answers (lua/claude-code/editor/session). */
 interface Summary {
   settled: boolean;
-  block: boolean;
-  deadline_ms: number;
+  may_block: boolean;
+  timeout_ms: number;
   retries: number;
-  held: number;
+  blocked: number;
   errors: number;
   warnings: number;
   others: number;
@@ -18,34 +18,35 @@ interface Summary {
 
 export type StopDecision = { continue: true } | { decision: "block"; reason: string };
 
-const GO: StopDecision = { continue: true };
-
 /**
  * Claude wants to end its turn: not while the files it edited have problems (spec 04, phase 1), but
- * it is held back only so often for one prompt.
+ * it is blocked only so often for one prompt.
  */
 export async function stop(call: HookCall): Promise<StopDecision> {
-  const ask = () => call.ask("session_summary") as Promise<Summary | undefined>;
-  const first = await ask();
-  if (!first) return GO;
-  if (!first.block || mustGo(call, first)) return release(call);
-  const summary = await call.whenSettled(first, first.deadline_ms, ask);
-  if (!summary || summary.errors + summary.warnings + summary.others === 0) return release(call);
-  await call.ask("session_held");
+  const first = (await call.ask("session_summary")) as Summary | undefined;
+  if (!first) return { continue: true };
+  if (!first.may_block || wasBlocked(call, first)) return allow(call);
+  const summary = first.settled ? first : await settledSummary(call, first.timeout_ms);
+  if (!summary || summary.errors + summary.warnings + summary.others === 0) return allow(call);
+  await call.ask("session_blocked");
   return { decision: "block", reason: reason(summary, call) };
 }
 
-/**
- * Our own blocks are counted where the prompt is named: the flag may stem from somebody else's
- * hook. The CLI itself would honour eight in a row (measured with 2.1.330).
- */
-function mustGo({ input }: HookCall, { held, retries }: Summary): boolean {
-  return input.prompt_id ? held >= retries : input.stop_hook_active === true;
+async function settledSummary(call: HookCall, waitMs: number): Promise<Summary | undefined> {
+  return (await call.askWhenSettled("session_summary", {}, waitMs)) as Summary | undefined;
 }
 
-async function release(call: HookCall): Promise<StopDecision> {
-  await call.ask("session_released");
-  return GO;
+/**
+ * Was this prompt blocked often enough? Our own blocks are counted where the prompt is named: the
+ * flag may stem from another hook. The CLI itself would honour eight in a row (measured with 2.1.330).
+ */
+function wasBlocked({ input }: HookCall, { blocked, retries }: Summary): boolean {
+  return input.prompt_id ? blocked >= retries : input.stop_hook_active === true;
+}
+
+async function allow(call: HookCall): Promise<StopDecision> {
+  await call.ask("session_allowed");
+  return { continue: true };
 }
 
 function reason(summary: Summary, call: HookCall): string {
@@ -53,7 +54,7 @@ function reason(summary: Summary, call: HookCall): string {
   const more = others > 0 ? ` (and ${others} of lesser severity)` : "";
   const lines = [
     `Found ${errors} errors and ${warnings} warnings${more} in edited files. ` +
-      `Use '${detailTool(call.via)}' to see details.`,
+      `Use '${detailTool(call.installation)}' to see details.`,
   ];
   if (!summary.settled) {
     lines.push(
@@ -67,7 +68,7 @@ function reason(summary: Summary, call: HookCall): string {
 }
 
 /** Claude Code gives the tools of its plugins' servers another prefix. */
-function detailTool(via: Via): string {
-  const server = via === "plugin" ? `plugin_${PLUGIN_NAME}_${SERVER_NAME}` : SERVER_NAME;
+function detailTool(installation: Installation): string {
+  const server = installation === "plugin" ? `plugin_${PLUGIN_NAME}_${SERVER_NAME}` : SERVER_NAME;
   return `mcp__${server}__get_session_diagnostics`;
 }

@@ -42,6 +42,25 @@ export class FollowedNeovim {
     return found.value;
   }
 
+  /**
+   * Like `ask`, for a method whose value has `settled`: waits up to `waitMs` until language servers
+   * have reported.
+   */
+  async askWhenSettled<T extends { settled: boolean }>(
+    method: string,
+    params: object,
+    waitMs: number,
+  ): Promise<T> {
+    const first = (await this.ask(method, params)) as T;
+    if (first.settled || !this.#plugin) return first;
+    try {
+      return (await this.#plugin.callWhenSettled(method, params, waitMs, ANSWER_MS)) as T;
+    } catch (error) {
+      if (!(error instanceof DisconnectedError)) throw error;
+      return (await this.ask(method, params)) as T;
+    }
+  }
+
   #current(): Plugin | undefined {
     const plugin = this.#plugin;
     if (!plugin || plugin.closed) return undefined;

@@ -1,7 +1,7 @@
 import { EditorBusyError } from "../editor/port";
-import { DeadlineError } from "../lib/deadline";
+import { DeadlineError, withDeadline } from "../lib/deadline";
 import { unwrap } from "./call";
-import { NeovimRpc } from "./rpc";
+import { DisconnectedError, NeovimRpc } from "./rpc";
 
 /** The Neovim at an address is not one with our plugin. */
 export class NoPluginError extends Error {
@@ -22,6 +22,7 @@ const CALL_IF_LOADED = `
 /** A connection of our own to a Neovim that has the plugin, for programs that Claude Code starts. */
 export class Plugin {
   readonly #rpc: NeovimRpc;
+  #waits = 0;
 
   private constructor(
     readonly address: string,
@@ -56,6 +57,51 @@ export class Plugin {
     }
     if ((answer as { absent?: boolean } | undefined)?.absent) throw new NoPluginError();
     return unwrap(answer);
+  }
+
+  /**
+   * Like `call`, for a method whose value has `settled`: Neovim answers once language servers have
+   * reported, or after `waitMs`. `answerMs` is how long Neovim itself may take.
+   */
+  async callWhenSettled(
+    method: string,
+    params: object,
+    waitMs: number,
+    answerMs: number,
+  ): Promise<unknown> {
+    const id = ++this.#waits;
+    const late = this.#lateAnswer(id);
+    try {
+      const channel = await this.#channel(answerMs);
+      const wait = { channel, id, timeout_ms: waitMs, method, params };
+      const { answer } = (await this.call("when_settled", wait, answerMs)) as { answer?: unknown };
+      return unwrap(answer ?? (await withDeadline(late.answer, waitMs + answerMs, "Neovim")));
+    } catch (error) {
+      throw error instanceof DeadlineError ? new EditorBusyError() : error;
+    } finally {
+      late.stop();
+    }
+  }
+
+  /** Neovim's number for this connection. */
+  async #channel(deadlineMs: number): Promise<number> {
+    const info = await this.#rpc.request("nvim_get_chan_info", [0], deadlineMs);
+    return (info as { id: number }).id;
+  }
+
+  /** The answer that comes as the notification `settled`. */
+  #lateAnswer(id: number): { answer: Promise<unknown>; stop: () => void } {
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    // Nobody may wait for it yet when the connection ends.
+    promise.catch(() => {});
+    const offs = [
+      this.#rpc.onNotification.on(({ args: [event, payload] }) => {
+        const settled = payload as { id?: number; answer?: unknown } | undefined;
+        if (event === "settled" && settled?.id === id) resolve(settled.answer);
+      }),
+      this.#rpc.onClose.on(() => reject(new DisconnectedError())),
+    ];
+    return { answer: promise, stop: () => offs.forEach((off) => void off()) };
   }
 
   close(): void {

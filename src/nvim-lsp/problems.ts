@@ -2,6 +2,9 @@ import { resolve } from "node:path";
 import type { ProblemContext, Problems, ProblemsPort } from "../editor/problems";
 import type { FollowedNeovim } from "../locate/followed";
 
+/** Language servers get so long to report on what was just written. */
+const SETTLE_MS = 1_500;
+
 /** Diagnostics from whichever Neovim is followed. What Lua answers is not validated again. */
 export class NeovimProblems implements ProblemsPort {
   readonly #neovim: FollowedNeovim;
@@ -14,19 +17,20 @@ export class NeovimProblems implements ProblemsPort {
   }
 
   all(): Promise<Problems> {
-    return this.#ask("problems", {});
+    return this.#list("problems", {});
   }
 
   of(files: readonly string[][]): Promise<Problems> {
-    return this.#ask("problems", { files, load: true });
+    return this.#list("problems", { files, load: true });
   }
 
   ofSession(): Promise<Problems> {
-    return this.#ask("session_problems", this.#session);
+    return this.#list("session_problems", this.#session);
   }
 
-  around(file: readonly string[], line: number, count: number): Promise<ProblemContext> {
-    return this.#ask("problem_context", { file, line, before: count, after: count });
+  async around(file: readonly string[], line: number, count: number): Promise<ProblemContext> {
+    const params = { file, line, before: count, after: count };
+    return (await this.#neovim.ask("problem_context", params)) as ProblemContext;
   }
 
   candidates(path: string): string[] {
@@ -35,7 +39,7 @@ export class NeovimProblems implements ProblemsPort {
     return [...new Set([...here, path])];
   }
 
-  #ask<T>(method: string, params: object): Promise<T> {
-    return this.#neovim.ask(method, params) as Promise<T>;
+  #list(method: string, params: object): Promise<Problems> {
+    return this.#neovim.askWhenSettled(method, params, SETTLE_MS);
   }
 }

@@ -28,7 +28,7 @@ export interface WireDelta {
   diagnostics?: { buf: number; path: string; items: Record<string, unknown>[] }[];
   folders?: string[];
   current?: number;
-  owing?: string[];
+  pending?: string[];
 }
 
 /** What the person sees of the windows, in a form that two moments can be compared by. */

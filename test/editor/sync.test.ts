@@ -194,14 +194,14 @@ for (const version of NEOVIMS) {
         vim.wait(20000, function() return vim.lsp.get_client_by_id(id).initialized end)`);
       const publish = (diagnostics: object[]) => a.nvim.lua("publish(...)", path, diagnostics);
       await a.nvim.command("silent write");
-      expect((await sync(a)).owing).toEqual([path]);
+      expect((await sync(a)).pending).toEqual([path]);
       // Another producer's list settles nothing.
       await a.nvim.lua("vim.diagnostic.set(vim.api.nvim_create_namespace('lint'), ..., {})", buf);
-      expect((await sync(a)).owing).toBeUndefined();
+      expect((await sync(a)).pending).toBeUndefined();
       await publish([]);
       // Some servers report twice, so a short stillness comes first.
-      const owing = await eventually("the report", async () => (await sync(a)).owing ?? false);
-      expect(owing).toEqual([]);
+      const pending = await eventually("the report", async () => (await sync(a)).pending ?? false);
+      expect(pending).toEqual([]);
     });
 
     test("10,000 diagnostics", async () => {

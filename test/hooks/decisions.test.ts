@@ -233,7 +233,7 @@ describe("whatever happens, Claude is let go", () => {
       expect(result).toMatchObject({ code: 0, stderr: "" });
       expect(result.output).toEqual(event === "stop" ? GO : undefined);
     }
-    expect(project.log).toContain("Claude is let go");
+    expect(project.log).toContain("so Claude is not blocked");
   });
 
   test("an unknown event", async () => {

@@ -115,17 +115,22 @@ local methods = {
   report = function()
     return require("claude-code.status").report()
   end,
-  prompted = lazy("editor.session.activity", "prompted"),
+  prompted = lazy("editor.session.activity", "on_prompt"),
   problems = lazy("editor.diagnostics.files", "list"),
   problem_context = lazy("editor.diagnostics.files", "context"),
   session_start = lazy("editor.session", "start"),
   session_edited = lazy("editor.session", "edited"),
-  session_news = lazy("editor.session", "news"),
+  session_new_problems = lazy("editor.session", "new_problems"),
   session_summary = lazy("editor.session", "summary"),
-  session_held = lazy("editor.session", "held"),
-  session_released = lazy("editor.session", "released"),
+  session_blocked = lazy("editor.session", "blocked"),
+  session_allowed = lazy("editor.session", "allowed"),
   session_finish = lazy("editor.session", "finish"),
   session_problems = lazy("editor.session", "problems"),
+  when_settled = function(params)
+    return require("claude-code.editor.diagnostics.when_settled").answer(params, function()
+      return M.call(params.method, params.params)
+    end)
+  end,
 }
 
 ---Runs one method for the executable.
@@ -140,9 +145,6 @@ function M.call(method, params)
     }
   end
   local ok, value, failure = xpcall(handler, debug.traceback, params or {})
-  if ok and vim.startswith(method, "session_") then
-    require("claude-code.editor.session.activity").heard(method, params)
-  end
   if not ok then
     require("claude-code.messages.log").error("%s failed: %s", method, value)
     local first = tostring(value):match("^[^\n]*")

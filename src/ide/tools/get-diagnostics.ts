@@ -86,12 +86,12 @@ async function syncUpTo(editor: EditorPort, deadlineMs: number): Promise<void> {
   }
 }
 
-/** Waits until no language server owes a report on a written file, or the deadline is over. */
+/** Waits until no report on a written file is pending, or the deadline is over. */
 async function settled(editor: EditorPort, deadlineMs: number): Promise<void> {
   const end = performance.now() + deadlineMs;
   await syncUpTo(editor, deadlineMs);
   const left = end - performance.now();
-  if (editor.state.owing.size === 0 || left <= 0) return;
+  if (editor.state.pending.size === 0 || left <= 0) return;
   await new Promise<void>((resolve) => {
     const finish = () => {
       clearTimeout(timer);
@@ -100,7 +100,7 @@ async function settled(editor: EditorPort, deadlineMs: number): Promise<void> {
     };
     const timer = setTimeout(finish, left);
     const stop = editor.onDelta.on(() => {
-      if (editor.state.owing.size === 0) finish();
+      if (editor.state.pending.size === 0) finish();
     });
   });
 }

@@ -2,7 +2,6 @@ import * as v from "valibot";
 import type { FileProblems, ProblemsPort } from "../../editor/problems";
 import { json } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
-import { settled } from "./settled";
 import { nameOf } from "./shapes";
 
 /** Spec 04, section 2.2. */
@@ -13,7 +12,7 @@ export function getDiagnosticSummary(problems: ProblemsPort): Tool {
     input: v.object({}),
     annotations: { readOnlyHint: true },
     async call() {
-      const { files, folders } = await settled(() => problems.all());
+      const { files, folders } = await problems.all();
       const counted = files
         .map((file) => ({
           file: nameOf(file, folders),

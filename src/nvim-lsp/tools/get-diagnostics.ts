@@ -2,7 +2,6 @@ import * as v from "valibot";
 import type { ProblemsPort } from "../../editor/problems";
 import { json } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
-import { settled } from "./settled";
 import { byFile } from "./shapes";
 
 const Paths = v.optional(
@@ -22,9 +21,9 @@ export function getDiagnostics(problems: ProblemsPort): Tool {
     annotations: { readOnlyHint: true },
     async call({ file_paths }) {
       const paths = typeof file_paths === "string" ? [file_paths] : (file_paths ?? []);
-      if (paths.length === 0) return json(byFile(await settled(() => problems.all())));
+      if (paths.length === 0) return json(byFile(await problems.all()));
       const files = paths.map((path) => problems.candidates(path));
-      return json(byFile(await settled(() => problems.of(files))));
+      return json(byFile(await problems.of(files)));
     },
   });
 }

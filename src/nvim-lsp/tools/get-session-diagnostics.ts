@@ -2,7 +2,6 @@ import * as v from "valibot";
 import type { ProblemsPort } from "../../editor/problems";
 import { json } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
-import { settled } from "./settled";
 import { byFile } from "./shapes";
 
 /** Spec 04, section 2.2: what the Stop hook tells Claude to call. */
@@ -15,7 +14,7 @@ export function getSessionDiagnostics(problems: ProblemsPort): Tool {
     // Claude Code otherwise hides tools behind a search (measured with 2.1.330).
     meta: { "anthropic/alwaysLoad": true },
     async call() {
-      return json(byFile(await settled(() => problems.ofSession())));
+      return json(byFile(await problems.ofSession()));
     },
   });
 }

@@ -1,7 +1,7 @@
 /**
- * A real language server whose diagnostics come late: `bun slow-server.ts MS HOLD COMMAND…` passes
- * every message on as it is, `textDocument/publishDiagnostics` after MS milliseconds and once there is
- * no file HOLD, in their order.
+ * A real language server as in a big project, where a file is checked for long, and a closed one's
+ * list is emptied at once: `bun slow-server.ts MS HOLD COMMAND…` passes every message on as it is, in
+ * their order, but lists of diagnostics after MS milliseconds, empty ones too while there is a file HOLD.
  */
 import { existsSync } from "node:fs";
 
@@ -14,7 +14,7 @@ process.stdin.on("data", (chunk) => {
 });
 process.stdin.on("end", () => server.kill());
 
-const waiting: Buffer[] = [];
+const waiting: { message: Buffer; due: number }[] = [];
 let held = Buffer.alloc(0);
 for await (const chunk of server.stdout) {
   held = Buffer.concat([held, chunk]);
@@ -33,17 +33,18 @@ function next(): Buffer | undefined {
 }
 
 function pass(message: Buffer): void {
-  const late = message.includes('"textDocument/publishDiagnostics"');
-  if (late) setTimeout(() => diagnosed(message), Number(delay));
-  else process.stdout.write(message);
-}
-
-function diagnosed(message: Buffer): void {
-  waiting.push(message);
+  if (!message.includes('"textDocument/publishDiagnostics"')) {
+    process.stdout.write(message);
+    return;
+  }
+  const isEmpty = message.includes('"diagnostics":[]');
+  waiting.push({ message, due: performance.now() + (isEmpty ? 0 : Number(delay)) });
   if (waiting.length === 1) release();
 }
 
 function release(): void {
-  if (existsSync(hold)) setTimeout(release, 50);
-  else for (const message of waiting.splice(0)) process.stdout.write(message);
+  while (waiting[0] && waiting[0].due <= performance.now() && !existsSync(hold)) {
+    process.stdout.write(waiting.shift()?.message ?? "");
+  }
+  if (waiting.length > 0) setTimeout(release, 20);
 }

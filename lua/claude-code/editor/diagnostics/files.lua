@@ -2,6 +2,7 @@
 local api = vim.api
 local diagnostics = require("claude-code.editor.diagnostics")
 local path = require("claude-code.editor.documents.path")
+local pending = require("claude-code.editor.diagnostics.pending")
 local privacy = require("claude-code.editor.privacy")
 
 local M = {}
@@ -10,21 +11,23 @@ local M = {}
 ---@field path string as Neovim has it
 ---@field real string symbolic links resolved
 ---@field items claude-code.Diagnostic[]
----@field settled boolean no language server still owes a report on the file's text
 
 ---@param buf integer
 ---@param name string
 ---@return claude-code.FileProblems
 local function describe(buf, name)
-  return {
-    path = name,
-    real = path.real(name),
-    items = diagnostics.items(buf),
-    settled = not require("claude-code.editor.diagnostics.pending").owes(buf),
-  }
+  return { path = name, real = path.real(name), items = diagnostics.items(buf) }
 end
 
----@return claude-code.FileProblems[] of all files that have any, sorted by path
+---@param files claude-code.FileProblems[]
+---@param settled boolean
+---@return claude-code.Problems
+local function problems(files, settled)
+  local folders = require("claude-code.workspace").folders()
+  return { folders = folders, files = files, settled = settled }
+end
+
+---@return claude-code.Problems of all files that have any, sorted by path
 local function all()
   local files = {}
   for _, buf in ipairs(api.nvim_list_bufs()) do
@@ -36,7 +39,7 @@ local function all()
   table.sort(files, function(a, b)
     return a.path < b.path
   end)
-  return files
+  return problems(files, #pending.paths() == 0)
 end
 
 ---Puts relative paths below each workspace folder.
@@ -70,8 +73,8 @@ local function first_open(candidates)
 end
 
 ---@param name string
----@return boolean does it lie in the workspace, and may Claude know of it?
-local function is_ours(name)
+---@return boolean does it lie in the workspace, and may Claude see it?
+local function is_in_workspace(name)
   local real = path.real(name)
   return not privacy.is_private(name)
     and vim.iter(require("claude-code.workspace").folders()):any(function(folder)
@@ -85,9 +88,9 @@ end
 local function first_loaded(candidates)
   local documents = require("claude-code.editor.documents")
   for _, candidate in ipairs(candidates) do
-    local buf = is_ours(candidate) and documents.load_hidden({ path = candidate })
+    local buf = is_in_workspace(candidate) and documents.load_hidden({ path = candidate })
     if buf then
-      require("claude-code.editor.diagnostics.pending").written(buf, "opened")
+      pending.expect(buf, "opened")
       return buf, api.nvim_buf_get_name(buf)
     end
   end
@@ -95,20 +98,20 @@ end
 
 ---@class claude-code.ProblemsParams
 ---@field files? string[][] each file by its possible paths, most likely first; all if absent
----@field load? boolean load files of the workspace that nobody has open, so that servers see them
+---@field load? boolean load files of the workspace that are not open, so that servers see them
 
 ---@class claude-code.Problems
 ---@field folders string[] workspace folders, real paths, the current working directory first
 ---@field files claude-code.FileProblems[]
+---@field settled boolean no report of a language server on one of these files is pending
 
 ---@param params claude-code.ProblemsParams
 ---@return claude-code.Problems
 function M.list(params)
-  local folders = require("claude-code.workspace").folders()
   if not params.files then
-    return { folders = folders, files = all() }
+    return all()
   end
-  local files = {}
+  local files, settled = {}, true
   for _, given in ipairs(params.files) do
     local candidates = expand(given)
     local buf, name = first_open(candidates)
@@ -117,9 +120,10 @@ function M.list(params)
     end
     if buf and name then
       files[#files + 1] = describe(buf, name)
+      settled = settled and not pending.is_pending(buf)
     end
   end
-  return { folders = folders, files = files }
+  return problems(files, settled)
 end
 
 ---@class claude-code.ProblemContext lines 1-based

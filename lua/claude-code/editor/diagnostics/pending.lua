@@ -1,206 +1,205 @@
---- Which files were written or reloaded and still wait for their language servers' report on the
---- new text. A report counts when the server says that it is about that text. Servers that don't
---- say so are watched: their first report after a reload is often the empty one for the closed text
---- (typescript-language-server), and syntax errors may come before the others.
+--- Reports that are expected of language servers: one of each server for each file that was written or
+--- reloaded. Until they are in, or time is over, diagnostics may be about the text before.
 local api, uv = vim.api, vim.uv
 local reports = require("claude-code.editor.diagnostics.reports")
 local servers = require("claude-code.editor.diagnostics.servers")
+local timer = require("claude-code.timer")
 
----How long a server is waited for after a save of a text that it had already reported on: only a
----check on save would change that.
-local SAVE_PATIENCE_MS = 1000
----Looked at again while a server says that it is at work.
+---For a save of a text that the server has reported on already: only a check on save changes that.
+local SAVE_TIMEOUT_MS = 1000
+---How often a server is looked at again that says it is busy.
 local PROGRESS_STEP_MS = 100
-
-local M = {}
 
 ---How servers learn of the new text: the buffer is new to them, was closed and opened again, or was
 ---only saved, and they know its text already.
 ---@alias claude-code.WriteKind "opened"|"reloaded"|"saved"
 
----@class claude-code.Debt one server's report on one buffer
+---@class claude-code.PendingReport one server's on one buffer
 ---@field since number ms, when the text was replaced
----@field patience integer ms
+---@field timeout_ms integer
 ---@field version integer of the text
----@field due number ms, when it counts as paid; math.huge before any report
----@field how claude-code.WriteKind
----@field muddled boolean a report on an older text was owed when this one became so
----@field before string the list as it was then
----@field cleared boolean an empty list came since
+---@field kind claude-code.WriteKind
+---@field due number ms, when what was reported counts, if nothing else comes; math.huge before that
+---@field overlaps boolean a report on the text before was pending still
+
+local M = {}
 
 local group ---@type integer?
-local timer ---@type uv.uv_timer_t?
+local cancel_review = function() end
 local listeners = {} ---@type table<integer, fun()>
 local next_listener = 1
 
-local owed = {} ---@type table<integer, table<integer, claude-code.Debt>> by buffer and client
----Buffers whose text is new, since when, and its tick: a server that attaches soon owes a report too.
-local fresh = {} ---@type table<integer, { at: number, tick: integer }>
+local pending = {} ---@type table<integer, table<integer, claude-code.PendingReport>> by buffer, client
+---When each buffer's text was replaced last, and its tick: servers that attach soon report on it too.
+local replaced = {} ---@type table<integer, { at: number, tick: integer }>
+---When any was, in ms. It may change what is wrong in others.
+local last_replaced = 0
 ---The buffers' ticks at the last report, by buffer and client.
-local seen = {} ---@type table<integer, table<integer, integer>>
+local reported = {} ---@type table<integer, table<integer, integer>>
 
 local function now_ms()
   return uv.hrtime() / 1e6
 end
 
-local function changed()
+local function emit_change()
   for _, listener in pairs(vim.deepcopy(listeners)) do
     listener()
   end
 end
 
 ---@param buf integer
----@param id integer
-local function pay(buf, id)
-  owed[buf][id] = nil
-  if next(owed[buf]) == nil then
-    owed[buf] = nil
+---@param id integer client
+local function remove(buf, id)
+  pending[buf][id] = nil
+  if next(pending[buf]) == nil then
+    pending[buf] = nil
   end
 end
 
----Is the debt to be dropped: paid, overdue, or owed by nobody any more?
 ---@param buf integer
----@param id integer
----@param debt claude-code.Debt
----@param now number
----@return boolean
-local function is_over(buf, id, debt, now)
-  local last = debt.since + debt.patience
-  if debt.due <= now and now < last and servers.is_at_work(id) then
-    debt.due = now + PROGRESS_STEP_MS
+---@param id integer client
+---@param report claude-code.PendingReport
+---@param now number ms
+---@return boolean is it expected no longer?
+local function is_over(buf, id, report, now)
+  local deadline = report.since + report.timeout_ms
+  if not servers.is_running(id) or not api.nvim_buf_is_valid(buf) then
+    return true
+  elseif report.due <= now and now < deadline and servers.is_busy(id) then
+    report.due = now + PROGRESS_STEP_MS
   end
-  if last <= now and debt.due == math.huge and debt.patience == servers.PATIENCE_MS then
-    servers.gave_nothing(id)
+  if report.due <= now then
+    servers.on_resolved(id)
+  elseif deadline <= now and report.due == math.huge and report.timeout_ms > SAVE_TIMEOUT_MS then
+    servers.on_timeout(id)
   end
-  return math.min(debt.due, last) <= now
-    or not servers.is_alive(id)
-    or not api.nvim_buf_is_valid(buf)
+  return math.min(report.due, deadline) <= now
 end
 
----Drops what is over, and sets the timer for the next such time.
+---Removes what is over, and comes back for the next that will be.
 local function review()
-  if not timer then
-    return
-  end
-  local now, first, dropped = now_ms(), math.huge, false
-  for buf, debts in pairs(vim.deepcopy(owed)) do
-    for id in pairs(debts) do
-      local debt = owed[buf][id]
-      if is_over(buf, id, debt, now) then
-        if debt.due <= now then
-          servers.paid(id)
-        end
-        pay(buf, id)
-        dropped = true
+  local now, first, removed = now_ms(), math.huge, false
+  for buf, by_client in pairs(vim.deepcopy(pending)) do
+    for id in pairs(by_client) do
+      local report = pending[buf][id]
+      if is_over(buf, id, report, now) then
+        remove(buf, id)
+        removed = true
       else
-        first = math.min(first, debt.due, debt.since + debt.patience)
+        first = math.min(first, report.due, report.since + report.timeout_ms)
       end
     end
   end
-  timer:stop()
+  cancel_review()
   if first < math.huge then
-    timer:start(math.max(1, math.ceil(first - now)), 0, vim.schedule_wrap(review))
+    cancel_review = timer.once(first - now, review)
   end
-  if dropped then
-    changed()
+  if removed then
+    emit_change()
   end
 end
 
 ---@param buf integer
 ---@param client vim.lsp.Client
----@param patience integer ms
----@param how claude-code.WriteKind
-local function owe(buf, client, patience, how)
-  local id = client.id
-  local earlier = owed[buf] and owed[buf][id]
-  owed[buf] = owed[buf] or {}
-  owed[buf][id] = {
+---@param timeout_ms integer
+---@param kind claude-code.WriteKind
+local function add(buf, client, timeout_ms, kind)
+  pending[buf] = pending[buf] or {}
+  pending[buf][client.id] = {
     since = now_ms(),
-    patience = patience,
+    timeout_ms = timeout_ms,
     version = vim.lsp.util.buf_versions[buf] or 0,
+    kind = kind,
     due = math.huge,
-    how = how,
-    muddled = earlier ~= nil and how ~= "opened",
-    before = servers.signature(buf, id),
-    cleared = false,
+    overlaps = pending[buf][client.id] ~= nil and kind ~= "opened",
   }
-  if how == "opened" and client.initialized then
-    servers.pull_if_hidden(buf, client)
+  if kind == "opened" and client.initialized then
+    require("claude-code.editor.diagnostics.requests").pull_if_hidden(buf, client)
   end
 end
 
----A buffer's file has new contents on disk: its servers are expected to speak.
+---A buffer's file has new contents on disk: a report is expected of each of its servers.
 ---@param buf integer
----@param how claude-code.WriteKind
-function M.written(buf, how)
+---@param kind claude-code.WriteKind
+function M.expect(buf, kind)
   if not group then
     return
   end
   local tick = api.nvim_buf_get_changedtick(buf)
-  fresh[buf] = { at = now_ms(), tick = tick }
+  last_replaced = now_ms()
+  replaced[buf] = { at = last_replaced, tick = tick }
   if not package.loaded["vim.lsp"] then
     return
   end
-  reports.hook()
+  reports.wrap_handlers()
   for _, client in ipairs(vim.lsp.get_clients({ bufnr = buf, _uninitialized = true })) do
     if servers.gives_diagnostics(client) then
-      local is_known = how == "saved" and seen[buf] and seen[buf][client.id] == tick
-      owe(buf, client, is_known and SAVE_PATIENCE_MS or servers.PATIENCE_MS, how)
+      local is_known = kind == "saved" and reported[buf] and reported[buf][client.id] == tick
+      add(buf, client, is_known and SAVE_TIMEOUT_MS or servers.TIMEOUT_MS, kind)
     end
   end
   review()
-  changed()
+  emit_change()
 end
 
 ---@param buf integer
 ---@param id integer client
-local function attached(buf, id)
-  local client, text = vim.lsp.get_client_by_id(id), fresh[buf]
-  reports.hook()
-  local is_new = text ~= nil and now_ms() - text.at < servers.PATIENCE_MS
+local function on_attach(buf, id)
+  local client, text = vim.lsp.get_client_by_id(id), replaced[buf]
+  reports.wrap_handlers()
+  local is_new = text ~= nil and now_ms() - text.at < servers.TIMEOUT_MS
   if client and is_new and servers.gives_diagnostics(client) then
-    owe(buf, client, servers.PATIENCE_MS, "opened")
+    add(buf, client, servers.TIMEOUT_MS, "opened")
     review()
-    changed()
+    emit_change()
+  end
+end
+
+---@param buf integer
+---@param id integer client
+local function on_detach(buf, id)
+  if pending[buf] and pending[buf][id] then
+    remove(buf, id)
+    emit_change()
   end
 end
 
 ---@param report claude-code.Report
-local function reported(report)
-  local id, buf = report.client, report.buf
-  local tick, text = api.nvim_buf_get_changedtick(buf), fresh[buf]
-  local debt = owed[buf] and owed[buf][id]
-  servers.learn(report, text and text.tick == tick and now_ms() - text.at or nil, debt)
-  seen[buf] = seen[buf] or {}
-  seen[buf][id] = tick
-  if debt then
-    debt.due = servers.due(debt, report, now_ms()) or debt.due
-    debt.cleared = debt.cleared or report.empty
+local function on_report(report)
+  local id, buf, now = report.client, report.buf, now_ms()
+  local tick, text = api.nvim_buf_get_changedtick(buf), replaced[buf]
+  local took = text and text.tick == tick and now - last_replaced or nil
+  reported[buf] = reported[buf] or {}
+  reported[buf][id] = tick
+  local expected = pending[buf] and pending[buf][id]
+  servers.learn(report, took)
+  if expected then
+    expected.due = servers.due(expected, report, now) or expected.due
     review()
   end
 end
 
----Does any server still owe a report on this buffer's text?
+---Is a report on this buffer's text still expected?
 ---@param buf integer
 ---@return boolean
-function M.owes(buf)
-  return owed[buf] ~= nil
+function M.is_pending(buf)
+  return pending[buf] ~= nil
 end
 
----Did any server still owe a report on this buffer when its text was replaced last?
+---Was one still expected when the buffer's text was replaced last?
 ---@param buf integer
 ---@return boolean
-function M.was_owed(buf)
-  return vim.iter(pairs(owed[buf] or {})):any(function(_, debt)
-    return debt.muddled
+function M.was_pending(buf)
+  return vim.iter(pairs(pending[buf] or {})):any(function(_, report)
+    return report.overlaps
   end)
 end
 
----Paths of the files that wait, sorted.
+---Paths of the files on which a report is expected, sorted.
 ---@return string[]
-function M.owing()
+function M.paths()
   local paths = {}
-  for buf in pairs(owed) do
+  for buf in pairs(pending) do
     local path = api.nvim_buf_is_valid(buf)
       and require("claude-code.editor.documents.path").of_buffer(buf)
     if path then
@@ -212,7 +211,7 @@ function M.owing()
 end
 
 ---A reload closes and opens the text for language servers, each time with the version it had
----(measured with Neovim 0.10 and 0.12): a late report on the text before could not be told from one
+---(measured with Neovim 0.10 and 0.12), so that a late report on the text before would look like one
 ---on the new text. Tick numbers only grow, and are what Neovim itself counts versions with.
 ---@param buf integer
 local function renumber(buf)
@@ -222,52 +221,47 @@ local function renumber(buf)
 end
 
 local function watch()
-  group = api.nvim_create_augroup("claude-code.settle", { clear = true })
+  group = api.nvim_create_augroup("claude-code.pending", { clear = true })
   local function on(event, callback)
-    api.nvim_create_autocmd(event, { group = group, callback = callback })
+    api.nvim_create_autocmd(event, {
+      group = group,
+      callback = function(args)
+        callback(args.buf, (args.data or {}).client_id)
+      end,
+    })
   end
-  on("BufReadPost", function(args)
-    renumber(args.buf)
+  on("BufReadPost", renumber)
+  on("BufWritePost", function(buf)
+    M.expect(buf, "saved")
   end)
-  on("BufWritePost", function(args)
-    M.written(args.buf, "saved")
+  on("FileChangedShellPost", function(buf)
+    M.expect(buf, "reloaded")
   end)
-  on("FileChangedShellPost", function(args)
-    M.written(args.buf, "reloaded")
-  end)
-  on("LspAttach", function(args)
-    attached(args.buf, args.data.client_id)
-  end)
-  on("LspDetach", function(args)
-    if owed[args.buf] and owed[args.buf][args.data.client_id] then
-      pay(args.buf, args.data.client_id)
-      changed()
-    end
-  end)
-  on("BufWipeout", function(args)
-    owed[args.buf], fresh[args.buf], seen[args.buf] = nil, nil, nil
+  on("LspAttach", on_attach)
+  on("LspDetach", on_detach)
+  on("BufWipeout", function(buf)
+    pending[buf], replaced[buf], reported[buf] = nil, nil, nil
+    emit_change()
   end)
 end
 
 local function start()
-  timer = assert(uv.new_timer())
   servers.start()
-  reports.start(reported)
+  reports.start(on_report)
   watch()
 end
 
 local function stop()
   api.nvim_del_augroup_by_id(group)
-  timer:stop()
-  timer:close()
-  group, timer = nil, nil
+  group = nil
+  cancel_review()
   reports.stop()
   servers.stop()
-  owed, fresh, seen = {}, {}, {}
+  pending, replaced, reported = {}, {}, {}
 end
 
 ---Begins to watch, if nobody else does already.
----@param on_change fun() called when `owing` and `owes` may answer something else
+---@param on_change fun() called when `is_pending` and `paths` may answer something else
 ---@return fun() cancel
 function M.follow(on_change)
   if not group then

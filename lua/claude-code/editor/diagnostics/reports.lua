@@ -1,26 +1,24 @@
---- Hears every diagnostics report of a language server: for which buffer, on which version of its
---- text, and whether it is empty.
+--- Every diagnostics report of a language server: for which buffer, and on which version of its text.
 local M = {}
 
----Under this name our handler stands among vim.diagnostic's own (signs, underline, …). It is the
----only public place that says for which namespace a list was set, an empty list included.
+---The name of our handler among vim.diagnostic's own (signs, underline, …). A handler is the only
+---public place that learns for which namespace a list was set, an empty list included.
 local HANDLER = "claude-code"
 
 ---@class claude-code.Report
 ---@field client integer id
 ---@field buf integer
----@field version? integer of the text it is about, if the server says so
----@field empty boolean
+---@field version? integer of the text it is about, if the server names it
 
 ---@type fun(report: claude-code.Report)?
 local listener
----The report that a handler of ours is handing on just now.
-local passing = false
+---Does a handler that we wrapped run just now?
+local in_handler = false
 ---@type table<string, { inner: function, outer: function }>
 local wrapped = {}
 
 ---@param report claude-code.Report
-local function tell(report)
+local function emit(report)
   if listener then
     listener(report)
   end
@@ -34,22 +32,11 @@ local readers = {
     -- Diagnostics of files that are in no buffer come too; a buffer is not made for them.
     local buf =
       require("claude-code.editor.documents.path").loaded_buffer(vim.uri_to_fname(result.uri))
-    return buf
-      and {
-        client = ctx.client_id,
-        buf = buf,
-        version = result.version,
-        empty = #(result.diagnostics or {}) == 0,
-      }
+    return buf and { client = ctx.client_id, buf = buf, version = result.version }
   end,
-  -- The answer to a question about the text as it was when it was asked. "unchanged" answers too.
-  ["textDocument/diagnostic"] = function(result, ctx)
-    return {
-      client = ctx.client_id,
-      buf = ctx.bufnr,
-      version = ctx.version,
-      empty = result.kind == "full" and #result.items == 0,
-    }
+  -- Its version is that of the text when Neovim asked. "unchanged" is an answer, too.
+  ["textDocument/diagnostic"] = function(_, ctx)
+    return { client = ctx.client_id, buf = ctx.bufnr, version = ctx.version }
   end,
 }
 
@@ -62,15 +49,15 @@ local function wrap(method, read)
     if not listener or err or type(result) ~= "table" then
       return inner(err, result, ctx, ...)
     end
-    passing = true
+    in_handler = true
     local ok, failure = pcall(inner, err, result, ctx, ...)
-    passing = false
+    in_handler = false
     if not ok then
       error(failure, 0)
     end
     local readable, report = pcall(read, result, ctx)
     if readable and report then
-      tell(report)
+      emit(report)
     end
   end
   wrapped[method] = { inner = inner, outer = outer }
@@ -96,31 +83,17 @@ local function client_of(name)
   end
 end
 
----The namespaces in which a client's lists stand.
----@param id integer
----@return integer[]
-function M.namespaces(id)
-  local client, found = vim.lsp.get_client_by_id(id), {}
-  for namespace, known in pairs(client and vim.diagnostic.get_namespaces() or {}) do
-    if client and owns(client, known.name or "") then
-      found[#found + 1] = namespace
-    end
-  end
-  return found
-end
-
----A list was set by other means than our handlers: a client may bring handlers of its own.
+---A list was set by other means than the wrapped handlers: a client may bring its own.
 ---@param namespace integer
 ---@param buf integer
 local function on_set(namespace, buf)
-  if passing or not package.loaded["vim.lsp"] then
+  if in_handler or not package.loaded["vim.lsp"] then
     return
   end
   local known = vim.diagnostic.get_namespaces()[namespace]
   local client = client_of(known and known.name or "")
   if client then
-    local empty = #vim.diagnostic.get(buf, { namespace = namespace }) == 0
-    tell({ client = client, buf = buf, empty = empty })
+    emit({ client = client, buf = buf })
   end
 end
 
@@ -138,7 +111,7 @@ function M.reporters()
 end
 
 ---Wraps the handlers once language servers are in use: requiring vim.lsp costs some ms.
-function M.hook()
+function M.wrap_handlers()
   if package.loaded["vim.lsp"] and not next(wrapped) then
     for method, read in pairs(readers) do
       wrap(method, read)
@@ -155,7 +128,7 @@ function M.start(on_report)
       on_set(namespace, buf)
     end,
   }
-  M.hook()
+  M.wrap_handlers()
 end
 
 ---A handler that somebody has wrapped since stays, without effect.

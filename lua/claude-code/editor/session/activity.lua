@@ -1,16 +1,16 @@
---- Whether Claude works or waits for the user. Its hooks tell when a turn ends, so only a CLI that
---- has them counts; that a turn begins its IDE connection tells, as each prompt closes all diffs.
+--- Whether Claude works or waits for the user. Only a hook reports that a turn ends, so a CLI without
+--- hooks does not count. That one begins its IDE connection reports: each prompt closes all diffs.
 local M = {}
 
 ---@alias claude-code.Activity "working"|"idle"
 
 ---@type table<integer, claude-code.Activity> by the CLI's process
 local known = {}
---- CLIs that were given a prompt before a hook of theirs was heard.
+--- CLIs that were given a prompt before their first hook came.
 ---@type table<integer, true>
-local asked = {}
+local prompted = {}
 ---@type claude-code.Activity?
-local told
+local emitted
 
 ---@param pid integer
 ---@return boolean
@@ -34,50 +34,51 @@ function M.get()
   return activity
 end
 
----@param pid integer
+---@param pid? integer nil: an older CLI, which does not send it
 ---@param doing? claude-code.Activity nil: it ended
-local function note(pid, doing)
-  known[pid] = doing
+local function set(pid, doing)
+  if not pid then
+    return
+  end
+  known[pid], prompted[pid] = doing, nil
   local now = M.get()
-  if now ~= told then
-    told = now
+  if now ~= emitted then
+    emitted = now
     require("claude-code.events").emit("ActivityChanged", { activity = now })
   end
 end
 
---- What a hook's call says of its CLI. A Stop hook that then holds Claude back says so in the end.
----@type table<string, claude-code.Activity|false>
-local MEANING = {
-  session_start = "idle",
-  session_edited = "working",
-  session_summary = "idle",
-  session_held = "working",
-  session_released = "idle",
-  session_finish = false,
-}
-
----@param method string
----@param params { pid?: integer }
-function M.heard(method, params)
-  local meaning, pid = MEANING[method], params.pid
-  if meaning == nil or not pid then
-    return
-  elseif method == "session_start" and asked[pid] then
-    meaning = "working"
-  end
-  asked[pid] = nil
-  note(pid, meaning or nil)
+--- A session started. That hook takes its time, and may come after the first prompt.
+---@param pid? integer the CLI's process, here and below
+function M.on_start(pid)
+  set(pid, prompted[pid or 0] and "working" or "idle")
 end
 
---- A CLI was given a prompt. One without hooks is left out: nobody would tell when it is done. The
---- hook of a session's start takes its time, and may come in later.
+--- Claude has edited a file, or may not stop yet.
+---@param pid? integer
+function M.on_work(pid)
+  set(pid, "working")
+end
+
+--- Claude wants to stop.
+---@param pid? integer
+function M.on_stop(pid)
+  set(pid, "idle")
+end
+
+---@param pid? integer
+function M.on_end(pid)
+  set(pid, nil)
+end
+
+--- A CLI was given a prompt. It counts once its first hook has come.
 ---@param params { pid: integer }
 ---@return true
-function M.prompted(params)
+function M.on_prompt(params)
   if known[params.pid] then
-    note(params.pid, "working")
+    set(params.pid, "working")
   else
-    asked[params.pid] = true
+    prompted[params.pid] = true
   end
   return true
 end

@@ -1,5 +1,4 @@
---- Remembers which problems each file had before it was last written outside, so that new ones can
---- be told from old ones.
+--- Which problems each file had before it was last written outside: the others are new.
 local api = vim.api
 local path = require("claude-code.editor.documents.path")
 
@@ -33,7 +32,7 @@ end
 ---@param items claude-code.Diagnostic[]
 ---@param counts claude-code.ProblemCounts
 ---@return claude-code.Diagnostic[] those that are not among the counted ones
-function M.beyond(items, counts)
+function M.new_since(items, counts)
   local left = vim.deepcopy(counts)
   return vim.tbl_filter(function(item)
     local id = key(item)
@@ -55,18 +54,17 @@ end
 ---A file was written that no buffer held: nothing is known, unless there was no file before.
 ---@param real string real path
 ---@param absent boolean
-function M.written_unseen(real, absent)
+function M.on_unseen_write(real, absent)
   before[real] = absent and {} or nil
 end
 
 ---@param buf integer just reloaded: its servers have not seen the new text yet
-local function remember(buf)
+local function on_reload(buf)
   local name = path.of_buffer(buf)
   local real = name and path.real(name)
-  -- If a report was owed, the list is from before the edit before this one, as is what we have.
-  if
-    real and not (before[real] and require("claude-code.editor.diagnostics.pending").was_owed(buf))
-  then
+  -- If a report was pending, the list is from before the edit before this one, as is what we have.
+  local pending = require("claude-code.editor.diagnostics.pending")
+  if real and not (before[real] and pending.was_pending(buf)) then
     before[real] = M.count(require("claude-code.editor.diagnostics").items(buf))
   end
 end
@@ -75,7 +73,7 @@ function M.start()
   api.nvim_create_autocmd("FileChangedShellPost", {
     group = api.nvim_create_augroup("claude-code.session", { clear = true }),
     callback = function(args)
-      remember(args.buf)
+      on_reload(args.buf)
     end,
   })
 end

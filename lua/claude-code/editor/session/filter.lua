@@ -5,7 +5,7 @@ local M = {}
 
 local LEVELS = { error = 1, warning = 2, information = 3, hint = 4 }
 
----Is the file one to ignore? A glob is held against the path below each workspace folder, the
+---Is the file one to ignore? A glob is matched with the path below each workspace folder, the
 ---whole path, and, if it has no slash, the file's name.
 ---@param file string
 ---@param ignored string[]
@@ -39,7 +39,7 @@ function M.counted(file, items, before)
     return {}
   end
   if options.only_new and before then
-    items = require("claude-code.editor.session.baseline").beyond(items, before)
+    items = require("claude-code.editor.session.baseline").new_since(items, before)
   end
   local least = LEVELS[options.severity]
   return vim.tbl_filter(function(item)

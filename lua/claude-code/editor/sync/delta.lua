@@ -2,7 +2,7 @@
 local api = vim.api
 local path = require("claude-code.editor.documents.path")
 local privacy = require("claude-code.editor.privacy")
-local settle = require("claude-code.editor.diagnostics.pending")
+local pending = require("claude-code.editor.diagnostics.pending")
 
 ---@class claude-code.Buffer
 ---@field buf integer
@@ -24,7 +24,7 @@ local settle = require("claude-code.editor.diagnostics.pending")
 ---@field diagnostics? { buf: integer, path: string, items: claude-code.Diagnostic[] }[]
 ---@field folders? string[]
 ---@field current? integer
----@field owing? string[]
+---@field pending? string[] files on which a report of a language server is expected
 
 local M = {}
 
@@ -35,13 +35,13 @@ local known ---@type table<integer, claude-code.Buffer>
 local hidden ---@type table<integer, true> private ones, which it must not know
 local reported ---@type table<integer, string> path by buffer whose diagnostics it holds
 local dirty ---@type { buffers: table<integer, true>, diagnostics: table<integer, true>, folders: boolean }
-local last ---@type { current?: integer, owing: string, privacy?: integer }
+local last ---@type { current?: integer, pending: string, privacy?: integer }
 
 ---Begins anew: the next Delta holds everything.
 function M.forget()
   known, hidden, reported = {}, {}, {}
   dirty = { buffers = {}, diagnostics = {}, folders = true }
-  last = { owing = "" }
+  last = { pending = "" }
 end
 
 ---@param buf integer
@@ -180,12 +180,12 @@ local function add_rest(delta)
   if current ~= last.current then
     last.current, delta.current = current, current
   end
-  local owing = vim.tbl_filter(function(name)
+  local paths = vim.tbl_filter(function(name)
     return not privacy.is_private(name)
-  end, settle.owing())
-  local key = table.concat(owing, "\0")
-  if key ~= last.owing then
-    last.owing, delta.owing = key, owing
+  end, pending.paths())
+  local key = table.concat(paths, "\0")
+  if key ~= last.pending then
+    last.pending, delta.pending = key, paths
   end
 end
 

@@ -1,0 +1,87 @@
+--- The files that a Claude session has edited, open in Neovim so that language servers see them.
+local baseline = require("claude-code.editor.session.baseline")
+local path = require("claude-code.editor.documents.path")
+local pending = require("claude-code.editor.diagnostics.pending")
+
+local M = {}
+
+---@param session claude-code.Session
+---@param real string
+---@return integer? buf hidden; nil if the file cannot be loaded
+local function load(session, real)
+  local buf = require("claude-code.editor.documents").load_hidden({ path = real })
+  if buf then
+    session.hidden[buf] = true
+    pending.expect(buf, "opened")
+  end
+  return buf
+end
+
+---@param session claude-code.Session
+---@param real string
+---@param created boolean
+local function show_to_servers(session, real, created)
+  local open = path.loaded_buffer(real)
+  if created or not open then
+    baseline.on_unseen_write(real, created)
+  end
+  if not open then
+    load(session, real)
+    return
+  end
+  require("claude-code.editor.documents.reload").now({ path = real })
+  if not vim.bo[open].modified then
+    require("claude-code.editor.diagnostics.requests").did_save(open)
+  end
+end
+
+---The session has edited a file: its buffer shows that, and language servers see it.
+---@param session claude-code.Session
+---@param real string real path
+---@param created boolean the edit made the file
+function M.edited(session, real, created)
+  show_to_servers(session, real, created)
+  local before = baseline.before(real)
+  local file = session.files[real] or { before = before }
+  file.edited = before
+  session.files[real] = file
+end
+
+---The buffer of an edited file; nil if it is private, gone or closed.
+---@param real string real path
+---@return integer? buf
+function M.open_buffer(real)
+  local private = require("claude-code.editor.privacy").is_private(real)
+  return not private and vim.uv.fs_stat(real) and path.loaded_buffer(real) or nil
+end
+
+---@class claude-code.EditedFile
+---@field path string
+---@field items claude-code.Diagnostic[]
+---@field file claude-code.SessionFile
+
+---Without private files and those that are gone. Files that were closed since are loaded again: their
+---problems are there still, and they settle later.
+---@param session claude-code.Session
+---@return claude-code.EditedFile[] sorted by path
+---@return boolean settled no report of a language server on them is pending
+function M.list(session)
+  local list, settled = {}, true
+  local privacy = require("claude-code.editor.privacy")
+  for real, file in pairs(session.files) do
+    local present = vim.uv.fs_stat(real) and not privacy.is_private(real)
+    local open = present and path.loaded_buffer(real)
+    local buf = present and (open or load(session, real))
+    if buf then
+      local items = require("claude-code.editor.diagnostics").items(buf)
+      list[#list + 1] = { path = real, items = items, file = file }
+      settled = settled and open ~= nil and not pending.is_pending(buf)
+    end
+  end
+  table.sort(list, function(a, b)
+    return a.path < b.path
+  end)
+  return list, settled
+end
+
+return M
