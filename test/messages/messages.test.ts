@@ -6,7 +6,7 @@ import { NEOVIMS, TestNeovim } from "../support/neovim";
 
 /*
  * Messages in Neovim's own message line: none asks for Enter, since Neovim answers nobody while it
- * does; the whole text is in :messages and in the log, and what fits on screen.
+ * does. What fits of each is on screen and in :messages, the whole text in the log.
  */
 
 /** The options that decide how much room there is. */
@@ -53,15 +53,36 @@ describe.each(NEOVIMS)("messages in $name", (version) => {
     const { mode } = await neovim.request<{ mode: string }>("nvim_get_mode", []);
     if (mode.startsWith("r")) throw new Error("Neovim asks for Enter");
   };
-  const kept = async (neovim: TestNeovim, message: string) => {
-    const bare = (text: string) => text.replaceAll(/\s+/g, "");
-    await eventually(`"${message}" in :messages`, async () => {
+  const logged = async (neovim: TestNeovim, message: string) => {
+    await eventually(`"${message}" in the log`, async () => {
       await expectNoPrompt(neovim);
-      const messages = await neovim.command("messages");
-      if (!bare(messages).includes(bare(message))) throw new Error(messages);
+      if (!log(neovim).includes(message)) throw new Error(log(neovim));
     });
+  };
+  /** The message, as far as it fits, on the last line that has text. */
+  const shown = async (neovim: TestNeovim, message: string) => {
+    const fits = (line: string) => {
+      const [, head = ""] = /^(.{15,})…( :ClaudeCodeLog)?( |$)/.exec(line) ?? [];
+      return head ? message.startsWith(head) || head.startsWith(message) : line.includes(message);
+    };
+    await eventually(`"${message}" on screen`, async () => {
+      await expectNoPrompt(neovim);
+      const lines = await screen(neovim);
+      if (!lines.some(fits)) throw new Error(lines.join("\n"));
+    });
+    const kept = await neovim.command("messages");
+    expect(kept.split("\n").some(fits)).toBe(true);
     await expectNoPrompt(neovim);
   };
+  const screen = (neovim: TestNeovim) =>
+    neovim.lua<string[]>(`
+      local lines = {}
+      for row = 1, vim.o.lines do
+        local cells = {}
+        for column = 1, vim.o.columns do cells[column] = vim.fn.screenstring(row, column) end
+        lines[row] = vim.trim(table.concat(cells))
+      end
+      return lines`);
   const log = (neovim: TestNeovim) =>
     readFileSync(join(neovim.home, ".local/state/nvim/claude-code.log"), "utf8");
   const start = (width: number, options: string) =>
@@ -75,17 +96,18 @@ describe.each(NEOVIMS)("messages in $name", (version) => {
 
   test.each(SURROUNDINGS)("with %s none asks for Enter", async (_name, width, options) => {
     await using neovim = await start(width, options);
-    await kept(neovim, STARTUP);
+    await shown(neovim, `2 options cannot be used: ${STARTUP}`);
     for (const [keys, message] of SAID) {
       await neovim.type(keys);
-      await kept(neovim, message);
-      expect(log(neovim)).toContain(message);
+      await logged(neovim, message);
+      await shown(neovim, message);
     }
   });
 
   test("an error looks like one, and says where the rest of it is", async () => {
     await using neovim = await start(80, "");
-    await kept(neovim, STARTUP);
+    await logged(neovim, STARTUP);
+    await shown(neovim, `2 options cannot be used: ${STARTUP}`);
     const [line, attribute, plain] = await neovim.lua<[string, number, number]>(`
       local line = ""
       for column = 1, vim.o.columns do
@@ -94,7 +116,7 @@ describe.each(NEOVIMS)("messages in $name", (version) => {
       local attribute = vim.fn.screenattr(vim.o.lines, 1)
       return { vim.trim(line), attribute, vim.fn.screenattr(vim.o.lines, vim.o.columns) }`);
     expect(line).toStartWith("2 options cannot be used: autostart: unknown option");
-    expect(line).toEndWith("… (:messages)");
+    expect(line).toEndWith("… :ClaudeCodeLog");
     expect(attribute).not.toBe(plain);
     const error = await neovim.lua<number>(`
       vim.cmd("redraw | echohl ErrorMsg | echo 'error' | echohl None")
@@ -119,13 +141,23 @@ describe.each(NEOVIMS)("messages in $name", (version) => {
         const { mode } = await neovim.request<{ mode: string }>("nvim_get_mode", []);
         return mode !== "r?";
       });
-      await kept(neovim, message);
+      await shown(neovim, message);
     },
   );
 
   test("a notification plugin gets the whole text", async () => {
     await using neovim = await start(40, "");
     await neovim.lua(`vim.notify = function(text, level) GOT = { text, level } end`);
+    await neovim.type(":ClaudeCode<CR>");
+    const got = await eventually("the message", () => neovim.lua<[string, number]>("return GOT"));
+    expect(got).toEqual([`claude-code.nvim: ${SAID[1]?.[1]}`, 4]);
+  });
+
+  test("a notification plugin that is a callable table does, too", async () => {
+    await using neovim = await start(40, "");
+    // As after `vim.notify = require("notify")`.
+    await neovim.lua(`
+      vim.notify = setmetatable({}, { __call = function(_, text, level) GOT = { text, level } end })`);
     await neovim.type(":ClaudeCode<CR>");
     const got = await eventually("the message", () => neovim.lua<[string, number]>("return GOT"));
     expect(got).toEqual([`claude-code.nvim: ${SAID[1]?.[1]}`, 4]);

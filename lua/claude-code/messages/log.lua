@@ -28,6 +28,13 @@ function M.level()
   return level_now
 end
 
+--- Whether lines of this level are written.
+---@param level claude-code.LogLevel
+---@return boolean
+function M.writes(level)
+  return RANK[level] >= RANK[level_now]
+end
+
 --- From now on `secret` is written as `<hidden>`.
 ---@param secret string
 function M.conceal(secret)
@@ -55,7 +62,7 @@ end
 ---@param level claude-code.LogLevel
 ---@param text string
 local function write(level, text)
-  if RANK[level] < RANK[M.level()] then
+  if not M.writes(level) then
     return
   end
   for _, secret in ipairs(concealed) do

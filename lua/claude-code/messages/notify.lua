@@ -1,4 +1,4 @@
---- Messages to the person, in the plugin's name. Each is also written to the log. Shown a moment
+--- Messages to the user, in the plugin's name. Each is also written to the log. Shown a moment
 --- later: by then a notification plugin may be there, and Neovim does not take an error's text for
 --- a failure of the script that runs just now.
 local M = {}
@@ -8,18 +8,21 @@ local levels = vim.log.levels
 local HIGHLIGHTS =
   { [levels.ERROR] = "ErrorMsg", [levels.WARN] = "WarningMsg", [levels.INFO] = "None" }
 
----Is vim.notify Neovim's own, and not a notification plugin's?
+--- Is vim.notify Neovim's own, and not a notification plugin's, which may be a callable table?
 ---@return boolean
 local function is_builtin()
+  if type(vim.notify) ~= "function" then
+    return false
+  end
   local source = debug.getinfo(vim.notify, "S").source
-  -- Precompiled in 0.12, where no source is told.
+  -- "?" in 0.12, where it is precompiled.
   return source == "?"
     or source:find("^@?vim/_") ~= nil
     or source:find("/lua/vim/_", 1, true) ~= nil
 end
 
----Does Neovim draw messages itself? Otherwise whoever does (a UI's own messages, or the stderr of a
----Neovim without a UI) has room for them, and asks for nothing.
+--- Does Neovim draw messages itself? Otherwise whoever does (a UI's own messages, or the stderr of a
+--- Neovim without a UI) has room for them, and asks for nothing.
 ---@return boolean
 local function is_drawn_here()
   local uis = vim.api.nvim_list_uis()
@@ -28,41 +31,42 @@ local function is_drawn_here()
   end)
 end
 
----@param text string
----@param level integer
-local function show(text, level)
-  if is_builtin() and is_drawn_here() then
-    require("claude-code.messages.line").show(NAME, text, HIGHLIGHTS[level])
-  else
-    vim.notify(NAME .. ": " .. text, level, { title = NAME })
-  end
-end
-
 ---@param level integer vim.log.levels
 ---@param name claude-code.LogLevel
 ---@return fun(text: string)
-local function teller(level, name)
+local function notifier(level, name)
+  local log = require("claude-code.messages.log")
+  local function show(text)
+    if not (is_builtin() and is_drawn_here()) then
+      return vim.notify(NAME .. ": " .. text, level, { title = NAME })
+    end
+    require("claude-code.messages.line").show(
+      NAME,
+      text,
+      { highlight = HIGHLIGHTS[level], history = true, is_logged = log.writes(name) }
+    )
+  end
   return function(text)
-    require("claude-code.messages.log")[name](text)
+    log[name](text)
     vim.schedule(function()
-      show(text, level)
+      show(text)
     end)
   end
 end
 
-M.error = teller(levels.ERROR, "error")
-M.warn = teller(levels.WARN, "warn")
-M.info = teller(levels.INFO, "info")
+M.error = notifier(levels.ERROR, "error")
+M.warn = notifier(levels.WARN, "warn")
+M.info = notifier(levels.INFO, "info")
 
---- Tells how far something is, in a line that the next one replaces and nothing keeps.
+--- Shows how far something is, in a line that the next one replaces and neither `:messages` nor the
+--- log keeps.
 ---@param text string
 function M.progress(text)
   if #vim.api.nvim_list_uis() == 0 then
     io.stderr:write(("%s: %s\n"):format(NAME, text))
     return
   end
-  local line = require("claude-code.messages.line")
-  line.pass(line.fit(NAME, text))
+  require("claude-code.messages.line").show(NAME, text, {})
 end
 
 return M
