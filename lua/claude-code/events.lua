@@ -9,15 +9,15 @@
 ---                                    start: { line, character }, end: { line, character } }
 ---   ClaudeCodeDiffOpened           { id: integer, client: integer, path: string }
 ---   ClaudeCodeDiffAccepted         the same
----   ClaudeCodeDiffRejected         the same: by the user, or because its window was closed
----   ClaudeCodeDiffClosed           the same: it was answered elsewhere, or its client has gone
+---   ClaudeCodeDiffRejected         the same: by the user, or by closing its window
+---   ClaudeCodeDiffClosed           the same: it was answered elsewhere, or its client disconnected
 ---   ClaudeCodeActivityChanged      { activity?: "working"|"idle" } nil: no CLI with hooks runs
 ---
---- "crashed" is followed by ClaudeCodeServerStarted, or by "failed" once restarting was given up.
+--- "crashed" is followed by ClaudeCodeServerStarted, or by "failed" when it was restarted too often.
 --- A selection without text is the cursor; its lines are 0-based, its characters UTF-16 code units,
 --- its path is "" once the file was closed. It is sent to all clients when it has changed, and to
 --- one that has connected or been given a prompt.
---- A client counts as connected when it has said its name.
+--- A client counts as connected once it has sent its name.
 local M = {}
 
 ---@alias claude-code.Event
@@ -32,7 +32,7 @@ local M = {}
 ---| "DiffClosed"
 ---| "ActivityChanged"
 
---- An error in somebody's handler is reported and never reaches the caller.
+---Fires an event. An error in a handler is reported and does not reach the caller.
 ---@param event claude-code.Event
 ---@param data table
 function M.emit(event, data)

@@ -9,7 +9,7 @@ local listeners = {}
 ---@type string[]?
 local last
 local pending = false
-local wide_allowed = false
+local home_allowed = false
 
 ---@param path string
 ---@return string
@@ -17,10 +17,10 @@ local function with_slash(path)
   return path:match("[/\\]$") and path or path .. "/"
 end
 
---- Whether a folder is too wide to claim: the home folder or one that contains it, or a drive.
+---Is a folder the home folder, one that contains it, or a drive? The CLI would connect from anywhere.
 ---@param folder string real path
 ---@return boolean
-local function is_wide(folder)
+local function is_home_or_above(folder)
   local home = vim.uv.fs_realpath(vim.uv.os_homedir() or "/") or "/"
   return vim.startswith(with_slash(home), with_slash(folder)) or folder:match("^%a:[/\\]?$") ~= nil
 end
@@ -54,15 +54,15 @@ end
 ---@return string[]
 function M.folders()
   local seen, result = {}, {}
-  local function add(folder, wide_ok)
+  local function add(folder, home_ok)
     local real = vim.uv.fs_realpath(folder)
-    if real and not seen[real] and (wide_ok or not is_wide(real)) then
+    if real and not seen[real] and (home_ok or not is_home_or_above(real)) then
       seen[real] = true
       table.insert(result, real)
     end
   end
   for _, folder in ipairs(tab_folders()) do
-    add(folder, wide_allowed)
+    add(folder, home_allowed)
   end
   for _, folder in ipairs(lsp_folders()) do
     add(folder, false)
@@ -70,15 +70,15 @@ function M.folders()
   return result
 end
 
---- Whether a tab's folder may be published even if it is the home folder or above.
+---May a tab's folder be published even if it is the home folder or above?
 ---@param allowed boolean
-function M.allow_wide(allowed)
-  wide_allowed = allowed
+function M.allow_home(allowed)
+  home_allowed = allowed
 end
 
---- Compares with what the listeners were last told. Deferred: during LspDetach the client is
---- still there, and several events come at once.
-local function review()
+---Calls the listeners if the folders have changed. Deferred: during LspDetach the client is still
+---there, and several events come at once.
+local function notify_soon()
   if pending then
     return
   end
@@ -100,13 +100,13 @@ local function watch()
   last = M.folders()
   local group = vim.api.nvim_create_augroup("claude-code.workspace", { clear = true })
   local events = { "DirChanged", "TabEnter", "TabClosed", "LspAttach", "LspDetach" }
-  vim.api.nvim_create_autocmd(events, { group = group, callback = review })
+  vim.api.nvim_create_autocmd(events, { group = group, callback = notify_soon })
   vim.api.nvim_create_autocmd("LspNotify", {
     group = group,
     callback = function(event)
-      -- vim.lsp.buf.add_workspace_folder() and remove_workspace_folder() have no event of theirs.
+      -- vim.lsp.buf.add_workspace_folder() and remove_workspace_folder() have only this event.
       if event.data and event.data.method == "workspace/didChangeWorkspaceFolders" then
-        review()
+        notify_soon()
       end
     end,
   })

@@ -324,7 +324,7 @@ for (const version of NEOVIMS) {
       expect(await open(a.path("missing.txt"))).toBe(`${a.path("missing.txt")} does not exist`);
       expect(await open(a.nvim.cwd)).toBe(`${a.nvim.cwd} is a folder, not a file`);
       expect(await open(a.path("binary"))).toBe(`${a.path("binary")} is a binary file`);
-      expect(await open("/dev/null")).toContain("/dev/null is no regular file");
+      expect(await open("/dev/null")).toContain("/dev/null is not a regular file");
       expect(await a.answer("document_save", { path: a.path("missing.txt") })).toEqual({
         error: { code: "not_open", message: `Document not open: ${a.path("missing.txt")}` },
       });

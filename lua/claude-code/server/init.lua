@@ -241,7 +241,7 @@ function M.start(options)
   if M.state ~= "stopped" and M.state ~= "failed" then
     return
   end
-  require("claude-code.workspace").allow_wide(
+  require("claude-code.workspace").allow_home(
     options ~= nil and (options.allow_home or options.asked) == true
   )
   backoff, proven = require("claude-code.server.backoff").new(), false

@@ -407,7 +407,7 @@ onEachNeovim(
       for (const tool of ["getCurrentSelection", "getLatestSelection"]) {
         expect(await session.client.json(tool)).toEqual({
           success: false,
-          message: "Neovim tells nobody what is selected (option selection.enabled)",
+          message: "Neovim does not share its selection (option selection.enabled)",
         });
       }
       await session.neovim.type("gg0wve");

@@ -2,6 +2,7 @@
 --- is one. Offsets are 1-based, like Emacs's point, from which that spec comes.
 local api = vim.api
 
+---TODO(0.10): there the functions take no name of an encoding.
 local has_encoding_argument = vim.fn.has("nvim-0.11") == 1
 
 local M = {}

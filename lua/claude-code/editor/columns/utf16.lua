@@ -1,4 +1,5 @@
 --- Columns: Neovim counts bytes, the protocol UTF-16 code units. Lines and columns are 0-based here.
+---TODO(0.10): there the functions take no name of an encoding.
 local has_encoding_argument = vim.fn.has("nvim-0.11") == 1
 
 local M = {}

@@ -19,7 +19,7 @@ local function named(name)
 end
 
 ---@param buf integer
----@return boolean does the person keep a window for this buffer alone?
+---@return boolean is a window reserved for this buffer?
 local function is_pinned(buf)
   return vim.iter(vim.fn.win_findbuf(buf)):any(function(win)
     return vim.wo[win].winfixbuf
@@ -67,8 +67,9 @@ end
 function M.close(params)
   local found = named(params.name)
   if #found ~= 1 then
-    local count = #found == 0 and "no file of that name is open" or "several files have that name"
-    return { closed = false, reason = count }
+    local reason = #found == 0 and "no file with that name is open"
+      or "several files with that name are open"
+    return { closed = false, reason = reason }
   end
   local buf = found[1]
   if vim.bo[buf].modified then

@@ -27,11 +27,11 @@ local function locate(text, needle, from)
   if first then
     return first, last
   end
-  -- A buffer of 'fileformat' dos holds no CR; one of mixed line ends does.
+  -- A buffer with 'fileformat' dos does not contain CR; one with mixed line ends does.
   return text:find((needle:gsub("\r\n", "\n")), from, true)
 end
 
----The place of the texts that were asked for. The end may be on the line of the start (spec 4.3:
+---Finds the texts that were asked for. The end may be on the line of the start (spec 4.3:
 ---`find_text(endText, start_line)`), and within the start text, which is selected as a whole.
 ---@param buf integer
 ---@param params { start_text?: string, end_text?: string, select_to_eol?: boolean }
@@ -99,7 +99,7 @@ local function select(win, range)
     local line = api.nvim_buf_get_lines(api.nvim_win_get_buf(win), row - 1, row, false)[1] or ""
     col = require("claude-code.editor.columns.utf16").after(line, col)
   end
-  -- The end of an exclusive selection may stand behind the line's last character.
+  -- The end of an exclusive selection may be behind the line's last character.
   pcall(api.nvim_win_set_cursor, win, { row, col })
   vim.cmd("normal! zv")
   selected = ends()
@@ -114,7 +114,7 @@ end
 
 ---Puts the cursor there as soon as the buffer is shown; neither its `"` mark nor that of the window
 ---it was in last would.
----@param buf integer in no window
+---@param buf integer not in a window
 ---@param range claude-code.Range
 local function wait_for_window(buf, range)
   local group = api.nvim_create_augroup("claude-code.range." .. buf, { clear = true })
@@ -131,10 +131,10 @@ local function wait_for_window(buf, range)
 end
 
 ---Puts the cursor on the range where the buffer is, or will be, without a change of focus or mode.
----A person who is in the buffer goes there too, unless they type or select; '' leads back.
+---The cursor of a user who is in the buffer moves too, unless they type or select; '' leads back.
 ---@param buf integer
 ---@param range claude-code.Range
-function M.point(buf, range)
+function M.set_cursor(buf, range)
   local current = api.nvim_get_current_win()
   local wins = vim.fn.win_findbuf(buf)
   local other = vim.iter(wins):find(function(win)
@@ -150,7 +150,7 @@ function M.point(buf, range)
   end
 end
 
----Leaves the visual mode that a selection made here is in, unless the person went on with it.
+---Leaves the visual mode that a selection made here is in, unless the user changed it.
 function M.leave_untouched()
   if selected and api.nvim_get_mode().mode == "v" and vim.deep_equal(selected, ends()) then
     vim.cmd("normal! \27")

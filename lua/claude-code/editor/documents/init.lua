@@ -7,22 +7,21 @@ local ranges = require("claude-code.editor.documents.find")
 local notify = require("claude-code.messages.notify")
 local windows = require("claude-code.editor.windows")
 
----How much of a file is looked at to tell text from binary, in bytes.
+---How much of a file is read to recognize a binary file, in bytes.
 local SNIFF = 8192
 
 local M = {}
 
 ---@class claude-code.OpenParams
 ---@field path string
----@field preview? boolean has no meaning in Neovim
 ---@field start_text? string plain text, may span lines
 ---@field end_text? string plain text, searched from the start of start_text on
 ---@field select_to_eol? boolean
 ---@field front? boolean
 
 ---@param name string
----@return string? problem a sentence that names the file
-local function why_not(name)
+---@return string? problem why it cannot be opened, in a sentence that names the file
+local function problem_with(name)
   local stat, message = uv.fs_stat(name)
   if not stat then
     return (message or ""):find("ENOENT", 1, true) and name .. " does not exist"
@@ -30,7 +29,7 @@ local function why_not(name)
   elseif stat.type == "directory" then
     return name .. " is a folder, not a file"
   elseif stat.type ~= "file" then
-    return ("%s is no regular file (%s)"):format(name, stat.type)
+    return ("%s is not a regular file (%s)"):format(name, stat.type)
   end
   local file, reason = io.open(name, "rb")
   local head ---@type string? nil at the end of an empty file, and with a reason after an error
@@ -56,13 +55,13 @@ local function load(name)
   return buf
 end
 
----Loads a file that nobody has open, so that language servers see it. It stays out of `:ls`.
+---Loads a file that is not open, so that language servers see it. It stays out of `:ls`.
 ---@param params { path: string }
 ---@return integer? buf
 ---@return claude-code.Failure?
 function M.load_hidden(params)
   local name = path.normal(params.path)
-  local problem = why_not(name)
+  local problem = problem_with(name)
   if problem then
     return nil, problem
   end
@@ -98,19 +97,19 @@ local function show(buf)
   return win
 end
 
----The file that is shown as soon as the person does not type any more. Of several the last: the
----others are loaded, and would only flash by.
+---The file that is shown as soon as the user stops typing. Of several the last: the others are
+---loaded, and would only flash by.
 local waiting ---@type { buf: integer, range: claude-code.Range? }?
 
 local bring_to_front
 
 ---@param buf integer
 ---@param range claude-code.Range?
----@param announced? boolean the person was told that it waits
+---@param announced? boolean the user knows that it waits
 local function wait(buf, range, announced)
   if not announced then
     local base = path.base(api.nvim_buf_get_name(buf))
-    notify.info(base .. " is open, and shown when you are back in normal mode")
+    notify.info(base .. " is open; it is shown when you are back in normal mode")
   end
   local first = waiting == nil
   waiting = { buf = buf, range = range }
@@ -125,7 +124,7 @@ end
 
 ---@param buf integer
 ---@param range claude-code.Range?
----@param announced? boolean the person was told that it waits
+---@param announced? boolean the user knows that it waits
 function bring_to_front(buf, range, announced)
   if not api.nvim_buf_is_loaded(buf) then
     return
@@ -155,7 +154,7 @@ end
 function M.open(params)
   local name = path.normal(params.path)
   local open_already = path.loaded_buffer(name)
-  local problem = not open_already and why_not(name)
+  local problem = not open_already and problem_with(name)
   if problem then
     return nil, problem
   end
@@ -168,7 +167,7 @@ function M.open(params)
   if params.front ~= false then
     bring_to_front(buf, range)
   elseif range then
-    ranges.point(buf, range)
+    ranges.set_cursor(buf, range)
   end
   return {
     path = api.nvim_buf_get_name(buf),
@@ -182,7 +181,7 @@ local function writes()
   return api.nvim_eval("undotree().save_last")
 end
 
----An error of `:write`, or of an autocommand that ran with it, without where in our code it came up.
+---An error of `:write`, or of an autocommand that ran with it, without the place in the plugin.
 ---@param message any
 ---@return string
 local function reason(message)
@@ -219,10 +218,11 @@ function M.save(params)
     return nil, params.path .. " was not saved: " .. blocked.COMMAND_WINDOW
   end
   local reload = require("claude-code.editor.documents.reload")
-  -- Written outside a moment ago, `:w` would ask whether to overwrite that, and wait for a key.
+  -- If it was just written outside, `:w` would ask whether to overwrite that, and wait for a key.
   reload.now({ path = params.path })
   if reload.is_stale(buf) then
-    return nil, params.path .. " was changed on disk since Neovim read it: :e! or :w! decides"
+    return nil,
+      params.path .. " changed on disk after Neovim read it: :e! loads the file, :w! overwrites it"
   end
   local written, problem = write(buf)
   if not written then

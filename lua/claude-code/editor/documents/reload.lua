@@ -73,7 +73,7 @@ local function note_file(buf)
 end
 
 ---Lets Neovim compare the buffer with its file. Modified buffers keep what they have, and Neovim
----takes note of the file's new time, so that no W12 follows.
+---learns the file's new time, so that W12 does not follow.
 ---@param buf integer
 ---@param choice "edit"|""
 ---@return boolean differed
@@ -178,7 +178,7 @@ local function keep_edits(buf)
     mark_stale(buf)
     local base = path.base(api.nvim_buf_get_name(buf))
     notify.warn(
-      base .. " changed on disk; your unsaved edits are kept. :e! takes the file, :w! yours"
+      base .. " changed on disk; your unsaved edits are kept. :e! loads the file, :w! overwrites it"
     )
   end
 end

@@ -14,7 +14,7 @@ function M.is_empty(buf, lines)
   if #lines > 1 or lines[1] ~= "" then
     return false
   end
-  -- line2byte() and nvim_buf_get_offset() do not tell once lines were deleted.
+  -- line2byte() and nvim_buf_get_offset() are wrong after lines were deleted.
   return vim.api.nvim_buf_call(buf, function()
     return vim.fn.wordcount().bytes == 0
   end)

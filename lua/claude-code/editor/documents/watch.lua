@@ -33,7 +33,7 @@ local function new(name)
   local reload_soon, cancel_reload = timer.debounce(UNCHANGED_MS, take_over)
   local prolong, cancel_end = timer.debounce(WATCH_MS, function()
     close(name)
-    -- What was written before the poll's first look has made no event.
+    -- A write before the poll's first look has not made an event.
     take_over()
   end)
   poll:start(name, POLL_MS, reload_soon)

@@ -1,5 +1,5 @@
 --- The function or class around a position, by tree-sitter. Grammars differ in their node types, yet
---- they agree in habit: the type says function, method or class, and a field holds the name.
+--- most agree: the type contains function, method or class, and a field holds the name.
 local M = {}
 
 ---Bigger files are not parsed: the user would notice the pause of a first parse.

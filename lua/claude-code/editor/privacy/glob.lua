@@ -1,14 +1,15 @@
 --- Globs on paths: `*` and `?` within one part, `[a-z]`, `[!a-z]`, `{a,b}`, and `**` for any number
---- of whole parts. Not vim.glob: in Neovim 0.10 its `.env*` misses `.env`, and its `**/.ssh/**`
---- takes `x.ssh/a`.
+--- of whole parts.
+--- TODO(0.10): vim.glob is right from 0.12 on; in 0.10 `.env*` misses `.env`, `[!a]x` misses `bx`, and
+--- `**/.ssh/**` takes `x.ssh/a`.
 local M = {}
 
 ---@alias claude-code.Glob string[][] alternatives; each a list of Lua patterns, one per part, or "**"
 
 ---@param text string
----@param from integer where `{` stands
+---@param from integer position of the `{`
 ---@return string[]? choices nil if the brace never closes
----@return integer? close where its `}` stands
+---@return integer? close position of its `}`
 local function choices(text, from)
   local depth, start, list = 0, from + 1, {}
   for i = from, #text do
@@ -45,9 +46,9 @@ local function expand(text, result)
 end
 
 ---@param text string
----@param from integer where `[` stands
+---@param from integer position of the `[`
 ---@return string? class in Lua's terms; nil if the bracket never closes
----@return integer? close where its `]` stands
+---@return integer? close position of its `]`
 local function class(text, from)
   local negated = text:sub(from + 1, from + 1):find("[!^]") ~= nil
   local start = negated and from + 2 or from + 1

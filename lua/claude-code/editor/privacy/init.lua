@@ -1,8 +1,8 @@
---- Files that Claude is never told of: neither their text nor their names leave Neovim through
---- the selection, mentions, diagnostics, resources or any other method.
+--- Files that Claude never sees: neither their text nor their names leave Neovim through the
+--- selection, mentions, diagnostics, resources or any other method.
 local M = {}
 
----What holds secrets by custom. Matched as the option `privacy.patterns` says.
+---Files that usually hold secrets. Matched as those of the option `privacy.patterns`.
 M.DEFAULTS = {
   ".env*",
   "*.env",
@@ -49,8 +49,7 @@ M.DEFAULTS = {
 local rules ---@type claude-code.PrivacyRule[]?
 local rules_of ---@type claude-code.PrivacyConfig? the options that the rules were made of
 local verdicts = {} ---@type table<string, boolean>
----Grows when the options change: whoever keeps a verdict must ask again.
-M.generation = 0
+local generation = 0
 
 ---@param pattern string as the user wrote it
 ---@return claude-code.PrivacyRule
@@ -77,7 +76,7 @@ local function current_rules()
     return rules
   end
   rules, rules_of, verdicts = {}, config, {}
-  M.generation = M.generation + 1
+  generation = generation + 1
   for _, patterns in ipairs({ config.defaults and M.DEFAULTS or {}, config.patterns }) do
     for _, pattern in ipairs(patterns) do
       rules[#rules + 1] = compile(pattern)
@@ -116,8 +115,8 @@ local function judge(path)
   return verdict
 end
 
----Must Claude not learn of this file? Also asked of the names of buffers that show no file, since
----those (`fugitive://….env`) can hold a private one's.
+---Is this file hidden from Claude? Also for names of buffers that show no file, since those
+---(`fugitive://….env`) can contain the name of a private one.
 ---@param path string absolute, or a buffer's name
 ---@return boolean
 function M.is_private(path)
@@ -135,16 +134,15 @@ end
 ---@param buf integer
 ---@return boolean
 function M.hides(buf)
-  -- Our diffs are named after the last part of the path only.
+  -- The name of a proposal's buffer has only the last part of the path.
   local file = vim.b[buf].claude_code_file
   return M.is_private(file or vim.api.nvim_buf_get_name(buf))
 end
 
----What a client reads that asks for the current file, whatever it is: not even its name.
-M.UNNAMED_REFUSAL =
-  "the current file is private: Claude is not told of it (option privacy.patterns)"
+---For a client that asks for the current file without naming it: the name is private too.
+M.UNNAMED_REFUSAL = "the current file is private: Claude cannot see it (option privacy.patterns)"
 
----What a person reads who explicitly asks for such a file.
+---For a user or a client that names such a file.
 ---@param path string
 ---@return string
 function M.refusal(path)
@@ -152,11 +150,11 @@ function M.refusal(path)
   return ("%s is private: `!%s` in privacy.patterns would let Claude see it"):format(base, base)
 end
 
----Begins anew with the options as they are.
----@return integer generation
-function M.refresh()
+---Grows when the options change: verdicts of an earlier generation may be wrong.
+---@return integer
+function M.generation()
   current_rules()
-  return M.generation
+  return generation
 end
 
 return M

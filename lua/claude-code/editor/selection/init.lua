@@ -112,7 +112,7 @@ local function refusal()
   if not require("claude-code.config").get().selection.enabled then
     return {
       code = "selection_off",
-      message = "Neovim tells nobody what is selected (option selection.enabled)",
+      message = "Neovim does not share its selection (option selection.enabled)",
     }
   end
 end

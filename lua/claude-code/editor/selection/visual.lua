@@ -45,7 +45,7 @@ local function sorted(buf, mode, a, b)
   return { buf = buf, mode = mode, first = a, last = b }
 end
 
----What is selected in the current window at this moment.
+---What is selected in the current window now.
 ---@return claude-code.VisualRegion? nil outside of the visual modes
 function M.current()
   local mode = M.mode(api.nvim_get_mode().mode)
@@ -152,7 +152,7 @@ local function charwise(region)
 end
 
 ---Whole lines end at the last one's length, not at the start of the next: Claude Code counts a
----line only if the end lies behind its first column (measured with 2.1.330), and the last has no
+---line only if the end is behind its first column (measured with 2.1.330), and the last has no
 ---next. So only an empty line ends at the start of the next one, if there is one.
 ---@param region claude-code.VisualRegion
 ---@return { [1]: integer, [2]: integer } first, { [1]: integer, [2]: integer } last

@@ -37,7 +37,7 @@ local reported ---@type table<integer, string> path by buffer whose diagnostics 
 local dirty ---@type { buffers: table<integer, true>, diagnostics: table<integer, true>, folders: boolean }
 local last ---@type { current?: integer, pending: string, privacy?: integer }
 
----Begins anew: the next Delta holds everything.
+---Starts again: the next Delta holds everything.
 function M.forget()
   known, hidden, reported = {}, {}, {}
   dirty = { buffers = {}, diagnostics = {}, folders = true }
@@ -71,7 +71,7 @@ end
 local function changed_buffers()
   local found = {}
   for _, info in ipairs(vim.fn.getbufinfo({ bufmodified = 1 })) do
-    -- Of buffers that are never written (terminals, scratch) the option says no all the same.
+    -- The option is off in buffers that are never written (terminals, scratch).
     if api.nvim_get_option_value("modified", { buf = info.bufnr }) then
       found[info.bufnr] = true
     end
@@ -79,12 +79,12 @@ local function changed_buffers()
   return found
 end
 
----Is what is most often new about a buffer other than what was last told? Finds also what no event
----tells, such as a plugin's edit of a hidden buffer.
+---Has a buffer changed in one of the ways that are frequent? Finds changes without an event too, such
+---as a plugin's edit of a hidden buffer.
 ---@param buf integer
 ---@param modified boolean
 ---@return boolean
-local function has_moved(buf, modified)
+local function has_changed(buf, modified)
   local before = known[buf]
   if not before then
     return not hidden[buf]
@@ -98,13 +98,13 @@ end
 
 ---@param buf integer
 ---@return boolean
-function M.has_moved(buf)
-  return has_moved(buf, api.nvim_get_option_value("modified", { buf = buf }))
+function M.has_changed(buf)
+  return has_changed(buf, api.nvim_get_option_value("modified", { buf = buf }))
 end
 
----Names change, and so do the options.
+---Both names and options change.
 ---@param buf integer
----@param rules integer generation of the options
+---@param rules integer generation of the privacy rules
 ---@return boolean private
 local function hides(buf, rules)
   local is_new = not known[buf] and not hidden[buf]
@@ -125,11 +125,11 @@ local function add_buffers(delta)
       return true
     end
   end
-  local modified, rules = changed_buffers(), privacy.refresh()
+  local modified, rules = changed_buffers(), privacy.generation()
   for _, buf in ipairs(api.nvim_list_bufs()) do
     present[buf] = not hides(buf, rules) or nil
     local before = known[buf]
-    if present[buf] and (dirty.buffers[buf] or has_moved(buf, modified[buf] == true)) then
+    if present[buf] and (dirty.buffers[buf] or has_changed(buf, modified[buf] == true)) then
       local now = describe(buf)
       if not before or not vim.deep_equal(before, now) then
         known[buf] = now
@@ -154,7 +154,7 @@ local function add_buffers(delta)
 end
 
 ---@param delta claude-code.Delta
----@param list { buf: integer, path: string, items: table }[] what comes first
+---@param list { buf: integer, path: string, items: table }[] added to
 local function add_diagnostics(delta, list)
   for buf in pairs(dirty.diagnostics) do
     local buffer = known[buf]
@@ -198,7 +198,7 @@ function M.take()
   return delta
 end
 
----All buffers as they are, for one who asks only once. What the executable knows is not touched.
+---All buffers as they are. For a caller that asks only once: the next Delta stays the same.
 ---@return { buffers: claude-code.Buffer[], current: integer }
 function M.snapshot()
   local buffers = {}
@@ -227,7 +227,7 @@ end
 ---@param delta claude-code.Delta
 ---@return boolean
 function M.is_empty(delta)
-  -- Nothing but its tick.
+  -- It has only its tick.
   return next(delta, next(delta)) == nil
 end
 

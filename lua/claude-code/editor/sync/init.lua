@@ -1,5 +1,5 @@
---- Follows the editor for the executable. Events only mark; the work is done when a Delta is made:
---- asked for by `sync`, or pushed, at most one per 50 ms.
+--- Follows the editor for the executable. Events only mark; the work is done when a Delta is made,
+--- for a call of `take` or for a push.
 local api = vim.api
 local channel = require("claude-code.editor.channel")
 local deltas = require("claude-code.editor.sync.delta")
@@ -65,8 +65,8 @@ end
 
 ---Typing changes a file's entry only when its first change or its number of lines does.
 ---@param buf integer
-local function typed(buf)
-  if deltas.has_moved(buf) then
+local function on_typing(buf)
+  if deltas.has_changed(buf) then
     M.touch()
   end
 end
@@ -84,10 +84,10 @@ local function watch()
   end
   on(BUFFER_EVENTS, mark_buffer)
   on("OptionSet", function()
-    -- Neovim does not say whose option it is; mostly the current buffer's.
+    -- The event does not name the buffer; it is mostly the current one.
     mark_buffer(api.nvim_get_current_buf())
   end, OPTIONS)
-  on("TextChangedI", typed)
+  on("TextChangedI", on_typing)
   on({ "BufEnter", "WinEnter", "TabEnter" }, M.touch)
   on("DiagnosticChanged", mark_diagnostics)
   cancel_folders = require("claude-code.workspace").on_change(function()
