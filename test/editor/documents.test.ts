@@ -49,7 +49,6 @@ for (const version of NEOVIMS) {
           path,
           front: true,
           select_to_eol: false,
-          preview: false,
         });
         expect(opened).toEqual({ path, language_id: "text", line_count: 2 });
         expect(await a.nvim.lua("return vim.api.nvim_buf_get_name(0)")).toBe(path);
@@ -95,7 +94,6 @@ for (const version of NEOVIMS) {
           path: `${a.nvim.cwd}/${name}`,
           front: true,
           select_to_eol: false,
-          preview: false,
         });
         expect(await a.nvim.lua("return vim.api.nvim_get_current_buf()")).toBe(buf);
       }
@@ -146,7 +144,6 @@ for (const version of NEOVIMS) {
             path,
             front: true,
             select_to_eol: false,
-            preview: false,
             ...params,
           });
           const got = await a.nvim.lua<{ mode: string; text: string }>(selected);
@@ -188,7 +185,7 @@ for (const version of NEOVIMS) {
       ]);
     });
 
-    test("leaves a person who types where they are, until they are through", async () => {
+    test("leaves a user who types where they are, until they stop", async () => {
       await using a = await start();
       const path = a.file("main.lua", SOURCE);
       const other = await a.edit(a.file("other.txt", ""));
@@ -231,7 +228,6 @@ for (const version of NEOVIMS) {
         path,
         front: false,
         select_to_eol: false,
-        preview: false,
         start_text: "function b",
       });
       expect(opened).toEqual({ path, language_id: "lua", line_count: 5 });
@@ -253,7 +249,7 @@ for (const version of NEOVIMS) {
       await point("return 'ä'");
       await a.nvim.command("buffer main.lua");
       expect(await cursor()).toEqual([3, 2]);
-      // Once: it is the person's own from then on.
+      // Once: the cursor is the user's from then on.
       await a.nvim.command("normal! gg0");
       await a.nvim.command("buffer # | buffer #");
       expect(await cursor()).toEqual([1, 0]);
@@ -267,7 +263,7 @@ for (const version of NEOVIMS) {
       expect(await a.nvim.lua("return vim.api.nvim_buf_get_name(0)")).toBe(other);
     });
 
-    test("in the background, of the file that a person is in: their cursor goes there, unless they type", async () => {
+    test("in the background, of the file that the user is in: the cursor goes there, unless they type", async () => {
       await using a = await start();
       const path = a.file("main.lua", SOURCE);
       await a.edit(path);
@@ -295,13 +291,13 @@ for (const version of NEOVIMS) {
       await a.nvim.command("terminal cat");
       const terminal = await a.nvim.lua("return vim.api.nvim_get_current_buf()");
       await a.attach();
-      await a.call("document_open", { path, front: true, select_to_eol: false, preview: false });
+      await a.call("document_open", { path, front: true, select_to_eol: false });
       expect(await a.nvim.lua("return #vim.fn.win_findbuf(...)", terminal)).toBe(1);
       await a.nvim.lua(
         `vim.o.hidden = false vim.cmd.only() vim.cmd.edit("notes.txt") vim.api.nvim_buf_set_lines(0, 0, -1, false, { "mine" })`,
       );
       const notes = await a.nvim.lua<number>("return vim.api.nvim_get_current_buf()");
-      await a.call("document_open", { path, front: true, select_to_eol: false, preview: false });
+      await a.call("document_open", { path, front: true, select_to_eol: false });
       expect(await lines(a, notes)).toEqual(["mine"]);
       expect(await a.nvim.lua("return vim.api.nvim_buf_get_name(0)")).toBe(path);
     });
@@ -317,7 +313,6 @@ for (const version of NEOVIMS) {
               path,
               front: true,
               select_to_eol: false,
-              preview: false,
             })
           ).error,
         );
@@ -362,7 +357,7 @@ for (const version of NEOVIMS) {
       await other.nvim.quit();
       await a.nvim.lua("vim.o.directory = vim.fn.getcwd()");
       await a.attach();
-      await a.call("document_open", { path, front: true, select_to_eol: false, preview: false });
+      await a.call("document_open", { path, front: true, select_to_eol: false });
       expect(await a.nvim.lua("return { vim.bo.readonly, vim.fn.getline(1) }")).toEqual([
         true,
         "one",
@@ -464,7 +459,7 @@ for (const version of NEOVIMS) {
       }
     });
 
-    test("a buffer whose file changed meanwhile is entered without a question", async () => {
+    test("a buffer whose file changed is entered without a question", async () => {
       await using a = await start();
       const edited = a.file("edited.txt", "one\n");
       const other = a.file("other.txt", "two\n");

@@ -7,18 +7,19 @@ import { Attached, type WireDelta } from "./attached";
 setDefaultTimeout(60_000);
 
 const report = (line: string) => void process.stdout.write(`${line}\n`);
-const quiet = () => Bun.sleep(150);
+/** A push comes within 50 ms, unless it is dear. */
+const afterPush = () => Bun.sleep(150);
 
 for (const version of NEOVIMS) {
   describe(version.name, () => {
     const start = () => Attached.start({ version, ui: { width: 120, height: 40 } });
-    /** What is new: asked for, or pushed by itself before that. Then all is told. */
+    /** What is new: asked for, or pushed by itself before that. After it, everything was sent. */
     const sync = async (a: Attached): Promise<WireDelta> => {
       const answer = await a.call<WireDelta>("sync");
       return Object.assign({}, ...a.pushed.splice(0), answer);
     };
 
-    test("attach tells all, sync what changed since, with growing ticks", async () => {
+    test("attach gives all, sync what changed since, with growing ticks", async () => {
       await using a = await start();
       const path = a.file("main.lua", "one\ntwo\n");
       const buf = await a.edit(path);
@@ -67,7 +68,7 @@ for (const version of NEOVIMS) {
       );
     });
 
-    test("pushes are folded, and quiet when nothing is new", async () => {
+    test("pushes are merged, and none comes when nothing is new", async () => {
       await using a = await start();
       await a.edit(a.file("main.lua", "one\n"));
       await a.attach();
@@ -81,7 +82,7 @@ for (const version of NEOVIMS) {
       expect(a.pushed.length).toBeLessThanOrEqual(1 + (performance.now() - began) / 50);
       await sync(a);
       await a.nvim.type("axyz<Esc>hjkl");
-      await quiet();
+      await afterPush();
       expect(a.pushed).toEqual([]);
     });
 
@@ -92,7 +93,7 @@ for (const version of NEOVIMS) {
       await a.nvim.lua('require("claude-code.editor.channel").detach()');
       a.pushed.length = 0;
       await a.edit(a.file("main.lua", "one\n"));
-      await quiet();
+      await afterPush();
       expect(a.pushed).toEqual([]);
       expect(
         await a.nvim.lua(
@@ -109,7 +110,7 @@ for (const version of NEOVIMS) {
       );
     });
 
-    test("diagnostics: UTF-16 columns, clamped, code a string; cleared lists are told", async () => {
+    test("diagnostics: UTF-16 columns, clamped, code a string; cleared lists are sent", async () => {
       await using a = await start();
       const buf = await a.edit(a.file("main.lua", "ä = '😀' x\nplain\n"));
       await a.attach();

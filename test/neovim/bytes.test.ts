@@ -76,7 +76,7 @@ onEachNeovim((session) => {
       );
     });
 
-    test("may be asked for by what it was told as", async () => {
+    test("may be asked for by the name it was sent with", async () => {
       const filePath = session.path("caf\uFFFD.txt");
       expect(await session.client.json("checkDocumentDirty", { filePath })).toMatchObject({
         success: true,
@@ -93,9 +93,9 @@ onEachNeovim((session) => {
       vim.fn.mkdir(folder)
       vim.cmd.cd(vim.fn.fnameescape(folder))`);
     const path = session.path("d\uFFFDj\uFFFD vu");
-    const told = await session.client.json("getWorkspaceFolders");
+    const sent = await session.client.json("getWorkspaceFolders");
     await session.neovim.command("cd ..");
-    expect(told).toMatchObject({
+    expect(sent).toMatchObject({
       folders: [{ path, name: "d\uFFFDj\uFFFD vu", uri: pathToFileURL(path).href }],
     });
   });

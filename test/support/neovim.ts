@@ -79,6 +79,9 @@ const LET_TERMINALS_BEGIN = `
 /** `require("port")` in a test's Lua: see port.lua. */
 const PORT = `package.preload.port = loadfile([[${join(import.meta.dir, "port.lua")}]])`;
 
+/** With a history, netrw 0.10 keeps a Neovim with a screen from ending: it waits for a key. */
+const NO_NETRW_HISTORY = "let g:netrw_dirhistmax = 0";
+
 /** A request without an answer for so long has none; less than a test may take. */
 const SILENCE_MS = 40_000;
 
@@ -110,6 +113,8 @@ export class TestNeovim implements AsyncDisposable {
       "--embed",
       "--cmd",
       `lua ${LET_TERMINALS_BEGIN} ${PORT}`,
+      "--cmd",
+      NO_NETRW_HISTORY,
       ...(options.ui ? [] : ["--headless"]),
       "--cmd",
       `set runtimepath^=${runtimepath.replaceAll(/[ ,\\]/g, "\\$&")}`,

@@ -4,7 +4,7 @@ import { eventually } from "../../support/eventually";
 import { onEachNeovim, type Session } from "../../support/session";
 
 /*
- * Whose selection is Claude's, when it is told, and to whom: frames as clients of a real Neovim with
+ * Which selection is Claude's, when it is sent, and to whom: frames as clients of a real Neovim with
  * a screen receive them. A short debounce keeps the tests fast; its length has a test of its own.
  */
 const TEXT = "one two three\nfour five\nsix\n";
@@ -32,16 +32,17 @@ onEachNeovim((session) => {
     client.notifications<SelectionChanged>("selection_changed");
   const last = () => frames().at(-1);
 
-  /** Waits until the last frame tells of this text, selected in the file. */
-  const expectTold = (text: string, path = file()) =>
-    eventually(`"${text}" told`, () => {
+  /** Waits until the last frame has this text, selected in the file. */
+  const expectSent = (text: string, path = file()) =>
+    eventually(`"${text}" sent`, () => {
       expect(last()).toMatchObject({ text, filePath: path });
     });
 
-  /** Lets every frame that is under way arrive: a selection is told before a later state. */
+  /** Lets the debounce time end in Neovim's own clock, and every frame that is under way arrive. */
   async function settled(): Promise<SelectionChanged | undefined> {
-    await Bun.sleep(70);
-    await session.client.request("ping");
+    await session.neovim.lua("vim.wait(25)");
+    // Neovim answers it behind what it has sent before.
+    await session.known();
     return last();
   }
 
@@ -50,15 +51,15 @@ onEachNeovim((session) => {
     session.write("main.txt", TEXT);
     await session.neovim.command(`edit! ${file()}`);
     await session.neovim.type("gg0");
-    await expectTold("");
+    await expectSent("");
   });
 
-  describe("a selection is told", () => {
+  describe("a selection is sent", () => {
     test("with the file, its URL and 0-based ends, after the debounce time", async () => {
       const path = session.write("dir with ü/50% #1.txt", TEXT);
       await session.edit(path);
       await session.neovim.type("gg0wve");
-      await expectTold("two", path);
+      await expectSent("two", path);
       expect(last()).toEqual({
         text: "two",
         filePath: path,
@@ -95,7 +96,7 @@ onEachNeovim((session) => {
 
     test("once, however often the cursor comes back to it", async () => {
       await session.neovim.type("wve");
-      await expectTold("two");
+      await expectSent("two");
       const count = frames().length;
       // In one go, so that it is back within the debounce time.
       await session.neovim.type("hloo");
@@ -122,7 +123,7 @@ onEachNeovim((session) => {
   });
 
   describe("a visual selection stays Claude's", () => {
-    /** How a person leaves visual mode, all within the debounce time. */
+    /** How users leave visual mode, all within the debounce time. */
     const LEAVING: Record<string, string> = {
       "with <Esc>": "<Esc>",
       "by yanking": "y",
@@ -142,7 +143,7 @@ onEachNeovim((session) => {
       await session.neovim.lua("TERMINAL = vim.api.nvim_get_current_win()");
       await session.neovim.command("wincmd k");
       await session.neovim.type(`gg0wve${keys}`);
-      await expectTold("two");
+      await expectSent("two");
       expect((await settled())?.text).toBe("two");
     });
 
@@ -152,13 +153,13 @@ onEachNeovim((session) => {
       await session.neovim.command("belowright split | terminal");
       await session.neovim.command("2wincmd k");
       await session.neovim.type("gg0wve<C-w>j<C-w>j");
-      await expectTold("two");
+      await expectSent("two");
       expect((await settled())?.text).toBe("two");
     });
 
     test("while a search is typed that shows its match elsewhere", async () => {
       await session.neovim.type("wve<Esc>");
-      await expectTold("two");
+      await expectSent("two");
       await session.neovim.type("/six");
       expect((await settled())?.text).toBe("two");
       expect(await session.client.json("getLatestSelection")).toMatchObject({ text: "two" });
@@ -168,24 +169,24 @@ onEachNeovim((session) => {
 
     test("until the cursor moves", async () => {
       await session.neovim.type("wve<Esc>");
-      await expectTold("two");
+      await expectSent("two");
       await session.neovim.type("l");
-      await expectTold("");
+      await expectSent("");
     });
 
     test("until another file is entered", async () => {
       await session.neovim.type("wve<Esc>");
-      await expectTold("two");
+      await expectSent("two");
       const other = session.write("other.txt", TEXT);
       await session.edit(other);
-      await expectTold("", other);
+      await expectSent("", other);
     });
 
     test("until its lines change", async () => {
       await session.neovim.type("wve<Esc>");
-      await expectTold("two");
+      await expectSent("two");
       await session.neovim.type(`:call setline(1, "one 2 three")<CR>`);
-      await expectTold("");
+      await expectSent("");
     });
 
     test("but not what an operator has taken away", async () => {
@@ -197,7 +198,7 @@ onEachNeovim((session) => {
 
     test("as a block to the line ends, after a yank", async () => {
       await session.neovim.type("w<C-v>j$");
-      await expectTold("two three\n five");
+      await expectSent("two three\n five");
       await session.neovim.type("y");
       expect((await settled())?.text).toBe("two three\n five");
     });
@@ -218,7 +219,7 @@ onEachNeovim((session) => {
 
     test.each(Object.entries(ELSEWHERE))("%s", async (_name, command) => {
       await session.neovim.type("wve<Esc>");
-      await expectTold("two");
+      await expectSent("two");
       await session.neovim.command(`set hidden | silent! ${command}`);
       await session.neovim.type("<Ignore>");
       expect(await settled()).toMatchObject({ text: "two", filePath: file() });
@@ -227,7 +228,7 @@ onEachNeovim((session) => {
 
     test("a diff that is shown", async () => {
       await session.neovim.type("wve<Esc>");
-      await expectTold("two");
+      await expectSent("two");
       const answer = session.client.texts("openDiff", {
         old_file_path: file(),
         new_file_path: file(),
@@ -244,16 +245,16 @@ onEachNeovim((session) => {
     });
   });
 
-  describe("told again", () => {
+  describe("sent again", () => {
     beforeEach(async () => {
       await session.neovim.type("wve<Esc>");
-      await expectTold("two");
+      await expectSent("two");
     });
 
     test("after closeAllDiffTabs, to that client alone", async () => {
       using other = await TestClient.open(session.lock, "claude-code");
-      await eventually("the other client is told", () => frames(other).length > 0);
-      // It connects in two steps, and is told for each; this answer comes behind both.
+      await eventually("a frame for the other client", () => frames(other).length > 0);
+      // It connects in two steps, and receives a frame for each; this answer comes behind both.
       await other.json("getLatestSelection");
       const [mine, others] = [frames().length, frames(other).length];
       await session.client.texts("closeAllDiffTabs");
@@ -273,27 +274,27 @@ onEachNeovim((session) => {
     test("at once to a client that comes late, even from a terminal", async () => {
       await session.neovim.command("belowright split | terminal");
       using late = await TestClient.open(session.lock, "claude-code");
-      await eventually("the late client is told", () => frames(late).length > 0);
+      await eventually("a frame for the late client", () => frames(late).length > 0);
       expect(frames(late)[0]).toMatchObject({ text: "two", filePath: file() });
     });
   });
 
   test("closing the file takes the selection back", async () => {
     await session.neovim.type("wve<Esc>");
-    await expectTold("two");
+    await expectSent("two");
     await session.neovim.command("enew | bwipeout! #");
-    await expectTold("", "");
+    await expectSent("", "");
     expect(last()).toMatchObject({ fileUrl: "", selection: { isEmpty: true } });
     expect(await session.client.json("getLatestSelection")).toMatchObject({ success: false });
   });
 
-  test("the tools tell the same, from a terminal too", async () => {
+  test("the tools give the same, from a terminal too", async () => {
     await session.neovim.type("wve<Esc>");
     await session.neovim.command("belowright split | terminal");
-    await expectTold("two");
-    const told = { success: true, text: "two", filePath: file() };
-    expect(await session.client.json("getCurrentSelection")).toMatchObject(told);
-    expect(await session.client.json("getLatestSelection")).toMatchObject(told);
+    await expectSent("two");
+    const sent = { success: true, text: "two", filePath: file() };
+    expect(await session.client.json("getCurrentSelection")).toMatchObject(sent);
+    expect(await session.client.json("getLatestSelection")).toMatchObject(sent);
   });
 
   const countSent = () =>
@@ -304,17 +305,17 @@ onEachNeovim((session) => {
         callback = function(args) table.insert(SENT, args.data) end,
       })`);
 
-  test("a prompt before the selection was told: as many events as frames", async () => {
+  test("a prompt before the selection was sent: as many events as frames", async () => {
     await countSent();
     const { length } = frames();
     await session.neovim.type("wve");
     await session.client.call("closeAllDiffTabs");
-    await expectTold("two");
+    await expectSent("two");
     await settled();
     await eventually("as many events as frames", async () => {
       const events = await session.neovim.lua<{ text: string }[]>("return SENT");
-      const told = frames().slice(length);
-      const ofBoth = [events, told].map((list) => list.filter(({ text }) => text === "two").length);
+      const sent = frames().slice(length);
+      const ofBoth = [events, sent].map((list) => list.filter(({ text }) => text === "two").length);
       expect(ofBoth[0]).toBe(ofBoth[1] as number);
     });
   });
@@ -322,7 +323,7 @@ onEachNeovim((session) => {
   test("User ClaudeCodeSelectionSent says what was sent", async () => {
     await countSent();
     await session.neovim.type("wve");
-    await expectTold("two");
+    await expectSent("two");
     expect((await session.neovim.lua<unknown[]>("return SENT")).at(-1)).toEqual({
       path: file(),
       text: "two",
@@ -357,14 +358,14 @@ onEachNeovim((session) => {
     await neovim.command(`edit ${path}`);
     await neovim.type("gg0wve<Esc>");
     using client = await TestClient.open(session.lock, "claude-code");
-    await eventually("it is told", () => client.notifications("selection_changed").length > 0);
+    await eventually("a frame", () => client.notifications("selection_changed").length > 0);
     expect(client.notifications("selection_changed")[0]).toMatchObject({ text: "two" });
 
     client.close();
     await eventually("gone", async () => (await watched(session, "CursorMoved")) === 0);
     await neovim.type("j");
     using next = await TestClient.open(session.lock, "claude-code");
-    await eventually("it is told", () => next.notifications("selection_changed").length > 0);
+    await eventually("a frame", () => next.notifications("selection_changed").length > 0);
     expect(next.notifications("selection_changed")[0]).toMatchObject({
       text: "",
       selection: { start: { line: 1 } },
@@ -374,31 +375,31 @@ onEachNeovim((session) => {
   test("the debounce time is 300 ms unless the options say otherwise", async () => {
     using client = await TestClient.open(session.lock, "claude-code");
     await session.neovim.type("gg0");
-    const told = () => client.notifications<SelectionChanged>("selection_changed");
+    const sent = () => client.notifications<SelectionChanged>("selection_changed");
     const place = (line: number, character: number) =>
       eventually("the place", () =>
-        expect(told().at(-1)?.selection.start).toEqual({ line, character }),
+        expect(sent().at(-1)?.selection.start).toEqual({ line, character }),
       );
     await place(0, 0);
-    const count = told().length;
+    const count = sent().length;
     let [typed, pauses] = [performance.now(), 0];
     for (let step = 0; step < 4; step++) {
       const began = performance.now();
       await session.neovim.type("l");
-      // On a busy machine so much time may pass between two keys that the first is told.
+      // On a busy machine so much time may pass between two keys that the first is sent.
       if (performance.now() - typed > 290) pauses++;
       typed = began;
       await Bun.sleep(100);
     }
     await place(0, 4);
     expect(performance.now() - typed).toBeGreaterThan(295);
-    expect(told().length - count).toBeLessThanOrEqual(1 + pauses);
+    expect(sent().length - count).toBeLessThanOrEqual(1 + pauses);
   });
 });
 
 onEachNeovim(
   (session) => {
-    test("with selection.enabled = false nothing is told and nothing is watched", async () => {
+    test("with selection.enabled = false nothing is sent and nothing is watched", async () => {
       await session.neovim.command(`edit ${session.write("main.txt", TEXT)}`);
       await session.neovim.type("gg0wve<Esc>");
       await session.client.request("ping");

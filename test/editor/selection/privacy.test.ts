@@ -94,9 +94,9 @@ onEachNeovim(
         await neovim.type("<Esc>");
       }
       await Bun.sleep(100);
-      const told = JSON.stringify(client.received.slice(length));
-      expect(told).not.toContain("very-secret-value");
-      expect(told).not.toContain("diary");
+      const received = JSON.stringify(client.received.slice(length));
+      expect(received).not.toContain("very-secret-value");
+      expect(received).not.toContain("diary");
       await client.call("closeAllDiffTabs");
       await answer;
     });

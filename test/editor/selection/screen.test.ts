@@ -9,7 +9,7 @@ import { eventually } from "../../support/eventually";
 import { NEOVIMS } from "../../support/toolchain";
 
 /*
- * Selecting as a person does, in a real terminal with Neovim's own screen: keys in one burst, faster
+ * Selecting as users do, in a real terminal with Neovim's own screen: keys in one burst, faster
  * than the debounce, and the mouse. A client on the socket sees what Claude would see.
  */
 const TEXT = "one two three\nfour five six\nseven eight nine\n";
@@ -54,7 +54,7 @@ for (const version of NEOVIMS) {
     });
 
     /** Waits for the frame, and makes sure that no other comes after it. */
-    async function expectTold(text: string, start: [number, number], end: [number, number]) {
+    async function expectSent(text: string, start: [number, number], end: [number, number]) {
       const at = ([line, character]: [number, number]) => ({ line, character });
       const selection = { start: at(start), end: at(end), isEmpty: text === "" };
       const last = () => client.notifications("selection_changed").at(-1);
@@ -62,13 +62,14 @@ for (const version of NEOVIMS) {
         expect(last()).toMatchObject({ text, filePath: file, selection });
         return true;
       });
-      await Bun.sleep(450);
+      await neovim.lua("vim.wait(310) return true");
+      await client.json("getOpenEditors");
       expect(last()).toMatchObject({ text, selection });
     }
 
     test("selected and left in one breath", async () => {
       await neovim.terminal.type("wve\x1b");
-      await expectTold("two", [0, 4], [0, 7]);
+      await expectSent("two", [0, 4], [0, 7]);
       await neovim.terminal.waitUntil((screen) => !screen.includes("-- VISUAL --"), "normal mode");
     });
 
@@ -80,7 +81,7 @@ for (const version of NEOVIMS) {
       await neovim.terminal.waitFor(":wincmd t");
       await neovim.terminal.type("jVj\x17jiecho typed-in-it");
       await neovim.terminal.waitFor("typed-in-it");
-      await expectTold("four five six\nseven eight nine", [1, 0], [2, 16]);
+      await expectSent("four five six\nseven eight nine", [1, 0], [2, 16]);
     });
 
     /**
@@ -107,7 +108,7 @@ for (const version of NEOVIMS) {
 
     test("dragged over with the mouse", async () => {
       await drag([1, 5], [1, 8], [2, 8], [2, 9]);
-      await expectTold("two three\nfour five", [0, 4], [1, 9]);
+      await expectSent("two three\nfour five", [0, 4], [1, 9]);
     });
 
     test("dragged, then clicked into a terminal split", async () => {
@@ -117,7 +118,7 @@ for (const version of NEOVIMS) {
       await neovim.terminal.press("Enter");
       await drag([2, 1], [2, 4]);
       await neovim.terminal.click(40, 10);
-      await expectTold("four", [1, 0], [1, 4]);
+      await expectSent("four", [1, 0], [1, 4]);
       await eventually("the click", async () =>
         expect(await neovim.lua("return vim.bo.buftype")).toBe("terminal"),
       );
@@ -126,9 +127,9 @@ for (const version of NEOVIMS) {
     test("a block", async () => {
       await neovim.terminal.type("w\x16jll");
       await neovim.terminal.waitFor("-- VISUAL BLOCK --");
-      await expectTold("two\n fi", [0, 4], [1, 7]);
+      await expectSent("two\n fi", [0, 4], [1, 7]);
       await neovim.terminal.press("Escape");
-      await expectTold("two\n fi", [0, 4], [1, 7]);
+      await expectSent("two\n fi", [0, 4], [1, 7]);
     });
   });
 }
