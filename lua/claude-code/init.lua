@@ -8,7 +8,7 @@ end
 
 ---@param enabled boolean
 local function set_auto_install(enabled)
-  require("claude-code.claude.project")[enabled and "arm" or "disarm"]()
+  require("claude-code.claude.project")[enabled and "enable" or "disable"]()
 end
 
 --- Sets the options. Starts the server once Neovim is up, unless auto_start forbids it. Calling it

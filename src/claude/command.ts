@@ -1,6 +1,6 @@
 import { stablePath } from "../lib/paths";
 
-/** Each makes a compiled Bun program run foreign code, or itself run as Bun. */
+/** Each makes a compiled Bun program run other code, or itself run as Bun. */
 const HAZARDS = ["BUN_OPTIONS", "BUN_BE_BUN"];
 
 /** A command that starts the executable, word by word. */

@@ -16,7 +16,7 @@ export interface HookGroup {
 
 export type HookSettings = Record<string, HookGroup[]>;
 
-/** Longer than any deadline of ours, so that the CLI never has to end a hook. */
+/** Seconds: longer than our own deadlines, so that the CLI never has to end a hook. */
 const QUICK_S = 5;
 const WAITING_S = 15;
 
@@ -37,7 +37,7 @@ export function hookSettings(
   };
 }
 
-/** Whether a command runs a hook of ours, from whatever path. */
+/** Whether a command runs one of our hooks, from whatever path. */
 export function isOurHook(command: unknown): boolean {
   return (
     typeof command === "string" &&

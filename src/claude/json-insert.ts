@@ -2,8 +2,9 @@ import { findNodeAtLocation, type JSONPath, type Node, parseTree } from "jsonc-p
 
 /**
  * Inserts `value` at the end of the object or list at `parent` (an object needs `key`). All that is
- * there keeps its bytes; what is added looks like its surroundings: on lines of its own where they
- * are, else in the same line. Undefined if there is no such place.
+ * there keeps its bytes (jsonc-parser's `modify` reformats what is beside it); what is added looks
+ * like its surroundings: on lines of its own where they are, else in the same line. Undefined if
+ * there is no such place.
  */
 export function insertLast(
   text: string,
@@ -51,7 +52,7 @@ function fill(text: string, node: Node, name: string, value: unknown, style: Sty
   return text.slice(0, node.offset) + open + body + close + text.slice(node.offset + node.length);
 }
 
-/** The indentation of what begins its line at `offset`; undefined if something stands before it. */
+/** The indentation of what begins its line at `offset`; undefined if something is before it. */
 function indentBefore(text: string, offset: number): string | undefined {
   const start = text.lastIndexOf("\n", offset - 1) + 1;
   const before = text.slice(start, offset);
@@ -62,7 +63,7 @@ function inLines(value: unknown, outer: string, { eol, unit }: Style): string {
   return JSON.stringify(value, null, unit).replaceAll("\n", eol + outer);
 }
 
-/** With blanks after colons and commas, as people write it. */
+/** With blanks after colons and commas, as it is usually written. */
 function inOneLine(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(inOneLine).join(", ")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);

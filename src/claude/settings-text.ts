@@ -11,7 +11,7 @@ const BOM = "\uFEFF";
 
 /**
  * The text of a settings file with our hooks in it: everything else keeps its bytes. `text` is
- * undefined for a file that is to be made. Throws UserError for what is no JSON object (comments
+ * undefined for a new file. Throws UserError for what is not a JSON object (comments
  * included: Claude Code would not read them either).
  */
 export function withHooks(text: string | undefined, hooks: HookSettings, name: string): string {
@@ -47,7 +47,7 @@ class SettingsText {
     return this.#bom + this.#text;
   }
 
-  /** Adds the group, or points the hook of ours that is there to the command. */
+  /** Adds the group, or points our hook that is there to the command. */
   addGroup(event: string, group: HookGroup): void {
     const [entry] = group.hooks;
     if (!entry) return;
@@ -62,7 +62,7 @@ class SettingsText {
     this.#insert(["hooks", event], undefined, group);
   }
 
-  /** The paths of all hook entries of ours, last first, so that removing one leaves the others'. */
+  /** The paths of all our hook entries, last first, so that removing one leaves the others'. */
   ours(): JSONPath[] {
     const found: JSONPath[] = [];
     for (const [event, groups] of Object.entries(this.#hooks())) {
@@ -94,17 +94,17 @@ class SettingsText {
     const place = this.#at(parent);
     const path = [...parent, key ?? (place as unknown[]).length];
     const expected = changed(this.#value(), path, value);
-    this.#take(insertLast(this.#text, parent, key, value), expected);
+    this.#set(insertLast(this.#text, parent, key, value), expected);
   }
 
   /** Without a value, removes what is there, and the comma with it. */
   #replace(path: JSONPath, value: unknown): void {
     const expected = changed(this.#value(), path, value);
-    this.#take(applyEdits(this.#text, modify(this.#text, path, value, {})), expected);
+    this.#set(applyEdits(this.#text, modify(this.#text, path, value, {})), expected);
   }
 
   /** Makes sure that the text means what it should: there is no guessing in a user's file. */
-  #take(text: string | undefined, expected: Json): void {
+  #set(text: string | undefined, expected: Json): void {
     this.#text = text ?? this.#text;
     if (!isDeepStrictEqual(this.#value(), expected)) {
       throw new UserError(

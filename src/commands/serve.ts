@@ -20,7 +20,7 @@ import { usageError } from "./arguments";
 
 const NOT_ATTACHED = "it did not let us attach";
 
-/** What the plugin tells apart (lua/claude-code/server/init.lua); 2 is a wrong start. */
+/** What the plugin distinguishes (lua/claude-code/server/init.lua); 2 is a wrong start. */
 const EXIT = { contract: 3, noPort: 4, noNeovim: 5 } as const;
 
 /**

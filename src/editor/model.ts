@@ -1,5 +1,5 @@
 /**
- * What Neovim tells us of itself, as plain data. Lines and columns are 0-based, columns count
+ * What Neovim reports of itself, as plain data. Lines and columns are 0-based, columns count
  * UTF-16 code units (as LSP and VS Code do), unless a field says otherwise. Paths are absolute.
  */
 import * as v from "valibot";
@@ -86,7 +86,7 @@ export type Selection = v.InferOutput<typeof Selection>;
 
 /** What changed since the last Delta; a field that is absent did not change. */
 export const Delta = v.object({
-  /** Forget all that was known before. */
+  /** Replaces all that was known before. */
   full: v.optional(v.boolean()),
   buffers: v.optional(v.array(Buffer)),
   removed: v.optional(v.array(v.number())),
@@ -139,7 +139,7 @@ export const Context = v.object({
 });
 export type Context = v.InferOutput<typeof Context>;
 
-/** Mentions that nobody took in time. */
+/** Mentions that no client took in time. */
 export const WithdrawnMentions = v.object({ ids: v.array(v.number()) });
 
 /** What the user did with the plugin, for a client that keeps statistics (spec 03, 5.4). */

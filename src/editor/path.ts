@@ -4,7 +4,7 @@ import { EditorRefusal } from "./port";
 
 /**
  * The absolute path a client means: a relative one is taken from `root` (the workspace). Throws
- * EditorRefusal for what can be no file: empty, NUL or control characters, a device, FIFO or socket.
+ * EditorRefusal for what cannot be a file: empty, NUL or control characters, a device, FIFO or socket.
  */
 export function resolvePath(input: string, root: string | undefined): string {
   if (input === "") throw new EditorRefusal("The file path is empty.");

@@ -23,7 +23,7 @@ export class EditorBusyError extends Error {
   }
 }
 
-/** An expected failure that Lua reports in a sentence for a person. */
+/** An expected failure that Lua reports in a sentence for the user. */
 export class EditorRefusal extends Error {
   override readonly name = "EditorRefusal";
 
@@ -38,7 +38,7 @@ export class EditorRefusal extends Error {
 
 export interface OpenDiff {
   id: number;
-  /** Which client asked, so that a diff can be told from another client's. */
+  /** Which client asked, so that each client ends its own diffs only. */
   client: number;
   oldPath: string;
   newPath: string;
@@ -65,7 +65,7 @@ export interface OpenedDocument {
 
 /**
  * The editor as tools, notifications and editor methods see it. Calls reject with EditorBusyError
- * when Neovim does not answer in time and with EditorRefusal when it says no.
+ * when Neovim does not answer in time and with EditorRefusal when it refuses.
  */
 export interface EditorPort {
   /** What was last known; call `sync` first where it must be what is true now. */
@@ -93,7 +93,7 @@ export interface EditorPort {
   saveDocument(path: string): Promise<{ problem?: string | undefined }>;
   /** The text of an open buffer as `:w` would write it, unsaved changes included. */
   readDocument(path: string): Promise<string>;
-  /** What was last selected in a file, or where the cursor last stood in one; as last known. */
+  /** What was last selected in a file, or where the cursor last was in one; as last known. */
   readonly latestSelection: Selection | undefined;
   /**
    * The same after asking Neovim, because it is about to be sent to a client. `detailed` adds
@@ -103,7 +103,7 @@ export interface EditorPort {
   /**
    * The selection, or the cursor, of the file window that the user is in, or was in before they
    * went to a terminal or a list. undefined if there is none, or its file is private. EditorRefusal
-   * if the user lets nobody know what is selected, here and in `refreshSelection`.
+   * if the options forbid to report what is selected, here and in `refreshSelection`.
    */
   currentSelection(): Promise<Selection | undefined>;
   /** The same in spec 05's terms; a selection in the current window counts whatever that shows. */
@@ -118,7 +118,7 @@ export interface EditorPort {
   reloadDocument(path: string): Promise<void>;
   /** A file is about to be written outside: reload its buffer as soon as that happened. */
   watchDocument(path: string): void;
-  /** The CLI with this process id was given a prompt. */
+  /** The user gave a prompt to the CLI with this process id. */
   prompted(pid: number): void;
   /** Closes a buffer by its name; never one with unsaved changes (EditorRefusal). */
   closeTab(name: string): Promise<void>;

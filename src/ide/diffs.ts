@@ -25,7 +25,7 @@ interface PendingDiff extends DiffRequest {
   end(outcome: DiffOutcome): void;
 }
 
-/** The diffs that wait for a person. Each ends exactly once, whatever happens to it. */
+/** The diffs that wait for the user. Each ends exactly once, whatever happens to it. */
 export class Diffs {
   readonly #editor: EditorPort;
   readonly #log: Log;
@@ -39,7 +39,7 @@ export class Diffs {
     editor.onDiffEnd.on((end) => this.#ended(end));
   }
 
-  /** Shows a proposal. Resolves when the person decided, or the diff was closed, or `signal` aborted. */
+  /** Shows a proposal. Resolves when the user decided, or the diff was closed, or `signal` aborted. */
   async open(request: DiffRequest, signal: AbortSignal): Promise<DiffOutcome> {
     const id = this.#nextId++;
     const { promise, resolve } = Promise.withResolvers<DiffOutcome>();
@@ -76,7 +76,7 @@ export class Diffs {
     for (const diff of this.#pending.values()) diff.end(REJECTED);
   }
 
-  /** Bounded: only a close that follows soon has to find its name. */
+  /** Bounded: only a close that follows soon must find its name. */
   #rememberName(name: string | undefined): void {
     if (name === undefined) return;
     this.#names.delete(name);
@@ -94,8 +94,8 @@ export class Diffs {
   }
 
   /**
-   * Answers first, closes then. A Neovim that is busy closes them as soon as it has time, which
-   * nobody waits for: only openDiff may take as long as that.
+   * Answers first, then closes. A busy Neovim closes them as soon as it has time, without a caller
+   * that waits: only openDiff may take as long as that.
    */
   async #close(ids: readonly number[]): Promise<number> {
     for (const id of ids) this.#pending.get(id)?.end(REJECTED);

@@ -3,7 +3,7 @@ export const PORT_RANGE = { first: 10_000, last: 65_535 } as const;
 
 const ATTEMPTS = 50;
 
-/** An executable that was stopped a moment ago may still hold the port that we are to take over. */
+/** An executable that has just been stopped may still hold the port that we take over. */
 const HANDOVER_MS = 1_000;
 const HANDOVER_STEP_MS = 20;
 

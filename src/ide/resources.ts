@@ -35,20 +35,20 @@ export function openBuffers(editor: EditorPort): Resources {
   };
 }
 
-/** Calls `changed` when the list of open files is another one, a burst of changes once. */
+/** Calls `changed` when the list of open files changed, once for a burst of changes. */
 export function watchOpenBuffers(editor: EditorPort, changed: () => void): void {
-  let told = "";
+  let sent = "";
   let timer: Timer | undefined;
-  const tell = () => {
+  const compare = () => {
     timer = undefined;
     const now = JSON.stringify(readable(editor.state).map(({ path }) => path));
-    if (now === told) return;
-    told = now;
+    if (now === sent) return;
+    sent = now;
     changed();
   };
   editor.onDelta.on(({ full, buffers, removed }: Delta) => {
     if (timer || !(full || buffers || removed)) return;
-    timer = setTimeout(tell, FOLD_MS);
+    timer = setTimeout(compare, FOLD_MS);
   });
 }
 

@@ -1,4 +1,4 @@
-/** The messages of JSON-RPC 2.0, and telling them apart. */
+/** The messages of JSON-RPC 2.0, and their kinds. */
 
 export type Id = string | number;
 
@@ -8,11 +8,11 @@ export const ErrorCode = {
   MethodNotFound: -32601,
   InvalidParams: -32602,
   InternalError: -32603,
-  /** Ours, from the range left to servers: too much is under way on this connection. */
+  /** From the range left to servers: too much is under way on this connection. */
   Overloaded: -32000,
-  /** Ours: Neovim did not answer in time. */
+  /** Neovim did not answer in time. */
   EditorBusy: -32001,
-  /** Ours: Neovim answered that it will not, with the reason as the message. */
+  /** Neovim refused, with the reason as the message. */
   EditorRefused: -32003,
   /** MCP's code for a resource that is not there. */
   ResourceNotFound: -32002,
@@ -39,7 +39,7 @@ export type Incoming =
 
 export type Parsed = { batch: false; message: Incoming } | { batch: true; messages: Incoming[] };
 
-/** Reads one text frame or line. Never throws: what is no message comes back as `invalid`. */
+/** Reads one text frame or line. Never throws: what is not a message comes back as `invalid`. */
 export function parse(text: string): Parsed {
   let value: unknown;
   try {
@@ -86,7 +86,7 @@ function classify(value: unknown): Incoming {
     return invalid(answerId, ErrorCode.InvalidRequest, 'Invalid request: no "method"');
   }
   if (typeof method !== "string") {
-    return invalid(answerId, ErrorCode.InvalidRequest, 'Invalid request: "method" is no string');
+    return invalid(answerId, ErrorCode.InvalidRequest, 'Invalid request: "method" is not a string');
   }
   if (params !== undefined && (typeof params !== "object" || params === null)) {
     return invalid(
@@ -97,7 +97,11 @@ function classify(value: unknown): Incoming {
   }
   if (validId) return { kind: "request", id, method, params };
   if (id !== undefined) {
-    return invalid(null, ErrorCode.InvalidRequest, 'Invalid request: "id" is no string or number');
+    return invalid(
+      null,
+      ErrorCode.InvalidRequest,
+      'Invalid request: "id" is neither string nor number',
+    );
   }
   return { kind: "notification", method, params };
 }

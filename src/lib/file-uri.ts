@@ -20,7 +20,7 @@ export function fileUri(path: string): string {
 
 /**
  * The paths a URI may mean, most likely first: a raw URI can hold a `%20` that is part of a name,
- * so both readings are offered where they differ. Empty when it is no file URI of this machine.
+ * so both readings are offered where they differ. Empty when it is not a file URI of this machine.
  */
 export function pathsOfUri(uri: string): string[] {
   if (!uri.toLowerCase().startsWith(SCHEME)) return [];

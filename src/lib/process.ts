@@ -1,4 +1,4 @@
-/** Whether a process runs. One that we may not signal does; what is no process id is taken to. */
+/** Whether a process runs. One that we may not signal does; so does, to be safe, what is not a process id. */
 export function isAlive(pid: number): boolean {
   if (!Number.isInteger(pid) || pid <= 0) return true;
   try {

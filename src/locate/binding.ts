@@ -2,11 +2,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isPrivateFile, writePrivateFile } from "../lib/atomic-write";
 import { stateFolder } from "../lib/paths";
-import { type Entry, entries, rmQuietly } from "./registry";
+import { type Entry, entries, removeIfPossible } from "./registry";
 
 /**
  * Which Neovim a CLI works with, once one was found: one that is opened later for the same folder
- * does not get half of its hooks. Nothing here throws: without it the best candidate is taken anew
+ * does not get half of its hooks. Nothing here throws: without it the best candidate is taken again
  * each time.
  */
 export class Binding {
@@ -34,7 +34,7 @@ export class Binding {
       writePrivateFile(this.#path, address);
       for (const name of readdirSync(this.#folder)) {
         const path = join(this.#folder, name);
-        if (!known.has(read(path) ?? "")) rmQuietly(path);
+        if (!known.has(read(path) ?? "")) removeIfPossible(path);
       }
     } catch {
       // As before.
@@ -43,7 +43,7 @@ export class Binding {
 
   /** Another CLI may have the number now. */
   forget(): void {
-    rmQuietly(this.#path);
+    removeIfPossible(this.#path);
   }
 }
 

@@ -41,7 +41,7 @@ function* inOrder(
     yield { address, origin: "$CLAUDE_CODE_SSE_PORT" };
   }
   const bound = binding?.address(known);
-  if (bound) yield { address: bound, origin: "what it used before" };
+  if (bound) yield { address: bound, origin: "the binding" };
   for (const place of places) {
     const named = namedByProject(place, known);
     if (named) yield { address: named.address, origin: PROJECT_FILE };

@@ -9,7 +9,7 @@ const ANSWER_MS = 2_000;
 
 /**
  * The Neovim that the CLI around us works with: found at the first question, and again when it is
- * gone, so that a Neovim that restarts is followed. The CLI's hooks speak to the same one.
+ * gone, so that a Neovim that restarts is followed. The CLI's hooks use the same one.
  */
 export class FollowedNeovim {
   readonly #log: Log;
@@ -37,7 +37,7 @@ export class FollowedNeovim {
       }
     }
     const found = await findNeovim(this.places, method, params, this.#log, this.#binding);
-    if (!found) throw new EditorRefusal(this.#nobody());
+    if (!found) throw new EditorRefusal(this.#notFound());
     this.#plugin = found.plugin;
     return found.value;
   }
@@ -74,7 +74,7 @@ export class FollowedNeovim {
     this.#plugin?.close();
   }
 
-  #nobody(): string {
+  #notFound(): string {
     return (
       `No Neovim with claude-code.nvim is open for ${this.places[0]}. ` +
       "Open the project in Neovim (and run :ClaudeCodeStart if the server is stopped), then try again."

@@ -40,7 +40,7 @@ export class Registration {
   }
 
   end(): void {
-    rmQuietly(this.#path);
+    removeIfPossible(this.#path);
   }
 
   #write(): void {
@@ -68,14 +68,14 @@ function names(folder: string): string[] {
   }
 }
 
-/** Somebody else's file is not believed. */
+/** Another user's file is not trusted. */
 function readEntry(path: string): Entry | undefined {
   try {
     if (!isPrivateFile(path)) return undefined;
     const entry = JSON.parse(readFileSync(path, "utf8")) as Entry;
     if (!isEntry(entry)) return undefined;
     if (isAlive(entry.pid)) return entry;
-    rmQuietly(path);
+    removeIfPossible(path);
   } catch {
     // Being replaced, or gone.
   }
@@ -93,10 +93,10 @@ function isEntry(value: Partial<Entry> | null): value is Entry {
   );
 }
 
-export function rmQuietly(path: string): void {
+export function removeIfPossible(path: string): void {
   try {
     rmSync(path, { force: true });
   } catch {
-    // Not ours to worry about.
+    // It stays, and does no harm.
   }
 }

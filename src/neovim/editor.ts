@@ -16,12 +16,12 @@ import { CALL, unwrap } from "./call";
 import { Queries } from "./queries";
 import type { NeovimRpc } from "./rpc";
 
-/** How long Neovim may take to turn to us at all; longer means that it is busy. */
+/** How long Neovim may take to answer at all; longer means that it is busy. */
 const BUSY_AFTER_MS = 1_000;
 /** How long something may take that Neovim has begun, autocommands of other plugins included. */
 const WORK_DEADLINE_MS = 10_000;
 const UNFINISHED =
-  "Neovim has begun this and is not through after 10 s: ask again later whether it was done.";
+  "Neovim has begun this and has not finished after 10 s: check later whether it was done.";
 
 const ATTACH = `
   local params = ...
@@ -70,7 +70,7 @@ export class NeovimEditor extends Queries implements EditorPort {
   #nextPull: Promise<void> | undefined;
   #latestSelection: Selection | undefined;
 
-  /** `folders`: the workspace folders, as far as they are known before Neovim tells. */
+  /** `folders`: the workspace folders, as far as they are known before Neovim reports them. */
   constructor(rpc: NeovimRpc, log: Log, folders: string[] = []) {
     super();
     this.#rpc = rpc;
@@ -82,8 +82,8 @@ export class NeovimEditor extends Queries implements EditorPort {
   }
 
   /**
-   * Makes us known to Neovim and takes its whole state. Waits as long as Neovim is busy, and whoever
-   * asks for the state meanwhile waits for this.
+   * Makes us known to Neovim and takes its whole state. Waits as long as Neovim is busy, and who asks
+   * for the state in the meantime waits for this.
    */
   attach(identity: EditorIdentity): Promise<void> {
     return this.#pullBy(this.#attach(identity));
@@ -175,7 +175,7 @@ export class NeovimEditor extends Queries implements EditorPort {
 
   prompted(pid: number): void {
     this.#call("prompted", { pid }, WORK_DEADLINE_MS).catch((error) =>
-      this.#log.warn(`Telling of a prompt failed: ${error}`),
+      this.#log.warn(`Reporting a prompt failed: ${error}`),
     );
   }
 
@@ -218,8 +218,8 @@ export class NeovimEditor extends Queries implements EditorPort {
 
   /**
    * Takes what has changed until after this call. One question is under way at most, and all who
-   * come meanwhile share the next: a crowd is no load for Neovim. There is no deadline here, since
-   * Neovim tells each change once: an answer that comes late has to be taken all the same.
+   * come in the meantime share the next: a crowd is not a load for Neovim. There is no deadline here,
+   * since Neovim reports each change once: an answer that comes late has to be taken all the same.
    */
   #pull(): Promise<void> {
     if (!this.#pulling) return this.#pullBy(this.#takeFrom(CALL, ["sync", {}]));

@@ -31,7 +31,7 @@ export class Plugin {
     this.#rpc = rpc;
   }
 
-  /** Rejects when nobody listens there. */
+  /** Rejects when no program listens there. */
   static async connect(address: string, deadlineMs?: number): Promise<Plugin> {
     return new Plugin(address, await NeovimRpc.connect(address, deadlineMs));
   }

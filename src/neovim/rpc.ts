@@ -100,7 +100,7 @@ export class NeovimRpc {
   async #read(): Promise<void> {
     const received = messages(this.#socket);
     for (;;) {
-      // A socket that broke, or bytes that are no msgpack: nothing behind them can be understood.
+      // A socket that broke, or bytes that are not msgpack: nothing behind them can be understood.
       const next = await received.next().catch(() => undefined);
       if (!next || next.done) return this.close();
       this.#transport.parseMessage(next.value as unknown[]);

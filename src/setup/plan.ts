@@ -130,7 +130,7 @@ function removeProjectFile(root: string, record: ProjectRecord | undefined): Ste
   if (!lstatSync(folder, { throwIfNoEntry: false })?.isDirectory()) return undefined;
   const file = join(root, PROJECT_FILE);
   const ignore = join(folder, ".gitignore");
-  // Without a record it is only ours by what it says.
+  // Without a record only its content shows that it is ours.
   const isOurs = (!record || ignore in record.files) && readText(ignore) === IGNORE_ALL;
   if (!isOurs && readText(file) === undefined) return undefined;
   return {

@@ -131,7 +131,7 @@ export class WebSocketListener {
     return [`${HOST}:${this.port}`, `localhost:${this.port}`];
   }
 
-  /** Takes the same time wherever the first wrong character stands. */
+  /** Takes the same time wherever the first wrong character is. */
   #tokenMatches(given: string | null): boolean {
     const bytes = Buffer.from(given ?? "");
     const comparable =

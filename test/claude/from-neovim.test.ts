@@ -145,7 +145,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
 
       await project.neovim.lua("_G.said = {}");
       await project.neovim.command("ClaudeUninstallMCP");
-      expect(await lastSaid()).toContain("the project is as it was");
+      expect(await lastSaid()).toContain("all changes to this project were removed");
       expect(readFileSync(settings(), "utf8")).toBe('{"mine": true}');
       expect(existsSync(project.path(".nvim-claude"))).toBe(false);
     });
@@ -157,17 +157,17 @@ describe.each(NEOVIMS)("in $name", (version) => {
       expect(readFileSync(project.path("CLAUDE.md"), "utf8")).toContain("## LSP Diagnostics");
       await project.neovim.lua("_G.said, _G.answer = {}, 1");
       await project.neovim.command("ClaudeUninstallMCP");
-      expect(await lastSaid()).toContain("the project is as it was");
+      expect(await lastSaid()).toContain("all changes to this project were removed");
       expect(existsSync(project.path("CLAUDE.md"))).toBe(false);
     });
 
-    test("without a person only the executable is looked after", async () => {
+    test("without a user it only makes sure of the executable", async () => {
       await attend(0);
       expect(await project.neovim.command("ClaudeInstallMCP")).toContain(EXECUTABLE);
       expect(readFileSync(settings(), "utf8")).toBe('{"mine": true}');
     });
 
-    test("what cannot be edited is told", async () => {
+    test("a settings file that cannot be edited is reported", async () => {
       project.write(".claude/settings.local.json", "{nonsense");
       await project.neovim.command("ClaudeInstallMCP");
       expect(await lastSaid()).toContain("is not valid JSON");

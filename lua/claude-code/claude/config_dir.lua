@@ -1,10 +1,10 @@
 --- Where Claude Code keeps its settings, and looks for lock files.
 local M = {}
 
-local absolute = {} ---@type table<string, string> by what the variable said
+local absolute = {} ---@type table<string, string> by the value of the variable
 
---- $CLAUDE_CONFIG_DIR. A relative one counts from the folder that Neovim was in when it was first
---- asked for, since the executable runs elsewhere and the person moves on.
+--- $CLAUDE_CONFIG_DIR. A relative one counts from Neovim's folder at the first call, since the
+--- executable runs elsewhere and the user changes folders.
 ---@return string? path nil if it is not set
 function M.configured()
   local said = vim.env.CLAUDE_CONFIG_DIR

@@ -43,7 +43,7 @@ local function run(path, command, options, callback)
   end)
 end
 
----@param text string what the executable says in stderr
+---@param text string what the executable wrote to stderr
 ---@return string
 local function without_name(text)
   return (text:gsub("^claude%-code%-nvim: ", ""))
@@ -60,11 +60,11 @@ local function report(code, out, err)
   end
 end
 
---- What is said when it was done; the steps were read before.
+--- The message once it is done; the user has read the steps before.
 ---@type table<claude-code.SetupCommand, string>
 local DONE = {
   ["install-hooks"] = "set up for new Claude sessions; :ClaudeUninstallMCP undoes it",
-  ["uninstall-hooks"] = "the project is as it was without us",
+  ["uninstall-hooks"] = "all changes to this project were removed",
 }
 
 ---@param plan string
@@ -73,7 +73,7 @@ local function has_steps(plan)
   return plan:find("\n  ") ~= nil
 end
 
---- Is there a person to ask?
+--- Is there a user to ask?
 ---@return boolean
 local function is_attended()
   return #vim.api.nvim_list_uis() > 0
@@ -81,9 +81,9 @@ end
 
 ---@param command claude-code.SetupCommand
 ---@param question string
----@param choices string[] what to call, by the person's choice; the last one is no
+---@param choices string[] the last one is no
 ---@param options table<string, string[]> by choice
-local function converse(command, question, choices, options)
+local function confirm_and_run(command, question, choices, options)
   local path, message = executable()
   if not path then
     return notify.error(message --[[@as string]])
@@ -100,9 +100,9 @@ local function converse(command, question, choices, options)
     if not chosen then
       return notify.info("nothing was changed")
     end
-    run(path, command, vim.list_extend({ "--yes" }, chosen), function(status, out, complaint)
+    run(path, command, vim.list_extend({ "--yes" }, chosen), function(status, out, problem)
       if status ~= 0 then
-        return report(status, out, complaint)
+        return report(status, out, problem)
       end
       require("claude-code.messages.log").info("%s: %s", command, out)
       notify.info(DONE[command])
@@ -110,9 +110,9 @@ local function converse(command, question, choices, options)
   end)
 end
 
---- Without a person only the executable is looked after: as the build step of a plugin manager this
---- runs in a folder that nobody chose.
-local function look_after_executable()
+--- Without a user only makes sure of the executable: as the build step of a plugin manager this runs
+--- in a folder that nobody chose.
+local function require_executable()
   local path, message = executable()
   if not path then
     error("claude-code.nvim: " .. message, 0)
@@ -126,16 +126,16 @@ local WITH_SECTION = "Yes &and a section in CLAUDE.md"
 
 function M.install()
   if not is_attended() then
-    return look_after_executable()
+    return require_executable()
   end
-  converse("install-hooks", "Set this project up?", { "&Yes", WITH_SECTION, "&No" }, {
+  confirm_and_run("install-hooks", "Set this project up?", { "&Yes", WITH_SECTION, "&No" }, {
     ["&Yes"] = {},
     [WITH_SECTION] = { "--claude-md" },
   })
 end
 
 function M.uninstall()
-  converse("uninstall-hooks", "Take this back?", { "&Yes", "&No" }, { ["&Yes"] = {} })
+  confirm_and_run("uninstall-hooks", "Undo this?", { "&Yes", "&No" }, { ["&Yes"] = {} })
 end
 
 --- The option mcp.auto_install: once per project, and silent unless something was done.
@@ -149,21 +149,21 @@ local function install_once()
     if code ~= 0 then
       log.warn("mcp.auto_install: %s", without_name(err))
     elseif has_steps(out) then
-      notify.info("this project was set up for Claude; :ClaudeUninstallMCP takes it back")
+      notify.info("this project was set up for Claude; :ClaudeUninstallMCP undoes it")
       log.info("mcp.auto_install: %s", out)
     end
   end)
 end
 
-local GROUP = "claude-code.mcp_setup"
+local GROUP = "claude-code.project"
 
---- From now on sets up no project by itself.
-function M.disarm()
+--- The option mcp.auto_install is off.
+function M.disable()
   vim.api.nvim_create_augroup(GROUP, { clear = true })
 end
 
---- From now on sets up each project that is opened.
-function M.arm()
+--- The option mcp.auto_install is on: sets up each project that is opened.
+function M.enable()
   local group = vim.api.nvim_create_augroup(GROUP, { clear = true })
   vim.api.nvim_create_autocmd("User", {
     group = group,

@@ -5,18 +5,18 @@ import type { Subscribers } from "./subscribers";
 /** A language server reports on many files at once, and Neovim in many small steps. */
 const FOLD_MS = 100;
 
-/** `diagnostics_changed` (spec 03) with the files whose diagnostics are others than before. */
-export function announceDiagnostics(editor: EditorPort, subscribers: Subscribers): void {
+/** `diagnostics_changed` (spec 03) with the files whose diagnostics changed. */
+export function notifyDiagnostics(editor: EditorPort, subscribers: Subscribers): void {
   const changed = new Set<string>();
   let timer: Timer | undefined;
-  const tell = () => {
+  const notify = () => {
     timer = undefined;
-    subscribers.tell("diagnostics_changed", { uris: [...changed].map(fileUri) });
+    subscribers.notify("diagnostics_changed", { uris: [...changed].map(fileUri) });
     changed.clear();
   };
   editor.onDelta.on(({ diagnostics = [] }) => {
     for (const { path } of diagnostics) changed.add(path);
     if (timer || changed.size === 0) return;
-    timer = setTimeout(tell, FOLD_MS);
+    timer = setTimeout(notify, FOLD_MS);
   });
 }

@@ -2,38 +2,37 @@ import type { EditorPort } from "../../editor/port";
 import type { Log } from "../../lib/log";
 import { type Client, isClaudeCode } from "../../mcp/client";
 import { watchOpenBuffers } from "../resources";
-import { announceDiagnostics } from "./diagnostics";
+import { notifyDiagnostics } from "./diagnostics";
 import { Mentions } from "./mentions";
 import { SelectionNotifier } from "./selection";
 import { Subscribers } from "./subscribers";
 
 /**
- * For so long after it asked for the tools the CLI drops what it is told: that is the last that is
- * heard of it before it listens (measured with Claude Code 2.1.330), and it does not say when.
+ * How long the CLI ignores notifications after it asked for the tools, which is its last message
+ * before it takes them; it does not say when (measured with Claude Code 2.1.330).
  */
 const IGNORES_MS = 600;
 
-/** A CLI that has not asked for the tools by then will not. */
+/** A CLI that has not asked for the tools after so long will not. */
 const ASKS_MS = 3_000;
 
-/** All that the server tells without being asked (specs 03 and 05). */
+/** All that the server sends without being asked (specs 03 and 05). */
 export class Notifications {
   readonly #subscribers = new Subscribers();
   readonly #selection: SelectionNotifier;
   readonly #mentions: Mentions;
-
   readonly #editor: EditorPort;
 
   constructor(editor: EditorPort, log: Log) {
     this.#editor = editor;
     this.#selection = new SelectionNotifier(editor, this.#subscribers);
     this.#mentions = new Mentions(editor, this.#subscribers, log);
-    announceDiagnostics(editor, this.#subscribers);
+    notifyDiagnostics(editor, this.#subscribers);
     watchOpenBuffers(editor, () =>
-      this.#subscribers.tell("notifications/resources/list_changed", undefined),
+      this.#subscribers.notify("notifications/resources/list_changed", undefined),
     );
     editor.onLogEvent.on(({ name, data }) =>
-      this.#subscribers.tell("log_event", { eventName: name, eventData: data }),
+      this.#subscribers.notify("log_event", { eventName: name, eventData: data }),
     );
   }
 
@@ -51,7 +50,7 @@ export class Notifications {
     this.#later(client, ASKS_MS, () => this.#mentions.deliverTo(client, "now"));
   }
 
-  /** What the CLI missed until now comes again, and what would have been lost comes only now. */
+  /** Sends again what the CLI has ignored, and only now what it would have ignored. */
   toolsListed(client: Client): void {
     if (!isClaudeCode(client)) return;
     this.#later(client, IGNORES_MS, () => {
@@ -65,7 +64,7 @@ export class Notifications {
     this.#mentions.deliver();
   }
 
-  /** `closeAllDiffTabs` marks a prompt, with which the CLI has forgotten the selection. */
+  /** `closeAllDiffTabs` marks a prompt, with which the CLI forgets the selection. */
   toolCalled(name: string, client: Client): void {
     if (name !== "closeAllDiffTabs") return;
     void this.#selection.resend(client);

@@ -6,13 +6,13 @@ import type { Subscribers } from "./subscribers";
 
 /**
  * `at_mentioned` (spec 03), once each, in order, to the client that was active last. Those that
- * nobody can take yet wait; Neovim withdraws what has waited too long.
+ * no client can take yet wait; Neovim withdraws what has waited too long.
  */
 export class Mentions {
   readonly #editor: EditorPort;
   readonly #subscribers: Subscribers;
   readonly #log: Log;
-  /** Who is to get mentions, and whether they would arrive by now. */
+  /** Who gets mentions, and whether the client takes them by now. */
   readonly #recipients = new WeakMap<Client, "soon" | "now">();
   #waiting: Mention[] = [];
 
@@ -35,7 +35,7 @@ export class Mentions {
     this.deliver();
   }
 
-  /** Hands over what waits, if the one who is to get it is there. */
+  /** Hands over what waits, if its recipient is there. */
   deliver(): void {
     const client = this.#subscribers.lastActive((candidate) => this.#recipients.has(candidate));
     if (!client || this.#recipients.get(client) !== "now") return;
@@ -46,7 +46,7 @@ export class Mentions {
     if (ids.length === 0) return;
     this.#editor
       .mentionsDelivered(ids)
-      .catch((error) => this.#log.warn(`Telling of delivered mentions failed: ${error}`));
+      .catch((error) => this.#log.warn(`Reporting delivered mentions failed: ${error}`));
   }
 }
 

@@ -5,32 +5,32 @@ import { type Client, isClaudeCode } from "../../mcp/client";
 import { describeCursor } from "../../methods/position";
 import type { Subscribers } from "./subscribers";
 
-/** A notification as it was sent last, so that nobody is told the same twice. */
-type Told = Map<string, string>;
+/** Each notification's parameters as they were sent last: a client gets the same only once. */
+type Sent = Map<string, string>;
 
-/** `selection_changed` (spec 03) for everybody; spec 05's notifications for all but Claude Code. */
+/** `selection_changed` (spec 03) for every client; spec 05's notifications for all but Claude Code. */
 export class SelectionNotifier {
   readonly #editor: EditorPort;
-  readonly #told = new WeakMap<Client, Told>();
+  readonly #sent = new WeakMap<Client, Sent>();
 
   constructor(editor: EditorPort, subscribers: Subscribers) {
     this.#editor = editor;
     editor.onSelection.on((selection) => {
-      for (const client of subscribers) this.#tell(client, selection);
+      for (const client of subscribers) this.#send(client, selection);
     });
   }
 
   /**
-   * Tells a client the latest selection, whatever it was told before: the CLI forgets it with every
+   * Sends a client the latest selection, whatever it got before: the CLI forgets it with every
    * prompt and every new connection (measured with Claude Code 2.1.330).
    */
   async resend(client: Client): Promise<void> {
-    this.#told.delete(client);
+    this.#sent.delete(client);
     const selection = await this.#latest(client);
-    if (selection) this.#tell(client, selection);
+    if (selection) this.#send(client, selection);
   }
 
-  /** Neovim may be busy, with what is more urgent than the client's need to know. */
+  /** What is known serves where Neovim is busy. */
   async #latest(client: Client): Promise<Selection | undefined> {
     try {
       return await this.#editor.refreshSelection(!isClaudeCode(client));
@@ -39,7 +39,7 @@ export class SelectionNotifier {
     }
   }
 
-  #tell(client: Client, selection: Selection): void {
+  #send(client: Client, selection: Selection): void {
     this.#notify(client, "selection_changed", selectionChanged(selection));
     if (isClaudeCode(client)) return;
     const { region = noneOf(selection), cursor } = selection;
@@ -48,11 +48,11 @@ export class SelectionNotifier {
   }
 
   #notify(client: Client, method: string, params: object): void {
-    const told = this.#told.get(client) ?? new Map<string, string>();
-    this.#told.set(client, told);
+    const sent = this.#sent.get(client) ?? new Map<string, string>();
+    this.#sent.set(client, sent);
     const text = JSON.stringify(params);
-    if (told.get(method) === text) return;
-    told.set(method, text);
+    if (sent.get(method) === text) return;
+    sent.set(method, text);
     client.notify(method, params);
   }
 }
@@ -62,7 +62,7 @@ function noneOf({ path }: Selection): { active: false } | undefined {
   return path === "" ? { active: false } : undefined;
 }
 
-/** Without a file: an empty `filePath`, by which the CLI drops what it was told before. */
+/** Without a file: an empty `filePath`, by which the CLI drops the selection it had. */
 function selectionChanged({ path, text, start, end, empty }: Selection): object {
   return {
     text,

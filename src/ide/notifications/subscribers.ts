@@ -1,6 +1,6 @@
 import type { Client } from "../../mcp/client";
 
-/** The clients that have finished their handshake and may be told things. */
+/** The clients that have finished their handshake and take notifications. */
 export class Subscribers {
   readonly #clients = new Set<Client>();
 
@@ -20,8 +20,8 @@ export class Subscribers {
     return this.#clients.values();
   }
 
-  /** Sends one notification to everybody. */
-  tell(method: string, params: unknown): void {
+  /** Sends one notification to every client. */
+  notify(method: string, params: unknown): void {
     for (const client of this.#clients) client.notify(method, params);
   }
 

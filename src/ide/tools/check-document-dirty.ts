@@ -11,7 +11,7 @@ const Input = v.object({ filePath: v.pipe(v.string(), v.description("Path of the
 export function checkDocumentDirty(editor: EditorPort): Tool {
   return defineTool({
     name: "checkDocumentDirty",
-    description: "Tell whether a file has unsaved changes in Neovim",
+    description: "Check whether a file has unsaved changes in Neovim",
     input: Input,
     annotations: { readOnlyHint: true },
     async call({ filePath }) {

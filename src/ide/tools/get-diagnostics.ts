@@ -34,7 +34,7 @@ export function getDiagnostics(editor: EditorPort, names: FileNames): Tool {
     const { state } = editor;
     const found = candidates.find((path) => bufferAt(state, path));
     const path = found ?? (candidates[0] as string);
-    // For what it refuses only: the client is to hear of the file by its own name.
+    // Only for what it refuses: the answer has the client's own name of the file.
     resolvePath(path, undefined);
     const real = names.remember(client, path);
     const buffer = found === undefined ? undefined : bufferAt(state, found);
@@ -54,7 +54,7 @@ export function getDiagnostics(editor: EditorPort, names: FileNames): Tool {
 
   async function allFiles(client: Client): Promise<ToolResult> {
     await settled(editor, ALL_FILES_DEADLINE_MS);
-    // What was wrong in a file before the edit is not known if nobody had it open: leave it out,
+    // What was wrong in a file before the edit is not known if it was not open: leave it out,
     // or every old problem of it would look new.
     const unknown = unknownBefore.get(client);
     const files = editor.state.diagnostics

@@ -4,7 +4,7 @@ import { type EditorPort, EditorRefusal } from "../../editor/port";
 import { json, type ToolResult } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
 
-/** Spec 4.4: what is selected now, or where the cursor stands. */
+/** Spec 4.4: what is selected now, or where the cursor is. */
 export function getCurrentSelection(editor: EditorPort): Tool {
   return defineTool({
     name: "getCurrentSelection",

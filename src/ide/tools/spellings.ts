@@ -3,7 +3,7 @@ import type { Client } from "../../mcp/client";
 
 /**
  * How each client spelled a file last. Neovim resolves symlinked folders in buffer names, and
- * Claude Code compares URIs as text, so it must hear of a file under the name it used itself.
+ * Claude Code compares URIs as text, so it must get a file under the name it used itself.
  */
 export class FileNames {
   readonly #spellings = new WeakMap<Client, Map<string, string>>();
