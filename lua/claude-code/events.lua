@@ -1,4 +1,4 @@
---- What happens, as `User` autocommands for the user's own configuration:
+--- `User` autocommands for your own configuration:
 ---
 ---   pattern                        data
 ---   ClaudeCodeServerStarted        { port: integer, lock_file: string }
@@ -9,15 +9,15 @@
 ---                                    start: { line, character }, end: { line, character } }
 ---   ClaudeCodeDiffOpened           { id: integer, client: integer, path: string }
 ---   ClaudeCodeDiffAccepted         the same
----   ClaudeCodeDiffRejected         the same: by the user, or by closing its window
----   ClaudeCodeDiffClosed           the same: it was answered elsewhere, or its client disconnected
----   ClaudeCodeActivityChanged      { activity?: "working"|"idle" } nil: no CLI with hooks runs
+---   ClaudeCodeDiffRejected         the same; you rejected it or closed its window
+---   ClaudeCodeDiffClosed           the same; it was answered elsewhere, or its client disconnected
+---   ClaudeCodeActivityChanged      { activity?: "working"|"idle" }, nil if no CLI with hooks runs
 ---
---- "crashed" is followed by ClaudeCodeServerStarted, or by "failed" when it was restarted too often.
---- A selection without text is the cursor; its lines are 0-based, its characters UTF-16 code units,
---- its path is "" once the file was closed. It is sent to all clients when it has changed, and to
---- one that has connected or been given a prompt.
---- A client counts as connected once it has sent its name.
+--- After "crashed" comes ClaudeCodeServerStarted, or "failed" if the server does not start again.
+--- A selection without text is the cursor. Its lines are 0-based, its characters are UTF-16 code
+--- units, and its path is "" after the file was closed. It is sent to all clients when it changes,
+--- and to a client that has connected or received a prompt. A client counts as connected after it
+--- has sent its name.
 local M = {}
 
 ---@alias claude-code.Event

@@ -33,13 +33,13 @@ function M.start()
   require("claude-code.server").start({ asked = true })
 end
 
---- Stops the server; it stays stopped, also through another setup(), until start() or :ClaudeCode.
+--- Stops the server. It stays stopped, also after another setup(), until start() or :ClaudeCode.
 function M.stop()
   require("claude-code.server.autostart").disarm()
   require("claude-code.server").stop()
 end
 
---- Installs the executable and waits for it; raises an error if it fails. For build steps:
+--- Installs the executable and waits for it. Raises an error if that fails. For build steps:
 --- `build = function() require("claude-code").install() end`.
 ---@param archive? string path of an archive that is here already; otherwise it is downloaded
 function M.install(archive)
@@ -49,14 +49,14 @@ function M.install(archive)
   end
 end
 
---- What is going on, as data.
+--- The state of the server, its clients and diffs, as data.
 ---@return claude-code.Status
 function M.status()
   return require("claude-code.status").get()
 end
 
---- A short text for a status line: "Claude waiting", "Claude working, 2 diffs". It follows what
---- happens without being asked to.
+--- A short text for a status line: "Claude waiting", "Claude working, 2 diffs". The status line is
+--- redrawn when the text changes.
 ---@return string
 function M.statusline()
   local statusline = require("claude-code.statusline")

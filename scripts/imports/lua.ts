@@ -38,7 +38,8 @@ function modulesOf(literal: Literal, all: readonly Literal[], root: string): str
 
 function modulesIn(root: string, prefix: string): string[] {
   const cwd = join(root, "lua", prefix.replaceAll(".", "/"));
-  return [...new Glob("{*.lua,*/init.lua}").scanSync({ cwd })]
+  return ["*.lua", "*/init.lua"]
+    .flatMap((pattern) => [...new Glob(pattern).scanSync({ cwd })])
     .filter((file) => file !== "init.lua")
     .map((file) => prefix + file.replace(/(\/init)?\.lua$/, ""))
     .sort();

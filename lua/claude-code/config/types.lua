@@ -71,8 +71,8 @@
 ---@field next_hunk? string|string[]|false
 ---In a diff, the key or keys that move to the previous hunk.
 ---@field previous_hunk? string|string[]|false
----In a diff, the key or keys that select or deselect the hunk under the cursor; once a hunk is
----selected, accepting the proposal takes the selected hunks only.
+---In a diff, the key or keys that accept the hunk under the cursor alone, or take that back; after
+---you accept single hunks, accepting the proposal takes only those.
 ---@field accept_hunk? string|string[]|false
 ---In a diff, the key or keys that restore the old lines of the hunk under the cursor, until you
 ---undo that with `u`.

@@ -48,8 +48,8 @@ return {
   key(
     "accept_hunk",
     "ga",
-    "select or deselect the hunk under the cursor; once a hunk is selected, accepting the proposal "
-      .. "takes the selected hunks only"
+    "accept the hunk under the cursor alone, or take that back; after you accept single hunks, "
+      .. "accepting the proposal takes only those"
   ),
   key(
     "drop_hunk",

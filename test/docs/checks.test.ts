@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { problemsOf } from "../../scripts/check-words";
+import { cycles } from "../../scripts/imports/cycles";
+import { luaImports } from "../../scripts/imports/lua";
+import { temporaryFolder } from "../support/neovim";
+
+const A = "lua/claude-code/a.lua";
+const B = "lua/claude-code/b/init.lua";
+const C = "lua/claude-code/b/c.lua";
+
+describe("the import check reads", () => {
+  let root: string;
+  beforeAll(() => {
+    root = temporaryFolder();
+    for (const file of [B, C]) write(file, "return {}");
+  });
+  afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+  const write = (file: string, text: string) => {
+    mkdirSync(dirname(join(root, file)), { recursive: true });
+    writeFileSync(join(root, file), text);
+  };
+  const importsOf = (text: string) => {
+    write(A, text);
+    return luaImports(root).map(({ from, to, line }) => `${from}:${line} ${to}`);
+  };
+
+  const forms: [what: string, text: string, imports: string[]][] = [
+    ["a require", 'local b = require("claude-code.b")', [`${A}:1 ${B}`]],
+    ["one in a function", "\nfunction f() return require 'claude-code.b'.x end", [`${A}:2 ${B}`]],
+    ["one that may fail", 'pcall(require, "claude-code.b.c")', [`${A}:1 ${C}`]],
+    ["what is loaded already", 'if package.loaded["claude-code.b"] then end', [`${A}:1 ${B}`]],
+    [
+      "Vim script in a string",
+      `vim.o.stl = "%{v:lua.require'claude-code.b'.x()}"`,
+      [`${A}:1 ${B}`],
+    ],
+    [
+      "a name that is put together of literals",
+      'local function lazy(m) return require("claude-code." .. m) end\nlazy("b.c")',
+      [`${A}:1 ${C}`],
+    ],
+    ["a folder of names", 'return require("claude-code.b." .. name)', [`${A}:1 ${C}`]],
+    ["a module that is not there", 'require("claude-code.gone")', [`${A}:1 claude-code.gone`]],
+    ["no comment", '-- require("claude-code.b")\n--[[ require("claude-code.b") ]]', []],
+    ["no other name", 'local ns = api.nvim_create_namespace("claude-code.b")', []],
+  ];
+  test.each(forms)("%s", (_, text, imports) => {
+    expect(importsOf(text)).toEqual(imports);
+  });
+
+  test("a circle, and only the files in it", () => {
+    const used = (from: string, to: string) => ({ from, to, line: 1 });
+    const imports = [used("a", "b"), used("b", "c"), used("c", "b"), used("c", "d")];
+    expect(cycles(imports)).toEqual([["b", "c", "b"]]);
+    expect(cycles(imports.slice(0, 2))).toEqual([]);
+  });
+});
+
+test("the words check names place, word and a better one", () => {
+  const found = problemsOf({ file: "a.lua", line: 3, text: "Claude is told, and mends it" });
+  expect(found).toEqual([
+    expect.stringMatching(/^a\.lua:3: "mends" \(better: fix\)/),
+    expect.stringMatching(/^a\.lua:3: "told" /),
+  ]);
+  expect(problemsOf({ file: "a.lua", line: 1, text: "the statement is recommended" })).toEqual([]);
+});
