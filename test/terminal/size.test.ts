@@ -25,7 +25,7 @@ describe.each(NEOVIMS)("the size of Claude's terminal in $name", (version) => {
     // What the user gave it in one test is not for the next one.
     await neovim.lua(`
       package.loaded["claude-code.terminal.window"] = nil
-      package.loaded["claude-code.terminal.native"] = nil`);
+      package.loaded["claude-code.terminal.providers.native"] = nil`);
   });
 
   const open = () => openEcho(neovim);

@@ -19,7 +19,7 @@ function M.get(option)
   if type(option) == "table" then
     return option
   end
-  return require("claude-code.terminal." .. option)
+  return require("claude-code.terminal.providers." .. option)
 end
 
 return M
