@@ -1,7 +1,9 @@
 import { existsSync } from "node:fs";
+import { connect } from "node:net";
 import { join } from "node:path";
+import { attach, type NeovimClient } from "neovim";
 import { isolatedEnv } from "../support/claude-home";
-import { attentive } from "../support/neovim";
+import { attentive, SILENT } from "../support/neovim";
 import { squeeze, Terminal } from "../support/tmux";
 import { EXECUTABLE, type NeovimVersion, ROOT } from "../support/toolchain";
 
@@ -25,8 +27,7 @@ export interface Diff {
 export class Neovim {
   private constructor(
     readonly terminal: Terminal,
-    private readonly executable: string,
-    private readonly socket: string,
+    private readonly api: NeovimClient,
   ) {}
 
   static async start(at: {
@@ -41,7 +42,6 @@ export class Neovim {
     columns?: number;
     rows?: number;
   }) {
-    const executable = at.version.binary;
     const socket = join(at.home, "nvim.sock");
     if (!existsSync(EXECUTABLE)) throw new Error(`No ${EXECUTABLE}. Run: bun run build`);
     const built = join(ROOT, "dist/claude-code-nvim");
@@ -49,7 +49,7 @@ export class Neovim {
     const options = `vim.tbl_deep_extend("force", ${binary}, ${attentive(at.setup ?? "{}")})`;
     const terminal = await Terminal.start({
       command: [
-        ...[executable, "--clean", "--listen", socket, "--cmd", `set runtimepath^=${ROOT}`],
+        ...[at.version.binary, "--clean", "--listen", socket, "--cmd", `set runtimepath^=${ROOT}`],
         ...["-c", `lua require("claude-code").setup(${options})`, "-O", ...at.files],
       ],
       cwd: at.project,
@@ -57,35 +57,29 @@ export class Neovim {
       ...(at.columns !== undefined && { columns: at.columns }),
       ...(at.rows !== undefined && { rows: at.rows }),
     });
-    const neovim = new Neovim(terminal, executable, socket);
     await terminal.waitUntil(() => existsSync(socket), "socket of Neovim");
-    return neovim;
+    const connection = connect(socket);
+    // It ends with Neovim; what still waits for an answer then is told by the deadline.
+    connection.on("error", () => {});
+    const api = attach({ reader: connection, writer: connection, options: { logger: SILENT } });
+    return new Neovim(terminal, api);
   }
 
   /** Runs Lua inside Neovim and returns what it returns. */
   async lua<T>(body: string): Promise<T> {
-    const expression = `vim.json.encode((function() ${body} end)())`;
-    const quoted = expression.replaceAll("\n", " ").replaceAll("'", "''");
-    const child = Bun.spawn(
-      [this.executable, "--server", this.socket, "--remote-expr", `luaeval('${quoted}')`],
-      {
-        stdin: "ignore",
-        stdout: "pipe",
-        stderr: "pipe",
-        timeout: ANSWER_TIMEOUT_MS,
-        killSignal: "SIGKILL",
-      },
-    );
-    const [out, err, code] = await Promise.all([
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-      child.exited,
-    ]);
-    if (code === 0) return JSON.parse(out) as T;
-    const screen = await this.terminal.screen();
-    throw new Error(
-      `Neovim did not answer (${err.trim() || `within ${ANSWER_TIMEOUT_MS} ms`}). It shows:\n${squeeze(screen)}`,
-    );
+    const source = `return vim.json.encode((function() ${body} end)())`;
+    const { promise, reject } = Promise.withResolvers<never>();
+    const late = () => reject(new Error(`not within ${ANSWER_TIMEOUT_MS} ms`));
+    const timer = setTimeout(late, ANSWER_TIMEOUT_MS);
+    try {
+      const answer = this.api.request("nvim_exec_lua", [source, []]) as Promise<string>;
+      return JSON.parse(await Promise.race([answer, promise])) as T;
+    } catch (error) {
+      const screen = squeeze(await this.terminal.screen());
+      throw new Error(`Neovim did not answer: ${error}. It shows:\n${screen}`);
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   async pid(): Promise<number> {

@@ -225,7 +225,8 @@ export class TestNeovim implements AsyncDisposable {
 }
 
 const ignore = () => {};
-const SILENT = {
+/** The client library would write a log of its own. */
+export const SILENT = {
   info: ignore,
   warn: ignore,
   error: ignore,
