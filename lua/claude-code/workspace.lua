@@ -2,13 +2,6 @@
 --- them or below. Real paths, symbolic links resolved, since the CLI compares its own so.
 local M = {}
 
----@alias claude-code.FoldersListener fun(folders: string[])
-
----@type claude-code.FoldersListener[]
-local listeners = {}
----@type string[]?
-local last
-local pending = false
 local home_allowed = false
 
 ---@param path string
@@ -76,57 +69,45 @@ function M.allow_home(allowed)
   home_allowed = allowed
 end
 
----Calls the listeners if the folders have changed. Deferred: during LspDetach the client is still
----there, and several events come at once.
-local function notify_soon()
-  if pending then
-    return
-  end
-  pending = true
-  vim.schedule(function()
-    pending = false
-    local folders = M.folders()
-    if vim.deep_equal(folders, last) then
-      return
-    end
-    last = folders
-    for _, listener in ipairs(vim.list_slice(listeners)) do
-      listener(vim.list_slice(folders))
-    end
-  end)
-end
-
-local function watch()
-  last = M.folders()
+---@param callback fun()
+local function on_events(callback)
   local group = vim.api.nvim_create_augroup("claude-code.workspace", { clear = true })
   local events = { "DirChanged", "TabEnter", "TabClosed", "LspAttach", "LspDetach" }
-  vim.api.nvim_create_autocmd(events, { group = group, callback = notify_soon })
+  vim.api.nvim_create_autocmd(events, { group = group, callback = callback })
   vim.api.nvim_create_autocmd("LspNotify", {
     group = group,
     callback = function(event)
       -- vim.lsp.buf.add_workspace_folder() and remove_workspace_folder() have only this event.
       if event.data and event.data.method == "workspace/didChangeWorkspaceFolders" then
-        notify_soon()
+        callback()
       end
     end,
   })
 end
 
---- Calls `listener` with the new folders whenever they have changed.
----@param listener claude-code.FoldersListener
+---Calls `listener` whenever the folders have changed. There is one listener; another replaces it.
+---@param listener fun()
 ---@return fun() cancel
 function M.on_change(listener)
-  table.insert(listeners, listener)
-  if #listeners == 1 then
-    watch()
-  end
-  return function()
-    listeners = vim.tbl_filter(function(other)
-      return other ~= listener
-    end, listeners)
-    if #listeners == 0 then
-      vim.api.nvim_create_augroup("claude-code.workspace", { clear = true })
+  local last, is_due, is_cancelled = M.folders(), false, false
+  local function compare()
+    is_due = false
+    local folders = M.folders()
+    if not is_cancelled and not vim.deep_equal(folders, last) then
+      last = folders
+      listener()
     end
+  end
+  on_events(function()
+    -- During LspDetach the client is still there, and several events come at once.
+    if not is_due then
+      is_due = true
+      vim.schedule(compare)
+    end
+  end)
+  return function()
+    is_cancelled = true
+    vim.api.nvim_create_augroup("claude-code.workspace", { clear = true })
   end
 end
 

@@ -332,7 +332,7 @@ for (const version of NEOVIMS) {
       await a.edit(path);
       await a.attach();
       await a.nvim.lua(
-        `vim.o.confirm = true vim.bo.readonly = true vim.api.nvim_buf_set_lines(0, 0, -1, false, { "x" })`,
+        `vim.o.confirm = true vim.api.nvim_buf_set_lines(0, 0, -1, false, { "x" }) vim.bo.readonly = true`,
       );
       expect((await a.answer("document_save", { path })).error).toMatch(
         /main.txt was not saved: E45/,
