@@ -219,7 +219,8 @@ describe.each(NEOVIMS)("in $name", (version) => {
     });
 
     test("a CLI outside: it gets a mention of the lines", async () => {
-      using client = await TestClient.open(await project.neovim.lock(), "claude-code");
+      // Not under the CLI's name: the CLI gets no mention in the first moments of its connection.
+      using client = await TestClient.open(await project.neovim.lock());
       await eventually("the client's name", () =>
         project.neovim.lua<boolean>("return #require('claude-code.server').clients == 1"),
       );

@@ -390,7 +390,8 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
   });
 
   test("a CLI that runs elsewhere gets a mention of the lines", async () => {
-    using claude = await TestClient.open(await neovim.lock(), "claude-code");
+    // Not under the CLI's name: the CLI gets no mention in the first moments of its connection.
+    using claude = await TestClient.open(await neovim.lock());
     const path = join(neovim.cwd, "a.txt");
     await neovim.command(`file ${path}`);
     await neovim.lua(`vim.api.nvim_buf_set_lines(0, 0, -1, true, { "1", "2", "3" })`);

@@ -3,15 +3,19 @@ import { type NeovimVersion, TestNeovim } from "../support/neovim";
 
 export const SCREEN = { width: 120, height: 30 };
 
-/** Neovim 0.10 may lose what a terminal's program prints at once (seen without any plugin). */
-export const LATER = "sleep 0.1;";
+/**
+ * Neovim 0.10 may lose what a terminal's program prints at once (seen without any plugin). A newer
+ * one that `startNeovim` has started says so by a variable.
+ */
+export const LATER = `\${AT_ONCE:-sleep 0.1};`;
 
 /** A program that shows every byte it gets, as `^[` and the like, and ends when told so. */
 export const ECHO = `{ "sh", "-c", "stty raw -echo; ${LATER} echo up; exec cat -v" }`;
 
 /** Neovim with a UI, and with what the plugin says kept in SAID. */
 export async function startNeovim(version: NeovimVersion, setup: string): Promise<TestNeovim> {
-  const neovim = await TestNeovim.start({ version, ui: SCREEN, setup });
+  const env: Record<string, string> = version.name.endsWith("0.10") ? {} : { AT_ONCE: ":" };
+  const neovim = await TestNeovim.start({ version, ui: SCREEN, setup, env });
   await neovim.lua(`
     SAID = {}
     vim.notify = function(text) table.insert(SAID, text) end`);

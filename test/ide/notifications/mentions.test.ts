@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { TestClient } from "../../support/client";
 import { eventually } from "../../support/eventually";
-import { onEachNeovim, type Session } from "../../support/session";
+import { onEachNeovim, onNewestNeovim, type Session } from "../../support/session";
 
 /* at_mentioned (spec 03, 5.2): what :ClaudeAtMention means, which client receives it, and when. */
 const TEXT = "one\ntwo\nthree\nfour\nfive\nsix\n";
@@ -238,9 +238,31 @@ onEachNeovim((session) => {
     expect(mentions(other)).toHaveLength(1);
   });
 
+  test("waits for the executable to come back", async () => {
+    const pid = `return require("claude-code").status().process_id`;
+    client.close();
+    const killed = await session.neovim.lua<number>(pid);
+    process.kill(killed, "SIGKILL");
+    await session.neovim.command("ClaudeAtMention");
+    const again = await eventually("the server", async () => {
+      const status = `local s = require("claude-code").status() return { s.state, s.process_id or 0 }`;
+      const [state, now] = await session.neovim.lua<[string, number]>(status);
+      return state === "ready" && now !== killed ? session.neovim.lock() : false;
+    });
+    session.lock = again;
+    client = await TestClient.open(again);
+    session.client = client;
+    await expectMentions(client, [{ filePath: path("main.lua") }]);
+  });
+});
+
+/* The executable alone holds a mention back from a CLI that has only just connected. */
+onNewestNeovim((session) => {
   test("waits for a client, then comes once and in order, with a message", async () => {
     const said = await listenToMessages(session);
-    client.close();
+    session.write("main.lua", TEXT);
+    await session.edit(session.path("main.lua"));
+    session.client.close();
     await eventually("nobody", async () => {
       const status = `return #require("claude-code").status().clients`;
       return (await session.neovim.lua<number>(status)) === 0;
@@ -258,7 +280,7 @@ onEachNeovim((session) => {
     await early.request("ping");
     expect(mentions(early)).toEqual([]);
     early.notify("ide_connected", { pid: process.pid });
-    const filePath = path("main.lua");
+    const filePath = session.path("main.lua");
     await expectMentions(
       early,
       [2, 0, 1].map((line) => ({ filePath, lineStart: line, lineEnd: line })),
@@ -267,23 +289,6 @@ onEachNeovim((session) => {
     using late = await TestClient.open(session.lock, "claude-code");
     await late.request("ping");
     expect(mentions(late)).toEqual([]);
-  });
-
-  test("waits for the executable to come back", async () => {
-    const pid = `return require("claude-code").status().process_id`;
-    client.close();
-    const killed = await session.neovim.lua<number>(pid);
-    process.kill(killed, "SIGKILL");
-    await session.neovim.command("ClaudeAtMention");
-    const again = await eventually("the server", async () => {
-      const status = `local s = require("claude-code").status() return { s.state, s.process_id or 0 }`;
-      const [state, now] = await session.neovim.lua<[string, number]>(status);
-      return state === "ready" && now !== killed ? session.neovim.lock() : false;
-    });
-    session.lock = again;
-    client = await TestClient.open(again, "claude-code");
-    session.client = client;
-    await expectMentions(client, [{ filePath: path("main.lua") }]);
   });
 });
 
