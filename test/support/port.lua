@@ -74,8 +74,8 @@ end
 ---@return fun(): integer
 function M.count_syncs()
   local sync, count = require("claude-code.editor.sync"), 0
-  local original = sync.sync
-  sync.sync = function()
+  local original = sync.take
+  sync.take = function()
     count = count + 1
     return original()
   end
