@@ -1,30 +1,23 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from "bun:test";
 import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { commandLine } from "../../src/claude/command";
 import { hookSettings } from "../../src/claude/hooks";
 import { type Cause, isProblem } from "../../src/doctor/finding";
+import { VERSION } from "../../src/version";
 import { NEOVIMS, type NeovimVersion, type TestNeovim, temporaryFolder } from "../support/neovim";
 import { EXECUTABLE } from "../support/toolchain";
 import { World } from "./world";
 
-// Some run at once, and the others wait for them, on a machine that may do much else.
-setDefaultTimeout(300_000);
-/** The doctor takes a Neovim that is slow to answer for a busy one, as many Neovims at once are. */
-let places = 4;
-const queue: (() => void)[] = [];
-
-async function inTurn(work: () => Promise<void>): Promise<void> {
-  if (places > 0) places--;
-  else await new Promise<void>((resolve) => queue.push(resolve));
-  try {
-    await work();
-  } finally {
-    const next = queue.shift();
-    if (next) next();
-    else places++;
-  }
-}
+setDefaultTimeout(60_000);
 
 const NEWEST = NEOVIMS.at(-1) as NeovimVersion;
 const EVENTS = Object.keys(hookSettings());
@@ -34,7 +27,8 @@ interface Problem {
   name: string;
   /** What the command to run must contain. */
   remedy: string;
-  setup?: string;
+  /** It ends Neovim or its executable, so the world is of no use afterwards. */
+  isFinal?: boolean;
   /** Breaks it. Returns (a promise of) `Options` where the doctor is run elsewhere or otherwise. */
   seed(world: World): unknown;
 }
@@ -42,6 +36,8 @@ interface Problem {
 interface Options {
   cwd?: string;
   env?: Record<string, string>;
+  /** Undoes what `World.reset` does not know of. */
+  undo?: () => unknown;
 }
 
 const FAULTS: Problem[] = [
@@ -66,12 +62,14 @@ const FAULTS: Problem[] = [
   {
     cause: "no-editor",
     name: "no Neovim",
+    isFinal: true,
     remedy: "open Neovim in",
     seed: (world) => world.neovim.quit(),
   },
   {
     cause: "lock-missing",
     name: "the lock file removed",
+    isFinal: true,
     remedy: ":ClaudeCodeStart",
     // The server would bring it back.
     async seed(world) {
@@ -83,6 +81,7 @@ const FAULTS: Problem[] = [
   {
     cause: "lock-unreadable",
     name: "a lock file that is no JSON",
+    isFinal: true,
     remedy: ":ClaudeCodeStart",
     async seed(world) {
       const { path } = await world.neovim.lock();
@@ -99,6 +98,7 @@ const FAULTS: Problem[] = [
   {
     cause: "lock-stale",
     name: "the lock file of a Neovim that has ended",
+    isFinal: true,
     remedy: "rm ",
     async seed(world) {
       const { path, content } = await world.neovim.lock();
@@ -112,7 +112,9 @@ const FAULTS: Problem[] = [
     remedy: "CLAUDE_CODE_SSE_PORT=",
     async seed(world) {
       const { content } = await world.neovim.lock();
-      world.write(".claude/ide/1024.lock", { ...content, pid: process.pid, ideName: "Other" });
+      const other = { ...content, pid: process.pid, ideName: "Other" };
+      const path = world.write(".claude/ide/1024.lock", other);
+      return { undo: () => rmSync(path) };
     },
   },
   {
@@ -130,6 +132,7 @@ const FAULTS: Problem[] = [
   {
     cause: "config-dir-differs",
     name: "CLAUDE_CONFIG_DIR in Neovim alone",
+    isFinal: true,
     remedy: "export CLAUDE_CONFIG_DIR=",
     async seed(world) {
       await world.neovim.lua(
@@ -145,6 +148,7 @@ const FAULTS: Problem[] = [
   {
     cause: "config-dir-differs",
     name: "CLAUDE_CONFIG_DIR in Neovim and the shell, but not in a CLI that runs",
+    isFinal: true,
     remedy: "CLAUDE_CONFIG_DIR=",
     async seed(world) {
       const folder = join(world.home, "elsewhere");
@@ -202,8 +206,7 @@ const FAULTS: Problem[] = [
     cause: "mode-skips-diffs",
     name: "a permission mode in setup()",
     remedy: 'set it to "default"',
-    setup: `{ terminal = { permission_mode = "auto" } }`,
-    seed: () => {},
+    seed: (world) => withSetup(world, `{ terminal = { permission_mode = "auto" } }`),
   },
   {
     cause: "mode-skips-diffs",
@@ -221,8 +224,8 @@ const FAULTS: Problem[] = [
     cause: "mode-skips-diffs",
     name: "a permission mode among the CLI's arguments in setup()",
     remedy: "remove that from terminal.args",
-    setup: `{ terminal = { args = { "--permission-mode", "acceptEdits" } } }`,
-    seed: () => {},
+    seed: (world) =>
+      withSetup(world, `{ terminal = { args = { "--permission-mode", "acceptEdits" } } }`),
   },
   {
     cause: "hooks-half-installed",
@@ -245,6 +248,7 @@ const FAULTS: Problem[] = [
   {
     cause: "server-not-running",
     name: "a stopped server, seen from its Neovim's terminal",
+    isFinal: true,
     remedy: ":ClaudeCodeStart",
     async seed(world) {
       const NVIM = await world.neovim.lua<string>("return vim.v.servername");
@@ -255,6 +259,7 @@ const FAULTS: Problem[] = [
   {
     cause: "plugin-not-loaded",
     name: "a Neovim without the plugin, seen from its terminal",
+    isFinal: true,
     remedy: `require("claude-code").setup({})`,
     async seed(world) {
       const NVIM = await world.neovim.lua<string>("return vim.v.servername");
@@ -267,7 +272,12 @@ const FAULTS: Problem[] = [
     cause: "version-differs",
     name: "a plugin of another version",
     remedy: "update the older one",
-    seed: (world) => world.neovim.lua(`require("claude-code.server.contract").version = "9.9.9"`),
+    async seed(world) {
+      const undo = () =>
+        world.neovim.lua(`require("claude-code.server.contract").version = "${VERSION}"`);
+      await world.neovim.lua(`require("claude-code.server.contract").version = "9.9.9"`);
+      return { undo };
+    },
   },
   {
     cause: "no-language-server",
@@ -278,8 +288,14 @@ const FAULTS: Problem[] = [
 ];
 
 describe("claude-code-nvim doctor", () => {
+  let world: World;
+  beforeAll(async () => {
+    world = await World.start(NEWEST);
+  });
+  afterAll(() => world[Symbol.asyncDispose]());
+  beforeEach(() => world.reset());
+
   test("finds nothing where nothing is wrong", async () => {
-    await using world = await World.start(NEWEST);
     const { code, findings } = await world.findings();
     expect(findings.filter(isProblem)).toEqual([]);
     expect(code).toBe(0);
@@ -294,20 +310,19 @@ describe("claude-code-nvim doctor", () => {
     expect(installed.map(({ what }) => what).join()).toContain("nvim-lsp are installed");
   });
 
-  test.concurrent.each(FAULTS)("$cause: $name", ({ cause, remedy, setup, seed }) =>
-    inTurn(async () => {
-      await using world = await World.start(NEWEST, setup);
-      const options = ((await seed(world)) ?? {}) as Options;
-      const { code, findings } = await world.findings(options);
-      const faults = findings.filter(isProblem);
-      expect(faults.map((problem) => problem.cause)).toEqual([cause]);
-      expect(faults[0]?.remedy).toContain(remedy);
-      expect(code).toBe(1);
-    }),
-  );
+  test.each(FAULTS)("$cause: $name", async ({ cause, remedy, isFinal, seed }) => {
+    await using own = isFinal ? await World.start(NEWEST) : undefined;
+    const place = own ?? world;
+    const { undo, ...options } = ((await seed(place)) ?? {}) as Options;
+    const { code, findings } = await place.findings(options);
+    await undo?.();
+    const faults = findings.filter(isProblem);
+    expect(faults.map((fault) => fault.cause)).toEqual([cause]);
+    expect(faults[0]?.remedy).toContain(remedy);
+    expect(code).toBe(1);
+  });
 
   test("prints the findings, and never a token", async () => {
-    await using world = await World.start(NEWEST);
     const { authToken } = (await world.neovim.lock()).content;
     world.installClaude("1.0.58");
     const { code, stdout } = await world.doctor();
@@ -319,6 +334,17 @@ describe("claude-code-nvim doctor", () => {
 });
 
 describe.each(NEOVIMS)(":checkhealth in $name", (version) => {
+  let world: World;
+  beforeAll(async () => {
+    world = await World.start(version);
+    await world.neovim.lua("vim.env.PATH = ... .. ':' .. vim.env.PATH", world.bin);
+  });
+  afterAll(() => world[Symbol.asyncDispose]());
+  beforeEach(async () => {
+    await world.setup();
+    await world.reset();
+  });
+
   /** The report, without its headings. */
   async function health(neovim: TestNeovim): Promise<string[]> {
     await neovim.command("checkhealth claude-code");
@@ -331,8 +357,6 @@ describe.each(NEOVIMS)(":checkhealth in $name", (version) => {
   }
 
   test("finds nothing where nothing is wrong, and what the doctor finds", async () => {
-    await using world = await World.start(version);
-    await world.neovim.lua("vim.env.PATH = ... .. ':' .. vim.env.PATH", world.bin);
     expect(await health(world.neovim)).toEqual([]);
     world.write(".claude.json", { diffTool: "terminal" });
     expect(await health(world.neovim)).toEqual([expect.stringContaining('diffTool is "terminal"')]);
@@ -340,8 +364,7 @@ describe.each(NEOVIMS)(":checkhealth in $name", (version) => {
 
   test("finds a permission mode among the CLI's arguments", async () => {
     const args = `{ "--permission-mode=plan", "--dangerously-skip-permissions" }`;
-    await using world = await World.start(version, `{ terminal = { args = ${args} } }`);
-    await world.neovim.lua("vim.env.PATH = ... .. ':' .. vim.env.PATH", world.bin);
+    await world.setup(`{ terminal = { args = ${args} } }`);
     expect(await health(world.neovim)).toEqual([
       expect.stringContaining(
         'terminal.args in setup() sets the permission mode "bypassPermissions"',
@@ -364,13 +387,11 @@ describe.each(NEOVIMS)(":checkhealth in $name", (version) => {
     ["broken", (folder) => `{ path = "${folder}/broken" }`, "does not run"],
   ];
   test.each(executables)("the executable is %s: says that alone", async (_, binary, message) => {
-    await using world = await World.start(version);
     const scripts = { old: "echo claude-code.nvim 0.0.1", broken: "exit 127" };
     for (const [name, script] of Object.entries(scripts)) {
       writeFileSync(join(world.project, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
     }
-    const options = `{ auto_start = false, binary = ${binary(world.project)} }`;
-    await world.neovim.lua(`require("claude-code").setup(${options})`);
+    await world.setup(`{ auto_start = false, binary = ${binary(world.project)} }`);
     expect(await health(world.neovim)).toEqual([expect.stringContaining(message)]);
   });
 
@@ -379,11 +400,8 @@ describe.each(NEOVIMS)(":checkhealth in $name", (version) => {
     ["tmux", "does not run in tmux"],
   ];
   test.each(terminals)("the terminal's provider %s is not there", async (provider, message) => {
-    await using world = await World.start(version, `{ terminal = { provider = "${provider}" } }`);
-    await world.neovim.lua(
-      "vim.env.TMUX = nil; vim.env.PATH = ... .. ':' .. vim.env.PATH",
-      world.bin,
-    );
+    await world.setup(`{ terminal = { provider = "${provider}" } }`);
+    await world.neovim.lua("vim.env.TMUX = nil");
     expect(await health(world.neovim)).toEqual([expect.stringContaining(message)]);
   });
 });
@@ -399,6 +417,11 @@ async function endedProcess(): Promise<number> {
   const child = Bun.spawn(["true"]);
   await child.exited;
   return child.pid;
+}
+
+async function withSetup(world: World, options: string): Promise<Options> {
+  await world.setup(options);
+  return { undo: () => world.setup() };
 }
 
 /** As `install-hooks` does it; the stable path leads nowhere unless `program` says where. */

@@ -22,7 +22,7 @@ const LANGUAGE_SERVER = `
     end,
   })`;
 
-/** A project in a Neovim in which all is well: nothing for the doctor to find. */
+/** A project in a Neovim in which all is well: the doctor finds no problem. */
 export class World implements AsyncDisposable {
   readonly bin: string;
   readonly #processes: Bun.Subprocess[] = [];
@@ -39,21 +39,40 @@ export class World implements AsyncDisposable {
     writeFileSync(join(project, "main.lua"), "return {}\n");
     const neovim = await TestNeovim.start({ version, cwd: project, setup, args: ["main.lua"] });
     const world = new World(neovim, project);
-    await neovim.lua(LANGUAGE_SERVER);
-    world.installClaude("2.1.330");
-    world.write(".claude/settings.json", { permissions: { defaultMode: "default" } });
-    await neovim.lock();
-    await eventually("the language server", () =>
-      neovim.lua<boolean>(`
-        local client = vim.lsp.get_clients({ bufnr = 0 })[1]
-        return client ~= nil and next(client.attached_buffers) ~= nil`),
-    );
+    await world.reset();
     await world.ready();
     await eventually("the registry", () => {
       const folder = join(world.home, ".local/state/claude-code.nvim/neovims");
       return [...new Bun.Glob("*.json").scanSync({ cwd: folder })].length > 0;
     });
     return world;
+  }
+
+  /** Undoes what a case did to files, processes and options, so that the next one finds all well. */
+  async reset(): Promise<void> {
+    for (const child of this.#processes) child.kill();
+    await Promise.all(this.#processes.splice(0).map((child) => child.exited));
+    for (const name of [".claude.json", ".local/share/claude-code.nvim"]) {
+      rmSync(join(this.home, name), { recursive: true, force: true });
+    }
+    this.installClaude("2.1.330");
+    this.write(".claude/settings.json", { permissions: { defaultMode: "default" } });
+    const { path } = await this.neovim.lock();
+    chmodSync(path, 0o600);
+    await this.neovim.lua(`
+      if #vim.lsp.get_clients() == 0 then
+        ${LANGUAGE_SERVER}
+      end`);
+    await eventually("the language server", () =>
+      this.neovim.lua<boolean>(`
+        local client = vim.lsp.get_clients({ bufnr = 0 })[1]
+        return client ~= nil and next(client.attached_buffers) ~= nil`),
+    );
+  }
+
+  /** Calls setup() again. */
+  async setup(options = "{}"): Promise<void> {
+    await this.neovim.lua(`require("claude-code").setup(${options})`);
   }
 
   /** The plugin has shaken hands with the executable: later than there is a lock file. */
@@ -72,7 +91,7 @@ export class World implements AsyncDisposable {
     return { ...env, PATH: `${this.bin}:${env.PATH}` };
   }
 
-  /** A file below the home folder; what is no text becomes JSON. */
+  /** A file below the home folder; what is not text becomes JSON. */
   write(name: string, content: object | string): string {
     const path = join(this.home, name);
     mkdirSync(dirname(path), { recursive: true });
@@ -80,7 +99,7 @@ export class World implements AsyncDisposable {
     return path;
   }
 
-  /** A `claude` that tells this version, and otherwise runs until it is ended. */
+  /** A `claude` that prints this version, and otherwise runs until it is ended. */
   installClaude(version: string): string {
     const script = `#!/bin/sh\n[ "$1" = --version ] && echo "${version} (Claude Code)" && exit\nread -r _\n`;
     const path = this.write("bin/claude", script);
@@ -98,7 +117,7 @@ export class World implements AsyncDisposable {
     this.#processes.push(child);
   }
 
-  /** What `claude-code-nvim doctor` says, run as a user would. */
+  /** What `claude-code-nvim doctor` prints, run as a user would. */
   async doctor(
     options: { cwd?: string; env?: Record<string, string>; args?: string[] } = {},
   ): Promise<{ code: number; stdout: string }> {
