@@ -81,7 +81,7 @@ async function shown(editor: Editor, ask: () => unknown): Promise<Values> {
 
 /** Nothing of a plugin whose proposal is not where the cursor is, or cannot be edited. */
 async function keys(machine: Machine, editor: Editor): Promise<Values> {
-  const ready = eventually("the proposal to hear keys", () => editor.nvim.lua<boolean>(CAN_EDIT));
+  const ready = eventually("the proposal to be editable", () => editor.nvim.lua<boolean>(CAN_EDIT));
   if (!(await ready.catch(() => false))) return {};
   const count = repetitions(machine, KEYS);
   const move = await perKey(editor, count, "l");

@@ -11,7 +11,7 @@ local function autocommands()
   return api.nvim_get_autocmds({ event = "CursorMoved" })
 end
 
----@return string what tells an autocommand from the others; those of Vim script have no id
+---@return string what identifies an autocommand; those of Vim script have no id
 local function name(autocommand)
   return ("%s %s"):format(autocommand.id, autocommand.command)
 end

@@ -23,7 +23,7 @@ end
 
 ---@param buf integer
 ---@param count integer diagnostics
----@param mark string something that tells this list from another
+---@param mark string something that sets this list apart from another
 function M.diagnose(buf, count, mark)
   local items = {}
   for i = 1, count do

@@ -1,5 +1,5 @@
 --- Records when Neovim's event loop stood still: a timer due every millisecond, and how late it came.
---- Also the processor time of Neovim meanwhile, which other programs on the machine cannot spoil.
+--- Also the processor time of Neovim in that time, which other programs on the machine cannot spoil.
 local uv = vim.uv
 
 ---Shorter pauses are the system's own, in ms.

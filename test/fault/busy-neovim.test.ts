@@ -3,11 +3,11 @@ import { keepBusy } from "../support/busy";
 import { eventually } from "../support/eventually";
 import { onEachNeovim } from "../support/session";
 
-/** What a Neovim that was away for a while tells afterwards. */
+/** What a Neovim that was busy for a while reports afterwards. */
 onEachNeovim((session) => {
   beforeEach(() => session.reset());
 
-  test("what changed while nobody could wait for it any longer is known afterwards", async () => {
+  test("what changed after the deadline of its question is known afterwards", async () => {
     const path = session.write("late.txt", "text\n");
     await session.edit(path);
     const uri = `file://${path}`;

@@ -16,7 +16,7 @@ onNewestNeovim((session) => {
         (error: CallError) => error.code,
       ),
     );
-    // Meanwhile another client is served.
+    // In the meantime another client is served.
     expect(await session.client.request("ping")).toEqual({});
     expect(await session.client.json("getOpenEditors")).toHaveProperty("tabs");
     const outcomes = Map.groupBy(await Promise.all(calls), (outcome) => outcome);
@@ -56,7 +56,7 @@ onNewestNeovim((session) => {
 });
 
 onEachNeovim((session) => {
-  test("a call that waits for the person holds up nobody, and ends with its client", async () => {
+  test("a call that waits for the user holds up no other, and ends with its client", async () => {
     const path = session.write("wait.txt", "old\n");
     const paths = { old_file_path: path, new_file_path: path };
     using waiting = await TestClient.open(session.lock);
@@ -77,7 +77,7 @@ onEachNeovim((session) => {
     });
   });
 
-  test("of many files opened while the person types, the last is shown; none waits for another", async () => {
+  test("of many files opened while the user types, the last is shown; none waits for another", async () => {
     await session.reset();
     const paths = Array.from({ length: 60 }, (_, i) =>
       session.write(`opened/${i}.txt`, `${i} text\n`),
@@ -90,7 +90,7 @@ onEachNeovim((session) => {
     expect(await shown()).toBe("");
     await session.neovim.type("<Esc>");
     await eventually("the last file", async () => (await shown()) === paths.at(-1));
-    // It is selected there; the person has not touched it.
+    // It is selected there; the user has not touched it.
     await eventually("the selection", async () => {
       return (await session.neovim.lua<string>("return vim.api.nvim_get_mode().mode")) === "v";
     });

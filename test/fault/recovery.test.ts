@@ -149,7 +149,7 @@ describe("stopped and continued", () => {
   const version = NEWEST;
 
   test(
-    `a Neovim stopped for ${STOPPED_S} s: the executable answers meanwhile, then all goes on`,
+    `a Neovim stopped for ${STOPPED_S} s: the executable answers all the time, then all goes on`,
     async () => {
       const { neovim, lock, executable, client } = await running({ version });
       await using _ = neovim;
@@ -162,7 +162,7 @@ describe("stopped and continued", () => {
 
       neovim.process.kill("SIGSTOP");
       const stopped = Bun.sleep(STOPPED_S * 1000);
-      const proposed = propose(client, neovim, "meanwhile.txt");
+      const proposed = propose(client, neovim, "proposed.txt");
       expect(await client.request("ping")).toEqual({});
       expect(await client.texts("getDiagnostics")).toEqual(known);
       expect(await client.call("getOpenEditors")).toHaveProperty("isError", true);

@@ -38,7 +38,7 @@ onEachNeovim((session) => {
   );
 
   test(
-    "bytes, UTF-16 columns and characters are told of one place, there and back",
+    "bytes, UTF-16 columns and characters of one place agree, there and back",
     async () => {
       const lines = fc.sample(line, tries(600));
       const answers = await session.neovim.lua<[number, number, number][][]>(

@@ -18,7 +18,7 @@ export interface Bench {
   neovim: Neovim;
   claude: Claude;
   lock: LockFile;
-  /** Starts the CLI anew, after `claude.close()`. */
+  /** Starts the CLI again, after `claude.close()`. */
   startClaude(): Promise<void>;
   dispose(): Promise<void>;
 }

@@ -13,7 +13,7 @@ import type { Layout } from "./neovim";
 
 /*
  * The genuine CLI (Claude Code 2.1.330) and a real Neovim, both in real terminals, meet through the
- * compiled executable. Only the model is a stand-in. What the model is told is quoted from the CLI.
+ * compiled executable. Only the model is a stand-in. What the model receives is quoted from the CLI.
  */
 const UPDATED = "has been updated successfully. (file state is current in your context";
 const MODIFIED = "The user modified your proposed changes before accepting them.";
@@ -81,7 +81,7 @@ function firstLight(version: NeovimVersion) {
     await neovim.focus(diff.proposed.window);
   }
 
-  const toldOf = (words: string) =>
+  const received = (words: string) =>
     bench.model.nextRequest((request) => newsText(request).includes(words));
 
   test(
@@ -115,7 +115,7 @@ function firstLight(version: NeovimVersion) {
       const proposal = await propose('"zero"', '"one"');
       expect(await onDisk()).not.toBe(proposal);
       await bench.neovim.terminal.press("Enter");
-      const said = newsText(await toldOf(UPDATED));
+      const said = newsText(await received(UPDATED));
       expect(said).not.toContain(MODIFIED);
       await expectWritten(proposal);
     },
@@ -130,21 +130,21 @@ function firstLight(version: NeovimVersion) {
       await bench.neovim.terminal.press("Escape");
       await bench.neovim.terminal.type(":w");
       await bench.neovim.terminal.press("Enter");
-      expect(newsText(await toldOf("updated successfully"))).toContain(MODIFIED);
+      expect(newsText(await received("updated successfully"))).toContain(MODIFIED);
       await expectWritten(proposal.replace("return M\n", "return M -- mine\n"));
     },
     CASE_MS,
   );
 
   test(
-    "rejected with q: nothing changes, and the model hears of it",
+    "rejected with q: nothing changes, and the model learns of it",
     async () => {
       const text = await onDisk();
       await propose('"two"', '"rejected"');
       await bench.neovim.terminal.press("q");
       await bench.claude.waitForIdle();
       await expectWritten(text);
-      await expectModelToHear(REJECTED);
+      await expectModelToReceive(REJECTED);
     },
     CASE_MS,
   );
@@ -154,7 +154,7 @@ function firstLight(version: NeovimVersion) {
     async () => {
       const proposal = await propose('"two"', '"three"');
       await bench.claude.answer("Yes");
-      expect(newsText(await toldOf(UPDATED))).not.toContain(MODIFIED);
+      expect(newsText(await received(UPDATED))).not.toContain(MODIFIED);
       await expectWritten(proposal);
     },
     CASE_MS,
@@ -169,7 +169,7 @@ function firstLight(version: NeovimVersion) {
       await eventually(() => bench.neovim.diff(), null);
       await bench.claude.waitForIdle();
       await expectWritten(text);
-      await expectModelToHear(REJECTED);
+      await expectModelToReceive(REJECTED);
     },
     CASE_MS,
   );
@@ -185,7 +185,7 @@ function firstLight(version: NeovimVersion) {
       await shown(content);
       expect(existsSync(join(bench.project, "deep"))).toBe(false);
       await bench.neovim.terminal.press("Enter");
-      expect(newsText(await toldOf(CREATED))).not.toContain(MODIFIED);
+      expect(newsText(await received(CREATED))).not.toContain(MODIFIED);
       expect(await onDisk(file)).toBe(content);
     },
     CASE_MS,
@@ -207,7 +207,7 @@ function firstLight(version: NeovimVersion) {
         await shown(proposal);
         await bench.neovim.terminal.press("Enter");
       }
-      const results = toolResults(await toldOf("updated successfully"));
+      const results = toolResults(await received("updated successfully"));
       expect(results).toHaveLength(2);
       for (const result of results) expect(result).toContain(UPDATED);
       await expectWritten(second);
@@ -216,16 +216,16 @@ function firstLight(version: NeovimVersion) {
   );
 
   test(
-    "saved while its diff waited: accepting takes a second time, and the CLI reads it anew",
+    "saved while its diff waited: accepting takes a second time, and the CLI reads it again",
     async () => {
-      const saved = (await onDisk()).replace("-- line 80", "-- saved meanwhile");
+      const saved = (await onDisk()).replace("-- line 80", "-- saved by hand");
       await propose('"four"', '"five"');
       await writeFile(main, saved);
       await bench.neovim.terminal.waitFor("was written since");
       await bench.neovim.terminal.press("Enter");
       await bench.neovim.terminal.waitFor("then accept again");
       await bench.neovim.terminal.press("Enter");
-      await toldOf("File content has changed since it was last read");
+      await received("File content has changed since it was last read");
       await bench.claude.waitForIdle();
       await expectWritten(saved);
     },
@@ -233,7 +233,7 @@ function firstLight(version: NeovimVersion) {
   );
 
   /** After a rejection the turn ends without a request; the next prompt carries the news. */
-  async function expectModelToHear(words: string) {
+  async function expectModelToReceive(words: string) {
     bench.model.script([[{ text: "Understood." }]]);
     await bench.claude.prompt("Go on");
     expect(newsText(await bench.model.nextRequest())).toContain(words);

@@ -59,7 +59,7 @@ export class Neovim {
     });
     await terminal.waitUntil(() => existsSync(socket), "socket of Neovim");
     const connection = connect(socket);
-    // It ends with Neovim; what still waits for an answer then is told by the deadline.
+    // It ends with Neovim; what still waits for an answer then fails at its deadline.
     connection.on("error", () => {});
     const api = attach({ reader: connection, writer: connection, options: { logger: SILENT } });
     return new Neovim(terminal, api);

@@ -8,7 +8,7 @@ import { eventually } from "./eventually";
 
 /*
  * The genuine CLI (Claude Code 2.1.330) and a real Neovim, each in a real terminal: what is selected
- * there shows here, and reaches the model. What the CLI shows and tells is quoted from it. Only the
+ * there shows here, and reaches the model. What the CLI shows and sends is quoted from it. Only the
  * newest Neovim: what each sends is the subject of test/editor/selection.
  */
 const MAIN = "local M = {}\n\nfunction M.hello()\n  return 'hello'\nend\n\nreturn M\n";
@@ -42,8 +42,8 @@ function selection() {
   const selectFunction = () => bench.neovim.terminal.type("3GVjj");
   const shown = (lines: number) => bench.claude.terminal.waitFor(`⧉ ${lines} lines selected`);
 
-  /** Sends a prompt and returns what the model is told with it. */
-  async function told(prompt: string): Promise<string> {
+  /** Sends a prompt and returns what the model receives with it. */
+  async function received(prompt: string): Promise<string> {
     bench.model.script([[{ text: "Understood." }]]);
     await bench.claude.prompt(prompt);
     const said = newsText(await bench.model.nextRequest());
@@ -59,9 +59,9 @@ function selection() {
     async () => {
       await selectFunction();
       await shown(3);
-      expect(await told("What is this?")).toContain(selected());
+      expect(await received("What is this?")).toContain(selected());
       await shown(3);
-      expect(await told("And what is it for?")).toContain(selected());
+      expect(await received("And what is it for?")).toContain(selected());
       await shown(3);
     },
     CASE_MS,
@@ -73,7 +73,7 @@ function selection() {
       await bench.neovim.terminal.type("3GVjjj");
       await shown(4);
       const lines = `The user selected the lines 3 to 6 from ${main}:\n${FUNCTION}\n\n`;
-      expect(await told("What is this?")).toContain(lines);
+      expect(await received("What is this?")).toContain(lines);
     },
     CASE_MS,
   );
@@ -86,13 +86,13 @@ function selection() {
       await bench.claude.prompt("/clear");
       await bench.claude.waitForIdle();
       await shown(3);
-      expect(await told("Once more: what is this?")).toContain(selected());
+      expect(await received("Once more: what is this?")).toContain(selected());
     },
     CASE_MS,
   );
 
   test(
-    "selected, left and gone to a terminal before anything was told",
+    "selected, left and gone to a terminal before anything was sent",
     async () => {
       const { terminal } = bench.neovim;
       await terminal.type(":botright split | terminal");
@@ -104,17 +104,17 @@ function selection() {
       await terminal.type("i");
       await terminal.type("echo in the terminal");
       await shown(3);
-      expect(await told("What is selected?")).toContain(selected());
+      expect(await received("What is selected?")).toContain(selected());
       await terminal.press("C-\\", "C-n");
     },
     CASE_MS,
   );
 
   test(
-    "the cursor alone: the model hears of the open file",
+    "the cursor alone: the model learns of the open file",
     async () => {
       await bench.neovim.terminal.type("j");
-      const said = await told("Where am I?");
+      const said = await received("Where am I?");
       expect(said).toContain(`The user opened the file ${main} in the IDE`);
       expect(said).not.toContain("The user selected");
     },
@@ -122,7 +122,7 @@ function selection() {
   );
 
   test(
-    "a private file: the model hears nothing of it",
+    "a private file: the model receives nothing of it",
     async () => {
       await bench.neovim.lua(`vim.fn.writefile({ "TOKEN=very-secret-value" }, ".env") return true`);
       await bench.neovim.terminal.type(":split .env");
@@ -130,7 +130,7 @@ function selection() {
       await bench.neovim.terminal.type("ggVG");
       await bench.neovim.terminal.waitFor("-- VISUAL LINE --");
       await Bun.sleep(500);
-      const said = await told("What do you see?");
+      const said = await received("What do you see?");
       expect(said).not.toContain("very-secret-value");
       expect(said).not.toContain(".env");
     },

@@ -70,7 +70,7 @@ function twoSessions() {
   }
 
   test(
-    "edits of both wait in a row; each hears of its own alone",
+    "edits of both wait in a row; each receives its own answers alone",
     async () => {
       const { neovim } = bench;
       await propose(bench, "a.txt", ["line 3"]);
@@ -80,10 +80,10 @@ function twoSessions() {
       await neovim.terminal.type("]f");
       await showing(/\[2\/2\] b\.txt/);
       await neovim.terminal.press("Enter");
-      const heard = newsText(
+      const received = newsText(
         await second.model.nextRequest((r) => newsText(r).includes("updated")),
       );
-      expect(heard).not.toMatch(MODIFIED);
+      expect(received).not.toMatch(MODIFIED);
       await eventually(() => onDisk("b.txt"), TEXT.replace("line 7\n", "LINE 7\n"));
       await showing(/\[1\/2\] a\.txt/);
       expect(await onDisk("a.txt")).toBe(TEXT);
@@ -125,8 +125,10 @@ function twoSessions() {
       await bench.neovim.terminal.type("]cgr");
       await showing(/hunk 2\/2/);
       await bench.neovim.terminal.press("Enter");
-      const heard = newsText(await bench.model.nextRequest((r) => newsText(r).includes("updated")));
-      expect(heard).toMatch(MODIFIED);
+      const received = newsText(
+        await bench.model.nextRequest((r) => newsText(r).includes("updated")),
+      );
+      expect(received).toMatch(MODIFIED);
       await eventually(() => onDisk("a.txt"), changed(3, 25));
       await eventually(() => bench.neovim.layout(), before);
     },

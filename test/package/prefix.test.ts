@@ -73,7 +73,7 @@ describe("claude-code-nvim install", () => {
 
   test.each(NEOVIMS)("$name loads it as a package, and serves a session", async (version) => {
     await install(`--prefix=${prefix}`);
-    // As the formula's caveats say it; nothing else tells Neovim of the plugin.
+    // As the formula's caveats say it; nothing else makes Neovim load the plugin.
     const site = join(prefix, "share/nvim/site");
     const setup = `lua vim.opt.packpath:append([[${site}]]) require("claude-code").setup({})`;
     const init = join(prefix, "init.lua");
@@ -120,11 +120,8 @@ describe("claude-code-nvim install", () => {
   test("leaves alone what is not its own", async () => {
     const plugin = join(prefix, PLUGIN);
     await mkdir(plugin, { recursive: true });
-    const foreign = await install("--prefix", prefix);
-    expect([foreign.code, foreign.err]).toEqual([
-      1,
-      expect.stringContaining("holds something else"),
-    ]);
+    const other = await install("--prefix", prefix);
+    expect([other.code, other.err]).toEqual([1, expect.stringContaining("holds something else")]);
     await rm(plugin, { recursive: true });
     await install("--prefix", prefix);
     await mkdir(join(plugin, ".git"));

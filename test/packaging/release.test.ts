@@ -210,7 +210,7 @@ describe("one place says", () => {
   });
 });
 
-test("the man page tells every command that --help tells", () => {
+test("the man page names every command that --help names", () => {
   const help = run(join(ROOT, "dist/claude-code-nvim"), "--help").out;
   const commands = [...help.matchAll(/^ {2}([a-z][a-z-]*) /gm)].map(([, command]) => command);
   expect(commands).toContain("serve");

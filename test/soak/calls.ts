@@ -47,7 +47,7 @@ export async function callMixed({ neovim, client }: Soaked, count: number): Prom
   client.received.length = 0;
 }
 
-/** Other problems in one file, other text in another; and the person leaves visual mode. */
+/** Other problems in one file, other text in another; and the user leaves visual mode. */
 async function stir(neovim: TestNeovim, i: number): Promise<void> {
   await neovim.type("<Esc>");
   await neovim.lua(STIR, i);

@@ -59,16 +59,16 @@ const gone = (neovim: TestNeovim) =>
   );
 
 /**
- * openFile selects what it was told to, and those that had to wait for that come next. With a single
+ * openFile selects text; those that had to wait for that come next. With a single
  * window a diff waits for normal mode.
  */
 async function leaveVisualMode(neovim: TestNeovim): Promise<void> {
-  let quiet = 0;
+  let checks = 0;
   await eventually("normal mode to last", async () => {
     await neovim.type("<Esc>");
     await Bun.sleep(30);
     const mode = await neovim.lua<string>("return vim.api.nvim_get_mode().mode");
-    quiet = mode === "n" ? quiet + 1 : 0;
-    return quiet > 10;
+    checks = mode === "n" ? checks + 1 : 0;
+    return checks > 10;
   });
 }

@@ -45,7 +45,7 @@ export interface Soak {
   seconds: number;
 }
 
-/** Memory, in KB, may have grown by so much: garbage that nobody has collected yet. */
+/** Memory, in KB, may have grown by so much: garbage that is not collected yet. */
 export const SPARE_KB: Record<string, number> = {
   executable_kilobytes: 8_000,
   // Neovim itself keeps 3 to 7 KB of each diff of two buffers, without any plugin.
@@ -53,7 +53,7 @@ export const SPARE_KB: Record<string, number> = {
   lua_kilobytes: 500,
 };
 
-/** How long things are quiet before they are counted: memory goes back. */
+/** How long nothing happens before things are counted: memory goes back. */
 const SETTLE_MS = 1_500;
 /** A file that the CLI may be about to write is looked after for 10 s. */
 const LAST_TIMER_MS = 12_000;
@@ -126,7 +126,7 @@ async function select({ neovim, client }: Soaked, count: number): Promise<void> 
   client.received.length = 0;
 }
 
-/** Half of them part politely, some before they have even shaken hands. */
+/** Half of them close the connection, some before they have even shaken hands. */
 async function connectAndDrop({ lock }: Soaked, count: number): Promise<void> {
   for (let i = 0; i < count; i += 5) {
     const clients = await Promise.all([

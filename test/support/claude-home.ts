@@ -42,7 +42,7 @@ export function isolatedEnv(home: string): Record<string, string> {
   };
 }
 
-/** What the CLI needs on top of that: the stand-in model, and silence towards everybody else. */
+/** What the CLI needs on top of that: the stand-in model, and nothing sent to anybody else. */
 export function claudeEnv(home: string, modelUrl: string): Record<string, string> {
   return {
     ...isolatedEnv(home),

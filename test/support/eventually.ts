@@ -1,6 +1,6 @@
 /**
  * Calls `attempt` every 10 ms until it neither throws nor returns `false`; rejects after `ms` with
- * the last failure. For what happens soon but tells nobody.
+ * the last failure. For what happens soon and reports nothing.
  */
 export async function eventually<T>(
   what: string,

@@ -28,7 +28,7 @@ export function isConversation(request: ModelRequest): boolean {
   return request.tools?.some((tool) => tool.name === "Edit" || tool.name === "Write") ?? false;
 }
 
-/** What the model is told since it last spoke: tool results, prompts, reminders. */
+/** What was sent to the model since its last answer: tool results, prompts, reminders. */
 export function news(request: ModelRequest): Message[] {
   const last = request.messages.findLastIndex((message) => message.role === "assistant");
   return request.messages.slice(last + 1);

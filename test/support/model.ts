@@ -51,7 +51,7 @@ export class Model {
       if (request && wanted(request)) return request;
     }
     const { promise, resolve, reject } = Promise.withResolvers<ModelRequest>();
-    const timer = setTimeout(() => reject(new Error(this.silence(timeoutMs))), timeoutMs);
+    const timer = setTimeout(() => reject(new Error(this.noRequest(timeoutMs))), timeoutMs);
     this.waiting = { wanted, found: resolve };
     return promise.finally(() => {
       clearTimeout(timer);
@@ -95,7 +95,7 @@ export class Model {
     this.waiting = undefined;
   }
 
-  private silence(timeoutMs: number): string {
+  private noRequest(timeoutMs: number): string {
     const last = JSON.stringify(this.requests.at(-1)?.messages.at(-1))?.slice(0, 2000);
     return [
       `The CLI sent no request of the wanted kind within ${timeoutMs} ms`,

@@ -15,7 +15,7 @@ export function temporaryFolder(): string {
   return realpathSync(mkdtempSync(join(tmpdir(), "ccn-")));
 }
 
-/** The environment of a new user: no configuration, no sockets, no tokens of the person testing. */
+/** The environment of a new user: no configuration, no sockets, no tokens of the developer. */
 export function isolatedEnv(home: string): Record<string, string> {
   const kept = Object.entries(process.env).filter(
     ([name]) => !/^(NVIM|VIM|XDG_|CLAUDE|ANTHROPIC|ENABLE_IDE|BUN_|.*_proxy$)/i.test(name),
@@ -60,7 +60,7 @@ export function attentive(setup: string): string {
  * Lets a terminal's program begin before anything else happens. Between fork and exec it still
  * has Neovim's own signal handlers, so that deleting its buffer then ends Neovim itself with
  * "Caught deadly signal 'SIGHUP'" (seen with 0.10.4 and 0.12.4, without any plugin).
- * Only Linux tells which program a process runs.
+ * Only Linux says which program a process runs.
  */
 const LET_TERMINALS_BEGIN = `
   vim.api.nvim_create_autocmd("TermOpen", {
@@ -82,8 +82,8 @@ const PORT = `package.preload.port = loadfile([[${join(import.meta.dir, "port.lu
 /** With a history, netrw 0.10 keeps a Neovim with a screen from ending: it waits for a key. */
 const NO_NETRW_HISTORY = "let g:netrw_dirhistmax = 0";
 
-/** A request without an answer for so long has none; less than a test may take. */
-const SILENCE_MS = 40_000;
+/** How long an answer may take; less than a test may. */
+const ANSWER_TIMEOUT_MS = 40_000;
 
 /** A real Neovim with the plugin, driven over its own msgpack-RPC channel. */
 export class TestNeovim implements AsyncDisposable {
@@ -152,10 +152,10 @@ export class TestNeovim implements AsyncDisposable {
     });
   }
 
-  /** Calls a function of Neovim's API; rejected when Neovim ends meanwhile, or gives no answer. */
+  /** Calls a function of Neovim's API; rejected when Neovim ends first, or does not answer. */
   request<T>(method: string, args: unknown[]): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const timer = setTimeout(async () => reject(await this.#silence(method)), SILENCE_MS);
+      const timer = setTimeout(async () => reject(await this.#noAnswer(method)), ANSWER_TIMEOUT_MS);
       this.#pending.add(reject);
       (this.api.request(method, args) as Promise<T>).then(resolve, reject).finally(() => {
         clearTimeout(timer);
@@ -164,11 +164,11 @@ export class TestNeovim implements AsyncDisposable {
     });
   }
 
-  /** What Neovim waits for, which it tells even then. */
-  async #silence(method: string): Promise<Error> {
+  /** Says what Neovim waits for: nvim_get_mode answers even then. */
+  async #noAnswer(method: string): Promise<Error> {
     const mode = await Promise.race([this.api.request("nvim_get_mode", []), Bun.sleep(2_000)]);
     return new Error(
-      `${method}: no answer for ${SILENCE_MS} ms; nvim_get_mode: ${JSON.stringify(mode)}`,
+      `${method}: no answer for ${ANSWER_TIMEOUT_MS} ms; nvim_get_mode: ${JSON.stringify(mode)}`,
     );
   }
 
@@ -186,7 +186,7 @@ export class TestNeovim implements AsyncDisposable {
     return output;
   }
 
-  /** Types keys as a person does: `<CR>`, `<Esc>` and the like are translated. */
+  /** Types keys as a user does: `<CR>`, `<Esc>` and the like are translated. */
   async type(keys: string): Promise<void> {
     await this.request("nvim_input", [keys]);
     await this.request("nvim_get_mode", []);

@@ -38,7 +38,7 @@ export class Screen {
     return screen;
   }
 
-  /** Returns when Neovim has drawn everything anew. */
+  /** Returns when Neovim has drawn everything again. */
   async resize(columns: number, rows: number): Promise<void> {
     await this.neovim.request("nvim_ui_try_resize", [columns, rows]);
     await eventually(`a screen of ${columns} columns`, () => this.#cells[0]?.length === columns);

@@ -39,7 +39,7 @@ export class Terminal {
     const terminal = new Terminal(folder, env);
     const size = ["-x", String(options.columns ?? 160), "-y", String(options.rows ?? 50)];
     await terminal.tmux(
-      // The program's last words stay on the screen for the error message.
+      // The program's last output stays on the screen for the error message.
       ...["start-server", ";", "set-option", "-g", "remain-on-exit", "on", ";"],
       ...["set-option", "-g", "default-terminal", "tmux-256color", ";"],
       ...["set-option", "-g", "escape-time", "0", ";", "set-option", "-g", "status", "off", ";"],
@@ -159,7 +159,7 @@ async function end(pid: number): Promise<void> {
   }
 }
 
-/** A process that ended but that nobody has waited for yet ("Z") does not run. */
+/** A process that ended and that its parent has not waited for yet ("Z") does not run. */
 async function runs(pid: number): Promise<boolean> {
   const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
   return stat !== "" && !/\) [ZX] /.test(stat);
