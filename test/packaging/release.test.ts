@@ -187,7 +187,7 @@ describe("one place says", () => {
     expect(text("lua/claude-code/install/manifest.lua")).toContain(`"${url}/releases/download"`);
     const links = text("README.md").matchAll(/github\.com\/([\w.-]+\/claude-code\.nvim)/g);
     for (const [, repository] of links) expect(repository).toBe(`${owner}/${name}`);
-    expect(text("README.md")).toContain(`brew install ${owner}/tap/claude-code-nvim`);
+    expect(text("doc/claude-code.txt")).toContain(`brew install ${owner}/tap/claude-code-nvim`);
   });
 
   test("which version this is: the plugin, the manifest and the executable agree", async () => {
