@@ -32,7 +32,10 @@ function modulesOf(literal: Literal, all: readonly Literal[], root: string): str
   }
   if (/^claude-code(\.\w+)*$/.test(text)) return [text];
   if (!text.startsWith("claude-code.") || !/^\s*\.\./.test(after)) return [];
-  const named = all.map((other) => text + other.text).filter((name) => fileOf(root, name));
+  const named = all
+    .filter((other) => /^\w+(\.\w+)*$/.test(other.text))
+    .map((other) => text + other.text)
+    .filter((name) => fileOf(root, name));
   return named.length > 0 ? named : modulesIn(root, text);
 }
 
