@@ -3,7 +3,7 @@ local M = {}
 
 ---@param enabled boolean
 local function set_keymaps(enabled)
-  require("claude-code.keymaps")[enabled and "suggest" or "withdraw"]()
+  require("claude-code.keymaps")[enabled and "set" or "remove"]()
 end
 
 ---@param enabled boolean
@@ -30,7 +30,7 @@ end
 --- Starts the server, whatever auto_start says.
 function M.start()
   require("claude-code.server.autostart").disarm()
-  require("claude-code.server").start({ asked = true })
+  require("claude-code.server").start({ allow_home = true })
 end
 
 --- Stops the server. It stays stopped, also after another setup(), until start() or :ClaudeCode.
@@ -60,7 +60,7 @@ end
 ---@return string
 function M.statusline()
   local statusline = require("claude-code.statusline")
-  statusline.follow()
+  statusline.redraw_on_change()
   return statusline.text()
 end
 

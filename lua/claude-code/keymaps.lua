@@ -42,14 +42,14 @@ local function target(mapping)
   return ("<Plug>(%s)"):format(mapping.plug)
 end
 
-function M.suggest()
+function M.set()
   for _, mapping in ipairs(M.suggested) do
     vim.keymap.set(mapping.modes, mapping.key, target(mapping), { desc = mapping.desc })
   end
 end
 
---- Takes them back, except for keys that mean something else by now.
-function M.withdraw()
+--- Removes them, except for keys that mean something else by now.
+function M.remove()
   for _, mapping in ipairs(M.suggested) do
     for _, mode in ipairs(mapping.modes) do
       if vim.fn.maparg(mapping.key, mode) == target(mapping) then

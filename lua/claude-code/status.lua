@@ -3,7 +3,7 @@ local M = {}
 
 ---@class claude-code.Status
 ---@field state claude-code.ServerState
----@field why? string why it is stopped, if auto_start decided so
+---@field why? string why it is stopped, unless it was never to start
 ---@field plugin_version string
 ---@field binary? claude-code.Binary
 ---@field binary_version? string reported when it attached
@@ -19,6 +19,15 @@ local M = {}
 ---@field last_error? string
 ---@field stderr string[] the last lines of the running executable
 
+---@return string? reason of a server that is stopped
+local function why_stopped()
+  local server = require("claude-code.server")
+  if server.state == "stopped" then
+    return server.stopped_by_user and "you stopped it"
+      or require("claude-code.server.autostart").reason
+  end
+end
+
 ---@return claude-code.Status
 function M.get()
   local server = require("claude-code.server")
@@ -26,9 +35,7 @@ function M.get()
   local session = package.loaded["claude-code.editor.session"]
   return {
     state = server.state,
-    why = server.state == "stopped" and (server.stopped_by_user and "you stopped it" or require(
-      "claude-code.server.autostart"
-    ).reason) or nil,
+    why = why_stopped(),
     plugin_version = require("claude-code.server.contract").version,
     binary = server.binary or (require("claude-code.install.locate").find()),
     binary_version = server.version,
@@ -134,14 +141,15 @@ end
 ---@return string
 local function session_name(session)
   local owner = session.pid and (" (process %d)"):format(session.pid) or ""
-  return ("%s%s: %d edited files"):format(session.id, owner, session.files)
+  local plural = session.files == 1 and "" or "s"
+  return ("%s%s: %d edited file%s"):format(session.id, owner, session.files, plural)
 end
 
 ---@param rival claude-code.Rival
 ---@return string
 local function rival_name(rival)
-  local text = "%s (process %d) publishes %s too: a Claude CLI started outside of both "
-    .. "connects to neither, unless CLAUDE_CODE_SSE_PORT names a port"
+  local text = "%s (process %d) also publishes %s: a Claude CLI outside of both connects to neither, "
+    .. "unless CLAUDE_CODE_SSE_PORT names a port"
   return text:format(rival.name, rival.pid, rival.folder)
 end
 
@@ -170,7 +178,7 @@ function M.lines(status)
   item("log", status.log_file)
   item("last error", status.last_error or "none")
   item("stderr", status.stderr)
-  item("note", vim.tbl_map(rival_name, status.rivals))
+  item("conflict", vim.tbl_map(rival_name, status.rivals))
   return lines
 end
 

@@ -12,7 +12,7 @@ end
 ---@field state "stopped"|"downloading"|"starting"|"failed"|"waiting"|"connected" waiting: for a CLI to connect
 ---@field clients integer how many are connected
 ---@field diffs integer how many wait for an answer
----@field activity? claude-code.Activity of Claude, where its hooks tell
+---@field activity? claude-code.Activity of Claude, where its hooks run
 
 ---@return claude-code.Indicator
 function M.get()
@@ -52,7 +52,7 @@ function M.text()
   return text
 end
 
---- The highlight group that fits: what needs the user stands out.
+--- The highlight group for the text: what needs the user stands out.
 ---@return string
 function M.highlight()
   local indicator = M.get()
@@ -66,30 +66,22 @@ function M.highlight()
   return indicator.state == "connected" and "DiagnosticOk" or "Comment"
 end
 
-local followed = false
+local is_watching = false
 
 --- Redraws status lines when the text changes, from the first call on.
-function M.follow()
-  if followed then
+function M.redraw_on_change()
+  if is_watching then
     return
   end
-  followed = true
-  local function pattern(event)
-    return "ClaudeCode" .. event
-  end
+  is_watching = true
   vim.api.nvim_create_autocmd("User", {
     group = vim.api.nvim_create_augroup("claude-code.statusline", { clear = true }),
-    pattern = vim.tbl_map(pattern, {
-      "ServerStarted",
-      "ServerStopped",
-      "ClientConnected",
-      "ClientDisconnected",
-      "DiffOpened",
-      "DiffAccepted",
-      "DiffRejected",
-      "DiffClosed",
-      "ActivityChanged",
-    }),
+    pattern = {
+      "ClaudeCodeServer*",
+      "ClaudeCodeClient*",
+      "ClaudeCodeDiff*",
+      "ClaudeCodeActivityChanged",
+    },
     callback = vim.schedule_wrap(function()
       vim.cmd.redrawstatus({ bang = true })
     end),

@@ -329,7 +329,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await ready(neovim);
     const lines = await neovim.lua<string[]>(`return require("claude-code.status").lines()`);
     expect(lines.join("\n")).toContain(
-      `Rival (process ${process.pid}) publishes ${neovim.cwd} too`,
+      `Rival (process ${process.pid}) also publishes ${neovim.cwd}`,
     );
     expect(readdirSync(join(config, "ide"))).toHaveLength(2);
     await neovim.quit();
