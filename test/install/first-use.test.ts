@@ -8,6 +8,7 @@ import {
   setDefaultTimeout,
   test,
 } from "bun:test";
+import { statSync } from "node:fs";
 import { copyFile, mkdir, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { TestClient } from "../support/client";
@@ -25,8 +26,8 @@ let next: TestRelease;
 let data: DataFolder;
 
 beforeAll(async () => {
-  published = await Publication.start();
-  next = await TestRelease.build({ version: "0.2.0", contract: 2 });
+  published = await Publication.start(await TestRelease.standIn());
+  next = await TestRelease.standIn({ version: "0.2.0", contract: 2 });
 });
 afterAll(() => published[Symbol.asyncDispose]());
 beforeEach(() => {
@@ -35,14 +36,18 @@ beforeEach(() => {
 });
 afterEach(() => data[Symbol.asyncDispose]());
 
-const options = (binary = "") =>
-  `{ auto_start = true, binary = { mirror = "${published.server.url}", ${binary} } }`;
+const options = (binary = "", from = published) =>
+  `{ auto_start = true, binary = { mirror = "${from.server.url}", ${binary} } }`;
 
-/** With a person before it: only then is anything fetched without a command. */
-function watched(version: NeovimVersion, setup: string): Promise<TestNeovim> {
+/** With a UI: only then is anything fetched without a command. */
+function watched(
+  version: NeovimVersion,
+  setup: string,
+  { plugin } = published,
+): Promise<TestNeovim> {
   return TestNeovim.start({
     version,
-    runtimepath: published.plugin,
+    runtimepath: plugin,
     setup,
     ui: { width: 120, height: 30 },
     env: { XDG_DATA_HOME: data.xdg },
@@ -77,9 +82,16 @@ async function serves(neovim: TestNeovim): Promise<string[]> {
 }
 
 describe.each(NEOVIMS)("the first use in $name", (version) => {
+  let compiled: Publication;
+  beforeAll(async () => {
+    compiled = await Publication.start(await TestRelease.build());
+  });
+  afterAll(() => compiled[Symbol.asyncDispose]());
+
   test("fetches the executable, and serves a session with it", async () => {
-    await using neovim = await watched(version, options());
+    await using neovim = await watched(version, options("", compiled), compiled);
     expect(await serves(neovim)).toContain("openDiff");
+    expect(statSync(data.executable("0.1.0")).size).toBeGreaterThan(1_000_000);
     const { binary } = await state(neovim);
     expect(binary).toEqual({ path: data.executable("0.1.0"), source: "managed" });
     expect(await said(neovim)).toEqual([
@@ -108,7 +120,7 @@ describe.each(NEOVIMS)(":ClaudeCode, the first time in $name", (version) => {
     await neovim.command("ClaudeCode");
     await eventually("half of it", () => published.server.requests.length > 0);
     // Longer than the terminal waits for a server that merely starts.
-    await Bun.sleep(3_500);
+    await Bun.sleep(version === NEOVIMS[0] ? 3_500 : 100);
     expect(await neovim.lua("return vim.fn.winnr('$')")).toBe(1);
     await neovim.command("ClaudeCode");
     const waits = "claude-code.nvim: Claude starts once the executable is there";

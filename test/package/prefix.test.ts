@@ -19,7 +19,7 @@ import {
   TestNeovim,
   temporaryFolder,
 } from "../support/neovim";
-import { BUILD_MS } from "../support/release";
+import { BUILD_MS, TestRelease } from "../support/release";
 import { ROOT } from "../support/toolchain";
 
 setDefaultTimeout(BUILD_MS);
@@ -30,7 +30,7 @@ let unpacked: string;
 let prefix: string;
 
 beforeAll(async () => {
-  published = await Publication.start();
+  published = await Publication.start(await TestRelease.build());
   unpacked = await published.release.unpacked();
 });
 afterAll(() => published[Symbol.asyncDispose]());

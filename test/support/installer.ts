@@ -3,7 +3,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { eventually } from "./eventually";
 import { TestNeovim, temporaryFolder } from "./neovim";
-import { NATIVE, TestRelease } from "./release";
+import { NATIVE, type TestRelease } from "./release";
 import { ReleaseServer } from "./release-server";
 import type { NeovimVersion } from "./toolchain";
 
@@ -21,8 +21,7 @@ export class Publication implements AsyncDisposable {
     readonly server: ReleaseServer,
   ) {}
 
-  static async start(): Promise<Publication> {
-    const release = await TestRelease.build();
+  static async start(release: TestRelease): Promise<Publication> {
     const server = await ReleaseServer.start([release.archive, join(release.folder, "SHA256SUMS")]);
     return new Publication(release, await release.checkout(), server);
   }
@@ -91,7 +90,7 @@ export class DataFolder implements AsyncDisposable {
     return stdout.toString().trim().split(" ").at(-1);
   }
 
-  /** Waits until a Neovim has fetched something. */
+  /** Waits until a Neovim has fetched a part of the archive. */
   fetching(file: string, neovim: TestNeovim): Promise<true> {
     const path = join(this.download, `${file}.${neovim.process.pid}.part`);
     return eventually("a part with bytes in it", () => Bun.file(path).size > 0);

@@ -5,8 +5,6 @@ import { basename } from "node:path";
 /** How the server deals with the next requests. */
 export type Behaviour =
   | "good"
-  /** Takes no part of a file: the whole one, whatever was asked for. */
-  | "without ranges"
   | "404"
   /** To the same file, by plain HTTP. */
   | "redirect to http"
@@ -29,8 +27,8 @@ export type Behaviour =
 /** A release's host on 127.0.0.1, with every fault a download can meet. Serves one folder's files. */
 export class ReleaseServer implements AsyncDisposable {
   behaviour: Behaviour = "good";
-  /** The requests so far: path, and the first byte that was asked for. */
-  readonly requests: { path: string; from: number }[] = [];
+  /** The paths of the requests so far. */
+  readonly requests: string[] = [];
   private suffix = "";
   private readonly sockets = new Set<Socket>();
   private held: (() => void)[] = [];
@@ -93,14 +91,13 @@ export class ReleaseServer implements AsyncDisposable {
       head += data.toString("latin1");
       if (!head.includes("\r\n\r\n")) return;
       const path = /^GET (\S+) /.exec(head)?.[1] ?? "/";
-      const from = Number(/^range: bytes=(\d+)-/im.exec(head)?.[1] ?? 0);
       head = "";
-      this.requests.push({ path, from });
-      this.answer(socket, path, from);
+      this.requests.push(path);
+      this.answer(socket, path);
     });
   }
 
-  private answer(socket: Socket, path: string, from: number): void {
+  private answer(socket: Socket, path: string): void {
     const file = this.files.get(basename(path));
     const behaviour = path.endsWith(this.suffix) ? this.behaviour : "good";
     if (behaviour === "silent") return;
@@ -109,24 +106,20 @@ export class ReleaseServer implements AsyncDisposable {
       const target = `Location: ${this.url}/elsewhere${path}`;
       return respond(socket, "302 Found", "", [target]);
     }
-    const ranged = from > 0 && behaviour !== "without ranges";
-    const body = altered(file, behaviour).subarray(ranged ? from : 0);
-    const status = ranged ? "206 Partial Content" : "200 OK";
-    const range = `Content-Range: bytes ${from}-${file.length - 1}/${file.length}`;
-    const headers = ranged ? [range] : [];
+    const [status, body] = ["200 OK", altered(file, behaviour)];
     const half = Math.floor(body.length / 2);
-    if (behaviour === "stalled") socket.write(head(status, body.length, headers));
+    if (behaviour === "stalled") socket.write(head(status, body.length));
     else if (behaviour === "cut off") {
-      socket.write(head(status, body.length, headers));
+      socket.write(head(status, body.length));
       socket.end(body.subarray(0, half));
     } else if (behaviour === "held") {
-      socket.write(head(status, body.length, headers));
+      socket.write(head(status, body.length));
       socket.write(body.subarray(0, half));
       this.held.push(() => socket.end(body.subarray(half)));
     } else if (behaviour === "slow") {
-      socket.write(head(status, body.length, headers));
+      socket.write(head(status, body.length));
       void trickle(socket, body);
-    } else respond(socket, status, body, headers);
+    } else respond(socket, status, body);
   }
 }
 
@@ -159,7 +152,7 @@ function respond(
   socket.end(body);
 }
 
-function head(status: string, length: number, headers: string[]): string {
+function head(status: string, length: number, headers: string[] = []): string {
   const lines = [
     `HTTP/1.1 ${status}`,
     `Content-Length: ${length}`,

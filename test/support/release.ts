@@ -1,12 +1,14 @@
+import { createHash, randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
 import { cp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Asset, renderManifest } from "../../scripts/packaging/manifest";
+import { archive, archiveName } from "../../scripts/packaging/archive";
+import { type Asset, renderManifest, renderSums } from "../../scripts/packaging/manifest";
 import { buildRelease } from "../../scripts/packaging/release";
 import { readRepository } from "../../scripts/packaging/repository";
 import { nativeTarget, type Target } from "../../scripts/packaging/targets";
 import { temporaryFolder } from "./neovim";
-import { ROOT } from "./toolchain";
+import { EXECUTABLE, ROOT } from "./toolchain";
 
 export const NATIVE = nativeTarget();
 
@@ -40,6 +42,33 @@ export class TestRelease {
     const release = built.get(key) ?? TestRelease.anew(options);
     built.set(key, release);
     return release;
+  }
+
+  /**
+   * One whose executable is a script of some 100 KB instead of a program of some 100 MB. It has its
+   * version and contract, and is the executable that was built before in everything else.
+   */
+  static standIn(options: Omit<Options, "targets"> = {}): Promise<TestRelease> {
+    const key = JSON.stringify(["stand-in", options]);
+    const release = built.get(key) ?? TestRelease.scripted(options);
+    built.set(key, release);
+    return release;
+  }
+
+  private static async scripted({ version = "0.1.0", contract = 1 }: Options) {
+    const [source, folder, file] = [
+      await sources(version, contract),
+      newFolder(),
+      archiveName(version, NATIVE),
+    ];
+    const executable = Buffer.from(script(version, contract));
+    const input = { root: source, version, target: NATIVE, executable, level: LEVEL };
+    const bytes = await archive(input);
+    const sha256 = createHash("sha256").update(bytes).digest("hex");
+    const assets = [{ target: NATIVE.name, file, sha256, size: bytes.length }];
+    await writeFile(join(folder, file), bytes);
+    await writeFile(join(folder, "SHA256SUMS"), renderSums(assets));
+    return new TestRelease(version, contract, source, folder, assets);
   }
 
   static async anew(options: Options = {}): Promise<TestRelease> {
@@ -90,6 +119,18 @@ function newFolder(): string {
   const folder = temporaryFolder();
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   return folder;
+}
+
+/** Refuses to serve, as the executable does, if the plugin has another contract. */
+function script(version: string, contract: number): string {
+  return `#!/bin/sh
+case $1 in
+  --version) echo "claude-code.nvim ${version}" && exit ;;
+  serve) [ ${contract} = 1 ] || exit 3 ;;
+esac
+exec "${EXECUTABLE}" "$@"
+# ${randomBytes(75_000).toString("base64")}
+`;
 }
 
 async function sources(version: string, contract: number): Promise<string> {

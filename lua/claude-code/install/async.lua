@@ -43,7 +43,7 @@ function M.sleep(ms)
   end)
 end
 
---- Programs that still run when Neovim ends would write into files that nobody wants any more.
+--- A program that still runs when Neovim has ended would write into files that nobody uses.
 local function end_programs_with_neovim()
   vim.api.nvim_create_autocmd("VimLeavePre", {
     group = vim.api.nvim_create_augroup("claude-code.install", { clear = true }),

@@ -2,7 +2,7 @@
 --- 0.10, and would keep the editor busy.
 local M = {}
 
-local task = require("claude-code.install.async")
+local async = require("claude-code.install.async")
 
 ---@type (fun(path: string): string[])[]
 local COMMANDS = {
@@ -11,9 +11,6 @@ local COMMANDS = {
   end,
   function(path)
     return { "shasum", "-a", "256", path }
-  end,
-  function(path)
-    return { "openssl", "dgst", "-sha256", "-r", path }
   end,
   function(path)
     return { "certutil", "-hashfile", path, "SHA256" }
@@ -29,7 +26,7 @@ function M.of(path)
   for _, command in ipairs(COMMANDS) do
     local words = command(path)
     if vim.fn.executable(words[1]) == 1 then
-      local result = task.system(words, { cwd = vim.fs.dirname(path) })
+      local result = async.system(words, { cwd = vim.fs.dirname(path) })
       -- The path is printed too.
       local output = result.stdout:gsub(vim.pesc(path), "")
       local hash = output:match(HASH)
@@ -39,9 +36,9 @@ function M.of(path)
       return nil, ("`%s` failed on %s: %s"):format(words[1], path, vim.trim(result.stderr))
     end
   end
-  local text = "the archive cannot be checked, since this machine has none of sha256sum, shasum, "
-    .. "openssl and certutil; install one of them, then :ClaudeCodeInstall"
-  return nil, text
+  return nil,
+    "the archive cannot be checked: sha256sum, shasum and certutil are missing; install one of "
+      .. "them, then :ClaudeCodeInstall"
 end
 
 return M

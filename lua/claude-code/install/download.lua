@@ -1,19 +1,18 @@
---- Fetches a release's archive with what the machine has for it: curl, GNU Wget or PowerShell.
+--- Fetches a release's archive by curl or, where that is missing, by GNU Wget.
 local M = {
   --- Seconds: until a connection is made; without data, until a server counts as hanging; in all.
   limits = { connect_s = 20, stall_s = 30, total_s = 30 * 60 },
   --- Tried in this order.
   ---@type string[]
-  downloaders = { "curl", "wget", "powershell" },
+  downloaders = { "curl", "wget" },
 }
 
 local POLL_MS = 250
 
 ---@class claude-code.Transfer
 ---@field url string
----@field path string the part
+---@field path string where the archive goes
 ---@field size integer bytes that are expected
----@field resume_at integer bytes that are there already
 ---@field limits { connect_s: integer, stall_s: integer, total_s: integer }
 
 ---@class claude-code.Downloader
@@ -35,44 +34,32 @@ end
 ---@param cause string
 ---@return string
 local function failed(release, cause)
-  local text = "cannot download %s: %s. `:ClaudeCodeInstall` tries again; "
-    .. "`:ClaudeCodeInstall PATH` installs %s that you fetched in another way"
+  local text = "cannot download %s: %s. `:ClaudeCodeInstall` tries again; `:ClaudeCodeInstall PATH` "
+    .. "installs %s from a file that you downloaded yourself"
   return text:format(release.url, cause, release.file)
 end
 
---- Reports the part's size while it grows.
+--- Reports a file's size while it grows.
 ---@param path string
 ---@param on_progress fun(bytes: integer)
 ---@return fun() stop
 local function watch(path, on_progress)
-  local timer = assert(vim.uv.new_timer())
-  timer:start(
-    POLL_MS,
-    POLL_MS,
-    vim.schedule_wrap(function()
-      local stat = vim.uv.fs_stat(path)
-      if stat and timer:is_active() then
-        on_progress(stat.size)
-      end
-    end)
-  )
-  return function()
-    timer:stop()
-    timer:close()
-  end
+  return require("claude-code.timer").every(POLL_MS, function()
+    local stat = vim.uv.fs_stat(path)
+    if stat then
+      on_progress(stat.size)
+    end
+  end)
 end
 
 ---@param release claude-code.Release
----@param path string the part; its bytes are kept
----@param resume_at integer how many those are
----@param on_progress fun(bytes: integer) called a few times a second with the part's size
+---@param path string where the archive goes
+---@param on_progress fun(bytes: integer) called a few times a second with the file's size
 ---@return boolean? done
 ---@return string? message
-function M.fetch(release, path, resume_at, on_progress)
+function M.fetch(release, path, on_progress)
   if not require("claude-code.install.url").is_safe(release.url) then
     return nil, failed(release, "the address is not https")
-  elseif resume_at == release.size then
-    return true
   end
   local chosen = downloader()
   if not chosen then
@@ -83,7 +70,6 @@ function M.fetch(release, path, resume_at, on_progress)
     url = release.url,
     path = path,
     size = release.size,
-    resume_at = resume_at,
     limits = M.limits,
   })
   stop()

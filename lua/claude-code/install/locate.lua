@@ -126,7 +126,7 @@ function M.find()
     end
   end
   local release, unavailable = require("claude-code.install.release").find()
-  if release and require("claude-code.install.on_demand").is_allowed() then
+  if release and require("claude-code.install.permission").is_download_allowed() then
     return nil, not_found(order, release), release
   end
   -- One of another version is better than none. Whether it fits shows when it starts.

@@ -1,20 +1,12 @@
---- Downloads a missing executable when it is first needed, as far as the options `binary.*` allow.
+--- The executable, downloaded when it is first needed.
 local M = {}
 
---- Whether that is allowed at all. Without a user, only a command may fetch 50 MB.
----@return boolean
-function M.is_allowed()
-  local options = require("claude-code.config").get().binary
-  local is_wanted = not options.path and (options.source == "auto" or options.source == "managed")
-  return is_wanted and options.download ~= false and #vim.api.nvim_list_uis() > 0
-end
-
----@param release claude-code.Release
----@return string
-local function question(release)
-  local host = release.url:match("^%a+://([^/]+)")
-  local text = "claude-code.nvim needs its executable (%.0f MB from %s). Download it now?"
-  return text:format(release.size / 1e6, host)
+---@param callback fun(binary: claude-code.Binary?, message: string?)
+---@return fun(executable: string?, message: string?)
+local function as_binary(callback)
+  return function(executable, message)
+    callback(executable and { path = executable, source = "managed" }, message)
+  end
 end
 
 ---@param release claude-code.Release
@@ -31,21 +23,27 @@ local function download(release, callback)
   end)
 end
 
---- Downloads and installs `release`; asks before, if the option `binary.download` says so.
----@param release claude-code.Release
----@param callback fun(executable: string?, message: string?) without both: the user said no
-function M.download(release, callback)
-  if require("claude-code.config").get().binary.download ~= "prompt" then
-    return download(release, callback)
+--- Calls back with the executable: at once if it is there, or cannot be had; otherwise once an
+--- installation that runs already, or a download that the options and the user allow, has ended.
+---@param callback fun(binary: claude-code.Binary?, message: string?)
+function M.get(callback)
+  local binary, missing, release = require("claude-code.install.locate").find()
+  local install = require("claude-code.install")
+  if binary then
+    callback(binary)
+  elseif install.is_running() then
+    install.start({}, as_binary(callback))
+  elseif not release then
+    callback(nil, missing)
+  else
+    require("claude-code.install.permission").ask(release, function(may_download)
+      if may_download then
+        download(release, as_binary(callback))
+      else
+        callback(nil, missing)
+      end
+    end)
   end
-  local answers = { "Download", "Not now" }
-  vim.ui.select(answers, { prompt = question(release) }, function(_, index)
-    if index == 1 then
-      download(release, callback)
-    else
-      callback()
-    end
-  end)
 end
 
 return M

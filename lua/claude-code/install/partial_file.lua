@@ -1,97 +1,43 @@
---- The file that a download is written to: FILE.PID.part, where PID is that of the Neovim it
---- belongs to. It is also the sign to others that this Neovim is at it; there is no lock that
---- somebody killed could leave behind.
+--- The file that a download is written to: FILE.PID.part. To other Neovims it is the sign that this
+--- one downloads; there is no lock that a killed Neovim could leave behind.
 local M = {}
 
---- A part that has not grown for so long belongs to nobody: downloads give up earlier.
-local FRESH_S = 60
+local store = require("claude-code.install.store")
 
----@class claude-code.Part
----@field path string
----@field pid integer
----@field size integer in bytes
----@field fresh boolean whether it was written to lately
----@field alive boolean whether its Neovim runs
+--- Nobody writes to one that has not grown for so long: a download gives up earlier.
+local STALE_S = 60
 
 ---@param file string name of the archive
----@return string
-function M.path(file)
-  local name = ("%s.%d.part"):format(file, vim.uv.os_getpid())
-  return vim.fs.joinpath(require("claude-code.install.store").download(), name)
-end
-
----@param file string
----@return claude-code.Part[] those of other Neovims
-local function others(file)
-  local folder, parts = require("claude-code.install.store").download(), {}
-  for name in vim.fs.dir(folder) do
-    local pid = tonumber(name:match("^" .. vim.pesc(file) .. "%.(%d+)%.part$"))
-    local stat = vim.uv.fs_stat(vim.fs.joinpath(folder, name))
-    if pid and stat and pid ~= vim.uv.os_getpid() then
-      table.insert(parts, {
-        path = vim.fs.joinpath(folder, name),
-        pid = pid,
-        size = stat.size,
-        fresh = os.time() - stat.mtime.sec < FRESH_S,
-        alive = vim.uv.kill(pid, 0) == 0,
-      })
-    end
-  end
-  return parts
-end
-
---- Takes over what a Neovim that ended had fetched. A rename, so that only one can have it.
----@param release claude-code.Release
----@param path string
-local function adopt(release, path)
-  for _, part in ipairs(others(release.file)) do
-    if not part.alive and not part.fresh and part.size <= release.size then
-      if vim.uv.fs_rename(part.path, path) then
-        return
-      end
-    end
-  end
-end
-
---- The size of one's own part, from which a download goes on. 0 if there is none worth it.
----@param release claude-code.Release
----@return integer bytes
-function M.resumable(release)
-  local path = M.path(release.file)
-  if not vim.uv.fs_stat(path) then
-    adopt(release, path)
-  end
-  local stat = vim.uv.fs_stat(path)
-  if stat and stat.size > release.size then
-    vim.uv.fs_unlink(path)
-    return 0
-  end
-  return stat and stat.size or 0
-end
-
---- Shows others that this Neovim begins.
----@param file string
----@return boolean? done
+---@return string? path of an empty file
 ---@return string? message
-function M.claim(file)
-  local path = M.path(file)
-  local handle, failure = vim.uv.fs_open(path, "a", tonumber("644", 8))
+function M.create(file)
+  local path = vim.fs.joinpath(store.download(), ("%s.%d.part"):format(file, vim.uv.os_getpid()))
+  local handle, failure = vim.uv.fs_open(path, "w", tonumber("644", 8))
   if not handle then
     local text = "cannot write to %s (%s); make the folder writable, or set binary.path"
     return nil, text:format(path, failure)
   end
   vim.uv.fs_close(handle)
-  return true
+  return path
 end
 
---- Whether another Neovim is at the same archive, so that waiting for it is cheaper. Of two that
---- begin at the same moment the one with the lower pid goes on.
----@param file string
+--- Whether another Neovim downloads the same archive, so that waiting for it is cheaper. Of two that
+--- begin at the same moment the one with the lower process id goes on.
+---@param file string name of the archive
 ---@return boolean
-function M.contended(file)
-  return vim.iter(others(file)):any(function(part)
-    return part.alive and part.fresh and (part.size > 0 or part.pid < vim.uv.os_getpid())
-  end)
+function M.is_downloaded_elsewhere(file)
+  local pattern, own = "^" .. vim.pesc(file) .. "%.(%d+)%.part$", vim.uv.os_getpid()
+  for name in vim.fs.dir(store.download()) do
+    local pid = tonumber(name:match(pattern))
+    local stat = pid and vim.uv.fs_stat(vim.fs.joinpath(store.download(), name))
+    if stat and pid ~= own and vim.uv.kill(pid, 0) == 0 then
+      local is_fresh = os.time() - stat.mtime.sec < STALE_S
+      if is_fresh and (stat.size > 0 or pid < own) then
+        return true
+      end
+    end
+  end
+  return false
 end
 
 return M

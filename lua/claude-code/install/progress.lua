@@ -1,7 +1,7 @@
 --- Shows how far a download is, one short line at a time.
 local M = {}
 
---- Percent between two lines. Without a person watching, lines would only fill a log.
+--- Percent between two lines. Without a UI, lines would only fill a log.
 local STEP, STEP_HEADLESS = 1, 25
 
 ---@param total integer bytes

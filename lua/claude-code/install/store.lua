@@ -5,7 +5,7 @@
 ---   download/                         what is not verified yet
 local M = {}
 
-local task = require("claude-code.install.async")
+local async = require("claude-code.install.async")
 
 local WINDOWS = vim.fn.has("win32") == 1
 local NAME = WINDOWS and "claude-code-nvim.exe" or "claude-code-nvim"
@@ -76,13 +76,13 @@ function M.current()
   return link and link:match("([^/]+)/[^/]+$")
 end
 
---- Moves a complete folder to its final name. If another Neovim was faster, its one stays.
+--- Moves a complete folder to its final name. If another Neovim was faster, its folder stays.
 ---@param folder string with the executable in it
 ---@param release claude-code.Release
 ---@param replace boolean whether a folder that is there already has to go
 ---@return string? executable
 ---@return string? message
-function M.put(folder, release, replace)
+function M.move_in(folder, release, replace)
   local executable = M.executable(release.version, release.target)
   local final = vim.fs.dirname(executable)
   if replace and vim.uv.fs_stat(final) then
@@ -99,11 +99,11 @@ end
 --- Windows has no symbolic links for everyone: a copy. A program that runs cannot be overwritten
 --- there, but renamed.
 ---@param executable string
----@param aside string
+---@param temporary string
 ---@return string? failure
-local function copy(executable, aside)
-  local failure = task.await(function(done)
-    vim.uv.fs_copyfile(executable, aside, done)
+local function copy(executable, temporary)
+  local failure = async.await(function(done)
+    vim.uv.fs_copyfile(executable, temporary, done)
   end)
   if not failure then
     vim.uv.fs_rename(M.stable(), ("%s.%d.old"):format(M.stable(), vim.uv.os_getpid()))
@@ -112,29 +112,29 @@ local function copy(executable, aside)
 end
 
 ---@param executable string
----@param aside string
+---@param temporary string
 ---@return string? failure
-local function link(executable, aside)
+local function link(executable, temporary)
   -- Relative, so that the whole folder may move.
   local folder = vim.fs.basename(vim.fs.dirname(executable))
-  local _, failure = vim.uv.fs_symlink(("../%s/%s"):format(folder, NAME), aside)
+  local _, failure = vim.uv.fs_symlink(("../%s/%s"):format(folder, NAME), temporary)
   return failure
 end
 
 --- Lets the stable path lead to `executable`: at every moment it leads to the old or the new one.
 ---@param executable string
----@return boolean? done
+---@return boolean? is_set
 ---@return string? message
-function M.point(executable)
+function M.set_current(executable)
   local stable = M.stable()
   local made, message = M.make_folder(vim.fs.dirname(stable))
   if not made then
     return nil, message
   end
-  local aside = ("%s.%d"):format(stable, vim.uv.os_getpid())
-  vim.uv.fs_unlink(aside)
-  local failure = (WINDOWS and copy or link)(executable, aside)
-  local renamed, refused = vim.uv.fs_rename(aside, stable)
+  local temporary = ("%s.%d"):format(stable, vim.uv.os_getpid())
+  vim.uv.fs_unlink(temporary)
+  local failure = (WINDOWS and copy or link)(executable, temporary)
+  local renamed, refused = vim.uv.fs_rename(temporary, stable)
   if failure or not renamed then
     failure = failure or refused
     return nil, ("cannot make %s lead to %s (%s)"):format(stable, executable, failure)

@@ -1,7 +1,7 @@
 --- Takes the executable out of a verified archive.
 local M = {}
 
-local task = require("claude-code.install.async")
+local async = require("claude-code.install.async")
 
 --- Windows' own tar, since another one on the path may take `C:` for a host.
 ---@return string
@@ -17,7 +17,7 @@ end
 local function flush(path)
   local file = vim.uv.fs_open(path, "r+", 0)
   if file then
-    task.await(function(done)
+    async.await(function(done)
       vim.uv.fs_fsync(file, done)
     end)
     vim.uv.fs_close(file)
@@ -35,9 +35,9 @@ function M.executable(archive, release, folder)
   local top = release.file:gsub("%.tar%.gz$", "")
   -- -o: not with the owner that the archive names, when root unpacks.
   local command = { tar(), "-x", "-z", "-o", "-f", archive, "-C", folder, top .. "/" .. name }
-  local result = task.system(command, { cwd = folder })
+  local result = async.system(command, { cwd = folder })
   if result.code ~= 0 then
-    local text = "cannot unpack %s into %s: %s; free some space there or mend the cause, then "
+    local text = "cannot unpack %s into %s: %s; free some space there, or fix the cause, then run "
       .. ":ClaudeCodeInstall"
     return nil, text:format(archive, folder, vim.trim(result.stderr):match("^[^\n]*"))
   end

@@ -99,11 +99,6 @@ function M.arm()
   })
 end
 
---- A command needs the server: starts it if it is stopped, whatever the options say.
-function M.on_demand()
-  require("claude-code.server").ensure({ after_stop = true })
-end
-
 --- From now on only the user starts and stops the server.
 function M.disarm()
   M.reason = nil

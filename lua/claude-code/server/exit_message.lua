@@ -91,4 +91,14 @@ function M.mismatch(binary, version)
   return text:format(binary.path, version or "unknown", ours, mend)
 end
 
+--- Writes how the executable ended to the log.
+---@param ending claude-code.Ending
+function M.log(ending)
+  local log = require("claude-code.messages.log")
+  log.warn("the executable ended by itself: %s", M.cause(ending))
+  for _, line in ipairs(ending.stderr) do
+    log.warn("its stderr: %s", line)
+  end
+end
+
 return M

@@ -21,69 +21,24 @@ local M = { state = "stopped", clients = {}, rivals = {} }
 --- "failed": only start() leads out of it.
 ---@alias claude-code.ServerState "stopped"|"downloading"|"starting"|"ready"|"failed"
 
----@class claude-code.Client
----@field id integer|string
----@field name? string once it has said it
----@field version? string
----@field pid? integer
-
 --- How long Neovim's end waits for the executable's, which takes some 10 ms.
 local LEAVE_MS = 150
 local STOP_MS = 1500
 --- How long ensure() waits for an executable that is there.
 local READY_MS = 3000
 
+local clients = require("claude-code.server.clients")
+local events = require("claude-code.events")
+local exit_message = require("claude-code.server.exit_message")
+local waiting = require("claude-code.server.waiting")
 local backoff = require("claude-code.server.backoff").new()
-local proven = false
----@type uv.uv_timer_t?
-local restart_timer
+local has_been_ready = false
+---@type fun()?
+local cancel_restart
 ---@type fun()?
 local on_gone
 ---@type fun()
 local spawn
----@type claude-code.ReadyCallback[] of ensure()
-local waiting = {}
-
----@param event "ServerStarted"|"ServerStopped"|"ClientConnected"|"ClientDisconnected"
----@param data table
-local function emit(event, data)
-  require("claude-code.events").emit(event, data)
-end
-
----@param ready boolean?
----@param message? string
-local function answer_waiting(ready, message)
-  local callbacks = waiting
-  waiting = {}
-  for _, callback in ipairs(callbacks) do
-    callback(ready, message)
-  end
-end
-
---- From now on the start may take READY_MS; it goes on after that, but nobody waits for it.
----@param callbacks claude-code.ReadyCallback[]
-local function limit_wait(callbacks)
-  callbacks = vim.list_slice(callbacks)
-  vim.defer_fn(function()
-    for _, callback in ipairs(callbacks) do
-      local index = vim.iter(ipairs(waiting)):find(function(_, other)
-        return other == callback
-      end)
-      if index and M.state == "starting" then
-        table.remove(waiting, index)
-        callback(nil, ("the server is not ready after %d s"):format(READY_MS / 1000))
-      end
-    end
-  end, READY_MS)
-end
-
-local function cancel_restart()
-  if restart_timer then
-    restart_timer:stop()
-    restart_timer:close()
-    restart_timer = nil
-  end
-end
 
 --- Forgets what held for the process that is gone. Its lock file goes too: a client that starts
 --- now would find a dead port there, and not try again.
@@ -103,7 +58,7 @@ local function forget(reason)
   )
   M.lock_file, M.rivals = nil, {}
   if was_ready then
-    emit("ServerStopped", { port = M.port, reason = reason })
+    events.emit("ServerStopped", { port = M.port, reason = reason })
   end
 end
 
@@ -115,7 +70,7 @@ local function fail(message)
   M.last_error = message
   require("claude-code.server.environment").restore()
   require("claude-code.messages.notify").error(message)
-  answer_waiting(nil, message)
+  waiting.answer(nil, message)
 end
 
 --- Only the executable knows its version, so the message waits for its answer.
@@ -124,7 +79,7 @@ local function fail_mismatch()
   forget("failed")
   require("claude-code.install.version").of(binary.path, function(version)
     if M.state == "starting" and M.binary == binary and not M.process then
-      fail(require("claude-code.server.exit_message").mismatch(binary, version))
+      fail(exit_message.mismatch(binary, version))
     end
   end)
 end
@@ -132,26 +87,10 @@ end
 ---@param delay_ms integer
 local function restart_in(delay_ms)
   M.state = "starting"
-  cancel_restart()
-  local timer
-  timer = vim.defer_fn(function()
-    -- A cancel may come when this is scheduled already.
-    if restart_timer == timer then
-      restart_timer = nil
-      spawn()
-    end
-  end, delay_ms)
-  restart_timer = timer
-end
-
----@param ending claude-code.Ending
-local function log_ending(ending)
-  local failure, log =
-    require("claude-code.server.exit_message"), require("claude-code.messages.log")
-  log.warn("the executable ended by itself: %s", failure.cause(ending))
-  for _, line in ipairs(ending.stderr) do
-    log.warn("its stderr: %s", line)
-  end
+  cancel_restart = require("claude-code.timer").once(delay_ms, function()
+    cancel_restart = nil
+    spawn()
+  end)
 end
 
 ---@param process claude-code.Process
@@ -161,8 +100,7 @@ local function on_exit(process, code, signal)
   if process ~= M.process then
     return -- we stopped it
   end
-  local failure = require("claude-code.server.exit_message")
-  local delay = backoff:next(vim.uv.hrtime() / 1e6, proven)
+  local delay = backoff:next(vim.uv.hrtime() / 1e6, has_been_ready)
   local ending = {
     binary = M.binary,
     stderr = process.stderr,
@@ -170,13 +108,13 @@ local function on_exit(process, code, signal)
     signal = signal,
     times = backoff:count(),
   }
-  log_ending(ending)
-  if code == failure.EXIT_CONTRACT then
+  exit_message.log(ending)
+  if code == exit_message.EXIT_CONTRACT then
     return fail_mismatch()
-  elseif code == failure.EXIT_USAGE then
-    return fail(failure.refused(ending))
+  elseif code == exit_message.EXIT_USAGE then
+    return fail(exit_message.refused(ending))
   elseif not delay then
-    return fail(failure.crash_loop(ending))
+    return fail(exit_message.crash_loop(ending))
   end
   forget("crashed")
   restart_in(delay)
@@ -185,7 +123,7 @@ end
 function spawn()
   local address, reason = require("claude-code.server.endpoint").address()
   if not address then
-    return fail(require("claude-code.server.exit_message").not_reachable(reason))
+    return fail(exit_message.not_reachable(reason))
   end
   local process, message
   process, message = require("claude-code.server.process").spawn({
@@ -198,9 +136,7 @@ function spawn()
     end,
   })
   if not process then
-    return fail(
-      require("claude-code.server.exit_message").not_spawned(M.binary, message --[[@as string]])
-    )
+    return fail(exit_message.not_spawned(M.binary, message --[[@as string]]))
   end
   M.process = process
   local text = "started %s serve (%s) as process %d"
@@ -211,6 +147,7 @@ end
 local function launch(binary)
   M.binary = binary
   M.state = "starting"
+  waiting.limit(READY_MS)
   vim.api.nvim_create_autocmd("VimLeavePre", {
     group = vim.api.nvim_create_augroup("claude-code.server", { clear = true }),
     callback = M.leave,
@@ -218,52 +155,26 @@ local function launch(binary)
   spawn()
 end
 
---- Gets the executable that is missing, and goes on with it.
----@param get fun(callback: fun(executable: string?, message: string?))
----@param missing string the message if the user does not want it
-local function obtain(get, missing)
-  M.state = "downloading"
-  get(function(executable, failure)
-    if M.state ~= "downloading" then
-      return -- stopped in the meantime, or started in another way
-    elseif not executable then
-      return fail(failure or missing)
-    end
-    limit_wait(waiting)
-    launch({ path = executable, source = "managed" })
-  end)
-end
-
 --- Starts the executable; does nothing while it runs or is being started. One that is missing is
 --- downloaded if the options allow it.
----@param options? { allow_home?: boolean, asked?: boolean } allow_home: publish even the home folder
+---@param options? { allow_home?: boolean } allow_home: publish even the home folder
 function M.start(options)
   if M.state ~= "stopped" and M.state ~= "failed" then
     return
   end
-  require("claude-code.workspace").allow_home(
-    options ~= nil and (options.allow_home or options.asked) == true
-  )
-  backoff, proven = require("claude-code.server.backoff").new(), false
+  require("claude-code.workspace").allow_home(options ~= nil and options.allow_home == true)
+  backoff, has_been_ready = require("claude-code.server.backoff").new(), false
   M.last_error, M.stopped_by_user = nil, nil
-  local binary, missing, release = require("claude-code.install.locate").find()
-  local install = require("claude-code.install")
-  if binary then
+  M.state = "downloading"
+  require("claude-code.install.on_demand").get(function(binary, message)
+    if M.state ~= "downloading" then
+      return -- stopped in the meantime, or started by another callback
+    elseif not binary then
+      return fail(message --[[@as string]])
+    end
     launch(binary)
-  elseif install.is_running() then
-    obtain(function(callback)
-      install.start({}, callback)
-    end, missing --[[@as string]])
-  elseif release then
-    obtain(function(callback)
-      require("claude-code.install.on_demand").download(release, callback)
-    end, missing --[[@as string]])
-  else
-    fail(missing --[[@as string]])
-  end
+  end)
 end
-
----@alias claude-code.ReadyCallback fun(ready: boolean?, message: string?)
 
 --- Starts the server if it is stopped, and calls back, in the main loop: with true once it accepts
 --- clients, or with nil and a message. At once if that is known; after a download, however long it
@@ -280,13 +191,13 @@ function M.ensure(options, callback)
   if M.state == "ready" then
     callback(true)
   elseif M.state == "stopped" then
-    callback(nil, "you stopped the server: :ClaudeCodeStart starts it again")
+    callback(nil, "you stopped the server; :ClaudeCodeStart starts it again")
   elseif M.state == "failed" then
     callback(nil, M.last_error)
   else
-    table.insert(waiting, callback)
+    waiting.add(callback)
     if M.state == "starting" then
-      limit_wait({ callback })
+      waiting.limit(READY_MS)
     end
   end
 end
@@ -294,7 +205,10 @@ end
 --- Ends what runs. The executable notices by the end of its stdin.
 ---@return claude-code.Process? process that may still be ending
 local function shut_down()
-  cancel_restart()
+  if cancel_restart then
+    cancel_restart()
+    cancel_restart = nil
+  end
   local process = M.process
   if process then
     process:hang_up()
@@ -302,7 +216,7 @@ local function shut_down()
   forget("stopped")
   M.state = "stopped"
   require("claude-code.server.environment").restore()
-  answer_waiting(nil, "the server was stopped")
+  waiting.answer(nil, "the server was stopped")
   return process
 end
 
@@ -363,7 +277,7 @@ function M.on_ready(info)
   M.state, M.port, M.lock_file = "ready", info.port, info.lock_file
   M.cli_arguments, M.rivals = info.cli_arguments, info.rivals
   M.ready_since, M.last_error = os.time(), info.problem
-  proven = true
+  has_been_ready = true
   require("claude-code.server.environment").apply(info.port)
   require("claude-code.messages.log").info("ready on port %d", info.port)
   if info.problem then
@@ -371,8 +285,8 @@ function M.on_ready(info)
     local rest = "; until it can be, which is tried every few seconds, no Claude CLI connects"
     require("claude-code.messages.notify").warn(info.problem .. rest)
   end
-  emit("ServerStarted", { port = info.port, lock_file = info.lock_file })
-  answer_waiting(true)
+  events.emit("ServerStarted", { port = info.port, lock_file = info.lock_file })
+  waiting.answer(true)
 end
 
 ---@param rivals claude-code.Rival[]
@@ -380,33 +294,12 @@ function M.on_rivals(rivals)
   M.rivals = rivals
 end
 
----@param clients claude-code.Client[]
----@return table<any, claude-code.Client> those that have said their name, by id
-local function named(clients)
-  local result = {}
-  for _, client in ipairs(clients) do
-    if client.name then
-      result[client.id] = client
-    end
-  end
-  return result
-end
-
---- A client came, went or said its name.
----@param clients claude-code.Client[] all that are connected now
-function M.on_clients(clients)
-  local before, after = named(M.clients), named(clients)
-  M.clients = clients
-  for id, client in pairs(before) do
-    if not after[id] then
-      emit("ClientDisconnected", client)
-    end
-  end
-  for id, client in pairs(after) do
-    if not before[id] then
-      emit("ClientConnected", client)
-    end
-  end
+--- A client came, went or named itself.
+---@param now claude-code.Client[] all that are connected now
+function M.on_clients(now)
+  local before = M.clients
+  M.clients = now
+  clients.emit_changes(before, now)
 end
 
 return M

@@ -1,10 +1,10 @@
 --- Downloads by curl. It reads the user's ~/.curlrc and proxy variables.
 local M = {}
 
-local task = require("claude-code.install.async")
+local async = require("claude-code.install.async")
 local url = require("claude-code.install.url")
 
---- curl's exit codes whose cause its own words leave unclear.
+--- curl's exit codes whose cause its own message leaves unclear.
 local CAUSES = {
   [1] = "it leads to an address that is not https, which is not followed",
   [18] = "the connection was cut off",
@@ -12,9 +12,6 @@ local CAUSES = {
   [28] = "the server does not answer, or too slowly",
   [63] = "the server offers a file that is larger than the release's",
 }
-
---- No byte could be resumed: the server does not know how.
-local NO_RANGES = 33
 
 ---@return boolean
 function M.available()
@@ -39,9 +36,6 @@ local function command(transfer)
   -- Less than 1 KiB a second for so long is a server that hangs.
   add("--speed-limit", "1024", "--speed-time", tostring(limits.stall_s))
   add("--max-time", tostring(limits.total_s), "--max-filesize", tostring(transfer.size))
-  if transfer.resume_at > 0 then
-    add("--continue-at", tostring(transfer.resume_at))
-  end
   add("--output", transfer.path, "--url", transfer.url)
   return words
 end
@@ -50,17 +44,14 @@ end
 ---@return boolean? done
 ---@return string? cause
 function M.fetch(transfer)
-  local result = task.system(command(transfer), { cwd = vim.fs.dirname(transfer.path) })
+  local result = async.system(command(transfer), { cwd = vim.fs.dirname(transfer.path) })
   if result.code == 0 then
     return true
-  elseif result.code == NO_RANGES and transfer.resume_at > 0 then
-    vim.uv.fs_unlink(transfer.path)
-    return M.fetch(vim.tbl_extend("force", transfer, { resume_at = 0 }))
   end
-  local said = vim.trim(result.stderr):match("[^\n]+$") or ""
-  said = said:gsub("^curl: %(%d+%) ", "")
+  local message = vim.trim(result.stderr):match("[^\n]+$") or ""
+  message = message:gsub("^curl: %(%d+%) ", "")
   local cause = CAUSES[result.code]
-  return nil, cause and ("%s (curl: %s)"):format(cause, said) or said
+  return nil, cause and ("%s (curl: %s)"):format(cause, message) or message
 end
 
 return M

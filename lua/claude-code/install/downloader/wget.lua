@@ -2,7 +2,7 @@
 --- variables. Its own redirects could leave https, so they are followed here, one call each.
 local M = {}
 
-local task = require("claude-code.install.async")
+local async = require("claude-code.install.async")
 local url = require("claude-code.install.url")
 
 local MAX_REDIRECTS = 10
@@ -15,13 +15,14 @@ local CAUSES = {
   [124] = "the server is too slow",
 }
 
---- BusyBox has a wget that knows none of what is needed here.
+--- BusyBox' wget lacks the options that are needed here.
 ---@return boolean
 function M.available()
   if vim.fn.executable("wget") == 0 then
     return false
   end
-  return task.system({ "wget", "--version" }, { cwd = "/" }).stdout:find("GNU Wget", 1, true) ~= nil
+  return async.system({ "wget", "--version" }, { cwd = "/" }).stdout:find("GNU Wget", 1, true)
+    ~= nil
 end
 
 ---@param transfer claude-code.Transfer
@@ -37,12 +38,12 @@ local function command(transfer, address)
   if url.is_loopback(address) then
     add("--no-proxy")
   end
-  add("--continue", "--output-document=" .. transfer.path, "--", address)
+  add("--output-document=" .. transfer.path, "--", address)
   return words
 end
 
 ---@param output string
----@return string? address that the server sends us to
+---@return string? address to which the server redirects
 local function redirect(output)
   if output:match("HTTP/[%d.]+ 30[12378]") then
     return output:match("\n%s*[Ll]ocation: (%S+)")
@@ -64,7 +65,7 @@ end
 function M.fetch(transfer)
   local address = transfer.url
   for _ = 1, MAX_REDIRECTS do
-    local result = task.system(command(transfer, address), {
+    local result = async.system(command(transfer, address), {
       cwd = vim.fs.dirname(transfer.path),
       timeout = transfer.limits.total_s * 1000,
       env = { LC_ALL = "C" },
