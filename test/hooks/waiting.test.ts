@@ -1,0 +1,196 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { keepBusy } from "../support/busy";
+import { eventually } from "../support/eventually";
+import { EXECUTABLE, isolatedEnv, NEOVIMS, NEWEST } from "../support/neovim";
+import { Project } from "./project";
+
+/* How hooks wait for a language server: for its report, for the deadline, or for nothing any more. */
+setDefaultTimeout(60_000);
+
+const GO = { continue: true } as const;
+
+/** A server inside Neovim that reports when the test says so. Calls of the executable are counted. */
+const SERVER = `
+  local function server()
+    return {
+      request = function(method, _, done)
+        done(nil, method == "initialize" and { capabilities = { textDocumentSync = 1 } } or vim.NIL)
+        return true, 1
+      end,
+      notify = function() return true end,
+      is_closing = function() return false end,
+      terminate = function() end,
+    }
+  end
+  local id
+  vim.api.nvim_create_autocmd("BufReadPost", { callback = function(args)
+    id = vim.lsp.start({ name = "silent", cmd = server, root_dir = vim.fn.getcwd() }, { bufnr = args.buf })
+  end })
+  function _G.publish(path, message)
+    local diagnostics = message and { {
+      message = message, severity = 1,
+      range = { start = { line = 0, character = 0 }, ["end"] = { line = 0, character = 1 } },
+    } } or {}
+    local params = { uri = vim.uri_from_fname(path), diagnostics = diagnostics,
+      version = vim.lsp.util.buf_versions[vim.fn.bufnr(path)] }
+    local method = "textDocument/publishDiagnostics"
+    vim.lsp.handlers[method](nil, params, { client_id = id, method = method }, {})
+  end
+  local editor = require("claude-code.editor")
+  local call = editor.call
+  _G.calls = {}
+  editor.call = function(method, params)
+    table.insert(_G.calls, method)
+    return call(method, params)
+  end`;
+
+/** Timers that run, and channels that are open. */
+const LEFT_BEHIND = `
+  local timers = 0
+  vim.uv.walk(function(handle)
+    if handle:get_type() == "timer" and handle:is_active() and not handle:is_closing() then
+      timers = timers + 1
+    end
+  end)
+  return { timers, #vim.api.nvim_list_chans() }`;
+
+async function open(version = NEWEST, deadlineMs = 8_000): Promise<Project> {
+  const project = await Project.open(
+    version,
+    `{ diagnostics = { after_edit = false, deadline_ms = ${deadlineMs} } }`,
+  );
+  await project.neovim.lua(SERVER);
+  return project;
+}
+
+const publish = (project: Project, name: string, problem?: string) =>
+  project.neovim.lua("publish(...)", project.path(name), ...(problem ? [problem] : []));
+
+/** Waits until `count` hooks wait in Neovim. */
+const waiting = (project: Project, count = 1) =>
+  eventually("a hook that waits", async () => {
+    const calls = await project.neovim.lua<string[]>("return _G.calls");
+    expect(calls.filter((name) => name === "when_settled")).toHaveLength(count);
+  });
+
+describe.each(NEOVIMS)("a hook waits with $name", (version) => {
+  let project: Project;
+  beforeAll(async () => {
+    project = await open(version);
+  });
+  afterAll(() => project[Symbol.asyncDispose]());
+
+  test.each([
+    ["an error: blocked", "wrong", "block"],
+    ["no error: allowed", undefined, undefined],
+  ])("until the server reports %s", async (_name, problem, decision) => {
+    const session = { session_id: `${decision}` };
+    const name = `${decision}.txt`;
+    await project.edit(name, "one\n", session);
+    await project.neovim.lua("_G.calls = {}");
+    const started = performance.now();
+    const stopped = project.stop(session);
+    await waiting(project);
+    await Bun.sleep(300);
+    await publish(project, name, problem);
+    expect((await stopped).decision).toBe(decision);
+    expect(performance.now() - started).toBeLessThan(5_000);
+    const calls = await project.neovim.lua<string[]>("return _G.calls");
+    expect(calls.at(-1)).toBe(decision ? "session_blocked" : "session_allowed");
+    // Asked again when something changes, not all the time.
+    expect(calls.length).toBeLessThan(9);
+  });
+
+  test("after an edit, for its new problems", async () => {
+    await project.neovim.lua("require('claude-code.config').get().diagnostics.after_edit = true");
+    await project.neovim.lua("_G.calls = {}");
+    const edited = project.edit("after.txt", "one\n", { session_id: "after" });
+    await waiting(project);
+    await publish(project, "after.txt", "wrong after all");
+    const { output } = await edited;
+    expect(JSON.stringify(output)).toContain("after.txt:1:1 error: wrong after all");
+    await project.neovim.lua("require('claude-code.config').get().diagnostics.after_edit = false");
+  });
+
+  test("two at once, each for its own files", async () => {
+    const [a, b] = [{ session_id: "a" }, { session_id: "b" }];
+    await project.edit("a.txt", "one\n", a);
+    await project.edit("b.txt", "one\n", b);
+    await project.neovim.lua("_G.calls = {}");
+    const first = project.stop(a);
+    const second = project.stop(b);
+    await waiting(project, 2);
+    await publish(project, "b.txt", "wrong in b");
+    expect((await second).reason).toContain("b.txt:1:1 error: wrong in b");
+    await publish(project, "a.txt", "wrong in a");
+    expect((await first).reason).toContain("a.txt:1:1 error: wrong in a");
+  });
+});
+
+describe("when the report does not come", () => {
+  test("the deadline ends the wait, and the reason says so", async () => {
+    await using project = await open(NEWEST, 300);
+    project.write("late.txt", "one\n");
+    await project.neovim.command(`edit ${project.path("late.txt")}`);
+    await publish(project, "late.txt", "from before");
+    await project.edit("late.txt", "two\n");
+    const { decision, reason } = await project.stop();
+    expect(decision).toBe("block");
+    expect(reason).toContain("late.txt:1:1 error: from before");
+    expect(reason).toContain("this may be older than your last edit");
+  });
+
+  test("the server leaves the file: what there is counts at once", async () => {
+    await using project = await open();
+    await project.edit("ends.txt", "ERROR by the linter\n");
+    const stopped = project.stop();
+    await waiting(project);
+    const started = performance.now();
+    await project.neovim.lua(`
+      for _, client in ipairs(vim.lsp.get_clients()) do
+        vim.lsp.buf_detach_client(vim.fn.bufnr("ends.txt"), client.id)
+      end`);
+    expect((await stopped).reason).toContain("ERROR by the linter");
+    expect(performance.now() - started).toBeLessThan(4_000);
+  });
+
+  test("Neovim is busy beyond the deadline: allowed", async () => {
+    await using project = await open(NEWEST, 1_000);
+    await project.edit("busy.txt", "one\n");
+    const stopped = project.stop();
+    await waiting(project);
+    const letGo = await keepBusy(project.neovim);
+    expect(await stopped).toEqual(GO);
+    expect(project.log).toContain("busy");
+    await letGo();
+  });
+
+  test("Neovim ends: allowed at once", async () => {
+    await using project = await open();
+    await project.edit("gone.txt", "one\n");
+    const stopped = project.stop();
+    await waiting(project);
+    const started = performance.now();
+    await project.neovim.quit();
+    expect(await stopped).toEqual(GO);
+    expect(performance.now() - started).toBeLessThan(4_000);
+  });
+
+  test("the hook is killed: nothing stays behind in Neovim", async () => {
+    await using project = await open(NEWEST, 700);
+    await project.edit("killed.txt", "one\n");
+    const before = await project.neovim.lua<number[]>(LEFT_BEHIND);
+    const child = Bun.spawn([EXECUTABLE, "hook", "stop"], {
+      cwd: project.folder,
+      env: isolatedEnv(project.neovim.home),
+      stdin: new Blob([JSON.stringify({ session_id: "one", cwd: project.folder })]),
+    });
+    await waiting(project);
+    child.kill("SIGKILL");
+    await child.exited;
+    await eventually("as before", async () => {
+      expect(await project.neovim.lua<number[]>(LEFT_BEHIND)).toEqual(before);
+    });
+    expect(await project.neovim.lua("return vim.fn.execute('messages')")).toBe("");
+  });
+});
