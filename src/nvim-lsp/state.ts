@@ -5,7 +5,7 @@ import type { FollowedNeovim } from "../locate/followed";
 import type { MethodEditor } from "../methods/method";
 import { Queries } from "../neovim/queries";
 
-/** The editor's state from whichever Neovim is followed, asked for anew each time. */
+/** The editor's state from whichever Neovim is followed, asked for each time. */
 export class NeovimState extends Queries implements MethodEditor {
   readonly #neovim: FollowedNeovim;
 

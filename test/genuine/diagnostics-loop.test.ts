@@ -13,7 +13,7 @@ import { edit, read, say } from "../support/turns";
 
 /*
  * The genuine CLI (Claude Code 2.1.330) with our hooks and stdio server, brought to it in each of
- * the three ways; Neovim is real, only the model is a stand-in. What the model is told is the proof.
+ * the three ways; Neovim is real, only the model is a stand-in. What the model receives is the proof.
  */
 const CASE_MS = 120_000;
 const FOUND = "Found 1 errors and 1 warnings in edited files.";
@@ -38,7 +38,7 @@ function loop(version: NeovimVersion) {
     await project?.[Symbol.asyncDispose]();
   }, CASE_MS);
 
-  /** A new file, and a script in which Claude breaks it, is held, looks, mends it, and ends. */
+  /** A new file, and a script in which Claude breaks it, is blocked, looks, fixes it, and ends. */
   function script(tool: string): string {
     const file = project.write(`main-${++count}.lua`, "local x = 1\n");
     const bad = "ERROR one\nWARN two";
@@ -48,7 +48,7 @@ function loop(version: NeovimVersion) {
       say("All done."),
       [{ tool, input: {} }],
       edit(file, bad, "local x = 2"),
-      say("Mended."),
+      say("Fixed."),
     ]);
     return file;
   }
@@ -58,14 +58,14 @@ function loop(version: NeovimVersion) {
     return model.requests.slice(from);
   }
 
-  /** Held once with the reason, shown the details, let go after the fix; never held twice. */
+  /** Blocked once with the reason, shown the details, allowed after the fix; never blocked twice. */
   function expectLoop(from: number, file: string, tool: string) {
-    const told = requests(from).map(newsText);
-    expect(told).toHaveLength(6);
-    expect(told[3]).toContain(FOUND);
-    expect(told[3]).toContain(`Use '${tool}' to see details.`);
+    const news = requests(from).map(newsText);
+    expect(news).toHaveLength(6);
+    expect(news[3]).toContain(FOUND);
+    expect(news[3]).toContain(`Use '${tool}' to see details.`);
     const name = file.slice(project.folder.length + 1);
-    expect(told[3]).toContain(`${name}:1:1 error: ERROR one (marks)`);
+    expect(news[3]).toContain(`${name}:1:1 error: ERROR one (marks)`);
     const details = toolResults(requests(from)[4] as ModelRequest)[0] ?? "";
     expect(JSON.parse(details)).toEqual({
       [name]: [
@@ -73,7 +73,7 @@ function loop(version: NeovimVersion) {
         { line: 2, column: 1, severity: "WARN", message: "WARN two", source: "marks" },
       ],
     });
-    expect(told.filter((text) => text.includes("Stop hook"))).toHaveLength(1);
+    expect(news.filter((text) => text.includes("Stop hook"))).toHaveLength(1);
     expect(readFileSync(file, "utf8")).toBe("local x = 2\n");
   }
 
@@ -91,7 +91,7 @@ function loop(version: NeovimVersion) {
       { project: project.folder, home, model, args: [...mode, ...args] },
       "go",
     );
-    expect(result).toMatchObject({ code: 0, stdout: "Mended.\n" });
+    expect(result).toMatchObject({ code: 0, stdout: "Fixed.\n" });
   }
 
   test(
@@ -102,7 +102,7 @@ function loop(version: NeovimVersion) {
       const file = script(tool);
       await headless(await launchArguments());
       expectLoop(from, file, tool);
-      // Without a connection to an editor, the hook after the edit tells what it broke.
+      // Without a connection to an editor, the hook after the edit reports what it broke.
       expect(requests(from).map(newsText)[2]).toContain("hook additional context: Problems in");
       expect(JSON.stringify(requests(from)[0])).toContain("What the user's Neovim knows");
       expect(existsSync(project.path(".claude"))).toBe(false);
@@ -121,10 +121,10 @@ function loop(version: NeovimVersion) {
       const from = model.requests.length;
       const file = script(tool);
       await claude.prompt("go");
-      await claude.terminal.waitFor("Mended.");
+      await claude.terminal.waitFor("Fixed.");
       await claude.waitForIdle();
       expectLoop(from, file, tool);
-      // The connection tells of new problems itself.
+      // The connection reports new problems itself.
       expect(requests(from).map(newsText)[2]).not.toContain("hook additional context");
     },
     CASE_MS,
@@ -188,10 +188,10 @@ function loop(version: NeovimVersion) {
       const both = script("mcp__nvim-lsp__get_session_diagnostics");
       await headless([...plugin, ...(await launchArguments())]);
       expect(readFileSync(both, "utf8")).toBe("local x = 2\n");
-      const held = requests(again).filter((request) =>
+      const blocked = requests(again).filter((request) =>
         newsText(request).includes("Stop hook feedback"),
       );
-      expect(held).toHaveLength(1);
+      expect(blocked).toHaveLength(1);
     },
     CASE_MS,
   );

@@ -39,7 +39,7 @@ function diagnosticsReachTheModel(version: NeovimVersion) {
   afterAll(() => bench?.dispose(), CASE_MS);
   beforeEach(() => bench.claude.recover(), CASE_MS);
 
-  /** Proposes one edit, accepts it in Neovim, and gives what the model hears of it. */
+  /** Proposes one edit, accepts it in Neovim, and gives what the model receives of it. */
   async function accept(file: string, from: string, to: string): Promise<string> {
     const { model, claude, neovim } = bench;
     model.script([read(file), edit(file, from, to), say("Done.")]);
@@ -52,32 +52,32 @@ function diagnosticsReachTheModel(version: NeovimVersion) {
   }
 
   test(
-    "what the edit broke is told with its result; what was broken before is not",
+    "what the edit broke is sent with its result; what was broken before is not",
     async () => {
-      const told = await accept(shop, "price: number = 1", "price: number = true");
-      expect(told).toContain("<new-diagnostics>");
-      expect(told).toContain("shop.ts:\n  ✘ [Line 1:14]");
-      expect(told).toContain("Type 'boolean' is not assignable to type 'number'.");
-      expect(told).not.toContain("'string'");
+      const news = await accept(shop, "price: number = 1", "price: number = true");
+      expect(news).toContain("<new-diagnostics>");
+      expect(news).toContain("shop.ts:\n  ✘ [Line 1:14]");
+      expect(news).toContain("Type 'boolean' is not assignable to type 'number'.");
+      expect(news).not.toContain("'string'");
     },
     CASE_MS,
   );
 
   test(
-    "mending it reports nothing new",
+    "fixing it reports nothing new",
     async () => {
-      const told = await accept(shop, "price: number = true", "price: number = 2");
-      expect(told).not.toContain("<new-diagnostics>");
+      const news = await accept(shop, "price: number = true", "price: number = 2");
+      expect(news).not.toContain("<new-diagnostics>");
     },
     CASE_MS,
   );
 
   test(
-    "old problems of a file that nobody had open are not told as new",
+    "old problems of a file that was not open are not sent as new",
     async () => {
       const unseen = join(bench.project, "unseen.ts");
-      const told = await accept(unseen, "unseen", "seen");
-      expect(told).not.toContain("<new-diagnostics>");
+      const news = await accept(unseen, "unseen", "seen");
+      expect(news).not.toContain("<new-diagnostics>");
     },
     CASE_MS,
   );

@@ -9,7 +9,7 @@ import {
 } from "bun:test";
 import { mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { keepBusy } from "../support/busy";
-import { NEOVIMS } from "../support/neovim";
+import { NEOVIMS, NEWEST } from "../support/neovim";
 import { Project } from "./project";
 
 /* What the Stop hook decides, with the compiled executable and a real Neovim. */
@@ -26,15 +26,14 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
     project = await Project.open(version);
   });
   afterAll(() => project[Symbol.asyncDispose]());
-  beforeEach(async () => {
+  beforeEach(() => {
     session = { session_id: `session-${++count}` };
-    await project.hook("session-start", { ...session, source: "startup" });
   });
 
   const edit = (name: string, text: string) => project.edit(name, text, session);
   const stop = (more: object = {}) => project.stop({ ...session, ...more });
 
-  const held = (errors: number, warnings: number) => ({
+  const blocked = (errors: number, warnings: number) => ({
     decision: "block" as const,
     reason: expect.stringContaining(
       `Found ${errors} errors and ${warnings} warnings in edited files. ` +
@@ -42,7 +41,8 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
     ) as unknown as string,
   });
 
-  test("nothing edited: go", async () => {
+  test("nothing edited: allowed", async () => {
+    await project.hook("session-start", { ...session, source: "startup" });
     project.write("unrelated.txt", "ERROR\n");
     await project.neovim.command(`edit ${project.path("unrelated.txt")}`);
     expect(await stop()).toEqual(GO);
@@ -50,9 +50,9 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
 
   const texts: [string, string, object][] = [
     ["clean", "fine\n", GO],
-    ["an error", "ERROR here\n", held(1, 0)],
-    ["warnings", "WARN a\nWARN b\n", held(0, 2)],
-    ["both", "ERROR a\nWARN b\nERROR c\n", held(2, 1)],
+    ["an error", "ERROR here\n", blocked(1, 0)],
+    ["warnings", "WARN a\nWARN b\n", blocked(0, 2)],
+    ["both", "ERROR a\nWARN b\nERROR c\n", blocked(2, 1)],
     ["lesser ones only", "INFO a\nHINT b\n", GO],
   ];
   for (const open of [true, false]) {
@@ -68,14 +68,14 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
   }
 
   test.each(["bunload", "bdelete", "bwipeout"])(
-    "the buffer was closed by :%s since: its problems hold all the same",
+    "the buffer was closed by :%s since: its problems count all the same",
     async (command) => {
       const name = `${command}.txt`;
       project.write(name, "before\n");
       await project.neovim.command(`edit ${project.path(name)}`);
       await edit(name, "ERROR here\n");
       await project.neovim.command(`enew | ${command} ${project.path(name)}`);
-      expect(await stop()).toEqual(held(1, 0));
+      expect(await stop()).toEqual(blocked(1, 0));
     },
   );
 
@@ -99,22 +99,22 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
     expect(lines?.at(-1)).toBe("… and 35 more");
   });
 
-  test("held once for a prompt, whatever is wrong still; the next prompt counts anew", async () => {
+  test("blocked once for a prompt, whatever is wrong still; the next prompt counts again", async () => {
     await edit("again.txt", "ERROR\n");
-    expect(await stop({ prompt_id: "p1" })).toEqual(held(1, 0));
+    expect(await stop({ prompt_id: "p1" })).toEqual(blocked(1, 0));
     expect(await stop({ prompt_id: "p1", stop_hook_active: true })).toEqual(GO);
-    // Allowed: the tracking starts afresh.
+    // Allowed: the tracking starts again.
     expect(await stop({ prompt_id: "p2" })).toEqual(GO);
     await edit("again.txt", "ERROR again\n");
-    expect(await stop({ prompt_id: "p2" })).toEqual(held(1, 0));
+    expect(await stop({ prompt_id: "p2" })).toEqual(blocked(1, 0));
     expect(await stop({ prompt_id: "p2", stop_hook_active: true })).toEqual(GO);
     await edit("again.txt", "ERROR again and again\n");
     expect(await stop({ prompt_id: "p2", stop_hook_active: true })).toEqual(GO);
   });
 
-  test("somebody else's hook held it before: ours may still, once", async () => {
+  test("another hook blocked it before: this one may still, once", async () => {
     await edit("else.txt", "ERROR\n");
-    expect(await stop({ prompt_id: "p", stop_hook_active: true })).toEqual(held(1, 0));
+    expect(await stop({ prompt_id: "p", stop_hook_active: true })).toEqual(blocked(1, 0));
     expect(await stop({ prompt_id: "p", stop_hook_active: true })).toEqual(GO);
   });
 
@@ -122,27 +122,27 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
     await edit("flag.txt", "ERROR\n");
     expect(await stop({ stop_hook_active: true })).toEqual(GO);
     await edit("flag.txt", "ERROR\n");
-    expect(await stop()).toEqual(held(1, 0));
+    expect(await stop()).toEqual(blocked(1, 0));
   });
 
-  test("fixed after it was held: go", async () => {
+  test("fixed after it was blocked: allowed", async () => {
     await edit("fix.txt", "ERROR\n");
-    expect(await stop({ prompt_id: "p" })).toEqual(held(1, 0));
+    expect(await stop({ prompt_id: "p" })).toEqual(blocked(1, 0));
     await edit("fix.txt", "fine\n");
     expect(await stop({ prompt_id: "p", stop_hook_active: true })).toEqual(GO);
   });
 
   test("another session's files are its own", async () => {
     await edit("mine.txt", "ERROR\n");
-    expect(await project.stop({ session_id: "somebody else" })).toEqual(GO);
-    expect(await stop()).toEqual(held(1, 0));
+    expect(await project.stop({ session_id: "another" })).toEqual(GO);
+    expect(await stop()).toEqual(blocked(1, 0));
   });
 
   test.each([
     ["startup", GO],
     ["clear", GO],
-    ["resume", held(1, 0)],
-    ["compact", held(1, 0)],
+    ["resume", blocked(1, 0)],
+    ["compact", blocked(1, 0)],
   ])("session-start by %s", async (source, decision) => {
     await edit("start.txt", "ERROR\n");
     const { stdout } = await project.hook("session-start", { ...session, source });
@@ -150,7 +150,7 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
     expect(await stop()).toEqual(decision);
   });
 
-  test("session-end forgets, and takes hidden buffers away", async () => {
+  test("session-end forgets, and deletes hidden buffers", async () => {
     await edit("end.txt", "ERROR\n");
     const buffers = () =>
       project.neovim.lua<number>("return vim.fn.bufexists(...)", project.path("end.txt"));
@@ -163,7 +163,7 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
   test("a relative path is taken from Claude's folder", async () => {
     project.write("sub/rel.txt", "ERROR\n");
     await project.edited("sub/rel.txt", session);
-    expect(await stop()).toEqual(held(1, 0));
+    expect(await stop()).toEqual(blocked(1, 0));
   });
 
   test("a symlink and its target are one file", async () => {
@@ -173,10 +173,10 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
     symlinkSync(project.path("real"), project.path("link"));
     await project.edited(project.path("link/target.txt"), session);
     await project.edited(project.path("real/target.txt"), session);
-    expect(await stop()).toEqual(held(1, 0));
+    expect(await stop()).toEqual(blocked(1, 0));
   });
 
-  test("a file that was deleted since counts no more", async () => {
+  test("a file that was deleted since does not count", async () => {
     await edit("gone.txt", "ERROR\n");
     rmSync(project.path("gone.txt"));
     expect(await stop()).toEqual(GO);
@@ -189,7 +189,7 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
       tool_input: { notebook_path: project.path("book.ipynb") },
     };
     await project.hook("post-tool-use", { ...session, ...tool });
-    expect(await stop()).toEqual(held(1, 0));
+    expect(await stop()).toEqual(blocked(1, 0));
   });
 
   test.each(["Read", "Bash", "mcp__x__Edit"])("%s is no edit", async (tool_name) => {
@@ -199,7 +199,7 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
     expect(await stop()).toEqual(GO);
   });
 
-  test("unsaved edits of the user's stay", async () => {
+  test("the user's unsaved edits stay", async () => {
     const path = project.write("unsaved.txt", "one\n");
     await project.neovim.command(`edit ${path}`);
     await project.neovim.lua("vim.api.nvim_buf_set_lines(0, 0, -1, false, { 'mine' })");
@@ -210,10 +210,10 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
   });
 });
 
-describe("whatever happens, Claude is let go", () => {
+describe("whatever happens, Claude is not blocked", () => {
   let project: Project;
   beforeAll(async () => {
-    project = await Project.open(NEOVIMS[0] as (typeof NEOVIMS)[0]);
+    project = await Project.open(NEWEST);
     await project.edit("bad.txt", "ERROR\n");
   });
   afterAll(() => project[Symbol.asyncDispose]());
@@ -243,10 +243,10 @@ describe("whatever happens, Claude is let go", () => {
   });
 
   test("a busy Neovim", async () => {
-    const letGo = await keepBusy(project.neovim);
+    const release = await keepBusy(project.neovim);
     expect(await project.stop()).toEqual(GO);
     expect(project.log).toContain("busy");
-    await letGo();
+    await release();
   });
 
   test("no Neovim", async () => {

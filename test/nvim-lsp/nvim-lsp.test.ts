@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { Project } from "../hooks/project";
+import { publish, startSilentServer } from "../hooks/silent-server";
 import { keepBusy } from "../support/busy";
 import { eventually } from "../support/eventually";
-import { EXECUTABLE, isolatedEnv, NEOVIMS, temporaryFolder } from "../support/neovim";
+import { EXECUTABLE, isolatedEnv, NEOVIMS, NEWEST, temporaryFolder } from "../support/neovim";
 
 /* `claude-code-nvim mcp` as Claude Code runs it, by the official MCP client and by hand. */
 setDefaultTimeout(60_000);
@@ -110,7 +111,7 @@ describe.each(NEOVIMS)("the stdio server with $name", (version) => {
     });
   });
 
-  test("get_diagnostics of a file of the project that nobody has open", async () => {
+  test("get_diagnostics of a file of the project that is not open", async () => {
     project.write("closed.lua", "ERROR in a closed file\n");
     const args = { file_paths: "closed.lua" };
     await eventually("the linter", async () => {
@@ -136,7 +137,7 @@ describe.each(NEOVIMS)("the stdio server with $name", (version) => {
     await below.close();
   });
 
-  test("two folders with a file of the same name: both are told", async () => {
+  test("two folders with a file of the same name: both are listed", async () => {
     const other = temporaryFolder();
     await Bun.write(join(other, "main.lua"), "WARN elsewhere\n");
     await project.neovim.command(`tabnew | tcd ${other} | edit main.lua`);
@@ -348,9 +349,9 @@ test("a Neovim that restarts is followed, one that is busy is named", async () =
   await eventually("the first answer", async () =>
     expect(Object.keys((await json(client, "get_diagnostics")) as object)).toEqual(["a.lua"]),
   );
-  const letGo = await keepBusy(first.neovim);
+  const release = await keepBusy(first.neovim);
   expect((await call(client, "get_diagnostics")).content[0]?.text).toContain("Neovim is busy");
-  await letGo();
+  await release();
   await first.neovim.quit();
   expect((await call(client, "get_diagnostics")).content[0]?.text).toContain("No Neovim");
   await using second = await Project.open(version, "{}", first);
@@ -361,9 +362,31 @@ test("a Neovim that restarts is followed, one that is busy is named", async () =
   await client.close();
 });
 
+test("a report that is pending is waited for, at most 1.5 s, by several calls at once", async () => {
+  await using project = await Project.open(NEWEST);
+  await startSilentServer(project);
+  const client = await connect(project.folder, isolatedEnv(project.neovim.home));
+  await project.neovim.command(`edit ${project.write("a.lua", "ERROR\n")}`);
+  project.write("a.lua", "fine\n");
+  await project.neovim.command("checktime");
+  const started = performance.now();
+  expect(await json(client, "get_diagnostics", { file_paths: "a.lua" })).toEqual({});
+  expect(performance.now() - started).toBeGreaterThan(1_400);
+  const calls = [
+    json(client, "get_diagnostics", { file_paths: "a.lua" }),
+    json(client, "get_diagnostics"),
+  ];
+  await Bun.sleep(200);
+  await publish(project, "a.lua", "wrong");
+  for (const found of await Promise.all(calls)) {
+    expect(found).toMatchObject({ "a.lua": [{ message: "wrong" }] });
+  }
+  await client.close();
+});
+
 describe("with a second Neovim that is opened later for the same folder", () => {
   const version = NEOVIMS[1] as (typeof NEOVIMS)[1];
-  // The server is our child, so we are its CLI; hooks are told by this variable.
+  // The server is our child, so we are its CLI; hooks learn it from this variable.
   const CLI = { CLAUDE_PID: String(process.pid) };
   const write = (project: Project, name: string) => ({
     tool_name: "Edit",
@@ -397,7 +420,7 @@ describe("with a second Neovim that is opened later for the same folder", () => 
     await client.close();
   });
 
-  test("a CLI that has just started with the number of an older one chooses anew", async () => {
+  test("a CLI that has just started with the number of an older one chooses again", async () => {
     await using first = await Project.open(version);
     await first.hook("session-start", { source: "startup" }, CLI);
     await using second = await Project.open(version, "{}", first);

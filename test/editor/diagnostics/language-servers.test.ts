@@ -1,13 +1,23 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { Project } from "../../hooks/project";
 import { eventually } from "../../support/eventually";
-import { EXECUTABLE, isolatedEnv, NEOVIMS, type NeovimVersion, ROOT } from "../../support/neovim";
+import {
+  EXECUTABLE,
+  isolatedEnv,
+  NEOVIMS,
+  NEWEST,
+  type NeovimVersion,
+  ROOT,
+} from "../../support/neovim";
 
-/* Real language servers in a real Neovim: what they say of the text that Claude wrote, never before. */
+/*
+ * Real language servers in a real Neovim: what they report on the text that Claude wrote, never before.
+ * The servers take their time, so the projects are worked on side by side.
+ */
 setDefaultTimeout(240_000);
 /** A cold start takes seconds, and on a machine that does much else many of them. */
 const COLD_MS = 90_000;
@@ -57,7 +67,7 @@ async function openWith(
   return project;
 }
 
-/** Waits until every server has told what it thinks of all that was written. */
+/** Waits until every server has reported on all that was written. */
 async function settled(project: Project): Promise<void> {
   const pending = "return #require('claude-code.editor.diagnostics.pending').paths()";
   await eventually(
@@ -67,7 +77,7 @@ async function settled(project: Project): Promise<void> {
   );
 }
 
-/** Opens a broken file and mends it, until its server has looked at each text. */
+/** Opens a broken file and fixes it, until its server has looked at each text. */
 async function warm(project: Project, name: string, ...texts: string[]): Promise<void> {
   const count = "return #vim.diagnostic.get(vim.fn.bufadd(...))";
   for (const [index, text] of texts.entries()) {
@@ -83,29 +93,70 @@ async function warm(project: Project, name: string, ...texts: string[]): Promise
   await settled(project);
 }
 
-describe.each(NEOVIMS)("language servers with $name", (version) => {
-  let project: Project;
-  let client: Client;
-  beforeAll(async () => {
-    project = await openWith(version, () => ({ typescript: TYPESCRIPT, json: JSON_SERVER }));
-    client = new Client({ name: "oracle", version: "1.0.0" });
-    const options = { command: EXECUTABLE, args: ["mcp"], cwd: project.folder };
-    const env = isolatedEnv(project.neovim.home);
-    await client.connect(new StdioClientTransport({ ...options, env }) as never);
-    await warm(project, "warm.ts", "export const a: number = 's';\n", "export const a = 1;\n");
-    await warm(project, "warm.json", '{ "a": }\n', "{}\n");
-  });
-  afterAll(async () => {
-    await client.close();
-    await project[Symbol.asyncDispose]();
-  });
+/** A project in which one test runs after the other. */
+class World {
+  #last: Promise<unknown> = Promise.resolve();
 
-  async function sessionDiagnostics(): Promise<Record<string, { line: number; source: string }[]>> {
-    const { content } = await client.callTool({ name: "get_session_diagnostics", arguments: {} });
-    return JSON.parse((content as { text: string }[])[0]?.text ?? "");
+  constructor(
+    readonly project: Project,
+    readonly client?: Client,
+  ) {}
+
+  inTurn(run: (world: World) => Promise<void>): Promise<void> {
+    const done = this.#last.then(() => run(this));
+    this.#last = done.catch(() => {});
+    return done;
   }
 
-  test("Claude breaks several files, is held, looks, mends them, and may go", async () => {
+  /** What the tool answers that the Stop hook names. */
+  async sessionDiagnostics(): Promise<Record<string, { line: number; source: string }[]>> {
+    const answer = await this.client?.callTool({ name: "get_session_diagnostics", arguments: {} });
+    const content = answer?.content as { text: string }[] | undefined;
+    return JSON.parse(content?.[0]?.text ?? "");
+  }
+
+  async close(): Promise<void> {
+    await this.client?.close();
+    await this.project[Symbol.asyncDispose]();
+  }
+}
+
+async function openWorld(version: NeovimVersion): Promise<World> {
+  const servers = { typescript: TYPESCRIPT, json: JSON_SERVER };
+  const project = await openWith(version, () => servers);
+  const client = new Client({ name: "oracle", version: "1.0.0" });
+  const options = { command: EXECUTABLE, args: ["mcp"], cwd: project.folder };
+  const env = isolatedEnv(project.neovim.home);
+  await client.connect(new StdioClientTransport({ ...options, env }) as never);
+  await warm(project, "warm.ts", "export const a: number = 's';\n", "export const a = 1;\n");
+  await warm(project, "warm.json", '{ "a": }\n', "{}\n");
+  return new World(project, client);
+}
+
+const FINE = "export const a: number = 1;\n";
+const BROKEN = "export const a: number = 'late';\n";
+const hold = (project: Project) => project.path("hold");
+
+/** No waiting after an edit: the end of the turn comes while the server still works. */
+const deadline = ({ project }: World, ms: number) =>
+  project.neovim.lua(
+    `local options = require("claude-code.config").get().diagnostics
+     options.after_edit, options.deadline_ms = false, ...`,
+    ms,
+  );
+
+async function openSlowWorld(): Promise<World> {
+  const project = await openWith(NEWEST, (at) => ({
+    typescript: slow(1_200, hold(at), TYPESCRIPT),
+  }));
+  // The second time shows how long the server takes to find an error.
+  await warm(project, "a.ts", BROKEN, FINE, BROKEN, FINE);
+  return new World(project);
+}
+
+const tests: Record<string, (world: World) => Promise<void>> = {
+  "Claude breaks several files, is blocked, looks, fixes them, and may stop": async (world) => {
+    const { project } = world;
     const prompt = { prompt_id: "p1" };
     project.write("open.ts", "export const n: number = 1;\n");
     await project.neovim.command(`edit ${project.path("open.ts")}`);
@@ -117,13 +168,13 @@ describe.each(NEOVIMS)("language servers with $name", (version) => {
       tool_response: { type: "create" },
     });
     await settled(project);
-    const held = await project.stop(prompt);
-    expect(held.decision).toBe("block");
-    expect(held.reason).toMatch(/^Found [34] errors and 0 warnings in edited files\./);
-    expect(held.reason).toContain("open.ts:1:14 error: Type 'string' is not assignable");
-    expect(held.reason).not.toContain("older than");
+    const blocked = await project.stop(prompt);
+    expect(blocked.decision).toBe("block");
+    expect(blocked.reason).toMatch(/^Found [34] errors and 0 warnings in edited files\./);
+    expect(blocked.reason).toContain("open.ts:1:14 error: Type 'string' is not assignable");
+    expect(blocked.reason).not.toContain("older than");
 
-    const shown = await sessionDiagnostics();
+    const shown = await world.sessionDiagnostics();
     expect(Object.keys(shown).sort()).toEqual(["closed.ts", "data.json", "open.ts"]);
     expect(shown["open.ts"]).toMatchObject([
       { line: 1, column: 14, severity: "ERROR", source: "typescript" },
@@ -134,10 +185,12 @@ describe.each(NEOVIMS)("language servers with $name", (version) => {
     await project.edit("data.json", '{\n  "a": 1,\n  "b": 2\n}\n');
     await settled(project);
     expect(await project.stop({ ...prompt, stop_hook_active: true })).toEqual(GO);
-    expect(await sessionDiagnostics()).toEqual({});
-  });
+    expect(await world.sessionDiagnostics()).toEqual({});
+  },
 
-  test("servers that check a file when it is saved hear of Claude's writes", async () => {
+  "servers that check a file when it is saved receive Claude's writes as saves": async ({
+    project,
+  }) => {
     await project.neovim.command(`edit ${project.write("saved.json", "{}\n")}`);
     await project.neovim.lua(`
       _G.saved = {}
@@ -151,12 +204,12 @@ describe.each(NEOVIMS)("language servers with $name", (version) => {
     await eventually("didSave", async () => {
       expect(await project.neovim.lua("return _G.saved")).toEqual([uri]);
     });
-  });
+  },
 
-  test("each edit tells what it broke, and only that", async () => {
-    const session = { session_id: "told" };
-    project.write("told.ts", "export const old: number = 'old';\nexport const b: number = 1;\n");
-    await project.neovim.command(`edit ${project.path("told.ts")}`);
+  "each edit reports what it broke, and only that": async ({ project }) => {
+    const session = { session_id: "report" };
+    project.write("each.ts", "export const old: number = 'old';\nexport const b: number = 1;\n");
+    await project.neovim.command(`edit ${project.path("each.ts")}`);
     const count = "return #vim.diagnostic.get(0)";
     await eventually(
       "the old problem",
@@ -164,7 +217,7 @@ describe.each(NEOVIMS)("language servers with $name", (version) => {
       COLD_MS,
     );
     const { output } = await project.edit(
-      "told.ts",
+      "each.ts",
       "// moved\nexport const old: number = 'old';\nexport const b: number = 'b';\n",
       session,
     );
@@ -172,68 +225,70 @@ describe.each(NEOVIMS)("language servers with $name", (version) => {
       hookSpecificOutput: {
         hookEventName: "PostToolUse",
         additionalContext:
-          "New problems in told.ts after this edit, as Neovim's language servers report them:\n" +
-          "told.ts:3:14 error: Type 'string' is not assignable to type 'number'. [2322] (typescript)",
+          "New problems in each.ts after this edit, as Neovim's language servers report them:\n" +
+          "each.ts:3:14 error: Type 'string' is not assignable to type 'number'. [2322] (typescript)",
       },
     });
-    const fixed = await project.edit("told.ts", "export const b: number = 2;\n", session);
+    const fixed = await project.edit("each.ts", "export const b: number = 2;\n", session);
     expect(fixed.output).toBeUndefined();
     await settled(project);
-    expect(await project.stop({ session_id: "told" })).toEqual(GO);
-  });
+    expect(await project.stop(session)).toEqual(GO);
+  },
 
-  test("edit upon edit: only what was written last counts", async () => {
+  "edit upon edit: only what was written last counts": async ({ project }) => {
     await project.edit("fast.ts", "export const f: number = 'wrong';\n", { session_id: "fast" });
     await project.edit("fast.ts", "export const f: number = 1;\n", { session_id: "fast" });
     expect(await project.stop({ session_id: "fast" })).toEqual(GO);
     await project.edit("fast.ts", "export const f: number = 'wrong';\n", { session_id: "fast" });
     expect(await project.stop({ session_id: "fast" })).toMatchObject({ decision: "block" });
-  });
-});
+  },
+};
 
-describe("a slow language server", () => {
-  const fine = "export const a: number = 1;\n";
-  const broken = "export const a: number = 'late';\n";
-  let project: Project;
-  const hold = (at: Project) => at.path("hold");
-  beforeAll(async () => {
-    // The other tests tell the two versions apart; this one is about time.
-    const version = NEOVIMS[1] as NeovimVersion;
-    project = await openWith(version, (at) => ({ typescript: slow(1_200, hold(at), TYPESCRIPT) }));
-    // The second time shows how long the server takes to find an error.
-    await warm(project, "a.ts", broken, fine, broken, fine);
-  });
-  afterAll(() => project[Symbol.asyncDispose]());
-
-  /** No waiting after an edit: the end of the turn comes while the server still works. */
-  const deadline = (ms: number) =>
-    project.neovim.lua(
-      `local options = require("claude-code.config").get().diagnostics
-       options.after_edit, options.deadline_ms = false, ...`,
-      ms,
-    );
-
-  test("no results from before the edit: it is waited for", async () => {
-    await deadline(12_000);
-    await project.edit("a.ts", broken);
-    const held = await project.stop({ prompt_id: "p1" });
-    expect(held).toMatchObject({ decision: "block" });
-    expect(held.reason).not.toContain("older than");
-    await project.edit("a.ts", fine);
+const slowTests: Record<string, (world: World) => Promise<void>> = {
+  "no results from before the edit: it is waited for": async (world) => {
+    const { project } = world;
+    await deadline(world, 12_000);
+    await project.edit("a.ts", BROKEN);
+    const blocked = await project.stop({ prompt_id: "p1" });
+    expect(blocked).toMatchObject({ decision: "block" });
+    expect(blocked.reason).not.toContain("older than");
+    await project.edit("a.ts", FINE);
     expect(await project.stop({ prompt_id: "p2" })).toEqual(GO);
-  });
+  },
 
-  test("beyond the deadline the reason says that it may be older", async () => {
-    await project.edit("a.ts", broken);
+  "beyond the deadline the reason says that it may be older": async (world) => {
+    const { project } = world;
+    await project.edit("a.ts", BROKEN);
     await settled(project);
     expect(await project.stop({ prompt_id: "p3" })).toMatchObject({ decision: "block" });
-    await deadline(100);
+    await deadline(world, 100);
     writeFileSync(hold(project), "");
-    await project.edit("a.ts", fine);
+    await project.edit("a.ts", FINE);
     const { decision, reason } = await project.stop({ prompt_id: "p4" });
     expect(decision).toBe("block");
     expect(reason).toContain("Found 1 errors and 0 warnings in edited files.");
     expect(reason).toContain("this may be older than your last edit");
     rmSync(hold(project));
-  });
+  },
+};
+
+// What differs between versions of Neovim is in the first two; the slow server is about time alone.
+const groups = [
+  ...NEOVIMS.map((version) => ({
+    name: `language servers with ${version.name}`,
+    tests,
+    open: () => openWorld(version),
+  })),
+  { name: "a slow language server", tests: slowTests, open: openSlowWorld },
+];
+let worlds: World[] = [];
+beforeAll(async () => {
+  worlds = await Promise.all(groups.map(({ open }) => open()));
 });
+afterAll(() => Promise.all(worlds.map((world) => world.close())));
+
+for (const [index, group] of groups.entries()) {
+  for (const [name, run] of Object.entries(group.tests)) {
+    test.concurrent(`${group.name}: ${name}`, async () => worlds[index]?.inTurn(run));
+  }
+}

@@ -15,20 +15,20 @@ process.stdin.on("data", (chunk) => {
 process.stdin.on("end", () => server.kill());
 
 const waiting: { message: Buffer; due: number }[] = [];
-let held = Buffer.alloc(0);
+let rest = Buffer.alloc(0);
 for await (const chunk of server.stdout) {
-  held = Buffer.concat([held, chunk]);
+  rest = Buffer.concat([rest, chunk]);
   for (let message = next(); message; message = next()) pass(message);
 }
 
 /** The next whole message, header included. */
 function next(): Buffer | undefined {
-  const head = held.indexOf("\r\n\r\n");
-  const length = Number(/Content-Length: (\d+)/i.exec(held.toString("latin1", 0, head + 4))?.[1]);
+  const head = rest.indexOf("\r\n\r\n");
+  const length = Number(/Content-Length: (\d+)/i.exec(rest.toString("latin1", 0, head + 4))?.[1]);
   const end = head + 4 + length;
-  if (head < 0 || held.length < end) return undefined;
-  const message = held.subarray(0, end);
-  held = held.subarray(end);
+  if (head < 0 || rest.length < end) return undefined;
+  const message = rest.subarray(0, end);
+  rest = rest.subarray(end);
   return message;
 }
 

@@ -260,7 +260,7 @@ local function stop()
   pending, replaced, reported = {}, {}, {}
 end
 
----Begins to watch, if nobody else does already.
+---Begins to watch, if no other listener does.
 ---@param on_change fun() called when `is_pending` and `paths` may answer something else
 ---@return fun() cancel
 function M.follow(on_change)

@@ -1,9 +1,8 @@
 --- Every diagnostics report of a language server: for which buffer, and on which version of its text.
 local M = {}
 
----The name of our handler among vim.diagnostic's own (signs, underline, …). A handler is the only
----public place that learns for which namespace a list was set, an empty list included.
-local HANDLER = "claude-code"
+---The name of our handler among vim.diagnostic's own (signs, underline, …), and of our autocommands.
+local HANDLER = "claude-code.reports"
 
 ---@class claude-code.Report
 ---@field client integer id
@@ -16,6 +15,10 @@ local listener
 local in_handler = false
 ---@type table<string, { inner: function, outer: function }>
 local wrapped = {}
+---The namespace whose list was taken from the screen last. A list is set, then taken from the screen,
+---then announced by an event that does not name the namespace of an empty one.
+---@type integer?
+local hidden
 
 ---@param report claude-code.Report
 local function emit(report)
@@ -84,10 +87,11 @@ local function client_of(name)
 end
 
 ---A list was set by other means than the wrapped handlers: a client may bring its own.
----@param namespace integer
 ---@param buf integer
-local function on_set(namespace, buf)
-  if in_handler or not package.loaded["vim.lsp"] then
+---@param items vim.Diagnostic[]
+local function on_set(buf, items)
+  local namespace = items[1] and items[1].namespace or hidden
+  if in_handler or not namespace or not package.loaded["vim.lsp"] then
     return
   end
   local known = vim.diagnostic.get_namespaces()[namespace]
@@ -123,18 +127,25 @@ end
 function M.start(on_report)
   listener = on_report
   vim.diagnostic.handlers[HANDLER] = {
-    -- Called for each list that is set, before it is shown.
-    hide = function(namespace, buf)
-      on_set(namespace, buf)
+    hide = function(namespace)
+      hidden = namespace
     end,
   }
+  vim.api.nvim_create_autocmd("DiagnosticChanged", {
+    group = vim.api.nvim_create_augroup(HANDLER, { clear = true }),
+    callback = function(args)
+      on_set(args.buf, (args.data or {}).diagnostics or {})
+      hidden = nil
+    end,
+  })
   M.wrap_handlers()
 end
 
----A handler that somebody has wrapped since stays, without effect.
+---A handler that another plugin has wrapped since stays, without effect.
 function M.stop()
   listener = nil
   vim.diagnostic.handlers[HANDLER] = nil
+  vim.api.nvim_del_augroup_by_name(HANDLER)
   for method, pair in pairs(wrapped) do
     if vim.lsp.handlers[method] == pair.outer then
       vim.lsp.handlers[method] = pair.inner

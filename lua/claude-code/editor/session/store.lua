@@ -47,7 +47,7 @@ local function unwatch()
   end
 end
 
----Deletes the buffers that were loaded for the session, and that nobody uses.
+---Deletes the buffers that were loaded for the session and are not used otherwise.
 ---@param session claude-code.Session
 local function delete_hidden(session)
   for buf in pairs(session.hidden) do
