@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs claude-code-nvim and its Neovim plugin from a release, for people without a plugin
+# Installs claude-code-nvim and its Neovim plugin from a release, for users without a plugin
 # manager and without Homebrew:
 #
 #   sh install.sh [--version X.Y.Z] [--prefix DIR] [--mirror URL]

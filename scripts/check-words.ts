@@ -1,8 +1,8 @@
 /**
  * Holds what users see to plain words (CONTRIBUTING.md, "Words"): `bun scripts/check-words.ts`
- * prints each place that uses another one, and then exits 1. Users see README and SECURITY, what is
- * not yet released of the CHANGELOG, the help and the man page, and every string in lua/ and src/
- * that has a space in it.
+ * prints each place that uses another one, and then exits 1. Users see the pages named below, the help
+ * and the man page, and every string in lua/ and src/ that has a space in it. Of the CHANGELOG only
+ * what is not yet released counts.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -33,6 +33,15 @@ const ALLOWED: string[] = [];
 /** Rooms whose strings are not yet plain. Only ever remove lines; it ends empty. */
 const NOT_YET = [/^lua\/claude-code\/(install|server)/];
 
+const PAGES = [
+  "README.md",
+  "CONTRIBUTING.md",
+  "SECURITY.md",
+  "CHANGELOG.md",
+  "install.sh",
+  "scripts/packaging/claude-code-nvim.rb.in",
+];
+
 interface Text {
   file: string;
   line: number;
@@ -57,13 +66,12 @@ export function problemsOf({ file, line, text }: Text): string[] {
 
 function documents(): Text[] {
   const help = readdirSync(join(ROOT, "doc")).filter((name) => /\.(txt|1)$/.test(name));
-  return ["README.md", "SECURITY.md", ...help.map((name) => `doc/${name}`), "CHANGELOG.md"].flatMap(
-    (file) => {
-      const text = readFileSync(join(ROOT, file), "utf8");
-      const shown = file === "CHANGELOG.md" ? unreleased(text) : text;
-      return shown.split("\n").map((line, index) => ({ file, line: index + 1, text: line }));
-    },
-  );
+  const paths = [...PAGES, ...help.map((name) => `doc/${name}`)];
+  return paths.flatMap((file) => {
+    const text = readFileSync(join(ROOT, file), "utf8");
+    const shown = file === "CHANGELOG.md" ? unreleased(text) : text;
+    return shown.split("\n").map((line, index) => ({ file, line: index + 1, text: line }));
+  });
 }
 
 /** The beginning, up to the newest release. */

@@ -131,7 +131,7 @@ async function play(): Promise<void> {
   await picture("inline", "The same in one window, hunk by hunk.");
 }
 
-/** The CLI drops what it is told in its first moments, and is told nothing twice. */
+/** The CLI drops what it receives in its first moments, and nothing is sent twice. */
 async function selectFunction(): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     await neovim.terminal.press("Escape");
