@@ -40,7 +40,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
   describe("launch_arguments", () => {
     const launch = (folder?: string) =>
       project.neovim.lua<string[]>(
-        `return require("claude-code.claude.arguments").launch_arguments(...)`,
+        `return require("port").arguments.launch_arguments(...)`,
         ...(folder === undefined ? [] : [folder]),
       );
     beforeAll(() =>
@@ -104,11 +104,9 @@ describe.each(NEOVIMS)("in $name", (version) => {
     });
 
     test("none with mcp.in_terminal = false", async () => {
-      await project.neovim.lua(
-        `require("claude-code.config").setup({ mcp = { in_terminal = false } })`,
-      );
+      await project.neovim.lua(`require("port").config.setup({ mcp = { in_terminal = false } })`);
       expect(await launch()).toEqual([]);
-      await project.neovim.lua(`require("claude-code.config").setup({})`);
+      await project.neovim.lua(`require("port").config.setup({})`);
     });
   });
 
@@ -202,7 +200,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
     });
 
     test("makes the message of the specification", async () => {
-      const made = `return require("claude-code.context.send_with_diagnostics").message(0, ...)`;
+      const made = `return require("port").send_with_diagnostics.message(0, ...)`;
       expect(await project.neovim.lua<string>(made, 2, 3)).toBe(message);
       expect(await project.neovim.lua<string>(made, 3, 3)).toContain(
         "No diagnostics in selected range",
@@ -222,7 +220,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
       // Not under the CLI's name: the CLI gets no mention in the first moments of its connection.
       using client = await TestClient.open(await project.neovim.lock());
       await eventually("the client's name", () =>
-        project.neovim.lua<boolean>("return #require('claude-code.server').clients == 1"),
+        project.neovim.lua<boolean>("return #require('port').server.clients == 1"),
       );
       await project.neovim.command("2,3ClaudeSendWithDiagnostics");
       expect(await lastSaid()).toContain("received a mention of the lines");
@@ -234,7 +232,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
 
     test("the CLI in Neovim's terminal: pasted as one, and sent off", async () => {
       const program = `stty -icanon -echo -icrnl; ${LATER} echo ready; exec cat -v`;
-      await project.neovim.lua(`require("claude-code.config").setup({
+      await project.neovim.lua(`require("port").config.setup({
         terminal = { command = { "sh", "-c", "${program}", "claude" } } })`);
       const screen = `local lines = {}
         for _, buf in ipairs(vim.api.nvim_list_bufs()) do
@@ -255,7 +253,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
       await project.neovim.command("2,3ClaudeSendWithDiagnostics");
       await shows("^[[200~I have a code snippet", "fix these issues.^[[201~^M");
       await project.neovim.command("ClaudeCodeClose");
-      await project.neovim.lua(`require("claude-code.config").setup({})`);
+      await project.neovim.lua(`require("port").config.setup({})`);
     });
 
     test.each([

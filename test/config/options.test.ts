@@ -41,7 +41,7 @@ describe.each(NEOVIMS)("setup() in $name", (version) => {
     await neovim.lua(`
       SAID = {}
       vim.notify = function(text) table.insert(SAID, text) end
-      package.loaded["claude-code.server.autostart"] = { arm = function() end }`);
+      require("port").autostart.arm = function() end`);
   });
   afterAll(() => neovim[Symbol.asyncDispose]());
 
@@ -66,7 +66,7 @@ describe.each(NEOVIMS)("setup() in $name", (version) => {
     expect(said).toHaveLength(1);
     expect(said[0]).toStartWith("claude-code.nvim: 2 options cannot be used:");
     expect(said[0]?.split("\n")).toHaveLength(4);
-    expect(await neovim.lua(`return require("claude-code.config").get().selection`)).toEqual({
+    expect(await neovim.lua(`return require("port").config.get().selection`)).toEqual({
       enabled: true,
       debounce_ms: 50,
       max_bytes: 100000,
@@ -75,9 +75,9 @@ describe.each(NEOVIMS)("setup() in $name", (version) => {
 
   test("a renamed option is reported with its new name, a removed one with what to do", async () => {
     const problems = await neovim.lua<string[]>(`
-      local config = require("claude-code.config")
+      local config = require("port").config
       local renamed = { ["diff.old"] = "diff.layout", gone = "removed; use :Other instead" }
-      local _, problems = require("claude-code.config.resolve").resolve(
+      local _, problems = require("port").options.resolve(
         config.options, { diff = { old = "tab" }, gone = true }, renamed)
       return problems`);
     expect(problems).toEqual([
@@ -88,7 +88,7 @@ describe.each(NEOVIMS)("setup() in $name", (version) => {
 
   test("every renamed option leads to an option, or says what to do", async () => {
     const lost = await neovim.lua<string[]>(`
-      local config, known = require("claude-code.config"), {}
+      local config, known = require("port").config, {}
       for _, option in ipairs(config.options) do
         known[option.key] = true
       end
@@ -100,7 +100,7 @@ describe.each(NEOVIMS)("setup() in $name", (version) => {
 
   test("whoever follows an option is called when setup() changes it, and only then", async () => {
     const calls = await neovim.lua(`
-      local config, calls = require("claude-code.config"), {}
+      local config, calls = require("port").config, {}
       config.setup({})
       local function follow(value) table.insert(calls, value) end
       config.on_change("selection.debounce_ms", follow)
@@ -127,7 +127,7 @@ describe.each(NEOVIMS)("setup() in $name", (version) => {
   test("every option has a default of its own type, a description, and no twin", async () => {
     const faults = await neovim.lua<string[]>(`
       local faults, seen = {}, {}
-      for _, option in ipairs(require("claude-code.config").options) do
+      for _, option in ipairs(require("port").config.options) do
         local fits = option.default == nil or option.type.accepts(option.default)
         if not fits or option.description == "" or seen[option.key] then
           table.insert(faults, option.key)

@@ -273,9 +273,8 @@ const FAULTS: Problem[] = [
     name: "a plugin of another version",
     remedy: "update the older one",
     async seed(world) {
-      const undo = () =>
-        world.neovim.lua(`require("claude-code.server.contract").version = "${VERSION}"`);
-      await world.neovim.lua(`require("claude-code.server.contract").version = "9.9.9"`);
+      const undo = () => world.neovim.lua(`require("port").contract.version = "${VERSION}"`);
+      await world.neovim.lua(`require("port").contract.version = "9.9.9"`);
       return { undo };
     },
   },

@@ -105,7 +105,7 @@ export class Attached implements AsyncDisposable {
 
   /** The answer as it travels. */
   answer(method: string, params: object = {}): Promise<{ value?: unknown; error?: unknown }> {
-    return this.nvim.lua('return require("claude-code.editor").call(...)', method, params);
+    return this.nvim.lua('return require("port").dispatcher.call(...)', method, params);
   }
 
   async call<T = unknown>(method: string, params: object = {}): Promise<T> {
@@ -203,7 +203,7 @@ export class Attached implements AsyncDisposable {
   /** Sets options as `setup` does. */
   configure(options: string): Promise<void> {
     const all = this.patient ? options : attentive(options);
-    return this.nvim.lua(`require("claude-code.config").setup(${all})`);
+    return this.nvim.lua(`require("port").config.setup(${all})`);
   }
 
   mode(): Promise<string> {

@@ -88,9 +88,9 @@ for (const version of NEOVIMS) {
 
     test("nothing runs before attach, and nothing after detach", async () => {
       await using a = await start();
-      expect(await a.nvim.lua("return package.loaded['claude-code.editor'] == nil")).toBe(true);
+      expect(await a.nvim.lua("return not require('port').is_loaded('dispatcher')")).toBe(true);
       await a.attach();
-      await a.nvim.lua('require("claude-code.editor.channel").detach()');
+      await a.nvim.lua('require("port").channel.detach()');
       a.pushed.length = 0;
       await a.edit(a.file("main.lua", "one\n"));
       await afterPush();
@@ -225,7 +225,7 @@ for (const version of NEOVIMS) {
         local times = {}
         for i = 1, 5 do
           local started = vim.uv.hrtime()
-          require("claude-code.editor.diagnostics").items(...)
+          require("port").diagnostics.items(...)
           times[i] = (vim.uv.hrtime() - started) / 1e6
         end
         return times`,

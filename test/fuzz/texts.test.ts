@@ -22,7 +22,7 @@ onEachNeovim((session) => {
         .concat(["", "\n", "\r\n", "\uFEFF", "\uFEFF\n", "\r"]);
       const lines = await session.neovim.lua<string[][]>(
         `
-      local text = require("claude-code.editor.diff.text")
+      local text = require("port").proposal_text
       local buf = vim.api.nvim_create_buf(false, true)
       return vim.tbl_map(function(proposal)
         vim.api.nvim_buf_set_lines(buf, 0, -1, false, text.parse(proposal).lines)
@@ -43,8 +43,8 @@ onEachNeovim((session) => {
       const lines = fc.sample(line, tries(600));
       const answers = await session.neovim.lua<[number, number, number][][]>(
         `
-      local position = require("claude-code.editor.columns.utf16")
-      local characters = require("claude-code.editor.columns.codepoints")
+      local position = require("port").utf16
+      local characters = require("port").codepoints
       return vim.tbl_map(function(case)
         return vim.tbl_map(function(byte)
           local utf16 = position.to_utf16(case.line, byte)
@@ -75,7 +75,7 @@ onEachNeovim((session) => {
       );
       const answers = await session.neovim.lua<{ offsets: number[]; size: number }[]>(
         `
-      local characters = require("claude-code.editor.columns.codepoints")
+      local characters = require("port").codepoints
       local buf = vim.api.nvim_create_buf(false, true)
       return vim.tbl_map(function(case)
         vim.api.nvim_buf_set_lines(buf, 0, -1, false, case.lines)
@@ -110,8 +110,8 @@ onEachNeovim((session) => {
         .map((list) => Uint8Array.from(list.filter((byte) => byte !== 0x0a)));
       const wrong = await session.neovim.lua<string[]>(
         `
-      local position = require("claude-code.editor.columns.utf16")
-      local characters = require("claude-code.editor.columns.codepoints")
+      local position = require("port").utf16
+      local characters = require("port").codepoints
       local buf = vim.api.nvim_create_buf(false, true)
       local wrong = {}
       for _, line in ipairs(...) do

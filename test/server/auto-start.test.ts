@@ -52,7 +52,7 @@ describe.each(NEOVIMS)("auto_start in $name", (version) => {
   test.each(FILES)("%s was opened by %s", async (file, program) => {
     await plain.lua(`vim.cmd.args({ args = { vim.fn.fnameescape(...) } })`, file);
     const found = await plain.lua<string>(
-      `return require("claude-code.server.external_editor").program() or "a person"`,
+      `return require("port").external_editor.program() or "a person"`,
     );
     expect(found).toBe(program);
   });
@@ -64,7 +64,7 @@ describe.each(NEOVIMS)("auto_start in $name", (version) => {
   ])("%s tells the program", async (set, unset, program) => {
     await plain.command("%argdelete");
     const found = await plain.lua<string>(
-      `${set} local found = require("claude-code.server.external_editor").program() ${unset} return found`,
+      `${set} local found = require("port").external_editor.program() ${unset} return found`,
     );
     expect(found).toBe(program);
   });
@@ -107,7 +107,7 @@ describe.each(NEOVIMS)("auto_start in $name", (version) => {
     const { state, why } = await decided(neovim);
     expect(state).toBe("stopped");
     expect(why).toBe("the workspace would be the home folder or one above it");
-    const lines = await neovim.lua<string[]>(`return require("claude-code.status").lines()`);
+    const lines = await neovim.lua<string[]>(`return require("port").status.lines()`);
     expect(lines.find((line) => line.startsWith("workspace"))).toContain("home folder");
     await neovim.command(`cd ${project}`);
     await eventually("a start", async () => (await situation(neovim)).state !== "stopped");

@@ -36,8 +36,8 @@ describe.each(NEOVIMS)("the executable in $name", (version) => {
 
   test("is missing: says where it was looked for, and the command", async () => {
     const [said] = await failing(
-      `require("claude-code.config").get().binary.source = "managed"`,
-      `require("claude-code.config").get().binary.source = "auto"`,
+      `require("port").config.get().binary.source = "managed"`,
+      `require("port").config.get().binary.source = "auto"`,
     );
     expect(said).toContain("was not found");
     expect(said).toContain("/.local/share/claude-code.nvim/bin/claude-code-nvim");
@@ -46,16 +46,16 @@ describe.each(NEOVIMS)("the executable in $name", (version) => {
 
   test("is no executable: names the option", async () => {
     const [said] = await failing(
-      `require("claude-code.config").get().binary.path = "/etc/passwd"`,
-      `require("claude-code.config").get().binary.path = nil`,
+      `require("port").config.get().binary.path = "/etc/passwd"`,
+      `require("port").config.get().binary.path = nil`,
     );
     expect(said).toContain("binary.path is /etc/passwd, which is not an executable file");
   });
 
   test("speaks another contract: names both versions and the command, and is not retried", async () => {
     const [said] = await failing(
-      `require("claude-code.server.contract").number, require("claude-code.server.contract").version = 99, "9.9.9"`,
-      `require("claude-code.server.contract").number, require("claude-code.server.contract").version = 1, "0.1.0"`,
+      `require("port").contract.number, require("port").contract.version = 99, "9.9.9"`,
+      `require("port").contract.number, require("port").contract.version = 1, "0.1.0"`,
     );
     expect(said).toMatch(/has version 0\.1\.0 and the plugin version 9\.9\.9/);
     // What is loaded differs from what is on the disk, as after an upgrade.
@@ -64,7 +64,7 @@ describe.each(NEOVIMS)("the executable in $name", (version) => {
 
   test("does not take the launch line: repeats what it said", async () => {
     const [said] = await failing(
-      `IDENTITY = require("claude-code.server.endpoint"); TOKEN = IDENTITY.token
+      `IDENTITY = require("port").endpoint; TOKEN = IDENTITY.token
        IDENTITY.token = function() return "no uuid" end`,
       `IDENTITY.token = TOKEN`,
     );
@@ -74,11 +74,11 @@ describe.each(NEOVIMS)("the executable in $name", (version) => {
 
   test("ends again and again: gives up, and names the log", async () => {
     const [said] = await failing(
-      `IDENTITY = require("claude-code.server.endpoint"); ADDRESS = IDENTITY.address
+      `IDENTITY = require("port").endpoint; ADDRESS = IDENTITY.address
        IDENTITY.address = function() return "/nonexistent/socket" end`,
       `IDENTITY.address = ADDRESS`,
     );
-    const log = await neovim.lua<string>(`return require("claude-code.messages.log").path()`);
+    const log = await neovim.lua<string>(`return require("port").log.path()`);
     expect(said).toContain("ended 3 times in a row (exit code 5)");
     expect(said).toContain("Neovim at /nonexistent/socket cannot be reached");
     expect(said).toContain(`:ClaudeCodeLog (${log})`);
@@ -98,7 +98,7 @@ describe.each(NEOVIMS)("the executable in $name", (version) => {
 
   test("is restarted with growing delays, for as long as the CLI tries to reconnect", async () => {
     const delays = await neovim.lua<Record<string, number[]>>(`
-      local Backoff = require("claude-code.server.backoff")
+      local Backoff = require("port").restart
       local function run(proven, step)
         local backoff, delays = Backoff.new(), {}
         for time = 0, 9 do
@@ -119,21 +119,21 @@ describe.each(NEOVIMS)("the executable in $name", (version) => {
       for _, name in ipairs({ "BUN_OPTIONS", "BUN_BE_BUN", "BUN_INSPECT", "BUN_INSPECT_PRELOAD" }) do
         vim.env[name] = "x"
       end
-      return require("claude-code.server.process").environment()`);
+      return require("port").process.environment()`);
     expect(Object.keys(env).filter((name) => name.startsWith("BUN_"))).toEqual([]);
   });
 
   test("is never taken from a relative entry of $PATH, nor reached by TCP", async () => {
     await Bun.write(`${neovim.cwd}/claude-code-nvim`, "#!/bin/sh\n", { mode: 0o755 });
     const [found, address] = await neovim.lua<[boolean, string]>(`
-      require("claude-code.config").get().binary.source = "system"
+      require("port").config.get().binary.source = "system"
       local path = vim.env.PATH
       vim.env.PATH = ".:" .. path
-      local found = require("claude-code.install.locate").find()
+      local found = require("port").locate.find()
       vim.env.PATH = path
       vim.fn.serverstop(vim.v.servername)
       vim.fn.serverstart("127.0.0.1:0")
-      return { found ~= nil, require("claude-code.server.endpoint").address() }`);
+      return { found ~= nil, require("port").endpoint.address() }`);
     expect(found).toBe(false);
     expect(address).toStartWith("/");
   });
@@ -150,5 +150,5 @@ test.each(NEOVIMS)("$name without a folder for its socket: says so, and which", 
   expect(said).toContain("$XDG_RUNTIME_DIR (/nowhere)");
   expect(await neovim.lua(`return require("claude-code").status().state`)).toBe("failed");
   // Claude is useful without an editor, too.
-  await neovim.lua(`require("claude-code.terminal.launch").environment()`);
+  await neovim.lua(`require("port").launch.environment()`);
 });

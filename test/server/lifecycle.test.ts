@@ -101,7 +101,7 @@ describe.each(NEOVIMS)("$name", (version) => {
 
     test("keeps the token out of the command line and the log", async () => {
       const argv = ps("args", executable);
-      const log = await neovim.lua<string>(`return require("claude-code.messages.log").path()`);
+      const log = await neovim.lua<string>(`return require("port").log.path()`);
       expect(argv).toEndWith("claude-code-nvim serve");
       expect(await Bun.file(log).text()).not.toContain(lock.content.authToken);
       expect(mode(log)).toBe("600");
@@ -245,9 +245,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     test(":ClaudeCodeStop ends it, :ClaudeCodeStart brings the same one back", async () => {
       await neovim.command("ClaudeCodeStop");
       expect(locks(neovim)).toEqual([]);
-      expect(await neovim.lua(`return require("claude-code.editor.channel").is_attached()`)).toBe(
-        false,
-      );
+      expect(await neovim.lua(`return require("port").channel.is_attached()`)).toBe(false);
       expect((await status(neovim)).state).toBe("stopped");
       expect(
         await terminalEnv("CLAUDE_CODE_SSE_PORT", "ENABLE_IDE_INTEGRATION", "NO_PROXY"),
@@ -327,7 +325,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     await Bun.write(join(config, "ide/10.lock"), JSON.stringify(rival));
     await neovim.lua(`vim.env.CLAUDE_CONFIG_DIR = ...; require("claude-code").setup({})`, config);
     await ready(neovim);
-    const lines = await neovim.lua<string[]>(`return require("claude-code.status").lines()`);
+    const lines = await neovim.lua<string[]>(`return require("port").status.lines()`);
     expect(lines.join("\n")).toContain(
       `Rival (process ${process.pid}) also publishes ${neovim.cwd}`,
     );

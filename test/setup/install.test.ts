@@ -284,7 +284,7 @@ describe("the project's file that names its Neovim", () => {
     });
   const known = (neovim: TestNeovim) =>
     neovim.lua<boolean>(
-      "return package.loaded['claude-code.editor.session'] ~= nil and next(require('claude-code.editor.session').list()) ~= nil",
+      "return require('port').is_loaded('sessions') and next(require('port').sessions.list()) ~= nil",
     );
 
   test("is written where the project was set up, for as long as Neovim runs", async () => {

@@ -64,7 +64,7 @@ describe.each(NEOVIMS)("the status line in $name", (version) => {
     const params = { old_file_path: path, new_file_path: path, new_file_contents: "a\n" };
     const answer = first.texts("openDiff", { ...params, tab_name: "a" });
     await eventually("a diff", () => neovim.lua<boolean>("return vim.wo.diff"));
-    expect(await neovim.lua(`return require("claude-code.statusline").highlight()`)).toBe(
+    expect(await neovim.lua(`return require("port").statusline.highlight()`)).toBe(
       "DiagnosticWarn",
     );
     expect(await neovim.lua(`return require("claude-code").statusline()`)).toBe(

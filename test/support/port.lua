@@ -2,7 +2,58 @@
 --- fields: a rename there is a change here. In a TestNeovim it is `require("port")`.
 local api = vim.api
 
-local M = {}
+---Modules that tests call directly, as `require("port").log.path()`. Each is loaded at its first use.
+local MODULES = {
+  arguments = "claude-code.claude.arguments",
+  autostart = "claude-code.server.autostart",
+  channel = "claude-code.editor.channel",
+  codepoints = "claude-code.editor.columns.codepoints",
+  config = "claude-code.config",
+  contract = "claude-code.server.contract",
+  diagnostics = "claude-code.editor.diagnostics",
+  dispatcher = "claude-code.editor",
+  endpoint = "claude-code.server.endpoint",
+  external_editor = "claude-code.server.external_editor",
+  glob = "claude-code.editor.privacy.glob",
+  install = "claude-code.install",
+  launch = "claude-code.terminal.launch",
+  locate = "claude-code.install.locate",
+  log = "claude-code.messages.log",
+  native_terminal = "claude-code.terminal.providers.native",
+  options = "claude-code.config.resolve",
+  pending_reports = "claude-code.editor.diagnostics.pending",
+  privacy = "claude-code.editor.privacy",
+  process = "claude-code.server.process",
+  proposal_text = "claude-code.editor.diff.text",
+  restart = "claude-code.server.backoff",
+  send_with_diagnostics = "claude-code.context.send_with_diagnostics",
+  server = "claude-code.server",
+  sessions = "claude-code.editor.session",
+  status = "claude-code.status",
+  statusline = "claude-code.statusline",
+  target = "claude-code.install.target",
+  terminal = "claude-code.terminal",
+  utf16 = "claude-code.editor.columns.utf16",
+  window = "claude-code.terminal.window",
+}
+
+local M = setmetatable({}, {
+  __index = function(_, name)
+    return require(MODULES[name] or error("the test port has no " .. name))
+  end,
+})
+
+---@param name string a key of MODULES
+---@return boolean
+function M.is_loaded(name)
+  return package.loaded[MODULES[name]] ~= nil
+end
+
+---Makes the next use of a module load it again.
+---@param name string a key of MODULES
+function M.unload(name)
+  package.loaded[MODULES[name]] = nil
+end
 
 local function diff()
   return require("claude-code.editor.diff")

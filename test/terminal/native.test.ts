@@ -327,7 +327,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
       using claude = await TestClient.open(await neovim.lock(), "claude-code");
       claude.notify("ide_connected", { pid });
       await eventually("the client", () =>
-        neovim.lua<boolean>(`return require("claude-code.server").clients[1].pid == ...`, pid),
+        neovim.lua<boolean>(`return require("port").server.clients[1].pid == ...`, pid),
       );
       await neovim.command("ClaudeCodeSend some words");
       await neovim.command("enew");
@@ -463,6 +463,6 @@ describe.each(NEOVIMS)("$name ends", (version) => {
     await neovim.command("ClaudeCode");
     await shows(neovim, "up");
     await expect(neovim.command("qa")).rejects.toThrow();
-    expect(await neovim.lua(`return require("claude-code.terminal").is_open()`)).toBe(true);
+    expect(await neovim.lua(`return require("port").terminal.is_open()`)).toBe(true);
   });
 });

@@ -24,8 +24,8 @@ describe.each(NEOVIMS)("the size of Claude's terminal in $name", (version) => {
     await configure(neovim, `{ command = ${ECHO} }`);
     // What the user gave it in one test is not for the next one.
     await neovim.lua(`
-      package.loaded["claude-code.terminal.window"] = nil
-      package.loaded["claude-code.terminal.providers.native"] = nil`);
+      require("port").unload("window")
+      require("port").unload("native_terminal")`);
   });
 
   const open = () => openEcho(neovim);

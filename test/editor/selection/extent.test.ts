@@ -167,7 +167,7 @@ describe.each(NEOVIMS)("$name", (version) => {
 
   const selected = async () => {
     const answer = await neovim.lua<{ value?: Record<string, unknown> }>(
-      `return require("claude-code.editor").call("selection", {})`,
+      `return require("port").dispatcher.call("selection", {})`,
     );
     return answer.value;
   };

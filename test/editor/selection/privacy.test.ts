@@ -50,10 +50,7 @@ onEachNeovim(
     beforeEach(() => session.reset());
 
     const isPrivate = (path: string) =>
-      session.neovim.lua<boolean>(
-        `return require("claude-code.editor.privacy").is_private((...))`,
-        path,
-      );
+      session.neovim.lua<boolean>(`return require("port").privacy.is_private((...))`, path);
 
     test.each(PRIVATE)("%s is private", async (name) => {
       expect(await isPrivate(join(session.neovim.cwd, name))).toBe(true);
@@ -122,7 +119,7 @@ onEachNeovim(
         ["/a/*/b", "/a/x/y/b", false],
       ];
       const matches = await session.neovim.lua<boolean[]>(
-        `local glob = require("claude-code.editor.privacy.glob")
+        `local glob = require("port").glob
          return vim.tbl_map(function(case)
            return glob.matches(glob.compile(case[1]), case[2])
          end, ...)`,

@@ -325,7 +325,7 @@ onEachNeovim((session) => {
         isError: true,
         content: [{ text: `clean.txt stays open: ${why}` }],
       });
-      const reload = 'return require("claude-code.editor").call(...)';
+      const reload = 'return require("port").dispatcher.call(...)';
       const params = { path: session.path("clean.txt") };
       expect(await session.neovim.lua(reload, "document_reload", params)).toEqual({ value: true });
       await session.neovim.type(":q<CR>");
