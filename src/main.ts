@@ -1,4 +1,4 @@
-import { complain, message, UserError } from "./lib/errors";
+import { complain, message, USAGE_EXIT, UserError } from "./lib/errors";
 import { NAME, VERSION } from "./version";
 
 const USAGE = `Usage: claude-code-nvim COMMAND
@@ -34,9 +34,9 @@ async function main(argv: string[]): Promise<number> {
   const [name, ...args] = argv;
   if (name === "--version" || name === "-v") return print(`${NAME} ${VERSION}\n`);
   if (name === "--help" || name === "-h") return print(USAGE);
-  if (name === undefined) return complain(2, `a command is missing\n${USAGE.trimEnd()}`);
+  if (name === undefined) return complain(USAGE_EXIT, `a command is missing\n${USAGE.trimEnd()}`);
   const load = COMMANDS[name];
-  if (!load) return complain(2, `unknown command: ${name}\n${USAGE.trimEnd()}`);
+  if (!load) return complain(USAGE_EXIT, `unknown command: ${name}\n${USAGE.trimEnd()}`);
   const command = await load();
   return command(args);
 }

@@ -1,8 +1,5 @@
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
-import { message, UserError } from "../lib/errors";
-
-/** The exit code for a command line that a command does not take. */
-export const USAGE_EXIT = 2;
+import { message, USAGE_EXIT, UserError } from "../lib/errors";
 
 /** The options given to a command. Throws UserError, whose text ends with `usage`. */
 export function parseOptions<const T extends ParseArgsOptionsConfig>(

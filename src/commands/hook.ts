@@ -1,19 +1,16 @@
-import { join } from "node:path";
 import { cliPid, HookCall, type Installation } from "../hooks/call";
 import { parseInput } from "../hooks/input";
 import { postToolUse } from "../hooks/post-tool-use";
 import { stop } from "../hooks/stop";
 import { withDeadline } from "../lib/deadline";
 import { complain, message } from "../lib/errors";
-import { Log } from "../lib/log";
-import { stateFolder } from "../lib/paths";
+import { type Log, stateLog } from "../lib/log";
 import { Binding } from "../locate/binding";
 
 /** Claude Code closes a hook's stdin at once. */
 const INPUT_MS = 2_000;
 /** Longer than any wait for language servers; the CLI ends a hook after the hook's own time-out. */
 const WHOLE_MS = 14_000;
-const LOG_LIMIT_BYTES = 1024 * 1024;
 
 /** What each event does; the value is printed as JSON for Claude Code. */
 const EVENTS: Record<string, (call: HookCall) => Promise<object | undefined>> = {
@@ -37,7 +34,7 @@ export async function hook(args: string[]): Promise<number> {
     const known = Object.keys(EVENTS).join(", ");
     return complain(0, `hook needs an event: ${known}`);
   }
-  const log = new Log({ file: join(stateFolder(), "hooks.log"), limitBytes: LOG_LIMIT_BYTES });
+  const log = stateLog("hooks.log");
   let output = ON_FAILURE[event];
   try {
     output = (await withDeadline(answer(handle, option, log), WHOLE_MS, "the hook")) ?? undefined;

@@ -1,20 +1,13 @@
-import { join } from "node:path";
-import { Log } from "../lib/log";
-import { stateFolder } from "../lib/paths";
+import { stateLog } from "../lib/log";
 import { createStdioServer } from "../nvim-lsp/server";
 import { StdioTransport } from "../transport/stdio";
-
-const LOG_LIMIT_BYTES = 1024 * 1024;
+import { usageError } from "./arguments";
 
 /** `claude-code-nvim mcp`: the MCP server nvim-lsp on stdin and stdout, until stdin ends. */
 export async function mcp(args: string[]): Promise<number> {
-  if (args.length > 0) {
-    process.stderr.write(`claude-code-nvim: mcp takes no arguments: ${args.join(" ")}\n`);
-    return 2;
-  }
-  const log = new Log({ file: join(stateFolder(), "mcp.log"), limitBytes: LOG_LIMIT_BYTES });
+  if (args.length > 0) throw usageError(`mcp takes no arguments: ${args.join(" ")}`, "mcp");
   const transport = new StdioTransport();
-  createStdioServer(log).connect(transport);
+  createStdioServer(stateLog("mcp.log")).connect(transport);
   await Promise.race([transport.ended, signalled()]);
   transport.close();
   return 0;

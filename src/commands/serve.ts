@@ -81,8 +81,8 @@ async function readCompatibleLaunch(stdin: Stdin): Promise<Launch> {
   const launch = readLaunch(await stdin.firstLine);
   if (launch.contract === CONTRACT) return launch;
   const text =
-    `the plugin ${launch.version} speaks contract ${launch.contract}, ` +
-    `this executable ${VERSION} speaks contract ${CONTRACT}`;
+    `the plugin ${launch.version} needs contract ${launch.contract}, ` +
+    `this executable ${VERSION} has contract ${CONTRACT}`;
   throw new UserError(text, EXIT.contract);
 }
 

@@ -1,7 +1,7 @@
 import { relative } from "node:path";
 import type { Diagnostic } from "../editor/model";
+import { SEVERITY_NAMES } from "../editor/severity";
 
-const NAMES = ["error", "warning", "information", "hint"] as const;
 const MOST_CHARACTERS = 200;
 
 /** One problem in one line, as compilers write it: `src/a.ts:3:7 error: … [code] (source)`. */
@@ -9,7 +9,7 @@ export function problemLine(path: string, item: Diagnostic, root: string): strin
   const place = `${shown(path, root)}:${item.lnum + 1}:${item.col + 1}`;
   const code = item.code ? ` [${item.code}]` : "";
   const source = item.source ? ` (${item.source})` : "";
-  return `${place} ${NAMES[item.severity - 1]}: ${firstLine(item.message)}${code}${source}`;
+  return `${place} ${SEVERITY_NAMES.compiler[item.severity - 1]}: ${firstLine(item.message)}${code}${source}`;
 }
 
 /** Relative to `root` where the file lies below it. */

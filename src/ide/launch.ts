@@ -1,9 +1,6 @@
 import * as v from "valibot";
-import { UserError } from "../lib/errors";
+import { USAGE_EXIT, UserError } from "../lib/errors";
 import { LOG_LEVELS } from "../lib/log";
-
-/** Exit code for a launch line that is not of the agreed shape. */
-const USAGE_EXIT = 2;
 
 const port = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65_535));
 

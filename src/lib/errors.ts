@@ -1,3 +1,6 @@
+/** The exit code for a command line, or a launch line, that is not accepted. */
+export const USAGE_EXIT = 2;
+
 /** Something that the user can fix. The message says what happened, to what, and what to do. */
 export class UserError extends Error {
   override readonly name = "UserError";

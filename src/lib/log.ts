@@ -1,8 +1,11 @@
 import { appendFileSync, mkdirSync, renameSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
+import { stateFolder } from "./paths";
 
 export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
+
+const STATE_LOG_BYTES = 1024 * 1024;
 
 export interface LogOptions {
   file?: string | undefined;
@@ -58,6 +61,11 @@ export class Log {
       // Nowhere left to say it.
     }
   }
+}
+
+/** A log of our own in the state folder; it is kept short. */
+export function stateLog(name: string): Log {
+  return new Log({ file: join(stateFolder(), name), limitBytes: STATE_LOG_BYTES });
 }
 
 function shorten(file: string, limitBytes: number): void {

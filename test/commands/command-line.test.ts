@@ -64,7 +64,7 @@ describe("serve", () => {
 
   const wrong: [string, unknown, string][] = [
     ["nothing", "", "not JSON"],
-    ["no JSON", "{nonsense\n", "not JSON"],
+    ["not JSON", "{nonsense\n", "not JSON"],
     ["a token that is no UUID", { ...launch, token: "secret-token" }, "token"],
     ["a port out of range", { ...launch, port: 70_000 }, "port"],
     ["folders that are no list", { ...launch, workspaceFolders: "/" }, "workspaceFolders"],

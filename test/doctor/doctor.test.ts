@@ -80,7 +80,7 @@ const FAULTS: Problem[] = [
   },
   {
     cause: "lock-unreadable",
-    name: "a lock file that is no JSON",
+    name: "a lock file that is not JSON",
     isFinal: true,
     remedy: ":ClaudeCodeStart",
     async seed(world) {

@@ -155,13 +155,13 @@ test("the official MCP client library is content with us", async () => {
 
 describe("messages that are wrong", () => {
   const cases: [string, unknown, number][] = [
-    ["no JSON", "{nonsense", -32700],
+    ["not JSON", "{nonsense", -32700],
     ["an empty text", "", -32700],
     ["a number", "42", -32600],
     ["null", "null", -32600],
     ["an empty batch", "[]", -32600],
     ["no version", { id: 1, method: "ping" }, -32600],
-    ["a method that is no string", { jsonrpc: "2.0", id: 1, method: 7 }, -32600],
+    ["a method that is not a string", { jsonrpc: "2.0", id: 1, method: 7 }, -32600],
     ["an id that is an object", { jsonrpc: "2.0", id: {}, method: "ping" }, -32600],
     ["an id that is null", { jsonrpc: "2.0", id: null, method: "ping" }, -32600],
     ["params that are a string", { jsonrpc: "2.0", id: 1, method: "ping", params: "x" }, -32600],

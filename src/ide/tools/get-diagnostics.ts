@@ -3,6 +3,7 @@ import { bufferAt } from "../../editor/buffers";
 import type { Diagnostic, EditorBuffer } from "../../editor/model";
 import { resolvePath } from "../../editor/path";
 import { EditorBusyError, type EditorPort } from "../../editor/port";
+import { SEVERITY_NAMES } from "../../editor/severity";
 import { fileUri, pathsOfUri, rawUri } from "../../lib/file-uri";
 import { realPath } from "../../lib/paths";
 import { type Client, isClaudeCode } from "../../mcp/client";
@@ -16,8 +17,6 @@ const ONE_FILE_DEADLINE_MS = 300;
 const ALL_FILES_DEADLINE_MS = 1_500;
 /** More would stall the client; the answer says so. */
 const MOST = 10_000;
-
-const SEVERITIES = ["Error", "Warning", "Information", "Hint"] as const;
 
 const Input = v.object({
   uri: v.optional(v.pipe(v.string(), v.description("File URI; all files if left out"))),
@@ -129,7 +128,7 @@ function listed(files: readonly { uri: string; items: readonly Diagnostic[] }[])
 function published(item: Diagnostic): object {
   return {
     message: item.message,
-    severity: SEVERITIES[item.severity - 1],
+    severity: SEVERITY_NAMES.vscode[item.severity - 1],
     range: {
       start: { line: item.lnum, character: item.col },
       end: { line: item.end_lnum, character: item.end_col },

@@ -1,15 +1,14 @@
 import { isAbsolute, relative } from "node:path";
 import type { Diagnostic } from "../../editor/model";
 import type { FileProblems, Problems } from "../../editor/problems";
-
-const SEVERITIES = ["ERROR", "WARN", "INFO", "HINT"] as const;
+import { SEVERITY_NAMES } from "../../editor/severity";
 
 /** One diagnostic in the shape of spec 04, section 2.3; line and column 1-based. */
 export function listed(item: Diagnostic): object {
   return {
     line: item.lnum + 1,
     column: item.col + 1,
-    severity: SEVERITIES[item.severity - 1],
+    severity: SEVERITY_NAMES.vim[item.severity - 1],
     message: item.message,
     source: item.source ?? "lsp",
   };

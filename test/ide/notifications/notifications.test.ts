@@ -40,7 +40,7 @@ onEachNeovim(
     });
 
     test("diagnostics_changed names a file that is renamed, by both names, and one that is gone", async () => {
-      const told = (...names: string[]) =>
+      const sent = (...names: string[]) =>
         session.client
           .notifications<{ uris: string[] }>("diagnostics_changed")
           .filter(({ uris }) => names.every((name) => uris.some((uri) => uri.endsWith(name))));
@@ -50,9 +50,9 @@ onEachNeovim(
         })`);
       expect(await session.client.json("getDiagnostics")).toHaveLength(1);
       await session.neovim.command("keepalt file renamed.txt");
-      await eventually("both names", () => told("/main.txt", "/renamed.txt").length === 1);
+      await eventually("both names", () => sent("/main.txt", "/renamed.txt").length === 1);
       await session.neovim.command("bwipeout! renamed.txt");
-      await eventually("it is gone", () => told("/renamed.txt").length === 2);
+      await eventually("it is gone", () => sent("/renamed.txt").length === 2);
       expect(await session.client.json("getDiagnostics")).toEqual([]);
     });
 
@@ -100,11 +100,11 @@ onEachNeovim(
       expect(cli.notifications("editor/position_changed")).toEqual([]);
     });
 
-    test("nobody is told anything before the handshake is over", async () => {
+    test("no client gets anything before the handshake is over", async () => {
       using early = await TestClient.connect(session.lock);
       await session.neovim.type("gg0wve<Esc>:ClaudeAtMention<CR>");
       await eventually(
-        "the others are told",
+        "the others get it",
         () => session.client.notifications("at_mentioned").length > 0,
       );
       await early.request("initialize", {
@@ -112,15 +112,15 @@ onEachNeovim(
         capabilities: {},
         clientInfo: { name: "early", version: "1.0.0" },
       });
-      // A new resource is told at once, and to the others as well.
+      // A new resource is reported at once, and to the others as well.
       const listed = () => session.client.notifications("notifications/resources/list_changed");
       const before = listed().length;
       await session.edit(session.write("new.txt", TEXT));
-      await eventually("the others are told", () => listed().length > before);
+      await eventually("the others get it", () => listed().length > before);
       expect(early.received.filter(({ method }) => method !== undefined)).toEqual([]);
     });
 
-    test("log_event tells of the plugin's commands", async () => {
+    test("log_event reports the plugin's commands", async () => {
       const count = session.client.notifications("log_event").length;
       await session.neovim.command("2ClaudeAtMention");
       await eventually("the event", () => session.client.notifications("log_event").length > count);

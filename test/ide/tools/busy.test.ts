@@ -26,7 +26,7 @@ onEachNeovim(
       ],
     ];
 
-    test("what an answer that came too late has told is not lost", async () => {
+    test("what an answer that came too late contains is not lost", async () => {
       const path = session.write("late.txt", "text\n");
       await session.edit(path);
       const uri = `file://${path}`;
@@ -43,7 +43,7 @@ onEachNeovim(
       );
     });
 
-    /** Asks Neovim something; the function tells whether it has still not answered. */
+    /** Asks Neovim something; the function returns whether it has still not answered. */
     function stillBusy(): () => boolean {
       let answered = false;
       void session.neovim.lua("return true").then(() => {

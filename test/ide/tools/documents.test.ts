@@ -348,7 +348,7 @@ onEachNeovim((session) => {
       });
     });
 
-    test("does not overwrite what somebody else wrote meanwhile", async () => {
+    test("does not overwrite what another program wrote in the meantime", async () => {
       const path = session.write("raced.txt", "first\n");
       await session.edit(path);
       await session.neovim.lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, { "mine" })');

@@ -291,16 +291,16 @@ onEachNeovim((session) => {
       expect(await listed()).toEqual(["args 1.txt"]);
       const { tabs } = await session.client.json<{ tabs: { label: string }[] }>("getOpenEditors");
       expect(tabs.map(({ label }) => label)).toEqual(["args 1.txt", "args 2.txt"]);
-      const told = () =>
+      const sent = () =>
         session.client.notifications("notifications/resources/list_changed").length;
       await eventually("quiet", async () => {
-        const before = told();
+        const before = sent();
         await Bun.sleep(200);
-        return told() === before;
+        return sent() === before;
       });
-      const before = told();
+      const before = sent();
       await session.neovim.command("next");
-      await eventually("the notification", () => told() > before);
+      await eventually("the notification", () => sent() > before);
       expect(await listed()).toEqual(["args 1.txt", "args 2.txt"]);
     });
 
@@ -314,28 +314,28 @@ onEachNeovim((session) => {
     });
 
     test("announce a changed list once for a burst, and nothing when only text changes", async () => {
-      const told = () =>
+      const sent = () =>
         session.client.notifications("notifications/resources/list_changed").length;
       const quiet = () =>
         eventually("quiet", async () => {
-          const before = told();
+          const before = sent();
           await Bun.sleep(300);
-          return told() === before;
+          return sent() === before;
         });
       await quiet();
-      const before = told();
+      const before = sent();
       const paths = Array.from({ length: 20 }, (_, i) => session.write(`burst/${i}.txt`, "x\n"));
       await session.neovim.lua(
         "for _, path in ipairs({ ... }) do vim.cmd.edit(vim.fn.fnameescape(path)) end",
         ...paths,
       );
-      await eventually("the notification", () => told() > before);
+      await eventually("the notification", () => sent() > before);
       await quiet();
-      const after = told();
+      const after = sent();
       expect(after - before).toBeLessThanOrEqual(3);
       await session.neovim.lua('vim.api.nvim_buf_set_lines(0, 0, 0, false, { "typed" })');
       await Bun.sleep(300);
-      expect(told()).toBe(after);
+      expect(sent()).toBe(after);
     });
 
     test("have no templates", async () => {
