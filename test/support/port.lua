@@ -63,10 +63,7 @@ end
 ---@return boolean a diff is on screen and not decided
 function M.diff_shown(path)
   local shown = diff().current()
-  return shown ~= nil
-    and shown.place ~= nil
-    and shown.outcome == nil
-    and (path == nil or shown.new_path == path)
+  return shown ~= nil and (path == nil or shown.proposal.new_path == path)
 end
 
 ---@return boolean no diff is on screen or about to be
@@ -77,18 +74,23 @@ end
 ---@return boolean the diff on screen takes keys that decide
 function M.diff_decidable()
   local shown = diff().current()
-  return shown ~= nil and shown.deaf == nil
+  return shown ~= nil and not shown.view.guard:is_active()
 end
 
 ---@return { old: integer, new: integer } buffers of the diff on screen
 function M.diff_buffers()
   local shown = diff().current()
-  return { old = shown.old_buf, new = shown.new_buf }
+  return { old = shown.proposal.old_buf, new = shown.proposal.new_buf }
 end
 
 ---@return integer[] windows of the diff on screen
 function M.diff_windows()
-  return diff().current().place.windows
+  return (diff().current().view:windows())
+end
+
+---@return integer window with the proposal
+function M.diff_window()
+  return select(2, diff().current().view:windows())
 end
 
 ---@param side "old"|"new"
@@ -100,7 +102,7 @@ end
 
 ---@return table[] hunks of the diff on screen
 function M.hunks()
-  return require("claude-code.editor.diff.hunks").of(diff().current()).list
+  return diff().current().proposal:hunks().list
 end
 
 ---@return integer diffs on screen and waiting
@@ -108,12 +110,15 @@ function M.diff_count()
   return diff().count()
 end
 
-function M.accept()
-  diff().accept()
+---@param id? integer without it the diff on screen
+---@return boolean? accepted
+function M.accept(id)
+  return diff().accept(id)
 end
 
-function M.reject()
-  diff().reject()
+---@param id? integer without it the diff on screen
+function M.reject(id)
+  diff().reject(id)
 end
 
 ---Files that the CLI may be about to write are watched for 10 s; this ends it.
@@ -152,11 +157,13 @@ function M.hold_clock()
   end
   return function(ms)
     local till = now + ms
-    table.sort(waiting, function(a, b)
-      return a.at < b.at
-    end)
-    while waiting[1] and waiting[1].at <= till do
-      local entry = table.remove(waiting, 1)
+    local function next_due()
+      table.sort(waiting, function(a, b)
+        return a.at < b.at
+      end)
+      return waiting[1] and waiting[1].at <= till and table.remove(waiting, 1) or nil
+    end
+    for entry in next_due do
       now = entry.at
       entry.run()
     end

@@ -28,12 +28,12 @@ const ENDINGS: {
   { how: ":silent w!", do: ":silent w!<CR>", outcome: "accepted" },
   {
     how: "ClaudeCodeDiffAccept",
-    do: (a) => a.nvim.lua('require("claude-code.editor.diff").accept()'),
+    do: (a) => a.nvim.lua('require("port").accept()'),
     outcome: "accepted",
   },
   {
     how: "ClaudeCodeDiffDeny",
-    do: (a) => a.nvim.lua('require("claude-code.editor.diff").reject()'),
+    do: (a) => a.nvim.lua('require("port").reject()'),
     outcome: "rejected",
   },
   { how: ":q on the proposed side", do: ":q<CR>", outcome: "rejected" },

@@ -15,12 +15,7 @@ const WRITTEN = "written since proposed";
 
 /** The text of one side of the diff on screen. */
 function side(a: Attached, name: "old" | "new"): Promise<string> {
-  return a.nvim.lua(
-    `local session = require("claude-code.editor.diff").current()
-     local buf = session[... .. "_buf"]
-     return table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), "\\n") .. "\\n"`,
-    name,
-  );
+  return a.nvim.lua('return require("port").diff_text(...)', name);
 }
 
 /** The bars of all windows. */
@@ -37,9 +32,7 @@ const barsHave = (a: Attached, text: string) =>
 /** Opens the file in one more window, and enters that. */
 const openBeside = (a: Attached, path: string) => a.nvim.command(`topleft 8new ${path}`);
 const toProposal = (a: Attached) =>
-  a.nvim.lua(
-    "vim.api.nvim_set_current_win(require('claude-code.editor.diff').current().place.focus)",
-  );
+  a.nvim.lua("vim.api.nvim_set_current_win(require('port').diff_window())");
 
 async function start(version: (typeof NEOVIMS)[number], options = "{}"): Promise<Attached> {
   const a = await Attached.start({ version, ui: UI });
@@ -129,8 +122,7 @@ for (const version of NEOVIMS) {
       await a.propose(a.file("other.txt", OLD), NEW);
       const id = await a.propose(path, NEW);
       writeFileSync(path, SAVED);
-      const accept = () =>
-        a.nvim.lua<boolean>('return require("claude-code.editor.diff").accept(...)', id);
+      const accept = () => a.nvim.lua<boolean>('return require("port").accept(...)', id);
       expect(await accept()).toBe(false);
       expect(a.ended).toEqual([]);
       expect(await accept()).toBe(true);
@@ -154,18 +146,20 @@ for (const version of NEOVIMS) {
 
     test("who is about to accept gets the time to look", async () => {
       await using a = await Attached.start({ version, ui: UI, patient: true });
-      // Long enough to be typed in, be the machine ever so busy.
       await a.configure("{ diff = { quiet_ms = 1500 } }");
       await a.attach();
+      await a.nvim.lua(`ADVANCE = require("port").hold_clock()`);
+      const pause = () => a.nvim.lua("ADVANCE(1500)");
       const path = a.file("main.txt", OLD);
       const id = await a.propose(path, NEW);
-      await a.hearsKeys();
+      await pause();
+      expect(await a.nvim.lua('return require("port").diff_decidable()')).toBe(true);
       writeFileSync(path, SAVED);
       await barsHave(a, WRITTEN);
       await a.nvim.type("<CR><CR><CR>");
       expect(await a.mode()).toBe("n");
       expect(a.ended).toEqual([]);
-      await a.hearsKeys();
+      await pause();
       await a.nvim.type("<CR><CR>");
       expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
     });

@@ -168,7 +168,7 @@ for (const version of NEOVIMS) {
       await a.nvim.type("<CR>");
       await said("conflicts are left in the proposal");
       await a.nvim.type(":w<CR>");
-      await a.nvim.lua("require('claude-code.editor').accept()");
+      await a.nvim.lua("require('port').accept()");
       expect(a.ended).toEqual([]);
       await a.nvim.type(":5,10d<CR>0CFIVE and mine<Esc>");
       expect(await accept()).toBe(OLD.replace("five", "FIVE and mine"));

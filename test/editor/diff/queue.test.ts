@@ -29,7 +29,7 @@ for (const version of NEOVIMS) {
     }
 
     async function reject(a: Attached, id: number) {
-      await a.nvim.lua('require("claude-code.editor.diff").reject(...)', id);
+      await a.nvim.lua('require("port").reject(...)', id);
       await a.outcome(id);
       await a.cleared();
     }
@@ -130,7 +130,7 @@ for (const version of NEOVIMS) {
       await a.nvim.command("set statusline=BBB scrolloff=3");
       expect(
         await a.nvim.lua(`
-          local windows = require("claude-code.editor.diff").current().place.windows
+          local windows = require("port").diff_windows()
           return vim.tbl_map(function(win)
             return { vim.wo[win].statusline, vim.wo[win].scrolloff }
           end, windows)`),

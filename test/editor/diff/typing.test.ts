@@ -10,38 +10,40 @@ setDefaultTimeout(60_000);
 const UI = { width: 160, height: 40 };
 const OLD = Array.from({ length: 60 }, (_, i) => `line ${i + 1}\n`).join("");
 const NEW = OLD.replace("line 10\n", "LINE 10\n");
-/** `diff.quiet_ms`: much longer than any pause of the fingers below, be the machine ever so busy. */
+/** `diff.quiet_ms`. Pauses are those of a clock that stands still unless a test moves it on. */
 const QUIET_MS = 1_500;
 const A_KEY_MS = 60;
 
-/** Keys as a person's fingers make them, one after the other. */
+/** Keys as a user's fingers make them, one after the other; after the first of two Neovim waits. */
 function keysOf(text: string): string[] {
-  return text.match(/<[^>\s]+>|./gs) ?? [];
+  return text.match(/<[^>\s]+>|ZZ|ZQ|gg|qq|./gs) ?? [];
 }
 
 /** Somebody who types, and what becomes of it. */
-class Person {
+class User {
   constructor(readonly a: Attached) {}
 
   async type(text: string, every = A_KEY_MS): Promise<void> {
     for (const key of keysOf(text)) {
       await this.a.nvim.type(key);
-      await Bun.sleep(every);
+      await this.pause(every);
     }
+  }
+
+  async pause(ms: number): Promise<void> {
+    await this.a.nvim.lua("ADVANCE(...)", ms);
   }
 
   /** The lines of the proposal, which must not change by accident. */
   proposal(): Promise<string> {
-    return this.a.nvim.lua(`
-      local session = require("claude-code.editor.diff").current()
-      return table.concat(vim.api.nvim_buf_get_lines(session.new_buf, 0, -1, false), "\\n") .. "\\n"`);
+    return this.a.nvim.lua('return require("port").diff_text("new")');
   }
 
   /** Is the cursor in the proposal? */
   inside(): Promise<boolean> {
     return this.a.nvim.lua(`
-      local session = require("claude-code.editor.diff").current()
-      return session ~= nil and vim.api.nvim_get_current_buf() == session.new_buf`);
+      local port = require("port")
+      return port.diff_shown() and vim.api.nvim_get_current_buf() == port.diff_buffers().new`);
   }
 
   /** Whatever the terminal has drawn. */
@@ -56,8 +58,12 @@ class Person {
 
   /** Nothing was decided, the proposal is as proposed; it is looked at, and accepted. */
   async decidesNow(id: number): Promise<void> {
-    await eventually("the cursor in the diff", () => this.inside());
-    await this.a.hearsKeys();
+    await eventually("the cursor in the diff", async () => {
+      // Some of what makes a diff wait ends by an event, in its own time.
+      await this.pause(2 * QUIET_MS);
+      return this.inside();
+    });
+    await this.pause(QUIET_MS);
     expect(this.a.ended).toEqual([]);
     expect(await this.proposal()).toBe(NEW);
     expect(await this.a.mode()).toBe("n");
@@ -72,12 +78,13 @@ for (const version of NEOVIMS) {
       const a = await Attached.start({ version, ui: UI, patient: true, ...options });
       await a.configure(`{ diff = { quiet_ms = ${QUIET_MS} } }`);
       await a.attach();
+      await a.nvim.lua(`ADVANCE = require("port").hold_clock()`);
       return a;
     };
 
     test("insert mode is left, and the file written", async () => {
       await using a = await start();
-      const me = new Person(a);
+      const me = new User(a);
       await a.edit(a.file("b.txt", "mine\n"));
       await me.type("Ahello");
       const id = await a.propose(a.file("a.txt", OLD), NEW);
@@ -89,7 +96,7 @@ for (const version of NEOVIMS) {
 
     test("moving down in normal mode", async () => {
       await using a = await start();
-      const me = new Person(a);
+      const me = new User(a);
       await a.edit(a.file("a.txt", OLD));
       await me.type("<CR><CR><CR>", 80);
       const id = await a.propose(a.path("a.txt"), NEW);
@@ -105,7 +112,7 @@ for (const version of NEOVIMS) {
     ] as const) {
       test(`a prompt in a terminal ${where}: it is written to its end`, async () => {
         await using a = await start();
-        const me = new Person(a);
+        const me = new User(a);
         await a.edit(a.file("a.txt", OLD));
         await a.nvim.command(command);
         await me.type("ithe newer ");
@@ -122,46 +129,70 @@ for (const version of NEOVIMS) {
 
     test("the second of two, by the second of two keys", async () => {
       await using a = await start();
-      const me = new Person(a);
+      const me = new User(a);
       const first = await a.propose(a.file("a.txt", OLD), NEW);
       const second = await a.propose(a.file("b.txt", OLD), NEW, { client: 2 });
-      await a.hearsKeys();
+      await me.pause(QUIET_MS);
       await me.type("<CR><CR>", 120);
       expect(await a.outcome(first)).toEqual({ id: first, outcome: "accepted" });
       expect(await me.inside()).toBe(true);
       await me.type("<CR>q<CR>", 120);
       expect(a.ended).toHaveLength(1);
-      await a.hearsKeys();
+      await me.pause(QUIET_MS);
       await a.nvim.type("q");
       expect(await a.outcome(second)).toEqual({ id: second, outcome: "rejected" });
     });
 
-    test("typed blindly into a diff that has just appeared", async () => {
+    test("keys that decide, typed blindly into a diff that has just appeared", async () => {
       await using a = await start();
-      const me = new Person(a);
+      const me = new User(a);
       await a.edit(a.file("a.txt", OLD));
       const id = await a.propose(a.path("a.txt"), NEW);
       expect(await me.inside()).toBe(true);
-      await me.type("or quit:wq<CR>ZZZQ:q!<CR><C-w>cdd<C-^>ga<C-o>x");
-      expect(await a.mode()).toBe("n");
+      await me.type("<CR>qZZZQ:w<CR>:wq<CR>:x<CR>");
       expect(await me.inside()).toBe(true);
-      const told = (await a.messages()).match(/only just appeared/g);
-      expect(told).toHaveLength(1);
+      expect(
+        (await a.messages()).match(/a.txt only just appeared: press <CR> again/g),
+      ).toHaveLength(1);
+      await me.decidesNow(id);
+    });
+
+    test("all other keys work at once, and those that decide are mapped", async () => {
+      await using a = await start();
+      const me = new User(a);
+      const id = await a.propose(a.file("a.txt", OLD), NEW);
+      expect(await a.nvim.lua(`return vim.fn.maparg("<CR>", "n", false, true).desc`)).toBe(
+        "Accept Claude's proposal",
+      );
+      await me.type("x");
+      expect(await me.proposal()).toBe(NEW.replace("LINE 10", "INE 10"));
+      await me.type("u");
+      await me.decidesNow(id);
+    });
+
+    test("a command line that was begun too early writes nothing", async () => {
+      await using a = await start();
+      const me = new User(a);
+      const id = await a.propose(a.file("a.txt", OLD), NEW);
+      await me.type(":w");
+      await me.pause(QUIET_MS);
+      await me.type("<CR>");
+      expect(await a.messages()).toContain("nothing was written");
       await me.decidesNow(id);
     });
 
     test("a mapping that writes", async () => {
       await using a = await start();
-      const me = new Person(a);
+      const me = new User(a);
       await a.nvim.command("nnoremap <F2> :w<CR>");
       await a.nvim.command("nnoremap <F3> :wq<CR>");
       await a.nvim.command("nnoremap <F4> :w copy.txt<CR>");
       const id = await a.propose(a.file("a.txt", OLD), NEW);
       await me.type("<F2><F3><F4>");
       expect(await me.inside()).toBe(true);
-      expect(await a.messages()).toContain("nothing was written or decided");
+      expect(await a.messages()).toContain("only just appeared: nothing was written");
       expect(existsSync(a.path("copy.txt"))).toBe(false);
-      await a.hearsKeys();
+      await me.pause(QUIET_MS);
       expect(a.ended).toEqual([]);
       await a.nvim.type("<F3>");
       expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
@@ -173,9 +204,9 @@ for (const version of NEOVIMS) {
       const ids = [];
       for (let i = 0; i < 4; i++) ids.push(await a.propose(path, NEW));
       await a.nvim.command("ClaudeCodeDiffAccept");
-      await a.nvim.lua('require("claude-code.editor.diff").reject()');
+      await a.nvim.lua('require("port").reject()');
       await a.nvim.command("ClaudeCodeDiffHunkDrop");
-      expect(await new Person(a).proposal()).toBe(OLD);
+      expect(await new User(a).proposal()).toBe(OLD);
       await a.nvim.command("normal! u");
       await a.configure("{ diff = { quiet_ms = 0 } }");
       await a.nvim.type("<CR>");
@@ -188,6 +219,19 @@ for (const version of NEOVIMS) {
         "accepted",
         "rejected",
       ]);
+    });
+
+    test("by a real clock: shown after a pause, and decided after another", async () => {
+      await using a = await Attached.start({ version, ui: UI, patient: true });
+      await a.configure("{ diff = { quiet_ms = 150 } }");
+      await a.attach();
+      await a.edit(a.file("a.txt", OLD));
+      await a.nvim.type("jj");
+      const id = await a.propose(a.path("a.txt"), NEW);
+      await a.shown();
+      await a.hearsKeys();
+      await a.nvim.type("<CR>");
+      expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
     });
   });
 }

@@ -9,7 +9,7 @@ import {
 } from "bun:test";
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { eventually as equals } from "../../genuine/eventually";
 import { lockFiles } from "../../genuine/lock-file";
 import { Neovim } from "../../genuine/neovim";
@@ -121,7 +121,7 @@ describe.each(NEOVIMS)("on the screen of $name", (version) => {
       const answer = propose(client, d.path("main.txt"), NEW);
       const seen = await d.neovim.terminal.waitUntil(
         (screen) =>
-          /main\.txt (\(proposed\) )?\+2 −3 {2}hunk 1\/3 +<CR> accept {2}q reject/.test(screen) &&
+          /main\.txt (\(proposed\) )? ?hunk 1\/3 .*q reject {2}<CR> accept/.test(screen) &&
           isRight(screen),
         `${layout} diff`,
       );
@@ -138,7 +138,7 @@ describe.each(NEOVIMS)("on the screen of $name", (version) => {
     const first = propose(client, d.path("main.txt"), NEW);
     await terminal.waitFor("hunk 1/3");
     await terminal.type("gr");
-    await terminal.waitFor("+1 −2  hunk 1/2");
+    await terminal.waitFor("hunk 1/2  +1 −2");
     await terminal.type("]c");
     await terminal.waitFor("hunk 2/2");
     await terminal.type("ga");
@@ -197,51 +197,69 @@ describe.each(NEOVIMS)("on the screen of $name", (version) => {
 });
 
 describe.each(NEOVIMS)("in a narrow terminal, $name", (version) => {
-  test("a diff comes inline, and says so", async () => {
-    await using d = await desk(version, 50);
+  test("a diff comes inline, says so, and how to accept it", async () => {
+    await using d = await desk(version, 52);
     using client = await d.connect();
     const { terminal } = d.neovim;
     const answer = propose(client, d.path("main.txt"), NEW);
-    const wanted = [/shown inline: too/, /\bline 10;[^\n]*\n[^\n]*\bLINE 10;/, /<CR> accept/];
+    const wanted = [/shown inline: too/, /\bline 10;[^\n]*\n[^\n]*\bLINE 10;/, /<CR> accept$/m];
     const isRight = (screen: string) => wanted.every((part) => part.test(screen));
     await terminal.waitUntil(isRight, `${wanted.join(", ")}`);
+    await terminal.type("ga");
+    await terminal.waitFor(/hunk 2\/3 .*<CR> accept 1 of 3 hunks$/m);
+    await d.neovim.lua(
+      `return require("claude-code.config").setup({ diff = { quiet_ms = 0 } }) or true`,
+    );
     await terminal.press("Enter");
-    expect(await answer).toEqual(["FILE_SAVED", NEW]);
+    expect(await answer).toEqual(["FILE_SAVED", OLD.replace("line 10;", "LINE 10;")]);
   });
 });
 
-/* As wide as two sides are beside Claude's terminal on screens of 100, 120, 140 and 220 columns. */
+/** What the bars show in two windows side by side, by the columns of the screen. */
 const widths: [columns: number, bars: RegExp][] = [
-  [63, /^ +<CR> accept {2}q reject {2}ga gr│ main\.txt \+2 −3 {2}hunk 1\/3 *$/],
-  [76, /^ +<CR> accept {2}q reject {2}\]c \[c│ main\.txt \+2 −3 {2}hunk 1\/3 +ga gr *$/],
-  [89, /^ main\.txt \(on disk\) +<CR> accept {2}q reject│ main.* 1\/3 +ga gr {2}\]c \[c *$/],
+  [63, /^ main\.txt \(on disk\) +│ main\.txt {2}hunk 1\/3 <CR> accept$/],
+  [89, /^ main\.txt \(on disk\) +│ main\.txt {2}hunk 1\/3 .*q reject {2}<CR> accept$/],
   [
     140,
-    /^ main\.txt \(on disk\) +ga gr accept\/drop hunk│ main.* <CR> accept {2}q reject {2}\]c \[c move *$/,
+    /^ main\.txt \(on disk\) +│ main\.txt {2}hunk 1\/3 {2}\+2 −3 +ga gr {2}q reject {2}<CR> accept$/,
+  ],
+  [
+    220,
+    /│ main\.txt \(proposed\) {2}hunk 1\/3 {2}\+2 −3 +\]c \[c move {2}ga gr accept\/drop hunk {2}q reject {2}<CR> accept$/,
   ],
 ];
 describe.each(NEOVIMS)("the bars of $name", (version) => {
-  test.each(widths)("at %d columns: they share the keys", async (columns, bars) => {
+  test.each(widths)("at %d columns: the key that accepts is cut last", async (columns, bars) => {
     await using d = await desk(version, columns);
     using client = await d.connect();
     const { terminal } = d.neovim;
     const answer = propose(client, d.path("main.txt"), NEW);
     const isRight = (screen: string) =>
-      bars.test(screen.split("\n").find((row) => row.includes("hunk 1/3")) ?? "");
+      bars.test(
+        screen
+          .split("\n")
+          .find((row) => row.includes("hunk 1/3"))
+          ?.trimEnd() ?? "",
+      );
     await terminal.waitUntil(isRight, `${bars}`);
-    await terminal.press("q");
+    await terminal.type(":ClaudeCodeDiffDeny\r");
     await answer;
   });
 
-  test("a file name longer than its bar is cut, the keys are not", async () => {
-    await using d = await desk(version, 63);
+  test("a long file name is shortened; the folder tells two files of one name apart", async () => {
+    await using d = await desk(version, 89);
     using client = await d.connect();
     const { terminal } = d.neovim;
-    const path = d.path(`${"long-".repeat(8)}name.txt`);
-    await writeFile(path, OLD);
-    const answer = propose(client, path, NEW);
-    await terminal.waitFor(/<CR> accept {2}q reject {2}ga gr│ <.*name\.txt \+2 −3 {2}hunk 1\/3/);
-    await terminal.press("q");
-    await answer;
+    for (const [name, bar] of [
+      [`${"long-".repeat(8)}name.txt`, /│ …[-long]*-name\.txt {2}hunk 1\/3 .*<CR> accept/],
+      ["a/index.ts", /^ a\/index\.ts \(on disk\) +│ a\/index\.ts {2}hunk 1\/3 .*<CR> accept/m],
+    ] as const) {
+      await mkdir(dirname(d.path(name)), { recursive: true });
+      await writeFile(d.path(name), OLD);
+      const answer = propose(client, d.path(name), NEW);
+      await terminal.waitFor(bar);
+      await terminal.type(":ClaudeCodeDiffDeny\r");
+      await answer;
+    }
   });
 });

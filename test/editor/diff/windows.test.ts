@@ -385,7 +385,7 @@ for (const version of NEOVIMS) {
           // While somebody types in it, the diff stays on screen for a moment after its end.
           await a.nvim.type("ggA!");
           await a.nvim.lua(
-            `require("claude-code.editor.diff").accept()
+            `require("port").accept()
             local file = io.open(..., "wb")
             file:write("new!\\r\\n")
             file:close()`,

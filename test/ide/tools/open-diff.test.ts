@@ -39,11 +39,7 @@ onEachNeovim(
     /** … of this file: one diff may just have made room for another. */
     const untilShows = (path: string) =>
       eventually(`the diff of ${path}`, () =>
-        session.neovim.lua<boolean>(
-          `local s = require("claude-code.editor.diff").current()
-           return s ~= nil and s.place ~= nil and not s.outcome and s.new_path == ...`,
-          path,
-        ),
+        session.neovim.lua<boolean>('return require("port").diff_shown(...)', path),
       );
     const untilGone = () => eventually("no diff", async () => (await shown()) === 0);
 

@@ -1,64 +1,94 @@
---- What happened to the file while its diff waits: it was written, or is being edited in its buffer.
---- The diff follows, the person is told, and nothing they saved is overwritten unawares.
+--- What happens to the file while its diff waits: it is written, or edited in its buffer. The diff
+--- follows, the user is told, and what they saved is not overwritten unawares.
 local keys = require("claude-code.editor.diff.keys")
-local path = require("claude-code.editor.documents.path")
 local notify = require("claude-code.messages.notify")
+local path = require("claude-code.editor.documents.path")
+
+---@class claude-code.ExternalChanges
+---@field written boolean the file on disk is another than the one the change was proposed for
+---@field private old_path string
+---@field private new_path string
+---@field private signature string of the files on disk, as they were last looked at
+---@field private confirmed boolean the user was warned on accepting, and may accept again
+---@field private reported { unsaved?: boolean, written?: boolean }
+local ExternalChanges = {}
+ExternalChanges.__index = ExternalChanges
 
 local M = {}
 
----@param session claude-code.Diff
-local function tell_unsaved(session)
+---@param name string
+---@return string
+local function state_of(name)
+  local stat = vim.uv.fs_stat(name)
+  local time = stat and stat.mtime
+  return stat and ("%d:%d:%d:%d"):format(time.sec, time.nsec, stat.size, stat.ino) or "none"
+end
+
+---@param old_path string
+---@param new_path string
+---@return claude-code.ExternalChanges
+function M.new(old_path, new_path)
+  local changes = {
+    old_path = old_path,
+    new_path = new_path,
+    written = false,
+    confirmed = false,
+    reported = {},
+  }
+  setmetatable(changes, ExternalChanges):poll()
+  return changes
+end
+
+---@return boolean changed one of the files was written since the last call
+function ExternalChanges:poll()
+  local before = self.signature
+  self.signature = state_of(self.old_path) .. " " .. state_of(self.new_path)
+  return self.signature ~= before
+end
+
+---The file on disk is not the proposal's any more.
+function ExternalChanges:set_written()
+  self.written, self.confirmed, self.reported.written = true, false, false
+end
+
+---Accepting would overwrite a newer file: that takes a second time.
+---@return boolean may_accept
+function ExternalChanges:confirm()
+  if not self.written or self.confirmed then
+    return true
+  end
+  self.confirmed, self.reported.written = true, true
+  notify.warn(
+    ("%s was written since Claude proposed this: review what you would lose, then accept again"):format(
+      path.base(self.new_path)
+    )
+  )
+  return false
+end
+
+---@param base string
+local function report_unsaved(base)
   local key = keys.of("merge")[1]
   local way = (key and key .. " or " or "") .. ":ClaudeCodeDiffMerge"
-  local base = path.base(session.new_path)
   notify.warn(("%s has unsaved edits, which are kept; %s merges them in"):format(base, way))
 end
 
----@param session claude-code.Diff
-local function tell_overtaken(session)
-  local base = path.base(session.new_path)
-  notify.warn(
-    ("%s was written since this was proposed; the diff shows it as it is now"):format(base)
-  )
-end
-
----Tells each piece of news once.
----@param session claude-code.Diff on screen
----@return boolean told
-function M.tell(session)
-  local told, any = session.told, false
-  if session.unsaved and not told.unsaved then
-    told.unsaved, any = true, true
-    tell_unsaved(session)
+---Reports each piece of news once.
+---@param unsaved boolean the file's buffer has unsaved edits
+---@return boolean reported
+function ExternalChanges:report(unsaved)
+  local reported, any = self.reported, false
+  local base = path.base(self.new_path)
+  if unsaved and not reported.unsaved then
+    reported.unsaved, any = true, true
+    report_unsaved(base)
   end
-  if session.overtaken and not told.overtaken then
-    told.overtaken, any = true, true
-    tell_overtaken(session)
+  if self.written and not reported.written then
+    reported.written, any = true, true
+    local text = "%s was written since Claude proposed this; the diff shows it as it is now"
+    notify.warn(text:format(base))
   end
   return any
-end
-
----Looks at the file on disk and in its buffer.
----@param session claude-code.Diff
----@return boolean written the old side is another
----@return boolean changed that, or there are unsaved edits now, or no longer
-function M.look(session)
-  local written, edited = session:catch_up(), session:find_edits()
-  return written, written or edited
-end
-
----Accepting would take back what was written since: that takes a second time.
----@param session claude-code.Diff
----@return boolean
-function M.may_accept(session)
-  session:catch_up()
-  if not session.overtaken or session.agreed then
-    return true
-  end
-  session.agreed, session.told.overtaken = true, true
-  local text = "%s was written since this was proposed: look what would be lost, then accept again"
-  notify.warn(text:format(path.base(session.new_path)))
-  return false
 end
 
 return M

@@ -1,104 +1,92 @@
---- The diffs that wait for a person: one is shown, the others queue. Each is answered once.
+--- The queue of diffs: one is on screen, the others wait. Each is answered once.
+local answer = require("claude-code.editor.diff.answer")
 local blocked = require("claude-code.editor.windows.blocked")
-local choice = require("claude-code.editor.diff.hunks.actions")
-local merge = require("claude-code.editor.diff.merge")
-local freshness = require("claude-code.editor.diff.external_changes")
+local hunk_actions = require("claude-code.editor.diff.hunks.actions")
 local keyboard = require("claude-code.editor.input.keyboard")
-local path = require("claude-code.editor.documents.path")
-local quiet = require("claude-code.editor.diff.input_lock")
 local notify = require("claude-code.messages.notify")
-local screen = require("claude-code.editor.diff.view")
-local winbar = require("claude-code.editor.diff.winbar")
+local proposals = require("claude-code.editor.diff.proposal")
+local timing = require("claude-code.editor.diff.timing")
+local views = require("claude-code.editor.diff.view")
 
 local M = {}
 
-local waiting = {} ---@type claude-code.Diff[] not shown yet, the next one first
-local shown ---@type claude-code.Diff? on screen, or ended and about to leave it
----Those that wait together are counted together.
+---@class claude-code.Diff one entry of the queue
+---@field proposal claude-code.Proposal
+---@field view? claude-code.View while it is on screen
+---@field outcome? claude-code.DiffOutcome set once
+---@field number integer which of its series
+---@field series { total: integer } those that wait together, until none waits
+---@field opened? boolean it was on screen before
+---@field wait_reported? boolean
+---@field paused? boolean it waited for a pause in typing before
+
+local waiting = {} ---@type claude-code.Diff[] not on screen, the next one first
+local shown ---@type claude-code.Diff? on screen, or ended and its windows about to close
 local series = { total = 0 }
 
-local advance, finish, go_on, switch
+local finish, show_next, switch
 
----@param event "DiffOpened"|"DiffAccepted"|"DiffRejected"|"DiffClosed"
----@param session claude-code.Diff
-local function emit(event, session)
-  require("claude-code.events").emit(event, {
-    id = session.id,
-    client = session.client,
-    path = session.new_path,
-  })
-end
-
----@param session claude-code.Diff
-local function drop(session)
+---@param diff claude-code.Diff
+local function remove(diff)
   waiting = vim.tbl_filter(function(other)
-    return other ~= session
+    return other ~= diff
   end, waiting)
 end
 
-local function leave_screen()
-  screen.leave(shown, function()
-    shown = nil
-    go_on()
-  end)
-end
-
----Accepts what the person has made of the proposal, if that can be.
----@param session claude-code.Diff
----@param busy? boolean
----@return boolean ended by this call
-local function accept(session, busy)
-  if session.outcome then
-    return false
-  elseif not freshness.may_accept(session) then
-    screen.update(session)
-    return false
-  elseif not session:is_prepared() then
-    return finish(session, "accepted", busy)
-  elseif merge.has_conflicts(session) then
-    notify.warn("conflicts are left in the proposal: resolve them, or undo the merge, then accept")
+---@param diff claude-code.Diff
+---@param in_write? boolean
+---@return boolean ended by this call; if not, the user was told why
+local function accept(diff, in_write)
+  if diff.outcome then
     return false
   end
-  quiet.wake(session)
-  if not choice.settle(session) then
-    screen.update(session)
-    return false
-  elseif session:result().empty then
-    notify.info("nothing was left of the proposal: rejected")
-    return finish(session, "rejected", busy)
+  local outcome = diff.proposal:accept()
+  if outcome then
+    return finish(diff, outcome, in_write)
+  elseif diff.view then
+    diff.view:refresh()
   end
-  return finish(session, "accepted", busy)
+  return false
 end
 
----@param session claude-code.Diff
----@param act fun(session: claude-code.Diff, count: integer)
+---@param diff claude-code.Diff
+---@param act fun(proposal: claude-code.Proposal, cursor: claude-code.HunkCursor)
 ---@return fun()
-local function on_screen(session, act)
+local function on_screen(diff, act)
   return function()
-    if session == shown and not session.outcome then
-      act(session, vim.v.count1)
-      screen.update(session)
+    if diff.view and not diff.outcome then
+      act(diff.proposal, diff.view.cursor)
+      diff.view:refresh()
     end
   end
 end
 
----@param session claude-code.Diff
+---@param diff claude-code.Diff
+---@param direction 1|-1
+---@return fun()
+local function move(diff, direction)
+  return on_screen(diff, function(_, cursor)
+    cursor:move(direction * vim.v.count1)
+  end)
+end
+
+---@param diff claude-code.Diff
 ---@return table<claude-code.DiffAction, fun()>
-local function actions_on(session)
+local function actions_on(diff)
   return {
     accept = function()
-      accept(session)
+      accept(diff)
     end,
     reject = function()
-      finish(session, "rejected")
+      finish(diff, "rejected")
     end,
-    next_hunk = on_screen(session, choice.move),
-    previous_hunk = on_screen(session, function(_, count)
-      choice.move(session, -count)
+    next_hunk = move(diff, 1),
+    previous_hunk = move(diff, -1),
+    accept_hunk = on_screen(diff, hunk_actions.accept),
+    drop_hunk = on_screen(diff, hunk_actions.drop),
+    merge = on_screen(diff, function(proposal)
+      proposal.merge:run()
     end),
-    accept_hunk = on_screen(session, choice.accept),
-    drop_hunk = on_screen(session, choice.drop),
-    merge = on_screen(session, merge.run),
     next_diff = function()
       switch(1)
     end,
@@ -108,189 +96,175 @@ local function actions_on(session)
   }
 end
 
----@param session claude-code.Diff
----@return claude-code.DiffDecisions
-local function decisions(session)
+---@param diff claude-code.Diff
+---@return claude-code.ViewCallbacks
+local function callbacks(diff)
   return {
-    actions = actions_on(session),
+    actions = actions_on(diff),
     write = function()
-      return accept(session, true)
+      return accept(diff, true)
+    end,
+    left = function()
+      finish(diff, "rejected")
+    end,
+    position = function()
+      return diff.number, diff.series.total
     end,
   }
 end
 
----@param session claude-code.Diff
+---@param diff claude-code.Diff
 ---@param focused boolean
-local function announce(session, focused)
-  local told = freshness.tell(session)
-  if session.seen then
+local function announce(diff, focused)
+  local proposal = diff.proposal
+  local reported = proposal.changes:report(proposal.unsaved)
+  if diff.opened then
     return
   end
-  session.seen = true
-  if not told and not focused then
-    local base = path.base(session.new_path)
-    notify.info(("a proposed change of %s waits in another window"):format(base))
+  diff.opened = true
+  if not reported and not focused then
+    notify.info(("a proposed change of %s is in another window"):format(proposal:base()))
   end
-  emit("DiffOpened", session)
+  answer.emit("DiffOpened", proposal)
 end
 
----@param session claude-code.Diff
-local function show(session)
-  shown = session
-  local ok, focused = pcall(screen.show, session, decisions(session))
-  if not ok then
-    shown = nil
-    error(focused, 0)
-  end
-  drop(session)
-  announce(session, focused)
+---@param diff claude-code.Diff
+local function show(diff)
+  local view, focused = views.open(diff.proposal, callbacks(diff))
+  diff.view, shown = view, diff
+  remove(diff)
+  announce(diff, focused)
 end
 
----Tells why a diff waits; of a short pause in typing that it waits for only once there was none.
----@param session claude-code.Diff
-local function tell_of_wait(session)
-  local free = blocked.may_change() == "all"
-  if session.announced or (free and not session.delayed) then
-    session.delayed = free or session.delayed
+---Reports why a diff waits; of a short pause in typing that it waits for only once there was none.
+---@param diff claude-code.Diff
+local function report_wait(diff)
+  local typing = blocked.may_change() == "all"
+  if diff.wait_reported or (typing and not diff.paused) then
+    diff.paused = typing or diff.paused
     return
   end
-  session.announced = true
-  local base = path.base(session.new_path)
-  local condition = free and "you stop typing" or "you are back in normal mode"
-  notify.info(("a proposed change of %s waits until %s"):format(base, condition))
+  diff.wait_reported = true
+  local condition = typing and "you stop typing" or "you are back in normal mode"
+  notify.info(("a proposed change of %s waits until %s"):format(diff.proposal:base(), condition))
 end
 
----@param session claude-code.Diff
-local function wait(session)
-  tell_of_wait(session)
-  local unrest = screen.unrest()
-  blocked.retry(go_on, unrest > 0 and unrest or nil)
+---@param diff claude-code.Diff
+local function wait(diff)
+  report_wait(diff)
+  local ms = timing.ms_until_idle()
+  blocked.retry(show_next, ms > 0 and ms or nil)
 end
 
----Shows the next diff if none is on screen and the moment allows it.
+---Shows the next diff if none is on screen and windows may change.
 ---@return string? failure
-function advance()
-  local session = waiting[1]
-  if shown or not session then
+local function try_next()
+  local diff = waiting[1]
+  if shown or not diff then
     return
-  elseif not screen.has_room() then
-    return wait(session)
+  elseif not timing.can_show() then
+    return wait(diff)
   end
-  local ok, message = pcall(show, session)
+  local ok, message = pcall(show, diff)
   if ok then
     return
   elseif blocked.is_textlock_error(message) then
-    return wait(session)
+    return wait(diff)
   end
-  drop(session)
+  remove(diff)
   require("claude-code.messages.log").error("showing a diff failed: %s", message)
   return tostring(message):match("^[^\n]*")
 end
 
 ---Shows the next diff when nobody waits for the failure: one that cannot be shown is rejected, or
 ---its client would wait for good, and so would those behind it.
-function go_on()
-  local session = waiting[1]
-  local failure = advance()
+function show_next()
+  local diff = waiting[1]
+  local failure = try_next()
   if failure then
-    local base = path.base(session.new_path)
-    notify.error(("the change of %s was rejected, as it cannot be shown: %s"):format(base, failure))
-    finish(session, "rejected")
-    go_on()
+    local text = "the change of %s was rejected because it cannot be shown: %s"
+    notify.error(text:format(diff.proposal:base(), failure))
+    finish(diff, "rejected")
+    show_next()
   end
 end
 
----@param session claude-code.Diff
----@param outcome claude-code.DiffOutcome
-local function tell(session, outcome)
-  if outcome == "closed" then
-    return emit("DiffClosed", session)
-  end
-  local accepted = outcome == "accepted"
-  local result = accepted and session:result() or {}
-  if accepted then
-    if merge.holds_edits(session) then
-      require("claude-code.editor.documents.reload").allow_overwrite(session.target)
-    end
-    -- First of all: once the answer is out the file may change at any time.
-    require("claude-code.editor.documents.watch").start({ path = session.new_path })
-  end
-  require("claude-code.editor.channel").notify("diff_ended", {
-    id = session.id,
-    outcome = outcome,
-    lines = result.lines,
-    newline = result.newline,
-  })
-  emit(accepted and "DiffAccepted" or "DiffRejected", session)
+---Takes the diff that has ended off the screen, and shows the next one.
+---@param diff claude-code.Diff
+local function close_view(diff)
+  diff.view:close(function()
+    diff.view, shown = nil, nil
+    show_next()
+  end)
 end
 
 ---Ends a diff, whatever its state; a second end does nothing.
----@param session claude-code.Diff
+---@param diff claude-code.Diff
 ---@param outcome claude-code.DiffOutcome
----@param busy? boolean its windows must wait for what Neovim is doing (a write)
+---@param in_write? boolean its windows must wait until Neovim has written
 ---@return boolean ended by this call
-function finish(session, outcome, busy)
-  if session.outcome then
+function finish(diff, outcome, in_write)
+  if diff.outcome then
     return false
   end
-  session.outcome = outcome
-  tell(session, outcome)
-  if session ~= shown then
-    drop(session)
-    session:discard()
+  diff.outcome = outcome
+  answer.send(diff.proposal, outcome)
+  if diff ~= shown then
+    remove(diff)
+    diff.proposal:discard()
     return true
   end
-  if outcome ~= "closed" and screen.is_inside(session) then
+  if outcome ~= "closed" and diff.view:is_inside() then
     -- Typed for this diff: the next one need not wait.
     keyboard.reset()
   end
-  screen.unwatch(session)
-  if busy then
-    vim.schedule(leave_screen)
+  diff.view:stop()
+  if in_write then
+    vim.schedule(function()
+      close_view(diff)
+    end)
   else
-    leave_screen()
+    close_view(diff)
   end
   return true
 end
 
----Shows another of those that wait; this one waits again, with what the person made of it.
+---Shows another of those that wait; this one waits again, with the user's edits.
 ---@param step 1|-1
----@return boolean done
 function switch(step)
-  local session = shown
-  if not session or session.outcome or #waiting == 0 then
-    notify.info("no other proposal waits")
-    return false
-  elseif not screen.park(session) then
-    return false
+  local diff = shown
+  if not diff or diff.outcome or #waiting == 0 then
+    notify.info("there is no other proposal")
+    return
+  elseif not diff.view:hide() then
+    return
   end
-  shown = nil
+  diff.view, shown = nil, nil
   keyboard.reset()
   if step > 0 then
-    waiting[#waiting + 1] = session
+    waiting[#waiting + 1] = diff
   else
-    table.insert(waiting, 1, session)
+    table.insert(waiting, 1, diff)
     table.insert(waiting, 1, table.remove(waiting))
   end
-  go_on()
-  return true
+  show_next()
 end
 
 ---@return claude-code.Diff[] all that are open, the one on screen last
 local function all()
-  local sessions = vim.list_slice(waiting)
+  local diffs = vim.list_slice(waiting)
   if shown and not shown.outcome then
-    sessions[#sessions + 1] = shown
+    diffs[#diffs + 1] = shown
   end
-  return sessions
+  return diffs
 end
 
 ---@param id? integer
----@return claude-code.Diff? session the one with this id; without it the one on screen
+---@return claude-code.Diff? diff the one with this id; without it the one on screen
 local function find(id)
-  for _, session in ipairs(all()) do
-    if session.id == id or (id == nil and session == shown) then
-      return session
+  for _, diff in ipairs(all()) do
+    if diff.proposal.id == id or (id == nil and diff == shown) then
+      return diff
     end
   end
 end
@@ -304,21 +278,20 @@ function M.open(params)
   if stat and stat.type == "directory" then
     return nil, params.new_path .. " is a folder"
   end
+  require("claude-code.editor.channel").on_detach(M.abandon)
   if #waiting == 0 and not shown then
     series = { total = 0 }
   end
-  require("claude-code.editor.channel").on_detach(M.abandon)
-  local session = require("claude-code.editor.diff.proposal").new(params)
   series.total = series.total + 1
-  session.series, session.number = series, series.total
-  waiting[#waiting + 1] = session
-  local failure = #waiting == 1 and advance() or nil
+  local diff = { proposal = proposals.new(params), series = series, number = series.total }
+  waiting[#waiting + 1] = diff
+  local failure = #waiting == 1 and try_next() or nil
   if shown then
-    -- It tells how many wait.
-    winbar.show(shown)
+    -- Its bar shows how many wait.
+    shown.view:show_bars()
   end
   if failure then
-    return nil, ("cannot show the change of %s: %s"):format(path.base(params.new_path), failure)
+    return nil, ("cannot show the change of %s: %s"):format(diff.proposal:base(), failure)
   end
   return true
 end
@@ -329,8 +302,8 @@ end
 function M.close(params)
   local count = 0
   -- The one on screen comes last, or the others would flash up behind it.
-  for _, session in ipairs(all()) do
-    if vim.tbl_contains(params.ids, session.id) and finish(session, "closed") then
+  for _, diff in ipairs(all()) do
+    if vim.tbl_contains(params.ids, diff.proposal.id) and finish(diff, "closed") then
       count = count + 1
     end
   end
@@ -338,20 +311,20 @@ function M.close(params)
 end
 
 ---@param id? integer without it the diff on screen
----@return boolean? done nil if there is none; false if not, and the person was told why
+---@return boolean? done nil if there is none; false if not, and the user was told why
 function M.accept(id)
-  local session = find(id)
-  if session then
-    return accept(session)
+  local diff = find(id)
+  if diff then
+    return accept(diff)
   end
 end
 
 ---@param id? integer without it the diff on screen
 ---@return boolean? done nil if there is none
 function M.reject(id)
-  local session = find(id)
-  if session then
-    return finish(session, "rejected")
+  local diff = find(id)
+  if diff then
+    return finish(diff, "rejected")
   end
 end
 
@@ -359,18 +332,17 @@ end
 ---@param action claude-code.DiffAction
 ---@return boolean? done nil if there is none
 function M.act(action)
-  local session = find()
-  if session then
-    quiet.wake(session)
-    actions_on(session)[action]()
+  local diff = find()
+  if diff then
+    actions_on(diff)[action]()
     return true
   end
 end
 
 ---The executable is gone: nobody waits for an answer any more.
 function M.abandon()
-  for _, session in ipairs(all()) do
-    finish(session, "closed")
+  for _, diff in ipairs(all()) do
+    finish(diff, "closed")
   end
 end
 
@@ -379,17 +351,19 @@ function M.current()
   return find()
 end
 
----@return integer count of diffs that wait for a person
+---@return integer count of diffs that wait for the user
 function M.count()
   return #all()
 end
 
----Neovim ends: the answers go out, and what others save as a session shows the person's windows.
+---Neovim ends: the answers go out, and what is saved by :mksession shows the user's windows.
 function M.exit()
-  for _, session in ipairs(all()) do
-    session.outcome = "rejected"
-    tell(session, "rejected")
-    screen.vanish(session)
+  for _, diff in ipairs(all()) do
+    diff.outcome = "rejected"
+    answer.send(diff.proposal, "rejected")
+    if diff.view then
+      diff.view:close_on_exit()
+    end
   end
 end
 

@@ -20,10 +20,13 @@ local DESCRIPTIONS = {
   previous_hunk = "Previous hunk of the proposal",
   accept_hunk = "Accept this hunk",
   drop_hunk = "Drop this hunk",
-  next_diff = "Next proposal that waits",
-  previous_diff = "Previous proposal that waits",
+  next_diff = "Next waiting proposal",
+  previous_diff = "Previous waiting proposal",
   merge = "Merge your unsaved edits into the proposal",
 }
+
+---What ends a diff: not in the first moments after it has got the focus.
+local DECIDING = { accept = true, reject = true }
 
 ---@param action claude-code.DiffAction
 ---@return string[] keys possibly none
@@ -32,7 +35,7 @@ function M.of(action)
   return type(keys) == "string" and { keys } or keys or {}
 end
 
----While a macro is recorded, q ends that. Being mapped here, the key itself got recorded as well.
+---While a macro is recorded, q ends that. As it is mapped here, the key itself was recorded as well.
 local function end_recording()
   local register = vim.fn.reg_recording()
   vim.api.nvim_feedkeys("q", "nx", false)
@@ -51,28 +54,26 @@ local function unless_recording(run)
   end
 end
 
----Takes away what was mapped, by whatever name the options had for it then.
----@param session claude-code.Diff
-function M.detach(session)
-  for _, mapping in ipairs(session.keys or {}) do
-    -- Gone already with its buffer, or by the person.
-    pcall(vim.keymap.del, "n", mapping.key, { buffer = mapping.buf })
-  end
-  session.keys = nil
-end
-
----@param session claude-code.Diff
+---@param buffers integer[]
 ---@param actions table<claude-code.DiffAction, fun()>
-function M.attach(session, actions)
-  M.detach(session)
-  session.keys = {}
+---@param guard claude-code.InputGuard
+---@return fun() unmap removes these mappings, by whatever name the options have for them then
+function M.map(buffers, actions, guard)
+  local mapped = {} ---@type { buf: integer, key: string }[]
   for action, run in pairs(actions) do
     for _, key in ipairs(M.of(action)) do
-      local act = key == "q" and unless_recording(run) or run
-      for _, buf in ipairs({ session.old_buf, session.new_buf }) do
+      local act = DECIDING[action] and guard:wrap(key, run) or run
+      act = key == "q" and unless_recording(act) or act
+      for _, buf in ipairs(buffers) do
         vim.keymap.set("n", key, act, { buffer = buf, nowait = true, desc = DESCRIPTIONS[action] })
-        table.insert(session.keys, { buf = buf, key = key })
+        mapped[#mapped + 1] = { buf = buf, key = key }
       end
+    end
+  end
+  return function()
+    for _, mapping in ipairs(mapped) do
+      -- Gone already with its buffer, or by the user.
+      pcall(vim.keymap.del, "n", mapping.key, { buffer = mapping.buf })
     end
   end
 end

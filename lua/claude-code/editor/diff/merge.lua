@@ -2,7 +2,6 @@
 --- merged into the proposal on demand: three ways, by git, with the file on disk as the base.
 local api = vim.api
 local hunks = require("claude-code.editor.diff.hunks")
-local path = require("claude-code.editor.documents.path")
 local notify = require("claude-code.messages.notify")
 
 local LABELS = { "your unsaved edits", "the file on disk", "Claude's proposal" }
@@ -12,12 +11,24 @@ local CONFLICT = "<<<<<<< " .. LABELS[1]
 local MOST_CONFLICTS = 127
 local TIMEOUT_MS = 5000
 
-local M = {}
+---@class claude-code.Merge the merge of a proposal with unsaved edits
+---@field private proposal claude-code.Proposal
+---@field private last? claude-code.MergeResult
+local Merge = {}
+Merge.__index = Merge
 
----@class claude-code.Merge
+---@class claude-code.MergeResult
 ---@field undo integer number of the change of the proposal that merged
 ---@field tick integer changedtick of the file's buffer
 ---@field conflicts integer
+
+local M = {}
+
+---@param proposal claude-code.Proposal
+---@return claude-code.Merge
+function M.new(proposal)
+  return setmetatable({ proposal = proposal }, Merge)
+end
 
 ---@param lines string[]
 ---@return string file
@@ -51,28 +62,11 @@ local function merge_lines(texts)
   return vim.split(text, "\n", { plain = true }), run.code
 end
 
----@param session claude-code.Diff
+---@param proposal claude-code.Proposal
 ---@return string[][] lines of the edits, the base, the proposal as it is now
-local function texts_of(session)
-  return {
-    api.nvim_buf_get_lines(session.target, 0, -1, false),
-    session.old.lines,
-    api.nvim_buf_get_lines(session.new_buf, 0, -1, false),
-  }
-end
-
----@param session claude-code.Diff
----@param lines string[]
----@param conflicts integer
-local function put(session, lines, conflicts)
-  local buf = session.new_buf
-  vim.bo[buf].undolevels = vim.bo[buf].undolevels
-  api.nvim_buf_set_lines(buf, 0, -1, false, lines)
-  session.merge = {
-    undo = api.nvim_buf_call(buf, vim.fn.undotree).seq_cur,
-    tick = api.nvim_buf_get_changedtick(session.target),
-    conflicts = conflicts,
-  }
+local function texts_of(proposal)
+  local edited = api.nvim_buf_get_lines(proposal.target, 0, -1, false)
+  return { edited, proposal.old.lines, proposal:lines() }
 end
 
 ---@param entries vim.fn.undotree.entry[]
@@ -95,18 +89,22 @@ local function leads(entries, wanted, current)
   return false
 end
 
----Does the proposal hold the unsaved edits, all that there are now?
----@param session claude-code.Diff
 ---@return boolean
-function M.is_done(session)
-  local merge, buf = session.merge, session.target
-  if not merge or not (buf and api.nvim_buf_is_loaded(buf)) then
+function Merge:was_run()
+  return self.last ~= nil
+end
+
+---Does the proposal hold the unsaved edits, all that there are now?
+---@return boolean
+function Merge:is_done()
+  local last, buf = self.last, self.proposal.target
+  if not last or not (buf and api.nvim_buf_is_loaded(buf)) then
     return false
-  elseif api.nvim_buf_get_changedtick(buf) ~= merge.tick then
+  elseif api.nvim_buf_get_changedtick(buf) ~= last.tick then
     return false
   end
-  local tree = api.nvim_buf_call(session.new_buf, vim.fn.undotree)
-  return leads(tree.entries, merge.undo, tree.seq_cur)
+  local tree = api.nvim_buf_call(self.proposal.new_buf, vim.fn.undotree)
+  return leads(tree.entries, last.undo, tree.seq_cur)
 end
 
 ---@param changes claude-code.Hunk[] of the buffer and the proposal
@@ -146,30 +144,25 @@ local function is_undone(edit, base, gone, added)
 end
 
 ---May the buffer take over what is accepted? Not if its edits were dropped again, or edited, as
----hunks of the merge. How conflicts were resolved is the person's decision.
----@param session claude-code.Diff
+---hunks of the merge. How conflicts were resolved is the user's decision.
 ---@return boolean
-function M.holds_edits(session)
-  if not M.is_done(session) then
+function Merge:holds_edits()
+  if not self:is_done() then
     return false
-  elseif session.merge.conflicts > 0 then
+  elseif self.last.conflicts > 0 then
     return true
   end
-  local mine, base, proposal = unpack(texts_of(session))
-  local gone, added = effects(hunks.between(mine, proposal), proposal)
-  return not vim.iter(hunks.between(base, mine)):any(function(edit)
+  local edited, base, proposed = unpack(texts_of(self.proposal))
+  local gone, added = effects(hunks.between(edited, proposed), proposed)
+  return not vim.iter(hunks.between(base, edited)):any(function(edit)
     return is_undone(edit, base, gone, added)
   end)
 end
 
----@param session claude-code.Diff
 ---@return boolean are there marks of conflicts of a merge?
-function M.has_conflicts(session)
-  if not session.merge then
-    return false
-  end
+function Merge:has_conflicts()
   -- A plain loop: of a big file, an iterator takes fifty times as long.
-  for _, line in ipairs(api.nvim_buf_get_lines(session.new_buf, 0, -1, false)) do
+  for _, line in ipairs(self.last and self.proposal:lines() or {}) do
     if line:sub(1, #CONFLICT) == CONFLICT then
       return true
     end
@@ -177,27 +170,42 @@ function M.has_conflicts(session)
   return false
 end
 
+---@private
+---@param lines string[]
+---@param conflicts integer
+function Merge:apply(lines, conflicts)
+  local buf = self.proposal.new_buf --[[@as integer]]
+  -- So that `u` undoes the merge alone.
+  vim.bo[buf].undolevels = vim.bo[buf].undolevels
+  api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+  self.last = {
+    undo = api.nvim_buf_call(buf, vim.fn.undotree).seq_cur,
+    tick = api.nvim_buf_get_changedtick(self.proposal.target),
+    conflicts = conflicts,
+  }
+end
+
 ---Replaces the proposal by its merge with the unsaved edits; `u` undoes that.
----@param session claude-code.Diff
-function M.run(session)
-  local base, buf = path.base(session.new_path), session.target
+function Merge:run()
+  local buf = self.proposal.target
   if not (buf and api.nvim_buf_is_loaded(buf) and vim.bo[buf].modified) then
-    return notify.info(base .. " has no unsaved edits to merge")
-  elseif M.is_done(session) then
-    return notify.info("the unsaved edits are merged already")
+    return notify.info(self.proposal:base() .. " has no unsaved edits to merge")
+  elseif self:is_done() then
+    return notify.info("your unsaved edits are merged already")
   end
-  local lines, conflicts = merge_lines(texts_of(session))
+  local lines, conflicts = merge_lines(texts_of(self.proposal))
   if not lines then
     return notify.warn(
-      ("%s: your edits stay in the buffer; the diff is without them"):format(conflicts)
+      ("%s: your edits stay in the buffer, the proposal is unchanged"):format(conflicts)
     )
   end
-  put(session, lines, conflicts --[[@as integer]])
+  self:apply(lines, conflicts --[[@as integer]])
   if conflicts == 0 then
     notify.info("your unsaved edits are in the proposal now; u undoes that")
   else
-    local text = "%d conflict%s with your unsaved edits: keep of each what is right, then accept"
-    notify.warn(text:format(conflicts, conflicts == 1 and "" or "s"))
+    local text = "%d conflict%s with your unsaved edits: resolve %s, then accept"
+    local one = conflicts == 1
+    notify.warn(text:format(conflicts, one and "" or "s", one and "it" or "them"))
   end
 end
 

@@ -2,49 +2,37 @@
 local api, uv = vim.api, vim.uv
 
 ---How long after an edit all is brought up to date, in ms; and how many times longer than that takes.
-local SHORTEST_MS, LONGEST_MS, PATIENCE = 10, 1000, 5
+local SHORTEST_MS, LONGEST_MS, COST_FACTOR = 10, 1000, 5
 
 local M = {}
 
-local timer ---@type uv.uv_timer_t?
-local cost = 0 ---@type number ms the last update took
-
+---Calls `update` now, and soon after each edit.
+---@param buf integer
 ---@param update fun()
-local function run(update)
-  local started = uv.hrtime()
-  update()
-  cost = (uv.hrtime() - started) / 1e6
-end
-
----@param session claude-code.Diff
----@param update fun() called soon after edits
-function M.follow(session, update)
-  M.stop()
-  cost = 0
-  local mine = assert(uv.new_timer())
-  timer = mine
-  local later = vim.schedule_wrap(function()
-    if timer == mine then
-      run(update)
+---@return fun() stop
+function M.on_edit(buf, update)
+  local timer = assert(uv.new_timer())
+  local cost = 0 ---@type number ms the last update took
+  local run = vim.schedule_wrap(function()
+    if not timer:is_closing() then
+      local started = uv.hrtime()
+      update()
+      cost = (uv.hrtime() - started) / 1e6
     end
   end)
   local function changed()
-    if timer ~= mine then
+    if timer:is_closing() then
       return true
-    end
-    if not mine:is_active() then
-      mine:start(math.min(math.max(SHORTEST_MS, cost * PATIENCE), LONGEST_MS), 0, later)
+    elseif not timer:is_active() then
+      timer:start(math.min(math.max(SHORTEST_MS, cost * COST_FACTOR), LONGEST_MS), 0, run)
     end
   end
-  api.nvim_buf_attach(session.new_buf, false, { on_lines = changed, on_reload = changed })
-  mine:start(0, 0, later)
-end
-
-function M.stop()
-  if timer then
-    timer:stop()
-    timer:close()
-    timer = nil
+  api.nvim_buf_attach(buf, false, { on_lines = changed, on_reload = changed })
+  timer:start(0, 0, run)
+  return function()
+    if not timer:is_closing() then
+      timer:close()
+    end
   end
 end
 

@@ -1,11 +1,10 @@
---- A tab page of a diff's own. Claude's terminal comes along if it was visible, and nothing of it is
---- left once the diff has gone.
+--- A tab page for a diff. Claude's terminal comes along if it was visible, and goes with the diff.
 local api = vim.api
 local focus = require("claude-code.editor.windows.focus")
 local options = require("claude-code.editor.windows.options")
 local windows = require("claude-code.editor.windows")
 
----Tells the tab pages that are ours.
+---Marks the tab pages that are ours.
 local MARK = "claude_code_diff"
 
 local M = {}
@@ -35,34 +34,34 @@ local function is_ours(tab)
   return (pcall(api.nvim_tabpage_get_var, tab, MARK))
 end
 
----Closes a tab page with nothing but Claude's terminal in it. A person who is there goes to the
+---Closes a tab page with nothing in it except Claude's terminal. A user who is there goes to the
 ---terminal where they came from.
 ---@param tab integer
----@param shot claude-code.SavedLayout
-local function close_deserted(tab, shot)
-  local here = tab == api.nvim_get_current_tabpage() and api.nvim_tabpage_is_valid(shot.tab)
+---@param saved claude-code.SavedLayout
+local function close_empty(tab, saved)
+  local here = tab == api.nvim_get_current_tabpage() and api.nvim_tabpage_is_valid(saved.tab)
   local typing = api.nvim_get_mode().mode == "t"
   local buf = api.nvim_win_get_buf(api.nvim_tabpage_list_wins(tab)[1])
   if here then
-    api.nvim_set_current_tabpage(shot.tab)
+    api.nvim_set_current_tabpage(saved.tab)
   end
   -- It fails for the only one.
   pcall(vim.cmd.tabclose, api.nvim_tabpage_get_number(tab))
   if here then
     terminal().show(buf)
-    focus.give_back({ win = api.nvim_get_current_win(), terminal = typing }, shot.previous)
+    focus.give_back({ win = api.nvim_get_current_win(), terminal = typing }, saved.previous)
   end
 end
 
----The diff has gone: so does its tab page, unless the person has put something there.
----@param shot claude-code.SavedLayout of the tab page before
-function M.close(shot)
+---The diff has gone: so does its tab page, unless the user has put something there.
+---@param saved claude-code.SavedLayout of the tab page before
+function M.close(saved)
   for _, tab in ipairs(vim.tbl_filter(is_ours, api.nvim_list_tabpages())) do
     local wins = vim.iter(api.nvim_tabpage_list_wins(tab)):filter(function(win)
       return not windows.is_floating(win)
     end)
     if wins:all(terminal().is_terminal) then
-      close_deserted(tab, shot)
+      close_empty(tab, saved)
     else
       api.nvim_tabpage_del_var(tab, MARK)
     end

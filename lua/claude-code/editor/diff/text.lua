@@ -10,6 +10,30 @@ local M = {}
 ---@field bom boolean
 ---@field newline boolean the last line ends with a newline
 
+---@type claude-code.Text a file that is not there
+M.NOTHING = { lines = { "" }, crlf = false, bom = false, newline = false }
+
+---@param a string[]
+---@param b string[]
+---@return boolean
+function M.same_lines(a, b)
+  if #a ~= #b then
+    return false
+  end
+  for i, line in ipairs(a) do
+    if line ~= b[i] then
+      return false
+    end
+  end
+  return true
+end
+
+---@param some claude-code.Text
+---@return boolean
+function M.has_text(some)
+  return some.newline or not M.same_lines(some.lines, M.NOTHING.lines)
+end
+
 ---@param text string
 ---@return boolean
 local function is_crlf(text)

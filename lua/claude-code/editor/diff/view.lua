@@ -1,42 +1,47 @@
---- The diff on screen: shows one, notices how it is left, and takes it away.
+--- One diff on screen: opens its windows, notices how the user leaves them, and closes all that it
+--- opened.
 local api = vim.api
-local accepted = require("claude-code.editor.diff.hunks.marks")
+local bars = require("claude-code.editor.diff.bars")
 local blocked = require("claude-code.editor.windows.blocked")
+local channel = require("claude-code.editor.channel")
 local focus = require("claude-code.editor.windows.focus")
-local freshness = require("claude-code.editor.diff.external_changes")
+local hunk_cursor = require("claude-code.editor.diff.hunks.cursor")
+local input_guard = require("claude-code.editor.diff.input_guard")
 local keyboard = require("claude-code.editor.input.keyboard")
 local keys = require("claude-code.editor.diff.keys")
 local layouts = require("claude-code.editor.diff.layout")
-local live = require("claude-code.editor.diff.refresh")
-local own_tab = require("claude-code.editor.diff.tab")
-local quiet = require("claude-code.editor.diff.input_lock")
 local notify = require("claude-code.messages.notify")
-local shots = require("claude-code.editor.windows.layout")
-local winbar = require("claude-code.editor.diff.winbar")
+local refresh = require("claude-code.editor.diff.refresh")
+local saved_layout = require("claude-code.editor.windows.layout")
+local timing = require("claude-code.editor.diff.timing")
 local windows = require("claude-code.editor.windows")
+local watch = require("claude-code.editor.diff.watch")
 local write = require("claude-code.editor.diff.write")
 
----How often a diff is looked at for what no event tells (the executable died, somebody closed a
----window with autocommands off), in ms.
-local WATCHDOG_MS = 500
+---@class claude-code.ViewCallbacks
+---@field actions table<claude-code.DiffAction, fun()> what the keys do
+---@field write fun(): boolean accept, called in the middle of a write; false: not accepted
+---@field left fun() the user closed a window of the diff, or shows something else in it
+---@field position fun(): integer, integer the diff's number, and of how many
+
+---@class claude-code.View
+---@field cursor claude-code.HunkCursor
+---@field guard claude-code.InputGuard
+---@field private proposal claude-code.Proposal
+---@field private on claude-code.ViewCallbacks
+---@field private layout claude-code.Layout
+---@field private saved claude-code.SavedLayout the windows before
+---@field private origin claude-code.Origin where the user was
+---@field private bars claude-code.Bars
+---@field private watching table<string, fun()> what ends each thing that watches the diff; emptied by
+--- `stop`
+---@field private stopped boolean what happens to the windows from now on decides nothing
+local View = {}
+View.__index = View
 
 local M = {}
 
-local origin ---@type claude-code.Origin where the person was
-local group ---@type integer?
-local watchdog ---@type uv.uv_timer_t?
-local unfollow ---@type fun()? ends waiting for a pause, in which the focus is to be taken
-
----@class claude-code.DiffDecisions
----@field actions table<claude-code.DiffAction, fun()> what the keys do
----@field write fun(): boolean accept, called in the middle of a write; false: not accepted
-
----@return claude-code.DiffConfig
-local function config()
-  return require("claude-code.config").get().diff
-end
-
----Windows and buffers came or went with autocommands off: whoever follows them is told.
+---Windows and buffers came or went with autocommands off: the mirror of the editor's state looks.
 local function touch()
   local state = package.loaded["claude-code.editor.sync"]
   if state then
@@ -44,332 +49,234 @@ local function touch()
   end
 end
 
----@param session claude-code.Diff
----@param except? integer window that must not change
-local function make_windows(session, except)
-  session:prepare()
-  local wanted = config().layout
-  local layout, name = layouts.pick(wanted, session, except)
-  session.place = layout.open(session, except)
-  session.place.layout = layout
-  if name ~= wanted then
-    -- Brief: it is read in narrow windows.
-    notify.info(("shown %s: too little room for %q"):format(name, wanted))
-  end
+---Shows a diff; throws if that is not possible, with nothing left behind.
+---@param proposal claude-code.Proposal
+---@param on claude-code.ViewCallbacks
+---@return claude-code.View
+---@return boolean focused
+function M.open(proposal, on)
+  local typing = timing.may_change() == "no_focus"
+  local origin = focus.origin()
+  local layout, saved = layouts.open(proposal, typing and origin.win or nil)
+  local cursor = hunk_cursor.new(proposal, layout)
+  local view = setmetatable({
+    proposal = proposal,
+    on = on,
+    layout = layout,
+    saved = saved,
+    origin = origin,
+    cursor = cursor,
+    guard = input_guard.new(proposal:base()),
+    bars = bars.new(proposal, layout, cursor, on.position),
+    watching = {},
+    stopped = false,
+  }, View)
+  view:watch()
+  view:map_keys()
+  view:show_bars()
+  local focused = view:place_focus(typing)
+  touch()
+  return view, focused
 end
 
----Makes the windows; throws if that is not possible, with nothing left behind.
----@param session claude-code.Diff
----@param except? integer window that must not change
-local function build(session, except)
-  local ok, message = pcall(windows.noautocmd, function()
-    make_windows(session, except)
-  end)
-  if ok then
-    return
+---@private
+---@param typing boolean the user types, and stays where they are
+---@return boolean focused
+function View:place_focus(typing)
+  local wanted = require("claude-code.config").get().diff.focus
+  if wanted and not typing then
+    focus.take(self.layout.win, self.origin)
+    return true
+  elseif wanted and timing.in_terminal() then
+    self:focus_when_idle()
+  elseif self:is_inside() then
+    -- A tab page of its own cannot be made without entering it.
+    windows.noautocmd(function()
+      focus.give_back(self.origin, self.saved.previous)
+    end)
   end
-  pcall(windows.noautocmd, function()
-    if session.place then
-      session.place.layout.close(session)
-      session.place = nil
+  return false
+end
+
+---Moves into a diff that appeared beside a terminal in which the user types, once they pause there.
+---@private
+function View:focus_when_idle()
+  self.watching.idle = keyboard.after_idle(timing.pause_ms(), function()
+    if api.nvim_get_current_win() == self.origin.win and blocked.may_change() == "all" then
+      self.origin = focus.origin()
+      self.guard:restart()
+      focus.take(self.layout.win, self.origin)
     end
   end)
-  session:discard()
-  error(message, 0)
 end
 
----Counts and colours as the proposal is now, if it is on screen.
----@param session claude-code.Diff
-function M.update(session)
-  if not session:is_shown() then
-    return
-  end
-  if session.place.layout.refresh then
-    session.place.layout.refresh(session)
-  end
-  accepted.show(session)
-  winbar.update(session)
-end
-
----Every way of leaving the diff that is no accept rejects it.
----@param session claude-code.Diff
----@param reject fun()
-local function review(session, reject)
-  -- Without a place it waits again: this was scheduled before.
-  local on_screen = session.place and not session.outcome
-  if not on_screen or not require("claude-code.editor.channel").is_attached() then
-    return
-  end
-  if not session.place.layout.intact(session) then
-    reject()
+---Ends what watches under this name.
+---@private
+---@param name string
+function View:unwatch(name)
+  local stop = self.watching[name]
+  self.watching[name] = nil
+  if stop then
+    stop()
   end
 end
 
----@param session claude-code.Diff
----@param decide claude-code.DiffDecisions
-local function hush(session, decide)
-  quiet.hush(session, function()
-    keys.attach(session, decide.actions)
-  end)
+---@private
+function View:map_keys()
+  self:unwatch("keys")
+  self.watching.keys = keys.map(self.proposal:buffers(), self.on.actions, self.guard)
+end
+
+---Is it on screen, undecided, with all it is made of?
+---@return boolean
+function View:is_open()
+  return not self.stopped and self.proposal:is_prepared()
+end
+
+---@return boolean is the cursor in one of its windows, or in another that shows a side of it?
+function View:is_inside()
+  return vim.tbl_contains(self.layout.windows, api.nvim_get_current_win())
+    or vim.tbl_contains(self.proposal:buffers(), api.nvim_get_current_buf())
+end
+
+---@return integer[] wins that show the diff
+---@return integer win the one with the proposal
+function View:windows()
+  return self.layout.windows, self.layout.win
+end
+
+---Counts, colours and bars as the proposal is now.
+function View:refresh()
+  if self:is_open() then
+    self.layout:refresh()
+    self.proposal.accepted:show_labels()
+    self.bars:update()
+  end
+end
+
+---The bars alone: the cursor moved, or another diff waits.
+function View:show_bars()
+  if self:is_open() then
+    self.bars:show()
+  end
+end
+
+---Tells the queue if the user has left the diff.
+---@private
+function View:check_windows()
+  -- In this order: without the executable the diff closes by itself.
+  if not self.stopped and channel.is_attached() and not self.layout:is_intact() then
+    self.on.left()
+  end
 end
 
 ---The diff follows what happens to the file.
----@param session claude-code.Diff
----@param decide claude-code.DiffDecisions
-local function look_at_file(session, decide)
-  if not session:is_shown() then
+---@private
+function View:check_file()
+  if not self:is_open() then
     return
   end
-  local written, changed = freshness.look(session)
-  if written and api.nvim_get_mode().mode == "n" then
-    -- Who is about to accept has not seen what they would take back.
-    hush(session, decide)
+  local written, edited = self.proposal:follow_disk(), self.proposal:find_unsaved()
+  if written then
+    self:map_keys()
+    if api.nvim_get_mode().mode == "n" then
+      -- Who is about to accept has not seen what they would overwrite.
+      self.guard:restart()
+    end
   end
-  if changed then
-    M.update(session)
-    freshness.tell(session)
+  if written or edited then
+    self:refresh()
+    self.proposal.changes:report(self.proposal.unsaved)
   end
 end
 
----@param session claude-code.Diff
----@param decide claude-code.DiffDecisions
-local function watch(session, decide)
-  group = api.nvim_create_augroup("claude-code.diff", { clear = true })
-  local look = vim.schedule_wrap(function()
-    review(session, decide.actions.reject)
+---@private
+function View:watch_edits()
+  self:unwatch("edits")
+  self.watching.edits = refresh.on_edit(self.proposal.new_buf, function()
+    self:refresh()
   end)
-  local look_around = vim.schedule_wrap(function()
-    review(session, decide.actions.reject)
-    look_at_file(session, decide)
-  end)
-  for _, buf in ipairs({ session.old_buf, session.new_buf }) do
-    local events = { "BufWinLeave", "BufUnload", "BufDelete", "BufWipeout", "BufHidden" }
-    api.nvim_create_autocmd(events, { group = group, buffer = buf, callback = look })
-  end
-  api.nvim_create_autocmd({ "WinClosed", "TabClosed", "BufWinEnter" }, {
-    group = group,
-    callback = look,
-  })
-  api.nvim_create_autocmd({ "CursorMoved", "CursorMovedI", "WinResized" }, {
-    group = group,
-    callback = function()
-      winbar.show(session)
+end
+
+---@private
+function View:watch()
+  local group, stop = watch.start(self.proposal:buffers(), {
+    windows = function()
+      self:check_windows()
+    end,
+    file = function()
+      self:check_file()
+    end,
+    cursor = function()
+      self:show_bars()
     end,
   })
-  api.nvim_create_autocmd({ "BufWritePost", "BufModifiedSet", "FileChangedShellPost" }, {
-    group = group,
-    callback = look_around,
-  })
-  if session.place.layout.attach then
-    session.place.layout.attach(session)
-  end
-  local function follow()
-    live.follow(session, function()
-      M.update(session)
-    end)
-  end
-  write.attach(session, group, decide.write, follow)
-  follow()
-  watchdog = assert(vim.uv.new_timer())
-  watchdog:start(WATCHDOG_MS, WATCHDOG_MS, look_around)
-end
-
----In terminal mode a prompt is being written, with pauses for thought.
----@return boolean
-local function in_terminal()
-  return api.nvim_get_mode().mode == "t"
-end
-
----@return integer ms that the keyboard must be quiet for, so that nobody is in the middle of typing
-local function needed_rest()
-  return quiet.period() * (in_terminal() and 2 or 1)
-end
-
----@return integer ms that are left of it
-function M.unrest()
-  return math.ceil(math.max(0, needed_rest() - keyboard.idle_ms()))
-end
-
----How a diff may be shown now: to somebody who types in a terminal like to somebody in insert mode,
----under the cursor of somebody who types in normal mode not at all.
----@return claude-code.MayChange
-local function moment_to_show()
-  local moment = blocked.may_change()
-  if moment ~= "all" or M.unrest() == 0 then
-    return moment
-  end
-  -- A tab page of its own cannot be made without leaving the terminal.
-  return in_terminal() and config().layout ~= "tab" and "no_focus" or "nothing"
-end
-
----May a diff be shown now? A person who types keeps the window they type in.
----@return boolean
-function M.has_room()
-  local moment = moment_to_show()
-  if moment == "no_focus" then
-    if windows.is_floating(0) and not in_terminal() then
-      -- A picker's prompt, most likely: it is about to open a file in the window behind it.
-      return false
-    end
-    return windows.for_file(nil, api.nvim_get_current_win()) ~= nil and not windows.has_diff()
-  end
-  return moment == "all"
-end
-
----Moves into a diff that appeared beside a terminal in which somebody types, once they pause there.
----@param session claude-code.Diff
----@param win integer the terminal's
----@param decide claude-code.DiffDecisions
-local function follow_up(session, win, decide)
-  unfollow = keyboard.after_idle(needed_rest(), function()
-    unfollow = nil
-    if api.nvim_get_current_win() == win and blocked.may_change() == "all" then
-      origin = focus.origin()
-      hush(session, decide)
-      focus.take(session.place.focus, origin)
-    end
+  self.watching.events = stop
+  write.attach(self.proposal, self.guard, group, self.on.write, function()
+    self:watch_edits()
   end)
-end
-
----Is the cursor in one of the diff's windows, or in another that shows a side of it?
----@param session claude-code.Diff
----@return boolean
-local function is_inside(session)
-  local buf = api.nvim_get_current_buf()
-  return vim.tbl_contains(session.place.windows, api.nvim_get_current_win())
-    or buf == session.old_buf
-    or buf == session.new_buf
-end
-
----Shows a diff; throws if that is not possible, with nothing left behind.
----@param session claude-code.Diff
----@param decide claude-code.DiffDecisions
----@return boolean focused
-function M.show(session, decide)
-  local typing = moment_to_show() == "no_focus"
-  local from = focus.origin()
-  build(session, typing and from.win or nil)
-  origin = from
-  watch(session, decide)
-  winbar.show(session)
-  hush(session, decide)
-  local focused = not typing and config().focus
-  if focused then
-    focus.take(session.place.focus, from)
-  elseif typing and config().focus and in_terminal() then
-    follow_up(session, from.win, decide)
-  elseif is_inside(session) then
-    -- A tab page of its own cannot be made without entering it.
-    windows.noautocmd(function()
-      focus.give_back(from, session.place.shot.previous)
-    end)
-  end
-  touch()
-  return focused
-end
-
----Is the cursor in the diff on screen?
----@param session claude-code.Diff
----@return boolean
-function M.is_inside(session)
-  return session.place ~= nil and is_inside(session)
+  self:watch_edits()
 end
 
 ---Ends all watching: what happens to the windows from now on decides nothing.
----@param session claude-code.Diff
-function M.unwatch(session)
-  live.stop()
-  quiet.stop(session)
-  if unfollow then
-    unfollow()
-    unfollow = nil
-  end
-  if group then
-    pcall(api.nvim_del_augroup_by_id, group)
-    group = nil
-  end
-  if watchdog then
-    watchdog:stop()
-    watchdog:close()
-    watchdog = nil
+function View:stop()
+  self.stopped = true
+  for name in pairs(self.watching) do
+    self:unwatch(name)
   end
 end
 
----Windows that the person made of the diff's own, by splitting those.
----@param session claude-code.Diff
-local function close_copies(session)
-  for _, buf in ipairs({ session.old_buf, session.new_buf }) do
-    for _, win in ipairs(vim.fn.win_findbuf(buf)) do
-      if not vim.tbl_contains(session.place.windows, win) then
-        windows.close(win)
-      end
+---Closes now, with autocommands off; throws if Neovim refuses.
+---@private
+function View:remove()
+  local inside = self:is_inside()
+  windows.noautocmd(function()
+    layouts.close(self.layout, self.proposal, self.saved)
+    if inside then
+      focus.give_back(self.origin, self.saved.previous)
     end
-  end
+    saved_layout.restore(self.saved)
+  end)
 end
 
----@param session claude-code.Diff
----@param inside boolean
-local function take_away(session, inside)
-  close_copies(session)
-  session.place.layout.close(session)
-  own_tab.close(session.place.shot)
-  if inside then
-    focus.give_back(origin, session.place.shot.previous)
-  end
-  shots.restore(session.place.shot)
-  session.place = nil
-end
-
----Takes a diff away for a while, with the edits of it; only in a "free" moment.
----@param session claude-code.Diff
+---Closes for a while, if windows may change now. The proposal keeps its edits.
 ---@return boolean done
-function M.park(session)
+function View:hide()
   if blocked.may_change() ~= "all" then
     return false
   end
-  M.unwatch(session)
-  windows.noautocmd(function()
-    take_away(session, is_inside(session))
-  end)
+  self:stop()
+  self:remove()
   return true
 end
 
----Neovim ends: what is saved as a session just now shows the person's windows.
----@param session claude-code.Diff
-function M.vanish(session)
-  if session.place then
-    M.unwatch(session)
-    pcall(windows.noautocmd, function()
-      take_away(session, is_inside(session))
-    end)
-  end
+---Closes as Neovim ends: what is saved by :mksession just now shows the user's windows.
+function View:close_on_exit()
+  self:stop()
+  pcall(self.remove, self)
 end
 
----Brings the person's windows back, as soon as the moment allows it.
----@param session claude-code.Diff
+---Ends all watching at once, and brings the user's windows back as soon as they may change.
 ---@param done fun()
-function M.leave(session, done)
+function View:close(done)
+  self:stop()
   local function again()
-    M.leave(session, done)
+    self:close(done)
   end
-  local moment, inside = blocked.may_change(), is_inside(session)
-  if moment == "nothing" or (moment == "no_focus" and inside) then
-    if moment == "no_focus" then
+  local may = blocked.may_change()
+  if may == "nothing" or (may == "no_focus" and self:is_inside()) then
+    if may == "no_focus" then
       blocked.to_normal_mode()
     end
-    blocked.retry(again)
-    return
+    return blocked.retry(again)
   end
-  local ok, message = pcall(windows.noautocmd, function()
-    take_away(session, inside)
-  end)
+  local ok, message = pcall(self.remove, self)
   if not ok and blocked.is_textlock_error(message) then
-    blocked.retry(again)
-    return
+    return blocked.retry(again)
   elseif not ok then
     notify.error("closing a diff failed: " .. message)
   end
-  session:discard()
+  self.proposal:discard()
   touch()
   done()
 end

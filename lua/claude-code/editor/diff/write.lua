@@ -1,52 +1,35 @@
---- Writing the proposal. A `:w`, `:wq`, `:x` or `:update` that a person typed accepts it; any other
+--- Writing the proposal. A `:w`, `:wq`, `:x` or `:update` that the user typed accepts it; any other
 --- write (an auto-save plugin's, `:wall`) does not, and leaves the buffer as it is.
 local api = vim.api
-local choice = require("claude-code.editor.diff.hunks.actions")
-local path = require("claude-code.editor.documents.path")
-local quiet = require("claude-code.editor.diff.input_lock")
+local keys = require("claude-code.editor.diff.keys")
 local notify = require("claude-code.messages.notify")
+local path = require("claude-code.editor.documents.path")
 local windows = require("claude-code.editor.windows")
 
 local ACCEPTING = { exit = true, update = true, wq = true, write = true, xit = true }
 
----They write what was edited, and are told each time that they accept nothing.
+---They write what was edited; each time a message says that they accept nothing.
 local WRITING_ALL = { wall = true, wqall = true, xall = true }
 
-local M = {}
-
----Buffer whose write was typed on the command line that is being executed.
-local typed ---@type integer?
----Was the command line begun when the diff listened to keys?
-local heard = false
----Was that of the write not?
-local early = false
-
----:x and :update write a modified buffer only; the person means it in any case.
+---:x and :update write a modified buffer only; the user means it in any case.
 local ONLY_IF_MODIFIED = { exit = true, update = true, xit = true }
+
+---@class claude-code.Writes
+---@field private proposal claude-code.Proposal
+---@field private guard claude-code.InputGuard
+---@field private accept fun(): boolean
+---@field private typed boolean the command line that is being executed writes the proposal
+---@field private guarded boolean that command line was begun while the guard was active
+---@field private hinted boolean the user was told that such writes accept nothing
+local Writes = {}
+Writes.__index = Writes
+
+local M = {}
 
 ---@return string name full name of the command on the command line
 local function typed_command()
   local ok, command = pcall(api.nvim_parse_cmd, vim.fn.getcmdline(), {})
   return ok and command.cmd or ""
-end
-
----@param session claude-code.Diff
-local function note_typed(session)
-  local command = typed_command()
-  if WRITING_ALL[command] then
-    session.hinted = false
-    return
-  elseif not ACCEPTING[command] or api.nvim_get_current_buf() ~= session.new_buf then
-    return
-  end
-  typed = session.new_buf
-  early = not heard
-  if ONLY_IF_MODIFIED[command] then
-    vim.bo[session.new_buf].modified = true
-  end
-  vim.schedule(function()
-    typed = nil
-  end)
 end
 
 ---@param name string
@@ -62,28 +45,45 @@ local function write_file(name, bytes)
   return (not written and reason) or (not closed and late_reason) or nil
 end
 
+---A command line was executed: was it one that writes the proposal?
+---@private
+function Writes:on_command()
+  local command, buf = typed_command(), self.proposal.new_buf
+  if WRITING_ALL[command] then
+    self.hinted = false
+  elseif ACCEPTING[command] and api.nvim_get_current_buf() == buf then
+    self.typed = true
+    if ONLY_IF_MODIFIED[command] then
+      vim.bo[buf].modified = true
+    end
+    vim.schedule(function()
+      self.typed = false
+    end)
+  end
+end
+
 ---`:w other.txt`: a copy, as in Vim. It is what accepting would give.
----@param session claude-code.Diff
+---@private
 ---@param target string
-local function write_copy(session, target)
+function Writes:copy(target)
   local name = path.normal(target)
   local base = path.base(name)
   if vim.uv.fs_stat(name) and vim.v.cmdbang == 0 then
     return notify.error(("%s exists (add ! to replace it)"):format(base))
   end
-  local failure = write_file(name, session:text_of(choice.lines(session)))
+  local failure = write_file(name, self.proposal:text())
   if failure then
-    return notify.error(("no copy was written to %s: %s"):format(base, failure))
+    return notify.error(("cannot write a copy to %s: %s"):format(base, failure))
   end
-  notify.info(("wrote a copy to %s; the proposal still waits"):format(base))
+  notify.info(("wrote a copy to %s; the proposal still waits for your answer"):format(base))
 end
 
 ---`:saveas` gave the proposal's name to another buffer, and that one's to the proposal.
----@param session claude-code.Diff
-local function take_name_back(session)
-  local buf, label = session.new_buf, session.label
+---@private
+function Writes:take_name_back()
+  local buf, label = self.proposal.new_buf, self.proposal.label
   vim.schedule(function()
-    if session.new_buf ~= buf or api.nvim_buf_get_name(buf) == label then
+    if self.proposal.new_buf ~= buf or api.nvim_buf_get_name(buf) == label then
       return
     end
     windows.noautocmd(function()
@@ -97,18 +97,21 @@ local function take_name_back(session)
   end)
 end
 
----@param session claude-code.Diff
-local function hint(session)
-  if not session.hinted then
-    session.hinted = true
-    notify.info("the proposal was not accepted by this write: <CR> accepts, q rejects")
+---@private
+function Writes:hint()
+  if not self.hinted then
+    self.hinted = true
+    local accept = keys.of("accept")[1] or ":ClaudeCodeDiffAccept"
+    local reject = keys.of("reject")[1] or ":ClaudeCodeDiffDeny"
+    local text = "this write decided nothing: %s accepts the proposal, %s rejects it"
+    notify.info(text:format(accept, reject))
   end
 end
 
----A write that failed: `:wq` and `:x` must not go on and close the window.
----@param session claude-code.Diff
-local function fail(session)
-  local buf = session.new_buf
+---The write failed: `:wq` and `:x` must not go on and close the window.
+---@private
+function Writes:fail()
+  local buf = self.proposal.new_buf
   -- Neovim takes a buffer that is still modified as the failure.
   vim.bo[buf].modified = true
   vim.schedule(function()
@@ -118,44 +121,35 @@ local function fail(session)
   end)
 end
 
----@param session claude-code.Diff
-local function refuse(session)
-  local base = path.base(session.new_path)
-  notify.warn(("the change of %s only just appeared: nothing was written or decided"):format(base))
-  fail(session)
-end
-
----@param session claude-code.Diff
+---@private
 ---@param target string
----@param accept fun(): boolean
-local function written(session, target, accept)
-  if typed == session.new_buf and early then
-    return refuse(session)
-  elseif target ~= session.label then
-    take_name_back(session)
-    return write_copy(session, target)
-  elseif typed ~= session.new_buf then
-    return hint(session)
-  end
-  typed = nil
-  -- So that :wq and :x can go on and close the window.
-  vim.bo[session.new_buf].modified = false
-  if not accept() then
-    fail(session)
+function Writes:on_write(target)
+  if self.typed and (self.guarded or self.guard:is_active()) then
+    self.guard:report("nothing was written, write again")
+    self:fail()
+  elseif target ~= self.proposal.label then
+    self:take_name_back()
+    self:copy(target)
+  elseif not self.typed then
+    self:hint()
+  else
+    self.typed = false
+    -- So that :wq and :x can go on and close the window.
+    vim.bo[self.proposal.new_buf].modified = false
+    if not self.accept() then
+      self:fail()
+    end
   end
 end
 
----@param session claude-code.Diff
+---@private
 ---@param group integer
----@param accept fun(): boolean
----@param refilled fun() called when `:edit!` has brought back the text as proposed
-function M.attach(session, group, accept, refilled)
-  heard = false
+function Writes:watch_command_line(group)
   api.nvim_create_autocmd("CmdlineEnter", {
     group = group,
     pattern = ":",
     callback = function()
-      heard = not quiet.is_deaf(session)
+      self.guarded = self.guard:is_active()
     end,
   })
   api.nvim_create_autocmd("CmdlineLeave", {
@@ -163,24 +157,34 @@ function M.attach(session, group, accept, refilled)
     pattern = ":",
     callback = function()
       if not vim.v.event.abort then
-        note_typed(session)
+        self:on_command()
       end
-      heard = false
     end,
   })
+end
+
+---@param proposal claude-code.Proposal with its buffers
+---@param guard claude-code.InputGuard
+---@param group integer
+---@param accept fun(): boolean called in the middle of the write; false: not accepted
+---@param refilled fun() called when `:edit!` has brought back the text as proposed
+function M.attach(proposal, guard, group, accept, refilled)
+  local writes = setmetatable({ proposal = proposal, guard = guard, accept = accept }, Writes)
+  writes.typed, writes.guarded, writes.hinted = false, false, false
+  writes:watch_command_line(group)
   api.nvim_create_autocmd("BufWriteCmd", {
     group = group,
-    buffer = session.new_buf,
+    buffer = proposal.new_buf,
     callback = function(args)
-      written(session, args.match, accept)
+      writes:on_write(args.match)
     end,
   })
-  for _, buf in ipairs({ session.old_buf, session.new_buf }) do
+  for _, buf in ipairs(proposal:buffers()) do
     api.nvim_create_autocmd("BufReadCmd", {
       group = group,
       buffer = buf,
       callback = function()
-        session:read_again(buf)
+        proposal:refill(buf)
         refilled()
       end,
     })

@@ -1,6 +1,5 @@
---- What differs between the old file and the proposal, as it stands in its buffer now: on whole
---- lines, by Neovim's own diff with the algorithm of 'diffopt', blind to nothing.
-local api = vim.api
+--- What differs between two texts: on whole lines, by Neovim's own diff with the algorithm of
+--- 'diffopt', white space included.
 local diff = vim.text and vim.text.diff or vim.diff
 
 local M = {}
@@ -11,16 +10,15 @@ local M = {}
 ---@field new integer
 ---@field new_count integer
 
----@class claude-code.HunkCache
+---@class claude-code.HunkList
 ---@field tick integer changedtick of the proposal's buffer
 ---@field list claude-code.Hunk[]
 ---@field added integer lines
 ---@field removed integer lines
----@field cost number ms it took
 
 ---@param lines string[]
 ---@return string text a buffer without text has no lines
-local function joined(lines)
+function M.joined(lines)
   if #lines == 1 and lines[1] == "" then
     return ""
   end
@@ -54,34 +52,24 @@ end
 ---@param new string[]
 ---@return claude-code.Hunk[]
 function M.between(old, new)
-  return compute(joined(old), joined(new))
+  return compute(M.joined(old), M.joined(new))
 end
 
----Keeps what is known until the proposal is edited.
----@param session claude-code.Diff
----@return claude-code.HunkCache
-function M.of(session)
-  local buf = session.new_buf
-  local tick = api.nvim_buf_get_changedtick(buf)
-  local known = session.hunk_cache
-  if known and known.tick == tick then
-    return known
-  end
-  local started = vim.uv.hrtime()
-  session.old_text = session.old_text or joined(session.old.lines)
-  local list = compute(session.old_text, joined(api.nvim_buf_get_lines(buf, 0, -1, false)))
-  local added, removed = 0, 0
+---@param old string as of `joined`
+---@param new string
+---@param tick integer changedtick of the buffer with the new text
+---@return claude-code.HunkList
+function M.list(old, new, tick)
+  local list, added, removed = compute(old, new), 0, 0
   for _, hunk in ipairs(list) do
     added, removed = added + hunk.new_count, removed + hunk.old_count
   end
-  local cost = (vim.uv.hrtime() - started) / 1e6
-  session.hunk_cache = { tick = tick, list = list, added = added, removed = removed, cost = cost }
-  return session.hunk_cache
+  return { tick = tick, list = list, added = added, removed = removed }
 end
 
 ---@param hunk claude-code.Hunk
 ---@param side "old"|"new"
----@return integer first 1-based line where a cursor stands on the hunk
+---@return integer first 1-based line where a cursor is on the hunk
 ---@return integer last
 function M.span(hunk, side)
   local first, count = hunk[side], hunk[side .. "_count"]
@@ -117,7 +105,7 @@ function M.before(list, side, line)
   return low
 end
 
----The hunk a cursor stands on. Lines missing at the end of the file belong to its last line.
+---The hunk under a cursor. Lines missing at the end of the file belong to its last line.
 ---@param list claude-code.Hunk[]
 ---@param side "old"|"new"
 ---@param line integer 1-based

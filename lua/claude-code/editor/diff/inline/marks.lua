@@ -1,5 +1,4 @@
---- Colours and virtual lines that make a diff of one buffer. The virtual lines get the colours of
---- their text near what is on screen only: to find them for a whole file may take seconds.
+--- Colours and virtual lines that make a diff of one buffer.
 local api, fn = vim.api, vim.fn
 local deleted = require("claude-code.editor.diff.inline.deleted")
 local highlights = require("claude-code.editor.diff.highlights")
@@ -15,11 +14,19 @@ local LONGEST_LINE, LONGEST_HUNK = 2000, 200
 
 local CAN_SCROLL = fn.has("nvim-0.11") == 1
 
+---@class claude-code.InlineMarks
+---@field private proposal claude-code.Proposal
+---@field private drawn? claude-code.HunkList what is shown
+local InlineMarks = {}
+InlineMarks.__index = InlineMarks
+
 local M = {}
 
----@class claude-code.Drawing
----@field known claude-code.HunkCache what it shows
----@field plain table<integer, integer> marks of virtual lines without their colours, by the hunk's index
+---@param proposal claude-code.Proposal
+---@return claude-code.InlineMarks
+function M.new(proposal)
+  return setmetatable({ proposal = proposal }, InlineMarks)
+end
 
 ---@param text string
 ---@param byte integer 1-based
@@ -71,11 +78,11 @@ local function mark_text(buf, row, old)
   end
 end
 
----@param session claude-code.Diff
+---@param proposal claude-code.Proposal
 ---@param hunk claude-code.Hunk
-local function mark_new(session, hunk)
-  local row = hunk.new - 1
-  api.nvim_buf_set_extmark(session.new_buf, NAMESPACE, row, 0, {
+local function mark_new(proposal, hunk)
+  local row, buf = hunk.new - 1, proposal.new_buf --[[@as integer]]
+  api.nvim_buf_set_extmark(buf, NAMESPACE, row, 0, {
     end_row = row + hunk.new_count,
     end_col = 0,
     hl_group = highlights.name(hunk.old_count > 0 and "Change" or "Add"),
@@ -84,87 +91,51 @@ local function mark_new(session, hunk)
     strict = false,
   })
   for i = 0, math.min(hunk.old_count, hunk.new_count, LONGEST_HUNK) - 1 do
-    mark_text(session.new_buf, row + i, session.old.lines[hunk.old + i])
+    mark_text(buf, row + i, proposal.old.lines[hunk.old + i])
   end
 end
 
----@param session claude-code.Diff
+---@param proposal claude-code.Proposal
 ---@param hunk claude-code.Hunk
----@param lines claude-code.Chunk[][]
----@param id? integer of the mark that it takes the place of
----@return integer id
-local function mark_deleted(session, hunk, lines, id)
+local function mark_deleted(proposal, hunk)
+  local buf = proposal.new_buf --[[@as integer]]
   local row = hunk.new_count > 0 and hunk.new - 1 or hunk.new
-  local count = api.nvim_buf_line_count(session.new_buf)
-  local mark = { id = id, virt_lines = lines, virt_lines_above = row < count }
-  mark.virt_lines_overflow = CAN_SCROLL and "scroll" or nil
-  return api.nvim_buf_set_extmark(session.new_buf, NAMESPACE, math.min(row, count - 1), 0, mark)
+  local count = api.nvim_buf_line_count(buf)
+  api.nvim_buf_set_extmark(buf, NAMESPACE, math.min(row, count - 1), 0, {
+    virt_lines = deleted.lines(proposal, hunk),
+    virt_lines_above = row < count,
+    virt_lines_overflow = CAN_SCROLL and "scroll" or nil,
+  })
 end
 
----@param session claude-code.Diff
----@param known claude-code.HunkCache
-local function draw(session, known)
-  api.nvim_buf_clear_namespace(session.new_buf, NAMESPACE, 0, -1)
-  session.drawn = { known = known, plain = {} }
-  for i, hunk in ipairs(known.list) do
-    if hunk.new_count > 0 then
-      mark_new(session, hunk)
-    end
-    if hunk.old_count > 0 then
-      session.drawn.plain[i] = mark_deleted(session, hunk, deleted.plain(session, hunk))
-    end
-  end
-end
-
----@param session claude-code.Diff
----@param win integer
-local function colour_in(session, win)
-  local drawn = session.drawn --[[@as claude-code.Drawing]]
-  local list, margin = drawn.known.list, api.nvim_win_get_height(win)
-  local first = hunks.before(list, "new", fn.line("w0", win) - margin)
-  for i = math.max(first, 1), hunks.before(list, "new", fn.line("w$", win) + margin) do
-    if drawn.plain[i] then
-      mark_deleted(session, list[i], deleted.coloured(session, list[i]), drawn.plain[i])
-      drawn.plain[i] = nil
-    end
-  end
-end
-
----Gives virtual lines near what is on screen the colours of their text.
----@param session claude-code.Diff
-function M.colour(session)
-  local drawn = session.drawn
-  -- After an edit all is drawn anew soon; by now the hunks may be elsewhere.
-  if not drawn or drawn.known.tick ~= api.nvim_buf_get_changedtick(session.new_buf) then
+---Draws all again if it was edited.
+function InlineMarks:show()
+  local proposal, now = self.proposal, self.proposal:hunks()
+  if self.drawn == now then
     return
   end
-  for _, win in ipairs(fn.win_findbuf(session.new_buf)) do
-    colour_in(session, win)
+  self.drawn = now
+  api.nvim_buf_clear_namespace(proposal.new_buf, NAMESPACE, 0, -1)
+  for _, hunk in ipairs(now.list) do
+    if hunk.new_count > 0 then
+      mark_new(proposal, hunk)
+    end
+    if hunk.old_count > 0 then
+      mark_deleted(proposal, hunk)
+    end
   end
 end
 
----Draws all anew if it was edited.
----@param session claude-code.Diff
-function M.show(session)
-  local known = hunks.of(session)
-  if not session.drawn or session.drawn.known ~= known then
-    draw(session, known)
-  end
-  M.colour(session)
-end
-
----@param session claude-code.Diff
 ---@return integer line of the first change, 1 if there is none
-function M.first_line(session)
-  local first = hunks.of(session).list[1]
-  local count = api.nvim_buf_line_count(session.new_buf)
+function InlineMarks:first_line()
+  local first = self.proposal:hunks().list[1]
+  local count = api.nvim_buf_line_count(self.proposal.new_buf)
   return first and math.min(hunks.span(first, "new"), count) or 1
 end
 
----@param session claude-code.Diff
 ---@return integer count of virtual lines above the first line
-function M.above_first(session)
-  local first = hunks.of(session).list[1]
+function InlineMarks:lines_above_first()
+  local first = self.proposal:hunks().list[1]
   local on_top = first and hunks.span(first, "new") == 1
   return on_top and deleted.height(first) or 0
 end

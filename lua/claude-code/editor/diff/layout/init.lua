@@ -1,44 +1,89 @@
---- The ways to show a diff. `diff.layout` names one of the modules beside this one; where there is
---- no room for it, another one serves.
+--- The ways to show a diff, as `diff.layout` names them; where there is too little room, "inline".
 ---
---- A layout is a table of four functions: `open` shows a prepared session and returns its place,
---- `intact` tells whether the person left it as it is, `close` brings the person's windows back;
---- these run with autocommands off. `fits` tells, before anything is changed, whether there is room.
---- `except` is a window that must not change, as the person is typing there.
+--- A layout is an object that shows a prepared proposal in windows. `open` and `close` run with
+--- autocommands off.
+local diff_tab = require("claude-code.editor.diff.tab")
+local notify = require("claude-code.messages.notify")
+local saved_layout = require("claude-code.editor.windows.layout")
+local windows = require("claude-code.editor.windows")
+
 local M = {}
 
----@class claude-code.DiffPlace
----@field shot claude-code.SavedLayout how the windows were before
+---@class claude-code.Layout
 ---@field windows integer[] those that show the diff
----@field layout? claude-code.DiffLayoutModule
----@field focus integer the window with the proposal
-
----@class claude-code.DiffLayoutModule
----@field fits fun(session: claude-code.Diff, except?: integer): boolean
----@field open fun(session: claude-code.Diff, except?: integer): claude-code.DiffPlace
----@field intact fun(session: claude-code.Diff): boolean
----@field close fun(session: claude-code.Diff)
----@field attach? fun(session: claude-code.Diff) its own autocommands
----@field refresh? fun(session: claude-code.Diff) the proposal was edited
----@field reveal? fun(session: claude-code.Diff) the cursor was brought to a hunk
+---@field win integer the one with the proposal
+---@field fits fun(self, except?: integer): boolean is there room? Asked before anything is changed
+---@field open fun(self, except?: integer) `except`: window that must not change, as the user types there
+---@field is_intact fun(self): boolean did the user leave its windows as they are?
+---@field close fun(self) brings the user's windows back; also after `open` has failed
+---@field refresh fun(self) the proposal was edited
+---@field reveal fun(self) the cursor was moved to a hunk
 
 ---@param name claude-code.DiffLayout
----@return claude-code.DiffLayoutModule
-local function load(name)
-  return require("claude-code.editor.diff.layout." .. name)
+---@param proposal claude-code.Proposal
+---@return claude-code.Layout
+local function create(name, proposal)
+  if name == "inline" then
+    return require("claude-code.editor.diff.layout.inline").new(proposal)
+  end
+  local direction = name == "horizontal" and "below" or "right"
+  return require("claude-code.editor.diff.layout.sides").new(proposal, direction, name == "tab")
 end
 
----@param wanted claude-code.DiffLayout
----@param session claude-code.Diff
+---The layout that is wanted, or the one that fits.
+---@param proposal claude-code.Proposal
 ---@param except? integer
----@return claude-code.DiffLayoutModule
----@return claude-code.DiffLayout name
-function M.pick(wanted, session, except)
-  local layout = load(wanted)
-  if layout.fits(session, except) then
-    return layout, wanted
+---@return claude-code.Layout
+local function pick(proposal, except)
+  local wanted = require("claude-code.config").get().diff.layout
+  local layout = create(wanted, proposal)
+  if layout:fits(except) then
+    return layout
   end
-  return load("inline"), "inline"
+  -- Brief: it is read in narrow windows.
+  notify.info(("shown inline: too little room for %q"):format(wanted))
+  return create("inline", proposal)
+end
+
+---Makes a proposal's buffers and windows; throws if that is not possible, with nothing left behind.
+---@param proposal claude-code.Proposal
+---@param except? integer window that must not change
+---@return claude-code.Layout
+---@return claude-code.SavedLayout before
+function M.open(proposal, except)
+  local layout, saved
+  local ok, message = pcall(windows.noautocmd, function()
+    proposal:prepare()
+    saved = saved_layout.save()
+    layout = pick(proposal, except)
+    layout:open(except)
+  end)
+  if not ok then
+    if layout then
+      pcall(windows.noautocmd, function()
+        layout:close()
+      end)
+    end
+    proposal:discard()
+    error(message, 0)
+  end
+  return layout, saved
+end
+
+---Closes a proposal's windows, those too that the user made by splitting them. With autocommands off.
+---@param layout claude-code.Layout
+---@param proposal claude-code.Proposal
+---@param before claude-code.SavedLayout
+function M.close(layout, proposal, before)
+  for _, buf in ipairs(proposal:buffers()) do
+    for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+      if not vim.tbl_contains(layout.windows, win) then
+        windows.close(win)
+      end
+    end
+  end
+  layout:close()
+  diff_tab.close(before)
 end
 
 return M

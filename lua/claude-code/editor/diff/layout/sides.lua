@@ -1,5 +1,7 @@
---- Two windows in diff mode: the file on disk, and beside or below it the proposal.
+--- Two windows in diff mode: the file on disk, and beside or below it the proposal; in the place of
+--- the file's window, which is borrowed for that, or on a tab page of their own.
 local api = vim.api
+local diff_tab = require("claude-code.editor.diff.tab")
 local highlights = require("claude-code.editor.diff.highlights")
 local windows = require("claude-code.editor.windows")
 
@@ -20,21 +22,34 @@ local DIFF_OPTIONS = {
 ---A side smaller than this shows too little of a change, in cells.
 local MIN_WIDTH, MIN_HEIGHT = 30, 4
 
----@class claude-code.SidesPlace : claude-code.DiffPlace
----@field left integer the window of the old side; above, if they stand one on the other
----@field right integer
----@field borrowed? claude-code.BorrowedWindow what `left` showed; nil if the window is ours
----@field scrollopt string as :diffthis, which changes it for all windows, found it
-
 ---@alias claude-code.SplitDirection "right"|"below"
+
+---@class claude-code.Sides : claude-code.Layout
+---@field private proposal claude-code.Proposal
+---@field private direction claude-code.SplitDirection of the proposal, seen from the old side
+---@field private on_tab boolean a tab page of its own is wanted
+---@field private old_win? integer
+---@field private borrowed? claude-code.BorrowedWindow what `old_win` showed; nil if the window is ours
+---@field private scrollopt? string as :diffthis, which changes it for all windows, found it
+local Sides = {}
+Sides.__index = Sides
 
 local M = {}
 
----@param win integer
----@param buf integer
+---@param proposal claude-code.Proposal
+---@param direction claude-code.SplitDirection
+---@param on_tab boolean
+---@return claude-code.Sides
+function M.new(proposal, direction, on_tab)
+  local sides = { proposal = proposal, direction = direction, on_tab = on_tab, windows = {} }
+  return setmetatable(sides, Sides)
+end
+
+---@param win? integer
+---@param buf? integer
 ---@return boolean
 local function shows(win, buf)
-  return api.nvim_win_is_valid(win) and api.nvim_win_get_buf(win) == buf
+  return win ~= nil and api.nvim_win_is_valid(win) and api.nvim_win_get_buf(win) == buf
 end
 
 ---@param win integer
@@ -43,102 +58,134 @@ local function set_diff(win, command)
   api.nvim_win_call(win, vim.cmd[command])
 end
 
+---@private
 ---@param width integer
 ---@param height integer
----@param direction claude-code.SplitDirection
 ---@return boolean
-function M.fit(width, height, direction)
-  if direction == "right" then
+function Sides:has_room(width, height)
+  if self.direction == "right" then
     return width >= 2 * MIN_WIDTH + 1
   end
   -- A status line and a winbar each.
   return height >= 2 * (MIN_HEIGHT + 2)
 end
 
----The size of the proposal's side: one of its own keeps 'equalalways' from resizing all windows.
----@param win integer of the old side
----@param direction claude-code.SplitDirection
+---@private
+---@return boolean
+function Sides:needs_tab()
+  return self.on_tab or windows.has_diff()
+end
+
+---@param except? integer
+---@return boolean
+function Sides:fits(except)
+  if self:needs_tab() then
+    return self:has_room(vim.o.columns, vim.o.lines - vim.o.cmdheight - 2)
+  end
+  local win = windows.for_file(self.proposal.target, except)
+  if win then
+    return self:has_room(api.nvim_win_get_width(win), api.nvim_win_get_height(win))
+  end
+  return self:has_room(windows.room_beside())
+end
+
+---The proposal's side: a size of its own keeps 'equalalways' from resizing all windows.
+---@private
 ---@return vim.api.keyset.win_config
-local function beside(win, direction)
-  local width, height = api.nvim_win_get_width(win), api.nvim_win_get_height(win)
+function Sides:split()
+  local width, height = api.nvim_win_get_width(self.old_win), api.nvim_win_get_height(self.old_win)
+  local right = self.direction == "right"
   return {
-    win = win,
-    split = direction,
-    width = direction == "right" and math.max(1, math.floor((width - 1) / 2)) or nil,
-    height = direction == "below" and math.max(1, math.floor((height - 1) / 2)) or nil,
+    win = self.old_win,
+    split = self.direction,
+    width = right and math.max(1, math.floor((width - 1) / 2)) or nil,
+    height = not right and math.max(1, math.floor((height - 1) / 2)) or nil,
   }
 end
 
----@param session claude-code.Diff
----@param left integer window of the old side
----@param borrowed? claude-code.BorrowedWindow
----@param direction claude-code.SplitDirection
----@param shot claude-code.SavedLayout
----@return claude-code.SidesPlace
-function M.open(session, left, borrowed, direction, shot)
-  local place = { shot = shot, left = left, borrowed = borrowed, windows = { left } }
-  place.scrollopt = vim.go.scrollopt
-  session.place = place
-  local right = api.nvim_open_win(session.new_buf, false, beside(left, direction))
-  place.right, place.focus = right, right
-  place.windows = { left, right }
-  for _, win in ipairs(place.windows) do
+---@private
+---@param except? integer
+function Sides:open_old(except)
+  local buf = self.proposal.old_buf --[[@as integer]]
+  if self:needs_tab() then
+    self.old_win = diff_tab.open(buf, function(width, height)
+      return self:has_room(width, height)
+    end)
+  else
+    self.old_win, self.borrowed = windows.take(buf, self.proposal.target, except)
+  end
+end
+
+---@param except? integer
+function Sides:open(except)
+  self:open_old(except)
+  self.windows = { self.old_win }
+  self.scrollopt = vim.go.scrollopt
+  self.win = api.nvim_open_win(self.proposal.new_buf, false, self:split())
+  self.windows = { self.old_win, self.win }
+  for _, win in ipairs(self.windows) do
     vim.wo[win][0].winfixbuf = false
     set_diff(win, "diffthis")
     highlights.in_window(win)
     api.nvim_win_set_cursor(win, { 1, 0 })
   end
-  M.first_change(right)
-  return place
+  self:to_first_change()
 end
 
----Both sides at the first change, so that a person sees what it is about.
----@param win integer
-function M.first_change(win)
-  api.nvim_win_call(win, function()
+---Both sides at the first change, so that the user sees what it is about.
+---@private
+function Sides:to_first_change()
+  api.nvim_win_call(self.win, function()
     if vim.fn.diff_hlID(1, 1) == 0 and vim.fn.diff_filler(1) == 0 then
       pcall(vim.cmd, "keepjumps normal! ]c")
     end
   end)
 end
 
----@param session claude-code.Diff
 ---@return boolean
-function M.intact(session)
-  local place = session.place --[[@as claude-code.SidesPlace]]
-  return shows(place.left, session.old_buf) and shows(place.right, session.new_buf)
+function Sides:is_intact()
+  return shows(self.old_win, self.proposal.old_buf) and shows(self.win, self.proposal.new_buf)
 end
 
----@param session claude-code.Diff
-function M.close(session)
-  local place = session.place --[[@as claude-code.SidesPlace]]
-  local left_ours = shows(place.left, session.old_buf)
-  local right_ours = place.right ~= nil and shows(place.right, session.new_buf)
-  local closed_left = not api.nvim_win_is_valid(place.left)
-  for _, win in ipairs(place.windows) do
+---Diff mode finds the changes by itself.
+function Sides.refresh() end
+
+function Sides.reveal() end
+
+---@private
+function Sides:end_diff_mode()
+  for _, win in ipairs(self.windows) do
     if api.nvim_win_is_valid(win) then
       set_diff(win, "diffoff")
     end
   end
-  vim.go.scrollopt = place.scrollopt
-  for win, ours in pairs({ [place.left] = left_ours, [place.right or 0] = right_ours }) do
-    if not ours and win ~= 0 and api.nvim_win_is_valid(win) then
-      windows.release(win, place.borrowed, DIFF_OPTIONS)
+  vim.go.scrollopt = self.scrollopt or vim.go.scrollopt
+end
+
+function Sides:close()
+  local old_is_ours = shows(self.old_win, self.proposal.old_buf)
+  local new_is_ours = shows(self.win, self.proposal.new_buf)
+  local old_closed = self.old_win ~= nil and not api.nvim_win_is_valid(self.old_win)
+  self:end_diff_mode()
+  for _, win in ipairs(self.windows) do
+    local ours = win == self.old_win and old_is_ours or win == self.win and new_is_ours
+    if not ours and api.nvim_win_is_valid(win) then
+      windows.release(win, self.borrowed, DIFF_OPTIONS)
     end
   end
-  if left_ours and place.borrowed then
-    windows.give_back(place.borrowed, place.left)
-  elseif closed_left and place.borrowed and right_ours then
-    windows.give_back(place.borrowed, place.right)
-    right_ours = false
+  if old_is_ours and self.borrowed then
+    windows.give_back(self.borrowed, self.old_win)
+  elseif old_closed and self.borrowed and new_is_ours then
+    windows.give_back(self.borrowed, self.win)
+    new_is_ours = false
   end
-  if right_ours then
-    windows.close(place.right)
+  if new_is_ours then
+    windows.close(self.win)
   end
-  if left_ours and not place.borrowed then
-    windows.close(place.left)
+  if old_is_ours and not self.borrowed then
+    windows.close(self.old_win)
   end
-  windows.restore_bufhidden(place.borrowed)
+  windows.restore_bufhidden(self.borrowed)
 end
 
 return M

@@ -1,0 +1,46 @@
+--- How a diff ended: for the executable, for whoever follows the file, and as a User event.
+local M = {}
+
+---@alias claude-code.DiffOutcome "accepted"|"rejected"|"closed" closed: by the executable, which knows
+
+---@param event "DiffOpened"|"DiffAccepted"|"DiffRejected"|"DiffClosed"
+---@param proposal claude-code.Proposal
+function M.emit(event, proposal)
+  require("claude-code.events").emit(event, {
+    id = proposal.id,
+    client = proposal.client,
+    path = proposal.new_path,
+  })
+end
+
+---The file is about to be written, by us or by the client.
+---@param proposal claude-code.Proposal
+local function expect_write(proposal)
+  if proposal.merge:holds_edits() then
+    require("claude-code.editor.documents.reload").allow_overwrite(proposal.target)
+  end
+  require("claude-code.editor.documents.watch").start({ path = proposal.new_path })
+end
+
+---@param proposal claude-code.Proposal
+---@param outcome claude-code.DiffOutcome
+function M.send(proposal, outcome)
+  if outcome == "closed" then
+    return M.emit("DiffClosed", proposal)
+  end
+  local accepted = outcome == "accepted"
+  local result = accepted and proposal:result() or {}
+  if accepted then
+    -- First of all: once the answer is out the file may change at any time.
+    expect_write(proposal)
+  end
+  require("claude-code.editor.channel").notify("diff_ended", {
+    id = proposal.id,
+    outcome = outcome,
+    lines = result.lines,
+    newline = result.newline,
+  })
+  M.emit(accepted and "DiffAccepted" or "DiffRejected", proposal)
+end
+
+return M

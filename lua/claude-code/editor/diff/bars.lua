@@ -1,0 +1,197 @@
+--- The bar ('winbar') above each side: the file, which hunk, how much changes, and the keys. Where it
+--- is too long, Neovim cuts out what follows its `%<`: the key that accepts comes last.
+local api, fn = vim.api, vim.fn
+local highlights = require("claude-code.editor.diff.highlights")
+local keys = require("claude-code.editor.diff.keys")
+local path = require("claude-code.editor.documents.path")
+
+---A bar of so many cells has room for all keys, and words that explain them.
+local WIDE = 100
+
+---@alias claude-code.BarPart { [1]: string, [2]: string } text and highlight group
+
+---@class claude-code.Bars
+---@field private proposal claude-code.Proposal
+---@field private layout claude-code.Layout
+---@field private cursor claude-code.HunkCursor
+---@field private position fun(): integer, integer the diff's number, and of how many
+---@field private found? claude-code.BarFindings
+local Bars = {}
+Bars.__index = Bars
+
+---@class claude-code.BarFindings what was found by looking through the whole proposal
+---@field hunks claude-code.HunkList
+---@field accepted? integer hunks accepted by themselves; nil if all count
+---@field conflicts boolean marks of conflicts are left
+
+local M = {}
+
+---@param proposal claude-code.Proposal
+---@param layout claude-code.Layout
+---@param cursor claude-code.HunkCursor
+---@param position fun(): integer, integer
+---@return claude-code.Bars
+function M.new(proposal, layout, cursor, position)
+  local bars = { proposal = proposal, layout = layout, cursor = cursor, position = position }
+  return setmetatable(bars, Bars)
+end
+
+---@param parts (claude-code.BarPart|string)[] a string stands for itself
+---@return string
+local function render(parts)
+  return table.concat(vim.tbl_map(function(part)
+    if type(part) == "string" then
+      return part
+    end
+    local text = part[1]:gsub("%c", "?"):gsub("%%", "%%%%")
+    return ("%%#%s#%s"):format(highlights.name(part[2]), text)
+  end, parts)) .. "%*"
+end
+
+---The file, with its folder unless that is the working folder: two of one name are told apart.
+---@param name string
+---@param cells integer the text is no longer
+---@return string
+local function file_name(name, cells)
+  local text = path.base(name)
+  if fn.fnamemodify(name, ":.") ~= text then
+    text = path.base(vim.fs.dirname(name)) .. "/" .. text
+  end
+  local length = fn.strchars(text)
+  return length <= cells and text or "…" .. fn.strcharpart(text, length - cells + 1)
+end
+
+---@private
+---@return claude-code.BarPart[]
+function Bars:warnings()
+  local proposal, parts = self.proposal, {}
+  if proposal.changes.written then
+    parts[1] = { " written since proposed ", "Warning" }
+  end
+  if self.found and self.found.conflicts then
+    parts[#parts + 1] = { " conflicts are left ", "Warning" }
+  elseif proposal.unsaved and proposal.merge:is_done() then
+    parts[#parts + 1] = { " with your unsaved edits ", "Note" }
+  elseif proposal.unsaved then
+    parts[#parts + 1] = { " without your unsaved edits ", "Warning" }
+  end
+  return parts
+end
+
+---@private
+---@return string words which hunk of how many; if no line differs, what does
+function Bars:hunk_words()
+  local list = self.found and self.found.hunks.list or {}
+  if #list == 0 then
+    return self.found and self.proposal:change_of_ends() or ""
+  end
+  local _, nearest = self.cursor:index(list)
+  return ("hunk %d/%d"):format(math.max(nearest, 1), #list)
+end
+
+---What the keys do just now, the most important last.
+---@private
+---@param wide boolean
+---@return { [1]: string, [2]: claude-code.DiffAction, [3]: claude-code.DiffAction? }[]
+function Bars:hints(wide)
+  local found, list = self.found, {}
+  if select(2, self.position()) > 1 then
+    list[1] = { "other diff", "next_diff", "previous_diff" }
+  end
+  if found and #found.hunks.list > 1 then
+    list[#list + 1] = wide and { "move", "next_hunk", "previous_hunk" } or nil
+    list[#list + 1] = { "accept/drop hunk", "accept_hunk", "drop_hunk" }
+  end
+  if self.proposal.unsaved and not self.proposal.merge:was_run() then
+    list[#list + 1] = { "merge your edits", "merge" }
+  end
+  list[#list + 1] = { "reject", "reject" }
+  local some = found and found.accepted
+  local accept = some and ("accept %d of %d hunks"):format(some, #found.hunks.list) or "accept"
+  list[#list + 1] = { accept, "accept" }
+  return list
+end
+
+---@private
+---@param wide boolean
+---@return claude-code.BarPart[]
+function Bars:keys(wide)
+  local parts = {}
+  for _, hint in ipairs(self:hints(wide)) do
+    local names = { keys.of(hint[2])[1], hint[3] and keys.of(hint[3])[1] }
+    if next(names) then
+      local words = (wide or not hint[3]) and " " .. hint[1] or ""
+      parts[#parts + 1] = { "  " .. table.concat(vim.tbl_values(names), " "), "Key" }
+      parts[#parts + 1] = { words, "Note" }
+    end
+  end
+  return parts
+end
+
+---@private
+---@param cells integer
+---@return (claude-code.BarPart|string)[]
+function Bars:of_old(cells)
+  local proposal = self.proposal
+  local parts = {
+    " %<",
+    { file_name(proposal.old_path, cells), "File" },
+    { proposal.exists and " (on disk) " or " (new file) ", "Note" },
+  }
+  return vim.list_extend(parts, self:warnings())
+end
+
+---@private
+---@param cells integer
+---@return (claude-code.BarPart|string)[]
+function Bars:of_new(cells)
+  local proposal, wide = self.proposal, cells >= WIDE
+  local number, total = self.position()
+  local parts = { " " }
+  if total > 1 then
+    parts[2] = { ("[%d/%d] "):format(number, total), "Count" }
+  end
+  parts[#parts + 1] = { file_name(proposal.new_path, math.floor(cells / 3)), "File" }
+  if wide or not proposal.exists then
+    parts[#parts + 1] = { proposal.exists and " (proposed)" or " (new file)", "Note" }
+  end
+  parts[#parts + 1] = { ("  %s "):format(self:hunk_words()), "Count" }
+  parts[#parts + 1] = "%<"
+  local found = self.found and self.found.hunks
+  if found then
+    parts[#parts + 1] = { (" +%d"):format(found.added), "Added" }
+    parts[#parts + 1] = { (" −%d "):format(found.removed), "Removed" }
+  end
+  if #self.layout.windows == 1 then
+    vim.list_extend(parts, self:warnings())
+  end
+  parts[#parts + 1] = "%="
+  return vim.list_extend(parts, self:keys(wide))
+end
+
+---Brings the bars up to date with the cursor, and with the windows' sizes. Of the proposal they
+---show what was found last: to look through a big one takes too long for each key.
+function Bars:show()
+  for _, win in ipairs(self.layout.windows) do
+    local buf = api.nvim_win_is_valid(win) and api.nvim_win_get_buf(win)
+    local of = buf == self.proposal.new_buf and self.of_new
+      or buf == self.proposal.old_buf and self.of_old
+    local text = of and render(of(self, api.nvim_win_get_width(win)))
+    if text and vim.wo[win].winbar ~= text then
+      api.nvim_set_option_value("winbar", text, { win = win, scope = "local" })
+    end
+  end
+end
+
+---Looks through the proposal, and brings the bars up to date.
+function Bars:update()
+  local accepted = self.proposal.accepted:states()
+  self.found = {
+    hunks = self.proposal:hunks(),
+    accepted = accepted and accepted.count,
+    conflicts = self.proposal.merge:has_conflicts(),
+  }
+  self:show()
+end
+
+return M

@@ -1,0 +1,235 @@
+--- Which hunks of a proposal were accepted by themselves: extmarks over their lines, which move and
+--- grow with edits, so that what was accepted stays accepted. The other hunks have marks as well from
+--- then on, so that an edit which joins one of them to an accepted one is noticed.
+---
+--- Once a hunk is accepted by itself, accepting the diff takes the accepted hunks only.
+local api = vim.api
+local highlights = require("claude-code.editor.diff.highlights")
+local hunks = require("claude-code.editor.diff.hunks")
+local notify = require("claude-code.messages.notify")
+
+local ACCEPTED = api.nvim_create_namespace("claude-code.diff.accepted")
+local OPEN = api.nvim_create_namespace("claude-code.diff.open")
+local LABELS = api.nvim_create_namespace("claude-code.diff.accepted.labels")
+
+---@alias claude-code.HunkState
+---| "accepted"
+---| "open" not accepted
+---| "joined" an edit made one hunk of accepted and open ones
+
+---@class claude-code.HunkStates
+---@field of claude-code.HunkList
+---@field states claude-code.HunkState[] by index of the hunk
+---@field count integer of hunks that are not open
+---@field joined boolean is any of them?
+
+---@class claude-code.AcceptedHunks
+---@field private proposal claude-code.Proposal
+---@field private known? claude-code.HunkStates as they were last computed
+---@field private warned? claude-code.HunkStates those that the user was asked to look at again
+local AcceptedHunks = {}
+AcceptedHunks.__index = AcceptedHunks
+
+local M = {}
+
+---@param proposal claude-code.Proposal
+---@return claude-code.AcceptedHunks
+function M.new(proposal)
+  return setmetatable({ proposal = proposal }, AcceptedHunks)
+end
+
+---@class claude-code.HunkMark rows 0-based; `last` not included
+---@field id integer
+---@field first integer
+---@field last integer
+
+---@param buf integer
+---@param namespace integer
+---@return claude-code.HunkMark[] from above
+local function marks_of(buf, namespace)
+  local found = api.nvim_buf_get_extmarks(buf, namespace, 0, -1, { details = true })
+  return vim.tbl_map(function(mark)
+    local details = mark[4]
+    local last = details.end_row + (details.end_col > 0 and 1 or 0)
+    return { id = mark[1], first = mark[2], last = last }
+  end, found)
+end
+
+---Calls back for each mark and the hunk that it touches. Between two hunks is at least one line, so
+---that before any edit a mark touches its own hunk only.
+---@param marks claude-code.HunkMark[] from above
+---@param list claude-code.Hunk[]
+---@param visit fun(index: integer, mark: claude-code.HunkMark)
+local function each_touched(marks, list, visit)
+  local from = 1
+  for index, hunk in ipairs(list) do
+    local first, last = hunks.rows(hunk)
+    while marks[from] and marks[from].last < first do
+      from = from + 1
+    end
+    local at = from
+    while marks[at] and marks[at].first <= last do
+      if marks[at].last >= first then
+        visit(index, marks[at])
+      end
+      at = at + 1
+    end
+  end
+end
+
+---@param buf integer
+---@param of claude-code.HunkList
+---@return claude-code.HunkStates
+local function compute(buf, of)
+  local found = { of = of, states = {}, count = 0, joined = false }
+  for index in ipairs(of.list) do
+    found.states[index] = "open"
+  end
+  each_touched(marks_of(buf, ACCEPTED), of.list, function(index)
+    if found.states[index] == "open" then
+      found.states[index] = "accepted"
+      found.count = found.count + 1
+    end
+  end)
+  each_touched(marks_of(buf, OPEN), of.list, function(index)
+    if found.states[index] == "accepted" then
+      found.states[index], found.joined = "joined", true
+    end
+  end)
+  return found
+end
+
+---Sets the marks of all hunks again. Marks whose hunk is gone stay: it may come back, by undo.
+---@param buf integer
+---@param list claude-code.Hunk[]
+---@param states table<integer, claude-code.HunkState>
+local function mark(buf, list, states)
+  each_touched(marks_of(buf, ACCEPTED), list, function(_, found)
+    api.nvim_buf_del_extmark(buf, ACCEPTED, found.id)
+  end)
+  api.nvim_buf_clear_namespace(buf, OPEN, 0, -1)
+  for index, hunk in ipairs(list) do
+    local first, last = hunks.rows(hunk)
+    local namespaces = {
+      accepted = { ACCEPTED },
+      joined = { ACCEPTED, OPEN },
+      open = { OPEN },
+    }
+    for _, namespace in ipairs(namespaces[states[index] or "open"]) do
+      api.nvim_buf_set_extmark(buf, namespace, first, 0, {
+        end_row = last,
+        end_col = 0,
+        right_gravity = false,
+        end_right_gravity = true,
+      })
+    end
+  end
+end
+
+---@return claude-code.HunkStates? states nil if no hunk was accepted by itself, so that all count
+function AcceptedHunks:states()
+  local buf = self.proposal.new_buf --[[@as integer]]
+  local any = #api.nvim_buf_get_extmarks(buf, ACCEPTED, 0, -1, { limit = 1 }) > 0
+  local of = any and self.proposal:hunks()
+  if not of or #of.list == 0 then
+    return nil
+  end
+  if not self.known or self.known.of ~= of then
+    self.known = compute(buf, of)
+  end
+  return self.known
+end
+
+---Accepts a hunk by itself, or no longer if it was.
+---@param index integer
+---@return boolean accepted
+function AcceptedHunks:toggle(index)
+  local known = self:states()
+  local states = known and vim.list_slice(known.states) or {}
+  local accepted = (states[index] or "open") == "open"
+  states[index] = accepted and "accepted" or "open"
+  mark(self.proposal.new_buf, self.proposal:hunks().list, states)
+  self.known = nil
+  return accepted
+end
+
+---All hunks count again.
+---@private
+function AcceptedHunks:clear()
+  local buf = self.proposal.new_buf --[[@as integer]]
+  api.nvim_buf_clear_namespace(buf, ACCEPTED, 0, -1)
+  api.nvim_buf_clear_namespace(buf, OPEN, 0, -1)
+  self.known = nil
+end
+
+---Labels the accepted hunks, where they are now.
+function AcceptedHunks:show_labels()
+  local buf, known = self.proposal.new_buf, self:states()
+  api.nvim_buf_clear_namespace(buf, LABELS, 0, -1)
+  local bottom = api.nvim_buf_line_count(buf) - 1
+  for index, state in ipairs(known and known.states or {}) do
+    if state ~= "open" then
+      local row = hunks.rows(known.of.list[index])
+      api.nvim_buf_set_extmark(buf, LABELS, math.min(row, bottom), 0, {
+        virt_text = { { " ✓ accepted ", highlights.name("Accepted") } },
+        virt_text_pos = "right_align",
+      })
+    end
+  end
+end
+
+---@return string[] lines that accepting takes of the proposal as it is now
+function AcceptedHunks:lines()
+  local lines, old = self.proposal:lines(), self.proposal.old.lines
+  local known = self:states()
+  if not known then
+    return lines
+  end
+  local taken, from = {}, 1
+  for index, hunk in ipairs(known.of.list) do
+    if known.states[index] == "open" then
+      local first, last = hunks.rows(hunk)
+      vim.list_extend(taken, lines, from, first)
+      vim.list_extend(taken, old, hunk.old, hunk.old + hunk.old_count - 1)
+      from = last + 1
+    end
+  end
+  if #lines > 1 or lines[1] ~= "" then
+    vim.list_extend(taken, lines, from)
+  end
+  return #taken > 0 and taken or { "" }
+end
+
+---Accepting now may not be what the user means, as their edits changed the accepted hunks: asks them
+---once.
+---@return boolean asked
+function AcceptedHunks:ask_after_edits()
+  local known = self:states()
+  if known and known.count == 0 then
+    self:clear()
+    notify.warn("your edits removed the accepted hunk, so none is chosen: accept again to take all")
+    return true
+  elseif known and known.joined and self.warned ~= known then
+    self.warned = known
+    notify.warn("an accepted hunk was edited together with another: look again, then accept")
+    return true
+  end
+  return false
+end
+
+---Puts the old lines back in place of the hunks that are not accepted, if any is by itself.
+function AcceptedHunks:drop_others()
+  if self:states() then
+    local lines, buf = self:lines(), self.proposal.new_buf
+    M.close_undo_block(buf)
+    api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+  end
+end
+
+---The next edit can be undone by itself.
+---@param buf integer
+function M.close_undo_block(buf)
+  vim.bo[buf].undolevels = vim.bo[buf].undolevels
+end
+
+return M

@@ -1,0 +1,88 @@
+--- The scratch buffers of a proposal: one for the file on disk, one for the proposed text.
+local api = vim.api
+
+---A buffer beyond this size, in bytes, gets no syntax highlighting: parsing would freeze the editor.
+local HIGHLIGHT_LIMIT = 512 * 1024
+
+---Of a buffer Neovim itself looks at as many first lines, and the last one, to find its filetype; of
+---a text it would look at all.
+local DETECTED_LINES = 100
+
+---What an edit of the proposal needs from the file's own buffer, as no ftplugin runs.
+local EDITING_OPTIONS = {
+  "comments",
+  "commentstring",
+  "expandtab",
+  "iskeyword",
+  "shiftwidth",
+  "softtabstop",
+  "tabstop",
+  "textwidth",
+}
+
+local M = {}
+
+---@param name string
+---@param lines string[]
+---@param file string the path whose text this is, by which it is private or not
+---@return integer buf
+function M.create(name, lines, file)
+  local buf = api.nvim_create_buf(false, true)
+  vim.bo[buf].modifiable = true
+  M.fill(buf, lines)
+  vim.bo[buf].undofile = false
+  vim.bo[buf].bufhidden = "hide"
+  pcall(api.nvim_buf_set_name, buf, name)
+  vim.b[buf].claude_code_file = file
+  return buf
+end
+
+---Replaces the whole text; undo does not go behind it.
+---@param buf integer
+---@param lines string[]
+function M.fill(buf, lines)
+  local modifiable = vim.bo[buf].modifiable
+  vim.bo[buf].undolevels = -1
+  vim.bo[buf].modifiable = true
+  api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+  vim.bo[buf].modifiable = modifiable
+  vim.bo[buf].undolevels = vim.go.undolevels
+  vim.bo[buf].modified = false
+end
+
+---@param path string
+---@param lines string[]
+---@return string filetype "" if unknown
+function M.filetype_of(path, lines)
+  local contents = vim.list_slice(lines, 1, DETECTED_LINES)
+  contents[#contents + 1] = #lines > DETECTED_LINES and lines[#lines] or nil
+  return vim.filetype.match({ filename = path, contents = contents }) or ""
+end
+
+---Colours without FileType autocommands: no language server, linter or formatter may attach.
+---@param buf integer
+function M.highlight(buf)
+  local filetype = vim.bo[buf].filetype
+  local size = api.nvim_buf_get_offset(buf, api.nvim_buf_line_count(buf))
+  if filetype == "" or size > HIGHLIGHT_LIMIT then
+    return
+  end
+  local language = vim.treesitter.language.get_lang(filetype) or filetype
+  if not pcall(vim.treesitter.start, buf, language) then
+    -- 'syntax' works through its own autocommand.
+    local ignored = vim.o.eventignore
+    vim.o.eventignore = ""
+    pcall(api.nvim_set_option_value, "syntax", filetype, { buf = buf })
+    vim.o.eventignore = ignored
+  end
+end
+
+---@param buf integer
+---@param like integer the file's own buffer
+function M.copy_editing_options(buf, like)
+  for _, option in ipairs(EDITING_OPTIONS) do
+    vim.bo[buf][option] = vim.bo[like][option]
+  end
+end
+
+return M
