@@ -8,7 +8,7 @@ import { executableName, type Target } from "./targets";
 /** Below the repository: the plugin, its help, the man page, and what a reader looks for. */
 const FILES = ["lua/**/*.lua", "plugin/**/*.lua", "doc/*", "LICENSE", "README.md", "CHANGELOG.md"];
 /**
- * Not in an archive, since it holds the archives' own sums. Its absence tells the plugin that it
+ * Not in an archive, since it holds the archives' own sums. Its absence shows the plugin that it
  * was installed from an archive, executable included.
  */
 const MANIFEST = "lua/claude-code/install/manifest.lua";

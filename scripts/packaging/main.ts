@@ -62,7 +62,7 @@ async function refuseUnready(version: string): Promise<void> {
   if (tags.trim()) throw new Error(`v${version} is tagged already: raise the version`);
 }
 
-/** Builds all anew and compares with what the plugin pins: nobody has to trust one machine. */
+/** Builds all again and compares with what the plugin pins: nobody has to trust one machine. */
 async function verify(): Promise<void> {
   const expected = await readManifest(pinned);
   if (expected.length === 0) throw new Error(`${pinned} pins nothing: run scripts/release first`);
