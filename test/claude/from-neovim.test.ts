@@ -104,9 +104,9 @@ describe.each(NEOVIMS)("in $name", (version) => {
     });
 
     test("none with mcp.in_terminal = false", async () => {
-      await project.neovim.lua(`require("port").config.setup({ mcp = { in_terminal = false } })`);
+      await project.neovim.lua(`require("claude-code").setup({ mcp = { in_terminal = false } })`);
       expect(await launch()).toEqual([]);
-      await project.neovim.lua(`require("port").config.setup({})`);
+      await project.neovim.lua(`require("claude-code").setup({})`);
     });
   });
 
@@ -199,28 +199,26 @@ describe.each(NEOVIMS)("in $name", (version) => {
       );
     });
 
-    test("makes the message of the specification", async () => {
-      const made = `return require("port").send_with_diagnostics.message(0, ...)`;
-      expect(await project.neovim.lua<string>(made, 2, 3)).toBe(message);
-      expect(await project.neovim.lua<string>(made, 3, 3)).toContain(
-        "No diagnostics in selected range",
-      );
-    });
-
-    test("no CLI at all: the message is stored, and where is said", async () => {
+    test("no CLI at all: the message of the specification is stored, and where is said", async () => {
+      const stored = async () => {
+        const file = join(project.neovim.home, ".cache/nvim/claude-code-message.md");
+        const shown = await lastSaid();
+        expect(shown).toMatch(/Claude is not connected; the whole message is in /);
+        if (shown.includes(file)) return readFileSync(file, "utf8");
+        return `${await project.neovim.lua("return vim.fn.getreg('+')")}\n`;
+      };
       await project.neovim.command("2,3ClaudeSendWithDiagnostics");
-      expect(await lastSaid()).toMatch(/Claude is not connected; the whole message is in /);
-      const file = join(project.neovim.home, ".cache/nvim/claude-code-message.md");
-      if ((await said()).at(-1)?.includes(file))
-        expect(readFileSync(file, "utf8")).toBe(`${message}\n`);
-      else expect(await project.neovim.lua("return vim.fn.getreg('+')")).toBe(message);
+      expect(await stored()).toBe(`${message}\n`);
+      await project.neovim.lua("_G.said = {}");
+      await project.neovim.command("3ClaudeSendWithDiagnostics");
+      expect(await stored()).toContain("No diagnostics in selected range");
     });
 
     test("a CLI outside: it gets a mention of the lines", async () => {
       // Not under the CLI's name: the CLI gets no mention in the first moments of its connection.
       using client = await TestClient.open(await project.neovim.lock());
       await eventually("the client's name", () =>
-        project.neovim.lua<boolean>("return #require('port').server.clients == 1"),
+        project.neovim.lua<boolean>("return #require('claude-code').status().clients == 1"),
       );
       await project.neovim.command("2,3ClaudeSendWithDiagnostics");
       expect(await lastSaid()).toContain("received a mention of the lines");
@@ -230,9 +228,9 @@ describe.each(NEOVIMS)("in $name", (version) => {
       });
     });
 
-    test("the CLI in Neovim's terminal: pasted as one, and sent off", async () => {
+    test("the CLI in Neovim's terminal: pasted as one, and submitted", async () => {
       const program = `stty -icanon -echo -icrnl; ${LATER} echo ready; exec cat -v`;
-      await project.neovim.lua(`require("port").config.setup({
+      await project.neovim.lua(`require("claude-code").setup({
         terminal = { command = { "sh", "-c", "${program}", "claude" } } })`);
       const screen = `local lines = {}
         for _, buf in ipairs(vim.api.nvim_list_bufs()) do
@@ -253,7 +251,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
       await project.neovim.command("2,3ClaudeSendWithDiagnostics");
       await shows("^[[200~I have a code snippet", "fix these issues.^[[201~^M");
       await project.neovim.command("ClaudeCodeClose");
-      await project.neovim.lua(`require("port").config.setup({})`);
+      await project.neovim.lua(`require("claude-code").setup({})`);
     });
 
     test.each([

@@ -26,7 +26,6 @@ local MODULES = {
   process = "claude-code.server.process",
   proposal_text = "claude-code.editor.diff.text",
   restart = "claude-code.server.backoff",
-  send_with_diagnostics = "claude-code.context.send_with_diagnostics",
   server = "claude-code.server",
   sessions = "claude-code.editor.session",
   status = "claude-code.status",

@@ -175,7 +175,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
       await open();
       await neovim.command("ClaudeCodeFocus");
       await waitForMode(neovim, "n");
-      // Modes begin once this is through; what was scheduled runs meanwhile.
+      // Modes begin once this is through; what was scheduled runs before that.
       await neovim.lua(`vim.cmd.ClaudeCodeFocus() vim.wait(50) vim.cmd(...)`, leave);
       await neovim.type("l");
       expect(await mode(neovim)).toBe("n");

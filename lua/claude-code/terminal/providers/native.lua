@@ -157,11 +157,11 @@ end
 local function start(win, command, options)
   local job = api.nvim_win_call(win, function()
     options.cwd = vim.fn.getcwd(-1, 0)
-    if vim.fn.has("nvim-0.11") == 1 then
-      options.term = true
-      return vim.fn.jobstart(command, options)
+    if vim.fn.has("nvim-0.11") == 0 then
+      return vim.fn.termopen(command, options) -- TODO(0.10)
     end
-    return vim.fn.termopen(command, options)
+    options.term = true
+    return vim.fn.jobstart(command, options)
   end)
   -- Many have `autocmd TermOpen * startinsert`.
   if api.nvim_get_current_win() ~= win and api.nvim_get_mode().mode == "n" then
