@@ -31,7 +31,7 @@ export interface WireDelta {
   pending?: string[];
 }
 
-/** What the person sees of the windows, in a form that two moments can be compared by. */
+/** What users see of the windows, in a form that can be compared. */
 export interface Picture {
   layout: unknown;
   current: number;
@@ -131,7 +131,7 @@ export class Attached implements AsyncDisposable {
     return readFileSync(this.path(name), "utf8");
   }
 
-  /** Opens a file as a person does. */
+  /** Opens a file as users do. */
   async edit(path: string): Promise<number> {
     await this.nvim.lua("vim.cmd.edit({ args = { vim.fn.fnameescape(...) } })", path);
     return this.nvim.lua("return vim.api.nvim_get_current_buf()");

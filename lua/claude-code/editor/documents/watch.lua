@@ -9,6 +9,7 @@ local timer = require("claude-code.timer")
 local WATCH_MS, POLL_MS, UNCHANGED_MS = 10000, 50, 50
 
 ---@class claude-code.FileWatch
+---@field reload_changed fun() reloads the buffer if the file has changed since it was last looked at
 ---@field prolong fun() lets it last WATCH_MS from now on
 ---@field close fun()
 
@@ -24,20 +25,33 @@ local function close(name)
 end
 
 ---@param name string
+---@return string version changes with the file; "" if there is none
+local function version_of(name)
+  local stat = uv.fs_stat(name)
+  return stat and table.concat({ stat.mtime.sec, stat.mtime.nsec, stat.size, stat.ino }, ":") or ""
+end
+
+---@param name string
 ---@return claude-code.FileWatch
 local function new(name)
-  local function take_over()
-    reload.now({ path = name })
+  local seen = version_of(name)
+  local function reload_changed()
+    local version = version_of(name)
+    if version ~= seen then
+      seen = version
+      reload.now({ path = name })
+    end
   end
   local poll = assert(uv.new_fs_poll())
-  local reload_soon, cancel_reload = timer.debounce(UNCHANGED_MS, take_over)
+  local reload_soon, cancel_reload = timer.debounce(UNCHANGED_MS, reload_changed)
   local prolong, cancel_end = timer.debounce(WATCH_MS, function()
     close(name)
     -- A write before the poll's first look has not made an event.
-    take_over()
+    reload_changed()
   end)
   poll:start(name, POLL_MS, reload_soon)
   return {
+    reload_changed = reload_changed,
     prolong = prolong,
     close = function()
       poll:close()
@@ -60,11 +74,8 @@ end
 
 ---Reloads at once what was written to watched files. For one who reads after the writer is through.
 function M.reload_written()
-  if require("claude-code.editor.windows.blocked").in_command_window() then
-    return
-  end
-  for _, name in ipairs(vim.tbl_keys(watches)) do
-    reload.now({ path = name })
+  for _, watch in ipairs(vim.tbl_values(watches)) do
+    watch.reload_changed()
   end
 end
 
