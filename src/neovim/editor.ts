@@ -1,5 +1,12 @@
 import * as v from "valibot";
-import { Delta, DiffEnd, LogEvent, Mention, Selection, WithdrawnMentions } from "../editor/model";
+import {
+  type Delta,
+  DiffEnd,
+  LogEvent,
+  Mention,
+  Selection,
+  WithdrawnMentions,
+} from "../editor/model";
 import {
   EditorBusyError,
   type EditorPort,
@@ -8,13 +15,14 @@ import {
   type OpenDocument,
   type OpenedDocument,
 } from "../editor/port";
-import { EditorState } from "../editor/state";
+import type { EditorState } from "../editor/state";
 import { DeadlineError, withDeadline } from "../lib/deadline";
 import { Emitter } from "../lib/emitter";
 import type { Log } from "../lib/log";
 import { CALL, unwrap } from "./call";
 import { Queries } from "./queries";
 import type { NeovimRpc } from "./rpc";
+import { type ExecutableIdentity, StateMirror } from "./state-mirror";
 
 /** How long Neovim may take to answer at all; longer means that it is busy. */
 const BUSY_AFTER_MS = 1_000;
@@ -23,25 +31,9 @@ const WORK_DEADLINE_MS = 10_000;
 const UNFINISHED =
   "Neovim has begun this and has not finished after 10 s: check later whether it was done.";
 
-const ATTACH = `
-  local params = ...
-  for _, channel in ipairs(vim.api.nvim_list_chans()) do
-    local client = channel.client
-    if client and client.attributes and client.attributes.pid == params.pid then
-      params.channel = channel.id
-    end
-  end
-  params.pid = tonumber(params.pid)
-  return require("claude-code.editor").call("attach", params)`;
-
 const Opened = v.object({ path: v.string(), language_id: v.string(), line_count: v.number() });
 
 const Saved = v.object({ problem: v.optional(v.string()) });
-
-export interface EditorIdentity {
-  contract: number;
-  version: string;
-}
 
 /** What Neovim needs to know once we accept clients (`claude-code.ReadyInfo` in Lua). */
 export interface ReadyInfo {
@@ -57,8 +49,7 @@ export interface ReadyInfo {
 
 /** EditorPort over msgpack-RPC with `lua/claude-code/editor`. */
 export class NeovimEditor extends Queries implements EditorPort {
-  readonly state = new EditorState();
-  readonly onDelta = new Emitter<Delta>();
+  readonly onDelta: Emitter<Delta>;
   readonly onDiffEnd = new Emitter<DiffEnd>();
   readonly onSelection = new Emitter<Selection>();
   readonly onMention = new Emitter<Mention>();
@@ -66,8 +57,7 @@ export class NeovimEditor extends Queries implements EditorPort {
   readonly onLogEvent = new Emitter<LogEvent>();
   readonly #rpc: NeovimRpc;
   readonly #log: Log;
-  #pulling: Promise<void> | undefined;
-  #nextPull: Promise<void> | undefined;
+  readonly #mirror: StateMirror;
   #latestSelection: Selection | undefined;
 
   /** `folders`: the workspace folders, as far as they are known before Neovim reports them. */
@@ -75,38 +65,24 @@ export class NeovimEditor extends Queries implements EditorPort {
     super();
     this.#rpc = rpc;
     this.#log = log;
-    this.state.apply({ folders });
+    this.#mirror = new StateMirror(rpc, folders);
+    this.onDelta = this.#mirror.onDelta;
     rpc.onNotification.on(({ method, args }) => {
       if (method === "claude_code") this.#receive(String(args[0]), args[1]);
     });
   }
 
-  /**
-   * Makes us known to Neovim and takes its whole state. Waits as long as Neovim is busy, and who asks
-   * for the state in the meantime waits for this.
-   */
-  attach(identity: EditorIdentity): Promise<void> {
-    return this.#pullBy(this.#attach(identity));
+  get state(): EditorState {
+    return this.#mirror.state;
   }
 
-  async #attach(identity: EditorIdentity): Promise<void> {
-    const pid = String(process.pid);
-    const version = { major: 0, minor: 0, patch: 0 };
-    const named = this.#rpc.request("nvim_set_client_info", [
-      "claude-code-nvim",
-      version,
-      "remote",
-      {},
-      { pid, license: "MIT" },
-    ]);
-    const params = { pid, contract: identity.contract, version: identity.version };
-    const attached = this.#takeFrom(ATTACH, [params]);
-    await named;
-    await attached;
+  /** Makes us known to Neovim and takes its whole state. Waits as long as Neovim is busy. */
+  attach(identity: ExecutableIdentity): Promise<void> {
+    return this.#mirror.attach(identity);
   }
 
   async sync(deadlineMs = BUSY_AFTER_MS): Promise<EditorState> {
-    await unlessBusy(withDeadline(this.#pull(), deadlineMs, "Neovim"));
+    await unlessBusy(withDeadline(this.#mirror.pull(), deadlineMs, "Neovim"));
     return this.state;
   }
 
@@ -216,42 +192,6 @@ export class NeovimEditor extends Queries implements EditorPort {
     return unwrap(await unlessBusy(answer));
   }
 
-  /**
-   * Takes what has changed until after this call. One question is under way at most, and all who
-   * come in the meantime share the next: a crowd is not a load for Neovim. There is no deadline here,
-   * since Neovim reports each change once: an answer that comes late has to be taken all the same.
-   */
-  #pull(): Promise<void> {
-    if (!this.#pulling) return this.#pullBy(this.#takeFrom(CALL, ["sync", {}]));
-    const again = () => {
-      this.#nextPull = undefined;
-      return this.#pulling ?? this.#pull();
-    };
-    this.#nextPull ??= this.#pulling.then(again, again);
-    return this.#nextPull;
-  }
-
-  #pullBy(taken: Promise<void>): Promise<void> {
-    const pulling = taken.finally(() => {
-      this.#pulling = undefined;
-    });
-    this.#pulling = pulling;
-    return pulling;
-  }
-
-  /** Takes the Delta that `code` answers at once: what is pushed right behind it is newer. */
-  async #takeFrom(code: string, args: unknown[]): Promise<void> {
-    await this.#rpc.request("nvim_exec_lua", [code, args], Number.POSITIVE_INFINITY, (answer) =>
-      this.#take(unwrap(answer)),
-    );
-  }
-
-  #take(value: unknown): void {
-    const delta = v.parse(Delta, value) as Delta;
-    this.state.apply(delta);
-    this.onDelta.emit(delta);
-  }
-
   #select(selection: Selection): void {
     this.#latestSelection = selection.path === "" ? undefined : selection;
     this.onSelection.emit(selection);
@@ -261,7 +201,7 @@ export class NeovimEditor extends Queries implements EditorPort {
     try {
       switch (event) {
         case "state":
-          return this.#take(payload);
+          return this.#mirror.take(payload);
         case "diff_ended":
           return this.onDiffEnd.emit(v.parse(DiffEnd, payload));
         case "selection":
