@@ -38,8 +38,8 @@ return {
     type = t.integer(0, 5000),
     default = 400,
     description = "Milliseconds without typing before a new diff takes the cursor; in a terminal "
-      .. "twice as many. For as long again it cannot be accepted or rejected by a key. So keys meant "
-      .. "for another window never answer a diff. 0 disables both.",
+      .. "twice as many. For that time after it took the cursor, keys do not accept or reject it. So "
+      .. "keys meant for another window never answer a diff. 0 disables both.",
   },
   key("accept", { "<CR>", "ZZ" }, "accept the proposal, with your changes to it"),
   key("reject", { "q", "ZQ" }, "reject the proposal"),
