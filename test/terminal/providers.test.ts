@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "../support/eventually";
 import { isolatedEnv, NEOVIMS, ROOT, type TestNeovim, temporaryFolder } from "../support/neovim";
@@ -110,7 +110,7 @@ describe.each(NEOVIMS)("tmux beside $name", (version) => {
 
   test("a pane opens, is typed into, is hidden, comes back, and ends with Neovim", async () => {
     for (const folder of ["run", "tmp", "project"]) mkdirSync(join(home, folder));
-    const show = `printf '<%s>' "$CLAUDE_CODE_SSE_PORT" "$NVIM" "$CLAUDE_CONFIG_DIR"; exec cat`;
+    const show = `printf '<%s>' "$PWD" "$CLAUDE_CODE_SSE_PORT" "$NVIM" "$CLAUDE_CONFIG_DIR"; exec cat`;
     const options = `{ terminal = { provider = "tmux", command = { "sh", "-c", [[${show}]] } } }`;
     // tmux shows the screen of the pane that has the focus.
     await using terminal = await Terminal.start({
@@ -127,11 +127,17 @@ describe.each(NEOVIMS)("tmux beside $name", (version) => {
       async () => (await ask("$CLAUDE_CODE_SSE_PORT")) || false,
     );
 
+    // tmux would run what is in the parentheses.
+    const trap = join(home, "trap");
+    const folder = `${home}/#(touch ${trap})`;
+    mkdirSync(folder, { recursive: true });
+    await ask(`chdir('${folder}')`);
     await run("ClaudeCode");
-    await terminal.waitFor(`<${port}><${socket}><${join(home, "config;")}>`);
+    await terminal.waitFor(`<${folder}><${port}><${socket}><${join(home, "config;")}>`);
     await run("ClaudeCodeSend! eins zwei;");
     await terminal.waitFor(/eins zwei;\s+eins zwei;/);
     await eventually("its share of the width", async () => Number(await ask("&columns")) < 300);
+    expect(existsSync(trap)).toBe(false);
 
     await run("ClaudeCode");
     await eventually("Neovim's whole width", async () => (await ask("&columns")) === "400");

@@ -42,6 +42,13 @@ local function literal(argument)
   return (argument:gsub(";$", "\\;"))
 end
 
+--- tmux expands formats in a folder's name: one that is called `#(…)` would be run.
+---@param folder string
+---@return string
+local function without_formats(folder)
+  return (folder:gsub("#", "##"))
+end
+
 ---@return string? window in which Neovim's own pane is
 local function own_window()
   return tmux({ "display-message", "-p", "-t", vim.env.TMUX_PANE or "", "#{window_id}" })
@@ -62,7 +69,8 @@ function M.open(command, env)
   if (vim.env.TMUX or "") == "" then
     return false, 'terminal.provider is "tmux", but Neovim does not run in tmux'
   end
-  local arguments = { "split-window", "-P", "-F", "#{pane_id}", "-c", vim.fn.getcwd(-1, 0) }
+  local folder = without_formats(vim.fn.getcwd(-1, 0))
+  local arguments = { "split-window", "-P", "-F", "#{pane_id}", "-c", folder }
   vim.list_extend(arguments, { "-t", vim.env.TMUX_PANE })
   vim.list_extend(arguments, place())
   for name, value in pairs(env) do
