@@ -6,7 +6,7 @@ import { rethrow } from "../editor/rpc-error";
 import type { EditorState } from "../editor/state";
 import { ErrorCode, RpcError } from "../jsonrpc/message";
 import { fileUri, pathsOfUri } from "../lib/file-uri";
-import type { Resources } from "../mcp/server";
+import type { Resources } from "../mcp/definition";
 
 const MIME_TYPE = "text/plain";
 /** Opening a session of many files is one change, not many. */

@@ -1,4 +1,4 @@
-import type { Method } from "../mcp/server";
+import type { Method } from "../mcp/definition";
 import type { Tool } from "../mcp/tool";
 import { buffers } from "./buffers";
 import { context } from "./context";

@@ -2,8 +2,8 @@ import type * as v from "valibot";
 import type { EditorPort } from "../editor/port";
 import { rethrow } from "../editor/rpc-error";
 import type { EditorState } from "../editor/state";
+import type { Method } from "../mcp/definition";
 import { json } from "../mcp/protocol";
-import type { Method } from "../mcp/server";
 import { defineTool, type Tool, validate } from "../mcp/tool";
 
 /** What spec 05's methods need of the editor. */

@@ -1,0 +1,150 @@
+import * as v from "valibot";
+import { type Call, Connection, type Handler } from "../jsonrpc/connection";
+import { ErrorCode, RpcError } from "../jsonrpc/message";
+import type { Transport } from "../jsonrpc/transport";
+import { message } from "../lib/errors";
+import type { Client } from "./client";
+import type { Resources, ServerDefinition, ServerEvents } from "./definition";
+import { failed, negotiateVersion } from "./protocol";
+import { type Tool, validate } from "./tool";
+
+const InitializeParams = v.object({
+  protocolVersion: v.string(),
+  clientInfo: v.optional(v.object({ name: v.string(), version: v.string() })),
+});
+const CallParams = v.object({ name: v.string(), arguments: v.optional(v.unknown()) });
+const ReadParams = v.object({ uri: v.string() });
+const CancelledParams = v.object({ requestId: v.union([v.string(), v.number()]) });
+const IdeConnectedParams = v.object({ pid: v.optional(v.pipe(v.number(), v.integer())) });
+
+/** One client's connection: its requests and notifications. */
+export class ConnectedClient implements Handler {
+  readonly client: Client;
+  readonly #connection: Connection;
+  readonly #definition: ServerDefinition;
+  readonly #tools: Map<string, Tool>;
+  readonly #events: ServerEvents;
+
+  constructor(
+    id: number,
+    transport: Transport,
+    definition: ServerDefinition,
+    tools: Map<string, Tool>,
+    events: ServerEvents,
+  ) {
+    this.#definition = definition;
+    this.#tools = tools;
+    this.#events = events;
+    this.#connection = new Connection(transport, this, {
+      onFault: (error, method) => events.onFault?.(error, method),
+    });
+    this.client = {
+      id,
+      info: undefined,
+      pid: undefined,
+      lastActive: performance.now(),
+      notify: (method, params) => this.#connection.notify(method, params),
+    };
+  }
+
+  receive(text: string): void {
+    this.client.lastActive = performance.now();
+    this.#connection.receive(text);
+  }
+
+  dispose(): void {
+    this.#connection.dispose();
+  }
+
+  request(method: string, params: unknown, call: Call): unknown {
+    switch (method) {
+      case "initialize":
+        return this.#initialize(params);
+      case "ping":
+        return {};
+      case "tools/list":
+        this.#events.onToolsListed?.(this.client);
+        return { tools: this.#definition.tools.map((tool) => tool.describe()) };
+      case "tools/call":
+        return this.#callTool(params, call);
+      case "resources/list":
+      case "resources/templates/list":
+      case "resources/read":
+        if (this.#definition.resources) return this.#resource(method, params);
+    }
+    const extension = this.#definition.methods?.[method];
+    if (extension) return extension(params, this.client);
+    throw new RpcError(ErrorCode.MethodNotFound, `Method not found: ${method}`);
+  }
+
+  /** Notifications that we do not know are ignored, as MCP asks. */
+  notification(method: string, params: unknown): void {
+    switch (method) {
+      case "notifications/cancelled": {
+        const cancelled = v.safeParse(CancelledParams, params);
+        if (cancelled.success) this.#connection.cancel(cancelled.output.requestId);
+        return;
+      }
+      case "notifications/initialized":
+        return this.#events.onInitialized?.(this.client);
+      case "ide_connected": {
+        const connected = v.safeParse(IdeConnectedParams, params ?? {});
+        if (connected.success) this.client.pid = connected.output.pid;
+        this.#events.onIdentify?.(this.client);
+        this.#events.onIdeConnected?.(this.client);
+      }
+    }
+  }
+
+  #initialize(params: unknown): unknown {
+    const { protocolVersion, clientInfo } = validate(InitializeParams, params, "initialize");
+    this.client.info = clientInfo;
+    this.#events.onIdentify?.(this.client);
+    return {
+      protocolVersion: negotiateVersion(protocolVersion),
+      capabilities: {
+        tools: { listChanged: true },
+        ...(this.#definition.resources && { resources: { listChanged: true } }),
+      },
+      serverInfo: this.#definition.info,
+      instructions: this.#definition.instructions,
+    };
+  }
+
+  #callTool(params: unknown, call: Call): unknown {
+    const { name, arguments: input } = validate(CallParams, params, "tools/call");
+    const tool = this.#tools.get(name);
+    if (!tool) throw new RpcError(ErrorCode.InvalidParams, `Unknown tool: ${name}`);
+    const { client } = this;
+    const result = tool.call(input, {
+      client,
+      get signal() {
+        return call.signal;
+      },
+    });
+    if (!(result instanceof Promise)) {
+      this.#events.onToolCalled?.(name, client);
+      return result;
+    }
+    return result
+      .catch((error: unknown) => {
+        if (error instanceof RpcError) throw error;
+        this.#events.onFault?.(error, name);
+        return failed(message(error));
+      })
+      .finally(() => this.#events.onToolCalled?.(name, client));
+  }
+
+  #resource(method: string, params: unknown): unknown {
+    const resources = this.#definition.resources as Resources;
+    if (method === "resources/templates/list") return { resourceTemplates: [] };
+    if (method === "resources/list") return wrap(resources.list(), (list) => ({ resources: list }));
+    const { uri } = validate(ReadParams, params, "resources/read");
+    return wrap(resources.read(uri), (contents) => ({ contents: [contents] }));
+  }
+}
+
+/** Maps a value that may be a promise, without making a promise of any other value. */
+function wrap<T, R>(value: T | Promise<T>, map: (value: T) => R): R | Promise<R> {
+  return value instanceof Promise ? value.then(map) : map(value);
+}
