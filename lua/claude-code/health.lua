@@ -1,6 +1,6 @@
 --- :checkhealth claude-code. What only Neovim can see is looked at here; the rest is what
---- `claude-code-nvim doctor` finds, so that both say the same. Each finding that is not fine names
---- the command that mends it.
+--- `claude-code-nvim doctor` finds, so that both report the same. Each problem comes with the command
+--- that fixes it.
 local M = {}
 
 local health = vim.health
@@ -38,15 +38,15 @@ local function check_executable()
     health.error(missing --[[@as string]], locate.remedy())
     return nil
   end
-  local ours = require("claude-code.server.contract").version
+  local plugin = require("claude-code.server.contract").version
   local version, failure = version_of(binary.path)
   local place = ("%s (%s)"):format(binary.path, binary.source)
   if not version then
     health.error(("%s does not run: %s"):format(place, failure), locate.remedy(binary.source))
     return nil
-  elseif version ~= ours then
+  elseif version ~= plugin then
     local text = "%s has version %s, the plugin %s"
-    health.error(text:format(place, version, ours), locate.remedy(binary.source))
+    health.error(text:format(place, version, plugin), locate.remedy(binary.source))
     return nil
   end
   health.ok(("executable %s, version %s"):format(place, version))
@@ -108,7 +108,7 @@ local function consult(path)
 end
 
 ---@type table<string, fun(finding: claude-code.Finding)>
-local SAY = {
+local REPORT = {
   ok = function(finding)
     health.ok(finding.what)
   end,
@@ -127,12 +127,12 @@ local SAY = {
 local function check_surroundings(path)
   local findings, message = consult(path)
   if not findings then
-    local text = "`%s doctor` gave no answer: %s"
-    health.error(text:format(path, message), "run it in a terminal, and report what it says")
+    local text = "`%s doctor` failed: %s"
+    health.error(text:format(path, message), "run it in a terminal and report its output")
     return
   end
   for _, finding in ipairs(findings) do
-    SAY[finding.level](finding)
+    REPORT[finding.level](finding)
   end
 end
 

@@ -24,18 +24,16 @@ function M.setup(opts)
   config.on_change("keymaps", set_keymaps)
   config.on_change("mcp.auto_install", set_auto_install)
   config.setup(opts)
-  require("claude-code.server.autostart").arm()
+  require("claude-code.server.autostart").enable()
 end
 
 --- Starts the server, whatever auto_start says.
 function M.start()
-  require("claude-code.server.autostart").disarm()
   require("claude-code.server").start({ allow_home = true })
 end
 
 --- Stops the server. It stays stopped, also after another setup(), until start() or :ClaudeCode.
 function M.stop()
-  require("claude-code.server.autostart").disarm()
   require("claude-code.server").stop()
 end
 

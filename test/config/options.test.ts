@@ -41,7 +41,7 @@ describe.each(NEOVIMS)("setup() in $name", (version) => {
     await neovim.lua(`
       SAID = {}
       vim.notify = function(text) table.insert(SAID, text) end
-      require("port").autostart.arm = function() end`);
+      require("port").autostart.enable = function() end`);
   });
   afterAll(() => neovim[Symbol.asyncDispose]());
 

@@ -135,7 +135,9 @@ test("a local archive is checked as a download is, and kept", async () => {
   expect((await from("/nowhere")).message).toBe("the archive /nowhere does not exist");
   await neovim.lua(`
     require("claude-code.install.target").name = function() return "linux-riscv" end`);
-  expect((await from(release.archive)).message).toContain("no prebuilt executable for linux-riscv");
+  expect((await from(release.archive)).message).toContain(
+    "there is no prebuilt one for linux-riscv",
+  );
   await neovim.lua(`package.loaded["claude-code.install.target"] = nil`);
   expect(data.versions()).toEqual([]);
   expect(await from(release.archive)).toEqual(installed());

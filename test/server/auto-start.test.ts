@@ -18,14 +18,14 @@ const FILES: [file: string, program: string][] = [
   ["/tmp/neomutt-host-1000-4711-815", "a mail program"],
   ["/tmp/bash-fc.AbCdEf", "the shell's command line"],
   ["/tmp/kubectl-edit-123.yaml", "kubectl edit"],
-  ["main.lua", "a person"],
-  ["COMMIT_EDITMSG.md", "a person"],
-  ["docs/crontab.md", "a person"],
-  ["zshrc.zsh/notes", "a person"],
-  ["src/claude-prompts.ts", "a person"],
-  ["claude-prompt-ideas.md", "a person"],
-  ["deploy/crontab", "a person"],
-  ["mutt-colors.md", "a person"],
+  ["main.lua", "the user"],
+  ["COMMIT_EDITMSG.md", "the user"],
+  ["docs/crontab.md", "the user"],
+  ["zshrc.zsh/notes", "the user"],
+  ["src/claude-prompts.ts", "the user"],
+  ["claude-prompt-ideas.md", "the user"],
+  ["deploy/crontab", "the user"],
+  ["mutt-colors.md", "the user"],
 ];
 
 interface Situation {
@@ -52,7 +52,7 @@ describe.each(NEOVIMS)("auto_start in $name", (version) => {
   test.each(FILES)("%s was opened by %s", async (file, program) => {
     await plain.lua(`vim.cmd.args({ args = { vim.fn.fnameescape(...) } })`, file);
     const found = await plain.lua<string>(
-      `return require("port").external_editor.program() or "a person"`,
+      `return require("port").external_editor.program() or "the user"`,
     );
     expect(found).toBe(program);
   });
@@ -61,7 +61,7 @@ describe.each(NEOVIMS)("auto_start in $name", (version) => {
     ["vim.env.CLAUDECODE = '1'", "vim.env.CLAUDECODE = nil", "the Claude CLI"],
     ["vim.env.GIT_DIFF_PATH_COUNTER = '1'", "vim.env.GIT_DIFF_PATH_COUNTER = nil", "git difftool"],
     ["vim.g.vscode = 1", "vim.g.vscode = nil", "VS Code"],
-  ])("%s tells the program", async (set, unset, program) => {
+  ])("%s shows the program", async (set, unset, program) => {
     await plain.command("%argdelete");
     const found = await plain.lua<string>(
       `${set} local found = require("port").external_editor.program() ${unset} return found`,
@@ -89,12 +89,12 @@ describe.each(NEOVIMS)("auto_start in $name", (version) => {
     expect(await new Response(child.stdout).text()).toBe(program);
   });
 
-  test("git's commit editor publishes nothing, and is told why", async () => {
+  test("git's commit editor publishes nothing, and :ClaudeCodeStatus has the reason", async () => {
     await using neovim = await TestNeovim.start({ version, args: ["COMMIT_EDITMSG"] });
     const { state, why } = await decided(neovim);
     expect(state).toBe("stopped");
     expect(why).toBe("this Neovim edits for another program (git commit)");
-    await neovim.command("ClaudeCodeStart"); // the person's word goes before
+    await neovim.command("ClaudeCodeStart"); // the user decides
     expect((await neovim.lock()).content.workspaceFolders).toEqual([neovim.cwd]);
   });
 

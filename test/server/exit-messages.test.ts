@@ -8,80 +8,80 @@ describe.each(NEOVIMS)("the executable in $name", (version) => {
   beforeAll(async () => {
     neovim = await TestNeovim.start({ version, setup: "{ auto_start = false }" });
     await neovim.lua(`
-      SAID = {}
-      vim.notify = function(text, level) table.insert(SAID, text) end`);
+      MESSAGES = {}
+      vim.notify = function(text, level) table.insert(MESSAGES, text) end`);
   });
   afterAll(() => neovim[Symbol.asyncDispose]());
   beforeEach(async () => {
-    await neovim.lua(`SAID = {}`);
+    await neovim.lua(`MESSAGES = {}`);
   });
 
-  /** Starts in a Neovim that was changed by `change`; what is said when it has failed. */
+  /** Starts in a Neovim that was changed by `change`; the message when it has failed. */
   const failing = async (change: string, undo: string): Promise<string[]> => {
     await neovim.lua(`
       ${change}
       require("claude-code").start()`);
-    const said = await eventually("a message", async () => {
-      const texts = await neovim.lua<string[]>(`return SAID`);
+    const messages = await eventually("a message", async () => {
+      const texts = await neovim.lua<string[]>(`return MESSAGES`);
       return texts.length > 0 && texts;
     });
     const status = await neovim.lua<{ state: string; last_error: string }>(
       `${undo} return require("claude-code").status()`,
     );
     expect(status.state).toBe("failed");
-    expect(said).toEqual([`claude-code.nvim: ${status.last_error}`]);
+    expect(messages).toEqual([`claude-code.nvim: ${status.last_error}`]);
     expect(await neovim.lua(`return vim.env.CLAUDE_CODE_SSE_PORT`)).toBeNull();
-    return said;
+    return messages;
   };
 
-  test("is missing: says where it was looked for, and the command", async () => {
-    const [said] = await failing(
+  test("is missing: names the command, and where it was looked for", async () => {
+    const [message] = await failing(
       `require("port").config.get().binary.source = "managed"`,
       `require("port").config.get().binary.source = "auto"`,
     );
-    expect(said).toContain("was not found");
-    expect(said).toContain("/.local/share/claude-code.nvim/bin/claude-code-nvim");
-    expect(said).toContain("bun install && bun run build");
+    expect(message).toContain("was not found");
+    expect(message).toContain("/.local/share/claude-code.nvim/bin/claude-code-nvim");
+    expect(message).toContain("bun install && bun run build");
   });
 
   test("is no executable: names the option", async () => {
-    const [said] = await failing(
+    const [message] = await failing(
       `require("port").config.get().binary.path = "/etc/passwd"`,
       `require("port").config.get().binary.path = nil`,
     );
-    expect(said).toContain("binary.path is /etc/passwd, which is not an executable file");
+    expect(message).toContain("binary.path is /etc/passwd, which is not an executable file");
   });
 
-  test("speaks another contract: names both versions and the command, and is not retried", async () => {
-    const [said] = await failing(
+  test("has another contract: names both versions and the command, and is not retried", async () => {
+    const [message] = await failing(
       `require("port").contract.number, require("port").contract.version = 99, "9.9.9"`,
       `require("port").contract.number, require("port").contract.version = 1, "0.1.0"`,
     );
-    expect(said).toMatch(/has version 0\.1\.0 and the plugin version 9\.9\.9/);
+    expect(message).toMatch(/has version 0\.1\.0, the plugin 9\.9\.9/);
     // What is loaded differs from what is on the disk, as after an upgrade.
-    expect(said).toContain("the plugin was upgraded to 0.1.0 meanwhile: restart Neovim");
+    expect(message).toContain("restart Neovim, the plugin was upgraded to 0.1.0");
   });
 
-  test("does not take the launch line: repeats what it said", async () => {
-    const [said] = await failing(
+  test("rejects the launch line: repeats its message", async () => {
+    const [message] = await failing(
       `IDENTITY = require("port").endpoint; TOKEN = IDENTITY.token
        IDENTITY.token = function() return "no uuid" end`,
       `IDENTITY.token = TOKEN`,
     );
-    expect(said).toContain("did not accept how it was started");
-    expect(said).toContain("wrong in: token");
+    expect(message).toContain("rejected its start options");
+    expect(message).toContain("wrong in: token");
   });
 
   test("ends again and again: gives up, and names the log", async () => {
-    const [said] = await failing(
+    const [message] = await failing(
       `IDENTITY = require("port").endpoint; ADDRESS = IDENTITY.address
        IDENTITY.address = function() return "/nonexistent/socket" end`,
       `IDENTITY.address = ADDRESS`,
     );
     const log = await neovim.lua<string>(`return require("port").log.path()`);
-    expect(said).toContain("ended 3 times in a row (exit code 5)");
-    expect(said).toContain("Neovim at /nonexistent/socket cannot be reached");
-    expect(said).toContain(`:ClaudeCodeLog (${log})`);
+    expect(message).toContain("ended 3 times in a row (exit code 5)");
+    expect(message).toContain("Neovim at /nonexistent/socket cannot be reached");
+    expect(message).toContain(`:ClaudeCodeLog (${log})`);
     expect(existsSync(log)).toBe(true);
   });
 
@@ -145,9 +145,11 @@ test.each(NEOVIMS)("$name without a folder for its socket: says so, and which", 
     setup: "{ auto_start = false }",
     env: { XDG_RUNTIME_DIR: "/nowhere" },
   });
-  await neovim.lua(`vim.notify = function(text) SAID = text end require("claude-code").start()`);
-  const said = await eventually("a message", () => neovim.lua<string>("return SAID"));
-  expect(said).toContain("$XDG_RUNTIME_DIR (/nowhere)");
+  await neovim.lua(
+    `vim.notify = function(text) MESSAGES = text end require("claude-code").start()`,
+  );
+  const message = await eventually("a message", () => neovim.lua<string>("return MESSAGES"));
+  expect(message).toContain("$XDG_RUNTIME_DIR (/nowhere)");
   expect(await neovim.lua(`return require("claude-code").status().state`)).toBe("failed");
   // Claude is useful without an editor, too.
   await neovim.lua(`require("port").launch.environment()`);

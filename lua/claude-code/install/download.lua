@@ -34,9 +34,9 @@ end
 ---@param cause string
 ---@return string
 local function failed(release, cause)
-  local text = "cannot download %s: %s. `:ClaudeCodeInstall` tries again; `:ClaudeCodeInstall PATH` "
-    .. "installs %s from a file that you downloaded yourself"
-  return text:format(release.url, cause, release.file)
+  local text = "cannot download the executable: %s; :ClaudeCodeInstall tries again, "
+    .. "`:ClaudeCodeInstall PATH` installs a file that you downloaded yourself (%s)"
+  return text:format(cause, release.url)
 end
 
 --- Reports a file's size while it grows.

@@ -82,7 +82,7 @@ local function configured(path)
   if runs(expanded) then
     return { path = expanded, source = "path" }
   end
-  local text = "binary.path is %s, which is not an executable file; %s, then :ClaudeCodeStart"
+  local text = "binary.path is %s, which is not an executable file: %s, then :ClaudeCodeStart"
   return nil, text:format(expanded, M.remedy("path"))
 end
 
@@ -105,8 +105,8 @@ local function not_found(order, release, unavailable)
   elseif #order == 1 and order[1] == "build" then
     remedy = M.remedy("build")
   end
-  local text = "the executable %s was not found (looked in %s); %s, then :ClaudeCodeStart"
-  return text:format(NAME, table.concat(looked, ", "), remedy)
+  local text = "%s was not found: %s, then :ClaudeCodeStart (looked in %s)"
+  return text:format(NAME, remedy, table.concat(looked, ", "))
 end
 
 --- The executable to run under the options in effect.

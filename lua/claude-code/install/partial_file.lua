@@ -4,7 +4,7 @@ local M = {}
 
 local store = require("claude-code.install.store")
 
---- Nobody writes to one that has not grown for so long: a download gives up earlier.
+--- A file that has not grown for so long is abandoned: a download gives up earlier.
 local STALE_S = 60
 
 ---@param file string name of the archive

@@ -23,10 +23,9 @@ local function mismatch(manifest)
   then
     return nil
   end
-  local text = "this checkout of the plugin (version %s) is not a released one, so no prebuilt "
-    .. 'executable belongs to it; pin a release (`version = "*"` in lazy.nvim, or `git checkout` '
-    .. "of a tag), or build the executable: %s"
-  return text:format(contract.version, plugin_files.build_command())
+  local text = 'build the executable (%s) or pin a release of the plugin (`version = "*"` in '
+    .. "lazy.nvim, or `git checkout` of a tag): this checkout (version %s) is not a release"
+  return text:format(plugin_files.build_command(), contract.version)
 end
 
 ---@param base string without a slash at the end
@@ -43,8 +42,7 @@ end
 function M.find()
   local manifest = plugin_files.manifest()
   if not manifest then
-    local text = "this copy of the plugin (%s) came together with its executable; "
-      .. "reinstall both the way you installed them"
+    local text = "reinstall the plugin (%s) together with its executable, as you installed them"
     return nil, text:format(plugin_files.root())
   end
   local problem = mismatch(manifest)
@@ -54,8 +52,8 @@ function M.find()
   local target, machine = require("claude-code.install.target").name()
   local archive = target and manifest.targets[target]
   if not archive then
-    local text = "there is no prebuilt executable for %s; build it: %s"
-    return nil, text:format(machine or target, plugin_files.build_command())
+    local text = "build the executable (%s): there is no prebuilt one for %s"
+    return nil, text:format(plugin_files.build_command(), machine or target)
   end
   local mirror = require("claude-code.config").get().binary.mirror
   local base = (mirror or manifest.releases):gsub("/+$", "")

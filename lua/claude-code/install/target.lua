@@ -18,7 +18,7 @@ local function libc()
   elseif head:find("/ld-linux", 1, true) then
     return "glibc"
   end
-  -- A shell linked statically tells nothing.
+  -- A shell that is linked statically does not show it.
   if
     vim.uv.fs_stat("/lib64/ld-linux-x86-64.so.2") or vim.uv.fs_stat("/lib/ld-linux-aarch64.so.1")
   then

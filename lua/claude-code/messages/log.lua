@@ -16,7 +16,7 @@ function M.path()
   return vim.fs.joinpath(vim.fn.stdpath("log") --[[@as string]], "claude-code.log")
 end
 
---- Takes over what setup() was given. It is handed in, so that this file requires nobody.
+--- Takes over what setup() was given. It is handed in, so that this file requires no other.
 ---@param options { level: claude-code.LogLevel }
 function M.configure(options)
   level_now = options.level

@@ -14,9 +14,9 @@ local GROUP = "claude-code.autostart"
 ---@type fun()?
 local cancel_watch
 
----@return string? reason nil: nothing speaks against it
+---@return string? reason why "auto" does not start here; nil if it does
 ---@return boolean? may_change whether another folder can change that
-local function objection()
+local function reason_against()
   local program = require("claude-code.server.external_editor").program()
   if program then
     return ("this Neovim edits for another program (%s)"):format(program)
@@ -26,11 +26,11 @@ local function objection()
   end
 end
 
----@param decide fun(context: claude-code.AutoStartContext): boolean?
+---@param option fun(context: claude-code.AutoStartContext): boolean?
 ---@param reason? string
 ---@return boolean start
-local function ask(decide, reason)
-  local ok, answer = pcall(decide, {
+local function call_option(option, reason)
+  local ok, answer = pcall(option, {
     reason = reason,
     folders = require("claude-code.workspace").folders(),
     argv = vim.deepcopy(vim.v.argv),
@@ -38,7 +38,7 @@ local function ask(decide, reason)
   if ok then
     return answer == true
   end
-  local text = 'the auto_start function of setup() failed, "auto" is used: %s'
+  local text = 'the function auto_start failed, so "auto" was used: %s'
   require("claude-code.messages.notify").error(text:format(answer))
   return reason == nil
 end
@@ -57,35 +57,35 @@ local function decide()
   elseif option == false then
     return { start = false, reason = "auto_start is false" }
   end
-  local reason, may_change = objection()
+  local reason, may_change = reason_against()
   if type(option) == "function" then
-    if ask(option, reason) then
+    if call_option(option, reason) then
       return { start = true, allow_home = reason ~= nil }
     end
-    return { start = false, reason = "the auto_start function said no", may_change = true }
+    return { start = false, reason = "the function auto_start returned false", may_change = true }
   end
   return { start = reason == nil, reason = reason, may_change = may_change }
 end
 
---- Decides now; with a folder that forbids it, again whenever the folders change.
+--- Decides now; if another folder may change the decision, again whenever the folders change.
 local function run()
   local server = require("claude-code.server")
   if server.state ~= "stopped" or server.stopped_by_user then
-    return M.disarm()
+    return M.disable()
   end
   local decision = decide()
   M.reason = decision.reason
   if decision.start then
-    M.disarm()
+    M.disable()
     server.start({ allow_home = decision.allow_home })
   elseif decision.may_change and not cancel_watch then
     cancel_watch = require("claude-code.workspace").on_change(run)
   end
 end
 
---- Starts the server as the options say, once Neovim is up.
-function M.arm()
-  M.disarm()
+--- From now on the option `auto_start` decides; for the first time once Neovim is up.
+function M.enable()
+  M.disable()
   local group = vim.api.nvim_create_augroup(GROUP, { clear = true })
   if vim.v.vim_did_enter == 1 then
     vim.schedule(run)
@@ -99,8 +99,8 @@ function M.arm()
   })
 end
 
---- From now on only the user starts and stops the server.
-function M.disarm()
+--- From now on only the user starts the server.
+function M.disable()
   M.reason = nil
   vim.api.nvim_create_augroup(GROUP, { clear = true })
   if cancel_watch then

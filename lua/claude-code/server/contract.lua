@@ -1,5 +1,5 @@
 --- What this plugin and the executable must agree on. The executable refuses (exit code 3) to
---- serve a plugin with another contract number; the version is for people and messages.
+--- serve a plugin with another contract number; the version is for messages.
 ---@class claude-code.Contract
 ---@field number integer grows with every incompatible change of the calls between the two
 ---@field version string the plugin's version, the same as package.json's

@@ -77,7 +77,7 @@ function M.applied()
   return env
 end
 
---- Takes back what apply() did, except where somebody else has changed it since. In a Neovim
+--- Takes back what apply() did, except where something else has changed it since. In a Neovim
 --- inside another Neovim's terminal this brings the outer one's values back.
 function M.restore()
   for i = #changes, 1, -1 do

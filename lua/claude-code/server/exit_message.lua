@@ -1,4 +1,5 @@
---- What to tell a person when the executable ended: what happened, to what, and what to do.
+--- What the user reads when the executable did not start, or ended: what happened and what to do
+--- first, since a message line may have room for no more; then the details.
 local M = {}
 
 M.EXIT_USAGE, M.EXIT_CONTRACT = 2, 3
@@ -12,7 +13,7 @@ M.EXIT_USAGE, M.EXIT_CONTRACT = 2, 3
 
 ---@param ending claude-code.Ending
 ---@return string
-function M.cause(ending)
+local function cause(ending)
   if ending.signal ~= 0 then
     return ("signal %d"):format(ending.signal)
   end
@@ -21,57 +22,55 @@ end
 
 ---@param ending claude-code.Ending
 ---@return string
-local function last_words(ending)
+local function details(ending)
   local line = ending.stderr[#ending.stderr]
-  return line and (" It said: %s."):format((line:gsub("%.$", ""))) or ""
+  return line and ("%s: %s"):format(ending.binary.path, line) or ending.binary.path
 end
 
 ---@param binary claude-code.Binary
 ---@return string
 local function remedy(binary)
-  return require("claude-code.install.locate").remedy(binary.source)
+  return require("claude-code.install.locate").remedy(binary.source) .. ", then :ClaudeCodeStart"
 end
 
 ---@param binary claude-code.Binary
 ---@param reason string the system's
 ---@return string
 function M.not_spawned(binary, reason)
-  local text = "the executable %s cannot be run: %s; %s, then :ClaudeCodeStart"
-  return text:format(binary.path, reason, remedy(binary))
+  local text = "the executable does not run: %s (%s: %s)"
+  return text:format(remedy(binary), binary.path, reason)
 end
 
 ---@param reason string Neovim's
 ---@return string
 function M.not_reachable(reason)
-  local text = "Neovim opens no socket on which it could be reached: %s; is there the folder "
-    .. "$XDG_RUNTIME_DIR (%s)? Then :ClaudeCodeStart"
-  return text:format(reason, vim.env.XDG_RUNTIME_DIR or "not set")
+  local text = "Neovim could not open an RPC socket: make sure that the folder $XDG_RUNTIME_DIR (%s) "
+    .. "exists, then :ClaudeCodeStart (%s)"
+  return text:format(vim.env.XDG_RUNTIME_DIR or "not set", reason)
 end
 
 ---@param ending claude-code.Ending
 ---@return string
 function M.refused(ending)
-  local text = "the executable %s did not accept how it was started.%s To mend it, %s, then "
-    .. ":ClaudeCodeStart"
-  return text:format(ending.binary.path, last_words(ending), remedy(ending.binary))
+  local text = "the executable rejected its start options: %s (%s)"
+  return text:format(remedy(ending.binary), details(ending))
 end
 
 ---@param ending claude-code.Ending
 ---@return string
 function M.crash_loop(ending)
-  local text = "the executable %s ended %d times in a row (%s) and is not started again.%s "
-    .. "See :ClaudeCodeLog (%s); :ClaudeCodeStart tries anew"
+  local text = "the executable ended %d times in a row (%s): read :ClaudeCodeLog (%s), then "
+    .. ":ClaudeCodeStart (%s)"
   local log = require("claude-code.messages.log").path()
-  local cause = M.cause(ending)
-  return text:format(ending.binary.path, ending.times, cause, last_words(ending), log)
+  return text:format(ending.times, cause(ending), log, details(ending))
 end
 
---- The plugin's files are those of another version than what this Neovim has loaded.
+--- Nil unless the plugin's files are those of another version than Neovim has loaded.
 ---@return string? version
 local function upgraded_to()
-  local ours = require("claude-code.server.contract")
+  local loaded = require("claude-code.server.contract")
   local disk = require("claude-code.install.plugin_files").contract()
-  if disk.version ~= ours.version or disk.number ~= ours.number then
+  if disk.version ~= loaded.version or disk.number ~= loaded.number then
     return disk.version
   end
 end
@@ -80,22 +79,19 @@ end
 ---@param version? string the executable's
 ---@return string
 function M.mismatch(binary, version)
-  local text = "the executable %s has version %s and the plugin version %s, which do not fit "
-    .. "together; %s"
-  local ours = require("claude-code.server.contract").version
+  local text = "the executable has version %s, the plugin %s: %s (%s)"
   local upgraded = upgraded_to()
-  local mend = remedy(binary) .. ", then :ClaudeCodeStart"
-  if upgraded then
-    mend = ("the plugin was upgraded to %s meanwhile: restart Neovim"):format(upgraded)
-  end
-  return text:format(binary.path, version or "unknown", ours, mend)
+  local what_to_do = upgraded and ("restart Neovim, the plugin was upgraded to %s"):format(upgraded)
+    or remedy(binary)
+  local plugin = require("claude-code.server.contract").version
+  return text:format(version or "unknown", plugin, what_to_do, binary.path)
 end
 
 --- Writes how the executable ended to the log.
 ---@param ending claude-code.Ending
 function M.log(ending)
   local log = require("claude-code.messages.log")
-  log.warn("the executable ended by itself: %s", M.cause(ending))
+  log.warn("the executable ended by itself: %s", cause(ending))
   for _, line in ipairs(ending.stderr) do
     log.warn("its stderr: %s", line)
   end

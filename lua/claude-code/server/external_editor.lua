@@ -1,4 +1,4 @@
---- Tells a Neovim that edits for another program: git's commit editor, crontab, a pager, … It
+--- Recognizes a Neovim that edits for another program: git's commit editor, crontab, a pager, … It
 --- lives for one file, and must not offer itself to the Claude CLI.
 local M = {}
 
@@ -42,7 +42,7 @@ local ARGUMENTS = {
 
 local reads_stdin = false
 
---- Notes that text is read from a pipe, which only an autocommand tells. Until Neovim is up.
+--- Notices that text is read from a pipe, which only an autocommand shows. Until Neovim is up.
 ---@param group integer
 function M.watch(group)
   vim.api.nvim_create_autocmd("StdinReadPre", {
@@ -94,7 +94,7 @@ local function by_environment()
 end
 
 --- The program this Neovim edits for.
----@return string? program nil: it is a person's own
+---@return string? program nil: it is the user's own
 function M.program()
   if reads_stdin then
     return "a pipe"

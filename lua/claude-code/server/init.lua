@@ -24,8 +24,6 @@ local M = { state = "stopped", clients = {}, rivals = {} }
 --- How long Neovim's end waits for the executable's, which takes some 10 ms.
 local LEAVE_MS = 150
 local STOP_MS = 1500
---- How long ensure() waits for an executable that is there.
-local READY_MS = 3000
 
 local clients = require("claude-code.server.clients")
 local events = require("claude-code.events")
@@ -40,6 +38,12 @@ local on_gone
 ---@type fun()
 local spawn
 
+---@param path? string
+local function remove_lock_file(path)
+  local token = require("claude-code.server.endpoint").token()
+  require("claude-code.server.lock_files").remove(token, path)
+end
+
 --- Forgets what held for the process that is gone. Its lock file goes too: a client that starts
 --- now would find a dead port there, and not try again.
 ---@param reason "stopped"|"crashed"|"failed"
@@ -52,10 +56,7 @@ local function forget(reason)
   end
   M.on_clients({})
   M.process, M.channel, M.version, M.ready_since = nil, nil, nil, nil
-  require("claude-code.server.lock_files").remove(
-    require("claude-code.server.endpoint").token(),
-    M.lock_file
-  )
+  remove_lock_file(M.lock_file)
   M.lock_file, M.rivals = nil, {}
   if was_ready then
     events.emit("ServerStopped", { port = M.port, reason = reason })
@@ -147,7 +148,7 @@ end
 local function launch(binary)
   M.binary = binary
   M.state = "starting"
-  waiting.limit(READY_MS)
+  waiting.limit()
   vim.api.nvim_create_autocmd("VimLeavePre", {
     group = vim.api.nvim_create_augroup("claude-code.server", { clear = true }),
     callback = M.leave,
@@ -197,7 +198,7 @@ function M.ensure(options, callback)
   else
     waiting.add(callback)
     if M.state == "starting" then
-      waiting.limit(READY_MS)
+      waiting.limit()
     end
   end
 end
@@ -237,16 +238,13 @@ function M.leave()
   local process = shut_down()
   if process and not process:wait(LEAVE_MS) then
     process:kill()
-    -- It may have written the file anew meanwhile.
-    require("claude-code.server.lock_files").remove(
-      require("claude-code.server.endpoint").token(),
-      lock_file
-    )
+    -- It may have written the file again in the meantime.
+    remove_lock_file(lock_file)
   end
 end
 
---- The executable has attached by RPC. `on_gone` is called once it is gone: nothing else tells
---- Neovim that a channel has closed.
+--- The executable has attached by RPC. `on_gone` is called once it is gone: Neovim reports no
+--- closed channel.
 ---@param channel integer
 ---@param info? { version?: string, on_gone?: fun() }
 function M.on_attach(channel, info)
@@ -255,12 +253,7 @@ function M.on_attach(channel, info)
   on_gone = info and info.on_gone
 end
 
----@class claude-code.Rival another editor that publishes an overlapping workspace
----@field pid integer
----@field name string its ideName
----@field folder string the overlapping folder
-
---- What the executable says once it is ready (ReadyInfo in src/neovim/editor.ts).
+--- What the executable hands over once it is ready (ReadyInfo in src/neovim/editor.ts).
 ---@class claude-code.ReadyInfo
 ---@field port integer
 ---@field lock_file string
@@ -272,7 +265,7 @@ end
 ---@param info claude-code.ReadyInfo
 function M.on_ready(info)
   if M.state ~= "starting" and M.state ~= "ready" then
-    return -- stopped meanwhile
+    return -- stopped in the meantime
   end
   M.state, M.port, M.lock_file = "ready", info.port, info.lock_file
   M.cli_arguments, M.rivals = info.cli_arguments, info.rivals
@@ -281,8 +274,8 @@ function M.on_ready(info)
   require("claude-code.server.environment").apply(info.port)
   require("claude-code.messages.log").info("ready on port %d", info.port)
   if info.problem then
-    -- The token stands in that file alone, so that the port in a terminal's environment is no help.
-    local rest = "; until it can be, which is tried every few seconds, no Claude CLI connects"
+    -- Only that file holds the token, so the port in a terminal's environment does not help.
+    local rest = "; Claude cannot connect until it is written, which is tried every few seconds"
     require("claude-code.messages.notify").warn(info.problem .. rest)
   end
   events.emit("ServerStarted", { port = info.port, lock_file = info.lock_file })

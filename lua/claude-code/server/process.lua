@@ -1,8 +1,8 @@
 --- One run of the executable: spawned with a launch line on its stdin, which then stays open.
---- stdin's end tells it that we are gone.
+--- By stdin's end it notices that Neovim is gone.
 local M = {
   --- Where a program is run: not in the project's folder, which may be hostile, nor in one that
-  --- somebody wants to delete.
+  --- the user may want to delete.
   NEUTRAL_FOLDER = vim.fn.has("win32") == 1 and vim.env.SystemRoot or "/",
 }
 
@@ -26,7 +26,7 @@ Process.__index = Process
 ---@field address string the socket on which this Neovim answers
 ---@field on_exit fun(code: integer, signal: integer) called in the main loop, once
 
---- Variables that make a compiled Bun program run or expose itself to foreign code.
+--- Variables that make a compiled Bun program run or expose itself to code of others.
 ---@param name string
 ---@return boolean
 local function is_hazard(name)
@@ -100,7 +100,7 @@ local function collect_stderr(process, pipe, on_end)
 end
 
 --- Calls `callback` in the main loop once both the process and its stderr have ended, or a
---- moment after the process alone: something it started may hold stderr open.
+--- DRAIN_MS after the process alone: a child of it may hold stderr open.
 ---@param callback fun(code: integer, signal: integer)
 ---@return fun() stderr_ended
 ---@return fun(code: integer, signal: integer) process_ended
@@ -164,7 +164,7 @@ function M.spawn(launch)
   return process
 end
 
---- Closes its stdin: the wish that it tidies up and ends.
+--- Closes its stdin, upon which it cleans up and ends.
 function Process:hang_up()
   if not self.stdin:is_closing() then
     self.stdin:close()

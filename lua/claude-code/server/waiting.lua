@@ -3,6 +3,10 @@ local M = {}
 
 local timer = require("claude-code.timer")
 
+--- For an executable that is there: the CLI looks for its editor only once, so it starts without one
+--- rather than late.
+local LIMIT_MS = 3000
+
 ---@alias claude-code.ReadyCallback fun(ready: boolean?, message: string?)
 
 ---@type { callback: claude-code.ReadyCallback, cancel_limit?: fun() }[]
@@ -27,16 +31,15 @@ function M.answer(ready, message)
   end
 end
 
---- Those that wait without a limit get an answer after `ms` at the latest.
----@param ms integer
-function M.limit(ms)
+--- Those that wait without a limit get an answer three seconds from now at the latest.
+function M.limit()
   for _, entry in ipairs(entries) do
     entry.cancel_limit = entry.cancel_limit
-      or timer.once(ms, function()
+      or timer.once(LIMIT_MS, function()
         entries = vim.tbl_filter(function(other)
           return other ~= entry
         end, entries)
-        entry.callback(nil, ("the server is not ready after %d s"):format(ms / 1000))
+        entry.callback(nil, ("the server is not ready after %d s"):format(LIMIT_MS / 1000))
       end)
   end
 end

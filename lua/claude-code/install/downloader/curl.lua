@@ -6,7 +6,7 @@ local url = require("claude-code.install.url")
 
 --- curl's exit codes whose cause its own message leaves unclear.
 local CAUSES = {
-  [1] = "it leads to an address that is not https, which is not followed",
+  [1] = "the server redirects to an address that is not https",
   [18] = "the connection was cut off",
   [23] = "the archive could not be written: is the disk full?",
   [28] = "the server does not answer, or too slowly",

@@ -77,11 +77,11 @@ function M.fetch(transfer)
     if not target then
       return nil, cause(result)
     elseif not target:match("^https://") then
-      return nil, "it leads to an address that is not https, which is not followed"
+      return nil, "the server redirects to an address that is not https"
     end
     address = target
   end
-  return nil, "it leads from one address to the next without an end"
+  return nil, "the server redirects too often"
 end
 
 return M
