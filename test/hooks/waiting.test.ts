@@ -112,6 +112,59 @@ describe.each(NEOVIMS)("a hook waits with $name", (version) => {
   });
 });
 
+/** A server that must be asked: it finds one error in each text that says "wrong". */
+const PULL_SERVER = `
+  local function server()
+    local texts = {}
+    return {
+      request = function(method, params, done)
+        if method == "initialize" then
+          done(nil, { capabilities = { textDocumentSync = 1, diagnosticProvider = vim.empty_dict() } })
+        elseif method == "textDocument/diagnostic" then
+          local position = { line = 0, character = 0 }
+          local wrong = texts[params.textDocument.uri]:find("wrong")
+          vim.schedule(function()
+            done(nil, { kind = "full", items = wrong and { {
+              message = "pulled", severity = 1, range = { start = position, ["end"] = position },
+            } } or {} })
+          end)
+        else
+          done(nil, vim.NIL)
+        end
+        return true, 1
+      end,
+      notify = function(method, params)
+        if method == "textDocument/didOpen" then
+          texts[params.textDocument.uri] = params.textDocument.text
+        elseif method == "textDocument/didChange" then
+          texts[params.textDocument.uri] = params.contentChanges[1].text
+        end
+        return true
+      end,
+      is_closing = function() return false end,
+      terminate = function() end,
+    }
+  end
+  vim.api.nvim_create_autocmd("BufReadPost", { callback = function(args)
+    vim.lsp.start({ name = "pull", cmd = server, root_dir = vim.fn.getcwd() }, { bufnr = args.buf })
+  end })`;
+
+test.each(NEOVIMS)(
+  "a server that must be asked, for a file in no window, with $name",
+  async (version) => {
+    await using project = await Project.open(version);
+    await project.neovim.lua(PULL_SERVER);
+    const context = async (text: string) =>
+      JSON.stringify((await project.edit("pull.txt", text)).output ?? "nothing");
+    const started = performance.now();
+    expect(await context("wrong\n")).toContain("pulled");
+    expect(await context("right\n")).toBe('"nothing"');
+    expect(await project.stop()).toEqual(GO);
+    expect(await context("wrong again\n")).toContain("pulled");
+    expect(performance.now() - started).toBeLessThan(4_000);
+  },
+);
+
 describe("when the report does not come", () => {
   test("the deadline ends the wait, and the reason says so", async () => {
     await using project = await open(NEWEST, 300);

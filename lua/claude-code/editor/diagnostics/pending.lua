@@ -113,7 +113,7 @@ local function add(buf, client, timeout_ms, kind)
     due = math.huge,
     overlaps = pending[buf][client.id] ~= nil and kind ~= "opened",
   }
-  if kind == "opened" and client.initialized then
+  if kind ~= "saved" and client.initialized then
     require("claude-code.editor.diagnostics.requests").pull_if_hidden(buf, client)
   end
 end
