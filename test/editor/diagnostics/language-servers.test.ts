@@ -93,20 +93,11 @@ async function warm(project: Project, name: string, ...texts: string[]): Promise
   await settled(project);
 }
 
-/** A project in which one test runs after the other. */
 class World {
-  #last: Promise<unknown> = Promise.resolve();
-
   constructor(
     readonly project: Project,
     readonly client?: Client,
   ) {}
-
-  inTurn(run: (world: World) => Promise<void>): Promise<void> {
-    const done = this.#last.then(() => run(this));
-    this.#last = done.catch(() => {});
-    return done;
-  }
 
   /** What the tool answers that the Stop hook names. */
   async sessionDiagnostics(): Promise<Record<string, { line: number; source: string }[]>> {
@@ -272,6 +263,16 @@ const slowTests: Record<string, (world: World) => Promise<void>> = {
   },
 };
 
+/** Tests of one world run in their order, while those of another run beside them. */
+function oneByOne(): (run: () => Promise<void>) => Promise<void> {
+  let last: Promise<void> = Promise.resolve();
+  return (run) => {
+    const done = last.then(run);
+    last = done.catch(() => {});
+    return done;
+  };
+}
+
 // What differs between versions of Neovim is in the first two; the slow server is about time alone.
 const groups = [
   ...NEOVIMS.map((version) => ({
@@ -288,7 +289,8 @@ beforeAll(async () => {
 afterAll(() => Promise.all(worlds.map((world) => world.close())));
 
 for (const [index, group] of groups.entries()) {
+  const inTurn = oneByOne();
   for (const [name, run] of Object.entries(group.tests)) {
-    test.concurrent(`${group.name}: ${name}`, async () => worlds[index]?.inTurn(run));
+    test.concurrent(`${group.name}: ${name}`, () => inTurn(() => run(worlds[index] as World)));
   }
 }
