@@ -1,38 +1,27 @@
 --- Follows the edits of a proposal, so that counts and colours stay true while it is edited.
-local api, uv = vim.api, vim.uv
-
----How long after an edit all is brought up to date, in ms; and how many times longer than that takes.
-local SHORTEST_MS, LONGEST_MS, COST_FACTOR = 10, 1000, 5
+---Times in ms. In a big file an update is dear: it takes a fifth of the time at most.
+local UPDATE = { min_ms = 10, max_ms = 1000, share = 0.2 }
 
 local M = {}
 
----Calls `update` now, and soon after each edit.
+---Calls `update` soon, and soon after each edit.
 ---@param buf integer
 ---@param update fun()
 ---@return fun() stop
 function M.on_edit(buf, update)
-  local timer = assert(uv.new_timer())
-  local cost = 0 ---@type number ms the last update took
-  local run = vim.schedule_wrap(function()
-    if not timer:is_closing() then
-      local started = uv.hrtime()
-      update()
-      cost = (uv.hrtime() - started) / 1e6
-    end
-  end)
+  local is_stopped = false
+  local update_soon, cancel = require("claude-code.timer").throttle(UPDATE, update)
   local function changed()
-    if timer:is_closing() then
+    if is_stopped then
       return true
-    elseif not timer:is_active() then
-      timer:start(math.min(math.max(SHORTEST_MS, cost * COST_FACTOR), LONGEST_MS), 0, run)
     end
+    update_soon()
   end
-  api.nvim_buf_attach(buf, false, { on_lines = changed, on_reload = changed })
-  timer:start(0, 0, run)
+  vim.api.nvim_buf_attach(buf, false, { on_lines = changed, on_reload = changed })
+  update_soon()
   return function()
-    if not timer:is_closing() then
-      timer:close()
-    end
+    is_stopped = true
+    cancel()
   end
 end
 

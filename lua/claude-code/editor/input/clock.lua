@@ -13,20 +13,7 @@ end
 ---@param callback fun()
 ---@return fun() cancel
 function M.after(ms, callback)
-  local timer = assert(uv.new_timer())
-  local function cancel()
-    if not timer:is_closing() then
-      timer:close()
-    end
-  end
-  local run = vim.schedule_wrap(function()
-    if not timer:is_closing() then
-      cancel()
-      callback()
-    end
-  end)
-  timer:start(math.ceil(ms), 0, run)
-  return cancel
+  return require("claude-code.timer").once(ms, callback)
 end
 
 return M
