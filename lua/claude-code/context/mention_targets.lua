@@ -118,15 +118,17 @@ local function words(args)
 end
 
 ---Vim has expanded `%` and the like; wildcards, `~` and the backslashes of completion are left.
----@param names string[]
+---@param name string
 ---@return string[]
-local function expanded(names)
-  local result = {}
-  for _, name in ipairs(names) do
-    local found = vim.uv.fs_stat(name) and { name } or fn.glob(name, true, true)
-    vim.list_extend(result, #found > 0 and found or { name })
+local function expanded(name)
+  if vim.uv.fs_stat(name) then
+    return { name }
+  elseif name:find("`", 1, true) then
+    -- glob() would run what is between backticks.
+    return { (name:gsub("\\(%p)", "%1")) }
   end
-  return result
+  local found = fn.glob(name, true, true)
+  return #found > 0 and found or { name }
 end
 
 ---@param args claude-code.MentionArgs
@@ -137,7 +139,7 @@ function M.of_command(args)
     if args.range > 0 then
       return {}, { "a range means lines of the current file; leave out the range, or the paths" }
     end
-    return files(expanded(words(args)))
+    return files(vim.iter(words(args)):map(expanded):flatten():totable())
   end
   local buf = api.nvim_get_current_buf()
   local first, last = chosen_lines(args)

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { TestClient } from "../../support/client";
 import { eventually } from "../../support/eventually";
 import { onEachNeovim, onNewestNeovim, type Session } from "../../support/session";
@@ -60,7 +60,7 @@ onEachNeovim((session) => {
     });
 
     test("mentions several paths, whatever their names hold, in their order", async () => {
-      const names = ["b.txt", "a b.txt", "c%d.txt", "e#.txt", "[x].txt", "ü.txt"];
+      const names = ["b.txt", "a b.txt", "c%d.txt", "e#.txt", "[x].txt", "ü.txt", "`x`[1]"];
       for (const name of names) session.write(`dir/${name}`, TEXT);
       await session.neovim.lua(
         `vim.cmd("ClaudeAtMention " .. table.concat(vim.tbl_map(vim.fn.fnameescape, { ... }), " "))`,
@@ -70,6 +70,15 @@ onEachNeovim((session) => {
         client,
         names.map((name) => ({ filePath: path(`dir/${name}`) })),
       );
+    });
+
+    test("runs nothing that stands between backticks in a name", async () => {
+      const trap = path("trap");
+      await session.neovim.lua("vim.cmd.edit(vim.fn.fnameescape(...))", `\`touch ${trap}\``);
+      const said = await listenToMessages(session);
+      await session.neovim.command("ClaudeAtMention %");
+      await eventually("the reason", async () => expect(await said()).toContain("is not on disk"));
+      expect(existsSync(trap)).toBe(false);
     });
 
     test("mentions paths in quotes", async () => {
