@@ -95,6 +95,23 @@ for (const version of NEOVIMS) {
       }
     });
 
+    test("the first change stands among its neighbours, diff after diff", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      const path = a.file("main.txt", OLD);
+      await a.edit(path);
+      await a.attach();
+      await a.configure(`{ diff = { layout = "vertical" } }`);
+      for (let i = 0; i < 4; i++) {
+        const id = await a.propose(path, NEW);
+        await a.nvim.command("redraw");
+        // The lines above the neighbours are one fold.
+        const top = `return { vim.fn.line("w0"), vim.fn.foldclosedend(1), vim.fn.line(".") }`;
+        expect(await a.nvim.lua(top)).toEqual([1, 93, 100]);
+        await a.nvim.type("q");
+        await a.outcome(id);
+      }
+    });
+
     test("a window too small for two sides: inline, and said", async () => {
       for (const [layout, width, height] of [
         ["vertical", 60, 30],

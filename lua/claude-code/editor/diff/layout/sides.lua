@@ -127,6 +127,8 @@ function Sides:open(except)
     vim.wo[win][0].winfixbuf = false
     set_diff(win, "diffthis")
     highlights.in_window(win)
+    -- Here already: a bar that comes after the cursor has moved may scroll the change to the top line.
+    vim.wo[win][0].winbar = " "
     api.nvim_win_set_cursor(win, { 1, 0 })
   end
   self:to_first_change()
