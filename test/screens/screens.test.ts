@@ -36,7 +36,11 @@ function screens(version: NeovimVersion) {
     );
     folder = join(import.meta.dir, minor);
     screen = await Screen.attach(a.nvim, 80, ROWS);
-    await a.nvim.lua(`vim.opt.shortmess:append("FWI") vim.o.ruler = false`);
+    await a.nvim.lua(`
+      vim.opt.shortmess:append("FWI")
+      vim.o.ruler = false
+      -- The folder is another one each time.
+      vim.o.tabline = " tab page %{tabpagenr()} of %{tabpagenr('$')}"`);
     a.file("main.txt", OLD);
     a.file("other/main.txt", OLD);
     a.file("code.lua", CODE);
@@ -84,7 +88,7 @@ function screens(version: NeovimVersion) {
   }
 
   for (const layout of LAYOUTS) shows({ name: `${layout}, 120 columns`, layout });
-  // Older ones draw the same with other colours: that much is enough of them.
+  // How older ones draw the four layouts is enough: the rest is the same Lua.
   if (version !== NEWEST) return;
 
   for (const layout of LAYOUTS) {
@@ -95,11 +99,8 @@ function screens(version: NeovimVersion) {
   for (const layout of ["vertical", "inline"]) {
     shows({ name: `${layout}, a hunk accepted`, layout, keys: "ga" });
     shows({ name: `${layout}, a hunk dropped`, layout, keys: "gr" });
-    shows({
-      name: `${layout}, another file of that name waits`,
-      layout,
-      waiting: "other/main.txt",
-    });
+    const second = { waiting: "other/main.txt", keys: "]f" };
+    shows({ name: `${layout}, the second of two files of one name`, layout, ...second });
     shows({ name: `${layout}, code`, layout, file: "code.lua", proposal: NEW_CODE });
   }
   shows({ name: "inline, 52 columns", layout: "inline", columns: 52 });
