@@ -7,11 +7,17 @@ import type { Facts } from "./facts";
 import { error, type Finding, ok, warning } from "./finding";
 
 const RESTART = "run :ClaudeCodeStop and :ClaudeCodeStart in that Neovim";
-const START = {
-  downloading: "wait for the end of the download, then run this again",
-  starting: "run this again in a moment; if it is still starting, see :ClaudeCodeLog there",
-  stopped: "run :ClaudeCodeStart there",
-  failed: "run :ClaudeCodeStart there",
+const SERVER = {
+  starting: {
+    is: "is still starting",
+    remedy: "run this again in a moment; if it is still starting, see :ClaudeCodeLog there",
+  },
+  downloading: {
+    is: "waits for the download of its executable",
+    remedy: "wait for the end of the download, then run this again",
+  },
+  stopped: { is: "is stopped", remedy: "run :ClaudeCodeStart there" },
+  failed: { is: "has failed", remedy: "run :ClaudeCodeStart there" },
 };
 
 /** Is one Neovim fit to be connected to? Undefined if it is. */
@@ -40,8 +46,9 @@ export function describe(report: EditorReport): string {
 function serverProblem(report: EditorReport): Finding | undefined {
   if (report.state === "ready") return undefined;
   const why = report.last_error ?? report.why;
-  const what = `the server of ${describe(report)} is ${report.state}${why ? `: ${why}` : ""}`;
-  return error("server-not-running", what, START[report.state]);
+  const { is, remedy } = SERVER[report.state];
+  const what = `the server of ${describe(report)} ${is}${why ? `: ${why}` : ""}`;
+  return error("server-not-running", what, remedy);
 }
 
 function versionProblem(report: EditorReport): Finding | undefined {

@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 import type { LockContent } from "../../src/ide/lock-file";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
-import { NEOVIMS, TestNeovim } from "../support/neovim";
+import { NEOVIMS, TestNeovim, temporaryFolder } from "../support/neovim";
 
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
@@ -330,6 +330,11 @@ describe.each(NEOVIMS)("$name", (version) => {
       `Rival (process ${process.pid}) also publishes ${neovim.cwd}`,
     );
     expect(readdirSync(join(config, "ide"))).toHaveLength(2);
+    // In another folder it no longer is one.
+    await neovim.lua("vim.cmd.cd(...)", temporaryFolder());
+    await eventually("no other editor", () =>
+      neovim.lua<boolean>(`return #require("claude-code").status().rivals == 0`),
+    );
     await neovim.quit();
     expect(readdirSync(join(config, "ide"))).toEqual(["10.lock"]);
   });

@@ -6,7 +6,10 @@ import { defineTool, type Tool } from "../../mcp/tool";
 
 const Input = v.object({
   filePath: v.pipe(v.string(), v.description("Path of the file to open")),
-  preview: v.optional(v.pipe(v.boolean(), v.description("Accepted, without effect")), false),
+  preview: v.optional(
+    v.pipe(v.boolean(), v.description("Accepted for compatibility; it has no effect")),
+    false,
+  ),
   startText: v.optional(v.pipe(v.string(), v.description("Select from this text"))),
   endText: v.optional(v.pipe(v.string(), v.description("Select to the end of this text"))),
   selectToEndOfLine: v.optional(
