@@ -1,36 +1,31 @@
---- The queue of diffs: one is on screen, the others wait. Each is answered once.
+--- Diffs: each is queued, shown, and answered once.
 local answer = require("claude-code.editor.diff.answer")
-local blocked = require("claude-code.editor.windows.blocked")
 local hunk_actions = require("claude-code.editor.diff.hunks.actions")
 local keyboard = require("claude-code.editor.input.keyboard")
-local notify = require("claude-code.messages.notify")
-local proposals = require("claude-code.editor.diff.proposal")
-local timing = require("claude-code.editor.diff.timing")
-local views = require("claude-code.editor.diff.view")
+local path = require("claude-code.editor.documents.path")
+local queues = require("claude-code.editor.diff.queue")
 
 local M = {}
 
----@class claude-code.Diff one entry of the queue
----@field proposal claude-code.Proposal
----@field view? claude-code.View while it is on screen
----@field outcome? claude-code.DiffOutcome set once
----@field number integer which of its series
----@field series { total: integer } those that wait together, until none waits
----@field opened? boolean it was on screen before
----@field wait_reported? boolean
----@field paused? boolean it waited for a pause in typing before
+local queue ---@type claude-code.Queue
 
-local waiting = {} ---@type claude-code.Diff[] not on screen, the next one first
-local shown ---@type claude-code.Diff? on screen, or ended and its windows about to close
-local series = { total = 0 }
-
-local finish, show_next, switch
-
+---Ends a diff, whatever its state; a second end does nothing.
 ---@param diff claude-code.Diff
-local function remove(diff)
-  waiting = vim.tbl_filter(function(other)
-    return other ~= diff
-  end, waiting)
+---@param outcome claude-code.DiffOutcome
+---@param in_write? boolean its windows must wait until Neovim has written
+---@return boolean ended by this call
+local function finish(diff, outcome, in_write)
+  if diff.outcome then
+    return false
+  end
+  diff.outcome = outcome
+  answer.send(diff.proposal, outcome)
+  if outcome ~= "closed" and diff.view and diff.view:is_inside() then
+    -- Typed for this diff: the next one need not wait.
+    keyboard.reset()
+  end
+  queue:remove(diff, in_write)
+  return true
 end
 
 ---@param diff claude-code.Diff
@@ -88,10 +83,10 @@ local function actions_on(diff)
       proposal.merge:run()
     end),
     next_diff = function()
-      switch(1)
+      queue:switch(1)
     end,
     previous_diff = function()
-      switch(-1)
+      queue:switch(-1)
     end,
   }
 end
@@ -113,161 +108,9 @@ local function callbacks(diff)
   }
 end
 
----@param diff claude-code.Diff
----@param focused boolean
-local function announce(diff, focused)
-  local proposal = diff.proposal
-  local reported = proposal.changes:report(proposal.unsaved)
-  if diff.opened then
-    return
-  end
-  diff.opened = true
-  if not reported and not focused then
-    notify.info(("a proposed change of %s is in another window"):format(proposal:base()))
-  end
-  answer.emit("DiffOpened", proposal)
-end
-
----@param diff claude-code.Diff
-local function show(diff)
-  local view, focused = views.open(diff.proposal, callbacks(diff))
-  diff.view, shown = view, diff
-  remove(diff)
-  announce(diff, focused)
-end
-
----Reports why a diff waits; of a short pause in typing that it waits for only once there was none.
----@param diff claude-code.Diff
-local function report_wait(diff)
-  local typing = blocked.may_change() == "all"
-  if diff.wait_reported or (typing and not diff.paused) then
-    diff.paused = typing or diff.paused
-    return
-  end
-  diff.wait_reported = true
-  local condition = typing and "you stop typing" or "you are back in normal mode"
-  notify.info(("a proposed change of %s waits until %s"):format(diff.proposal:base(), condition))
-end
-
----@param diff claude-code.Diff
-local function wait(diff)
-  report_wait(diff)
-  local ms = timing.ms_until_idle()
-  blocked.retry(show_next, ms > 0 and ms or nil)
-end
-
----Shows the next diff if none is on screen and windows may change.
----@return string? failure
-local function try_next()
-  local diff = waiting[1]
-  if shown or not diff then
-    return
-  elseif not timing.can_show() then
-    return wait(diff)
-  end
-  local ok, message = pcall(show, diff)
-  if ok then
-    return
-  elseif blocked.is_textlock_error(message) then
-    return wait(diff)
-  end
-  remove(diff)
-  require("claude-code.messages.log").error("showing a diff failed: %s", message)
-  return tostring(message):match("^[^\n]*")
-end
-
----Shows the next diff when nobody waits for the failure: one that cannot be shown is rejected, or
----its client would wait for good, and so would those behind it.
-function show_next()
-  local diff = waiting[1]
-  local failure = try_next()
-  if failure then
-    local text = "the change of %s was rejected because it cannot be shown: %s"
-    notify.error(text:format(diff.proposal:base(), failure))
-    finish(diff, "rejected")
-    show_next()
-  end
-end
-
----Takes the diff that has ended off the screen, and shows the next one.
----@param diff claude-code.Diff
-local function close_view(diff)
-  diff.view:close(function()
-    diff.view, shown = nil, nil
-    show_next()
-  end)
-end
-
----Ends a diff, whatever its state; a second end does nothing.
----@param diff claude-code.Diff
----@param outcome claude-code.DiffOutcome
----@param in_write? boolean its windows must wait until Neovim has written
----@return boolean ended by this call
-function finish(diff, outcome, in_write)
-  if diff.outcome then
-    return false
-  end
-  diff.outcome = outcome
-  answer.send(diff.proposal, outcome)
-  if diff ~= shown then
-    remove(diff)
-    diff.proposal:discard()
-    return true
-  end
-  if outcome ~= "closed" and diff.view:is_inside() then
-    -- Typed for this diff: the next one need not wait.
-    keyboard.reset()
-  end
-  diff.view:stop()
-  if in_write then
-    vim.schedule(function()
-      close_view(diff)
-    end)
-  else
-    close_view(diff)
-  end
-  return true
-end
-
----Shows another of those that wait; this one waits again, with the user's edits.
----@param step 1|-1
-function switch(step)
-  local diff = shown
-  if not diff or diff.outcome or #waiting == 0 then
-    notify.info("there is no other proposal")
-    return
-  elseif not diff.view:hide() then
-    return
-  end
-  diff.view, shown = nil, nil
-  keyboard.reset()
-  if step > 0 then
-    waiting[#waiting + 1] = diff
-  else
-    table.insert(waiting, 1, diff)
-    table.insert(waiting, 1, table.remove(waiting))
-  end
-  show_next()
-end
-
----@return claude-code.Diff[] all that are open, the one on screen last
-local function all()
-  local diffs = vim.list_slice(waiting)
-  if shown and not shown.outcome then
-    diffs[#diffs + 1] = shown
-  end
-  return diffs
-end
-
----@param id? integer
----@return claude-code.Diff? diff the one with this id; without it the one on screen
-local function find(id)
-  for _, diff in ipairs(all()) do
-    if diff.proposal.id == id or (id == nil and diff == shown) then
-      return diff
-    end
-  end
-end
+queue = queues.new(callbacks, function(diff)
+  finish(diff, "rejected")
+end)
 
 ---Queues a proposal. Returns at once; the end comes as `diff_ended`.
 ---@param params claude-code.DiffParams
@@ -279,19 +122,10 @@ function M.open(params)
     return nil, params.new_path .. " is a folder"
   end
   require("claude-code.editor.channel").on_detach(M.abandon)
-  if #waiting == 0 and not shown then
-    series = { total = 0 }
-  end
-  series.total = series.total + 1
-  local diff = { proposal = proposals.new(params), series = series, number = series.total }
-  waiting[#waiting + 1] = diff
-  local failure = #waiting == 1 and try_next() or nil
-  if shown then
-    -- Its bar shows how many wait.
-    shown.view:show_bars()
-  end
+  local failure = queue:add(params)
   if failure then
-    return nil, ("cannot show the change of %s: %s"):format(diff.proposal:base(), failure)
+    local base = path.base(params.new_path)
+    return nil, ("cannot show the change of %s: %s"):format(base, failure)
   end
   return true
 end
@@ -302,7 +136,7 @@ end
 function M.close(params)
   local count = 0
   -- The one on screen comes last, or the others would flash up behind it.
-  for _, diff in ipairs(all()) do
+  for _, diff in ipairs(queue:all()) do
     if vim.tbl_contains(params.ids, diff.proposal.id) and finish(diff, "closed") then
       count = count + 1
     end
@@ -313,7 +147,7 @@ end
 ---@param id? integer without it the diff on screen
 ---@return boolean? done nil if there is none; false if not, and the user was told why
 function M.accept(id)
-  local diff = find(id)
+  local diff = queue:find(id)
   if diff then
     return accept(diff)
   end
@@ -322,7 +156,7 @@ end
 ---@param id? integer without it the diff on screen
 ---@return boolean? done nil if there is none
 function M.reject(id)
-  local diff = find(id)
+  local diff = queue:find(id)
   if diff then
     return finish(diff, "rejected")
   end
@@ -332,7 +166,7 @@ end
 ---@param action claude-code.DiffAction
 ---@return boolean? done nil if there is none
 function M.act(action)
-  local diff = find()
+  local diff = queue:find()
   if diff then
     actions_on(diff)[action]()
     return true
@@ -341,24 +175,24 @@ end
 
 ---The executable is gone: nobody waits for an answer any more.
 function M.abandon()
-  for _, diff in ipairs(all()) do
+  for _, diff in ipairs(queue:all()) do
     finish(diff, "closed")
   end
 end
 
 ---@return claude-code.Diff? shown
 function M.current()
-  return find()
+  return queue:find()
 end
 
 ---@return integer count of diffs that wait for the user
 function M.count()
-  return #all()
+  return #queue:all()
 end
 
 ---Neovim ends: the answers go out, and what is saved by :mksession shows the user's windows.
 function M.exit()
-  for _, diff in ipairs(all()) do
+  for _, diff in ipairs(queue:all()) do
     diff.outcome = "rejected"
     answer.send(diff.proposal, "rejected")
     if diff.view then

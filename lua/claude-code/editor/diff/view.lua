@@ -3,20 +3,16 @@
 local api = vim.api
 local bars = require("claude-code.editor.diff.bars")
 local blocked = require("claude-code.editor.windows.blocked")
-local channel = require("claude-code.editor.channel")
 local focus = require("claude-code.editor.windows.focus")
 local hunk_cursor = require("claude-code.editor.diff.hunks.cursor")
 local input_guard = require("claude-code.editor.diff.input_guard")
 local keyboard = require("claude-code.editor.input.keyboard")
-local keys = require("claude-code.editor.diff.keys")
 local layouts = require("claude-code.editor.diff.layout")
 local notify = require("claude-code.messages.notify")
-local refresh = require("claude-code.editor.diff.refresh")
 local saved_layout = require("claude-code.editor.windows.layout")
 local timing = require("claude-code.editor.diff.timing")
-local windows = require("claude-code.editor.windows")
 local watch = require("claude-code.editor.diff.watch")
-local write = require("claude-code.editor.diff.write")
+local windows = require("claude-code.editor.windows")
 
 ---@class claude-code.ViewCallbacks
 ---@field actions table<claude-code.DiffAction, fun()> what the keys do
@@ -28,14 +24,12 @@ local write = require("claude-code.editor.diff.write")
 ---@field cursor claude-code.HunkCursor
 ---@field guard claude-code.InputGuard
 ---@field private proposal claude-code.Proposal
----@field private on claude-code.ViewCallbacks
 ---@field private layout claude-code.Layout
 ---@field private saved claude-code.SavedLayout the windows before
 ---@field private origin claude-code.Origin where the user was
 ---@field private bars claude-code.Bars
----@field private watching table<string, fun()> what ends each thing that watches the diff; emptied by
---- `stop`
----@field private stopped boolean what happens to the windows from now on decides nothing
+---@field private watch claude-code.Watch
+---@field private closing boolean
 local View = {}
 View.__index = View
 
@@ -61,18 +55,15 @@ function M.open(proposal, on)
   local cursor = hunk_cursor.new(proposal, layout)
   local view = setmetatable({
     proposal = proposal,
-    on = on,
     layout = layout,
     saved = saved,
     origin = origin,
     cursor = cursor,
     guard = input_guard.new(proposal:base()),
     bars = bars.new(proposal, layout, cursor, on.position),
-    watching = {},
-    stopped = false,
+    closing = false,
   }, View)
-  view:watch()
-  view:map_keys()
+  view.watch = watch.start(view, proposal, on)
   view:show_bars()
   local focused = view:place_focus(typing)
   touch()
@@ -101,36 +92,27 @@ end
 ---Moves into a diff that appeared beside a terminal in which the user types, once they pause there.
 ---@private
 function View:focus_when_idle()
-  self.watching.idle = keyboard.after_idle(timing.pause_ms(), function()
-    if api.nvim_get_current_win() == self.origin.win and blocked.may_change() == "all" then
-      self.origin = focus.origin()
-      self.guard:restart()
-      focus.take(self.layout.win, self.origin)
-    end
+  self.watch:replace("idle", function()
+    return keyboard.after_idle(timing.pause_ms(), function()
+      if api.nvim_get_current_win() == self.origin.win and blocked.may_change() == "all" then
+        self.origin = focus.origin()
+        self.guard:restart()
+        focus.take(self.layout.win, self.origin)
+      end
+    end)
   end)
-end
-
----Ends what watches under this name.
----@private
----@param name string
-function View:unwatch(name)
-  local stop = self.watching[name]
-  self.watching[name] = nil
-  if stop then
-    stop()
-  end
-end
-
----@private
-function View:map_keys()
-  self:unwatch("keys")
-  self.watching.keys = keys.map(self.proposal:buffers(), self.on.actions, self.guard)
 end
 
 ---Is it on screen, undecided, with all it is made of?
 ---@return boolean
 function View:is_open()
-  return not self.stopped and self.proposal:is_prepared()
+  return not self.closing and self.proposal:is_prepared()
+end
+
+---Did the user leave its windows as they are?
+---@return boolean
+function View:is_intact()
+  return self.layout:is_intact()
 end
 
 ---@return boolean is the cursor in one of its windows, or in another that shows a side of it?
@@ -161,69 +143,10 @@ function View:show_bars()
   end
 end
 
----Tells the queue if the user has left the diff.
 ---@private
-function View:check_windows()
-  -- In this order: without the executable the diff closes by itself.
-  if not self.stopped and channel.is_attached() and not self.layout:is_intact() then
-    self.on.left()
-  end
-end
-
----The diff follows what happens to the file.
----@private
-function View:check_file()
-  if not self:is_open() then
-    return
-  end
-  local written, edited = self.proposal:follow_disk(), self.proposal:find_unsaved()
-  if written then
-    self:map_keys()
-    if api.nvim_get_mode().mode == "n" then
-      -- Who is about to accept has not seen what they would overwrite.
-      self.guard:restart()
-    end
-  end
-  if written or edited then
-    self:refresh()
-    self.proposal.changes:report(self.proposal.unsaved)
-  end
-end
-
----@private
-function View:watch_edits()
-  self:unwatch("edits")
-  self.watching.edits = refresh.on_edit(self.proposal.new_buf, function()
-    self:refresh()
-  end)
-end
-
----@private
-function View:watch()
-  local group, stop = watch.start(self.proposal:buffers(), {
-    windows = function()
-      self:check_windows()
-    end,
-    file = function()
-      self:check_file()
-    end,
-    cursor = function()
-      self:show_bars()
-    end,
-  })
-  self.watching.events = stop
-  write.attach(self.proposal, self.guard, group, self.on.write, function()
-    self:watch_edits()
-  end)
-  self:watch_edits()
-end
-
----Ends all watching: what happens to the windows from now on decides nothing.
 function View:stop()
-  self.stopped = true
-  for name in pairs(self.watching) do
-    self:unwatch(name)
-  end
+  self.closing = true
+  self.watch:stop()
 end
 
 ---Closes now, with autocommands off; throws if Neovim refuses.
@@ -258,10 +181,23 @@ end
 
 ---Ends all watching at once, and brings the user's windows back as soon as they may change.
 ---@param done fun()
-function View:close(done)
+---@param in_write boolean? Neovim is writing the proposal, and needs its window until it has
+function View:close(done, in_write)
   self:stop()
+  if in_write then
+    vim.schedule(function()
+      self:close_windows(done)
+    end)
+  else
+    self:close_windows(done)
+  end
+end
+
+---@private
+---@param done fun()
+function View:close_windows(done)
   local function again()
-    self:close(done)
+    self:close_windows(done)
   end
   local may = blocked.may_change()
   if may == "nothing" or (may == "no_focus" and self:is_inside()) then

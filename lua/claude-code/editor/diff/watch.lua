@@ -1,50 +1,144 @@
---- Notices what happens to the windows and the file of a diff on screen.
+--- Notices what happens to a diff on screen: its windows, its file, its edits, its keys.
 local api = vim.api
+local channel = require("claude-code.editor.channel")
+local keys = require("claude-code.editor.diff.keys")
+local refresh = require("claude-code.editor.diff.refresh")
+local write = require("claude-code.editor.diff.write")
 
 ---How often all is looked at for what has no event (the executable died, somebody closed a window
 ---with autocommands off), in ms.
 local WATCHDOG_MS = 500
 
+---@class claude-code.Watch
+---@field private view claude-code.View
+---@field private proposal claude-code.Proposal
+---@field private on claude-code.ViewCallbacks
+---@field private stops table<string, fun()> what ends each thing that was started
+local Watch = {}
+Watch.__index = Watch
+
 local M = {}
 
----@class claude-code.WatchCallbacks
----@field windows fun() windows or buffers may have changed
----@field file fun() the file may have changed, on disk or in its buffer
----@field cursor fun() the cursor moved, or windows changed their size
-
----@param buffers integer[] of the diff
----@param on claude-code.WatchCallbacks
----@return integer group for further autocommands
----@return fun() stop
-function M.start(buffers, on)
-  local group = api.nvim_create_augroup("claude-code.diff", { clear = true })
-  local watchdog = assert(vim.uv.new_timer())
-  local function unless_stopped(callback)
-    return vim.schedule_wrap(function()
-      if not watchdog:is_closing() then
-        callback()
-      end
-    end)
-  end
-  local check_windows = unless_stopped(on.windows)
-  local check_all = unless_stopped(function()
-    on.windows()
-    on.file()
+---@param view claude-code.View
+---@param proposal claude-code.Proposal on screen
+---@param on claude-code.ViewCallbacks
+---@return claude-code.Watch
+function M.start(view, proposal, on)
+  local watch = setmetatable({ view = view, proposal = proposal, on = on, stops = {} }, Watch)
+  local group = watch:start_events()
+  write.attach(proposal, view.guard, group, on.write, function()
+    watch:follow_edits()
   end)
+  watch:start_watchdog()
+  watch:follow_edits()
+  watch:map_keys()
+  return watch
+end
+
+---Ends what goes by this name, and puts something else in its place.
+---@param name string
+---@param start? fun(): fun() returns what ends it
+function Watch:replace(name, start)
+  local stop = self.stops[name]
+  self.stops[name] = nil
+  if stop then
+    stop()
+  end
+  self.stops[name] = start and start()
+end
+
+---Ends all: what happens to the windows from now on decides nothing.
+function Watch:stop()
+  for name in pairs(self.stops) do
+    self:replace(name)
+  end
+end
+
+---@private
+function Watch:map_keys()
+  self:replace("keys", function()
+    return keys.map(self.proposal:buffers(), self.on.actions, self.view.guard)
+  end)
+end
+
+---@private
+function Watch:follow_edits()
+  self:replace("edits", function()
+    return refresh.on_edit(self.proposal.new_buf, function()
+      self.view:refresh()
+    end)
+  end)
+end
+
+---Has the user left the diff?
+---@private
+function Watch:check_windows()
+  -- In this order: without the executable the diff closes by itself.
+  if next(self.stops) and channel.is_attached() and not self.view:is_intact() then
+    self.on.left()
+  end
+end
+
+---The diff follows what happens to the file.
+---@private
+function Watch:check_file()
+  if not self.view:is_open() then
+    return
+  end
+  local written, edited = self.proposal:follow_disk(), self.proposal:find_unsaved()
+  if written then
+    self:map_keys()
+    if api.nvim_get_mode().mode == "n" then
+      -- Who is about to accept has not seen what they would overwrite.
+      self.view.guard:restart()
+    end
+  end
+  if written or edited then
+    self.view:refresh()
+    self.proposal.changes:report(self.proposal.unsaved)
+  end
+end
+
+---@private
+---@return integer group
+function Watch:start_events()
+  local group = api.nvim_create_augroup("claude-code.diff", { clear = true })
   local function autocmd(events, callback, buf)
     api.nvim_create_autocmd(events, { group = group, buffer = buf, callback = callback })
   end
-  for _, buf in ipairs(buffers) do
+  local check_windows = vim.schedule_wrap(function()
+    self:check_windows()
+  end)
+  for _, buf in ipairs(self.proposal:buffers()) do
     local gone = { "BufWinLeave", "BufUnload", "BufDelete", "BufWipeout", "BufHidden" }
     autocmd(gone, check_windows, buf)
   end
   autocmd({ "WinClosed", "TabClosed", "BufWinEnter" }, check_windows)
-  autocmd({ "BufWritePost", "BufModifiedSet", "FileChangedShellPost" }, check_all)
-  autocmd({ "CursorMoved", "CursorMovedI", "WinResized" }, on.cursor)
-  watchdog:start(WATCHDOG_MS, WATCHDOG_MS, check_all)
-  return group, function()
-    watchdog:close()
+  autocmd({ "BufWritePost", "BufModifiedSet", "FileChangedShellPost" }, self:all_checks())
+  autocmd({ "CursorMoved", "CursorMovedI", "WinResized" }, function()
+    self.view:show_bars()
+  end)
+  self.stops.events = function()
     pcall(api.nvim_del_augroup_by_id, group)
+  end
+  return group
+end
+
+---@private
+---@return fun()
+function Watch:all_checks()
+  return vim.schedule_wrap(function()
+    self:check_windows()
+    self:check_file()
+  end)
+end
+
+---@private
+function Watch:start_watchdog()
+  local timer = assert(vim.uv.new_timer())
+  timer:start(WATCHDOG_MS, WATCHDOG_MS, self:all_checks())
+  self.stops.watchdog = function()
+    timer:close()
   end
 end
 
