@@ -163,7 +163,7 @@ export class Attached implements AsyncDisposable {
     return this.nvim.lua<Picture>(PICTURE);
   }
 
-  /** Waits until no scratch buffer of ours is left. */
+  /** Waits until no scratch buffer of a diff is left. */
   async cleared(): Promise<void> {
     await eventually("the diff's buffers to go", async () => {
       const names = await this.nvim.lua<string[]>(
@@ -193,9 +193,9 @@ export class Attached implements AsyncDisposable {
     await eventually(`${wanted} in the bar`, async () => expect(await this.bar()).toMatch(wanted));
   }
 
-  /** Waits until the diff on screen hears keys, however long `diff.quiet_ms` is. */
-  async hearsKeys(): Promise<void> {
-    await eventually("a diff that hears keys", () =>
+  /** Waits until keys decide the diff on screen, however long `diff.quiet_ms` is. */
+  async decidable(): Promise<void> {
+    await eventually("a diff that takes decisions", () =>
       this.nvim.lua<boolean>('return require("port").diff_decidable()'),
     );
   }

@@ -178,13 +178,13 @@ for (const version of NEOVIMS) {
       expect(errors).toEqual([]);
       const hints = async () => (await a.messages()).match(/accepts/g)?.length;
       expect(await hints()).toBe(1);
-      // Who types one is told each time.
+      // Who types one gets the hint each time.
       for (const [i, command] of [":wall", ":wqall", ":wqall", ":xall", ":wall"].entries()) {
         await a.nvim.type(`${command}<CR>`);
         await eventually(`hint ${i + 2}`, async () => (await hints()) === i + 2);
       }
       expect(a.ended).toEqual([]);
-      // A mapping that types :w is a person's doing.
+      // A mapping that types :w is the user's doing.
       await a.nvim.command("nnoremap <C-s> :w<CR>");
       await a.nvim.type("<C-s>");
       expect(await a.outcome(id)).toEqual({ id, outcome: "accepted", lines: ["wo"] });
@@ -315,7 +315,7 @@ for (const version of NEOVIMS) {
       expect((await a.outcome(id)).outcome).toBe("rejected");
     });
 
-    test("unsaved edits: told, kept, and no prompt after Claude wrote the file", async () => {
+    test("unsaved edits: reported, kept, and no prompt after Claude wrote the file", async () => {
       await using a = await Attached.start({ version, ui: UI });
       const path = a.file("main.txt", "one\n");
       const buf = await a.edit(path);

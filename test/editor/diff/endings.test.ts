@@ -9,7 +9,7 @@ const OLD = "one\ntwo\nthree\n";
 const NEW = "one\n2\nthree\nfour\n";
 const UI = { width: 120, height: 40 };
 
-/** Each way in which a person, or something else, ends a diff; typed as keys unless a function. */
+/** Each way in which the user, or something else, ends a diff; typed as keys unless a function. */
 const ENDINGS: {
   how: string;
   do: string | ((a: Attached, id: number) => Promise<unknown>);

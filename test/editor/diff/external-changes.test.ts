@@ -44,7 +44,7 @@ async function start(version: (typeof NEOVIMS)[number], options = "{}"): Promise
 for (const version of NEOVIMS) {
   describe(`${version.name}: the file is written while its diff waits`, () => {
     for (const layout of ["vertical", "inline"]) {
-      test(`by the person, in another window: not overwritten unawares (${layout})`, async () => {
+      test(`by the user, in another window: not overwritten unawares (${layout})`, async () => {
         await using a = await start(version, `{ diff = { layout = "${layout}" } }`);
         const path = a.file("main.txt", OLD);
         const id = await a.propose(path, NEW);
@@ -166,7 +166,7 @@ for (const version of NEOVIMS) {
   });
 
   describe(`${version.name}: the file is edited while its diff waits`, () => {
-    test("the bar tells, a message tells once, and the edits can be merged", async () => {
+    test("the bar says so, a message too, once, and the edits can be merged", async () => {
       await using a = await start(version);
       const path = a.file("main.txt", OLD);
       await a.edit(path);

@@ -92,8 +92,8 @@ const EDITED: [string, keys: string, bar: string, final: string][] = [
   ["dropped and brought back", "gggaGgrgggru", "1 of 2", "A\nb\nc\nd\ne\nf\n"],
 ];
 
-/** Such edits after which only the person knows: asked once, then done as the bar says. */
-const DOUBTFUL: [string, keys: string, bar: string, told: string, final: string][] = [
+/** Such edits after which only the user knows: asked once, then done as the bar says. */
+const DOUBTFUL: [string, keys: string, bar: string, question: string, final: string][] = [
   ["the only chosen one edited away", "gggaggSa<Esc>", "0 of 2", "none is chosen", "a\nb\nd\ne\n"],
   ["the only chosen one dropped", "gggagggr", "0 of 2", "none is chosen", "a\nb\nd\ne\n"],
   ["joined with one not chosen", "ggga2GSB<Esc>", "1 of 2", "edited together", "A\nB\nd\ne\nf\n"],
@@ -198,7 +198,7 @@ for (const version of NEOVIMS) {
       }
     });
 
-    test("[c and ]c in each layout, with counts, from each side; the bar tells where", async () => {
+    test("[c and ]c in each layout, with counts, from each side; the bar says where", async () => {
       await using a = await Attached.start({ version, ui: UI });
       const path = a.file("main.txt", OLD);
       await a.edit(path);
@@ -244,7 +244,7 @@ for (const version of NEOVIMS) {
       }
     });
 
-    test("between an edit and a pause the bar tells one state, not two mixed; then the new one", async () => {
+    test("between an edit and a pause the bar shows one state, not two mixed; then the new one", async () => {
       await using a = await Attached.start({ version, ui: UI });
       const path = a.file("main.txt", OLD);
       await a.attach();
@@ -334,7 +334,7 @@ for (const version of NEOVIMS) {
       }
     });
 
-    /** Proposes FEWER, edits it after a choice until the bar tells how much is chosen, and accepts. */
+    /** Proposes FEWER, edits it after a choice until the bar says how much is chosen, and accepts. */
     async function acceptEdited(a: Attached, keys: string, bar: string): Promise<number> {
       await a.attach();
       const id = await a.propose(a.file("main.txt", LETTERS), FEWER);
@@ -350,16 +350,19 @@ for (const version of NEOVIMS) {
       expect(final(FEWER, await a.outcome(id))).toBe(text);
     });
 
-    test.each(DOUBTFUL)("edited after a choice, in doubt: %s", async (_, keys, bar, told, text) => {
-      await using a = await Attached.start({ version, ui: UI });
-      const id = await acceptEdited(a, keys, bar);
-      await eventually("the question", async () => (await a.messages()).includes(told));
-      expect(a.ended).toEqual([]);
-      await a.nvim.type("<CR>");
-      expect(final(FEWER, await a.outcome(id))).toBe(text);
-    });
+    test.each(DOUBTFUL)(
+      "edited after a choice, in doubt: %s",
+      async (_, keys, bar, question, text) => {
+        await using a = await Attached.start({ version, ui: UI });
+        const id = await acceptEdited(a, keys, bar);
+        await eventually("the question", async () => (await a.messages()).includes(question));
+        expect(a.ended).toEqual([]);
+        await a.nvim.type("<CR>");
+        expect(final(FEWER, await a.outcome(id))).toBe(text);
+      },
+    );
 
-    test("]c is no jump of the person's window", async () => {
+    test("]c is no jump of the user's window", async () => {
       await using a = await Attached.start({ version, ui: UI });
       const path = a.file("main.txt", OLD);
       await a.edit(path);
@@ -463,7 +466,7 @@ for (const version of NEOVIMS) {
       await a.configure(`{ diff = { keys = { accept = "<F2>" } } }`);
       const id = await a.propose(path, NEW);
       await a.configure(`{ diff = { keys = { accept = "<F3>" } } }`);
-      // A file that is written makes its diff begin anew.
+      // A file that is written makes its diff begin again.
       a.file("main.txt", `${OLD}more\n`);
       const mapped = (key: string) =>
         a.nvim.lua<boolean>(`return vim.fn.maparg("${key}", "n") ~= ""`);
@@ -515,7 +518,7 @@ for (const version of NEOVIMS) {
       expect(await a.nvim.lua("return opened")).toBe(3);
     });
 
-    test("one that waits with the person's edits is accepted from outside with them", async () => {
+    test("one that waits with the user's edits is accepted from outside with them", async () => {
       await using a = await Attached.start({ version, ui: UI });
       const paths = ["a.txt", "b.txt"].map((name) => a.file(name, OLD));
       await a.attach();

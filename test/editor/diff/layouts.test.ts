@@ -11,7 +11,7 @@ const NEW = OLD.replace("line 100\n", "LINE 100\n").replace("line 150\n", "");
 const UI = { width: 143, height: 47 };
 const LAYOUTS = ["horizontal", "tab", "inline"] as const;
 
-/** Windows as a person may have them; each leaves the current window as the diff finds it. */
+/** Windows as a user may have them; each leaves the current window as the diff finds it. */
 const WINDOWS: [name: string, make: string][] = [
   ["one window, scrolled", `vim.cmd("normal! 150Gzt3l")`],
   [

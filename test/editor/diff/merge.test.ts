@@ -174,7 +174,7 @@ for (const version of NEOVIMS) {
       expect(await accept()).toBe(OLD.replace("five", "FIVE and mine"));
     });
 
-    test("without git: told, nothing changes", async () => {
+    test("without git: a message, nothing changes", async () => {
       const { a, said, accept } = await start({ env: { PATH: "/nonexistent" } });
       await using _ = a;
       await a.nvim.type("gm");

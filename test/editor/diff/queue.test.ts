@@ -4,7 +4,7 @@ import { eventually } from "../../support/eventually";
 import { NEOVIMS } from "../../support/neovim";
 import { Attached } from "../attached";
 
-/* What the person and other plugins do to windows and buffers while a diff is open. */
+/* What the user and other plugins do to windows and buffers while a diff is open. */
 
 // A machine that is busy with other tests is slow; how long things take is not what is tested.
 setDefaultTimeout(60_000);
@@ -59,7 +59,7 @@ for (const version of NEOVIMS) {
       );
     }
 
-    test("sessions saved when Neovim ends show the person's windows", async () => {
+    test("sessions saved when Neovim ends show the user's windows", async () => {
       const [a, path] = await start("vsplit other.txt | wincmd p");
       await using _ = a;
       await a.nvim.lua(

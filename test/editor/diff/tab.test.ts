@@ -29,7 +29,7 @@ const reasons: [name: string, options: string, prepare: string[]][] = [
   ["another diff is open", `layout = "vertical"`, ["vert diffsplit b.txt"]],
 ];
 
-/** What the person does until the diff has been answered. */
+/** What the user does until the diff has been answered. */
 const ways: [name: string, keys: string[]][] = [
   ["accepts in the proposal", ["ClaudeCodeDiffAccept"]],
   ["goes to the terminal and accepts there", ["ClaudeCodeFocus", "ClaudeCodeDiffAccept"]],
@@ -41,7 +41,7 @@ const ways: [name: string, keys: string[]][] = [
 
 describe.each(NEOVIMS)("a tab page of the diff's own in $name", (version) => {
   describe.each(reasons)("as %s", (_, options, prepare) => {
-    test.each(ways)("the terminal is there, too; the person %s", async (_, commands) => {
+    test.each(ways)("the terminal is there, too; the user %s", async (_, commands) => {
       await using neovim = await TestNeovim.start({
         version,
         ui: { width: 160, height: 40 },
@@ -77,7 +77,7 @@ describe.each(NEOVIMS)("a tab page of the diff's own in $name", (version) => {
       await answer;
       await eventually("one tab page", async () => {
         const now = await pages();
-        // The sizes of windows beside a terminal that was hidden meanwhile are Neovim's choice.
+        // The sizes of windows beside a terminal that was hidden in between are Neovim's choice.
         if (commands.length < 3) expect(now).toEqual(before);
         else expect(now.map((names) => names.length)).toEqual([before[0]?.length ?? 0]);
       });

@@ -229,7 +229,7 @@ for (const version of NEOVIMS) {
       await a.nvim.type("jj");
       const id = await a.propose(a.path("a.txt"), NEW);
       await a.shown();
-      await a.hearsKeys();
+      await a.decidable();
       await a.nvim.type("<CR>");
       expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
     });

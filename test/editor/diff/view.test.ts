@@ -17,7 +17,7 @@ import { TestClient } from "../../support/client";
 import { eventually } from "../../support/eventually";
 import { NEOVIMS, type NeovimVersion } from "../../support/toolchain";
 
-/* Diffs as a person sees them: Neovim in a terminal, a client at the executable's socket. */
+/* Diffs as a user sees them: Neovim in a terminal, a client at the executable's socket. */
 setDefaultTimeout(60_000);
 
 const COLUMNS = 150;

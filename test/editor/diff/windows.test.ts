@@ -10,7 +10,7 @@ const OLD = Array.from({ length: 200 }, (_, i) => `line ${i + 1}\n`).join("");
 const NEW = OLD.replace("line 100\n", "LINE 100\n");
 const UI = { width: 143, height: 47 };
 
-/** Windows as a person may have them; each leaves the current window as the diff finds it. */
+/** Windows as a user may have them; each leaves the current window as the diff finds it. */
 const LAYOUTS: { name: string; make: string; focus?: boolean }[] = [
   { name: "one window, cursor and scroll in the middle", make: `vim.cmd("normal! 150Gzt3l")` },
   {
@@ -141,7 +141,7 @@ for (const version of NEOVIMS) {
       expect(await a.nvim.lua("return vim.api.nvim_win_get_position(0)[2] > 0")).toBe(true);
     });
 
-    test("the file of the old side was closed meanwhile: no error, no scratch buffer", async () => {
+    test("the file of the old side was closed: no error, no scratch buffer", async () => {
       await using a = await Attached.start({ version, ui: UI });
       const path = a.file("main.txt", OLD);
       const buf = await a.edit(path);
@@ -167,7 +167,7 @@ for (const version of NEOVIMS) {
       expect(await a.nvim.lua("return vim.v.errmsg")).toBe("");
     });
 
-    test("others hear of each buffer that goes, to forget what they kept of it", async () => {
+    test("others get an event for each buffer that goes, to forget what they kept of it", async () => {
       await using a = await Attached.start({ version, ui: UI });
       const path = a.file("main.txt", OLD);
       await a.edit(path);
@@ -189,7 +189,7 @@ for (const version of NEOVIMS) {
       expect(await a.nvim.lua("table.sort(WIPED) return WIPED")).toEqual(ours);
     });
 
-    test("the person went to another tab page: the focus stays there", async () => {
+    test("the user went to another tab page: the focus stays there", async () => {
       await using a = await Attached.start({ version, ui: UI });
       const path = a.file("main.txt", OLD);
       await a.edit(path);
@@ -288,7 +288,7 @@ for (const version of NEOVIMS) {
       }
     });
 
-    test("closed by the executable while the person edits the proposal: insert mode ends first", async () => {
+    test("closed by the executable while the user edits the proposal: insert mode ends first", async () => {
       await using a = await Attached.start({ version, ui: UI });
       const path = a.file("main.txt", OLD);
       await a.edit(path);

@@ -174,7 +174,8 @@ end
 function Bars:show()
   for _, win in ipairs(self.layout.windows) do
     local buf = api.nvim_win_is_valid(win) and api.nvim_win_get_buf(win)
-    local of = buf == self.proposal.new_buf and self.of_new or buf == self.proposal.old_buf and self.of_old
+    local of = buf == self.proposal.new_buf and self.of_new
+      or buf == self.proposal.old_buf and self.of_old
     local text = of and render(of(self, api.nvim_win_get_width(win)))
     if text and vim.wo[win].winbar ~= text then
       api.nvim_set_option_value("winbar", text, { win = win, scope = "local" })

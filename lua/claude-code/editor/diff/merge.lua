@@ -136,7 +136,8 @@ local function is_undone(edit, base, gone, added)
     end
   end
   -- Lines that it deleted, and nothing else, may be there again.
-  local deleted = edit.new_count > 0 and {} or vim.list_slice(base, edit.old, edit.old + edit.old_count - 1)
+  local deleted = edit.new_count > 0 and {}
+    or vim.list_slice(base, edit.old, edit.old + edit.old_count - 1)
   return vim.iter(deleted):any(function(line)
     return added[line]
   end)
@@ -194,7 +195,9 @@ function Merge:run()
   end
   local lines, conflicts = merge_lines(texts_of(self.proposal))
   if not lines then
-    return notify.warn(("%s: your edits stay in the buffer, the proposal is unchanged"):format(conflicts))
+    return notify.warn(
+      ("%s: your edits stay in the buffer, the proposal is unchanged"):format(conflicts)
+    )
   end
   self:apply(lines, conflicts --[[@as integer]])
   if conflicts == 0 then

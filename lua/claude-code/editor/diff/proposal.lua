@@ -72,7 +72,9 @@ end
 ---Are the buffers there, because the diff was looked at before?
 ---@return boolean
 function Proposal:is_prepared()
-  return self.old_buf ~= nil and api.nvim_buf_is_loaded(self.old_buf) and api.nvim_buf_is_loaded(self.new_buf)
+  return self.old_buf ~= nil
+    and api.nvim_buf_is_loaded(self.old_buf)
+    and api.nvim_buf_is_loaded(self.new_buf)
 end
 
 ---@private

@@ -4,7 +4,7 @@ local focus = require("claude-code.editor.windows.focus")
 local options = require("claude-code.editor.windows.options")
 local windows = require("claude-code.editor.windows")
 
----Marks the tab pages that are ours.
+---Marks our tab pages.
 local MARK = "claude_code_diff"
 
 local M = {}

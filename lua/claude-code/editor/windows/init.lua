@@ -203,7 +203,7 @@ function M.borrow(win, buf)
   return borrowed
 end
 
----Closes a window of ours; the last one stays, empty.
+---Closes one of our windows; the last one stays, empty.
 ---@param win integer
 function M.close(win)
   if not pcall(api.nvim_win_close, win, true) then

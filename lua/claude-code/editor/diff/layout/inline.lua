@@ -68,7 +68,9 @@ end
 
 ---@return boolean
 function Inline:is_intact()
-  return self.win ~= nil and api.nvim_win_is_valid(self.win) and api.nvim_win_get_buf(self.win) == self.proposal.new_buf
+  return self.win ~= nil
+    and api.nvim_win_is_valid(self.win)
+    and api.nvim_win_get_buf(self.win) == self.proposal.new_buf
 end
 
 ---The user's own window must not go with the diff (nor Neovim, if it is the last): before it closes,
