@@ -46,12 +46,12 @@ const TOOLS = ["curl", ...(Bun.which("wget") ? ["wget"] : [])];
 if (TOOLS.length === 1) console.log("platform skip: no wget, so downloads by it are not tested");
 
 function useTools(...tools: string[]): Promise<unknown> {
-  return neovim.lua(`require("claude-code.install.download").downloaders = ...`, tools);
+  return neovim.lua(`require("port").download.downloaders = ...`, tools);
 }
 
 /** In seconds: how long a server may say nothing. */
 function stallLimit(limit: number): Promise<unknown> {
-  return neovim.lua(`require("claude-code.install.download").limits.stall_s = ...`, limit);
+  return neovim.lua(`require("port").download.limits.stall_s = ...`, limit);
 }
 
 const failures: [Behaviour, RegExp][] = [
@@ -92,7 +92,7 @@ describe.each(NEOVIMS)("a download in $name", (version) => {
 
   test("from no server at all: says so", async () => {
     const setMirror = (url: string) =>
-      neovim.lua(`require("claude-code.config").get().binary.mirror = ...`, url);
+      neovim.lua(`require("port").config.get().binary.mirror = ...`, url);
     await setMirror("http://127.0.0.1:1");
     const { message } = await install(neovim);
     await setMirror(published.server.url);

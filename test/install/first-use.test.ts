@@ -51,11 +51,14 @@ function watched(
     setup,
     ui: { width: 120, height: 30 },
     env: { XDG_DATA_HOME: data.xdg },
-    args: ["--cmd", "lua SAID = {} vim.notify = function(text) table.insert(SAID, text) end"],
+    args: [
+      "--cmd",
+      "lua MESSAGES = {} vim.notify = function(text) table.insert(MESSAGES, text) end",
+    ],
   });
 }
 
-const said = (neovim: TestNeovim) => neovim.lua<string[]>("return SAID");
+const messages = (neovim: TestNeovim) => neovim.lua<string[]>("return MESSAGES");
 
 const state = (neovim: TestNeovim) =>
   neovim.lua<{ state: string; binary?: { path: string; source: string }; last_error?: string }>(
@@ -94,7 +97,7 @@ describe.each(NEOVIMS)("the first use in $name", (version) => {
     expect(statSync(data.executable("0.1.0")).size).toBeGreaterThan(1_000_000);
     const { binary } = await state(neovim);
     expect(binary).toEqual({ path: data.executable("0.1.0"), source: "managed" });
-    expect(await said(neovim)).toEqual([
+    expect(await messages(neovim)).toEqual([
       expect.stringMatching(/downloading the executable \(\d+ MB\), once for this version/),
       `claude-code.nvim: installed ${data.executable("0.1.0")}`,
     ]);
@@ -124,7 +127,7 @@ describe.each(NEOVIMS)(":ClaudeCode, the first time in $name", (version) => {
     expect(await neovim.lua("return vim.fn.winnr('$')")).toBe(1);
     await neovim.command("ClaudeCode");
     const waits = "claude-code.nvim: Claude starts once the executable is there";
-    expect((await said(neovim)).filter((text) => text === waits)).toHaveLength(2);
+    expect((await messages(neovim)).filter((text) => text === waits)).toHaveLength(2);
     // It takes the cursor, so not while the user types.
     await neovim.type("i");
     published.server.letGo();
@@ -137,7 +140,7 @@ describe.each(NEOVIMS)(":ClaudeCode, the first time in $name", (version) => {
     expect((await state(neovim)).binary?.source).toBe("managed");
     await shows(neovim, "claude-code-nvim hook stop --from-neovim");
     await shows(neovim, `claude-code-nvim","mcp"]`);
-    expect((await said(neovim)).join()).not.toContain("without a connection");
+    expect((await messages(neovim)).join()).not.toContain("without a connection");
   });
 
   test("starts without a download that fails, and says that nothing connects it", async () => {
@@ -145,7 +148,7 @@ describe.each(NEOVIMS)(":ClaudeCode, the first time in $name", (version) => {
     await using neovim = await start();
     await neovim.command("ClaudeCode");
     await shows(neovim, "port <>");
-    const texts = await said(neovim);
+    const texts = await messages(neovim);
     expect(texts).toContain(
       "claude-code.nvim: Claude started without a connection to Neovim; :ClaudeCodeStatus shows why",
     );
@@ -194,7 +197,9 @@ describe("the first use", () => {
     expect(published.server.requests).toEqual([]);
     await neovim.command("ClaudeCodeInstall");
     await ready(neovim);
-    expect(await said(neovim)).toContain(`claude-code.nvim: installed ${data.executable("0.1.0")}`);
+    expect(await messages(neovim)).toContain(
+      `claude-code.nvim: installed ${data.executable("0.1.0")}`,
+    );
   });
 
   test("stopped in the meantime: stays stopped", async () => {

@@ -88,8 +88,8 @@ describe("what is there already", () => {
     const oldest = await previous("0.0.7");
     const older = await previous("0.0.9");
     const before = await previous("0.0.8");
-    const foreign = join(data.root, "notes");
-    await mkdir(foreign);
+    const other = join(data.root, "notes");
+    await mkdir(other);
     await using neovim = await start(version);
     await install(neovim, `{ archive = [[${release.archive}]] }`);
     const now = `0.1.0-${NATIVE.name}`;
@@ -134,7 +134,7 @@ test("a local archive is checked as a download is, and kept", async () => {
   expect((await from(other)).message).toContain("is not the archive that belongs to version");
   expect((await from("/nowhere")).message).toBe("the archive /nowhere does not exist");
   await neovim.lua(`
-    require("claude-code.install.target").name = function() return "linux-riscv" end`);
+    require("port").target.name = function() return "linux-riscv" end`);
   expect((await from(release.archive)).message).toContain(
     "there is no prebuilt one for linux-riscv",
   );

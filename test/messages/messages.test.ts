@@ -27,8 +27,8 @@ const SETUP = `{
   selection = { enabled = "if a file is open that I would like Claude to know of" },
 }`;
 
-/** What is typed, and the whole of what is said. */
-const SAID: [keys: string, message: string][] = [
+/** What is typed, and the whole message that follows. */
+const TYPED: [keys: string, message: string][] = [
   [
     ":ClaudeCodeSend words<CR>",
     "Claude is not running in a terminal of this Neovim; :ClaudeCode starts it",
@@ -97,14 +97,14 @@ describe.each(NEOVIMS)("messages in $name", (version) => {
   test.each(SURROUNDINGS)("with %s none asks for Enter", async (_name, width, options) => {
     await using neovim = await start(width, options);
     await shown(neovim, `2 options cannot be used: ${STARTUP}`);
-    for (const [keys, message] of SAID) {
+    for (const [keys, message] of TYPED) {
       await neovim.type(keys);
       await logged(neovim, message);
       await shown(neovim, message);
     }
   });
 
-  test("an error looks like one, and says where the rest of it is", async () => {
+  test("an error looks like one, and shows where the rest of it is", async () => {
     await using neovim = await start(80, "");
     await logged(neovim, STARTUP);
     await shown(neovim, `2 options cannot be used: ${STARTUP}`);
@@ -150,7 +150,7 @@ describe.each(NEOVIMS)("messages in $name", (version) => {
     await neovim.lua(`vim.notify = function(text, level) GOT = { text, level } end`);
     await neovim.type(":ClaudeCode<CR>");
     const got = await eventually("the message", () => neovim.lua<[string, number]>("return GOT"));
-    expect(got).toEqual([`claude-code.nvim: ${SAID[1]?.[1]}`, 4]);
+    expect(got).toEqual([`claude-code.nvim: ${TYPED[1]?.[1]}`, 4]);
   });
 
   test("a notification plugin that is a callable table does, too", async () => {
@@ -160,6 +160,6 @@ describe.each(NEOVIMS)("messages in $name", (version) => {
       vim.notify = setmetatable({}, { __call = function(_, text, level) GOT = { text, level } end })`);
     await neovim.type(":ClaudeCode<CR>");
     const got = await eventually("the message", () => neovim.lua<[string, number]>("return GOT"));
-    expect(got).toEqual([`claude-code.nvim: ${SAID[1]?.[1]}`, 4]);
+    expect(got).toEqual([`claude-code.nvim: ${TYPED[1]?.[1]}`, 4]);
   });
 });

@@ -94,7 +94,7 @@ describe("claude-code-nvim install", () => {
     );
     await neovim.command("help claude-code");
     const refused = await neovim.lua(`
-      local _, message = require("claude-code.install").wait({})
+      local _, message = require("port").install.wait({})
       return message`);
     expect(refused).toContain("together with its executable");
   });
@@ -295,8 +295,8 @@ describe("in a folder full of traps", () => {
       },
     });
     expect((await neovim.lock()).content.workspaceFolders).toEqual([trap]);
-    await neovim.lua(`require("claude-code.config").get().binary.source = "system"`);
-    const found = await neovim.lua(`return (require("claude-code.install.locate").find())`);
+    await neovim.lua(`require("port").config.get().binary.source = "system"`);
+    const found = await neovim.lua(`return (require("port").locate.find())`);
     expect(found).toBeNull();
     expect(existsSync(join(trap, "owned"))).toBe(false);
   });

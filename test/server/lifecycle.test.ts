@@ -17,7 +17,7 @@ interface Status {
 
 const status = (neovim: TestNeovim) => neovim.lua<Status>(`return require("claude-code").status()`);
 
-/** Waits until the executable has said that it serves; its process id. */
+/** Waits until the executable serves; its process id. */
 async function ready(neovim: TestNeovim, unlike?: number): Promise<number> {
   return eventually("a ready server", async () => {
     const { state, process_id } = await status(neovim);
@@ -32,7 +32,7 @@ const ps = (field: string, pid: number) =>
     .stdout.toString()
     .trim();
 
-/** Not alive is also one that nobody has buried yet. */
+/** A zombie is not alive. */
 const isAlive = (pid: number) => /^[^Z]/.test(ps("stat", pid));
 
 const locks = (neovim: TestNeovim) =>
@@ -116,7 +116,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       expect(lower).toBe(""); // set, it would hide the other from programs that read it first
     });
 
-    test("tells of clients once they have said their name", async () => {
+    test("reports clients once they have named themselves", async () => {
       const client = await TestClient.open(lock, "somebody");
       const connected = await eventually("the event", async () => {
         const [event] = await takeEvents();
@@ -309,11 +309,11 @@ describe.each(NEOVIMS)("$name", (version) => {
     test("of its own, but keeps those of others", async () => {
       await using neovim = await TestNeovim.start({ version });
       const { path } = await neovim.lock();
-      const foreign = join(neovim.lockFolder, "9.lock");
-      await Bun.write(foreign, JSON.stringify({ pid: process.pid, ideName: "VS Code" }));
+      const other = join(neovim.lockFolder, "9.lock");
+      await Bun.write(other, JSON.stringify({ pid: process.pid, ideName: "VS Code" }));
       await neovim.quit();
       expect(existsSync(path)).toBe(false);
-      expect(existsSync(foreign)).toBe(true);
+      expect(existsSync(other)).toBe(true);
     });
   });
 

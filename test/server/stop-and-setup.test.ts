@@ -35,12 +35,12 @@ describe.each(NEOVIMS)("in $name", (version) => {
   const start = async (options: Partial<NeovimOptions> = {}) => {
     const neovim = await TestNeovim.start({ version, ...options });
     writeFileSync(join(neovim.cwd, "main.lua"), "return 1\n");
-    await neovim.lua("SAID = {} vim.notify = function(text) table.insert(SAID, text) end");
+    await neovim.lua("MESSAGES = {} vim.notify = function(text) table.insert(MESSAGES, text) end");
     return neovim;
   };
-  const said = async (neovim: TestNeovim, wanted: string) =>
+  const notified = async (neovim: TestNeovim, wanted: string) =>
     eventually(`"${wanted}"`, async () => {
-      const texts = await neovim.lua<string[]>("return SAID");
+      const texts = await neovim.lua<string[]>("return MESSAGES");
       return texts.some((text) => text.includes(wanted));
     });
 
@@ -50,7 +50,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
     await neovim.command("ClaudeCodeStop");
     await setUp(neovim, "{}");
     await neovim.command("ClaudeAtMention main.lua");
-    await said(neovim, "you stopped the server; :ClaudeCodeStart starts it again");
+    await notified(neovim, "you stopped the server; :ClaudeCodeStart starts it again");
     const { state, why } = await status(neovim);
     expect([state, why]).toEqual(["stopped", "you stopped it"]);
     await neovim.command("ClaudeCodeStart");
@@ -85,7 +85,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
   ] as const)("%s a mention starts the server, and waits for the CLI", async (_name, setup) => {
     await using neovim = await start({ setup });
     await neovim.command("ClaudeAtMention main.lua");
-    await said(neovim, "main.lua waits for Claude to connect");
+    await notified(neovim, "main.lua waits for Claude to connect");
     await inState(neovim, "ready");
     using client = await TestClient.open(await neovim.lock());
     await eventually("the mention", () => {
@@ -122,16 +122,16 @@ describe.each(NEOVIMS)("in $name", (version) => {
     await using neovim = await start();
     await inState(neovim, "ready");
     using client = await TestClient.open(await neovim.lock());
-    const told = () => client.notifications("selection_changed").length;
+    const sent = () => client.notifications("selection_changed").length;
     await neovim.command("edit main.lua");
-    await eventually("a selection", () => told() > 0);
+    await eventually("a selection", () => sent() > 0);
     await setUp(neovim, "{ selection = { enabled = false } }");
-    const before = told();
+    const before = sent();
     await neovim.command("edit other.lua");
     await client.request("ping");
     expect(await neovim.lua(`return vim.fn.exists("#claude-code.selection")`)).toBe(0);
-    expect(told()).toBe(before);
+    expect(sent()).toBe(before);
     await setUp(neovim, "{}");
-    await eventually("a selection", () => told() > before);
+    await eventually("a selection", () => sent() > before);
   });
 });

@@ -12,6 +12,7 @@ local MODULES = {
   contract = "claude-code.server.contract",
   diagnostics = "claude-code.editor.diagnostics",
   dispatcher = "claude-code.editor",
+  download = "claude-code.install.download",
   endpoint = "claude-code.server.endpoint",
   external_editor = "claude-code.server.external_editor",
   glob = "claude-code.editor.privacy.glob",
