@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { eventually } from "../support/eventually";
-import { attentive, type NeovimOptions, TestNeovim } from "../support/neovim";
+import { type NeovimOptions, TestNeovim, withoutPauses } from "../support/neovim";
 
 export interface Ended {
   id: number;
@@ -82,14 +82,14 @@ export class Attached implements AsyncDisposable {
   private constructor(
     readonly nvim: TestNeovim,
     readonly channel: number,
-    readonly patient: boolean,
+    readonly waitsForPauses: boolean,
   ) {}
 
   static async start(options: NeovimOptions): Promise<Attached> {
     const nvim = await TestNeovim.start({ setup: false, ...options });
     const [channel] = (await nvim.request("nvim_get_api_info", [])) as [number];
-    const attached = new Attached(nvim, channel, options.patient ?? false);
-    if (!attached.patient) await attached.configure("{}");
+    const attached = new Attached(nvim, channel, options.waitsForPauses ?? false);
+    if (!attached.waitsForPauses) await attached.configure("{}");
     nvim.api.on("notification", (method: string, args: unknown[]) => {
       if (method !== "claude_code") return;
       const [event, payload] = args as [string, never];
@@ -202,7 +202,7 @@ export class Attached implements AsyncDisposable {
 
   /** Sets options as `setup` does. */
   configure(options: string): Promise<void> {
-    const all = this.patient ? options : attentive(options);
+    const all = this.waitsForPauses ? options : withoutPauses(options);
     return this.nvim.lua(`require("port").config.setup(${all})`);
   }
 

@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { attach, type NeovimClient } from "neovim";
 import { isolatedEnv } from "../support/claude-home";
-import { attentive, SILENT } from "../support/neovim";
+import { SILENT, withoutPauses } from "../support/neovim";
 import { squeeze, Terminal } from "../support/tmux";
 import { EXECUTABLE, type NeovimVersion, ROOT } from "../support/toolchain";
 
@@ -46,7 +46,7 @@ export class Neovim {
     if (!existsSync(EXECUTABLE)) throw new Error(`No ${EXECUTABLE}. Run: bun run build`);
     const built = join(ROOT, "dist/claude-code-nvim");
     const binary = EXECUTABLE === built ? "{}" : `{ binary = { path = [[${EXECUTABLE}]] } }`;
-    const options = `vim.tbl_deep_extend("force", ${binary}, ${attentive(at.setup ?? "{}")})`;
+    const options = `vim.tbl_deep_extend("force", ${binary}, ${withoutPauses(at.setup ?? "{}")})`;
     const terminal = await Terminal.start({
       command: [
         ...[at.version.binary, "--clean", "--listen", socket, "--cmd", `set runtimepath^=${ROOT}`],

@@ -40,8 +40,8 @@ export interface NeovimOptions {
   home?: string;
   /** Lua source of the table for `setup`; `false` leaves the plugin unset up. Default `{}`. */
   setup?: string | false;
-  /** Lets diffs wait for a quiet keyboard, as they do for people; tests type at once. */
-  patient?: boolean;
+  /** Lets diffs wait for a pause in typing, as they do for users; tests type at once. */
+  waitsForPauses?: boolean;
   /** Opens the editor with a UI of this size attached, so that redrawing and modes are real. */
   ui?: { width: number; height: number };
   /** The plugin's folder; ours if left out. */
@@ -51,8 +51,8 @@ export interface NeovimOptions {
   args?: string[];
 }
 
-/** Options of `setup`, with diffs that hear keys at once unless these say otherwise. */
-export function attentive(setup: string): string {
+/** Options of `setup`, with diffs that take keys at once unless these say otherwise. */
+export function withoutPauses(setup: string): string {
   return `vim.tbl_deep_extend("keep", ${setup}, { diff = { quiet_ms = 0 } })`;
 }
 
@@ -122,7 +122,7 @@ export class TestNeovim implements AsyncDisposable {
         ? []
         : [
             "-c",
-            `lua require("claude-code").setup(${options.patient ? setup : attentive(setup)})`,
+            `lua require("claude-code").setup(${options.waitsForPauses ? setup : withoutPauses(setup)})`,
           ]),
       ...(options.args ?? []),
     ];

@@ -145,7 +145,7 @@ for (const version of NEOVIMS) {
     });
 
     test("who is about to accept gets the time to look", async () => {
-      await using a = await Attached.start({ version, ui: UI, patient: true });
+      await using a = await Attached.start({ version, ui: UI, waitsForPauses: true });
       await a.configure("{ diff = { quiet_ms = 1500 } }");
       await a.attach();
       await a.nvim.lua(`ADVANCE = require("port").hold_clock()`);

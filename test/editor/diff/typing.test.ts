@@ -75,7 +75,7 @@ class User {
 for (const version of NEOVIMS) {
   describe(`${version.name}: keys typed for something else decide nothing`, () => {
     const start = async (options: Partial<NeovimOptions> = {}) => {
-      const a = await Attached.start({ version, ui: UI, patient: true, ...options });
+      const a = await Attached.start({ version, ui: UI, waitsForPauses: true, ...options });
       await a.configure(`{ diff = { quiet_ms = ${QUIET_MS} } }`);
       await a.attach();
       await a.nvim.lua(`ADVANCE = require("port").hold_clock()`);
@@ -222,7 +222,7 @@ for (const version of NEOVIMS) {
     });
 
     test("by a real clock: shown after a pause, and decided after another", async () => {
-      await using a = await Attached.start({ version, ui: UI, patient: true });
+      await using a = await Attached.start({ version, ui: UI, waitsForPauses: true });
       await a.configure("{ diff = { quiet_ms = 150 } }");
       await a.attach();
       await a.edit(a.file("a.txt", OLD));
