@@ -1,6 +1,6 @@
 --- Which files the user points at in a file explorer. One adapter for each explorer, chosen by the
---- buffer's filetype; an adapter is asked only while its explorer shows, so nothing is loaded for
---- those that are not installed.
+--- buffer's filetype; an adapter is called only in a window of its explorer, so that nothing is loaded
+--- for those that are not installed.
 local M = {}
 
 ---Absolute paths of the entries on these lines (1-based) of the current window. May throw.
@@ -18,7 +18,7 @@ local adapters = {
   oil = "oil",
 }
 
----Adds an explorer that is not among those above.
+---Adds an explorer that is not among those above. For users: see |:ClaudeAtMention|.
 ---@param filetype string
 ---@param adapter claude-code.Explorer
 function M.register(filetype, adapter)
@@ -26,7 +26,7 @@ function M.register(filetype, adapter)
 end
 
 ---@param buf integer
----@return claude-code.Explorer? adapter nil if the buffer is no explorer that we know
+---@return claude-code.Explorer? adapter nil if the buffer is not a known explorer
 function M.of_buffer(buf)
   local adapter = adapters[vim.bo[buf].filetype]
   if type(adapter) == "string" then

@@ -5,7 +5,7 @@ local M = {}
 function M.paths(_, first, last)
   local state = require("neo-tree.sources.manager").get_state_for_window()
   if not state or not state.tree then
-    error("neo-tree shows no tree here", 0)
+    error("neo-tree does not show a tree here", 0)
   end
   local paths = {}
   for lnum = first, last do

@@ -53,7 +53,7 @@ end
 function M.paths(buf, first, last, is_range)
   local folder = vim.b[buf].netrw_curdir
   if not folder or folder:find("^%a[%w+.-]+://") then
-    error("netrw shows no local folder here", 0)
+    error("netrw does not show a local folder here", 0)
   end
   local marked = vim.fn["netrw#Expose"]("netrwmarkfilelist")
   if not is_range and type(marked) == "table" and #marked > 0 then

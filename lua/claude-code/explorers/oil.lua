@@ -6,7 +6,7 @@ function M.paths(buf, first, last)
   local oil = require("oil")
   local folder = oil.get_current_dir(buf)
   if not folder then
-    error("this oil buffer shows no local folder", 0)
+    error("this oil buffer does not show a local folder", 0)
   end
   local paths = {}
   for lnum = first, last do

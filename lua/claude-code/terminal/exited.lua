@@ -59,8 +59,7 @@ local function notify(code)
   if code == 0 then
     messages.info("Claude has ended; :ClaudeCode starts it again")
   else
-    local text = "Claude ended with code %d; its output is still in the window. :ClaudeCode starts "
-      .. "it again"
+    local text = "Claude ended with code %d; its output is in the window. :ClaudeCode restarts it"
     messages.warn(text:format(code))
   end
 end

@@ -186,7 +186,7 @@ function M.open(command, env)
   if not ok or job <= 0 then
     discard(buf)
     local reason = not ok and job or "it is not executable"
-    return false, ("%s cannot be started: %s"):format(command[1], reason)
+    return false, ("%s cannot be started: %s; see terminal.command"):format(command[1], reason)
   end
   opened.job, terminal = job, opened
   vim.bo[buf].bufhidden = "hide"

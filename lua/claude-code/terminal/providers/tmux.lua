@@ -67,7 +67,9 @@ end
 
 function M.open(command, env)
   if (vim.env.TMUX or "") == "" then
-    return false, 'terminal.provider is "tmux", but Neovim does not run in tmux'
+    return false,
+      'terminal.provider is "tmux", but Neovim does not run in tmux; start it there, or set '
+        .. 'terminal.provider to "native"'
   end
   local folder = without_formats(vim.fn.getcwd(-1, 0))
   local arguments = { "split-window", "-P", "-F", "#{pane_id}", "-c", folder }
