@@ -1,32 +1,11 @@
 --- Diffs: each is queued, shown, and answered once.
-local answer = require("claude-code.editor.diff.answer")
 local hunk_actions = require("claude-code.editor.diff.hunks.actions")
-local keyboard = require("claude-code.editor.input.keyboard")
 local path = require("claude-code.editor.documents.path")
 local queues = require("claude-code.editor.diff.queue")
 
 local M = {}
 
 local queue ---@type claude-code.Queue
-
----Ends a diff, whatever its state; a second end does nothing.
----@param diff claude-code.Diff
----@param outcome claude-code.DiffOutcome
----@param in_write? boolean its windows must wait until Neovim has written
----@return boolean ended by this call
-local function finish(diff, outcome, in_write)
-  if diff.outcome then
-    return false
-  end
-  diff.outcome = outcome
-  answer.send(diff.proposal, outcome)
-  if outcome ~= "closed" and diff.view and diff.view:is_inside() then
-    -- Typed for this diff: the next one need not wait.
-    keyboard.reset()
-  end
-  queue:remove(diff, in_write)
-  return true
-end
 
 ---@param diff claude-code.Diff
 ---@param in_write? boolean
@@ -37,7 +16,7 @@ local function accept(diff, in_write)
   end
   local outcome = diff.proposal:accept()
   if outcome then
-    return finish(diff, outcome, in_write)
+    return queue:finish(diff, outcome, in_write)
   elseif diff.view then
     diff.view:refresh()
   end
@@ -73,7 +52,7 @@ local function actions_on(diff)
       accept(diff)
     end,
     reject = function()
-      finish(diff, "rejected")
+      queue:finish(diff, "rejected")
     end,
     next_hunk = move(diff, 1),
     previous_hunk = move(diff, -1),
@@ -100,7 +79,7 @@ local function callbacks(diff)
       return accept(diff, true)
     end,
     left = function()
-      finish(diff, "rejected")
+      queue:finish(diff, "rejected")
     end,
     position = function()
       return diff.number, diff.series.total
@@ -108,9 +87,7 @@ local function callbacks(diff)
   }
 end
 
-queue = queues.new(callbacks, function(diff)
-  finish(diff, "rejected")
-end)
+queue = queues.new(callbacks)
 
 ---Queues a proposal. Returns at once; the end comes as `diff_ended`.
 ---@param params claude-code.DiffParams
@@ -137,7 +114,7 @@ function M.close(params)
   local count = 0
   -- The one on screen comes last, or the others would flash up behind it.
   for _, diff in ipairs(queue:all()) do
-    if vim.tbl_contains(params.ids, diff.proposal.id) and finish(diff, "closed") then
+    if vim.tbl_contains(params.ids, diff.proposal.id) and queue:finish(diff, "closed") then
       count = count + 1
     end
   end
@@ -158,7 +135,7 @@ end
 function M.reject(id)
   local diff = queue:find(id)
   if diff then
-    return finish(diff, "rejected")
+    return queue:finish(diff, "rejected")
   end
 end
 
@@ -176,7 +153,7 @@ end
 ---The executable is gone: nobody waits for an answer any more.
 function M.abandon()
   for _, diff in ipairs(queue:all()) do
-    finish(diff, "closed")
+    queue:finish(diff, "closed")
   end
 end
 
@@ -192,13 +169,7 @@ end
 
 ---Neovim ends: the answers go out, and what is saved by :mksession shows the user's windows.
 function M.exit()
-  for _, diff in ipairs(queue:all()) do
-    diff.outcome = "rejected"
-    answer.send(diff.proposal, "rejected")
-    if diff.view then
-      diff.view:close_on_exit()
-    end
-  end
+  queue:exit()
 end
 
 return M

@@ -3,6 +3,7 @@
 local api = vim.api
 local hunks = require("claude-code.editor.diff.hunks")
 local notify = require("claude-code.messages.notify")
+local scratch = require("claude-code.editor.diff.scratch")
 
 local LABELS = { "your unsaved edits", "the file on disk", "Claude's proposal" }
 local CONFLICT = "<<<<<<< " .. LABELS[1]
@@ -175,8 +176,7 @@ end
 ---@param conflicts integer
 function Merge:apply(lines, conflicts)
   local buf = self.proposal.new_buf --[[@as integer]]
-  -- So that `u` undoes the merge alone.
-  vim.bo[buf].undolevels = vim.bo[buf].undolevels
+  scratch.close_undo_block(buf)
   api.nvim_buf_set_lines(buf, 0, -1, false, lines)
   self.last = {
     undo = api.nvim_buf_call(buf, vim.fn.undotree).seq_cur,

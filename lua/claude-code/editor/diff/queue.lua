@@ -22,18 +22,15 @@ local views = require("claude-code.editor.diff.view")
 ---@field private shown? claude-code.Diff on screen, or ended and its windows about to close
 ---@field private series { total: integer }
 ---@field private callbacks fun(diff: claude-code.Diff): claude-code.ViewCallbacks
----@field private reject fun(diff: claude-code.Diff)
 local Queue = {}
 Queue.__index = Queue
 
 local M = {}
 
 ---@param callbacks fun(diff: claude-code.Diff): claude-code.ViewCallbacks
----@param reject fun(diff: claude-code.Diff) for one that cannot be shown
 ---@return claude-code.Queue
-function M.new(callbacks, reject)
-  local queue = { waiting = {}, series = { total = 0 }, callbacks = callbacks, reject = reject }
-  return setmetatable(queue, Queue)
+function M.new(callbacks)
+  return setmetatable({ waiting = {}, series = { total = 0 }, callbacks = callbacks }, Queue)
 end
 
 ---Queues a proposal, and shows it if none is on screen and windows may change.
@@ -82,19 +79,42 @@ function Queue:remove_waiting(diff)
   end, self.waiting)
 end
 
----A diff has ended: one on screen leaves it, and the next one is shown.
+---Ends a diff, whatever its state; a second end does nothing.
 ---@param diff claude-code.Diff
+---@param outcome claude-code.DiffOutcome
 ---@param in_write? boolean its windows must wait until Neovim has written
-function Queue:remove(diff, in_write)
+---@return boolean ended by this call
+function Queue:finish(diff, outcome, in_write)
+  if diff.outcome then
+    return false
+  end
+  diff.outcome = outcome
+  answer.send(diff.proposal, outcome)
   if diff ~= self.shown then
     self:remove_waiting(diff)
     diff.proposal:discard()
-    return
+    return true
+  end
+  if outcome ~= "closed" and diff.view:is_inside() then
+    -- Typed for this diff: the next one need not wait.
+    keyboard.reset()
   end
   diff.view:close(function()
     diff.view, self.shown = nil, nil
     self:show_next()
   end, in_write)
+  return true
+end
+
+---Neovim ends: the answers go out, and what is saved by :mksession shows the user's windows.
+function Queue:exit()
+  for _, diff in ipairs(self:all()) do
+    diff.outcome = "rejected"
+    answer.send(diff.proposal, "rejected")
+    if diff.view then
+      diff.view:close_on_exit()
+    end
+  end
 end
 
 ---Shows another of those that wait; this one waits again, with the user's edits.
@@ -195,7 +215,7 @@ function Queue:show_next()
   if failure then
     local text = "the change of %s was rejected because it cannot be shown: %s"
     notify.error(text:format(diff.proposal:base(), failure))
-    self.reject(diff)
+    self:finish(diff, "rejected")
     self:show_next()
   end
 end

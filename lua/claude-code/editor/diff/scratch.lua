@@ -50,6 +50,12 @@ function M.fill(buf, lines)
   vim.bo[buf].modified = false
 end
 
+---The next edit can be undone by itself.
+---@param buf integer
+function M.close_undo_block(buf)
+  vim.bo[buf].undolevels = vim.bo[buf].undolevels
+end
+
 ---@param path string
 ---@param lines string[]
 ---@return string filetype "" if unknown

@@ -7,6 +7,7 @@ local api = vim.api
 local highlights = require("claude-code.editor.diff.highlights")
 local hunks = require("claude-code.editor.diff.hunks")
 local notify = require("claude-code.messages.notify")
+local scratch = require("claude-code.editor.diff.scratch")
 
 local ACCEPTED = api.nvim_create_namespace("claude-code.diff.accepted")
 local OPEN = api.nvim_create_namespace("claude-code.diff.open")
@@ -221,15 +222,9 @@ end
 function AcceptedHunks:drop_others()
   if self:states() then
     local lines, buf = self:lines(), self.proposal.new_buf
-    M.close_undo_block(buf)
+    scratch.close_undo_block(buf)
     api.nvim_buf_set_lines(buf, 0, -1, false, lines)
   end
-end
-
----The next edit can be undone by itself.
----@param buf integer
-function M.close_undo_block(buf)
-  vim.bo[buf].undolevels = vim.bo[buf].undolevels
 end
 
 return M

@@ -1,9 +1,9 @@
 --- Accepting and dropping the hunk under the cursor. A dropped hunk is the old file's lines put back
 --- into the proposal, as an edit that `u` undoes.
 local api = vim.api
-local accepted_hunks = require("claude-code.editor.diff.hunks.accepted")
 local hunks = require("claude-code.editor.diff.hunks")
 local notify = require("claude-code.messages.notify")
+local scratch = require("claude-code.editor.diff.scratch")
 
 local M = {}
 
@@ -27,7 +27,7 @@ local function put_back(proposal, hunk)
     -- A proposal without any text has a line in its buffer all the same.
     last = api.nvim_buf_get_lines(buf, 0, 1, false)[1] == "" and 1 or last
   end
-  accepted_hunks.close_undo_block(buf)
+  scratch.close_undo_block(buf)
   api.nvim_buf_set_lines(buf, first, last, false, lines)
 end
 
