@@ -154,15 +154,24 @@ describe("claude-code-nvim install", () => {
 
 describe("install.sh", () => {
   const script = join(ROOT, "install.sh");
-  const installer = (env: Record<string, string> = {}) => {
-    const args = ["--version", "0.1.0", "--prefix", prefix, "--mirror", published.server.url];
+  /** For what install.sh itself does, whatever is in the archive. */
+  let small: Publication;
+  beforeAll(async () => {
+    small = await Publication.start(await TestRelease.standIn());
+  });
+  afterAll(() => small[Symbol.asyncDispose]());
+  beforeEach(() => small.server.reset("good"));
+
+  const installer = (env: Record<string, string> = {}, { server } = small) => {
+    const args = ["--version", "0.1.0", "--prefix", prefix, "--mirror", server.url];
     return run(["sh", script, ...args], env);
   };
 
   test("installs a checked archive, also where BUN_OPTIONS would run other code", async () => {
     const hostile = join(prefix, "hostile.js");
     await writeFile(hostile, `require("fs").writeFileSync("${prefix}/owned", "")`);
-    const { code, out } = await installer({ BUN_OPTIONS: `--preload ${hostile}`, BUN_BE_BUN: "1" });
+    const env = { BUN_OPTIONS: `--preload ${hostile}`, BUN_BE_BUN: "1" };
+    const { code, out } = await installer(env, published);
     expect([code, out]).toEqual([
       0,
       expect.stringContaining("claude-code.nvim 0.1.0 is installed"),
@@ -201,8 +210,7 @@ describe("install.sh", () => {
   test.each(["404", "cut off", "truncated", "tampered", "redirect to http"] as const)(
     "refuses what a server gives that is %s",
     async (behaviour) => {
-      published.server.reset("good");
-      published.server.onlyFor(".tar.gz", behaviour);
+      small.server.onlyFor(".tar.gz", behaviour);
       const { code, err } = await installer();
       expect(code).toBe(1);
       expect(err).toMatch(/cannot download|is damaged or was tampered with/);
@@ -219,14 +227,14 @@ describe("install.sh", () => {
     }
     const { code, err } = await installer({ PATH: bin });
     expect([code, err]).toEqual([1, expect.stringContaining("could not be checked")]);
-    expect(published.server.requests).toEqual([]);
+    expect(small.server.requests).toEqual([]);
   });
 
   test("refuses sums that do not name the archive, and a host that is not https", async () => {
-    const sums = join(published.release.folder, "SHA256SUMS");
-    published.server.replace("SHA256SUMS", Buffer.from("0".repeat(64)));
+    const sums = join(small.release.folder, "SHA256SUMS");
+    small.server.replace("SHA256SUMS", Buffer.from("0".repeat(64)));
     const { code, err } = await installer();
-    published.server.replace("SHA256SUMS", readFileSync(sums));
+    small.server.replace("SHA256SUMS", readFileSync(sums));
     expect([code, err]).toEqual([1, expect.stringContaining("so it cannot be checked")]);
     const plain = await run(["sh", script, "--version", "1", "--mirror", "http://example.com"]);
     expect([plain.code, plain.err]).toEqual([1, expect.stringContaining("is not https")]);

@@ -7,6 +7,7 @@ import { type Asset, renderManifest, renderSums } from "../../scripts/packaging/
 import { buildRelease } from "../../scripts/packaging/release";
 import { readRepository } from "../../scripts/packaging/repository";
 import { nativeTarget, type Target } from "../../scripts/packaging/targets";
+import { PLUGIN } from "../../src/package/prefix";
 import { temporaryFolder } from "./neovim";
 import { EXECUTABLE, ROOT } from "./toolchain";
 
@@ -121,12 +122,19 @@ function newFolder(): string {
   return folder;
 }
 
-/** Refuses to serve, as the executable does, if the plugin has another contract. */
+/**
+ * Refuses to serve, as the executable does, if the plugin has another contract. Installs below a
+ * prefix what Neovim loads from there.
+ */
 function script(version: string, contract: number): string {
   return `#!/bin/sh
 case $1 in
   --version) echo "claude-code.nvim ${version}" && exit ;;
   serve) [ ${contract} = 1 ] || exit 3 ;;
+  install)
+    from=$(dirname "$0") to=$3/${PLUGIN}
+    mkdir -p "$3/bin" "$to" && cp "$0" "$3/bin" && cp -R "$from/lua" "$from/plugin" "$to"
+    exit ;;
 esac
 exec "${EXECUTABLE}" "$@"
 # ${randomBytes(75_000).toString("base64")}
