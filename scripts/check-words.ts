@@ -1,14 +1,12 @@
 /**
- * Holds what users see to plain words (CONTRIBUTING.md, "Words"): `bun scripts/check-words.ts`
- * prints each place that uses another one, and then exits 1. Users see the pages named below, the help
- * and the man page, and every string in lua/ and src/ that has a space in it. Of the CHANGELOG only
- * what is not yet released counts.
+ * Holds what users and contributors read to plain words (CONTRIBUTING.md, "Words"):
+ * `bun scripts/check-words.ts` prints each place that uses another one, and then exits 1. It reads
+ * the pages named below, the help, and all of lua/, plugin/ and src/: messages, names and comments
+ * alike. Of the CHANGELOG only what is not yet released counts.
  */
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Glob } from "bun";
-import ts from "typescript";
-import { luaLiterals } from "./imports/lua-literals";
 
 const ROOT = dirname(import.meta.dir);
 
@@ -43,8 +41,7 @@ interface Text {
 }
 
 if (import.meta.main) {
-  const texts = [...documents(), ...luaStrings(), ...typescriptStrings()];
-  const findings = texts.flatMap(problemsOf);
+  const findings = texts().flatMap(problemsOf);
   for (const finding of findings) console.error(finding);
   process.exit(findings.length > 0 ? 1 : 0);
 }
@@ -57,10 +54,10 @@ export function problemsOf({ file, line, text }: Text): string[] {
   });
 }
 
-function documents(): Text[] {
-  const help = readdirSync(join(ROOT, "doc")).filter((name) => /\.(txt|1)$/.test(name));
-  const paths = [...PAGES, ...help.map((name) => `doc/${name}`)];
-  return paths.flatMap((file) => {
+function texts(): Text[] {
+  const sources = ["lua/**/*.lua", "plugin/*.lua", "src/**/*.ts", "doc/*.{txt,1}"];
+  const found = sources.flatMap((pattern) => [...new Glob(pattern).scanSync({ cwd: ROOT })]);
+  return [...PAGES, ...found.sort()].flatMap((file) => {
     const text = readFileSync(join(ROOT, file), "utf8");
     const shown = file === "CHANGELOG.md" ? unreleased(text) : text;
     return shown.split("\n").map((line, index) => ({ file, line: index + 1, text: line }));
@@ -70,35 +67,4 @@ function documents(): Text[] {
 /** The beginning, up to the newest release. */
 function unreleased(changelog: string): string {
   return changelog.split(/^## \[\d/m)[0] ?? "";
-}
-
-function luaStrings(): Text[] {
-  return files("{lua,plugin}/**/*.lua").flatMap(({ file, source }) =>
-    luaLiterals(source)
-      .filter(({ text }) => text.includes(" "))
-      .map(({ text, line }) => ({ file, line, text })),
-  );
-}
-
-function typescriptStrings(): Text[] {
-  return files("src/**/*.ts").flatMap(({ file, source }) => {
-    const tree = ts.createSourceFile(file, source, ts.ScriptTarget.Latest);
-    const texts: Text[] = [];
-    const visit = (node: ts.Node) => {
-      const isText = ts.isStringLiteralLike(node) || ts.isTemplateLiteralToken(node);
-      if (isText && node.text.includes(" ")) {
-        const line = tree.getLineAndCharacterOfPosition(node.getStart(tree)).line + 1;
-        texts.push({ file, line, text: node.text });
-      }
-      ts.forEachChild(node, visit);
-    };
-    visit(tree);
-    return texts;
-  });
-}
-
-function files(pattern: string) {
-  return [...new Glob(pattern).scanSync({ cwd: ROOT })]
-    .sort()
-    .map((file) => ({ file, source: readFileSync(join(ROOT, file), "utf8") }));
 }

@@ -1,4 +1,4 @@
-/** One file of ours that uses another. Paths are relative to the repository. */
+/** One file of the repository that uses another. Paths are relative to the repository. */
 export interface Import {
   from: string;
   to: string;

@@ -4,7 +4,7 @@ import { json } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
 import { byFile } from "./shapes";
 
-/** Spec 04, section 2.2: what the Stop hook tells Claude to call. */
+/** Spec 04, section 2.2: what the Stop hook asks Claude to call. */
 export function getSessionDiagnostics(problems: ProblemsPort): Tool {
   return defineTool({
     name: "get_session_diagnostics",

@@ -48,7 +48,7 @@ local function render(parts)
   end, parts)) .. "%*"
 end
 
----The file, with its folder unless that is the working folder: two of one name are told apart.
+---The file, with its folder unless that is the working folder: two of one name differ.
 ---@param name string
 ---@param cells integer the text is no longer
 ---@return string

@@ -1,5 +1,5 @@
 --- What happens to the file while its diff waits: it is written, or edited in its buffer. The diff
---- follows, the user is told, and what they saved is not overwritten unawares.
+--- follows, a message says so, and what the user saved is not overwritten unawares.
 local keys = require("claude-code.editor.diff.keys")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")

@@ -9,7 +9,7 @@ local queue ---@type claude-code.Queue
 
 ---@param diff claude-code.Diff
 ---@param in_write? boolean
----@return boolean ended by this call; if not, the user was told why
+---@return boolean ended by this call; if not, a message said why
 local function accept(diff, in_write)
   if diff.outcome then
     return false
@@ -122,7 +122,7 @@ function M.close(params)
 end
 
 ---@param id? integer without it the diff on screen
----@return boolean? done nil if there is none; false if not, and the user was told why
+---@return boolean? done nil if there is none; false if not, and a message said why
 function M.accept(id)
   local diff = queue:find(id)
   if diff then

@@ -180,8 +180,7 @@ function Proposal:result()
 end
 
 ---Gets the proposal ready to be accepted as it is now, if that can be.
----@return claude-code.DiffOutcome? outcome what accepting it comes to; nil: not yet, and the user was
---- told why
+---@return claude-code.DiffOutcome? outcome what accepting it comes to; nil: not yet, and a message said why
 function Proposal:accept()
   self:follow_disk()
   if not self.changes:confirm() then

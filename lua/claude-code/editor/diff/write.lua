@@ -20,7 +20,7 @@ local ONLY_IF_MODIFIED = { exit = true, update = true, xit = true }
 ---@field private accept fun(): boolean
 ---@field private typed boolean the command line that is being executed writes the proposal
 ---@field private guarded boolean that command line was begun while the guard was active
----@field private hinted boolean the user was told that such writes accept nothing
+---@field private hinted boolean a message said that such writes accept nothing
 local Writes = {}
 Writes.__index = Writes
 
