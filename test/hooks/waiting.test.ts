@@ -67,7 +67,7 @@ describe.each(NEOVIMS)("a hook waits with $name", (version) => {
 
   test.each([
     ["an error: blocked", "wrong", "block"],
-    ["no error: allowed", undefined, undefined],
+    ["no error: allowed", "", undefined],
   ])("until the server reports %s", async (_name, problem, decision) => {
     const session = { session_id: `${decision}` };
     const name = `${decision}.txt`;
@@ -145,7 +145,7 @@ const PULL_SERVER = `
       terminate = function() end,
     }
   end
-  vim.api.nvim_create_autocmd("BufReadPost", { callback = function(args)
+  vim.api.nvim_create_autocmd("FileType", { callback = function(args)
     vim.lsp.start({ name = "pull", cmd = server, root_dir = vim.fn.getcwd() }, { bufnr = args.buf })
   end })`;
 
@@ -166,6 +166,20 @@ test.each(NEOVIMS)(
 );
 
 describe("when the report does not come", () => {
+  // Neovim 0.10 gives all texts of a file that is reloaded the same version.
+  test("a late one on the text before does not count", async () => {
+    await using project = await open();
+    await project.edit("older.txt", "one\n");
+    await publish(project, "older.txt", "wrong");
+    await project.edit("older.txt", "two\n");
+    const stopped = project.stop();
+    await waiting(project);
+    await publish(project, "older.txt", "wrong still", 1);
+    await Bun.sleep(500);
+    await publish(project, "older.txt", "");
+    expect(await stopped).toEqual(GO);
+  });
+
   test("the deadline ends the wait, and the reason says so", async () => {
     await using project = await open(NEWEST, 300);
     project.write("late.txt", "one\n");

@@ -210,13 +210,13 @@ function M.paths()
   return paths
 end
 
----A reload closes and opens the text for language servers, each time with the version it had
----(measured with Neovim 0.10 and 0.12), so that a late report on the text before would look like one
----on the new text. Tick numbers only grow, and are what Neovim itself counts versions with.
----@param buf integer
+---A reload closes the text for language servers, and opens it with the version it had (measured with
+---Neovim 0.12; 0.10 always says 0): a late report on the text before would look like one on the new
+---text. Neovim counts versions by the buffer's ticks, of which a reload takes one.
+---@param buf integer about to be read; servers have it only if it was read before
 local function renumber(buf)
   if package.loaded["vim.lsp"] and next(vim.lsp.get_clients({ bufnr = buf })) then
-    vim.lsp.util.buf_versions[buf] = api.nvim_buf_get_changedtick(buf)
+    vim.lsp.util.buf_versions[buf] = api.nvim_buf_get_changedtick(buf) + 1
   end
 end
 
@@ -230,7 +230,7 @@ local function watch()
       end,
     })
   end
-  on("BufReadPost", renumber)
+  on("BufReadPre", renumber)
   on("BufWritePost", function(buf)
     M.expect(buf, "saved")
   end)
