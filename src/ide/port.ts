@@ -1,5 +1,5 @@
 /** The ports of spec 01: a random one of 10000 to 65535, both included. */
-export const PORT_RANGE = { first: 10_000, last: 65_535 } as const;
+const PORT_RANGE = { first: 10_000, last: 65_535 } as const;
 
 const ATTEMPTS = 50;
 

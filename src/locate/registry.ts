@@ -19,7 +19,7 @@ export interface Entry {
   since: number;
 }
 
-export function registryFolder(): string {
+function registryFolder(): string {
   return join(stateFolder(), "neovims");
 }
 

@@ -1,7 +1,7 @@
 import type { ImplementationInfo } from "./protocol";
 
 /** The name the Claude Code CLI gives in `initialize` (measured with 2.1.330). */
-export const CLAUDE_CODE = "claude-code";
+const CLAUDE_CODE = "claude-code";
 
 /** One connected MCP client, for as long as its connection lasts. */
 export interface Client {

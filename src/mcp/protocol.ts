@@ -1,7 +1,7 @@
 /** The parts of the Model Context Protocol that we use (https://modelcontextprotocol.io). */
 
 /** Oldest first. The last one is answered to a client whose version we do not know. */
-export const PROTOCOL_VERSIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] as const;
+const PROTOCOL_VERSIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] as const;
 export type ProtocolVersion = (typeof PROTOCOL_VERSIONS)[number];
 
 export function negotiateVersion(requested: string): ProtocolVersion {

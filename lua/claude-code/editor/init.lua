@@ -85,10 +85,7 @@ end
 local methods = {
   attach = attach,
   sync = sync,
-  ready = function(params)
-    require("claude-code.server").on_ready(params)
-    return true
-  end,
+  ready = lazy("server", "on_ready"),
   rivals = function(params)
     require("claude-code.server").on_rivals(params.rivals)
     return true

@@ -263,9 +263,13 @@ end
 
 --- The executable accepts clients now.
 ---@param info claude-code.ReadyInfo
+---@return true?
+---@return string? message of what is wrong with `info`
 function M.on_ready(info)
-  if M.state ~= "starting" and M.state ~= "ready" then
-    return -- stopped in the meantime
+  if type(info.lock_file) ~= "string" or type(info.cli_arguments) ~= "table" then
+    return nil, "the executable is of another build than the plugin: rebuild or update one of them"
+  elseif M.state ~= "starting" and M.state ~= "ready" then
+    return true -- stopped in the meantime
   end
   M.state, M.port, M.lock_file = "ready", info.port, info.lock_file
   M.cli_arguments, M.rivals = info.cli_arguments, info.rivals
@@ -280,6 +284,7 @@ function M.on_ready(info)
   end
   events.emit("ServerStarted", { port = info.port, lock_file = info.lock_file })
   waiting.answer(true)
+  return true
 end
 
 ---@param rivals claude-code.Rival[]
