@@ -1,3 +1,16 @@
+---@class claude-code.Rival another editor that publishes an overlapping workspace
+---@field pid integer
+---@field name string its ideName
+---@field folder string the overlapping folder
+
+--- What the executable hands over once it is ready (ReadyInfo in src/neovim/editor.ts).
+---@class claude-code.ReadyInfo
+---@field port integer
+---@field lock_file string
+---@field problem? string why there is no lock file, in a sentence
+---@field rivals claude-code.Rival[]
+---@field cli_arguments claude-code.CliArguments
+
 --- What this plugin and the executable must agree on. The executable refuses (exit code 3) to
 --- serve a plugin with another contract number; the version is for messages.
 ---@class claude-code.Contract

@@ -253,14 +253,6 @@ function M.on_attach(channel, info)
   on_gone = info and info.on_gone
 end
 
---- What the executable hands over once it is ready (ReadyInfo in src/neovim/editor.ts).
----@class claude-code.ReadyInfo
----@field port integer
----@field lock_file string
----@field problem? string why there is no lock file, in a sentence
----@field rivals claude-code.Rival[]
----@field cli_arguments claude-code.CliArguments
-
 --- The executable accepts clients now.
 ---@param info claude-code.ReadyInfo
 ---@return true?

@@ -1,11 +1,6 @@
 --- Removes our lock file when the executable, which writes it, no longer can.
 local M = {}
 
----@class claude-code.Rival another editor that publishes an overlapping workspace
----@field pid integer
----@field name string its ideName
----@field folder string the overlapping folder
-
 ---@param path string
 ---@return string? token that the lock file at this path carries
 local function token_in(path)
