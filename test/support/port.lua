@@ -85,12 +85,12 @@ end
 
 ---@return integer[] windows of the diff on screen
 function M.diff_windows()
-  return (diff().current().view:windows())
+  return diff().current().view.layout.windows
 end
 
 ---@return integer window with the proposal
 function M.diff_window()
-  return select(2, diff().current().view:windows())
+  return diff().current().view.layout.win
 end
 
 ---@param side "old"|"new"

@@ -159,6 +159,7 @@ for (const version of NEOVIMS) {
       await a.nvim.type("<CR><CR><CR>");
       expect(await a.mode()).toBe("n");
       expect(a.ended).toEqual([]);
+      expect(await a.messages()).toContain("main.txt was updated just now: press <CR> again");
       await pause();
       await a.nvim.type("<CR><CR>");
       expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });

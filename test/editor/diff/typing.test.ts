@@ -151,9 +151,9 @@ for (const version of NEOVIMS) {
       expect(await me.inside()).toBe(true);
       await me.type("<CR>qZZZQ:w<CR>:wq<CR>:x<CR>");
       expect(await me.inside()).toBe(true);
-      expect(
-        (await a.messages()).match(/a.txt only just appeared: press <CR> again/g),
-      ).toHaveLength(1);
+      expect((await a.messages()).match(/a.txt appeared just now: press <CR> again/g)).toHaveLength(
+        1,
+      );
       await me.decidesNow(id);
     });
 
@@ -190,7 +190,7 @@ for (const version of NEOVIMS) {
       const id = await a.propose(a.file("a.txt", OLD), NEW);
       await me.type("<F2><F3><F4>");
       expect(await me.inside()).toBe(true);
-      expect(await a.messages()).toContain("only just appeared: nothing was written");
+      expect(await a.messages()).toContain("appeared just now: nothing was written");
       expect(existsSync(a.path("copy.txt"))).toBe(false);
       await me.pause(QUIET_MS);
       expect(a.ended).toEqual([]);

@@ -56,7 +56,7 @@ end
 
 ---@param buffers integer[]
 ---@param actions table<claude-code.DiffAction, fun()>
----@param guard claude-code.InputGuard
+---@param guard claude-code.DecisionGuard
 ---@return fun() unmap removes these mappings, by whatever name the options have for them then
 function M.map(buffers, actions, guard)
   local mapped = {} ---@type { buf: integer, key: string }[]

@@ -1,6 +1,6 @@
 --- When a diff may be shown, and when it may take the focus: not while the user types.
 local blocked = require("claude-code.editor.windows.blocked")
-local input_guard = require("claude-code.editor.diff.input_guard")
+local decision_guard = require("claude-code.editor.diff.decision_guard")
 local keyboard = require("claude-code.editor.input.keyboard")
 local windows = require("claude-code.editor.windows")
 
@@ -14,7 +14,7 @@ end
 ---@return integer ms without a key after which the user is not in the middle of typing
 function M.pause_ms()
   -- In terminal mode a prompt is being written, with pauses for thought.
-  return input_guard.period() * (M.in_terminal() and 2 or 1)
+  return decision_guard.period() * (M.in_terminal() and 2 or 1)
 end
 
 ---@return integer ms that are left of that pause

@@ -5,7 +5,7 @@ local bars = require("claude-code.editor.diff.bars")
 local blocked = require("claude-code.editor.windows.blocked")
 local focus = require("claude-code.editor.windows.focus")
 local hunk_cursor = require("claude-code.editor.diff.hunks.cursor")
-local input_guard = require("claude-code.editor.diff.input_guard")
+local decision_guard = require("claude-code.editor.diff.decision_guard")
 local keyboard = require("claude-code.editor.input.keyboard")
 local layouts = require("claude-code.editor.diff.layout")
 local notify = require("claude-code.messages.notify")
@@ -22,7 +22,7 @@ local windows = require("claude-code.editor.windows")
 
 ---@class claude-code.View
 ---@field cursor claude-code.HunkCursor
----@field guard claude-code.InputGuard
+---@field guard claude-code.DecisionGuard
 ---@field private proposal claude-code.Proposal
 ---@field private layout claude-code.Layout
 ---@field private saved claude-code.SavedLayout the windows before
@@ -59,7 +59,7 @@ function M.open(proposal, on)
     saved = saved,
     origin = origin,
     cursor = cursor,
-    guard = input_guard.new(proposal:base()),
+    guard = decision_guard.new(proposal:base()),
     bars = bars.new(proposal, layout, cursor, on.position),
     closing = false,
   }, View)
@@ -96,7 +96,7 @@ function View:focus_when_idle()
     return keyboard.after_idle(timing.pause_ms(), function()
       if api.nvim_get_current_win() == self.origin.win and blocked.may_change() == "all" then
         self.origin = focus.origin()
-        self.guard:restart()
+        self.guard:restart("appeared")
         focus.take(self.layout.win, self.origin)
       end
     end)
@@ -119,12 +119,6 @@ end
 function View:is_inside()
   return vim.tbl_contains(self.layout.windows, api.nvim_get_current_win())
     or vim.tbl_contains(self.proposal:buffers(), api.nvim_get_current_buf())
-end
-
----@return integer[] wins that show the diff
----@return integer win the one with the proposal
-function View:windows()
-  return self.layout.windows, self.layout.win
 end
 
 ---Counts, colours and bars as the proposal is now.

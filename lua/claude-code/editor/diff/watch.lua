@@ -90,7 +90,7 @@ function Watch:check_file()
     self:map_keys()
     if api.nvim_get_mode().mode == "n" then
       -- Who is about to accept has not seen what they would overwrite.
-      self.view.guard:restart()
+      self.view.guard:restart("was updated")
     end
   end
   if written or edited then

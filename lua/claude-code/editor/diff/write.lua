@@ -16,7 +16,7 @@ local ONLY_IF_MODIFIED = { exit = true, update = true, xit = true }
 
 ---@class claude-code.Writes
 ---@field private proposal claude-code.Proposal
----@field private guard claude-code.InputGuard
+---@field private guard claude-code.DecisionGuard
 ---@field private accept fun(): boolean
 ---@field private typed boolean the command line that is being executed writes the proposal
 ---@field private guarded boolean that command line was begun while the guard was active
@@ -164,7 +164,7 @@ function Writes:watch_command_line(group)
 end
 
 ---@param proposal claude-code.Proposal with its buffers
----@param guard claude-code.InputGuard
+---@param guard claude-code.DecisionGuard
 ---@param group integer
 ---@param accept fun(): boolean called in the middle of the write; false: not accepted
 ---@param refilled fun() called when `:edit!` has brought back the text as proposed

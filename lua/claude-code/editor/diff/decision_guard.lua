@@ -2,12 +2,13 @@
 local clock = require("claude-code.editor.input.clock")
 local notify = require("claude-code.messages.notify")
 
----@class claude-code.InputGuard
+---@class claude-code.DecisionGuard
 ---@field private base string the file's name
----@field private since number when the diff got the focus, by `clock.now`
+---@field private since number by `clock.now`
+---@field private event "appeared"|"was updated" what happened then
 ---@field private reported boolean
-local InputGuard = {}
-InputGuard.__index = InputGuard
+local DecisionGuard = {}
+DecisionGuard.__index = DecisionGuard
 
 local M = {}
 
@@ -17,37 +18,38 @@ function M.period()
 end
 
 ---@param base string
----@return claude-code.InputGuard
+---@return claude-code.DecisionGuard
 function M.new(base)
-  local guard = setmetatable({ base = base }, InputGuard)
-  guard:restart()
+  local guard = setmetatable({ base = base }, DecisionGuard)
+  guard:restart("appeared")
   return guard
 end
 
 ---The diff has got the focus just now, or shows something new.
-function InputGuard:restart()
-  self.since, self.reported = clock.now(), false
+---@param event "appeared"|"was updated"
+function DecisionGuard:restart(event)
+  self.since, self.event, self.reported = clock.now(), event, false
 end
 
 ---Must keys that decide do nothing yet?
 ---@return boolean
-function InputGuard:is_active()
+function DecisionGuard:is_active()
   return clock.now() - self.since < M.period()
 end
 
 ---Says why nothing was decided, once.
 ---@param again string what to do then
-function InputGuard:report(again)
+function DecisionGuard:report(again)
   if not self.reported then
     self.reported = true
-    notify.info(("the change of %s only just appeared: %s"):format(self.base, again))
+    notify.info(("the change of %s %s just now: %s"):format(self.base, self.event, again))
   end
 end
 
 ---@param key string
 ---@param decide fun()
 ---@return fun() run what the key does
-function InputGuard:wrap(key, decide)
+function DecisionGuard:wrap(key, decide)
   return function()
     if self:is_active() then
       self:report(("press %s again"):format(key))
