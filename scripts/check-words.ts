@@ -22,7 +22,8 @@ const BANNED: [words: RegExp, instead: string][] = [
   [/\banew\b/i, "again"],
   [/\bmeanwhile\b/i, "in the meantime, or nothing"],
   [/\bas it were\b/i, "nothing"],
-  [/\b(deaf|hush|muddled|farewell)\b/i, "locked, disabled, ambiguous, exit"],
+  [/\b(deaf|hush|muddled|farewell|inheritors)\b/i, "locked, ambiguous, exit, descendants"],
+  [/\bdebts?\b|\bow(e|ed|es|ing)\b/i, "pending reports, expected"],
 ];
 
 const PAGES = [

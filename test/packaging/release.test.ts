@@ -33,7 +33,7 @@ const run = (...command: string[]) => {
 
 describe("an archive", () => {
   test("is the same, byte for byte, built again in another folder", async () => {
-    const again = await TestRelease.anew();
+    const again = await TestRelease.create();
     expect(again.source).not.toBe(release.source);
     expect(again.assets).toEqual(release.assets);
     expect(await Bun.file(again.archive).bytes()).toEqual(await Bun.file(release.archive).bytes());

@@ -217,7 +217,7 @@ describe("install-hooks", () => {
     expect(read("CLAUDE.md")).toBe("# New, and all of it mine\n");
   });
 
-  test("a settings file of ours that others made theirs is not removed", async () => {
+  test("a settings file that the plugin made and others changed is not removed", async () => {
     await install();
     const value = JSON.parse(read(SETTINGS));
     delete value.hooks.SessionEnd;

@@ -36,7 +36,7 @@ describe.each(NEOVIMS)("the status line in $name", (version) => {
       env: { ...isolatedEnv(neovim.home), CLAUDE_PID: String(process.pid) },
     });
 
-  test("tells what becomes of the server, its clients, their work and their diffs", async () => {
+  test("shows what becomes of the server, its clients, their work and their diffs", async () => {
     await shows("Claude stopped");
     await neovim.command("ClaudeCodeStart");
     await shows("Claude waiting");

@@ -40,7 +40,7 @@ export class TestRelease {
   /** One that was built before in this test run, if there is one: nobody changes it. */
   static build(options: Options = {}): Promise<TestRelease> {
     const key = JSON.stringify(options);
-    const release = built.get(key) ?? TestRelease.anew(options);
+    const release = built.get(key) ?? TestRelease.create(options);
     built.set(key, release);
     return release;
   }
@@ -72,7 +72,7 @@ export class TestRelease {
     return new TestRelease(version, contract, source, folder, assets);
   }
 
-  static async anew(options: Options = {}): Promise<TestRelease> {
+  static async create(options: Options = {}): Promise<TestRelease> {
     const { version = "0.1.0", contract = 1, targets = [NATIVE] } = options;
     const source = await sources(version, contract);
     const folder = newFolder();

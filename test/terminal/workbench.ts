@@ -9,7 +9,7 @@ export const SCREEN = { width: 120, height: 30 };
  */
 export const LATER = `\${AT_ONCE:-sleep 0.1};`;
 
-/** A program that shows every byte it gets, as `^[` and the like, and ends when told so. */
+/** A program that shows every byte it gets, as `^[` and the like, and ends on request. */
 export const ECHO = `{ "sh", "-c", "stty raw -echo; ${LATER} echo up; exec cat -v" }`;
 
 /** Neovim with a UI, and with what the plugin says kept in SAID. */

@@ -110,7 +110,7 @@ const twoTexts = fc
     proposal: repetitive,
     picks: fc.array(fc.boolean(), { minLength: 8, maxLength: 8 }),
   })
-  // A buffer cannot tell a lone newline from no text.
+  // For a buffer, a lone newline and no text are the same.
   .filter(({ old, proposal }) => old !== "\n" && proposal !== "\n")
   .filter(({ old, proposal }) => old.endsWith("\n") !== proposal.endsWith("\n"));
 

@@ -246,7 +246,7 @@ describe.each(NEOVIMS)("the bars of $name", (version) => {
     await answer;
   });
 
-  test("a long file name is shortened; the folder tells two files of one name apart", async () => {
+  test("a long file name is shortened; the folder distinguishes two files of one name", async () => {
     await using d = await desk(version, 89);
     using client = await d.connect();
     const { terminal } = d.neovim;

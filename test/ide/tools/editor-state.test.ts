@@ -240,31 +240,36 @@ onEachNeovim((session) => {
       ]);
     });
 
-    test.each(["", "\n", "\n\n", "\r\n"])("tell no text from one empty line: %j", async (text) => {
-      const path = session.write(`empty ${JSON.stringify(text)}.txt`, text);
-      const size = text.replaceAll("\r", "").length;
-      const check = async () => {
-        const { contents } = await session.client.request<{ contents: object[] }>(
-          "resources/read",
-          { uri: fileUri(path) },
-        );
-        expect(contents).toMatchObject([{ text }]);
-        const { buffers } = await session.client.request<{ buffers: { uri: string }[] }>(
-          "editor/buffers",
-        );
-        expect(buffers.find(({ uri }) => uri === fileUri(path))).toMatchObject({ size });
-      };
-      const buf = await session.edit(path);
-      await check();
-      await session.neovim.command("new");
-      await check();
-      await session.neovim.command("close");
-      // All lines deleted: an empty file again.
-      await session.neovim.command(`buffer ${buf} | silent %delete`);
-      expect(await session.client.request("resources/read", { uri: fileUri(path) })).toMatchObject({
-        contents: [{ text: "" }],
-      });
-    });
+    test.each(["", "\n", "\n\n", "\r\n"])(
+      "distinguish no text from one empty line: %j",
+      async (text) => {
+        const path = session.write(`empty ${JSON.stringify(text)}.txt`, text);
+        const size = text.replaceAll("\r", "").length;
+        const check = async () => {
+          const { contents } = await session.client.request<{ contents: object[] }>(
+            "resources/read",
+            { uri: fileUri(path) },
+          );
+          expect(contents).toMatchObject([{ text }]);
+          const { buffers } = await session.client.request<{ buffers: { uri: string }[] }>(
+            "editor/buffers",
+          );
+          expect(buffers.find(({ uri }) => uri === fileUri(path))).toMatchObject({ size });
+        };
+        const buf = await session.edit(path);
+        await check();
+        await session.neovim.command("new");
+        await check();
+        await session.neovim.command("close");
+        // All lines deleted: an empty file again.
+        await session.neovim.command(`buffer ${buf} | silent %delete`);
+        expect(
+          await session.client.request("resources/read", { uri: fileUri(path) }),
+        ).toMatchObject({
+          contents: [{ text: "" }],
+        });
+      },
+    );
 
     test("keep their byte order mark", async () => {
       const path = session.write("bom.txt", "\uFEFFtext\n");
