@@ -90,7 +90,7 @@ local function first_loaded(candidates)
   for _, candidate in ipairs(candidates) do
     local buf = is_in_workspace(candidate) and documents.load_hidden({ path = candidate })
     if buf then
-      pending.expect(buf, "opened")
+      require("claude-code.editor.diagnostics.writes").on_write(buf, "opened")
       return buf, api.nvim_buf_get_name(buf)
     end
   end

@@ -78,11 +78,12 @@ function M.on_resolved(id)
   server.lag_ms = server.lag_ms and server.lag_ms * LAG_FADES
 end
 
----No report came within TIMEOUT_MS.
+---No report came in time.
 ---@param id integer
-function M.on_timeout(id)
+---@param timeout_ms integer
+function M.on_timeout(id, timeout_ms)
   local server = of(id)
-  server.silent = not server.reports
+  server.silent = timeout_ms >= M.TIMEOUT_MS and not server.reports
 end
 
 ---@param report claude-code.Report

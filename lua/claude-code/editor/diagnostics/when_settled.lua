@@ -49,7 +49,7 @@ local function wait(params, ask)
   end
   cancels = {
     -- Scheduled, since `ask` may load a file, which is such a change.
-    pending.follow(vim.schedule_wrap(check)),
+    pending.on_change(vim.schedule_wrap(check)),
     timer.once(BEGIN_MS, check),
     timer.once(params.timeout_ms, function()
       check(true)

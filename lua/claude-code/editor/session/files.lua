@@ -2,6 +2,7 @@
 local baseline = require("claude-code.editor.session.baseline")
 local path = require("claude-code.editor.documents.path")
 local pending = require("claude-code.editor.diagnostics.pending")
+local writes = require("claude-code.editor.diagnostics.writes")
 
 local M = {}
 
@@ -12,7 +13,7 @@ local function load(session, real)
   local buf = require("claude-code.editor.documents").load_hidden({ path = real })
   if buf then
     session.hidden[buf] = true
-    pending.expect(buf, "opened")
+    writes.on_write(buf, "opened")
   end
   return buf
 end

@@ -2,7 +2,7 @@
 --- executable.
 local api, uv = vim.api, vim.uv
 local baseline = require("claude-code.editor.session.baseline")
-local pending = require("claude-code.editor.diagnostics.pending")
+local writes = require("claude-code.editor.diagnostics.writes")
 
 ---Sessions that ended without a hook (SIGKILL) are forgotten when there are more than these.
 local MOST_SESSIONS = 50
@@ -30,19 +30,19 @@ local M = {}
 ---@type table<string, claude-code.Session>
 local sessions = {}
 ---@type fun()?
-local cancel_pending
+local cancel_writes
 
 local function watch()
-  if not cancel_pending then
-    cancel_pending = pending.follow(function() end)
+  if not cancel_writes then
+    cancel_writes = writes.follow(function() end)
     baseline.start()
   end
 end
 
 local function unwatch()
-  if cancel_pending then
-    cancel_pending()
-    cancel_pending = nil
+  if cancel_writes then
+    cancel_writes()
+    cancel_writes = nil
     baseline.stop()
   end
 end

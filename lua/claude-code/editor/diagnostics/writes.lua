@@ -1,0 +1,149 @@
+--- Follows what is written and reloaded: language servers are expected to report on it.
+local api, uv = vim.api, vim.uv
+local pending = require("claude-code.editor.diagnostics.pending")
+local reports = require("claude-code.editor.diagnostics.reports")
+local servers = require("claude-code.editor.diagnostics.servers")
+
+---For a save of a text that the server has reported on already: only a check on save changes that.
+local SAVE_TIMEOUT_MS = 1000
+
+local M = {}
+
+local group ---@type integer?
+local followers = 0
+---When each buffer's text was replaced last, and its tick: servers that attach soon report on it too.
+local replaced = {} ---@type table<integer, { at: number, tick: integer }>
+---When any was, in ms. It may change what is wrong in others.
+local last_replaced = 0
+---The buffers' ticks at the last report, by buffer and client.
+local reported = {} ---@type table<integer, table<integer, integer>>
+
+local function now_ms()
+  return uv.hrtime() / 1e6
+end
+
+---@param buf integer
+---@param client vim.lsp.Client
+---@param kind claude-code.WriteKind
+---@param is_known? boolean the server has reported on this text
+local function expect(buf, client, kind, is_known)
+  if not servers.gives_diagnostics(client) then
+    return
+  end
+  pending.add(buf, client, kind, is_known and SAVE_TIMEOUT_MS or servers.TIMEOUT_MS)
+  if kind ~= "saved" and client.initialized then
+    require("claude-code.editor.diagnostics.requests").pull_if_hidden(buf, client)
+  end
+end
+
+---A buffer's file has new contents on disk: a report is expected of each of its servers.
+---@param buf integer
+---@param kind claude-code.WriteKind
+function M.on_write(buf, kind)
+  if not group then
+    return
+  end
+  local tick = api.nvim_buf_get_changedtick(buf)
+  last_replaced = now_ms()
+  replaced[buf] = { at = last_replaced, tick = tick }
+  if not package.loaded["vim.lsp"] then
+    return
+  end
+  reports.wrap_handlers()
+  for _, client in ipairs(vim.lsp.get_clients({ bufnr = buf, _uninitialized = true })) do
+    local is_known = kind == "saved" and (reported[buf] or {})[client.id] == tick
+    expect(buf, client, kind, is_known)
+  end
+  pending.review()
+end
+
+---@param buf integer
+---@param id integer client
+local function on_attach(buf, id)
+  local client, text = vim.lsp.get_client_by_id(id), replaced[buf]
+  reports.wrap_handlers()
+  if client and text and now_ms() - text.at < servers.TIMEOUT_MS then
+    expect(buf, client, "opened")
+    pending.review()
+  end
+end
+
+---@param report claude-code.Report
+local function on_report(report)
+  local id, buf = report.client, report.buf
+  local tick, text = api.nvim_buf_get_changedtick(buf), replaced[buf]
+  local took = text and text.tick == tick and now_ms() - last_replaced or nil
+  reported[buf] = reported[buf] or {}
+  reported[buf][id] = tick
+  servers.learn(report, took)
+  pending.on_report(report)
+end
+
+---A reload closes the text for language servers, and opens it with the version it had (measured with
+---Neovim 0.12; 0.10 always says 0): a late report on the text before would look like one on the new
+---text. Neovim counts versions by the buffer's ticks, of which a reload takes one.
+---@param buf integer about to be read; servers have it only if it was read before
+local function renumber(buf)
+  if package.loaded["vim.lsp"] and next(vim.lsp.get_clients({ bufnr = buf })) then
+    vim.lsp.util.buf_versions[buf] = api.nvim_buf_get_changedtick(buf) + 1
+  end
+end
+
+local function watch()
+  group = api.nvim_create_augroup("claude-code.writes", { clear = true })
+  local function on(event, callback)
+    api.nvim_create_autocmd(event, {
+      group = group,
+      callback = function(args)
+        callback(args.buf, (args.data or {}).client_id)
+      end,
+    })
+  end
+  on("BufReadPre", renumber)
+  on("BufWritePost", function(buf)
+    M.on_write(buf, "saved")
+  end)
+  on("FileChangedShellPost", function(buf)
+    M.on_write(buf, "reloaded")
+  end)
+  on("LspAttach", on_attach)
+  on("LspDetach", function(buf, id)
+    pending.remove(buf, id)
+    pending.review()
+  end)
+  on("BufWipeout", function(buf)
+    replaced[buf], reported[buf] = nil, nil
+    vim.schedule(pending.review)
+  end)
+end
+
+local function stop()
+  api.nvim_del_augroup_by_id(group)
+  group = nil
+  reports.stop()
+  servers.stop()
+  pending.clear()
+  replaced, reported = {}, {}
+end
+
+---Begins to follow, if no other caller does.
+---@param on_change fun() called when other reports are pending than before
+---@return fun() cancel
+function M.follow(on_change)
+  if not group then
+    servers.start()
+    reports.start(on_report)
+    watch()
+  end
+  followers = followers + 1
+  local cancel = pending.on_change(on_change)
+  return function()
+    cancel()
+    followers = followers - 1
+    if followers == 0 then
+      stop()
+    end
+  end
+end
+
+return M
