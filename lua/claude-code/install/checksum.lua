@@ -1,5 +1,5 @@
---- SHA-256 of a file, by a program of the system: Neovim's own sha256() takes no binary data in
---- 0.10, and would keep the editor busy.
+--- SHA-256 of a file, by a program of the system: Neovim's own sha256() would block the editor (and
+--- takes no binary data in 0.10).
 local M = {}
 
 local async = require("claude-code.install.async")

@@ -67,16 +67,26 @@ local function decide()
   return { start = reason == nil, reason = reason, may_change = may_change }
 end
 
+--- From now on only the user starts the server.
+local function leave_to_user()
+  M.reason = nil
+  vim.api.nvim_create_augroup(GROUP, { clear = true })
+  if cancel_watch then
+    cancel_watch()
+    cancel_watch = nil
+  end
+end
+
 --- Decides now; if another folder may change the decision, again whenever the folders change.
 local function run()
   local server = require("claude-code.server")
   if server.state ~= "stopped" or server.stopped_by_user then
-    return M.disable()
+    return leave_to_user()
   end
   local decision = decide()
   M.reason = decision.reason
   if decision.start then
-    M.disable()
+    leave_to_user()
     server.start({ allow_home = decision.allow_home })
   elseif decision.may_change and not cancel_watch then
     cancel_watch = require("claude-code.workspace").on_change(run)
@@ -85,7 +95,7 @@ end
 
 --- From now on the option `auto_start` decides; for the first time once Neovim is up.
 function M.enable()
-  M.disable()
+  leave_to_user()
   local group = vim.api.nvim_create_augroup(GROUP, { clear = true })
   if vim.v.vim_did_enter == 1 then
     vim.schedule(run)
@@ -97,16 +107,6 @@ function M.enable()
     once = true,
     callback = vim.schedule_wrap(run),
   })
-end
-
---- From now on only the user starts the server.
-function M.disable()
-  M.reason = nil
-  vim.api.nvim_create_augroup(GROUP, { clear = true })
-  if cancel_watch then
-    cancel_watch()
-    cancel_watch = nil
-  end
 end
 
 return M

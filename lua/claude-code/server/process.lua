@@ -56,8 +56,8 @@ local function as_list(env)
   return list
 end
 
---- A whole environment as vim.system() wants it, together with `clear_env`: Neovim 0.10 hands it
---- on as it is, so that it has to be a list there.
+--- A whole environment as vim.system() wants it, together with `clear_env`.
+--- TODO(0.10): it passes the table on as it is, so that it has to be a list there.
 ---@param env table<string, string>
 ---@return table<string, string>
 function M.whole(env)
