@@ -46,7 +46,7 @@ export function stateFolder(env: Environment = process.env): string {
 /**
  * The one path of the executable that is ever written into a settings file, which upgrades
  * re-point: `${XDG_DATA_HOME:-~/.local/share}/claude-code.nvim/bin/claude-code-nvim`, on Windows
- * below %LOCALAPPDATA%. Lua's `store.managed_path()` is the same.
+ * below %LOCALAPPDATA%. Lua's `managed_path()` (install/) is the same.
  */
 export function stablePath(env: Environment = process.env): string {
   if (process.platform === "win32") {

@@ -1,4 +1,4 @@
---- The line of JSON on the executable's stdin with which it starts (LaunchSchema in
+--- The line of JSON on the executable's stdin with which it starts (Launch in
 --- src/ide/launch.ts).
 local M = {}
 
