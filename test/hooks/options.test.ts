@@ -33,7 +33,7 @@ describe("the options", () => {
   });
 
   const options = (source: string) =>
-    project.neovim.lua(`require("claude-code.config").setup({ diagnostics = ${source} })`);
+    project.neovim.lua(`require("port").config.setup({ diagnostics = ${source} })`);
 
   /** What the Stop hook says in its first line, when a file with this text was edited. */
   async function verdict(text: string, name = `file-${count}.txt`): Promise<string | undefined> {

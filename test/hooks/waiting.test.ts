@@ -12,7 +12,7 @@ const GO = { continue: true } as const;
 
 /** Counts the calls of the executable. */
 const COUNT = `
-  local editor = require("claude-code.editor")
+  local editor = require("port").dispatcher
   local call = editor.call
   _G.calls = {}
   editor.call = function(method, params)
@@ -87,14 +87,14 @@ describe.each(NEOVIMS)("a hook waits with $name", (version) => {
   });
 
   test("after an edit, for its new problems", async () => {
-    await project.neovim.lua("require('claude-code.config').get().diagnostics.after_edit = true");
+    await project.neovim.lua("require('port').config.get().diagnostics.after_edit = true");
     await project.neovim.lua("_G.calls = {}");
     const edited = project.edit("after.txt", "one\n", { session_id: "after" });
     await waiting(project);
     await publish(project, "after.txt", "wrong after all");
     const { output } = await edited;
     expect(JSON.stringify(output)).toContain("after.txt:1:1 error: wrong after all");
-    await project.neovim.lua("require('claude-code.config').get().diagnostics.after_edit = false");
+    await project.neovim.lua("require('port').config.get().diagnostics.after_edit = false");
   });
 
   test("two at once, each for its own files", async () => {
@@ -206,7 +206,7 @@ describe("when the report does not come", () => {
     expect(performance.now() - started).toBeLessThan(4_000);
   });
 
-  test("Neovim is busy beyond the deadline: allowed", async () => {
+  test("Neovim is busy until after the deadline: allowed", async () => {
     await using project = await open(NEWEST, 1_000);
     await project.edit("busy.txt", "one\n");
     const stopped = project.stop();

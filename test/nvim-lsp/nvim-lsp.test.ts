@@ -427,8 +427,7 @@ describe("with a second Neovim that is opened later for the same folder", () => 
     await eventually("both", () => first.registered().length === 2);
     const sessions = () =>
       second.neovim.lua<string[]>(`
-        return vim.tbl_map(function(session) return session.id end,
-          require("claude-code.editor.session").list())`);
+        return vim.tbl_map(function(session) return session.id end, require("port").sessions.list())`);
     await second.hook("session-start", { source: "clear" }, CLI);
     expect(await sessions()).toEqual([]);
     await second.hook("session-start", { source: "startup" }, CLI);

@@ -17,6 +17,7 @@ local MODULES = {
   external_editor = "claude-code.server.external_editor",
   glob = "claude-code.editor.privacy.glob",
   install = "claude-code.install",
+  language_servers = "claude-code.editor.diagnostics.servers",
   launch = "claude-code.terminal.launch",
   locate = "claude-code.install.locate",
   log = "claude-code.messages.log",

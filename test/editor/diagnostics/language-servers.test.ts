@@ -26,12 +26,12 @@ const GO = { continue: true } as const;
 const BIN = join(ROOT, "node_modules/.bin");
 const TYPESCRIPT = [join(BIN, "typescript-language-server"), "--stdio"];
 const JSON_SERVER = [join(BIN, "vscode-json-language-server"), "--stdio"];
-/** Slower by `ms`; while there is a file `hold`, no diagnostics come at all. */
-const slow = (ms: number, hold: string, command: string[]) => [
+/** Slower by `ms`; while there is a file `stopped`, no diagnostics come at all. */
+const slow = (ms: number, stopped: string, command: string[]) => [
   process.execPath,
   join(import.meta.dir, "slow-server.ts"),
   String(ms),
-  hold,
+  stopped,
   ...command,
 ];
 
@@ -50,18 +50,19 @@ async function serve(project: Project, servers: Record<string, string[]>): Promi
   );
 }
 
-/** Deadlines for a machine that is busy with other tests: beyond what the options allow. */
-const PATIENT = `
-  local options = require("claude-code.config").get().diagnostics
+/** Deadlines for a machine that is busy with other tests: longer than the options allow. */
+const LONG_DEADLINES = `
+  local port = require("port")
+  local options = port.config.get().diagnostics
   options.deadline_ms, options.after_edit_deadline_ms = 12000, 12000
-  require("claude-code.editor.diagnostics.servers").TIMEOUT_MS = 60000`;
+  port.language_servers.TIMEOUT_MS = 60000`;
 
 async function openWith(
   version: NeovimVersion,
   servers: (project: Project) => Record<string, string[]>,
 ): Promise<Project> {
   const project = await Project.open(version);
-  await project.neovim.lua(PATIENT);
+  await project.neovim.lua(LONG_DEADLINES);
   project.write("tsconfig.json", '{ "compilerOptions": { "strict": true, "noEmit": true } }');
   await serve(project, servers(project));
   return project;
@@ -69,7 +70,7 @@ async function openWith(
 
 /** Waits until every server has reported on all that was written. */
 async function settled(project: Project): Promise<void> {
-  const pending = "return #require('claude-code.editor.diagnostics.pending').paths()";
+  const pending = "return #require('port').pending_reports.paths()";
   await eventually(
     "all reports",
     async () => (await project.neovim.lua<number>(pending)) === 0,
@@ -126,19 +127,19 @@ async function openWorld(version: NeovimVersion): Promise<World> {
 
 const FINE = "export const a: number = 1;\n";
 const BROKEN = "export const a: number = 'late';\n";
-const hold = (project: Project) => project.path("hold");
+const stopped = (project: Project) => project.path("stopped");
 
 /** No waiting after an edit: the end of the turn comes while the server still works. */
 const deadline = ({ project }: World, ms: number) =>
   project.neovim.lua(
-    `local options = require("claude-code.config").get().diagnostics
+    `local options = require("port").config.get().diagnostics
      options.after_edit, options.deadline_ms = false, ...`,
     ms,
   );
 
 async function openSlowWorld(): Promise<World> {
   const project = await openWith(NEWEST, (at) => ({
-    typescript: slow(1_200, hold(at), TYPESCRIPT),
+    typescript: slow(1_200, stopped(at), TYPESCRIPT),
   }));
   // The second time shows how long the server takes to find an error.
   await warm(project, "a.ts", BROKEN, FINE, BROKEN, FINE);
@@ -247,19 +248,19 @@ const slowTests: Record<string, (world: World) => Promise<void>> = {
     expect(await project.stop({ prompt_id: "p2" })).toEqual(GO);
   },
 
-  "beyond the deadline the reason says that it may be older": async (world) => {
+  "after the deadline the reason says that it may be older": async (world) => {
     const { project } = world;
     await project.edit("a.ts", BROKEN);
     await settled(project);
     expect(await project.stop({ prompt_id: "p3" })).toMatchObject({ decision: "block" });
     await deadline(world, 100);
-    writeFileSync(hold(project), "");
+    writeFileSync(stopped(project), "");
     await project.edit("a.ts", FINE);
     const { decision, reason } = await project.stop({ prompt_id: "p4" });
     expect(decision).toBe("block");
     expect(reason).toContain("Found 1 errors and 0 warnings in edited files.");
     expect(reason).toContain("this may be older than your last edit");
-    rmSync(hold(project));
+    rmSync(stopped(project));
   },
 };
 

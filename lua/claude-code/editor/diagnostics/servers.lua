@@ -32,7 +32,7 @@ local function of(id)
   return known[id]
 end
 
----Notes who has reported already.
+---Looks up which servers have reported already.
 function M.start()
   known = {}
   for id in pairs(package.loaded["vim.lsp"] and reports.reporters() or {}) do

@@ -51,7 +51,7 @@ function M.before(real)
   return before[real]
 end
 
----A file was written that no buffer held: nothing is known, unless there was no file before.
+---A file was written that was not open: nothing is known, unless there was no file before.
 ---@param real string real path
 ---@param absent boolean
 function M.on_unseen_write(real, absent)
@@ -69,6 +69,7 @@ local function on_reload(buf)
   end
 end
 
+---What `writes` does on this event comes first: it began to follow before.
 function M.start()
   api.nvim_create_autocmd("FileChangedShellPost", {
     group = api.nvim_create_augroup("claude-code.session", { clear = true }),

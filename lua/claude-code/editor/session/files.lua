@@ -62,7 +62,7 @@ end
 ---@field file claude-code.SessionFile
 
 ---Without private files and those that are gone. Files that were closed since are loaded again: their
----problems are there still, and they settle later.
+---problems are there still, and servers report on them later.
 ---@param session claude-code.Session
 ---@return claude-code.EditedFile[] sorted by path
 ---@return boolean settled no report of a language server on them is pending
