@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { attach, type NeovimClient } from "neovim";
 import { isolatedEnv } from "../support/claude-home";
+import { eventually } from "../support/eventually";
 import { SILENT, withoutPauses } from "../support/neovim";
 import { squeeze, Terminal } from "../support/tmux";
 import { EXECUTABLE, type NeovimVersion, ROOT } from "../support/toolchain";
@@ -21,6 +22,14 @@ export interface Diff {
   /** The window with the proposal, which can be edited. */
   proposed: { window: number; lines: string[] };
   windows: number;
+}
+
+function connected(path: string): Promise<Socket> {
+  const socket = connect(path);
+  return new Promise((resolve, reject) => {
+    socket.once("connect", () => resolve(socket));
+    socket.once("error", reject);
+  });
 }
 
 /** A real Neovim in a real terminal, with the plugin set up as the README says. */
@@ -58,7 +67,8 @@ export class Neovim {
       ...(at.rows !== undefined && { rows: at.rows }),
     });
     await terminal.waitUntil(() => existsSync(socket), "socket of Neovim");
-    const connection = connect(socket);
+    // The file is there a moment before Neovim listens.
+    const connection = await eventually("Neovim at its socket", () => connected(socket));
     // It ends with Neovim; what still waits for an answer then fails at its deadline.
     connection.on("error", () => {});
     const api = attach({ reader: connection, writer: connection, options: { logger: SILENT } });
