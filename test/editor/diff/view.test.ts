@@ -207,9 +207,6 @@ describe.each(NEOVIMS)("in a narrow terminal, $name", (version) => {
     await terminal.waitUntil(isRight, `${wanted.join(", ")}`);
     await terminal.type("ga");
     await terminal.waitFor(/hunk 2\/3 .*<CR> accept 1 of 3 hunks$/m);
-    await d.neovim.lua(
-      `return require("claude-code.config").setup({ diff = { quiet_ms = 0 } }) or true`,
-    );
     await terminal.press("Enter");
     expect(await answer).toEqual(["FILE_SAVED", OLD.replace("line 10;", "LINE 10;")]);
   });

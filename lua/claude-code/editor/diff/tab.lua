@@ -9,7 +9,7 @@ local MARK = "claude_code_diff"
 
 local M = {}
 
----@return table claude-code.terminal.windows
+---@return table module
 local function terminal()
   return require("claude-code.terminal.window")
 end

@@ -54,7 +54,7 @@ end
 ---another plugin's diff, pinned to its buffer)?
 ---@param win integer
 ---@return boolean
-function M.is_normal(win)
+local function is_normal(win)
   return api.nvim_win_is_valid(win)
     and not M.is_floating(win)
     and vim.bo[api.nvim_win_get_buf(win)].buftype == ""
@@ -69,12 +69,14 @@ local function area(win)
   return api.nvim_win_get_width(win) * api.nvim_win_get_height(win)
 end
 
----Windows of the current tab page, the first choice first: current, previous, then the largest.
----@param accept fun(win: integer): boolean
+---Normal windows of the current tab page, the first choice first: current, previous, then the largest.
+---@param except integer? window to leave alone
 ---@return integer[]
-function M.candidates(accept)
+local function candidates(except)
   local first = { [api.nvim_get_current_win()] = 2, [fn.win_getid(fn.winnr("#"))] = 1 }
-  local wins = vim.tbl_filter(accept, api.nvim_tabpage_list_wins(0))
+  local wins = vim.tbl_filter(function(win)
+    return win ~= except and is_normal(win)
+  end, api.nvim_tabpage_list_wins(0))
   table.sort(wins, function(a, b)
     local rank_a, rank_b = first[a] or 0, first[b] or 0
     if rank_a ~= rank_b then
@@ -91,9 +93,7 @@ end
 ---@param except integer? window to leave alone
 ---@return integer? win
 function M.for_file(buf, except)
-  local wins = M.candidates(function(win)
-    return win ~= except and M.is_normal(win)
-  end)
+  local wins = candidates(except)
   for _, win in ipairs(wins) do
     if buf and api.nvim_win_get_buf(win) == buf then
       return win
@@ -105,13 +105,13 @@ end
 ---Where a new window goes if there are only special ones.
 ---@return vim.api.keyset.win_config
 local function spot_beside()
-  local largest = M.candidates(function(win)
+  local wins = vim.tbl_filter(function(win)
     return not M.is_floating(win)
-  end)
-  table.sort(largest, function(a, b)
+  end, api.nvim_tabpage_list_wins(0))
+  table.sort(wins, function(a, b)
     return area(a) > area(b)
   end)
-  local anchor = largest[1]
+  local anchor = wins[1]
   local width, height = api.nvim_win_get_width(anchor), api.nvim_win_get_height(anchor)
   if width >= 160 then
     return { win = anchor, split = "left", width = math.floor(width * 2 / 3) }
