@@ -23,10 +23,11 @@ export function findClaude(
   env: Environment = process.env,
   home: string = homedir(),
 ): string | undefined {
-  const name = process.platform === "win32" ? "claude.exe" : "claude";
+  // npm installs a claude.cmd on Windows.
+  const names = process.platform === "win32" ? ["claude.exe", "claude.cmd"] : ["claude"];
   const folders = (env.PATH ?? "").split(delimiter).filter((folder) => isAbsolute(folder));
   const paths = [
-    ...folders.map((folder) => join(folder, name)),
+    ...folders.flatMap((folder) => names.map((name) => join(folder, name))),
     ...PLACES.map((place) => join(home, place)),
   ];
   return paths.find(isExecutable);
