@@ -96,7 +96,7 @@ describe("claude-code-nvim install", () => {
     const refused = await neovim.lua(`
       local _, message = require("port").install.wait({})
       return message`);
-    expect(refused).toContain("together with its executable");
+    expect(refused).toContain("came together with its executable");
   });
 
   test("writes the help tags that Neovim would", async () => {

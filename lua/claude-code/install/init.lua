@@ -173,12 +173,12 @@ end
 ---@return string? executable
 ---@return string? message
 local function run(request)
-  local release, unavailable = request.release, nil
+  local release, remedy, reason = request.release, nil, nil
   if not release then
-    release, unavailable = releases.find()
+    release, remedy, reason = releases.find()
   end
   if not release then
-    return nil, unavailable
+    return nil, ("%s: %s"):format(remedy, reason)
   end
   store.sweep()
   local before = store.current()

@@ -70,8 +70,8 @@ function M.remedy(source)
   elseif source == "build" then
     return "run " .. plugin_files.build_command()
   end
-  local release, message = require("claude-code.install.release").find()
-  return release and "run :ClaudeCodeInstall" or message --[[@as string]]
+  local release, remedy = require("claude-code.install.release").find()
+  return release and "run :ClaudeCodeInstall" or remedy --[[@as string]]
 end
 
 ---@param path string as the user wrote it
@@ -87,10 +87,10 @@ local function configured(path)
 end
 
 ---@param order claude-code.BinarySource[]
----@param release? claude-code.Release
----@param unavailable? string why there is no release
+---@param remedy string
+---@param reason? string why nothing can be downloaded
 ---@return string message what was looked for, and what the user can do
-local function not_found(order, release, unavailable)
+local function not_found(order, remedy, reason)
   local places = {
     build = vim.fs.joinpath(plugin_files.root(), "dist", NAME),
     managed = M.managed_path(),
@@ -99,14 +99,14 @@ local function not_found(order, release, unavailable)
   local looked = vim.tbl_map(function(source)
     return places[source]
   end, order)
-  local remedy = release and "run :ClaudeCodeInstall" or unavailable
   if order[1] == "system" then
     remedy = "install claude-code-nvim with your package manager"
   elseif #order == 1 and order[1] == "build" then
     remedy = M.remedy("build")
   end
-  local text = "%s was not found: %s, then :ClaudeCodeStart (looked in %s)"
-  return text:format(NAME, remedy, table.concat(looked, ", "))
+  local text = "%s was not found: %s, then :ClaudeCodeStart (%slooked in %s)"
+  local prefix = reason and reason .. "; " or ""
+  return text:format(NAME, remedy, prefix, table.concat(looked, ", "))
 end
 
 --- The executable to run under the options in effect.
@@ -125,16 +125,17 @@ function M.find()
       return { path = path, source = source }
     end
   end
-  local release, unavailable = require("claude-code.install.release").find()
+  local release, remedy, reason = require("claude-code.install.release").find()
+  local missing = not_found(order, remedy or "run :ClaudeCodeInstall", reason)
   if release and require("claude-code.install.permission").is_download_allowed() then
-    return nil, not_found(order, release), release
+    return nil, missing, release
   end
   -- One of another version is better than none. Whether it fits shows when it starts.
   local other = M.managed_path()
   if vim.tbl_contains(order, "managed") and runs(other) then
     return { path = other, source = "managed" }
   end
-  return nil, not_found(order, release, unavailable)
+  return nil, missing
 end
 
 return M

@@ -13,19 +13,12 @@ local plugin_files = require("claude-code.install.plugin_files")
 ---@field size integer in bytes
 
 ---@param manifest claude-code.Manifest
----@return string? message if it is not the manifest of what lies on the disk
-local function mismatch(manifest)
-  local contract = plugin_files.contract()
-  if
-    next(manifest.targets)
+---@param contract claude-code.Contract
+---@return boolean
+local function belongs_to(manifest, contract)
+  return next(manifest.targets) ~= nil
     and manifest.version == contract.version
     and manifest.contract == contract.number
-  then
-    return nil
-  end
-  local text = 'build the executable (%s) or pin a release of the plugin (`version = "*"` in '
-    .. "lazy.nvim, or `git checkout` of a tag): this checkout (version %s) is not a release"
-  return text:format(plugin_files.build_command(), contract.version)
 end
 
 ---@param base string without a slash at the end
@@ -38,22 +31,26 @@ end
 
 --- The archive to install here.
 ---@return claude-code.Release?
----@return string? message why there is none, and what to do
+---@return string? remedy what the user can do instead, if there is none
+---@return string? reason why there is none
 function M.find()
   local manifest = plugin_files.manifest()
   if not manifest then
-    local text = "reinstall the plugin (%s) together with its executable, as you installed them"
-    return nil, text:format(plugin_files.root())
+    local reason = "the plugin in %s came together with its executable"
+    return nil, "reinstall both as you installed them", reason:format(plugin_files.root())
   end
-  local problem = mismatch(manifest)
-  if problem then
-    return nil, problem
+  local contract, build = plugin_files.contract(), plugin_files.build_command()
+  if not belongs_to(manifest, contract) then
+    local remedy = 'build the executable (%s) or pin a release of the plugin (`version = "*"` in '
+      .. "lazy.nvim, or `git checkout` of a tag)"
+    local reason = "this checkout (version %s) is not a release"
+    return nil, remedy:format(build), reason:format(contract.version)
   end
   local target, machine = require("claude-code.install.target").name()
   local archive = target and manifest.targets[target]
   if not archive then
-    local text = "build the executable (%s): there is no prebuilt one for %s"
-    return nil, text:format(plugin_files.build_command(), machine or target)
+    local reason = "there is no prebuilt one for %s"
+    return nil, ("build the executable (%s)"):format(build), reason:format(machine or target)
   end
   local mirror = require("claude-code.config").get().binary.mirror
   local base = (mirror or manifest.releases):gsub("/+$", "")
