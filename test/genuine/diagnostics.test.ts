@@ -34,7 +34,7 @@ function diagnosticsReachTheModel(version: NeovimVersion) {
       local server = ${JSON.stringify(join(ROOT, "node_modules/.bin/typescript-language-server"))}
       vim.lsp.start({ name = "ts", cmd = { server, "--stdio" }, root_dir = vim.fn.getcwd() })
       return true`);
-    await eventually(() => bench.neovim.lua("return #vim.diagnostic.get(0)"), 1, 20_000);
+    await eventually(() => bench.neovim.lua("return #vim.diagnostic.get(0)"), 1, 60_000);
   }, CASE_MS);
   afterAll(() => bench?.dispose(), CASE_MS);
   beforeEach(() => bench.claude.recover(), CASE_MS);

@@ -46,10 +46,12 @@ local function new(name)
   local reload_soon, cancel_reload = timer.debounce(UNCHANGED_MS, reload_changed)
   local prolong, cancel_end = timer.debounce(WATCH_MS, function()
     close(name)
-    -- A write before the poll's first look has not made an event.
     reload_changed()
   end)
   poll:start(name, POLL_MS, reload_soon)
+  -- A write before the poll's own first look, which libuv does behind our back, makes no event. This
+  -- look comes behind it.
+  uv.fs_stat(name, reload_soon)
   return {
     reload_changed = reload_changed,
     prolong = prolong,
