@@ -149,12 +149,9 @@ end
 ---@param callback fun() called when `is_pending` and `paths` may answer something else
 ---@return fun() cancel
 function M.on_change(callback)
-  local function listener()
-    callback()
-  end
-  listeners[listener] = true
+  listeners[callback] = true
   return function()
-    listeners[listener] = nil
+    listeners[callback] = nil
   end
 end
 

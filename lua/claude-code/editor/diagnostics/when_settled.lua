@@ -20,31 +20,30 @@ local function is_settled(answer)
   return answer.value == nil or answer.value.settled
 end
 
----@param channel integer
----@return boolean
-local function is_open(channel)
-  return next(api.nvim_get_chan_info(channel)) ~= nil
-end
-
 ---@param params claude-code.WaitParams
 ---@param ask fun(): claude-code.Answer whose value has `settled`
 local function wait(params, ask)
   local cancels ---@type (fun())[]?
+  ---@param answer? claude-code.Answer nil: the asker is gone
+  local function finish(answer)
+    for _, cancel in ipairs(cancels or {}) do
+      cancel()
+    end
+    cancels = nil
+    if answer then
+      local payload = { id = params.id, answer = answer }
+      pcall(vim.rpcnotify, params.channel, "claude_code", "settled", payload)
+    end
+  end
   local function check(is_late)
     if not cancels then
       return
+    elseif next(api.nvim_get_chan_info(params.channel)) == nil then
+      return finish()
     end
-    local is_gone = not is_open(params.channel)
-    local answer = not is_gone and ask()
-    if is_gone or is_late or is_settled(answer) then
-      for _, cancel in ipairs(cancels) do
-        cancel()
-      end
-      cancels = nil
-      pcall(vim.rpcnotify, params.channel, "claude_code", "settled", {
-        id = params.id,
-        answer = answer,
-      })
+    local answer = ask()
+    if is_late or is_settled(answer) then
+      finish(answer)
     end
   end
   cancels = {

@@ -127,18 +127,15 @@ local function stop()
 end
 
 ---Begins to follow, if no other caller does.
----@param on_change fun() called when other reports are pending than before
 ---@return fun() cancel
-function M.follow(on_change)
+function M.follow()
   if not group then
     servers.start()
     reports.start(on_report)
     watch()
   end
   followers = followers + 1
-  local cancel = pending.on_change(on_change)
   return function()
-    cancel()
     followers = followers - 1
     if followers == 0 then
       stop()

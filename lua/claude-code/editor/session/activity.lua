@@ -34,9 +34,9 @@ function M.get()
   return activity
 end
 
----@param pid? integer nil: an older CLI, which does not send it
+---@param pid? integer the CLI's process; nil: an older CLI, which does not send it
 ---@param doing? claude-code.Activity nil: it ended
-local function set(pid, doing)
+function M.set(pid, doing)
   if not pid then
     return
   end
@@ -49,26 +49,9 @@ local function set(pid, doing)
 end
 
 --- A session started. That hook takes its time, and may come after the first prompt.
----@param pid? integer the CLI's process, here and below
+---@param pid? integer
 function M.on_start(pid)
-  set(pid, prompted[pid or 0] and "working" or "idle")
-end
-
---- Claude has edited a file, or may not stop yet.
----@param pid? integer
-function M.on_work(pid)
-  set(pid, "working")
-end
-
---- Claude wants to stop.
----@param pid? integer
-function M.on_stop(pid)
-  set(pid, "idle")
-end
-
----@param pid? integer
-function M.on_end(pid)
-  set(pid, nil)
+  M.set(pid, prompted[pid or 0] and "working" or "idle")
 end
 
 --- A CLI was given a prompt. It counts once its first hook has come.
@@ -76,7 +59,7 @@ end
 ---@return true
 function M.on_prompt(params)
   if known[params.pid] then
-    set(params.pid, "working")
+    M.set(params.pid, "working")
   else
     prompted[params.pid] = true
   end

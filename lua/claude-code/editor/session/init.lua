@@ -27,7 +27,7 @@ end
 ---@param params claude-code.SessionParams
 ---@return true
 function M.finish(params)
-  activity.on_end(params.pid)
+  activity.set(params.pid, nil)
   store.finish(params)
   return true
 end
@@ -54,7 +54,7 @@ end
 ---@param params claude-code.EditParams
 ---@return claude-code.Edited?
 function M.edited(params)
-  activity.on_work(params.pid)
+  activity.set(params.pid, "working")
   local session = store.of(params)
   if not session then
     return nil
@@ -114,7 +114,7 @@ end
 ---@param params claude-code.SessionParams|{ prompt?: string }
 ---@return claude-code.Summary?
 function M.summary(params)
-  activity.on_stop(params.pid)
+  activity.set(params.pid, "idle")
   local session = store.of(params)
   if not session or next(session.files) == nil then
     return nil
@@ -146,7 +146,7 @@ end
 ---@param params claude-code.SessionParams|{ prompt?: string }
 ---@return true
 function M.blocked(params)
-  activity.on_work(params.pid)
+  activity.set(params.pid, "working")
   local session = store.of(params)
   if session and params.prompt then
     local count = times_blocked(session, params.prompt) + 1
@@ -159,7 +159,7 @@ end
 ---@param params claude-code.SessionParams
 ---@return true
 function M.allowed(params)
-  activity.on_stop(params.pid)
+  activity.set(params.pid, "idle")
   local session = store.of(params)
   if session then
     session.files = {}

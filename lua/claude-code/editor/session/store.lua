@@ -34,7 +34,7 @@ local cancel_writes
 
 local function watch()
   if not cancel_writes then
-    cancel_writes = writes.follow(function() end)
+    cancel_writes = writes.follow()
     baseline.start()
   end
 end

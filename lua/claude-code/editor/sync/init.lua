@@ -3,6 +3,7 @@
 local api = vim.api
 local channel = require("claude-code.editor.channel")
 local deltas = require("claude-code.editor.sync.delta")
+local pending = require("claude-code.editor.diagnostics.pending")
 local writes = require("claude-code.editor.diagnostics.writes")
 
 ---Times in ms. With thousands of diagnostics a Delta is dear: its making takes a tenth of the time at
@@ -33,6 +34,7 @@ local push_soon ---@type fun()?
 local cancel_push ---@type fun()?
 local cancel_folders ---@type fun()?
 local cancel_writes ---@type fun()?
+local cancel_pending ---@type fun()?
 
 local function push()
   if not group or not channel.is_attached() then
@@ -102,7 +104,8 @@ function M.start()
   M.stop()
   deltas.forget()
   push_soon, cancel_push = require("claude-code.timer").throttle(PUSH, push)
-  cancel_writes = writes.follow(M.touch)
+  cancel_writes = writes.follow()
+  cancel_pending = pending.on_change(M.touch)
   channel.on_detach(M.stop)
   watch()
   for _, buf in ipairs(api.nvim_list_bufs()) do
@@ -135,6 +138,7 @@ function M.stop()
   cancel_folders()
   cancel_push()
   cancel_writes()
+  cancel_pending()
   push_soon = nil
 end
 
