@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { attach, type NeovimClient } from "neovim";
 import { isolatedEnv } from "../support/claude-home";
 import { eventually } from "../support/eventually";
-import { SILENT, withoutPauses } from "../support/neovim";
+import { PORT, SILENT, withoutPauses } from "../support/neovim";
 import { squeeze, Terminal } from "../support/tmux";
 import { EXECUTABLE, type NeovimVersion, ROOT } from "../support/toolchain";
 
@@ -59,6 +59,7 @@ export class Neovim {
     const terminal = await Terminal.start({
       command: [
         ...[at.version.binary, "--clean", "--listen", socket, "--cmd", `set runtimepath^=${ROOT}`],
+        ...["--cmd", `lua ${PORT}`],
         ...["-c", `lua require("claude-code").setup(${options})`, "-O", ...at.files],
       ],
       cwd: at.project,

@@ -155,7 +155,7 @@ function inTerminal(version: NeovimVersion) {
     async () => {
       await command("ClaudeCodeSend! /exit");
       await eventually(widths, [180]);
-      expect(await neovim.lua(`return require("claude-code.terminal").is_open()`)).toBe(false);
+      expect(await neovim.lua(`return require("port").terminal.is_open()`)).toBe(false);
       const messages = () => neovim.lua<string>("return vim.fn.execute('messages')");
       await eventually(async () => (await messages()).includes("Claude has ended"), true);
     },

@@ -138,7 +138,7 @@ test("a local archive is checked as a download is, and kept", async () => {
   expect((await from(release.archive)).message).toContain(
     "there is no prebuilt one for linux-riscv",
   );
-  await neovim.lua(`package.loaded["claude-code.install.target"] = nil`);
+  await neovim.lua(`require("port").unload("target")`);
   expect(data.versions()).toEqual([]);
   expect(await from(release.archive)).toEqual(installed());
   expect(existsSync(release.archive)).toBe(true);

@@ -105,7 +105,7 @@ function entries(folder: string): string[] {
 export async function install(neovim: TestNeovim, request = "{}"): Promise<Outcome> {
   await neovim.lua(`
     OUTCOME = nil
-    require("claude-code.install").start(${request}, function(path, message)
+    require("port").install.start(${request}, function(path, message)
       OUTCOME = { path = path, message = message }
     end)`);
   return eventually(

@@ -77,7 +77,7 @@ const LET_TERMINALS_BEGIN = `
   })`;
 
 /** `require("port")` in a test's Lua: see port.lua. */
-const PORT = `package.preload.port = loadfile([[${join(import.meta.dir, "port.lua")}]])`;
+export const PORT = `package.preload.port = loadfile([[${join(import.meta.dir, "port.lua")}]])`;
 
 /** With a history, netrw 0.10 keeps a Neovim with a screen from ending: it waits for a key. */
 const NO_NETRW_HISTORY = "let g:netrw_dirhistmax = 0";

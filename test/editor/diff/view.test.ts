@@ -96,7 +96,7 @@ describe.each(NEOVIMS)("on the screen of $name", (version) => {
 
   const configure = (layout: string) =>
     d.neovim.lua(
-      `require("claude-code.config").setup({ diff = { layout = "${layout}", quiet_ms = 0 } }) return true`,
+      `require("port").config.setup({ diff = { layout = "${layout}", quiet_ms = 0 } }) return true`,
     );
 
   const restored = () => equals(async () => rows(await d.neovim.terminal.screen()), rows(before));
