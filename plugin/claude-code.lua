@@ -18,6 +18,9 @@ local function plug(modes, name, action, desc)
   vim.keymap.set(modes, ("<Plug>(%s)"):format(name), action, { desc = "Claude Code: " .. desc })
 end
 
+---@type table<string, [string, string, vim.api.keyset.user_command?]> what define() received
+local defined = {}
+
 --- Makes a command, and its mapping in normal mode. Nothing is loaded, and nothing started, until a
 --- command is used or setup() is called.
 ---@param name string
@@ -25,11 +28,19 @@ end
 ---@param desc string
 ---@param options? vim.api.keyset.user_command
 local function define(name, method, desc, options)
+  defined[name] = { method, desc, options }
   vim.api.nvim_create_user_command(name, function(args)
     require("claude-code.commands")[method](args)
     require("claude-code.editor.channel").log_event("run_claude_command", { command = name })
   end, vim.tbl_extend("error", { desc = "Claude Code: " .. desc }, options or {}))
   plug("n", name, ("<Cmd>%s<CR>"):format(name), desc)
+end
+
+--- Another name for a command.
+---@param name string
+---@param original string
+local function alias(name, original)
+  define(name, unpack(defined[original], 1, 3))
 end
 
 --- Completion for a command that hands its arguments to the Claude CLI.
@@ -45,9 +56,11 @@ end
 local for_cli = { nargs = "*", bang = true, complete = cli_arguments }
 
 define("ClaudeCode", "toggle", "start, hide or show Claude in a terminal", for_cli)
+define("ClaudeCodeOpen", "open", "start or show Claude, and move there", for_cli)
 define("ClaudeCodeFocus", "focus", "move to Claude's terminal, or back")
 define("ClaudeCodeContinue", "continue", "start Claude with the last conversation", for_cli)
 define("ClaudeCodeResume", "resume", "start Claude with a conversation that you choose", for_cli)
+define("ClaudeCodeSelectModel", "select_model", "choose Claude's model", for_cli)
 define("ClaudeCodeClose", "close", "end Claude in its terminal")
 define("ClaudeCodeSend", "send", "paste lines or text into Claude's prompt", {
   nargs = "*",
@@ -60,6 +73,10 @@ define("ClaudeAtMention", "at_mention", "add the file, lines or paths to Claude'
   range = true,
   complete = "file",
 })
+define("ClaudeCodeAdd", "add", "add a file, or lines of it, to Claude's prompt", {
+  nargs = "+",
+  complete = "file",
+})
 define("ClaudeSendWithDiagnostics", "send_with_diagnostics", "send lines with their diagnostics", {
   range = true,
 })
@@ -67,6 +84,7 @@ define("ClaudeInstallMCP", "install_mcp", "set up the project for a CLI outside 
 define("ClaudeUninstallMCP", "uninstall_mcp", "remove what :ClaudeInstallMCP added")
 define("ClaudeCodeDiffAccept", "diff_accept", "accept the proposed edit on screen")
 define("ClaudeCodeDiffDeny", "diff_deny", "reject the proposed edit on screen")
+define("ClaudeCodeCloseAllDiffs", "close_all_diffs", "reject all proposed edits that wait")
 define("ClaudeCodeDiffHunkAccept", "diff_hunk_accept", "accept the hunk under the cursor")
 define("ClaudeCodeDiffHunkDrop", "diff_hunk_drop", "drop the hunk under the cursor")
 define("ClaudeCodeDiffNext", "diff_next", "show the next proposed edit")
@@ -81,6 +99,13 @@ define("ClaudeCodeInstall", "install", "install the executable, by download or f
   complete = "file",
 })
 define("ClaudeCodeLog", "log", "open the log file")
+
+-- All names complete under :ClaudeCode.
+alias("ClaudeCodeMention", "ClaudeAtMention")
+alias("ClaudeCodeTreeAdd", "ClaudeAtMention")
+alias("ClaudeCodeSendDiagnostics", "ClaudeSendWithDiagnostics")
+alias("ClaudeCodeSetupProject", "ClaudeInstallMCP")
+alias("ClaudeCodeUnsetupProject", "ClaudeUninstallMCP")
 
 -- Claude's terminal in a session file (:mksession): an empty one takes its place until :ClaudeCode.
 -- With "localoptions" the session sets 'buftype' to "terminal", which no other buffer can be.

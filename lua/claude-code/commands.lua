@@ -31,6 +31,13 @@ function M.focus()
   require("claude-code.terminal").focus()
 end
 
+--- Starts Claude in a terminal, or shows the one that runs and moves there. {args} and ! are those of
+--- :ClaudeCode.
+---@param args claude-code.CommandArgs
+function M.open(args)
+  require("claude-code.terminal").open(words(args), { restart = args.bang })
+end
+
 ---@param args claude-code.CommandArgs
 ---@param first string
 local function open_with(args, first)
@@ -49,6 +56,13 @@ end
 ---@param args claude-code.CommandArgs
 function M.resume(args)
   open_with(args, "--resume")
+end
+
+--- Lets you choose a model. Claude starts with it and with {args}. If Claude runs already, its prompt
+--- receives `/model` with the name, for you to submit. With ! Claude restarts with the model.
+---@param args claude-code.CommandArgs
+function M.select_model(args)
+  require("claude-code.terminal.model").select(words(args), args.bang)
 end
 
 --- Ends the CLI in the terminal, or cancels a start that waits for the executable.
@@ -74,13 +88,20 @@ function M.send(args)
 end
 
 --- Adds the current file to the prompt of the CLI that was active last, as `@file`. With a range, or
---- in visual mode, adds its lines as `@file#L3-5`. In a file explorer (netrw, oil.nvim, nvim-tree,
---- neo-tree, mini.files) adds the entries on those lines, or netrw's marked files. {args} name other
---- files and folders; quote names with spaces. If no CLI is connected, the mention waits for one as
+--- in visual mode, adds its lines as `@file#L3-5`. In a file explorer or another list of files
+--- (|claude-code-mentions|) adds the entries on those lines, or those that are marked there. {args}
+--- name other files and folders; quote names with spaces. If no CLI is connected, the mention waits for one as
 --- long as the option `mention.wait_seconds` says.
 ---@param args claude-code.CommandArgs
 function M.at_mention(args)
   require("claude-code.context.mention").command(args)
+end
+
+--- Adds a file or folder to Claude's prompt, or lines of a file: {args} are the path, and perhaps the
+--- first line and the last one.
+---@param args claude-code.CommandArgs
+function M.add(args)
+  require("claude-code.context.mention").add_command(args)
 end
 
 --- Sends the lines of the range with their diagnostics to Claude and asks it to fix them. The default
@@ -209,6 +230,13 @@ end
 --- Rejects the proposed edit on screen. `q` in the diff does the same.
 function M.diff_deny()
   answer_diff("reject")
+end
+
+--- Rejects all proposed edits that wait.
+function M.close_all_diffs()
+  if require("claude-code.editor.diff").reject_all() == 0 then
+    notify().warn("no diff is waiting for an answer")
+  end
 end
 
 --- Accepts the hunk under the cursor by itself; on an accepted hunk, takes that back. Once you have

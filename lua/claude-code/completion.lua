@@ -17,7 +17,7 @@ local ARGUMENTS = {
   ["--mcp-config"] = function(lead)
     return vim.fn.getcompletion(lead, "file")
   end,
-  ["--model"] = { "opus", "sonnet", "haiku" },
+  ["--model"] = require("claude-code.terminal.model").NAMES,
   ["--permission-mode"] = MODES,
   ["--plugin-dir"] = function(lead)
     return vim.fn.getcompletion(lead, "dir")

@@ -53,6 +53,17 @@ function M.status()
   return require("claude-code.status").get()
 end
 
+--- Sends files and lines to Claude's prompt, as |:ClaudeAtMention| does. {items} is a path, or
+--- `{ path = "src/a.lua", first = 3, last = 5 }` for lines of a file, or a list of these. Lines count
+--- from 1; without `last` it is one line. Returns true, or false and the reason for what Claude does
+--- not receive. It shows no error by itself.
+---@param items claude-code.MentionItem|claude-code.MentionItem[]
+---@return boolean ok
+---@return string? problem
+function M.mention(items)
+  return require("claude-code.context.mention").items(items)
+end
+
 --- A short text for a status line: "Claude waiting", "Claude working, 2 diffs". The status line is
 --- redrawn when the text changes.
 ---@return string

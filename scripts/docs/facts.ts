@@ -48,7 +48,7 @@ export function readFacts(nvim: string): Facts {
   return JSON.parse(run.stdout.toString()) as Facts;
 }
 
-/** The comment above the function that a command runs, which is the command's documentation. */
+/** A command's documentation: the comment above the function that it runs, or whose name it is. */
 export function commandTexts(): Record<string, string> {
   const plugin = readFileSync(join(ROOT, "plugin/claude-code.lua"), "utf8");
   const functions = readFileSync(join(ROOT, "lua/claude-code/commands.lua"), "utf8");
@@ -56,6 +56,9 @@ export function commandTexts(): Record<string, string> {
   for (const [, name = "", method = ""] of plugin.matchAll(/define\(\s*"(\w+)",\s*"(\w+)"/g)) {
     const comment = new RegExp(`((?:^---.*\\n)+)function M\\.${method}\\(`, "m").exec(functions);
     texts[name] = withoutMarks(comment?.[1] ?? "");
+  }
+  for (const [, name = "", original] of plugin.matchAll(/alias\("(\w+)", "(\w+)"\)/g)) {
+    texts[name] = `Another name for :${original}.`;
   }
   return texts;
 }

@@ -132,9 +132,13 @@ describe.each(NEOVIMS)("loading in $name", (version) => {
 
   test.each([
     ["ClaudeCode --mod", "--model"],
-    ["ClaudeCode --model o", "opus"],
+    ["ClaudeCode --model ha", "haiku"],
     ["ClaudeCode --permission-mode pl", "plan"],
     ["ClaudeCodeContinue --fork", "--fork-session"],
+    ["ClaudeCodeMen", "ClaudeCodeMention"],
+    ["ClaudeCodeSendD", "ClaudeCodeSendDiagnostics"],
+    ["ClaudeCodeSetup", "ClaudeCodeSetupProject"],
+    ["ClaudeCodeUn", "ClaudeCodeUnsetupProject"],
   ])(":%s completes to %s", async (typed, completed) => {
     await using neovim = await bare([]);
     expect(await neovim.lua("return vim.fn.getcompletion(..., 'cmdline')", typed)).toEqual([

@@ -110,6 +110,7 @@ end
 ---Sends files to Claude's prompt, in this order.
 ---@param targets claude-code.MentionTarget[]
 ---@return boolean accepted
+---@return string? problem
 function M.add(targets)
   -- As :ClaudeCode does, except that a server that the user stopped stays so.
   require("claude-code.server").ensure()
@@ -118,8 +119,7 @@ function M.add(targets)
     problem = ("%d mentions are waiting for Claude already; connect it first"):format(#waiting)
   end
   if problem then
-    notify.error(problem)
-    return false
+    return false, problem
   end
   local is_alone = #require("claude-code.server").clients == 0
   for _, target in ipairs(targets) do
@@ -142,16 +142,52 @@ function M.add(targets)
   return true
 end
 
+---@param targets claude-code.MentionTarget[]
+---@param problems string[]
+---@return boolean accepted all of it
+---@return string? problem
+local function add_what_can_be(targets, problems)
+  local accepted, problem = #targets > 0, nil
+  if accepted then
+    accepted, problem = M.add(targets)
+  end
+  problems = vim.list_extend({ problem }, problems)
+  if #problems > 0 then
+    return false, table.concat(problems, "; ")
+  end
+  return accepted
+end
+
+---For `require("claude-code").mention()`.
+---@param items claude-code.MentionItem|claude-code.MentionItem[]
+---@return boolean accepted all of it
+---@return string? problem
+function M.items(items)
+  local list = type(items) == "table" and vim.islist(items) and items or { items }
+  if #list == 0 then
+    return false, "there is nothing to mention: the list of paths is empty"
+  end
+  return add_what_can_be(require("claude-code.context.mention_targets").of_items(list))
+end
+
+---@param accepted boolean
+---@param problem? string
+local function report(accepted, problem)
+  if not accepted then
+    notify.error(problem --[[@as string]])
+  end
+end
+
 ---`:ClaudeAtMention`
 ---@param args claude-code.MentionArgs
----@return boolean accepted everything that was asked for
 function M.command(args)
-  local targets, problems = require("claude-code.context.mention_targets").of_command(args)
-  local accepted = #targets > 0 and M.add(targets)
-  if #problems > 0 then
-    notify.error(table.concat(problems, "; "))
-  end
-  return accepted and #problems == 0
+  report(add_what_can_be(require("claude-code.context.mention_targets").of_command(args)))
+end
+
+---`:ClaudeCodeAdd`
+---@param args claude-code.MentionArgs
+function M.add_command(args)
+  report(add_what_can_be(require("claude-code.context.mention_targets").of_add_command(args)))
 end
 
 ---A client has received them.

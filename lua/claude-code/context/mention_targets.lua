@@ -7,6 +7,9 @@ local path = require("claude-code.editor.documents.path")
 ---@field line_start? integer 0-based, with line_end or not at all
 ---@field line_end? integer 0-based, included
 
+---What users and explorers name: a path, or lines of it (1-based, `last` included; one line without it).
+---@alias claude-code.MentionItem string|{ path: string, first?: integer, last?: integer }
+
 ---@class claude-code.MentionArgs as nvim_create_user_command passes them
 ---@field args string
 ---@field fargs string[]
@@ -56,18 +59,35 @@ local function problem_with(name)
   end
 end
 
----@param names string[]
----@return claude-code.MentionTarget[]
----@return string[] problems
-local function files(names)
+---@param item { path: string, first?: integer, last?: integer }
+---@return integer? line_start 0-based
+---@return integer? line_end
+---@return string? problem
+local function lines_of(item)
+  local first, last = item.first, item.last or item.first
+  if not first and not last then
+    return nil
+  elseif not first or first < 1 or last < first then
+    local text = "%s: lines %s to %s cannot be mentioned; count them from 1, the first one first"
+    return nil, nil, text:format(item.path, tostring(first), tostring(last))
+  end
+  return first - 1, last - 1
+end
+
+---@param items claude-code.MentionItem[]
+---@return claude-code.MentionTarget[] targets in the order of the items
+---@return string[] problems a sentence for each item that cannot be mentioned
+function M.of_items(items)
   local targets, problems = {}, {}
-  for _, name in ipairs(names) do
-    name = with_real_folder(name)
-    local problem = problem_with(name)
+  for _, item in ipairs(items) do
+    item = type(item) == "table" and item or { path = item }
+    local name = with_real_folder(item.path)
+    local line_start, line_end, problem = lines_of(item)
+    problem = problem or problem_with(name)
     if problem then
       problems[#problems + 1] = problem
     else
-      targets[#targets + 1] = { path = name }
+      targets[#targets + 1] = { path = name, line_start = line_start, line_end = line_end }
     end
   end
   return targets, problems
@@ -81,13 +101,13 @@ end
 ---@return string[] problems
 local function from_explorer(explorer, buf, first, last)
   local here = api.nvim_win_get_cursor(0)[1]
-  local ok, names = pcall(explorer.paths, buf, first or here, last or here, first ~= nil)
+  local ok, items = pcall(explorer.paths, buf, first or here, last or here, first ~= nil)
   if not ok then
-    return {}, { ("the file explorer cannot be read: %s"):format(names) }
-  elseif #names == 0 then
-    return {}, { "there is no file on this line of the explorer" }
+    return {}, { ("the %s list cannot be read: %s"):format(vim.bo[buf].filetype, items) }
+  elseif #items == 0 then
+    return {}, { "there is no file on this line; go to one that names a file" }
   end
-  return files(names)
+  return M.of_items(items)
 end
 
 ---@param buf integer
@@ -100,11 +120,7 @@ local function from_buffer(buf, first, last)
   if not name then
     return {}, { "this buffer is not a file; go to one, or name one: :ClaudeAtMention PATH" }
   end
-  local targets, problems = files({ name })
-  if targets[1] and first then
-    targets[1].line_start, targets[1].line_end = first - 1, last - 1
-  end
-  return targets, problems
+  return M.of_items({ { path = name, first = first, last = last } })
 end
 
 ---The words of the command. Vim does not split at quotes; a name may begin with one, too.
@@ -131,6 +147,21 @@ local function expanded(name)
   return #found > 0 and found or { name }
 end
 
+---`:ClaudeCodeAdd {file} [first] [last]`
+---@param args claude-code.MentionArgs
+---@return claude-code.MentionTarget[]
+---@return string[] problems
+function M.of_add_command(args)
+  local list = words(args)
+  local first, last = tonumber(list[2]), tonumber(list[3])
+  if #list > 3 or (list[2] and not first) or (list[3] and not last) then
+    return {}, { "name one file, then its first and last line: :ClaudeCodeAdd FILE 3 5" }
+  end
+  return M.of_items(vim.tbl_map(function(name)
+    return { path = name, first = first, last = last }
+  end, expanded(list[1])))
+end
+
 ---@param args claude-code.MentionArgs
 ---@return claude-code.MentionTarget[] targets in the order in which they were named
 ---@return string[] problems a sentence for each that cannot be mentioned
@@ -139,7 +170,7 @@ function M.of_command(args)
     if args.range > 0 then
       return {}, { "a range means lines of the current file; leave out the range, or the paths" }
     end
-    return files(vim.iter(words(args)):map(expanded):flatten():totable())
+    return M.of_items(vim.iter(words(args)):map(expanded):flatten():totable())
   end
   local buf = api.nvim_get_current_buf()
   local first, last = chosen_lines(args)

@@ -87,9 +87,10 @@ end
 local function send_outside(name, first, last, text)
   local done = "Claude is not connected"
   if #require("claude-code.server").clients > 0 then
-    done = "Claude runs outside of this Neovim and received a mention of the lines"
     local target = { path = name, line_start = first - 1, line_end = last - 1 }
-    require("claude-code.context.mention").add({ target })
+    local accepted, problem = require("claude-code.context.mention").add({ target })
+    done = accepted and "Claude runs outside of this Neovim and received a mention of the lines"
+      or problem --[[@as string]]
   end
   notify.info(("%s; the whole message is in %s"):format(done, store(text)))
 end

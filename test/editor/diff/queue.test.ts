@@ -59,6 +59,17 @@ for (const version of NEOVIMS) {
       );
     }
 
+    test(":ClaudeCodeCloseAllDiffs rejects what is on screen and what waits behind it", async () => {
+      const [a, path] = await start();
+      await using _ = a;
+      const first = await a.propose(path, NEW);
+      const second = await a.propose(path, NEW.replace("line 2\n", "two\n"));
+      await a.nvim.command("ClaudeCodeCloseAllDiffs");
+      for (const id of [first, second]) expect((await a.outcome(id)).outcome).toBe("rejected");
+      await a.cleared();
+      expect(a.read("main.lua")).toBe(OLD);
+    });
+
     test("sessions saved when Neovim ends show the user's windows", async () => {
       const [a, path] = await start("vsplit other.txt | wincmd p");
       await using _ = a;

@@ -151,6 +151,93 @@ onEachNeovim((session) => {
     });
   });
 
+  describe(":ClaudeCodeAdd", () => {
+    const lines = (first: number, last: number) => ({ lineStart: first, lineEnd: last });
+    const CASES: [words: string, range: object][] = [
+      ["main.lua", {}],
+      ["% 3 5", lines(2, 4)],
+      ["main.lua 4", lines(3, 3)],
+    ];
+    test.each(CASES)("%s", async (words, range) => {
+      await session.neovim.command(`ClaudeCodeAdd ${words}`);
+      await expectMentions(client, [{ filePath: path("main.lua"), ...range }]);
+    });
+
+    const REFUSED: [words: string, reason: string][] = [
+      ["main.lua 5 3", "main.lua: lines 5 to 3 cannot be mentioned"],
+      ["main.lua 0", "lines 0 to 0 cannot be mentioned"],
+      ["main.lua other.lua", "name one file"],
+      ["nowhere.lua 1 2", "nowhere.lua is not on disk"],
+    ];
+    test.each(REFUSED)("%s is refused, with the reason", async (words, reason) => {
+      const said = await listenToMessages(session);
+      await session.neovim.command(`ClaudeCodeAdd ${words}`);
+      await eventually("the reason", async () => expect(await said()).toContain(reason));
+    });
+  });
+
+  describe("mention()", () => {
+    const mention = (items: string) =>
+      session.neovim.lua<[boolean, string?]>(`return { require("claude-code").mention(${items}) }`);
+
+    test("takes a path, lines of a file, and a list of both", async () => {
+      session.write("b.txt", TEXT);
+      expect(await mention(`"main.lua"`)).toEqual([true]);
+      expect(await mention(`{ path = "b.txt", first = 2, last = 3 }`)).toEqual([true]);
+      expect(await mention(`{ "b.txt", { path = "main.lua", first = 6 } }`)).toEqual([true]);
+      await expectMentions(client, [
+        { filePath: path("main.lua") },
+        { filePath: path("b.txt"), lineStart: 1, lineEnd: 2 },
+        { filePath: path("b.txt") },
+        { filePath: path("main.lua"), lineStart: 5, lineEnd: 5 },
+      ]);
+    });
+
+    test("returns what is wrong, shows nothing, and mentions the rest", async () => {
+      const said = await listenToMessages(session);
+      const [ok, problem] = await mention(`{ "nowhere.txt", "main.lua" }`);
+      expect(ok).toBe(false);
+      expect(problem).toContain("nowhere.txt is not on disk");
+      expect(await mention("{}")).toEqual([
+        false,
+        expect.stringContaining("list of paths is empty"),
+      ]);
+      await expectMentions(client, [{ filePath: path("main.lua") }]);
+      expect(await said()).toBe("");
+    });
+  });
+
+  describe("from a list of Neovim's", () => {
+    const LISTS: [name: string, set: string, open: string][] = [
+      ["quickfix", "vim.fn.setqflist(ITEMS)", "copen"],
+      ["location", "vim.fn.setloclist(0, ITEMS)", "lopen"],
+    ];
+    test.each(LISTS)("%s: the entry under the cursor, and a range", async (_name, set, open) => {
+      session.write("b.txt", TEXT);
+      await session.neovim.lua(
+        `ITEMS = {
+          { filename = ..., lnum = 2, text = "a" },
+          { text = "no file" },
+          { filename = select(2, ...), lnum = 3, end_lnum = 5, text = "b" },
+        }
+        ${set}
+        vim.cmd("${open} | normal! gg")`,
+        path("main.lua"),
+        path("b.txt"),
+      );
+      const first = { filePath: path("main.lua"), lineStart: 1, lineEnd: 1 };
+      await session.neovim.command("ClaudeAtMention");
+      await expectMentions(client, [first]);
+      await session.neovim.command("%ClaudeCodeTreeAdd");
+      await expectMentions(client, [
+        first,
+        first,
+        { filePath: path("b.txt"), lineStart: 2, lineEnd: 4 },
+      ]);
+      await session.neovim.command("quit");
+    });
+  });
+
   describe("from a file explorer", () => {
     beforeEach(() => {
       for (const name of ["a.txt", "b c.txt", "sub/deep.txt"]) session.write(`tree/${name}`, TEXT);

@@ -139,6 +139,15 @@ function M.reject(id)
   end
 end
 
+---@return integer count of diffs that this rejected
+function M.reject_all()
+  local diffs = queue:all()
+  for _, diff in ipairs(diffs) do
+    queue:finish(diff, "rejected")
+  end
+  return #diffs
+end
+
 ---Does what a key of the diff on screen does.
 ---@param action claude-code.DiffAction
 ---@return boolean? done nil if there is none
