@@ -59,7 +59,8 @@ export function createIdeServer(
         void diffs.closeOf(client.id);
         changed();
       },
-      onFault: (error, method) => log.error(`${method} failed: ${describe(error)}`),
+      onFault: (error, method) =>
+        log.error(`${method} failed: ${describe(error)}`, `${method} failed`),
     },
   );
   return {

@@ -1,62 +1,84 @@
 import { appendFileSync, mkdirSync, renameSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { stateFolder } from "./paths";
+import { Repetitions } from "./repetitions";
 
 export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
+/** Neovim writes to the same file and keeps the same limit (lua/claude-code/messages/log.lua). */
+const FILE_BYTES = 5 * 1024 * 1024;
 const STATE_LOG_BYTES = 1024 * 1024;
+/** Of one line: a client's text may be in it. */
+const LINE_CHARACTERS = 4_000;
 
 export interface LogOptions {
   file?: string | undefined;
   level?: LogLevel | undefined;
-  /** A longer file is moved to NAME.old first, where one that was there is lost. */
+  /** A longer file is moved to NAME.old before the next line; the one that was there is lost. */
   limitBytes?: number;
+  /** For how long a cause gets no second line; a minute if left out. */
+  repeatMs?: number;
 }
 
 /**
  * Writes single lines, `TIME LEVEL message`, to a file, or to stderr where there is none.
  * Tokens and file contents never go in here. Logging never throws: a full disk must not end a session.
+ *
+ * Each cause gets one line a minute, and then the number of those that were left out: any program of
+ * the machine can cause a line by a request that is refused. The cause is the message, unless another
+ * one is given because the message holds a client's words.
  */
 export class Log {
   readonly #threshold: number;
+  readonly #limitBytes: number;
+  readonly #repetitions: Repetitions;
   #file: string | undefined;
 
   constructor(options: LogOptions = {}) {
     this.#threshold = LOG_LEVELS.indexOf(options.level ?? "info");
+    this.#limitBytes = options.limitBytes ?? FILE_BYTES;
     this.#file = options.file;
-    if (this.#file) {
-      try {
-        mkdirSync(dirname(this.#file), { recursive: true });
-        if (options.limitBytes) shorten(this.#file, options.limitBytes);
-      } catch {
-        this.#file = undefined;
-      }
+    this.#repetitions = new Repetitions(options.repeatMs, (cause, count) =>
+      this.#append(`WARN ${count} more in the last minute: ${cause}`),
+    );
+    if (!this.#file) return;
+    try {
+      mkdirSync(dirname(this.#file), { recursive: true });
+    } catch {
+      this.#file = undefined;
     }
   }
 
-  debug(message: string): void {
-    this.#write("debug", message);
+  debug(message: string, cause = message): void {
+    this.#write("debug", message, cause);
   }
 
-  info(message: string): void {
-    this.#write("info", message);
+  info(message: string, cause = message): void {
+    this.#write("info", message, cause);
   }
 
-  warn(message: string): void {
-    this.#write("warn", message);
+  warn(message: string, cause = message): void {
+    this.#write("warn", message, cause);
   }
 
-  error(message: string): void {
-    this.#write("error", message);
+  error(message: string, cause = message): void {
+    this.#write("error", message, cause);
   }
 
-  #write(level: LogLevel, message: string): void {
+  #write(level: LogLevel, message: string, cause: string): void {
     if (LOG_LEVELS.indexOf(level) < this.#threshold) return;
-    const line = `${new Date().toISOString()} ${level.toUpperCase()} ${message.replaceAll("\n", "\\n")}\n`;
+    if (this.#repetitions.isFirst(cause)) this.#append(`${level.toUpperCase()} ${message}`);
+  }
+
+  #append(text: string): void {
+    const line = text.slice(0, LINE_CHARACTERS).replaceAll(/[\r\n]+/g, "\\n");
+    const stamped = `${new Date().toISOString()} ${line}\n`;
     try {
-      if (this.#file) appendFileSync(this.#file, line, { mode: 0o600 });
-      else process.stderr.write(line);
+      if (!this.#file) return void process.stderr.write(stamped);
+      const size = statSync(this.#file, { throwIfNoEntry: false })?.size ?? 0;
+      if (size > this.#limitBytes) renameSync(this.#file, `${this.#file}.old`);
+      appendFileSync(this.#file, stamped, { mode: 0o600 });
     } catch {
       // Nowhere left to say it.
     }
@@ -66,9 +88,4 @@ export class Log {
 /** A log of our own in the state folder; it is kept short. */
 export function stateLog(name: string): Log {
   return new Log({ file: join(stateFolder(), name), limitBytes: STATE_LOG_BYTES });
-}
-
-function shorten(file: string, limitBytes: number): void {
-  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-  if (size > limitBytes) renameSync(file, `${file}.old`);
 }

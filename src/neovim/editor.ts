@@ -145,7 +145,7 @@ export class NeovimEditor extends Queries implements EditorPort {
 
   watchDocument(path: string): void {
     this.#call("document_watch", { path }, WORK_DEADLINE_MS).catch((error) =>
-      this.#log.warn(`Watching ${path} failed: ${error}`),
+      this.#log.warn(`Watching ${path} failed: ${error}`, "Watching a file failed"),
     );
   }
 

@@ -32,6 +32,9 @@ export function createStdioServer(log: Log, env = process.env): McpServer {
       instructions: INSTRUCTIONS,
       tools: [...createNvimLspTools(problems), ...createMethodTools(new NeovimState(neovim))],
     },
-    { onDisconnect: () => neovim.close(), onFault: (error, tool) => log.warn(`${tool}: ${error}`) },
+    {
+      onDisconnect: () => neovim.close(),
+      onFault: (error, tool) => log.warn(`${tool}: ${error}`, tool),
+    },
   );
 }

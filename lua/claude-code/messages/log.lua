@@ -3,11 +3,12 @@
 local M = {}
 
 local RANK = { debug = 1, info = 2, warn = 3, error = 4, off = 5 }
+--- The executable keeps the same limit (src/lib/log.ts).
 local MAX_BYTES = 5 * 1024 * 1024
 
 ---@type string[] texts that must not reach the file
 local concealed = {}
-local checked = false
+local has_folder = false
 ---@type claude-code.LogLevel
 local level_now = "info"
 
@@ -41,14 +42,22 @@ function M.conceal(secret)
   table.insert(concealed, secret)
 end
 
---- Makes the folder, and moves a file that grew too long out of the way (one is kept).
+--- Appends to the file. One that grew too long is moved out of the way (one is kept).
 ---@param path string
-local function prepare(path)
-  checked = true
-  vim.fn.mkdir(vim.fs.dirname(path), "p")
+---@param line string
+local function append(path, line)
+  if not has_folder then
+    has_folder = true
+    pcall(vim.fn.mkdir, vim.fs.dirname(path), "p")
+  end
   local stat = vim.uv.fs_stat(path)
   if stat and stat.size > MAX_BYTES then
     vim.uv.fs_rename(path, path .. ".old")
+  end
+  local fd = vim.uv.fs_open(path, "a", tonumber("600", 8))
+  if fd then
+    vim.uv.fs_write(fd, line)
+    vim.uv.fs_close(fd)
   end
 end
 
@@ -68,21 +77,13 @@ local function write(level, text)
   for _, secret in ipairs(concealed) do
     text = text:gsub(vim.pesc(secret), "<hidden>")
   end
-  local path = M.path()
-  if not checked then
-    pcall(prepare, path)
-  end
   local line = ("%s %s nvim[%d] %s\n"):format(
     timestamp(),
     level:upper(),
     vim.uv.os_getpid(),
     (text:gsub("\n", "\\n"))
   )
-  local fd = vim.uv.fs_open(path, "a", tonumber("600", 8))
-  if fd then
-    vim.uv.fs_write(fd, line)
-    vim.uv.fs_close(fd)
-  end
+  append(M.path(), line)
 end
 
 ---@param level claude-code.LogLevel

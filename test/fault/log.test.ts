@@ -1,0 +1,68 @@
+import { expect, test } from "bun:test";
+import { appendFileSync, existsSync, readFileSync, statSync } from "node:fs";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { Log } from "../../src/lib/log";
+import { eventually } from "../support/eventually";
+import { temporaryFolder } from "../support/neovim";
+import { onNewestNeovim } from "../support/session";
+
+/* A request that is refused needs no token: nobody may fill the disk by it. */
+onNewestNeovim((session) => {
+  const path = () => join(session.neovim.home, ".local/state/nvim/claude-code.log");
+  const refusals = () => readFileSync(path(), "utf8").match(/WARN Refused a connection/g) ?? [];
+
+  /** So many requests with this header line on one connection; resolves once all are answered. */
+  function pipelined(count: number, header: string, host?: string): Promise<void> {
+    const own = `127.0.0.1:${session.lock.port}`;
+    const request = `GET /x HTTP/1.1\r\nHost: ${host ?? own}\r\n${header}\r\n\r\n`;
+    return new Promise((resolve, reject) => {
+      let text = "";
+      const socket = connect(session.lock.port, "127.0.0.1", () =>
+        socket.write(request.repeat(count)),
+      );
+      socket.on("error", reject);
+      socket.on("data", (chunk) => {
+        text += chunk.toString("latin1");
+        if (text.split("HTTP/1.1 40").length <= count) return;
+        socket.destroy();
+        resolve();
+      });
+    });
+  }
+
+  test("floods of refused requests are one line for each cause", async () => {
+    await pipelined(1_000, "X-Claude-Code-Ide-Authorization: guess");
+    await pipelined(1_000, "Origin: https://localhost");
+    await pipelined(1_000, "Sec-Fetch-Site: none");
+    expect(refusals()).toHaveLength(2);
+  });
+
+  test("the file is kept short while Neovim runs, whoever writes it", async () => {
+    appendFileSync(path(), "x".repeat(5 * 1024 * 1024 + 1));
+    await pipelined(1, "Upgrade: websocket", "example.com");
+    expect(refusals()).toHaveLength(1);
+    await session.neovim.lua(`require("port").log.warn("from Neovim")`);
+    await eventually("the line", () => readFileSync(path(), "utf8").includes("from Neovim"));
+    expect(statSync(path()).size).toBeLessThan(10_000);
+    expect(statSync(`${path()}.old`).size).toBeGreaterThan(5 * 1024 * 1024);
+    expect(statSync(path()).mode & 0o777).toBe(0o600);
+  });
+});
+
+test("what was left out is counted, and a thousand causes are few lines", async () => {
+  const file = join(temporaryFolder(), "log");
+  const log = new Log({ file, repeatMs: 50 });
+  for (let i = 0; i < 7; i++) log.error(`about ${i}`, "a cause");
+  for (let i = 0; i < 1_000; i++) log.warn(`cause ${i}`);
+  const text = await eventually("the counts", () => {
+    const now = readFileSync(file, "utf8");
+    return now.includes("in the last minute: other causes") && now;
+  });
+  expect(text).toContain("ERROR about 0\n");
+  expect(text).toContain("6 more in the last minute: a cause\n");
+  expect(text.trimEnd().split("\n").length).toBeLessThan(110);
+  log.error("about 8", "a cause");
+  expect(readFileSync(file, "utf8")).toContain("ERROR about 8\n");
+  expect(existsSync(`${file}.old`)).toBe(false);
+});
