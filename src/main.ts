@@ -1,4 +1,5 @@
 import { complain, message, USAGE_EXIT, UserError } from "./lib/errors";
+import { own } from "./lib/own";
 import { NAME, VERSION } from "./version";
 
 const USAGE = `Usage: claude-code-nvim COMMAND
@@ -20,7 +21,7 @@ Options:
 type Command = (args: string[]) => Promise<number>;
 
 /** Each command is loaded only when it is asked for: a short one must not pay for the server. */
-const COMMANDS: Record<string, () => Promise<Command>> = {
+const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   doctor: async () => (await import("./commands/doctor")).doctor,
   hook: async () => (await import("./commands/hook")).hook,
   install: async () => (await import("./commands/install")).install,
@@ -35,7 +36,7 @@ async function main(argv: string[]): Promise<number> {
   if (name === "--version" || name === "-v") return print(`${NAME} ${VERSION}\n`);
   if (name === "--help" || name === "-h") return print(USAGE);
   if (name === undefined) return complain(USAGE_EXIT, `a command is missing\n${USAGE.trimEnd()}`);
-  const load = COMMANDS[name];
+  const load = own(COMMANDS, name);
   if (!load) return complain(USAGE_EXIT, `unknown command: ${name}\n${USAGE.trimEnd()}`);
   const command = await load();
   return command(args);

@@ -5,6 +5,7 @@ import { stop } from "../hooks/stop";
 import { withDeadline } from "../lib/deadline";
 import { complain, message } from "../lib/errors";
 import { type Log, stateLog } from "../lib/log";
+import { own } from "../lib/own";
 import { Binding } from "../locate/binding";
 
 /** Claude Code closes a hook's stdin at once. */
@@ -29,13 +30,13 @@ const ON_FAILURE: Record<string, object> = { stop: { continue: true } };
  */
 export async function hook(args: string[]): Promise<number> {
   const [event = "", option] = args;
-  const handle = EVENTS[event];
+  const handle = own(EVENTS, event);
   if (!handle) {
     const known = Object.keys(EVENTS).join(", ");
     return complain(0, `hook needs an event: ${known}`);
   }
   const log = stateLog("hooks.log");
-  let output = ON_FAILURE[event];
+  let output = own(ON_FAILURE, event);
   try {
     output = (await withDeadline(answer(handle, option, log), WHOLE_MS, "the hook")) ?? undefined;
   } catch (error) {

@@ -3,6 +3,7 @@ import { type Call, Connection, type Handler } from "../jsonrpc/connection";
 import { ErrorCode, RpcError } from "../jsonrpc/message";
 import type { Transport } from "../jsonrpc/transport";
 import { message } from "../lib/errors";
+import { own } from "../lib/own";
 import type { Client } from "./client";
 import type { Resources, ServerDefinition, ServerEvents } from "./definition";
 import { failed, negotiateVersion } from "./protocol";
@@ -72,7 +73,7 @@ export class ConnectedClient implements Handler {
       case "resources/read":
         if (this.#definition.resources) return this.#resource(method, params);
     }
-    const extension = this.#definition.methods?.[method];
+    const extension = own(this.#definition.methods ?? {}, method);
     if (extension) return extension(params, this.client);
     throw new RpcError(ErrorCode.MethodNotFound, `Method not found: ${method}`);
   }

@@ -30,17 +30,31 @@ describe("the command line", () => {
     expect(stdout).toContain("serve");
   });
 
-  test.each([[[]], [["frobnicate"]], [["--frobnicate"]], [["serve", "extra"]]])(
-    "%p is refused with exit code 2",
-    (args) => {
-      const { exitCode, stdout, stderr } = run(args, { env: { NVIM: "/nowhere" } });
-      expect(exitCode).toBe(2);
-      expect(stdout).toBe("");
-      for (const arg of args.slice(-1)) expect(stderr).toContain(arg);
-      expect(stderr).toStartWith("claude-code-nvim: ");
-    },
-  );
+  test.each([
+    [[]],
+    [["frobnicate"]],
+    [["--frobnicate"]],
+    [["valueOf"]],
+    [["__proto__"]],
+    [["constructor"]],
+    [["serve", "extra"]],
+  ])("%p is refused with exit code 2", (args) => {
+    const { exitCode, stdout, stderr } = run(args, { env: { NVIM: "/nowhere" } });
+    expect(exitCode).toBe(2);
+    expect(stdout).toBe("");
+    for (const arg of args.slice(-1)) expect(stderr).toContain(arg);
+    expect(stderr).toStartWith("claude-code-nvim: ");
+  });
 });
+
+test.each(["valueOf", "__proto__", "hasOwnProperty", "constructor"])(
+  "the hook %s is none: nothing is printed",
+  (event) => {
+    const { exitCode, stdout, stderr } = run(["hook", event], { stdin: '{"session_id":"s"}' });
+    expect([exitCode, stdout]).toEqual([0, ""]);
+    expect(stderr).toContain("hook needs an event: session-start");
+  },
+);
 
 describe("serve", () => {
   const launch = {

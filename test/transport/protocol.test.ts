@@ -166,6 +166,13 @@ describe("messages that are wrong", () => {
     ["an id that is null", { jsonrpc: "2.0", id: null, method: "ping" }, -32600],
     ["params that are a string", { jsonrpc: "2.0", id: 1, method: "ping", params: "x" }, -32600],
     ["an unknown method", { jsonrpc: "2.0", id: 1, method: "no/such" }, -32601],
+    ...["valueOf", "__proto__", "isPrototypeOf", "constructor"].map(
+      (method): [string, unknown, number] => [
+        `the method ${method}`,
+        { jsonrpc: "2.0", id: 1, method, params: { secret: 1 } },
+        -32601,
+      ],
+    ),
     ["tools/call without params", { jsonrpc: "2.0", id: 1, method: "tools/call" }, -32602],
     ["an unknown tool", call("noSuchTool", {}), -32602],
     ["a missing argument", call("openFile", {}), -32602],

@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import type { EditorPort } from "../../../editor/port";
 import { message } from "../../../lib/errors";
+import { own } from "../../../lib/own";
 import { failed, type ToolResult, texts } from "../../../mcp/protocol";
 import { defineTool, type Tool } from "../../../mcp/tool";
 import type { ExecuteCodeOptions } from "../../launch";
@@ -21,7 +22,7 @@ export function executeCode(editor: EditorPort, options: ExecuteCodeOptions): To
     }),
     annotations: { readOnlyHint: false, destructiveHint: true },
     async call({ code, language }, { signal }) {
-      const command = options.languages[language];
+      const command = own(options.languages, language);
       if (!command) return failed(`No command is configured for ${language}.`);
       const cwd = editor.state.folders[0];
       if (!cwd) return failed("There is no workspace folder to run in.");
