@@ -44,8 +44,9 @@ main() {
   fetch "$mirror/v$version/$name.tar.gz" "$work/$name.tar.gz"
   check "$work" "$name.tar.gz"
   tar -x -z -o -f "$work/$name.tar.gz" -C "$work" || fail "the archive cannot be unpacked"
-  # Neither may reach a program that Bun compiled: they make it run other code.
-  (cd / && env -u BUN_OPTIONS -u BUN_BE_BUN "$work/$name/claude-code-nvim" install --prefix "$prefix") ||
+  # None may reach a program that Bun compiled: they make it run other code or open a debugger's port.
+  unset BUN_OPTIONS BUN_BE_BUN BUN_INSPECT BUN_INSPECT_CONNECT_TO BUN_INSPECT_NOTIFY BUN_INSPECT_PRELOAD
+  (cd / && "$work/$name/claude-code-nvim" install --prefix "$prefix") ||
     fail "the executable does not run here, or $prefix is not writable$(musl_hint)"
   echo "claude-code.nvim $version is installed. Put into Neovim's init.lua:"
   is_searched "$prefix/share" || echo "  vim.opt.packpath:append([[$prefix/share/nvim/site]])"

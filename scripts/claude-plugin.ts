@@ -5,6 +5,7 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { description, license, version } from "../package.json";
+import { ENV_WITHOUT_HAZARDS } from "../src/claude/command";
 import { hookSettings } from "../src/claude/hooks";
 import { PLUGIN_NAME, SERVER_NAME } from "../src/claude/names";
 
@@ -13,11 +14,11 @@ const RUN = "$" + "{CLAUDE_PLUGIN_ROOT}/run.sh";
 /** The executable is not part of it: it is installed once, and upgraded, with the Neovim plugin. */
 const SCRIPT = `#!/bin/sh
 # Runs the executable of claude-code.nvim: the one that its installer keeps, else the one on $PATH,
-# though never from a relative folder there. BUN_OPTIONS and BUN_BE_BUN would make it run foreign code.
+# though never from a relative folder there. The variables would make it run foreign code.
 exe="\${XDG_DATA_HOME:-$HOME/.local/share}/claude-code.nvim/bin/claude-code-nvim"
 [ -x "$exe" ] || exe=$(command -v claude-code-nvim)
 case $exe in
-  /*) exec env -u BUN_OPTIONS -u BUN_BE_BUN "$exe" "$@" ;;
+  /*) exec ${ENV_WITHOUT_HAZARDS.join(" ")} "$exe" "$@" ;;
 esac
 # Without it a hook has nothing to say; an error at every edit would help nobody.
 [ "$1" != hook ] || exit 0

@@ -1,12 +1,25 @@
 import { stablePath } from "../lib/paths";
 
-/** Each makes a compiled Bun program run other code, or itself run as Bun. */
-const HAZARDS = ["BUN_OPTIONS", "BUN_BE_BUN"];
+/**
+ * Each makes a compiled Bun program run other code, run as Bun itself, or open a debugger's port. With
+ * Bun 1.4.5 these are all; Lua's list (server/process.lua) is the same.
+ */
+export const HAZARDS = [
+  "BUN_OPTIONS",
+  "BUN_BE_BUN",
+  "BUN_INSPECT",
+  "BUN_INSPECT_CONNECT_TO",
+  "BUN_INSPECT_NOTIFY",
+  "BUN_INSPECT_PRELOAD",
+] as const;
+
+/** Starts a program without them, on a system that has env(1). */
+export const ENV_WITHOUT_HAZARDS = ["env", ...HAZARDS.flatMap((name) => ["-u", name])];
 
 /** A command that starts the executable, word by word. */
 export function commandWords(args: readonly string[], executable = stablePath()): string[] {
   if (process.platform === "win32") return [executable, ...args];
-  return ["env", ...HAZARDS.flatMap((name) => ["-u", name]), executable, ...args];
+  return [...ENV_WITHOUT_HAZARDS, executable, ...args];
 }
 
 /** The same as one line for a shell, as hooks need it. */

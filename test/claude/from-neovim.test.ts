@@ -9,6 +9,7 @@ import {
 } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { ENV_WITHOUT_HAZARDS } from "../../src/claude/command";
 import { hookSettings } from "../../src/claude/hooks";
 import { Project } from "../hooks/project";
 import { TestClient } from "../support/client";
@@ -62,7 +63,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
     test("hold the same hooks as a project's settings do, and the server", async () => {
       const { settings, servers } = await parsed();
       const line = (event: string) =>
-        `env -u BUN_OPTIONS -u BUN_BE_BUN ${EXECUTABLE} hook ${event} --from-neovim`;
+        `${ENV_WITHOUT_HAZARDS.join(" ")} ${EXECUTABLE} hook ${event} --from-neovim`;
       expect(settings).toEqual({
         permissions: { allow: ["mcp__nvim-lsp"] },
         hooks: hookSettings(line) as never,
@@ -71,7 +72,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
         "nvim-lsp": {
           type: "stdio",
           command: "env",
-          args: ["-u", "BUN_OPTIONS", "-u", "BUN_BE_BUN", EXECUTABLE, "mcp"],
+          args: [...ENV_WITHOUT_HAZARDS.slice(1), EXECUTABLE, "mcp"],
         },
       });
     });

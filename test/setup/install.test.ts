@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { ENV_WITHOUT_HAZARDS } from "../../src/claude/command";
 import { eventually } from "../support/eventually";
 import { runHook } from "../support/hook";
 import { EXECUTABLE, isolatedEnv, NEOVIMS, TestNeovim, temporaryFolder } from "../support/neovim";
@@ -84,7 +85,7 @@ describe("install-hooks", () => {
   test("names the stable path, which leads to this executable and runs", async () => {
     expect((await install()).code).toBe(0);
     const stable = join(home, ".local/share/claude-code.nvim/bin/claude-code-nvim");
-    const command = `env -u BUN_OPTIONS -u BUN_BE_BUN ${stable} hook stop`;
+    const command = `${ENV_WITHOUT_HAZARDS.join(" ")} ${stable} hook stop`;
     expect(JSON.parse(read(SETTINGS)).hooks.Stop).toEqual([
       { hooks: [{ type: "command", command, timeout: 15 }] },
     ]);
@@ -94,6 +95,31 @@ describe("install-hooks", () => {
       stdout: "pipe",
     });
     expect(await new Response(child.stdout).text()).toBe('{"continue":true}\n');
+  });
+
+  test("what is installed opens no debugger's port, whatever the environment asks for", async () => {
+    using probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+    const { port } = probe;
+    probe.stop(true);
+    await install();
+    const command = JSON.parse(read(SETTINGS)).hooks.SessionStart[0].hooks[0].command as string;
+    const env = { ...isolatedEnv(home), BUN_INSPECT: `ws://127.0.0.1:${port}/debug` };
+    // The MCP server ends with its stdin, so it stays for as long as the port is tried.
+    const isOpen = async (line: string) => {
+      const child = Bun.spawn(["sh", "-c", line], { env, stdin: "pipe", stdout: "pipe" });
+      child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" })}\n`);
+      child.stdin.flush();
+      await child.stdout.getReader().read();
+      const answered = await fetch(`http://127.0.0.1:${port}/`).then(
+        () => true,
+        () => false,
+      );
+      child.stdin.end();
+      await child.exited;
+      return answered;
+    };
+    expect(await isOpen(`${EXECUTABLE} mcp`)).toBe(true);
+    expect(await isOpen(command.replace("hook session-start", "mcp"))).toBe(false);
   });
 
   test("an upgrade that re-points the stable path orphans nothing", async () => {
