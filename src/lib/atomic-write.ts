@@ -8,7 +8,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 
 /**
  * Writes `text` to `path`. Folders are made, a symlink stays one (its target is written), the mode
@@ -49,8 +49,8 @@ export function isPrivateFile(path: string): boolean {
  * then as it was.
  */
 export function replace(path: string, make: (draft: string) => void): void {
-  const id = crypto.randomUUID().slice(0, 8);
-  const draft = join(dirname(path), `.${basename(path)}.${id}.tmp`);
+  // Without the file's own name, which may be as long as a name can be.
+  const draft = join(dirname(path), `.claude-code-nvim.${crypto.randomUUID().slice(0, 8)}.tmp`);
   try {
     make(draft);
     renameSync(draft, path);

@@ -147,6 +147,17 @@ onEachNeovim(
         expect(readFileSync(path, "utf8")).toBe("text");
       });
 
+      test.each([
+        ["242 bytes", "a".repeat(242)],
+        ["255 bytes", "ä".repeat(127).padEnd(128, "b")],
+      ])("with a name of %s", async (_length, name) => {
+        const path = session.path(name);
+        const answer = open(session.client, path, "text\n");
+        await press("<CR>");
+        expect(await answer).toEqual(["FILE_SAVED", "text\n"]);
+        expect(readFileSync(path, "utf8")).toBe("text\n");
+      });
+
       test("through a symlink, keeping its mode, leaving no draft behind", async () => {
         const target = session.write("modes/script.sh", "old\n");
         chmodSync(target, 0o750);
