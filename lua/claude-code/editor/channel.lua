@@ -37,10 +37,17 @@ end
 ---Neovim has no event for that.
 ---@return boolean
 function M.is_attached()
-  if channel and next(vim.api.nvim_get_chan_info(channel)) == nil then
+  if channel and not M.is_open(channel) then
     M.detach(channel)
   end
   return channel ~= nil
+end
+
+---By its id: of a closed channel Neovim 0.10 gives a table that is not empty.
+---@param id integer
+---@return boolean
+function M.is_open(id)
+  return vim.api.nvim_get_chan_info(id).id ~= nil
 end
 
 ---Sends an event to the executable.

@@ -1,6 +1,6 @@
 --- Answers a request of the executable once language servers have reported, or when time is over.
 --- Neovim answers RPC requests at once, so a late answer is a notification on the asker's channel.
-local api = vim.api
+local channel = require("claude-code.editor.channel")
 local pending = require("claude-code.editor.diagnostics.pending")
 local timer = require("claude-code.timer")
 
@@ -38,7 +38,7 @@ local function wait(params, ask)
   local function check(is_late)
     if not cancels then
       return
-    elseif next(api.nvim_get_chan_info(params.channel)) == nil then
+    elseif not channel.is_open(params.channel) then
       return finish()
     end
     local answer = ask()
