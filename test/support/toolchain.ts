@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 /** The repository. */
 export const ROOT = realpathSync(join(import.meta.dir, "../.."));
-const TOOLCHAIN = process.env.CLAUDE_CODE_NVIM_TOOLCHAIN ?? join(ROOT, ".toolchain");
+export const TOOLCHAIN = process.env.CLAUDE_CODE_NVIM_TOOLCHAIN ?? join(ROOT, ".toolchain");
 
 /** The compiled executable under test. */
 export const EXECUTABLE = process.env.CLAUDE_CODE_NVIM_EXE ?? join(ROOT, "dist/claude-code-nvim");

@@ -1,0 +1,86 @@
+/**
+ * The whole matrix, each plugin by itself and whole configurations, in every scenario:
+ * `scripts/test --plugins [NAME…]`. Prints the table, and puts it into CONTRIBUTING.md with --write.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { NEWEST, ROOT } from "../support/neovim";
+import { fetchPlugins } from "./archives";
+import { CONFIGURATIONS } from "./configurations";
+import { Editor } from "./editor";
+import { NotApplicable, SCENARIOS, sessionFile } from "./scenarios";
+import { type PluginSetup, SETUPS } from "./setups";
+
+const MARKS = ["<!-- plugins: begin -->", "<!-- plugins: end -->"] as const;
+const COLUMNS = [...Object.keys(SCENARIOS), "session file"];
+
+type Row = Record<string, "ok" | "–" | "fails">;
+
+const missing = fetchPlugins();
+if (missing) {
+  print(`platform skip: ${missing}`);
+  process.exit(0);
+}
+const names = process.argv.slice(2).filter((name) => !name.startsWith("--"));
+const setups: PluginSetup[] = [...CONFIGURATIONS, ...SETUPS].filter(
+  ({ name }) => names.length === 0 || names.some((part) => name.includes(part)),
+);
+const rows = new Map<string, Row>();
+for (const setup of setups) {
+  const row = await rowOf(setup);
+  rows.set(setup.name, row);
+  print(`${setup.name.padEnd(30)}${COLUMNS.map((column) => row[column]?.padEnd(8)).join("")}`);
+}
+const table = tableOf(rows);
+print(`\n${table}`);
+if (process.argv.includes("--write")) writeTable(table);
+process.exit([...rows.values()].some((row) => Object.values(row).includes("fails")) ? 1 : 0);
+
+async function rowOf(setup: PluginSetup): Promise<Row> {
+  const row: Row = {};
+  const note = async (column: string, work: () => Promise<void>) => {
+    try {
+      await work();
+      row[column] = "ok";
+    } catch (error) {
+      row[column] = error instanceof NotApplicable ? "–" : "fails";
+      if (row[column] === "fails") print(`  ${setup.name}, ${column}: ${String(error)}`);
+    }
+  };
+  for (const [column, scenario] of Object.entries(SCENARIOS)) {
+    await note(column, async () => {
+      await using editor = await Editor.start(NEWEST, setup);
+      await scenario(editor, setup);
+      const errors = await editor.errors();
+      if (errors.length > 0) throw new Error(errors.join("; "));
+    });
+  }
+  await note("session file", async () => {
+    for (const layout of ["vertical", "tab"]) await sessionFile(NEWEST, setup, layout);
+  });
+  return row;
+}
+
+function tableOf(found: Map<string, Row>): string {
+  const line = (cells: string[]) => `| ${cells.join(" | ")} |`;
+  return [
+    line(["plugin", ...COLUMNS]),
+    line(["plugin", ...COLUMNS].map(() => "---")),
+    ...[...found].map(([name, row]) => line([name, ...COLUMNS.map((column) => row[column] ?? "")])),
+  ].join("\n");
+}
+
+function writeTable(text: string): void {
+  const path = join(ROOT, "CONTRIBUTING.md");
+  const [begin, end] = MARKS;
+  const page = readFileSync(path, "utf8");
+  const [before, rest] = page.split(begin);
+  const after = rest?.split(end)[1];
+  if (after === undefined) throw new Error(`CONTRIBUTING.md has no ${begin} … ${end}`);
+  writeFileSync(path, `${before}${begin}\n\n${text}\n\n${end}${after}`);
+}
+
+/** Not console.log: the neovim package takes the console over. */
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

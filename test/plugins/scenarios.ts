@@ -1,0 +1,163 @@
+import { expect } from "bun:test";
+import { readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { eventually } from "../support/eventually";
+import { type NeovimVersion, temporaryFolder } from "../support/neovim";
+import { Editor, PROPOSED, type Setup, startNeovim, TEXT } from "./editor";
+import type { PluginSetup } from "./setups";
+
+type Scenario = (editor: Editor, setup: PluginSetup) => Promise<void>;
+
+/** How long a plugin may need to take the keyboard, and a diff to (wrongly) appear, in ms. */
+const TAKE_MS = 500;
+
+/** Rejected with `q`, accepted with `:w`: seen, with its keys, and everything as before. */
+const diffIn =
+  (layout: string): Scenario =>
+  async (editor) => {
+    await editor.layout(layout);
+    const before = await editor.settled();
+    const rejected = editor.propose();
+    await editor.shown();
+    await editor.shows("accept");
+    await editor.neovim.type("q");
+    expect(await rejected).toBe("DIFF_REJECTED");
+    await editor.noDiff();
+    await editor.same(before);
+    const accepted = editor.propose();
+    await editor.shown();
+    await editor.neovim.type(":w<CR>");
+    expect(await accepted).toBe("FILE_SAVED");
+    await editor.noDiff();
+    await bufferIs(editor, PROPOSED);
+    await editor.same(before);
+    await putBack(editor);
+  };
+
+/** Claude in the terminal, a diff while the user is there, hidden, shown, ended. */
+const terminal: Scenario = async (editor) => {
+  await editor.layout("vertical");
+  const before = await editor.settled();
+  await editor.neovim.type(":ClaudeCode<CR>");
+  await editor.shows("CLAUDE IS UP");
+  await editor.waitForMode("t");
+  const rejected = editor.propose();
+  await editor.shown();
+  await editor.shows("accept");
+  await editor.neovim.type("q");
+  expect(await rejected).toBe("DIFF_REJECTED");
+  await editor.waitForMode("t");
+  await editor.neovim.type("hello<CR>");
+  await editor.shows("echo:hello");
+  await editor.neovim.command("ClaudeCode");
+  await editor.same(before);
+  await editor.neovim.command("ClaudeCode");
+  await editor.waitForMode("t");
+  await editor.neovim.command("ClaudeCodeClose");
+  await editor.same(before);
+};
+
+/** What Claude has written is in the buffer, and so is what a hook of Claude's does afterwards. */
+const reload: Scenario = async (editor) => {
+  await editor.layout("vertical");
+  const before = await editor.settled();
+  const accepted = editor.propose();
+  await editor.shown();
+  await editor.neovim.type("<CR>");
+  expect(await accepted).toBe("FILE_SAVED");
+  await editor.noDiff();
+  const formatted = `${PROPOSED}-- formatted\n`;
+  editor.write("src/main.lua", formatted);
+  await bufferIs(editor, formatted);
+  expect(editor.read("src/main.lua")).toBe(formatted);
+  await editor.same(before);
+  await putBack(editor);
+};
+
+/** While the plugin has the keyboard no diff takes the cursor; afterwards it is there. */
+const keyboard: Scenario = async (editor, { keyboard: plugin }) => {
+  if (!plugin) throw new NotApplicable();
+  await editor.layout("vertical");
+  await editor.neovim.type(plugin.take);
+  await Bun.sleep(TAKE_MS);
+  await blockedOr(() => editor.shows(plugin.taken));
+  const answer = editor.propose();
+  await Bun.sleep(TAKE_MS);
+  const waits = await blockedOr(() =>
+    editor.neovim.lua<boolean>('return require("port").no_diff()'),
+  );
+  await editor.neovim.type(plugin.give);
+  await editor.shown();
+  await editor.waitForMode("n");
+  await editor.neovim.lua('require("port").reject()');
+  expect(await answer).toBe("DIFF_REJECTED");
+  await editor.noDiff();
+  if (waits === false) throw new Error("the diff took the cursor from the plugin");
+};
+
+/** What works, or nothing while Neovim waits for a key and answers nobody. */
+async function blockedOr<T>(work: () => Promise<T>): Promise<T | undefined> {
+  return Promise.race([work(), Bun.sleep(2_000).then(() => undefined)]);
+}
+
+/** The scenario has nothing to try with this plugin. */
+export class NotApplicable extends Error {}
+
+export const SCENARIOS: Record<string, Scenario> = {
+  vertical: diffIn("vertical"),
+  horizontal: diffIn("horizontal"),
+  tab: diffIn("tab"),
+  inline: diffIn("inline"),
+  terminal,
+  reload,
+  keyboard,
+};
+
+/**
+ * Neovim ends while a diff is on screen, and a plugin that was loaded before ours saves the windows
+ * as it does: those of the user are in the file, and nothing of the diff.
+ */
+export async function sessionFile(
+  version: NeovimVersion,
+  setup: Setup,
+  layout: string,
+): Promise<void> {
+  const home = temporaryFolder();
+  const saver = `vim.api.nvim_create_autocmd("VimLeavePre", {
+    callback = function() vim.cmd("mksession! ${join(home, "Session.vim")}") end })\n`;
+  const neovim = await startNeovim(version, withInit(setup, saver), home);
+  try {
+    await using editor = await Editor.attach(neovim, home);
+    await editor.layout(layout);
+    void editor.propose().catch(() => {});
+    await editor.shown();
+    await neovim.quit();
+    const saved = readFileSync(join(home, "Session.vim"), "utf8");
+    expect(saved.split("\n").filter((line) => /claude-code:|diffthis/.test(line))).toEqual([]);
+    expect(saved.match(/^(tab)?edit .*\.lua$/gm)?.length).toBe(2);
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+}
+
+function withInit(setup: Setup, lua: string): Setup {
+  if (setup.init) return { ...setup, init: lua + setup.init };
+  return { ...setup, lua: lua + (setup.lua ?? "") };
+}
+
+async function bufferIs(editor: Editor, text: string): Promise<void> {
+  await eventually("the text in the buffer", async () => {
+    const lines = await editor.neovim.lua<string[]>(
+      'return vim.api.nvim_buf_get_lines(vim.fn.bufnr("src/main.lua"), 0, -1, false)',
+    );
+    return `${lines.join("\n")}\n` === text;
+  });
+}
+
+/** The file as it was, for the next scenario. */
+async function putBack(editor: Editor): Promise<void> {
+  editor.write("src/main.lua", TEXT);
+  await editor.neovim.command("checktime");
+  await bufferIs(editor, TEXT);
+  await editor.neovim.command("normal! 30Gzt");
+}
