@@ -42,10 +42,42 @@ local function target(mapping)
   return ("<Plug>(%s)"):format(mapping.plug)
 end
 
+---@param mapping claude-code.Mapping
+---@param mode string
+---@return boolean taken the key means something else, be it only in this mode
+local function is_taken(mapping, mode)
+  local keys = vim.keycode(mapping.key)
+  return vim.iter(vim.api.nvim_get_keymap(mode)):any(function(other)
+    return (other.lhsraw == keys or other.lhsrawalt == keys) and other.rhs ~= target(mapping)
+  end)
+end
+
+---@param left claude-code.Mapping[]
+local function report(left)
+  local keys = vim.iter(left):map(function(mapping)
+    return ("%s (%s)"):format(mapping.key, target(mapping))
+  end)
+  local text = "keymaps: mapped already, and left as it is: %s; map its <Plug> to another key"
+  require("claude-code.messages.notify").info(text:format(keys:join(", ")))
+end
+
+--- Makes those whose keys mean nothing yet, and reports the others.
 function M.set()
+  local left = {}
   for _, mapping in ipairs(M.suggested) do
-    vim.keymap.set(mapping.modes, mapping.key, target(mapping), { desc = mapping.desc })
+    local taken = vim.iter(mapping.modes):any(function(mode)
+      return is_taken(mapping, mode)
+    end)
+    if taken then
+      left[#left + 1] = mapping
+    else
+      vim.keymap.set(mapping.modes, mapping.key, target(mapping), { desc = mapping.desc })
+    end
   end
+  if #left > 0 then
+    report(left)
+  end
+  require("claude-code.key_group").name()
 end
 
 --- Removes them, except for keys that mean something else by now.
@@ -57,6 +89,7 @@ function M.remove()
       end
     end
   end
+  require("claude-code.key_group").cancel()
 end
 
 return M

@@ -99,7 +99,7 @@ describe.each(NEOVIMS)("the first use in $name", (version) => {
     expect(binary).toEqual({ path: data.executable("0.1.0"), source: "managed" });
     expect(await messages(neovim)).toEqual([
       expect.stringMatching(/downloading the executable \(\d+ MB\), once for this version/),
-      `claude-code.nvim: installed ${data.executable("0.1.0")}`,
+      `installed ${data.executable("0.1.0")}`,
     ]);
   });
 });
@@ -126,7 +126,7 @@ describe.each(NEOVIMS)(":ClaudeCode, the first time in $name", (version) => {
     await Bun.sleep(version === NEOVIMS[0] ? 3_500 : 100);
     expect(await neovim.lua("return vim.fn.winnr('$')")).toBe(1);
     await neovim.command("ClaudeCode");
-    const waits = "claude-code.nvim: Claude starts once the executable is there";
+    const waits = "Claude starts once the executable is there";
     expect((await messages(neovim)).filter((text) => text === waits)).toHaveLength(2);
     // It takes the cursor, so not while the user types.
     await neovim.type("i");
@@ -150,7 +150,7 @@ describe.each(NEOVIMS)(":ClaudeCode, the first time in $name", (version) => {
     await shows(neovim, "port <>");
     const texts = await messages(neovim);
     expect(texts).toContain(
-      "claude-code.nvim: Claude started without a connection to Neovim; :ClaudeCodeStatus shows why",
+      "Claude started without a connection to Neovim; :ClaudeCodeStatus shows why",
     );
     expect(texts.join()).toContain("cannot download");
   });
@@ -198,7 +198,7 @@ describe("the first use", () => {
     await neovim.command("ClaudeCodeInstall");
     await ready(neovim);
     expect(await messages(neovim)).toContain(
-      `claude-code.nvim: installed ${data.executable("0.1.0")}`,
+      `installed ${data.executable("0.1.0")}`,
     );
   });
 

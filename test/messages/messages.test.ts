@@ -147,19 +147,21 @@ describe.each(NEOVIMS)("messages in $name", (version) => {
 
   test("a notification plugin gets the whole text", async () => {
     await using neovim = await start(40, "");
-    await neovim.lua(`vim.notify = function(text, level) GOT = { text, level } end`);
+    await neovim.lua(
+      `vim.notify = function(text, level, options) GOT = { text, level, options.title } end`,
+    );
     await neovim.type(":ClaudeCode<CR>");
-    const got = await eventually("the message", () => neovim.lua<[string, number]>("return GOT"));
-    expect(got).toEqual([`claude-code.nvim: ${TYPED[1]?.[1]}`, 4]);
+    const got = await eventually("the message", () => neovim.lua<unknown[]>("return GOT"));
+    expect(got).toEqual([TYPED[1]?.[1] as string, 4, "claude-code.nvim"]);
   });
 
   test("a notification plugin that is a callable table does, too", async () => {
     await using neovim = await start(40, "");
     // As after `vim.notify = require("notify")`.
     await neovim.lua(`
-      vim.notify = setmetatable({}, { __call = function(_, text, level) GOT = { text, level } end })`);
+      vim.notify = setmetatable({}, { __call = function(_, text, level, options) GOT = { text, level, options.title } end })`);
     await neovim.type(":ClaudeCode<CR>");
-    const got = await eventually("the message", () => neovim.lua<[string, number]>("return GOT"));
-    expect(got).toEqual([`claude-code.nvim: ${TYPED[1]?.[1]}`, 4]);
+    const got = await eventually("the message", () => neovim.lua<unknown[]>("return GOT"));
+    expect(got).toEqual([TYPED[1]?.[1] as string, 4, "claude-code.nvim"]);
   });
 });

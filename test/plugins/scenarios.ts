@@ -134,7 +134,9 @@ export async function sessionFile(
     await neovim.quit();
     const saved = readFileSync(join(home, "Session.vim"), "utf8");
     expect(saved.split("\n").filter((line) => /claude-code:|diffthis/.test(line))).toEqual([]);
-    expect(saved.match(/^(tab)?edit .*\.lua$/gm)?.length).toBe(2);
+    const windows = saved.match(/\bedit src\/\w+\.lua/g)?.sort();
+    expect(windows).toEqual(["edit src/main.lua", "edit src/other.lua"]);
+    expect(saved).not.toContain("tabnew");
   } finally {
     rmSync(home, { recursive: true, force: true });
   }

@@ -20,8 +20,7 @@ local function window(win)
   }
   for name, info in pairs(api.nvim_get_all_options_info()) do
     if info.scope == "win" and not IGNORED[name] then
-      found[name] =
-        tostring(api.nvim_get_option_value(name, { win = win, scope = "local" }))
+      found[name] = tostring(api.nvim_get_option_value(name, { win = win, scope = "local" }))
     end
   end
   return found

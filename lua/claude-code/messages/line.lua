@@ -7,6 +7,23 @@ local CUT, CUT_BUT_LOGGED = "…", "… :ClaudeCodeLog"
 --- Where the longer mark would leave fewer cells than this for the text, the short one has to do.
 local LEAST = 20
 
+---@param text string
+---@param cells integer
+---@return string
+local function head(text, cells)
+  return (vim.fn.printf(("%%.%dS"):format(cells), text):gsub("[%s;:,(]+$", ""))
+end
+
+--- What to do comes last, after the only semicolon: it stays, and what is cut comes before.
+---@param text string without line ends
+---@param cells integer
+---@return string?
+local function cut_before_remedy(text, cells)
+  local remedy = text:match("^[^;]*;( [^;]+)$")
+  local rest = remedy and cells - vim.fn.strdisplaywidth(CUT .. remedy) or 0
+  return rest >= LEAST and head(text, rest) .. CUT .. remedy or nil
+end
+
 ---@param text string without line ends
 ---@param cells integer
 ---@param is_logged boolean
@@ -14,8 +31,7 @@ local LEAST = 20
 local function cut(text, cells, is_logged)
   local has_room = cells >= LEAST + vim.fn.strdisplaywidth(CUT_BUT_LOGGED)
   local mark = is_logged and has_room and CUT_BUT_LOGGED or CUT
-  local rest = cells - vim.fn.strdisplaywidth(mark)
-  return vim.fn.printf(("%%.%dS"):format(rest), text):gsub("[%s;:,(]+$", "") .. mark
+  return cut_before_remedy(text, cells) or head(text, cells - vim.fn.strdisplaywidth(mark)) .. mark
 end
 
 --- The plugin's name is left out where there is no room for it.

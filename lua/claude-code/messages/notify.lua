@@ -11,7 +11,7 @@ local HIGHLIGHTS =
 --- Is vim.notify Neovim's own, and not a notification plugin's, which may be a callable table?
 ---@return boolean
 local function is_builtin()
-  if type(vim.notify) ~= "function" then
+  if type(vim.notify) ~= "function" or require("claude-code.messages.popup").is_mini() then
     return false
   end
   local source = debug.getinfo(vim.notify, "S").source
@@ -31,13 +31,20 @@ local function is_drawn_here()
   end)
 end
 
+--- About to be shown. Two parts of the plugin may report the same just now: it is said once.
+---@type table<string, true>
+local pending = {}
+
 ---@param level integer vim.log.levels
 ---@param name claude-code.LogLevel
----@return fun(text: string)
+---@return fun(text: string, topic?: string) topic: a notification plugin lets the message take the
+---place of the last one of its topic
 local function notifier(level, name)
   local log = require("claude-code.messages.log")
-  local function show(text)
-    if not (is_builtin() and is_drawn_here()) then
+  local function show(text, topic)
+    if not is_builtin() then
+      return require("claude-code.messages.popup").show(text, level, topic)
+    elseif not is_drawn_here() then
       return vim.notify(NAME .. ": " .. text, level, { title = NAME })
     end
     require("claude-code.messages.line").show(
@@ -46,10 +53,15 @@ local function notifier(level, name)
       { highlight = HIGHLIGHTS[level], history = true, is_logged = log.writes(name) }
     )
   end
-  return function(text)
+  return function(text, topic)
+    if pending[text] then
+      return
+    end
+    pending[text] = true
     log[name](text)
     vim.schedule(function()
-      show(text)
+      pending[text] = nil
+      show(text, topic)
     end)
   end
 end

@@ -6,6 +6,7 @@ local blocked = require("claude-code.editor.windows.blocked")
 local focus = require("claude-code.editor.windows.focus")
 local hunk_cursor = require("claude-code.editor.diff.hunks.cursor")
 local decision_guard = require("claude-code.editor.diff.decision_guard")
+local key_hints = require("claude-code.editor.diff.key_hints")
 local keyboard = require("claude-code.editor.input.keyboard")
 local layouts = require("claude-code.editor.diff.layout")
 local notify = require("claude-code.messages.notify")
@@ -71,12 +72,18 @@ function M.open(proposal, on)
 end
 
 ---@private
+function View:take_focus()
+  focus.take(self.layout.win, self.origin)
+  key_hints.prepare(self.proposal:buffers())
+end
+
+---@private
 ---@param typing boolean the user types, and stays where they are
 ---@return boolean focused
 function View:place_focus(typing)
   local wanted = require("claude-code.config").get().diff.focus
   if wanted and not typing then
-    focus.take(self.layout.win, self.origin)
+    self:take_focus()
     return true
   elseif wanted and timing.in_terminal() then
     self:focus_when_idle()
@@ -97,7 +104,7 @@ function View:focus_when_idle()
       if api.nvim_get_current_win() == self.origin.win and blocked.may_change() == "all" then
         self.origin = focus.origin()
         self.guard:restart("appeared")
-        focus.take(self.layout.win, self.origin)
+        self:take_focus()
       end
     end)
   end)
@@ -169,8 +176,10 @@ end
 
 ---Closes as Neovim ends: what is saved by :mksession just now shows the user's windows.
 function View:close_on_exit()
-  self:stop()
-  pcall(self.remove, self)
+  if not self.closing then
+    self:stop()
+    pcall(self.remove, self)
+  end
 end
 
 ---Ends all watching at once, and brings the user's windows back as soon as they may change.

@@ -115,8 +115,18 @@ function Watch:start_events()
   end
   autocmd({ "WinClosed", "TabClosed", "BufWinEnter" }, check_windows)
   autocmd({ "BufWritePost", "BufModifiedSet", "FileChangedShellPost" }, self:all_checks())
-  autocmd({ "CursorMoved", "CursorMovedI", "WinResized" }, function()
+  local function show_bars()
     self.view:show_bars()
+  end
+  autocmd({ "CursorMoved", "CursorMovedI", "WinResized" }, show_bars)
+  -- Plugins such as lualine.nvim set it for all windows now and then. Nobody answers to that we set it
+  -- again: autocommands don't nest.
+  api.nvim_create_autocmd("OptionSet", { group = group, pattern = "winbar", callback = show_bars })
+  autocmd("BufWinLeave", function()
+    -- As Neovim ends, this comes before any VimLeavePre, where plugins save the windows as a session.
+    if vim.v.exiting ~= vim.NIL then
+      self.view:close_on_exit()
+    end
   end)
   self.stops.events = function()
     pcall(api.nvim_del_augroup_by_id, group)
