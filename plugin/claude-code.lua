@@ -110,6 +110,7 @@ alias("ClaudeCodeUnsetupProject", "ClaudeUninstallMCP")
 -- Claude's terminal in a session file (:mksession): an empty one takes its place until :ClaudeCode.
 -- With "localoptions" the session sets 'buftype' to "terminal", which no other buffer can be.
 vim.api.nvim_create_autocmd("BufReadCmd", {
+  group = vim.api.nvim_create_augroup("claude-code.terminal.restored", { clear = true }),
   pattern = "claude-code://terminal",
   command = "setlocal noswapfile nobuflisted bufhidden=wipe | noautocmd call nvim_open_term(0, {})",
 })
@@ -125,7 +126,6 @@ plug(
   "send lines with their diagnostics"
 )
 
--- Registered this early to come before those who save the windows as a session.
 vim.api.nvim_create_autocmd("VimLeavePre", {
   group = vim.api.nvim_create_augroup("claude-code.diff.exit", { clear = true }),
   callback = function()

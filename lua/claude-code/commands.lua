@@ -184,19 +184,22 @@ end
 
 --- Installs the executable that belongs to this version of the plugin. Downloads it, or takes it from
 --- a release archive whose path you give. `!` replaces an executable that is already installed.
---- Without a UI, as in a build step, the command waits and raises an error if it fails. As an argument
+--- In a build step, and without a UI, the command waits and raises an error if it fails. As an argument
 --- of nvim, as in `nvim --headless +ClaudeCodeInstall +qa`, it ends Neovim with the exit code 1
 --- instead.
 ---@param args { args: string, bang: boolean } args: path of an archive, or ""
 function M.install(args)
   local request = { archive = args.args ~= "" and args.args or nil, force = args.bang }
   local install = require("claude-code.install")
-  if #vim.api.nvim_list_uis() > 0 then
+  local has_ui = #vim.api.nvim_list_uis() > 0
+  if has_ui and not require("claude-code.install.build_step").is_running() then
     return install.start(request, after_install)
   end
   local executable, message = install.wait(request)
   if not executable then
     return fail_install(message --[[@as string]])
+  elseif has_ui then
+    return after_install(executable)
   end
   print("claude-code.nvim: installed " .. executable)
 end

@@ -37,6 +37,12 @@ function M.stop()
   require("claude-code.server").stop()
 end
 
+--- Ends all that the plugin does: its server, Claude in the terminal, its autocommands and mappings.
+--- For plugin managers that load a plugin again, as `:Lazy reload` does.
+function M.deactivate()
+  require("claude-code.deactivate")()
+end
+
 --- Installs the executable and waits for it. Raises an error if that fails. For build steps:
 --- `build = function() require("claude-code").install() end`.
 ---@param archive? string path of an archive that is here already; otherwise it is downloaded

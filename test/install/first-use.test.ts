@@ -197,9 +197,7 @@ describe("the first use", () => {
     expect(published.server.requests).toEqual([]);
     await neovim.command("ClaudeCodeInstall");
     await ready(neovim);
-    expect(await messages(neovim)).toContain(
-      `installed ${data.executable("0.1.0")}`,
-    );
+    expect(await messages(neovim)).toContain(`installed ${data.executable("0.1.0")}`);
   });
 
   test("stopped in the meantime: stays stopped", async () => {

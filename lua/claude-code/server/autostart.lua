@@ -68,7 +68,7 @@ local function decide()
 end
 
 --- From now on only the user starts the server.
-local function leave_to_user()
+function M.disable()
   M.reason = nil
   vim.api.nvim_create_augroup(GROUP, { clear = true })
   if cancel_watch then
@@ -81,12 +81,12 @@ end
 local function run()
   local server = require("claude-code.server")
   if server.state ~= "stopped" or server.stopped_by_user then
-    return leave_to_user()
+    return M.disable()
   end
   local decision = decide()
   M.reason = decision.reason
   if decision.start then
-    leave_to_user()
+    M.disable()
     server.start({ allow_home = decision.allow_home })
   elseif decision.may_change and not cancel_watch then
     cancel_watch = require("claude-code.workspace").on_change(run)
@@ -95,7 +95,7 @@ end
 
 --- From now on the option `auto_start` decides; for the first time once Neovim is up.
 function M.enable()
-  leave_to_user()
+  M.disable()
   local group = vim.api.nvim_create_augroup(GROUP, { clear = true })
   if vim.v.vim_did_enter == 1 then
     vim.schedule(run)

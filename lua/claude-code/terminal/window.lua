@@ -265,8 +265,13 @@ function M.show(buf)
   return open(buf, true)
 end
 
+--- A user who is in it goes back to the window they came from.
 ---@param buf integer
 function M.hide(buf)
+  local from = vim.fn.win_getid(vim.fn.winnr("#"))
+  if api.nvim_get_current_buf() == buf and from ~= 0 and api.nvim_win_get_buf(from) ~= buf then
+    api.nvim_set_current_win(from)
+  end
   vim.iter(vim.fn.win_findbuf(buf)):each(close_or_switch)
 end
 

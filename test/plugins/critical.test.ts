@@ -1,0 +1,229 @@
+import { expect, setDefaultTimeout } from "bun:test";
+import { readdirSync, rmSync } from "node:fs";
+import { TestClient } from "../support/client";
+import { eventually } from "../support/eventually";
+import { NEOVIMS, NEWEST, temporaryFolder } from "../support/neovim";
+import { byLazy, ours } from "./configurations";
+import { Editor, type Setup, startNeovim } from "./editor";
+import { testWithPlugins } from "./only-with-plugins";
+import { sessionFile } from "./scenarios";
+import { SETUPS } from "./setups";
+
+/* What broke once beside a plugin that many have. */
+
+setDefaultTimeout(120_000);
+
+function setupOf(name: string): Setup {
+  const found = SETUPS.find((setup) => setup.name === name);
+  if (!found) throw new Error(`no setup is named ${name}`);
+  return found;
+}
+
+/** Counts how often the bar of the proposal is another plugin's, at each redraw. */
+const WATCH_BAR = `
+  FOREIGN, REDRAWN = 0, 0
+  local win = require("port").diff_window()
+  vim.api.nvim_set_decoration_provider(vim.api.nvim_create_namespace("watch"), {
+    on_start = function()
+      if vim.api.nvim_win_is_valid(win) and require("port").diff_shown() then
+        REDRAWN = REDRAWN + 1
+        FOREIGN = FOREIGN + (vim.wo[win].winbar:find("ClaudeCode") and 0 or 1)
+      end
+    end,
+  })`;
+
+for (const version of NEOVIMS) {
+  testWithPlugins(`lualine's winbar and ours take turns (${version.name})`, async () => {
+    await using editor = await Editor.start(version, setupOf("lualine, its winbar"));
+    await editor.layout("inline");
+    const theirs = () => editor.neovim.lua<string>('return vim.wo.winbar:match("lualine") or ""');
+    await eventually("lualine's bar", async () => (await theirs()) === "lualine");
+    const rejected = editor.propose();
+    await editor.shown();
+    await editor.shows("accept");
+    await editor.neovim.lua(WATCH_BAR);
+    for (const key of "jkjkjkjkjkjkjkjkjkjk") {
+      await editor.neovim.type(key);
+      await Bun.sleep(40);
+    }
+    const [foreign, redrawn] = await editor.neovim.lua<number[]>("return { FOREIGN, REDRAWN }");
+    expect(redrawn).toBeGreaterThan(10);
+    expect(foreign).toBe(0);
+    await editor.neovim.type("q");
+    expect(await rejected).toBe("DIFF_REJECTED");
+    await eventually("lualine's bar", async () => (await theirs()) === "lualine");
+  });
+
+  testWithPlugins(`vim.notify = require("notify") (${version.name})`, async () => {
+    await using editor = await Editor.start(version, setupOf("nvim-notify"));
+    await editor.neovim.type(":ClaudeCodeDiffAccept<CR>");
+    const screen = await editor.shows("waiting for an answer");
+    expect(screen.match(/claude-code\.nvim/g)).toHaveLength(1);
+    const rejected = editor.propose();
+    await editor.shown();
+    await editor.neovim.type("q");
+    expect(await rejected).toBe("DIFF_REJECTED");
+  });
+
+  testWithPlugins(`popups that come and go leave all sizes alone (${version.name})`, async () => {
+    await using editor = await Editor.start(version, setupOf("noice, nvim-notify"));
+    for (const layout of ["vertical", "tab", "inline"]) {
+      await editor.layout(layout);
+      await editor.neovim.lua(`
+        require("notify").dismiss({ silent = true, pending = true })
+        vim.notify("one thing", vim.log.levels.INFO, { timeout = false })`);
+      await editor.shows("one thing");
+      const before = await editor.settled();
+      const rejected = editor.propose();
+      await editor.shown();
+      await editor.neovim.lua(`require("notify").dismiss({ silent = true, pending = true })`);
+      await editor.neovim.type("q");
+      expect(await rejected).toBe("DIFF_REJECTED");
+      await editor.noDiff();
+      await editor.same(before);
+    }
+  });
+
+  testWithPlugins(`a session file of a diff in its tab page (${version.name})`, () =>
+    sessionFile(version, setupOf("persistence"), "tab"),
+  );
+}
+
+for (const name of ["which-key", "mini.clue, mini.notify"]) {
+  testWithPlugins(`${name}: a popup with the keys of a diff that just opened`, async () => {
+    await using editor = await Editor.start(NEWEST, setupOf(name));
+    const rejected = editor.propose();
+    await editor.shown();
+    await editor.shows("accept");
+    // The popup waits in getchar(), where Neovim answers no request: what it shows is told by a timer.
+    await editor.neovim.lua(`
+      vim.uv.new_timer():start(600, 0, vim.schedule_wrap(function()
+        local texts = {}
+        for _, win in ipairs(vim.api.nvim_list_wins()) do
+          if vim.api.nvim_win_get_config(win).relative ~= "" then
+            local buf = vim.api.nvim_win_get_buf(win)
+            vim.list_extend(texts, vim.api.nvim_buf_get_lines(buf, 0, -1, false))
+          end
+        end
+        POPUP = table.concat(texts, "\\n")
+        vim.api.nvim_input("<Esc>")
+      end))`);
+    await editor.neovim.request("nvim_input", ["g"]);
+    const popup = await eventually("a popup", () =>
+      editor.neovim.lua<string>("return POPUP or false"),
+    );
+    expect(popup).toContain("Accept this hunk");
+    expect(popup).toContain("Drop this hunk");
+    await editor.neovim.type("q");
+    expect(await rejected).toBe("DIFF_REJECTED");
+  });
+}
+
+testWithPlugins("messages of one topic replace each other", async () => {
+  for (const name of ["nvim-notify", "noice, nvim-notify", "snacks", "mini.clue, mini.notify"]) {
+    await using editor = await Editor.start(NEWEST, setupOf(name));
+    const show = (text: string) =>
+      editor.neovim.lua('require("claude-code.messages.notify").info(..., "topic")', text);
+    await show("the first of two");
+    await editor.shows("the first of two");
+    await show("the second of two");
+    const screen = await editor.shows("the second of two");
+    expect(screen).not.toContain("the first of two");
+  }
+});
+
+testWithPlugins("hiding Claude's terminal goes back to where the user was", async () => {
+  await using editor = await Editor.start(NEWEST, {
+    name: "'splitright'",
+    plugins: [],
+    lua: "vim.o.splitright = true",
+  });
+  for (const file of ["main.lua", "other.lua"]) {
+    await editor.neovim.lua("vim.fn.win_gotoid(vim.fn.bufwinid(...))", file);
+    for (const _ of [1, 2]) {
+      await editor.neovim.command("ClaudeCode");
+      await editor.waitForMode("t");
+      await editor.neovim.command("ClaudeCode");
+      await editor.waitForMode("n");
+      expect(await editor.neovim.lua<string>('return vim.fn.expand("%:t")')).toBe(file);
+    }
+  }
+});
+
+testWithPlugins(":Lazy reload leaves one server, and nothing of the first", async () => {
+  const home = temporaryFolder();
+  const init = byLazy([ours("lazy = false", "keymaps = true")]);
+  const neovim = await startNeovim(NEWEST, { name: "lazy.nvim", plugins: [], init }, home);
+  await using editor = await Editor.attach(neovim, home);
+  const locks = () => readdirSync(neovim.lockFolder).filter((name) => name.endsWith(".lock"));
+  const groups = () =>
+    neovim.lua<Record<string, number>>(`
+      local counts = {}
+      for _, one in ipairs(vim.api.nvim_get_autocmds({})) do
+        local name = one.group_name or ""
+        if name:find("^claude%-code") then counts[name] = (counts[name] or 0) + 1 end
+      end
+      return counts`);
+  const [before, first] = [await groups(), locks()];
+  expect(first).toHaveLength(1);
+  await neovim.command("Lazy! reload claude-code.nvim");
+  await eventually("another server", () => locks().length === 1 && locks()[0] !== first[0]);
+  await editor.client.closed;
+  using client = await TestClient.open(await neovim.lock(), "claude-code");
+  await client.json("getOpenEditors");
+  await eventually("the same autocommands", async () => {
+    const now = await groups();
+    if (!Bun.deepEquals(now, before)) throw new Error(JSON.stringify({ before, now }));
+  });
+});
+
+testWithPlugins("lazy.nvim sees that the build by :ClaudeCodeInstall failed", async () => {
+  const home = temporaryFolder();
+  const init = byLazy([ours(`lazy = false, build = ":ClaudeCodeInstall"`, `auto_start = false`)]);
+  await using neovim = await startNeovim(NEWEST, { name: "lazy.nvim", plugins: [], init }, home);
+  await neovim.lua(`require("lazy").build({ plugins = { "claude-code.nvim" }, show = false })`);
+  const log = await eventually("the build's end", () =>
+    neovim.lua<string>(`
+      for _, task in ipairs(require("lazy.core.config").plugins["claude-code.nvim"]._.tasks or {}) do
+        if task.name == "build" and not task:running() then
+          return task:has_errors() and task:output(vim.log.levels.ERROR) or "no error"
+        end
+      end
+      return false`),
+  );
+  expect(log).toContain("claude-code.nvim:");
+  rmSync(home, { recursive: true, force: true });
+});
+
+testWithPlugins(
+  "keymaps = true takes no key that is mapped, and names which-key's group",
+  async () => {
+    for (const later of [false, true]) {
+      const key = setupOf("which-key");
+      const setup: Setup = {
+        ...key,
+        ours: "{ keymaps = true }",
+        lua: `vim.keymap.set("n", "<leader>cd", "<Cmd>echo 'mine'<CR>", { desc = "Line Diagnostics" })
+        GOT = {} vim.notify = function(text) table.insert(GOT, text) end
+        ${later ? "" : key.lua}`,
+      };
+      await using editor = await Editor.start(NEWEST, setup);
+      const map = (keys: string) =>
+        editor.neovim.lua<string>('return vim.fn.maparg(..., "n")', keys);
+      expect(await map("<leader>cd")).toBe("<Cmd>echo 'mine'<CR>");
+      expect(await map("<leader>ac")).toBe("<Plug>(ClaudeCode)");
+      const said = await eventually("a message", () =>
+        editor.neovim.lua<string>("return GOT[1] or false"),
+      );
+      expect(said).toContain("<leader>cd (<Plug>(ClaudeSendWithDiagnostics))");
+      if (later) await editor.neovim.lua(`vim.cmd("runtime plugin/which-key.lua") ${key.lua}`);
+      await eventually("the group", () =>
+        editor.neovim.lua(`
+        for _, mapping in ipairs(require("which-key.config").mappings) do
+          if mapping.group and mapping.desc == "Claude" then return true end
+        end
+        return false`),
+      );
+    }
+  },
+);

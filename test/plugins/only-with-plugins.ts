@@ -1,0 +1,10 @@
+import { test } from "bun:test";
+import { fetchPlugins } from "./archives";
+
+const missing = fetchPlugins();
+
+/** A test that needs other people's plugins: skipped, with the reason, where there are none. */
+export function testWithPlugins(name: string, run: () => Promise<void>): void {
+  if (missing) console.log(`platform skip: ${missing}`);
+  test.skipIf(missing !== undefined)(name, run);
+}
