@@ -11,7 +11,7 @@ import { Log } from "../lib/log";
 import { ProjectFiles } from "../locate/project-file";
 import { Registration } from "../locate/registry";
 import type { Client } from "../mcp/client";
-import { NeovimEditor } from "../neovim/editor";
+import { NeovimEditor, type ReadyInfo } from "../neovim/editor";
 import { DisconnectedError, NeovimRpc } from "../neovim/rpc";
 import { projectAround } from "../setup/record";
 import { WebSocketListener } from "../transport/websocket";
@@ -52,13 +52,22 @@ async function run(rpc: NeovimRpc, address: string, launch: Launch, stdin: Stdin
     },
     launch.options.execute_code,
   );
-  const listener = await listen(server, launch, log).catch((error) => {
+  const { listener, token } = await listen(server, launch, log).catch((error) => {
     rpc.close();
     throw new UserError(`no port could be opened on 127.0.0.1: ${message(error)}`, EXIT.noPort);
   });
-  const published = new Published(launch, address, listener.port, log);
+  const published = new Published({ ...launch, token }, address, listener.port, log);
   editor.onDelta.on(({ folders }) => folders && published.follow(folders));
-  const attaching = attach(editor, launch, listener.port, published.lock);
+  const attaching = attach(
+    editor,
+    launch,
+    {
+      port: listener.port,
+      lock_file: published.lock.path,
+      uses_next_token: token !== launch.token,
+    },
+    published.lock,
+  );
   attaching.then(attached.resolve, (error) => {
     if (!isGone(error)) log.error(`Attaching failed: ${message(error)}`);
   });
@@ -66,6 +75,11 @@ async function run(rpc: NeovimRpc, address: string, launch: Launch, stdin: Stdin
     attached.promise
       .then(() => editor.rivals(rivals))
       .catch((error) => log.warn(`Reporting other editors failed: ${message(error)}`)),
+  );
+  published.lock.onProblem.on((problem) =>
+    attached.promise
+      .then(() => editor.lockProblem(problem))
+      .catch((error) => log.warn(`Reporting the lock file failed: ${message(error)}`)),
   );
   const ending = await Promise.race([ended(rpc, stdin), failedToAttach(attaching)]);
   log.info(`Ending: ${ending}`);
@@ -118,12 +132,20 @@ class Published {
   }
 }
 
-function listen(server: IdeServer, launch: Launch, log: Log): Promise<WebSocketListener> {
+interface Listening {
+  listener: WebSocketListener;
+  /** The one that clients must show. */
+  token: string;
+}
+
+function listen(server: IdeServer, launch: Launch, log: Log): Promise<Listening> {
   const idleGc = new IdleGc();
-  const bind = (port: number) =>
-    new WebSocketListener({
+  const { port: wanted, nextToken = crypto.randomUUID() } = launch;
+  const bind = (port: number): Listening => {
+    const token = wanted && port !== wanted ? nextToken : launch.token;
+    const listener = new WebSocketListener({
       port,
-      token: launch.token,
+      token,
       onConnect: (transport) => {
         idleGc.countConnection();
         server.connect(transport);
@@ -131,21 +153,25 @@ function listen(server: IdeServer, launch: Launch, log: Log): Promise<WebSocketL
       onRefuse: (cause) => log.warn(`Refused a connection: ${cause}`),
       onTraffic: (length) => idleGc.count(length),
     });
-  return bindPort(bind, { wanted: launch.port ?? undefined, range: launch.portRange });
+    return { listener, token };
+  };
+  const { portMayBeHeld: mayBeHeld, portRange: range } = launch;
+  return bindPort(bind, { wanted: wanted ?? undefined, mayBeHeld, range });
 }
+
+type PublishedFacts = Pick<ReadyInfo, "port" | "lock_file" | "uses_next_token">;
 
 async function attach(
   editor: NeovimEditor,
   launch: Launch,
-  port: number,
+  facts: PublishedFacts,
   lock: LockKeeper,
 ): Promise<void> {
   await editor.attach({ contract: CONTRACT, version: VERSION });
-  const { path: lock_file, problem, rivals } = lock;
+  const { problem, rivals } = lock;
   const cli_arguments = cliArguments(launch.executable);
   await editor.ready({
-    port,
-    lock_file,
+    ...facts,
     rivals,
     cli_arguments,
     ...(problem !== undefined && { problem }),

@@ -23,10 +23,14 @@ const Launch = v.object({
   executable: v.optional(v.string(), process.execPath),
   /** UUID v4. Comes by stdin because argv can be read by every user of the machine. */
   token: v.pipe(v.string(), v.uuid()),
+  /** Replaces `token` where another program has `port`: the CLI sends it the one of before. */
+  nextToken: v.optional(v.pipe(v.string(), v.uuid())),
   /** Neovim's, which the lock file names. */
   pid: v.pipe(v.number(), v.integer(), v.minValue(1)),
   /** The port of an executable that died: the CLI only ever retries the old one. */
   port: v.nullish(port),
+  /** Whether an executable that was stopped may still hold it, so that it is worth waiting for. */
+  portMayBeHeld: v.optional(v.boolean(), false),
   portRange: v.optional(v.pipe(v.object({ first: port, last: port }))),
   workspaceFolders: v.array(v.string()),
   logFile: v.nullish(v.string()),

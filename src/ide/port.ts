@@ -9,29 +9,35 @@ const HANDOVER_STEP_MS = 20;
 
 /**
  * Calls `bind` with random ports until one is free, so that no port can be taken between a probe
- * and its use. A wanted port is tried first, for a while. Rejects with the last error when no attempt
+ * and its use. A wanted port is tried first, for a while where it `mayBeHeld` by one that ends. Rejects with the last error when no attempt
  * succeeded, or at once when the error is not that the port is taken.
  */
 export async function bindPort<T>(
   bind: (port: number) => T,
   options: {
     wanted?: number | undefined;
+    mayBeHeld?: boolean | undefined;
     range?: { first: number; last: number } | undefined;
   } = {},
 ): Promise<T> {
-  const { wanted, range = PORT_RANGE } = options;
+  const { wanted, mayBeHeld = false, range = PORT_RANGE } = options;
   let taken: unknown = new Error("no port was tried");
-  const handedOver = performance.now() + HANDOVER_MS;
-  for (let attempt = 0; attempt < ATTEMPTS; ) {
-    const waits = wanted !== undefined && performance.now() < handedOver;
+  const handedOver = performance.now() + (mayBeHeld ? HANDOVER_MS : 0);
+  const ports = function* () {
+    if (wanted !== undefined) {
+      do yield wanted;
+      while (performance.now() < handedOver);
+    }
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) yield draw(range);
+  };
+  for (const port of ports()) {
     try {
-      return bind(waits ? wanted : draw(range));
+      return bind(port);
     } catch (error) {
       if (!isTaken(error)) throw error;
       taken = error;
     }
-    if (waits) await Bun.sleep(HANDOVER_STEP_MS);
-    else attempt++;
+    if (port === wanted) await Bun.sleep(HANDOVER_STEP_MS);
   }
   throw taken;
 }

@@ -39,6 +39,8 @@ const Saved = v.object({ problem: v.optional(v.string()) });
 export interface ReadyInfo {
   port: number;
   lock_file: string;
+  /** Another program has the port of before, so the launch line's next token is the token now. */
+  uses_next_token: boolean;
   /** Why there is no lock file, in a sentence for the user. */
   problem?: string | undefined;
   /** Other editors with an overlapping workspace. */
@@ -167,6 +169,12 @@ export class NeovimEditor extends Queries implements EditorPort {
   /** The other editors with an overlapping workspace are others than before. */
   async rivals(rivals: ReadyInfo["rivals"]): Promise<void> {
     await this.#call("rivals", { rivals }, Number.POSITIVE_INFINITY);
+  }
+
+  /** Why there is no lock file, in a sentence for the user; undefined: it is written again. */
+  async lockProblem(problem: string | undefined): Promise<void> {
+    const params = problem === undefined ? {} : { problem };
+    await this.#call("lock_problem", params, Number.POSITIVE_INFINITY);
   }
 
   async clients(

@@ -234,6 +234,34 @@ describe.each(NEOVIMS)("$name", (version) => {
       expect(await client.request("ping")).toEqual({});
     });
 
+    test("has another token where a stranger took its port, which the old one is sent to", async () => {
+      // Neovim starts the next one at once, so it has to stand still while the port is taken.
+      neovim.process.kill("SIGSTOP");
+      process.kill(executable, "SIGKILL");
+      const stranger = await eventually("the port", () =>
+        Bun.listen({ hostname: "127.0.0.1", port: lock.port, socket: { data() {} } }),
+      );
+      neovim.process.kill("SIGCONT");
+      executable = await ready(neovim, executable);
+      const next = await eventually("another lock file", async () => {
+        const now = await neovim.lock();
+        return now.port !== lock.port && now;
+      });
+      expect(next.content.authToken).not.toBe(lock.content.authToken);
+      expect(locks(neovim)).toEqual([basename(next.path)]);
+      const refused = TestClient.connect({ port: next.port, content: lock.content });
+      expect(refused).rejects.toThrow("refused");
+      stranger.stop(true);
+      // From here on it is the token, and the port, of this Neovim.
+      lock = next;
+      process.kill(executable, "SIGKILL");
+      executable = await ready(neovim, executable);
+      expect((await neovim.lock()).content).toEqual(lock.content);
+      const log = await neovim.lua<string>(`
+        return table.concat(vim.fn.readfile(require("port").log.path()), "\\n")`);
+      expect(log).not.toContain(lock.content.authToken);
+    });
+
     test("survives that Neovim is suspended", async () => {
       neovim.process.kill("SIGSTOP");
       await Bun.sleep(100);

@@ -7,6 +7,7 @@
 ---@class claude-code.ReadyInfo
 ---@field port integer
 ---@field lock_file string
+---@field uses_next_token? boolean another program has the port of before
 ---@field problem? string why there is no lock file, in a sentence
 ---@field rivals claude-code.Rival[]
 ---@field cli_arguments claude-code.CliArguments

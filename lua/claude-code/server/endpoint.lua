@@ -1,8 +1,8 @@
---- Who this Neovim is to the executable: a token for its whole life, and a socket.
+--- Who this Neovim is to the executable: a token for as long as it keeps its port, and a socket.
 local M = {}
 
----@type string?
-local token
+---@type string?, string?
+local token, next_token
 
 ---@return string uuid version 4
 local function uuid()
@@ -19,14 +19,34 @@ local function uuid()
   )
 end
 
+---@return string
+local function new_token()
+  local made = uuid()
+  require("claude-code.messages.log").conceal(made)
+  return made
+end
+
 --- The token a client must show. Kept over restarts: the Claude CLI never looks for a new one.
 ---@return string
 function M.token()
-  if not token then
-    token = uuid()
-    require("claude-code.messages.log").conceal(token)
-  end
+  token = token or new_token()
   return token
+end
+
+--- The token that replaces it where the port of before belongs to another program by now: to that
+--- program the Claude CLI sends the token of before.
+---@return string
+function M.next_token()
+  next_token = next_token or new_token()
+  return next_token
+end
+
+--- From now on the token is the one that the executable serves with.
+---@param info claude-code.ReadyInfo
+function M.on_ready(info)
+  if info.uses_next_token then
+    token, next_token = M.next_token(), nil
+  end
 end
 
 ---@param address string

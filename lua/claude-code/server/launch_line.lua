@@ -14,15 +14,17 @@ end
 ---@return string without its line end
 function M.encode(executable, port)
   local contract, log = require("claude-code.server.contract"), require("claude-code.messages.log")
-  local config = require("claude-code.config")
+  local config, endpoint = require("claude-code.config"), require("claude-code.server.endpoint")
   local range = config.get().port_range
   return vim.json.encode({
     contract = contract.number,
     version = contract.version,
     executable = executable,
-    token = require("claude-code.server.endpoint").token(),
+    token = endpoint.token(),
+    nextToken = endpoint.next_token(),
     pid = vim.uv.os_getpid(),
     port = within(port, range) or vim.NIL,
+    portMayBeHeld = require("claude-code.server.process").is_one_ending(),
     portRange = { first = range[1], last = range[2] },
     workspaceFolders = require("claude-code.workspace").folders(),
     logFile = log.level() ~= "off" and log.path() or vim.NIL,

@@ -14,12 +14,13 @@ local function token_in(path)
   return ok and type(content) == "table" and content.authToken or nil
 end
 
---- Removes the lock files that carry our token, and no other: the port may be another editor's by
+--- Removes the lock files that carry one of our tokens, and no other: the port may be another editor's by
 --- now. Looks through the whole folder, as the executable may have died before it could say which
 --- file it wrote.
----@param token string
 ---@param known? string the file that the executable has named; it may lie in another folder
-function M.remove(token, known)
+function M.remove(known)
+  local endpoint = require("claude-code.server.endpoint")
+  local tokens = { endpoint.token(), endpoint.next_token() }
   local folder = vim.fs.joinpath(require("claude-code.claude.config_dir").path(), "ide")
   local paths = { known }
   for name, kind in vim.fs.dir(folder) do
@@ -28,7 +29,7 @@ function M.remove(token, known)
     end
   end
   for _, path in ipairs(paths) do
-    if token_in(path) == token then
+    if vim.tbl_contains(tokens, token_in(path)) then
       os.remove(path)
     end
   end

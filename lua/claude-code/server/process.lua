@@ -10,6 +10,10 @@ local STDERR_LINES = 20
 --- How long after its end the rest of stderr is waited for.
 local DRAIN_MS = 100
 
+--- The one whose stdin was closed last.
+---@type claude-code.Process?
+local ending
+
 ---@class claude-code.Process
 ---@field pid integer
 ---@field alive boolean
@@ -164,8 +168,15 @@ function M.spawn(launch)
   return process
 end
 
+--- Whether one that was stopped may still hold its port.
+---@return boolean
+function M.is_one_ending()
+  return ending ~= nil and ending.alive
+end
+
 --- Closes its stdin, upon which it cleans up and ends.
 function Process:hang_up()
+  ending = self
   if not self.stdin:is_closing() then
     self.stdin:close()
   end
