@@ -21,6 +21,8 @@ export interface LockKeeperOptions {
 export class LockKeeper {
   /** The rivals are others than before. */
   readonly onRivals = new Emitter<readonly Rival[]>();
+  /** The `problem` is another one than before, or gone. */
+  readonly onProblem = new Emitter<string | undefined>();
   readonly #lock: LockFile;
   readonly #options: LockKeeperOptions;
   readonly #timer: Timer;
@@ -70,7 +72,17 @@ export class LockKeeper {
   }
 
   #write(): void {
-    const { pid, token, log } = this.#options;
+    const before = this.#problem;
+    this.#problem = this.#problemOfWriting();
+    if (this.#problem === before) return;
+    const { log } = this.#options;
+    if (this.#problem) log.error(this.#problem);
+    else log.info(`The lock file is written again: ${this.path}`);
+    this.onProblem.emit(this.#problem);
+  }
+
+  #problemOfWriting(): string | undefined {
+    const { pid, token } = this.#options;
     try {
       this.#lock.write({
         pid,
@@ -80,12 +92,9 @@ export class LockKeeper {
         runningInWindows: process.platform === "win32",
         authToken: token,
       });
-      if (this.#problem) log.info(`The lock file is written again: ${this.path}`);
-      this.#problem = undefined;
+      return undefined;
     } catch (error) {
-      const problem = `The lock file ${this.path} cannot be written: ${message(error)}`;
-      if (problem !== this.#problem) log.error(problem);
-      this.#problem = problem;
+      return `The lock file ${this.path} cannot be written: ${message(error)}`;
     }
   }
 }

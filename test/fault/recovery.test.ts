@@ -232,6 +232,9 @@ describe("nowhere to write", () => {
     const port = Number(await neovim.lua("return vim.env.CLAUDE_CODE_SSE_PORT"));
     using client = await TestClient.open({ port, content: JSON.parse(text) });
     expect(await client.request("ping")).toEqual({});
+    await eventually("no error any more", () =>
+      neovim.lua<boolean>(`return require("claude-code").status().last_error == nil`),
+    );
   });
 });
 

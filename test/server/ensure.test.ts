@@ -83,4 +83,13 @@ test("ensure() does not wait longer than three seconds for an executable that ha
   expect(performance.now() - waited).toBeGreaterThan(2_000);
   expect(answer).toEqual([null, "the server is not ready after 3 s"]);
   expect(await neovim.lua(`return require("port").server.state`)).toBe("starting");
+  // It says so, and what to do, also when nobody waits.
+  const error = await eventually("a word about it", async () => {
+    const status = `return require("claude-code").status().last_error`;
+    return (await neovim.lua<string | null>(status)) ?? false;
+  });
+  expect(error).toContain("the executable has not answered for 10 s");
+  expect(error).toContain(":ClaudeCodeStop");
+  expect(error).toContain(path);
+  expect(await neovim.command("messages")).toContain("has not answered for 10 s");
 });

@@ -90,6 +90,10 @@ local methods = {
     require("claude-code.server").on_rivals(params.rivals)
     return true
   end,
+  lock_problem = function(params)
+    require("claude-code.server").on_lock_problem(params.problem)
+    return true
+  end,
   clients = function(params)
     return set_clients(params.clients)
   end,

@@ -41,6 +41,14 @@ function M.not_spawned(binary, reason)
   return text:format(remedy(binary), binary.path, reason)
 end
 
+---@param binary claude-code.Binary
+---@param seconds integer
+---@return string
+function M.not_ready(binary, seconds)
+  local text = "the executable has not answered for %d s: wait, or :ClaudeCodeStop and %s (%s)"
+  return text:format(seconds, remedy(binary), binary.path)
+end
+
 ---@param reason string Neovim's
 ---@return string
 function M.not_reachable(reason)
@@ -63,6 +71,13 @@ function M.crash_loop(ending)
     .. ":ClaudeCodeStart (%s)"
   local log = require("claude-code.messages.log").path()
   return text:format(ending.times, cause(ending), log, details(ending))
+end
+
+--- Only that file holds the token, so the port in a terminal's environment does not help.
+---@param problem string the executable's
+---@return string
+function M.no_lock_file(problem)
+  return problem .. "; Claude cannot connect until it is written, which is tried every few seconds"
 end
 
 --- Nil unless the plugin's files are those of another version than Neovim has loaded.

@@ -28,6 +28,8 @@ local STOP_MS = 1500
 local clients = require("claude-code.server.clients")
 local events = require("claude-code.events")
 local exit_message = require("claude-code.server.exit_message")
+local lock_files = require("claude-code.server.lock_files")
+local slow_start = require("claude-code.server.slow_start")
 local waiting = require("claude-code.server.waiting")
 local backoff = require("claude-code.server.backoff").new()
 local has_been_ready = false
@@ -38,17 +40,12 @@ local on_gone
 ---@type fun()
 local spawn
 
----@param path? string
-local function remove_lock_file(path)
-  local token = require("claude-code.server.endpoint").token()
-  require("claude-code.server.lock_files").remove(token, path)
-end
-
 --- Forgets what held for the process that is gone. Its lock file goes too: a client that starts
 --- now would find a dead port there, and not try again.
 ---@param reason "stopped"|"crashed"|"failed"
 local function forget(reason)
   local was_ready = M.ready_since ~= nil
+  slow_start.over()
   if on_gone then
     local gone = on_gone
     on_gone = nil
@@ -56,7 +53,7 @@ local function forget(reason)
   end
   M.on_clients({})
   M.process, M.channel, M.version, M.ready_since = nil, nil, nil, nil
-  remove_lock_file(M.lock_file)
+  lock_files.remove(M.lock_file)
   M.lock_file, M.rivals = nil, {}
   if was_ready then
     events.emit("ServerStopped", { port = M.port, reason = reason })
@@ -140,6 +137,9 @@ function spawn()
     return fail(exit_message.not_spawned(M.binary, message --[[@as string]]))
   end
   M.process = process
+  slow_start.watch(M.binary, function(message)
+    M.last_error = message
+  end)
   local text = "started %s serve (%s) as process %d"
   require("claude-code.messages.log").info(text, M.binary.path, M.binary.source, process.pid)
 end
@@ -239,7 +239,7 @@ function M.leave()
   if process and not process:wait(LEAVE_MS) then
     process:kill()
     -- It may have written the file again in the meantime.
-    remove_lock_file(lock_file)
+    lock_files.remove(lock_file)
   end
 end
 
@@ -263,20 +263,25 @@ function M.on_ready(info)
   elseif M.state ~= "starting" and M.state ~= "ready" then
     return true -- stopped in the meantime
   end
+  slow_start.over()
+  require("claude-code.server.endpoint").on_ready(info)
   M.state, M.port, M.lock_file = "ready", info.port, info.lock_file
   M.cli_arguments, M.rivals = info.cli_arguments, info.rivals
-  M.ready_since, M.last_error = os.time(), info.problem
-  has_been_ready = true
+  M.ready_since, M.last_error, has_been_ready = os.time(), info.problem, true
   require("claude-code.server.environment").apply(info.port)
   require("claude-code.messages.log").info("ready on port %d", info.port)
   if info.problem then
-    -- Only that file holds the token, so the port in a terminal's environment does not help.
-    local rest = "; Claude cannot connect until it is written, which is tried every few seconds"
-    require("claude-code.messages.notify").warn(info.problem .. rest)
+    require("claude-code.messages.notify").warn(exit_message.no_lock_file(info.problem))
   end
   events.emit("ServerStarted", { port = info.port, lock_file = info.lock_file })
   waiting.answer(true)
   return true
+end
+
+--- The lock file could not be written, or can be again.
+---@param problem? string why there is none
+function M.on_lock_problem(problem)
+  M.last_error = problem
 end
 
 ---@param rivals claude-code.Rival[]
