@@ -7,8 +7,8 @@ const MOST_CHARACTERS = 200;
 /** One problem in one line, as compilers write it: `src/a.ts:3:7 error: … [code] (source)`. */
 export function problemLine(path: string, item: Diagnostic, root: string): string {
   const place = `${shown(path, root)}:${item.lnum + 1}:${item.col + 1}`;
-  const code = item.code ? ` [${item.code}]` : "";
-  const source = item.source ? ` (${item.source})` : "";
+  const code = item.code ? ` [${firstLine(String(item.code))}]` : "";
+  const source = item.source ? ` (${firstLine(item.source)})` : "";
   return `${place} ${SEVERITY_NAMES.compiler[item.severity - 1]}: ${firstLine(item.message)}${code}${source}`;
 }
 

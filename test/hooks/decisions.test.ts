@@ -112,6 +112,20 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
     expect(await stop({ prompt_id: "p2", stop_hook_active: true })).toEqual(GO);
   });
 
+  test("prompts that take turns are blocked once each", async () => {
+    for (const [prompt_id, decision] of [
+      ["one", blocked(1, 0)],
+      ["two", blocked(1, 0)],
+      ["one", GO],
+      ["three", blocked(1, 0)],
+      ["two", GO],
+      ["one", GO],
+    ] as const) {
+      await edit("turns.txt", `ERROR ${Math.random()}\n`);
+      expect(await stop({ prompt_id })).toEqual(decision);
+    }
+  });
+
   test("another hook blocked it before: this one may still, once", async () => {
     await edit("else.txt", "ERROR\n");
     expect(await stop({ prompt_id: "p", stop_hook_active: true })).toEqual(blocked(1, 0));

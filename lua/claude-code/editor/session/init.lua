@@ -102,14 +102,6 @@ end
 ---@field others integer informations and hints, where they count
 ---@field worst { path: string, item: claude-code.Diagnostic }[]
 
----@param session claude-code.Session
----@param prompt? string
----@return integer count how often the prompt was blocked
-local function times_blocked(session, prompt)
-  local blocks = session.blocks
-  return blocks and blocks.prompt == prompt and blocks.count or 0
-end
-
 ---Claude wants to stop: what is wrong in the files the session has edited. Nil if it has edited none.
 ---@param params claude-code.SessionParams|{ prompt?: string }
 ---@return claude-code.Summary?
@@ -134,7 +126,7 @@ function M.summary(params)
     may_block = options.block,
     timeout_ms = options.deadline_ms,
     retries = options.retries,
-    blocked = times_blocked(session, params.prompt),
+    blocked = session.blocks[params.prompt or ""] or 0,
     errors = counts[1],
     warnings = counts[2],
     others = counts[3] + counts[4],
@@ -149,8 +141,7 @@ function M.blocked(params)
   activity.set(params.pid, "working")
   local session = store.of(params)
   if session and params.prompt then
-    local count = times_blocked(session, params.prompt) + 1
-    session.blocks = { prompt = params.prompt, count = count }
+    session.blocks[params.prompt] = (session.blocks[params.prompt] or 0) + 1
   end
   return true
 end

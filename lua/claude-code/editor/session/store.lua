@@ -16,7 +16,7 @@ local M = {}
 ---@field active number ms, when its last hook came
 ---@field files table<string, claude-code.SessionFile> by real path
 ---@field hidden table<integer, true> buffers that were loaded for it
----@field blocks? { prompt: string, count: integer } how often this prompt was blocked already
+---@field blocks table<string, integer> by prompt, how often it was blocked already
 
 ---@class claude-code.SessionFile
 ---@field before? claude-code.ProblemCounts as the session found it; nil: not known
@@ -93,7 +93,13 @@ function M.of(params)
     if vim.tbl_count(sessions) == MOST_SESSIONS then
       forget(M.list()[MOST_SESSIONS])
     end
-    session = { id = params.session, installation = params.installation, files = {}, hidden = {} }
+    session = {
+      id = params.session,
+      installation = params.installation,
+      files = {},
+      hidden = {},
+      blocks = {},
+    }
     sessions[params.session] = session
   end
   watch()
