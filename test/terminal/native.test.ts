@@ -270,9 +270,9 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     await open();
     await neovim.lua(`
       vim.api.nvim_set_current_win(vim.api.nvim_list_wins()[1])
-      vim.api.nvim_buf_set_lines(0, 0, -1, true, { "one", "t\\27[201~wo\\3", "three" })`);
+      vim.api.nvim_buf_set_lines(0, 0, -1, true, { "one", "t\\27[201~w\\194\\155201~o\\194\\194\\155\\155!\\3", "three" })`);
     await neovim.command("2,3ClaudeCodeSend");
-    await shows(neovim, "^[[200~t[201~wo three\n^[[201~");
+    await shows(neovim, "^[[200~t[201~w201~o! three\n^[[201~");
     await neovim.command("ClaudeCodeSend! why 5% of #1");
     await shows(neovim, "^[[200~why 5% of #1^[[201~^M");
   });
