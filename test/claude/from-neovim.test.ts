@@ -7,7 +7,7 @@ import {
   setDefaultTimeout,
   test,
 } from "bun:test";
-import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ENV_WITHOUT_HAZARDS } from "../../src/claude/command";
 import { hookSettings } from "../../src/claude/hooks";
@@ -205,9 +205,16 @@ describe.each(NEOVIMS)("in $name", (version) => {
         const file = join(project.neovim.home, ".cache/nvim/claude-code-message.md");
         const shown = await lastSaid();
         expect(shown).toMatch(/Claude is not connected; the whole message is in /);
-        if (shown.includes(file)) return readFileSync(file, "utf8");
+        if (shown.includes(file)) {
+          expect(statSync(file).mode & 0o777).toBe(0o600);
+          return readFileSync(file, "utf8");
+        }
         return `${await project.neovim.lua("return vim.fn.getreg('+')")}\n`;
       };
+      // One that an earlier version left, which other users may read.
+      const cache = join(project.neovim.home, ".cache/nvim");
+      mkdirSync(cache, { recursive: true });
+      writeFileSync(join(cache, "claude-code-message.md"), "old", { mode: 0o666 });
       await project.neovim.command("2,3ClaudeSendWithDiagnostics");
       expect(await stored()).toBe(`${message}\n`);
       await project.neovim.lua("_G.said = {}");

@@ -75,7 +75,11 @@ local function store(text)
   local folder = vim.fn.stdpath("cache") --[[@as string]]
   vim.fn.mkdir(folder, "p")
   local path = vim.fs.joinpath(folder, "claude-code-message.md")
-  vim.fn.writefile(vim.split(text, "\n"), path)
+  -- A file of its own each time: one that is there may be readable by other users.
+  vim.uv.fs_unlink(path)
+  local fd = assert(vim.uv.fs_open(path, "wx", tonumber("600", 8)))
+  vim.uv.fs_write(fd, text .. "\n")
+  vim.uv.fs_close(fd)
   return ("%s: mention it in Claude's prompt as @%s"):format(path, path)
 end
 
