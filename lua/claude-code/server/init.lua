@@ -137,8 +137,8 @@ function spawn()
     return fail(exit_message.not_spawned(M.binary, message --[[@as string]]))
   end
   M.process = process
-  slow_start.watch(M.binary, function(message)
-    M.last_error = message
+  slow_start.watch(M.binary, function(warning)
+    M.last_error = warning
   end)
   local text = "started %s serve (%s) as process %d"
   require("claude-code.messages.log").info(text, M.binary.path, M.binary.source, process.pid)
