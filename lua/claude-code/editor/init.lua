@@ -70,12 +70,20 @@ end
 ---@return claude-code.Failure?
 local function sync()
   require("claude-code.editor.documents.watch").reload_written()
+  require("claude-code.editor.documents.auto_reload").check_unwatched()
   return require("claude-code.editor.sync").take()
+end
+
+local function end_clients()
+  require("claude-code.editor.documents.auto_reload").set("clients", nil)
 end
 
 ---@param clients claude-code.Client[]
 ---@return true
 local function set_clients(clients)
+  channel.on_detach(end_clients)
+  local holds = #clients > 0 and channel.is_attached or nil
+  require("claude-code.editor.documents.auto_reload").set("clients", holds)
   require("claude-code.editor.selection").clients(clients)
   require("claude-code.server").on_clients(clients)
   return true

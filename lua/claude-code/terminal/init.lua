@@ -93,7 +93,11 @@ local function open(arguments)
     return notify.error(message --[[@as string]])
   end
   call("open", command, launch.environment())
-  if M.is_open() and require("claude-code.server").state ~= "ready" then
+  if not M.is_open() then
+    return
+  end
+  require("claude-code.editor.documents.auto_reload").set("terminal", M.is_open)
+  if require("claude-code.server").state ~= "ready" then
     notify.warn("Claude started without a connection to Neovim; :ClaudeCodeStatus shows why")
   end
 end
@@ -169,6 +173,7 @@ function M.close()
   local ended = waiting ~= nil or M.is_open()
   waiting = nil
   call("close")
+  require("claude-code.editor.documents.auto_reload").set("terminal", nil)
   return ended
 end
 

@@ -1,11 +1,16 @@
 --- Reloads buffers whose file was written outside: without any prompt, unsaved edits kept.
 local api, uv = vim.api, vim.uv
 local blocked = require("claude-code.editor.windows.blocked")
-local path = require("claude-code.editor.documents.path")
+local disk_check = require("claude-code.editor.documents.disk_check")
+local file_change = require("claude-code.editor.documents.file_change")
+local file_time = require("claude-code.editor.documents.file_time")
+local lines_patch = require("claude-code.editor.documents.patch")
+local never_read = require("claude-code.editor.documents.never_read")
 local notify = require("claude-code.messages.notify")
+local path = require("claude-code.editor.documents.path")
 
----How much of a file is read to find out its line ends, in bytes.
-local SNIFF = 8192
+---How often a file is read that changes while it is read; then Neovim reads it.
+local READS = 3
 
 ---How long a write that replaces unsaved edits may take to come, in ms.
 local OVERWRITE_MS = 10000
@@ -14,6 +19,9 @@ local M = {}
 
 ---Buffers with edits whose file has changed on disk since they read it. `:w` would ask about them.
 local stale = {} ---@type table<integer, true>
+
+---Buffers whose text is older than Neovim believes, since it could not be changed (E565).
+local outdated = {} ---@type table<integer, true>
 
 ---Buffers whose unsaved edits, at this changedtick, are in what is about to be written.
 local overwritable = {} ---@type table<integer, { tick: integer, till: number }>
@@ -39,80 +47,6 @@ local function restore_views(views)
   end
 end
 
----Has Neovim never read this buffer's file, since it was not there when the buffer was made? Then
----:checktime asks (W13), or does nothing after `:file`. No autocommand can answer, and only the text
----of :file shows it.
----@param buf integer
----@return boolean
-local function is_never_read(buf)
-  local text = api.nvim_buf_call(buf, function()
-    return vim.fn.execute("file")
-  end)
-  -- Behind the name, which may hold anything.
-  local flags = text:match('^.*"(.-)$') or ""
-  return vim.iter({ "[New]", "[Not edited]" }):any(function(flag)
-    return flags:find(vim.fn.gettext(flag), 1, true) ~= nil
-  end)
-end
-
----Lets Neovim know that the file is there, and keeps the edits: :redo leads to the
----file's text, and :w (E13) wants a ! to replace the file.
----@param buf integer modified
-local function note_file(buf)
-  local edits = api.nvim_buf_get_lines(buf, 0, -1, false)
-  api.nvim_buf_call(buf, function()
-    vim.cmd("silent! keepjumps keepalt edit!")
-    vim.cmd("silent! keepjumps undo")
-    vim.cmd("silent! noautocmd keepalt file " .. vim.fn.fnameescape(api.nvim_buf_get_name(buf)))
-  end)
-  -- Without an undo history, or with autocommands that change what was read.
-  if not vim.deep_equal(api.nvim_buf_get_lines(buf, 0, -1, false), edits) then
-    api.nvim_buf_set_lines(buf, 0, -1, false, edits)
-  end
-  vim.bo[buf].modified = true
-end
-
----Lets Neovim compare the buffer with its file. Modified buffers keep what they have, and Neovim
----learns the file's new time, so that W12 does not follow.
----@param buf integer
----@param choice "edit"|""
----@return boolean differed
-local function check(buf, choice)
-  local differed = false
-  local autocmds = {}
-  local function on(event, callback)
-    autocmds[#autocmds + 1] = api.nvim_create_autocmd(event, { buffer = buf, callback = callback })
-  end
-  on("FileChangedShell", function()
-    differed = true
-    local gone = vim.v.fcs_reason == "deleted"
-    vim.v.fcs_choice = gone and "" or choice
-  end)
-  on("FileChangedShellPost", function()
-    differed = true
-  end)
-  pcall(vim.cmd, ("silent! checktime %d"):format(buf))
-  for _, autocmd in ipairs(autocmds) do
-    pcall(api.nvim_del_autocmd, autocmd)
-  end
-  return differed
-end
-
----Did Neovim reload by itself (it looks whenever a window begins to show the buffer), by the old
----'fileformat'? Then a file that became CRLF shows ^M, and one that is LF now would be written CRLF.
----@param buf integer
----@return boolean
-local function is_misread(buf)
-  local file = io.open(api.nvim_buf_get_name(buf), "rb")
-  local head = file and file:read(SNIFF) or ""
-  if file then
-    file:close()
-  end
-  local before_end = head:match("(.?)\n")
-  local format = vim.bo[buf].fileformat
-  return before_end ~= nil and format == (before_end == "\r" and "unix" or "dos")
-end
-
 ---@param buf integer
 local function read_again(buf)
   api.nvim_buf_call(buf, function()
@@ -120,23 +54,90 @@ local function read_again(buf)
   end)
 end
 
+---Calls `change` with a buffer that can be changed without W10.
+---@param buf integer
+---@param change fun()
+---@return boolean ok, any message
+local function while_writable(buf, change)
+  local options = vim.bo[buf]
+  local readonly, modifiable = options.readonly, options.modifiable
+  options.readonly, options.modifiable = false, true
+  local ok, message = pcall(change)
+  options.readonly, options.modifiable = readonly, modifiable
+  return ok, message
+end
+
+---@param buf integer
+local function emit_changed(buf)
+  pcall(api.nvim_exec_autocmds, "FileChangedShellPost", { buffer = buf, modeline = false })
+end
+
+---Changes the lines that differ, until the file is the one that was read.
+---@param buf integer
+---@param text? claude-code.FileChange
+local function patch(buf, text)
+  for _ = 1, READS do
+    if not text then
+      break
+    end
+    local change = text
+    local ok, message = while_writable(buf, function()
+      lines_patch.apply(buf, change)
+      vim.bo[buf].endofline = change.endofline
+    end)
+    if not ok and blocked.is_textlock_error(message) then
+      outdated[buf] = true
+      return blocked.retry(function()
+        M.check(buf)
+      end)
+    elseif not ok or not file_time.take(buf) then
+      break
+    elseif file_change.version(api.nvim_buf_get_name(buf)) == text.version then
+      return emit_changed(buf)
+    end
+    text = file_change.read(buf)
+  end
+  read_again(buf)
+  emit_changed(buf)
+end
+
+---Has the file other text than Neovim last compared? If so it may be reloaded here already.
+---@param buf integer
+---@return boolean is_newer its text is still to be taken over
+---@return claude-code.FileChange? text nil if the whole file is to be read
+local function compare_text(buf)
+  local text, is_newer = nil, outdated[buf] == true
+  outdated[buf] = nil
+  local differed = disk_check.run(buf, function(difference, is_wanted)
+    if difference == "deleted" or not is_wanted then
+      return ""
+    end
+    text = file_change.read(buf)
+    is_newer = text ~= nil
+    return text and "" or "edit"
+  end)
+  if is_newer then
+    return true, text or file_change.read(buf)
+  end
+  return not differed and not vim.bo[buf].modified and file_change.is_misread(buf), nil
+end
+
 ---@param buf integer without edits that would be lost
 local function take_over(buf)
   local views = views_of(buf)
-  if is_never_read(buf) then
-    read_again(buf)
+  local is_new = never_read.is(buf)
+  local is_newer, text = is_new, nil
+  if not is_new then
+    is_newer, text = compare_text(buf)
+  end
+  if text then
+    patch(buf, text)
   else
-    -- With 'autoread' Neovim keeps the options of the old text, such as 'fileformat'. Without it, it
-    -- asks by FileChangedShell, and "edit" finds them out again.
-    local autoread = vim.go.autoread
-    vim.go.autoread = false
-    local differed = check(buf, "edit")
-    vim.go.autoread = autoread
-    if not differed and not vim.bo[buf].modified and is_misread(buf) then
+    if is_newer then
       read_again(buf)
     end
+    restore_views(views)
   end
-  restore_views(views)
   stale[buf] = nil
 end
 
@@ -158,16 +159,21 @@ local function mark_stale(buf)
   })
 end
 
+---@return ""
+local function keep()
+  return ""
+end
+
 ---@param buf integer modified
 ---@return boolean differed since Neovim last compared
 local function compare(buf)
-  if not is_never_read(buf) then
-    return check(buf, "")
+  if not never_read.is(buf) then
+    return disk_check.run(buf, keep)
   elseif stale[buf] then
     return false
   end
   local views = views_of(buf)
-  note_file(buf)
+  never_read.note_file(buf)
   restore_views(views)
   return true
 end
@@ -177,9 +183,9 @@ local function keep_edits(buf)
   if compare(buf) then
     mark_stale(buf)
     local base = path.base(api.nvim_buf_get_name(buf))
-    notify.warn(
-      base .. " changed on disk; your unsaved edits are kept. :e! loads the file, :w! overwrites it"
-    )
+    local text = "%s changed on disk; it has unsaved edits, which are kept: "
+      .. ":w! overwrites the file, :e! loads it"
+    notify.warn(text:format(base))
   end
 end
 
@@ -207,26 +213,39 @@ local function has_edits(buf)
   return vim.bo[buf].modified and not is_overwritable
 end
 
----Shows a file that was written outside in its buffer, unless that has unsaved edits. If nothing was
----written, nothing changes.
----@param params { path: string }
----@return true
-function M.now(params)
-  local buf = path.loaded_buffer(params.path)
-  if not buf or not uv.fs_stat(api.nvim_buf_get_name(buf)) then
-    return true
+---Shows what was written outside to the file of this buffer, unless that has unsaved edits. If nothing
+---was written, nothing changes.
+---@param buf integer
+function M.check(buf)
+  local is_loaded = api.nvim_buf_is_valid(buf) and api.nvim_buf_is_loaded(buf)
+  if not is_loaded or not uv.fs_stat(api.nvim_buf_get_name(buf)) then
+    return
   elseif blocked.in_command_window() then
     blocked.retry(function()
-      M.now(params)
+      M.check(buf)
     end)
-    return true
-  end
-  if has_edits(buf) then
+  elseif has_edits(buf) then
     keep_edits(buf)
   else
     take_over(buf)
   end
+end
+
+---As M.check, for the executable.
+---@param params { path: string }
+---@return true
+function M.now(params)
+  local buf = path.loaded_buffer(params.path)
+  if buf then
+    M.check(buf)
+  end
   return true
+end
+
+---The file of this buffer is gone. Neovim learns it here, so that it does not say it again (E211).
+---@param buf integer
+function M.note_deleted(buf)
+  disk_check.run(buf, keep)
 end
 
 ---When a buffer is entered, Neovim looks whether its file has changed, and asks (W11, W12). Nobody

@@ -1,6 +1,7 @@
 --- The Claude sessions whose hooks report to this Neovim. They are kept here, so that they outlive the
 --- executable.
 local api, uv = vim.api, vim.uv
+local auto_reload = require("claude-code.editor.documents.auto_reload")
 local baseline = require("claude-code.editor.session.baseline")
 local writes = require("claude-code.editor.diagnostics.writes")
 
@@ -36,6 +37,9 @@ local function watch()
   if not cancel_writes then
     cancel_writes = writes.follow()
     baseline.start()
+    auto_reload.set("hooks", function()
+      return true
+    end)
   end
 end
 
@@ -44,6 +48,7 @@ local function unwatch()
     cancel_writes()
     cancel_writes = nil
     baseline.stop()
+    auto_reload.set("hooks", nil)
   end
 end
 
@@ -103,6 +108,7 @@ function M.of(params)
     sessions[params.session] = session
   end
   watch()
+  auto_reload.check_unwatched()
   session.active = uv.hrtime() / 1e6
   session.pid = params.pid or session.pid
   return session

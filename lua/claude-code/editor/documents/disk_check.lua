@@ -1,0 +1,79 @@
+--- Lets Neovim compare a buffer with its file, without any prompt (W11, W12, W16).
+local api = vim.api
+
+local M = {}
+
+---@alias claude-code.Difference
+---| "deleted" the file is gone
+---| "conflict" the buffer has unsaved edits
+---| "changed" its text
+---| "mode" its permissions alone
+---| "time" its time alone
+
+---Autocommands that would run for this buffer.
+---@param buf integer
+---@param event string
+---@return vim.api.keyset.get_autocmds.ret[]
+function M.autocommands(buf, event)
+  local name = api.nvim_buf_get_name(buf)
+  return vim.tbl_filter(function(autocmd)
+    if autocmd.buflocal then
+      return autocmd.buffer == buf
+    end
+    -- A pattern without a slash is matched with the last part of the name.
+    local subject = autocmd.pattern:find("/", 1, true) and name or vim.fs.basename(name)
+    return vim.fn.match(subject, vim.fn.glob2regpat(autocmd.pattern)) >= 0
+  end, api.nvim_get_autocmds({ event = event }))
+end
+
+---With 'autoread' Neovim reloads by itself, and keeps the options of the old text, such as
+---'fileformat'. Without it, it asks by FileChangedShell.
+---@param buf integer
+---@param own? boolean the buffer's own 'autoread'
+---@return fun() restore
+local function without_autoread(buf, own)
+  local global = vim.go.autoread
+  vim.go.autoread = false
+  if own then
+    vim.bo[buf].autoread = false
+  end
+  return function()
+    vim.go.autoread = global
+    if own and api.nvim_buf_is_valid(buf) then
+      vim.bo[buf].autoread = true
+    end
+  end
+end
+
+---Calls `decide` if the file differs from what Neovim last compared. "" keeps the buffer, "edit" lets
+---Neovim reload it. Neovim then knows the file's new time, so that :checktime stays silent; :w knows
+---it after "edit" only (W12).
+---@param buf integer
+---@param decide fun(difference: claude-code.Difference, is_wanted: boolean): "edit"|"" is_wanted:
+---false if an autocommand of the user's decided against a reload, where Neovim would ask it
+---@return boolean differed
+function M.run(buf, decide)
+  local own = api.nvim_get_option_value("autoread", { buf = buf }) ---@type boolean?
+  local is_autoread = own or (own == nil and vim.go.autoread)
+  local is_asked = not is_autoread and #M.autocommands(buf, "FileChangedShell") > 0
+  local restore, differed = without_autoread(buf, own), false
+  local autocmds = {}
+  local function on(event, callback)
+    autocmds[#autocmds + 1] = api.nvim_create_autocmd(event, { buffer = buf, callback = callback })
+  end
+  on("FileChangedShell", function()
+    differed = true
+    vim.v.fcs_choice = decide(vim.v.fcs_reason, not is_asked or vim.v.fcs_choice ~= "")
+  end)
+  on("FileChangedShellPost", function()
+    differed = true
+  end)
+  pcall(vim.cmd, ("silent! checktime %d"):format(buf))
+  for _, autocmd in ipairs(autocmds) do
+    pcall(api.nvim_del_autocmd, autocmd)
+  end
+  restore()
+  return differed
+end
+
+return M

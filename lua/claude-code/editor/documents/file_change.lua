@@ -1,0 +1,179 @@
+--- How the text of a buffer's file differs from the buffer, where Neovim would read the file with the
+--- options that the buffer has.
+local api, uv = vim.api, vim.uv
+local disk_check = require("claude-code.editor.documents.disk_check")
+
+---Neovim itself reads larger files: 10 MB take 0.2 s in Lua.
+local MOST_BYTES, MOST_LINES = 10 * 1024 * 1024, 200000
+
+---How much of a file is read to find out its line ends, in bytes.
+local SNIFF = 8192
+
+local BOM = "\239\187\191"
+
+local M = {}
+
+---@class claude-code.FileChange
+---@field old string[] the buffer's lines
+---@field new string[] the file's
+---@field head integer lines that both begin with
+---@field tail integer lines that both end with, without the head
+---@field endofline boolean
+---@field version string of the file, taken before it was read
+
+---@param name string
+---@return string version changes with the file; "" if there is none
+function M.version(name)
+  local stat = uv.fs_stat(name)
+  return stat and table.concat({ stat.mtime.sec, stat.mtime.nsec, stat.size, stat.ino }, ":") or ""
+end
+
+---Is the buffer's text the file's, in UTF-8? Not if a plugin reads or writes it (encrypted files).
+---@param buf integer
+---@return boolean
+local function is_plain(buf)
+  local options = vim.bo[buf]
+  local encoding = options.fileencoding
+  return not options.binary
+    and options.fileformat ~= "mac"
+    and (encoding == "" or encoding == "utf-8")
+    and #disk_check.autocommands(buf, "BufReadCmd") == 0
+    and #disk_check.autocommands(buf, "BufWriteCmd") == 0
+end
+
+---@param line string
+---@return boolean
+local function is_ascii(line)
+  -- A pattern would take ten times as long: this loop is compiled.
+  for i = 1, #line do
+    if line:byte(i) > 127 then
+      return false
+    end
+  end
+  return true
+end
+
+---@param line string
+---@return boolean
+local function is_utf8(line)
+  if is_ascii(line) then
+    return true
+  end
+  line = line:gsub("[\240-\244][\128-\191][\128-\191][\128-\191]", ".")
+  line = line:gsub("[\224-\239][\128-\191][\128-\191]", "."):gsub("[\194-\223][\128-\191]", ".")
+  return is_ascii(line)
+end
+
+---@param name string
+---@return string? text nil if it is empty, binary, huge or not there
+local function read(name)
+  local stat = uv.fs_stat(name)
+  if not stat or stat.size == 0 or stat.size > MOST_BYTES then
+    return nil
+  end
+  local file = io.open(name, "rb")
+  local text = file and file:read("*a")
+  if file then
+    file:close()
+  end
+  return text and text ~= "" and not text:find("\0", 1, true) and text or nil
+end
+
+---@param lines string[]
+---@return integer count of lines that end in CR
+local function count_cr(lines)
+  local count = 0
+  for _, line in ipairs(lines) do
+    if line:byte(-1) == 13 then
+      count = count + 1
+    end
+  end
+  return count
+end
+
+---@param text string
+---@param format "unix"|"dos"
+---@return string[]? lines nil if Neovim would detect another format
+---@return boolean? endofline
+local function split(text, format)
+  local lines = vim.split(text, "\n", { plain = true })
+  local endofline = lines[#lines] == ""
+  if endofline then
+    lines[#lines] = nil
+  end
+  local ended = endofline and #lines or #lines - 1
+  local is_dos = ended > 0 and lines[1]:byte(-1) == 13 and count_cr(lines) >= ended
+  if is_dos ~= (format == "dos") then
+    return nil
+  elseif is_dos then
+    for i = 1, ended do
+      lines[i] = lines[i]:sub(1, -2)
+    end
+  end
+  return lines, endofline
+end
+
+---@param old string[]
+---@param new string[]
+---@return integer head
+---@return integer tail
+local function common(old, new)
+  local most, head, tail = math.min(#old, #new), 0, 0
+  while head < most and old[head + 1] == new[head + 1] do
+    head = head + 1
+  end
+  while tail < most - head and old[#old - tail] == new[#new - tail] do
+    tail = tail + 1
+  end
+  return head, tail
+end
+
+---Did Neovim reload by itself (it looks whenever a window begins to show the buffer), by the old
+---'fileformat'? Then a file that became CRLF shows ^M, and one that is LF now would be written CRLF.
+---@param buf integer
+---@return boolean
+function M.is_misread(buf)
+  local file = io.open(api.nvim_buf_get_name(buf), "rb")
+  local head = file and file:read(SNIFF) or ""
+  if file then
+    file:close()
+  end
+  local before_end = head:match("(.?)\n")
+  local format = vim.bo[buf].fileformat
+  return before_end ~= nil and format == (before_end == "\r" and "unix" or "dos")
+end
+
+---Nil if only Neovim can read the file, or with another 'fileformat', 'fileencoding' or 'bomb' than
+---the buffer's.
+---@param buf integer
+---@return claude-code.FileChange?
+function M.read(buf)
+  local name, options = api.nvim_buf_get_name(buf), vim.bo[buf]
+  local version = M.version(name)
+  local text = is_plain(buf) and read(name)
+  if not text or vim.startswith(text, BOM) ~= options.bomb then
+    return nil
+  end
+  local new, endofline =
+    split(options.bomb and text:sub(#BOM + 1) or text, options.fileformat --[[@as "unix"|"dos"]])
+  local old = api.nvim_buf_get_lines(buf, 0, -1, false)
+  if not new or #new == 0 or #new > MOST_LINES or (#old == 1 and old[1] == "") then
+    return nil
+  end
+  local head, tail = common(old, new)
+  for i = head + 1, #new - tail do
+    if not is_utf8(new[i]) then
+      return nil
+    end
+  end
+  return {
+    old = old,
+    new = new,
+    head = head,
+    tail = tail,
+    endofline = endofline --[[@as boolean]],
+    version = version,
+  }
+end
+
+return M

@@ -1,0 +1,204 @@
+--- Gives a buffer other text by changing the lines that differ, so that marks, signs, extmarks, folds,
+--- cursors and views stay with their lines, and language servers receive the changes alone.
+local api = vim.api
+
+---Hunks up to this size are aligned line by line, so that marks stay with the most similar line.
+local LINEMATCH = 60
+---Beyond so many changed lines whole hunks are set at once: each line costs every listener a call.
+local MOST_CHANGES = 2000
+
+local M = {}
+
+local namespace = api.nvim_create_namespace("claude-code.patch")
+-- TODO(0.11): vim.diff has this name from 0.12 on.
+local diff = vim.text and vim.text.diff or vim.diff
+
+---@class claude-code.SavedView
+---@field win integer
+---@field view vim.fn.winsaveview.ret
+---@field top integer extmark on the first line that is shown
+---@field cursor integer extmark
+
+---@param buf integer
+---@return claude-code.SavedView[]
+local function save_views(buf)
+  return vim.tbl_map(function(win)
+    local view = api.nvim_win_call(win, vim.fn.winsaveview)
+    local line = api.nvim_buf_get_lines(buf, view.lnum - 1, view.lnum, false)[1] or ""
+    local function mark(row, col)
+      return api.nvim_buf_set_extmark(buf, namespace, row, col, {})
+    end
+    return {
+      win = win,
+      view = view,
+      top = mark(view.topline - 1, 0),
+      cursor = mark(view.lnum - 1, math.min(view.col, #line)),
+    }
+  end, vim.fn.win_findbuf(buf))
+end
+
+---@param buf integer
+---@param saved claude-code.SavedView[]
+local function restore_views(buf, saved)
+  for _, entry in ipairs(saved) do
+    local view = entry.view
+    view.topline = api.nvim_buf_get_extmark_by_id(buf, namespace, entry.top, {})[1] + 1
+    local cursor = api.nvim_buf_get_extmark_by_id(buf, namespace, entry.cursor, {})
+    view.lnum, view.col = cursor[1] + 1, cursor[2]
+    api.nvim_win_call(entry.win, function()
+      vim.fn.winrestview(view)
+    end)
+  end
+  api.nvim_buf_clear_namespace(buf, namespace, 0, -1)
+end
+
+---@param old string
+---@param new string
+---@return integer head bytes that both begin with, whole characters
+---@return integer tail bytes that both end with, whole characters, without the head
+local function common(old, new)
+  local most, head, tail = math.min(#old, #new), 0, 0
+  while head < most and old:byte(head + 1) == new:byte(head + 1) do
+    head = head + 1
+  end
+  if head < #old then
+    head = head + vim.str_utf_start(old, head + 1)
+  elseif head < #new then
+    head = head + vim.str_utf_start(new, head + 1)
+  end
+  while tail < most - head and old:byte(#old - tail) == new:byte(#new - tail) do
+    tail = tail + 1
+  end
+  while tail > 0 and vim.str_utf_start(old, #old - tail + 1) < 0 do
+    tail = tail - 1
+  end
+  return head, tail
+end
+
+---@param buf integer
+---@param row integer 0-based
+---@return vim.fn.getmarklist.ret.item[] 'a to 'z and 'A to 'Z on this line
+local function marks_on(buf, row)
+  local marks = vim.list_extend(vim.fn.getmarklist(buf), vim.fn.getmarklist())
+  return vim.tbl_filter(function(mark)
+    return mark.mark:find("^'%a$") ~= nil and mark.pos[1] == buf and mark.pos[2] == row + 1
+  end, marks)
+end
+
+---Changes one line in place: its marks are lost when nvim_buf_set_lines() replaces it.
+---@param buf integer
+---@param row integer 0-based
+---@param old string
+---@param new string
+local function change_line(buf, row, old, new)
+  -- TODO(0.10): there nvim_buf_set_text() loses them too.
+  local marks = vim.fn.has("nvim-0.11") == 0 and marks_on(buf, row) or {}
+  local head, tail = common(old, new)
+  local text = new:sub(head + 1, #new - tail)
+  api.nvim_buf_set_text(buf, row, head, row, #old - tail, { text })
+  for _, mark in ipairs(marks) do
+    local col = math.min(mark.pos[3] - 1, #new)
+    api.nvim_buf_set_mark(buf, mark.mark:sub(2), row + 1, col, {})
+  end
+end
+
+---@class claude-code.LineHunk rows 0-based
+---@field row integer in the old text
+---@field old integer lines
+---@field from integer row in the new text
+---@field new integer lines
+
+---@param lines string[]
+---@param row integer
+---@param count integer
+---@return string
+local function slice(lines, row, count)
+  return count > 0 and table.concat(lines, "\n", row + 1, row + count) .. "\n" or ""
+end
+
+---@param change claude-code.FileChange
+---@param range claude-code.LineHunk
+---@param linematch? integer
+---@return claude-code.LineHunk[] that the range consists of
+local function compare(change, range, linematch)
+  local options = { result_type = "indices", linematch = linematch }
+  local old = slice(change.old, range.row, range.old)
+  local found = diff(old, slice(change.new, range.from, range.new), options)
+  return vim.tbl_map(function(hunk)
+    local row, count, from, added = unpack(hunk)
+    -- Of no lines the one before is named.
+    return {
+      row = range.row + (count > 0 and row - 1 or row),
+      old = count,
+      from = range.from + (added > 0 and from - 1 or from),
+      new = added,
+    }
+  end, found --[[@as integer[][] ]])
+end
+
+---@param change claude-code.FileChange
+---@return claude-code.LineHunk[] from the top down
+---@return boolean by_line may each line be changed by itself?
+local function hunks(change)
+  local head, tail = change.head, change.tail
+  local whole = { row = head, old = #change.old - tail - head }
+  whole.from, whole.new = head, #change.new - tail - head
+  if whole.old == 0 or whole.new == 0 then
+    return { whole }, true
+  end
+  local list, changes = {}, 0
+  for _, hunk in ipairs(compare(change, whole)) do
+    changes = changes + math.max(hunk.old, hunk.new)
+    local is_even = hunk.old == hunk.new or hunk.old == 0 or hunk.new == 0
+    -- All at once, Neovim would align hunks with as many lines on both sides too: ten times as slow.
+    local is_aligned = is_even or hunk.old + hunk.new > LINEMATCH or changes > MOST_CHANGES
+    vim.list_extend(list, is_aligned and { hunk } or compare(change, hunk, LINEMATCH))
+  end
+  return #list <= MOST_CHANGES and list or { whole }, changes <= MOST_CHANGES
+end
+
+---@param buf integer
+---@param hunk claude-code.LineHunk
+---@param change claude-code.FileChange
+---@param by_line boolean
+local function apply(buf, hunk, change, by_line)
+  local old, new = change.old, change.new
+  local paired = by_line and math.min(hunk.old, hunk.new) or 0
+  if paired < math.max(hunk.old, hunk.new) then
+    local more = vim.list_slice(new, hunk.from + paired + 1, hunk.from + hunk.new)
+    api.nvim_buf_set_lines(buf, hunk.row + paired, hunk.row + hunk.old, true, more)
+  end
+  for i = paired, 1, -1 do
+    local row = hunk.row + i
+    if old[row] ~= new[hunk.from + i] then
+      change_line(buf, row - 1, old[row], new[hunk.from + i])
+    end
+  end
+end
+
+---Ends the undo step that is open: setting 'undolevels' does.
+---@param buf integer
+local function break_undo(buf)
+  api.nvim_buf_call(buf, function()
+    vim.cmd("noautocmd let &l:undolevels = &l:undolevels")
+  end)
+end
+
+---Makes the file's lines the buffer's, in one undo step. Throws what Neovim refuses (E565).
+---@param buf integer loaded, modifiable
+---@param change claude-code.FileChange of the text that the buffer has now
+function M.apply(buf, change)
+  if change.head == #change.old and change.head == #change.new then
+    return
+  end
+  local list, by_line = hunks(change)
+  break_undo(buf)
+  local views = save_views(buf)
+  for i = #list, 1, -1 do
+    apply(buf, list[i], change, by_line)
+  end
+  break_undo(buf)
+  restore_views(buf, views)
+end
+
+return M
