@@ -2,6 +2,7 @@
 --- options that the buffer has.
 local api, uv = vim.api, vim.uv
 local disk_check = require("claude-code.editor.documents.disk_check")
+local is_empty = require("claude-code.editor.documents.text").is_empty
 
 ---Neovim itself reads larger files: 10 MB take 0.2 s in Lua.
 local MOST_BYTES, MOST_LINES = 10 * 1024 * 1024, 200000
@@ -157,7 +158,7 @@ function M.read(buf)
   local new, endofline =
     split(options.bomb and text:sub(#BOM + 1) or text, options.fileformat --[[@as "unix"|"dos"]])
   local old = api.nvim_buf_get_lines(buf, 0, -1, false)
-  if not new or #new == 0 or #new > MOST_LINES or (#old == 1 and old[1] == "") then
+  if not new or #new == 0 or #new > MOST_LINES or is_empty(buf, old) then
     return nil
   end
   local head, tail = common(old, new)

@@ -118,19 +118,19 @@ function FolderWatch:remove(buf)
   self.files[buf] = nil
 end
 
----Tries again to watch what could not be watched.
----@return integer[] buffers whose files are still not watched
+---Tries again to watch what is not watched.
+---@return integer[] buffers whose files were not watched before
 function FolderWatch:retry()
-  local left = {}
+  local unwatched = {}
   for folder, watched in pairs(self.folders) do
-    self:watch(folder)
     if not watched.handle then
       for _, buffers in pairs(watched.buffers) do
-        vim.list_extend(left, vim.tbl_keys(buffers))
+        vim.list_extend(unwatched, vim.tbl_keys(buffers))
       end
+      self:watch(folder)
     end
   end
-  return left
+  return unwatched
 end
 
 function FolderWatch:close()

@@ -140,8 +140,11 @@ function bring_to_front(buf, range, announced)
   if was_terminal then
     vim.cmd.stopinsert()
   end
-  local win = show(buf)
-  api.nvim_set_current_win(win)
+  local win = loading.without_question(function()
+    local win = show(buf)
+    api.nvim_set_current_win(win)
+    return win
+  end)
   if range then
     ranges.select(win, range)
   end

@@ -5,12 +5,89 @@ local notify = require("claude-code.messages.notify")
 
 local M = {}
 
----@param buf integer
----@return boolean
-local function is_swap_in_use(buf)
+---Is a buffer brought on screen for Claude just now, and not by the user?
+local is_showing = false
+
+---The swap file that another editor has for the buffer's file, or left behind when it crashed.
+---@param buf integer loaded
+---@return string? name
+---@return integer? process 0: it does not run
+local function other_swap(buf)
+  local own = vim.fn.swapname(buf)
   -- Neovim takes the next free name when the first is in use: .swo, .swn, …
-  local name = vim.fn.swapname(buf)
-  return name ~= "" and not name:find("%.swp$")
+  if own == "" or own:find("%.swp$") then
+    return nil
+  end
+  local name = own:gsub("%.%w+$", ".swp")
+  local info = vim.fn.swapinfo(name)
+  local file = not info.error and vim.fn.fnamemodify(info.fname, ":p") or ""
+  -- Where 'directory' is shared, a swap file may be that of a file of the same name elsewhere.
+  if path.real(file) == path.real(api.nvim_buf_get_name(buf)) then
+    return name, info.pid
+  end
+end
+
+---@param buf integer
+---@param process integer
+local function report(buf, process)
+  local base = path.base(api.nvim_buf_get_name(buf))
+  if process > 0 then
+    local text =
+      "%s is open in another Neovim (process %d): opened read-only; close it there, then :e"
+    notify.warn(text:format(base, process))
+  else
+    local text = "%s has a swap file of an editor that crashed: opened read-only; "
+      .. ":e offers to recover it (:help E325)"
+    notify.warn(text:format(base))
+  end
+end
+
+---Once the user shows the buffer, Neovim asks its own question; once the other editor is gone, the
+---buffer is no longer read-only.
+---@param buf integer
+---@param swap string
+---@param readonly boolean whether it was
+local function follow(buf, swap, readonly)
+  local group = api.nvim_create_augroup("claude-code.swap." .. buf, { clear = true })
+  local function stop()
+    pcall(api.nvim_del_augroup_by_id, group)
+  end
+  local function on(events, callback, of)
+    api.nvim_create_autocmd(events, { group = group, buffer = of, callback = callback })
+  end
+  local edit = vim.schedule_wrap(function()
+    if api.nvim_get_current_buf() == buf and not vim.bo[buf].modified then
+      stop()
+      -- Throws if the user answers with Quit or Abort.
+      pcall(vim.cmd.edit)
+    end
+  end)
+  on("BufWinEnter", function()
+    if not is_showing and vim.uv.fs_stat(swap) then
+      edit()
+    end
+  end, buf)
+  on({ "BufReadPost", "BufUnload" }, stop, buf)
+  on({ "FocusGained", "BufEnter" }, function()
+    if not vim.uv.fs_stat(swap) then
+      stop()
+      vim.bo[buf].readonly = readonly
+    end
+  end)
+end
+
+---Calls `show`, which brings a buffer on screen that the user did not ask for.
+---@generic T
+---@param show fun(): T
+---@return T
+function M.without_question(show)
+  is_showing = true
+  local ok, result = pcall(show)
+  is_showing = false
+  if not ok then
+    error(result, 0)
+  end
+  return result
 end
 
 ---Loads a buffer. A file that is open elsewhere, or was when an editor crashed, opens read-only.
@@ -27,10 +104,17 @@ function M.load(buf)
   if not ok then
     error(message, 0)
   end
-  if is_swap_in_use(buf) then
+  local swap, process = other_swap(buf)
+  if swap and process then
+    local readonly = vim.bo[buf].readonly
     vim.bo[buf].readonly = true
-    local base = path.base(api.nvim_buf_get_name(buf))
-    notify.warn(base .. " has a swap file: opened read-only; see :help :recover")
+    report(buf, process)
+    -- Later: who loads it may show it at once.
+    vim.schedule(function()
+      if api.nvim_buf_is_loaded(buf) then
+        follow(buf, swap, readonly)
+      end
+    end)
   end
 end
 

@@ -17,40 +17,8 @@ local diff = vim.text and vim.text.diff or vim.diff
 ---@field win integer
 ---@field view vim.fn.winsaveview.ret
 ---@field top integer extmark on the first line that is shown
----@field cursor integer extmark
-
----@param buf integer
----@return claude-code.SavedView[]
-local function save_views(buf)
-  return vim.tbl_map(function(win)
-    local view = api.nvim_win_call(win, vim.fn.winsaveview)
-    local line = api.nvim_buf_get_lines(buf, view.lnum - 1, view.lnum, false)[1] or ""
-    local function mark(row, col)
-      return api.nvim_buf_set_extmark(buf, namespace, row, col, {})
-    end
-    return {
-      win = win,
-      view = view,
-      top = mark(view.topline - 1, 0),
-      cursor = mark(view.lnum - 1, math.min(view.col, #line)),
-    }
-  end, vim.fn.win_findbuf(buf))
-end
-
----@param buf integer
----@param saved claude-code.SavedView[]
-local function restore_views(buf, saved)
-  for _, entry in ipairs(saved) do
-    local view = entry.view
-    view.topline = api.nvim_buf_get_extmark_by_id(buf, namespace, entry.top, {})[1] + 1
-    local cursor = api.nvim_buf_get_extmark_by_id(buf, namespace, entry.cursor, {})
-    view.lnum, view.col = cursor[1] + 1, cursor[2]
-    api.nvim_win_call(entry.win, function()
-      vim.fn.winrestview(view)
-    end)
-  end
-  api.nvim_buf_clear_namespace(buf, namespace, 0, -1)
-end
+---@field cursor integer extmark on the cursor's line
+---@field line string the cursor's
 
 ---@param old string
 ---@param new string
@@ -73,6 +41,48 @@ local function common(old, new)
     tail = tail - 1
   end
   return head, tail
+end
+
+---@param buf integer
+---@return claude-code.SavedView[]
+local function save_views(buf)
+  return vim.tbl_map(function(win)
+    local view = api.nvim_win_call(win, vim.fn.winsaveview)
+    return {
+      win = win,
+      view = view,
+      top = api.nvim_buf_set_extmark(buf, namespace, view.topline - 1, 0, {}),
+      cursor = api.nvim_buf_set_extmark(buf, namespace, view.lnum - 1, 0, {}),
+      line = api.nvim_buf_get_lines(buf, view.lnum - 1, view.lnum, false)[1],
+    }
+  end, vim.fn.win_findbuf(buf))
+end
+
+---@param col integer 0-based byte in the old line
+---@param old string
+---@param new string
+---@return integer col of the same text; the same column in text that was changed
+local function moved_column(col, old, new)
+  local head, tail = common(old, new)
+  return col > head and col >= #old - tail and col + #new - #old or math.min(col, #new)
+end
+
+---@param buf integer
+---@param saved claude-code.SavedView[]
+local function restore_views(buf, saved)
+  local function row_of(mark)
+    return api.nvim_buf_get_extmark_by_id(buf, namespace, mark, {})[1]
+  end
+  for _, entry in ipairs(saved) do
+    local view, row = entry.view, row_of(entry.cursor)
+    local line = api.nvim_buf_get_lines(buf, row, row + 1, false)[1] or ""
+    view.topline, view.lnum = row_of(entry.top) + 1, row + 1
+    view.col = moved_column(view.col, entry.line, line)
+    api.nvim_win_call(entry.win, function()
+      vim.fn.winrestview(view)
+    end)
+  end
+  api.nvim_buf_clear_namespace(buf, namespace, 0, -1)
 end
 
 ---@param buf integer

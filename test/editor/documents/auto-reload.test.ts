@@ -1,0 +1,313 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { eventually } from "../../support/eventually";
+import { NEOVIMS } from "../../support/neovim";
+import { Attached } from "../attached";
+
+// A machine that is busy with other tests is slow; how long things take is not what is tested.
+setDefaultTimeout(60_000);
+
+/** How a program may replace a file: each from "one" to "two". */
+const WRITERS: Record<string, string> = {
+  "in place": "printf 'two\\n' > FILE",
+  "sed -i": "sed -i s/one/two/ FILE",
+  "another file renamed over it": "printf 'two\\n' > other.tmp && mv other.tmp FILE",
+  "deleted and written again": "rm FILE && sleep 0.15 && printf 'two\\n' > FILE",
+  "its folder replaced":
+    "mv $(dirname FILE) old && mkdir $(dirname FILE) && printf 'two\\n' > FILE && rm -r old",
+  "truncated, then written": ": > FILE && sleep 0.1 && printf 'two\\n' > FILE",
+};
+
+/** HANDLES() then counts what runs in Neovim's event loop, of what is made from now on. */
+const RECORD_HANDLES = `
+  local made = {}
+  for _, kind in ipairs({ "fs_event", "fs_poll", "timer" }) do
+    local new = vim.uv["new_" .. kind]
+    vim.uv["new_" .. kind] = function()
+      local handle = new()
+      table.insert(made, { kind = kind, handle = handle })
+      return handle
+    end
+  end
+  function HANDLES()
+    local count = { fs_event = 0, fs_poll = 0, timer = 0 }
+    for _, entry in ipairs(made) do
+      if entry.handle:is_active() and not entry.handle:is_closing() then
+        count[entry.kind] = count[entry.kind] + 1
+      end
+    end
+    return count
+  end`;
+
+for (const version of NEOVIMS) {
+  describe(version.name, () => {
+    const start = () => Attached.start({ version, ui: { width: 120, height: 40 } });
+    const clients = (a: Attached, list: object[]) => a.call("clients", { clients: list });
+    const withClient = async () => {
+      const a = await start();
+      await a.attach();
+      await clients(a, [{ id: 1, name: "claude-code" }]);
+      return a;
+    };
+    const shell = (a: Attached, command: string) => {
+      const { exitCode, stderr } = Bun.spawnSync(["sh", "-c", command], { cwd: a.nvim.cwd });
+      expect([exitCode, stderr.toString()]).toEqual([0, ""]);
+    };
+    const line = (a: Attached, buf: number) =>
+      a.nvim.lua<string>("return vim.api.nvim_buf_get_lines(..., 0, 1, false)[1]", buf);
+    const shows = (a: Attached, buf: number, wanted: string, what = wanted) =>
+      eventually(what, async () => expect(await line(a, buf)).toBe(wanted));
+    const noQuestion = async (a: Attached) =>
+      expect(await a.nvim.request<object>("nvim_get_mode", [])).toEqual({
+        mode: "n",
+        blocking: false,
+      });
+
+    for (const autoread of ["autoread", "noautoread"]) {
+      test(`'${autoread}': what a shell writes reaches visible and hidden buffers, all tab pages`, async () => {
+        await using a = await withClient();
+        await a.nvim.command(`set ${autoread}`);
+        for (const [index, [how, command]] of Object.entries(WRITERS).entries()) {
+          const places = ["window", "hidden", "tab"];
+          const bufs: number[] = [];
+          for (const place of places) {
+            bufs.push(await a.edit(a.file(`${index}-${place}/main.txt`, "one\n")));
+            if (place === "hidden") await a.nvim.command("tabnew");
+          }
+          for (const [i, place] of places.entries()) {
+            shell(a, command.replaceAll("FILE", `${index}-${place}/main.txt`));
+            await shows(a, bufs[i] as number, "two", `${how}, ${place}`);
+          }
+          // Watched from then on, whatever it is now.
+          for (const [i, place] of places.entries()) {
+            a.file(`${index}-${place}/main.txt`, "three\n");
+            await shows(a, bufs[i] as number, "three", `${how}, ${place}, again`);
+          }
+        }
+        await noQuestion(a);
+        expect(await a.messages()).toBe("");
+        expect(await a.nvim.lua("return #vim.fn.getbufinfo({ bufmodified = 1 })")).toBe(0);
+      });
+    }
+
+    test("files behind symlinks, private files, files that are opened, named or made later", async () => {
+      await using a = await withClient();
+      const real = a.file("real/main.txt", "one\n");
+      symlinkSync(a.path("real"), a.path("link"));
+      symlinkSync(real, a.path("file.txt"));
+      const secret = a.file("secrets/.env", "one\n");
+      const bufs = [await a.edit(a.path("file.txt")), await a.edit(secret)];
+      for (const [file, buf] of [
+        [real, bufs[0]],
+        [secret, bufs[1]],
+      ] as const) {
+        writeFileSync(file, "two\n");
+        await shows(a, buf as number, "two", file);
+      }
+      const made = await a.edit(a.path("later.txt"));
+      a.file("later.txt", "made\n");
+      await shows(a, made, "made");
+      await a.edit(a.file("before.txt", "one\n"));
+      mkdirSync(a.path("renamed"));
+      await a.nvim.command("saveas renamed/main.txt");
+      const renamed = await a.nvim.lua<number>("return vim.api.nvim_get_current_buf()");
+      a.file("renamed/main.txt", "two\n");
+      await shows(a, renamed, "two");
+    });
+
+    test("unsaved edits are kept, and said once for each change; :w! and :e! do what is said", async () => {
+      await using a = await withClient();
+      const path = a.file("main.lua", "one\n");
+      await a.edit(path);
+      await a.nvim.lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, { "mine" })');
+      const text =
+        "main.lua changed on disk; it has unsaved edits, which are kept: " +
+        ":w! overwrites the file, :e! loads it";
+      const said = async () => (await a.messages()).split(text).length - 1;
+      for (let times = 1; times <= 2; times++) {
+        writeFileSync(path, `theirs ${times}\n`);
+        await eventually("the message", async () => expect(await said()).toBe(times));
+        await a.call("document_reload", { path });
+        await Bun.sleep(200);
+        expect(await said()).toBe(times);
+        expect(await a.nvim.lua("return vim.api.nvim_get_current_line()")).toBe("mine");
+      }
+      await noQuestion(a);
+      await a.nvim.command("silent edit!");
+      expect(await a.nvim.lua("return vim.api.nvim_get_current_line()")).toBe("theirs 2");
+    });
+
+    test("a deleted file: its buffer is kept, said once; later files are loaded", async () => {
+      await using a = await withClient();
+      const buf = await a.edit(a.file("main.lua", "one\n"));
+      rmSync(a.path("main.lua"));
+      const text = "main.lua was deleted on disk; its buffer is kept, and :w writes the file again";
+      const said = async () => (await a.messages()).split(text).length - 1;
+      await eventually("the message", async () => expect(await said()).toBe(1));
+      a.file("other.txt", "x\n");
+      await a.nvim.command("checktime");
+      await Bun.sleep(500);
+      expect(await said()).toBe(1);
+      expect(await a.messages()).not.toContain("E211");
+      expect(await line(a, buf)).toBe("one");
+      a.file("main.lua", "two\n");
+      await shows(a, buf, "two");
+      for (const name of ["1.txt", "2.txt", "3.txt"]) await a.edit(a.file(name, "one\n"));
+      for (const name of ["1.txt", "2.txt", "3.txt"]) rmSync(a.path(name));
+      await eventually("one message", async () =>
+        expect(await a.messages()).toContain("3 open files were deleted on disk"),
+      );
+    });
+
+    const BEGIN_AND_END: [why: string, begin: string, end: string][] = [
+      [
+        "a client",
+        'CALL("clients", { clients = { { id = 1, name = "claude-code" } } })',
+        'CALL("clients", { clients = {} })',
+      ],
+      ["the executable's end", 'CALL("clients", { clients = { { id = 1 } } })', "DETACH()"],
+      [
+        "a session's hooks",
+        'CALL("session_start", { session = "s", installation = "i", source = "startup" })',
+        'CALL("session_finish", { session = "s", installation = "i" })',
+      ],
+    ];
+    for (const [why, begin, end] of BEGIN_AND_END) {
+      test(`${why}: files are followed as long as it lasts, and nothing is left afterwards`, async () => {
+        await using a = await start();
+        await a.nvim.command("set noautoread");
+        const path = a.file("main.txt", "one\n");
+        const buf = await a.edit(path);
+        await a.attach();
+        await a.nvim.lua(`
+          CALL = function(...) assert(not require("port").dispatcher.call(...).error) end
+          DETACH = require("port").channel.detach`);
+        await a.nvim.lua(RECORD_HANDLES);
+        const handles = "return HANDLES()";
+        writeFileSync(path, "two\n");
+        await Bun.sleep(300);
+        expect(await line(a, buf)).toBe("one");
+        await a.nvim.lua(begin);
+        writeFileSync(path, "three\n");
+        await shows(a, buf, "three");
+        await eventually("nothing to run", async () =>
+          expect(await a.nvim.lua<unknown>(handles)).toEqual({
+            fs_event: 1,
+            fs_poll: 0,
+            timer: 0,
+          }),
+        );
+        await a.nvim.lua(end);
+        writeFileSync(path, "four\n");
+        await Bun.sleep(300);
+        expect(await line(a, buf)).toBe("three");
+        expect(await a.nvim.lua<{ fs_event: number }>(handles)).toMatchObject({ fs_event: 0 });
+      });
+    }
+
+    test("a terminal with Claude in it: files are followed until it ends", async () => {
+      await using a = await start();
+      await a.configure(
+        `{ terminal = { command = { "sh", "-c", "cat" }, provider = "native" }, auto_start = false }`,
+      );
+      const path = a.file("main.txt", "one\n");
+      const buf = await a.edit(path);
+      await a.nvim.lua(`local terminal = require("port").terminal
+        require("port").server.ensure = function(_, done) done() end
+        terminal.open()`);
+      await eventually("the terminal", () =>
+        a.nvim.lua<boolean>('return require("port").terminal.is_open()'),
+      );
+      writeFileSync(path, "two\n");
+      await shows(a, buf, "two");
+      await a.nvim.lua('require("port").terminal.close()');
+      await a.nvim.command("set noautoread");
+      writeFileSync(path, "three\n");
+      await Bun.sleep(300);
+      expect(await line(a, buf)).toBe("two");
+    });
+
+    test("more folders than are watched: the others at the next focus, entered buffer, hook or sync", async () => {
+      await using a = await start();
+      const count = 204;
+      for (let i = 0; i < count; i++) a.file(`${i}/main.txt`, "one\n");
+      await a.nvim.lua(
+        `BUFS = {}
+         for i = 0, ... - 1 do
+           BUFS[i + 1] = vim.fn.bufadd(i .. "/main.txt")
+           vim.fn.bufload(BUFS[i + 1])
+         end`,
+        count,
+      );
+      await a.attach();
+      await clients(a, [{ id: 1, name: "claude-code" }]);
+      const texts = () =>
+        a.nvim.lua<string[]>(
+          "return vim.tbl_map(function(buf) return vim.fn.getbufline(buf, 1)[1] end, BUFS)",
+        );
+      let now = "one";
+      const others = async () => (await texts()).filter((text) => text !== now).length;
+      for (const moment of [
+        () => a.nvim.command("doautocmd FocusGained"),
+        () => a.nvim.command("new"),
+        () => a.call("session_start", { session: "s", installation: "i", source: "startup" }),
+        () => a.call("sync"),
+      ]) {
+        now = `${now} more`;
+        for (let i = 0; i < count; i++) a.file(`${i}/main.txt`, `${now}\n`);
+        await eventually("the watched ones", async () => expect(await others()).toBe(4));
+        await moment();
+        await eventually("all", async () => expect(await others()).toBe(0));
+      }
+    });
+
+    test("hundreds of files at once: Neovim answers while they are loaded, those on screen first", async () => {
+      await using a = await withClient();
+      const count = 300;
+      for (let i = 0; i < count; i++) a.file(`src/${i}.txt`, "one\n");
+      await a.nvim.lua(
+        `for i = 0, ... - 1 do vim.fn.bufload(vim.fn.bufadd("src/" .. i .. ".txt")) end
+         vim.cmd.edit("src/299.txt")
+         ORDER, TURNS = {}, 0
+         vim.api.nvim_create_autocmd("FileChangedShellPost", {
+           callback = function(args) table.insert(ORDER, vim.fs.basename(args.file)) end,
+         })
+         vim.uv.new_timer():start(1, 1, function()
+           if ORDER[1] and #ORDER < 300 then TURNS = TURNS + 1 end
+         end)`,
+        count,
+      );
+      shell(a, "sed -i s/one/two/ src/*.txt");
+      await eventually("all", async () =>
+        expect(await a.nvim.lua<number>("return #ORDER")).toBe(count),
+      );
+      expect(await a.nvim.lua<string>("return ORDER[1]")).toBe("299.txt");
+      expect(await a.nvim.lua<number>("return TURNS")).toBeGreaterThan(3);
+    });
+
+    test("a command that is typed keeps the text until it is done", async () => {
+      await using a = await withClient();
+      const buf = await a.edit(a.file("main.txt", "one\n"));
+      await a.nvim.type(":%s/one/x");
+      a.file("main.tmp", "two\n");
+      renameSync(a.path("main.tmp"), a.path("main.txt"));
+      await Bun.sleep(300);
+      await a.nvim.type("<Esc>");
+      await shows(a, buf, "two");
+      await noQuestion(a);
+    });
+
+    test("a folder that is gone: the files in its successor are followed", async () => {
+      await using a = await withClient();
+      const buf = await a.edit(a.file("src/main.txt", "one\n"));
+      rmSync(a.path("src"), { recursive: true });
+      await eventually("the message", async () => expect(await a.messages()).toContain("deleted"));
+      mkdirSync(a.path("src"));
+      a.file("src/main.txt", "two\n");
+      await a.nvim.command("doautocmd FocusGained");
+      await shows(a, buf, "two");
+      a.file("src/main.txt", "three\n");
+      await shows(a, buf, "three");
+    });
+  });
+}

@@ -1,0 +1,303 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { eventually } from "../../support/eventually";
+import { NEOVIMS } from "../../support/neovim";
+import { Attached } from "../attached";
+
+// A machine that is busy with other tests is slow; how long things take is not what is tested.
+setDefaultTimeout(60_000);
+
+const LINES = Array.from({ length: 200 }, (_, i) => `line ${i + 1}`);
+const text = (lines: string[]) => `${lines.join("\n")}\n`;
+/** Two lines at the top, one changed, one removed, one at the end. */
+const CHANGED = [
+  "-- one",
+  "-- two",
+  ...LINES.map((line) => (line === "line 70" ? "line 70, changed" : line)).filter(
+    (line) => line !== "line 150",
+  ),
+  "end",
+];
+
+/** What Neovim and its plugins hold by line, each put on the line that is named so. */
+const PLACE = `
+  local buf = vim.api.nvim_get_current_buf()
+  vim.fn.sign_define("B", { text = "B>" })
+  vim.fn.sign_place(1, "", "B", buf, { lnum = 50 })
+  NS = vim.api.nvim_create_namespace("test")
+  vim.api.nvim_buf_set_extmark(buf, NS, 59, 2, {})
+  vim.api.nvim_buf_set_mark(buf, "a", 70, 3, {})
+  vim.api.nvim_buf_set_mark(buf, "b", 90, 0, {})
+  vim.api.nvim_buf_set_mark(buf, "Q", 70, 0, {})
+  vim.wo.foldmethod = "manual"
+  vim.cmd("80,85fold | normal! 40GV44G\\27")`;
+const PLACES = `
+  local buf = vim.fn.bufnr("main.txt$")
+  return {
+    sign = vim.fn.sign_getplaced(buf)[1].signs[1].lnum,
+    extmark = vim.api.nvim_buf_get_extmarks(buf, NS, 0, -1, {})[1][2] + 1,
+    a = vim.api.nvim_buf_get_mark(buf, "a"), b = vim.api.nvim_buf_get_mark(buf, "b"),
+    Q = vim.api.nvim_get_mark("Q", {})[1],
+    visual = { vim.fn.line("'<"), vim.fn.line("'>") },
+    fold = { vim.fn.foldclosed(84), vim.fn.foldclosedend(84) },
+  }`;
+
+const RECORD = `
+  EVENTS, CHANGES = {}, {}
+  vim.api.nvim_create_autocmd({ "FileChangedShellPost", "BufReadPost", "BufWritePre", "BufWritePost" }, {
+    callback = function(args) table.insert(EVENTS, args.event .. " " .. vim.fs.basename(args.file)) end,
+  })
+  vim.api.nvim_buf_attach(0, false, {
+    on_lines = function(_, _, _, first, last, now) table.insert(CHANGES, { first, last, now }) end,
+    on_reload = function() table.insert(CHANGES, "all") end,
+  })`;
+
+/** A language server inside of Neovim, with what it receives. */
+const SERVER = `
+  RECEIVED = {}
+  vim.lsp.start({
+    name = "test",
+    cmd = function()
+      local closing = false
+      return {
+        request = function(method, _, callback)
+          local sync = { openClose = true, change = 2 }
+          callback(nil, method == "initialize" and { capabilities = { textDocumentSync = sync } } or {})
+          return true, 1
+        end,
+        notify = function(method, params)
+          local changes = params and params.contentChanges
+          if method:find("textDocument/", 1, true) then
+            table.insert(RECEIVED, { method = method, changes = changes })
+          end
+          return true
+        end,
+        is_closing = function() return closing end,
+        terminate = function() closing = true end,
+      }
+    end,
+  })`;
+
+for (const version of NEOVIMS) {
+  describe(version.name, () => {
+    const open = async (content: string | Uint8Array, name = "main.txt") => {
+      const a = await Attached.start({ version, ui: { width: 120, height: 40 } });
+      const path = a.file(name, content);
+      await a.edit(path);
+      await a.attach();
+      const rewrite = async (now: string | Uint8Array) => {
+        // The time of a file has the resolution of the kernel's clock.
+        await Bun.sleep(15);
+        writeFileSync(path, now);
+        await a.call("document_reload", { path });
+      };
+      return { a, path, rewrite, [Symbol.asyncDispose]: () => a[Symbol.asyncDispose]() };
+    };
+    const lines = (a: Attached) =>
+      a.nvim.lua<string[]>("return vim.api.nvim_buf_get_lines(0, 0, -1, false)");
+
+    for (const autoread of ["autoread", "noautoread", "autoread | setlocal autoread"]) {
+      test(`'${autoread}': marks, signs, extmarks, folds, cursor and view move with lines`, async () => {
+        await using opened = await open(text(LINES));
+        const { a, rewrite } = opened;
+        await a.nvim.command(`set ${autoread}`);
+        await a.nvim.lua(PLACE);
+        await a.nvim.type("100Gzt3l");
+        await a.nvim.command("tab split | normal! 120Gzb");
+        await a.nvim.command("tabfirst");
+        const views = `return vim.tbl_map(function(win)
+          local view = vim.api.nvim_win_call(win, vim.fn.winsaveview)
+          return { view.lnum, view.topline, view.col }
+        end, vim.api.nvim_list_wins())`;
+        const before = await a.nvim.lua<number[][]>(views);
+        await a.nvim.lua(RECORD);
+        await rewrite(text(CHANGED));
+
+        expect(await lines(a)).toEqual(CHANGED);
+        expect(await a.nvim.lua<object>(PLACES)).toEqual({
+          sign: 52,
+          extmark: 62,
+          a: [72, 3],
+          b: [92, 0],
+          Q: 72,
+          visual: [42, 46],
+          fold: [82, 87],
+        });
+        expect(await a.nvim.lua<number[][]>(views)).toEqual(
+          before.map(([lnum = 0, top = 0, col = 0]) => [lnum + 2, top + 2, col]),
+        );
+        expect(await a.nvim.lua<unknown>("return { EVENTS, CHANGES }")).toEqual([
+          ["FileChangedShellPost main.txt"],
+          [
+            [200, 200, 201],
+            [149, 150, 149],
+            [69, 70, 70],
+            [0, 0, 2],
+          ],
+        ]);
+        expect(await a.nvim.lua<boolean>("return vim.bo.modified")).toBe(false);
+      });
+    }
+
+    test("neither :checktime nor :w has a question afterwards; one undo step leads back", async () => {
+      await using opened = await open(text(LINES));
+      const { a, rewrite } = opened;
+      await a.nvim.type("Omine<Esc>:silent write<CR>");
+      const saved = await lines(a);
+      await rewrite(text(CHANGED));
+      await a.nvim.command("set noautoread");
+      await a.nvim.lua(
+        'vim.api.nvim_create_autocmd("FileChangedShell", { callback = function() vim.g.asked = true end })',
+      );
+      await a.nvim.command("checktime");
+      expect(await a.nvim.lua("return vim.g.asked == nil")).toBe(true);
+      await a.nvim.type("u");
+      expect(await lines(a)).toEqual(saved);
+      expect(await a.nvim.lua("return vim.bo.modified")).toBe(true);
+      await a.nvim.type("<C-r>");
+      expect(await lines(a)).toEqual(CHANGED);
+      await a.nvim.type("dd:write<CR>");
+      expect(await a.mode()).toBe("n");
+      expect(a.read("main.txt")).toBe(text(CHANGED.slice(1)));
+    });
+
+    test("in insert mode: what is typed before and after has undo steps of its own", async () => {
+      await using opened = await open(text(LINES));
+      const { a, rewrite, path } = opened;
+      await a.nvim.type("GAx");
+      await a.nvim.command("silent write");
+      const typed = [...LINES.slice(0, -1), "line 200x"];
+      await rewrite(text(["-- one", ...typed]));
+      await a.nvim.type("y<Esc>");
+      expect((await lines(a)).at(-1)).toBe("line 200xy");
+      await a.nvim.type("u");
+      expect(await lines(a)).toEqual(["-- one", ...typed]);
+      await a.nvim.type("u");
+      expect(await lines(a)).toEqual(typed);
+      expect(a.read("main.txt")).toBe(text(["-- one", ...typed]));
+      expect(path).toBeString();
+    });
+
+    const WHOLE: [name: string, content: string | Uint8Array][] = [
+      ["no end of line", text(LINES).slice(0, -1)],
+      ["CRLF", text(CHANGED).replaceAll("\n", "\r\n")],
+      ["CRLF and LF", `one\r\n${text(CHANGED)}`],
+      ["a BOM", `\uFEFF${text(CHANGED)}`],
+      ["latin1", new Uint8Array([0xe4, 0x0a, 0x62, 0x0a])],
+      ["UTF-8", "ä\n日本\n😀\n"],
+      ["nothing", ""],
+      ["a line", "x\n"],
+      ["a NUL", "a\0b\nc\n"],
+      ["only a BOM", "\uFEFF"],
+      ["an empty line", "\n"],
+    ];
+
+    test("line ends, encoding, BOM and the last line end are the new file's", async () => {
+      await using opened = await open(text(LINES));
+      const { a, rewrite, path } = opened;
+      const state = `return {
+        vim.bo.fileformat, vim.bo.fileencoding, vim.bo.bomb, vim.bo.endofline, vim.bo.modified,
+        vim.api.nvim_buf_get_lines(0, 0, -1, false) }`;
+      for (const [name, content] of WHOLE) {
+        await rewrite(content);
+        const got = await a.nvim.lua<unknown[]>(state);
+        await a.nvim.command("silent edit!");
+        expect([name, ...got]).toEqual([name, ...(await a.nvim.lua<unknown[]>(state))]);
+        // From each to plain text, and to the next one.
+        await rewrite(text(LINES));
+        expect([name, await lines(a)]).toEqual([name, LINES]);
+        await rewrite(content);
+      }
+      expect(path).toBeString();
+    });
+
+    test("a CRLF file stays one, with its marks", async () => {
+      const dos = (of: string[]) => text(of).replaceAll("\n", "\r\n");
+      await using opened = await open(dos(LINES));
+      const { a, rewrite } = opened;
+      await a.nvim.lua(PLACE);
+      await rewrite(dos(CHANGED));
+      expect(await lines(a)).toEqual(CHANGED);
+      expect(await a.nvim.lua("return vim.bo.fileformat")).toBe("dos");
+      expect(await a.nvim.lua<object>(PLACES)).toMatchObject({ sign: 52, extmark: 62 });
+    });
+
+    test("a read-only or unmodifiable buffer is reloaded, and stays so without a word", async () => {
+      await using opened = await open(text(LINES));
+      const { a, rewrite } = opened;
+      await a.nvim.command("setlocal readonly nomodifiable");
+      await rewrite(text(CHANGED));
+      expect(await lines(a)).toEqual(CHANGED);
+      expect(
+        await a.nvim.lua("return { vim.bo.readonly, vim.bo.modifiable, vim.bo.modified }"),
+      ).toEqual([true, false, false]);
+      expect(await a.messages()).not.toContain("W10");
+    });
+
+    test("'noautoread': an autocommand of the user's for FileChangedShell decides", async () => {
+      await using opened = await open(text(LINES));
+      const { a, rewrite } = opened;
+      await a.nvim.command("set noautoread");
+      await a.nvim.lua(`CHOICE = ""
+        vim.api.nvim_create_autocmd("FileChangedShell", {
+          pattern = "*.txt",
+          callback = function() vim.v.fcs_choice = CHOICE end,
+        })`);
+      await rewrite(text(CHANGED));
+      expect(await lines(a)).toEqual(LINES);
+      await a.nvim.lua('CHOICE = "reload"');
+      await rewrite(text(CHANGED.slice(1)));
+      expect(await lines(a)).toEqual(CHANGED.slice(1));
+    });
+
+    test("a plugin that writes such files itself is not called", async () => {
+      await using opened = await open(text(LINES));
+      const { a, rewrite } = opened;
+      await a.nvim.lua(`vim.api.nvim_create_autocmd("BufWriteCmd", {
+        pattern = "main.*", callback = function() vim.g.wrote = true end })`);
+      await rewrite(text(CHANGED));
+      expect(await lines(a)).toEqual(CHANGED);
+      expect(await a.nvim.lua("return vim.g.wrote == nil")).toBe(true);
+    });
+
+    test("a language server receives the lines that changed", async () => {
+      await using opened = await open(text(LINES));
+      const { a, rewrite } = opened;
+      await a.nvim.lua(SERVER);
+      type Received = { method: string; changes?: { text: string }[] }[];
+      const received = () => a.nvim.lua<Received>("return RECEIVED");
+      await eventually("didOpen", async () => (await received()).length > 0);
+      await a.nvim.lua("RECEIVED = {}");
+      await rewrite(text(CHANGED));
+      await eventually("didChange", async () => (await received()).length > 0);
+      const list = await received();
+      expect(new Set(list.map(({ method }) => method))).toEqual(
+        new Set(["textDocument/didChange"]),
+      );
+      const sent = list.flatMap(({ changes = [] }) => changes.map((change) => change.text));
+      expect(sent.join("").length).toBeLessThan(100);
+    });
+
+    test("lines that were all changed, exchanged or reformatted", async () => {
+      await using opened = await open(text(LINES));
+      const { a, rewrite } = opened;
+      const many = Array.from({ length: 6_000 }, (_, i) => `ä${i}`);
+      for (const now of [
+        LINES.toReversed(),
+        LINES.map((line) => `  ${line} ö`),
+        many,
+        many.map((line) => `${line}ü`),
+        many.filter((_, i) => i % 3 !== 0),
+        many.flatMap((line, i) => (i % 5 === 0 ? [line, "é", "è"] : [line])),
+        ["é"],
+        ["è"],
+        ["aè", "", "b"],
+        ["", "è", "", "", "b", ""],
+      ]) {
+        await rewrite(text(now));
+        expect(await lines(a)).toEqual(now);
+        expect(await a.nvim.lua("return vim.bo.modified")).toBe(false);
+      }
+    });
+  });
+}

@@ -1,0 +1,109 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { eventually } from "../../support/eventually";
+import { NEOVIMS } from "../../support/neovim";
+import { Attached } from "../attached";
+
+// A machine that is busy with other tests is slow; how long things take is not what is tested.
+setDefaultTimeout(60_000);
+
+for (const version of NEOVIMS) {
+  describe(version.name, () => {
+    const UI = { width: 120, height: 40 };
+    const SWAPS = "vim.o.directory = vim.fn.getcwd() .. '//' vim.o.updatecount = 1";
+    /** Two Neovims with the same swap folder; the other one has main.txt open. */
+    const both = async () => {
+      const a = await Attached.start({ version, ui: UI });
+      const path = a.file("main.txt", "one\n");
+      const other = await Attached.start({ version, cwd: a.nvim.cwd });
+      await a.nvim.lua(SWAPS);
+      await other.nvim.lua(SWAPS);
+      await other.edit(path);
+      await other.nvim.command("normal! Amore");
+      await other.nvim.command("preserve");
+      await a.edit(a.file("notes.txt", "notes\n"));
+      await a.attach();
+      const dispose = async () => {
+        await other.nvim.command("set nomodified").catch(() => {});
+        await other[Symbol.asyncDispose]();
+        await a[Symbol.asyncDispose]();
+      };
+      return { a, other, path, [Symbol.asyncDispose]: dispose };
+    };
+    const crash = async (other: Attached) => {
+      other.nvim.process.kill("SIGKILL");
+      await other.nvim.quit();
+    };
+    const state = (a: Attached) =>
+      a.nvim.lua("return { vim.fs.basename(vim.api.nvim_buf_get_name(0)), vim.bo.readonly }");
+    const blocking = async (a: Attached) =>
+      (await a.nvim.request<{ blocking: boolean }>("nvim_get_mode", [])).blocking;
+
+    for (const front of [false, true]) {
+      test(`open in another Neovim, front ${front}: read-only, said once with its process`, async () => {
+        await using opened = await both();
+        const { a, other, path } = opened;
+        await a.call("document_open", { path, front, select_to_eol: false });
+        await a.call("document_open", { path, front, select_to_eol: false });
+        const text = `main.txt is open in another Neovim (process ${other.nvim.process.pid}): opened read-only; close it there, then :e`;
+        await eventually("the message", async () => expect(await a.messages()).toContain(text));
+        expect((await a.messages()).split(text).length).toBe(2);
+        await Bun.sleep(100);
+        expect(await blocking(a)).toBe(false);
+        expect(await state(a)).toEqual([front ? "main.txt" : "notes.txt", front]);
+        // Neovim's own way with a file that is open in another one of the same user: W325.
+        await a.nvim.type(":edit main.txt<CR>");
+        await eventually("W325", async () => {
+          await a.nvim.type("<CR>");
+          expect(await a.messages()).toContain(
+            `W325: Ignoring swapfile from Nvim process ${other.nvim.process.pid}`,
+          );
+        });
+        expect(await state(a)).toEqual(["main.txt", false]);
+      });
+    }
+
+    test("the other Neovim ends: nothing stays read-only", async () => {
+      await using opened = await both();
+      const { a, other, path } = opened;
+      await a.call("document_open", { path, front: true, select_to_eol: false });
+      expect(await state(a)).toEqual(["main.txt", true]);
+      await other.nvim.command("set nomodified");
+      await other.nvim.quit();
+      await a.nvim.command("doautocmd FocusGained");
+      expect(await state(a)).toEqual(["main.txt", false]);
+    });
+
+    test("left behind by a crash: said; the user who opens the file gets Neovim's own question", async () => {
+      await using opened = await both();
+      const { a, other, path } = opened;
+      await crash(other);
+      await a.call("document_open", { path, front: false, select_to_eol: false });
+      await eventually("the message", async () =>
+        expect(await a.messages()).toContain(
+          "main.txt has a swap file of an editor that crashed: opened read-only; :e offers to recover it",
+        ),
+      );
+      expect(await blocking(a)).toBe(false);
+      await a.nvim.type(":edit main.txt<CR>");
+      await eventually("the question", async () => expect(await blocking(a)).toBe(true));
+      await a.nvim.type("e");
+      await eventually("the answer", async () => {
+        if (await blocking(a)) await a.nvim.type("<CR>");
+        expect(await blocking(a)).toBe(false);
+      });
+      expect(await state(a)).toEqual(["main.txt", false]);
+      expect(await a.messages()).toContain("E325");
+    });
+
+    test("a file of the same name elsewhere is none of them", async () => {
+      await using opened = await both();
+      const { a, other } = opened;
+      await other.nvim.lua("vim.o.directory = vim.fn.getcwd()");
+      await a.nvim.lua("vim.o.directory = vim.fn.getcwd()");
+      await other.edit(a.file("x/same.txt", "x\n"));
+      const path = a.file("y/same.txt", "y\n");
+      await a.call("document_open", { path, front: true, select_to_eol: false });
+      expect(await state(a)).toEqual(["same.txt", false]);
+    });
+  });
+}
