@@ -17,6 +17,7 @@ const TRIP = "the same echo and a bare msgpack round trip";
 const SIZE = "an echo of as many bytes and a bare msgpack round trip";
 const TAKEN = "the same for a bare compiled Bun.serve beside Neovim";
 const IDLE = "the same time without work";
+const CHECKTIME = "Neovim's own :checktime of the same file";
 const DIFFTHIS = "Neovim's own :diffthis on the same text";
 
 export const FIGURES: readonly Figure[] = [
@@ -40,6 +41,7 @@ export const FIGURES: readonly Figure[] = [
   at("diff-sum", "… standstill in all", "ms", DIFFTHIS),
   at("diff-move", "… a cursor movement in it", "ms", DIFFTHIS),
   at("diff-type", "… a key typed into it", "ms", DIFFTHIS, { most: 16 }),
+  at("reload", "a line of 3 MB changes on disk, reloaded", "ms", CHECKTIME, { times: 3 }),
   at("hook", "a hook's run", "ms", "a bare compiled Bun program", { most: 60 }),
   at("memory-server", "server, resident, at rest", "MB", "a bare compiled Bun.serve", { most: 64 }),
   at("memory-server-after", "… after all of the above", "MB"),

@@ -7,6 +7,7 @@ import { EXECUTABLE, NEOVIMS, ROOT } from "../support/neovim";
 import { bigDiff } from "./big-diff";
 import { cursor } from "./cursor";
 import { hookRun } from "./hook-run";
+import { reload } from "./reload";
 import { lines, load, machineName, type Report, table } from "./report";
 import { roundTrips } from "./round-trips";
 import type { Machine, Scenario, Values } from "./scenario";
@@ -14,7 +15,7 @@ import { standstill } from "./standstill";
 import { startup } from "./startup";
 import { ownSubject, type Subject } from "./subject";
 
-const SCENARIOS = [startup, cursor, roundTrips, standstill, bigDiff, hookRun];
+const SCENARIOS = [startup, cursor, roundTrips, standstill, bigDiff, reload, hookRun];
 
 const { values: options } = parseArgs({
   args: process.argv.slice(2),

@@ -22,7 +22,10 @@ function M.autocommands(buf, event)
     end
     -- A pattern without a slash is matched with the last part of the name.
     local subject = autocmd.pattern:find("/", 1, true) and name or vim.fs.basename(name)
-    return vim.fn.match(subject, vim.fn.glob2regpat(autocmd.pattern)) >= 0
+    local ok, found = pcall(function()
+      return vim.fn.match(subject, vim.fn.glob2regpat(autocmd.pattern)) >= 0
+    end)
+    return found or not ok
   end, api.nvim_get_autocmds({ event = event }))
 end
 

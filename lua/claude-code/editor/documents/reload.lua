@@ -47,8 +47,12 @@ local function restore_views(views)
   end
 end
 
+---Lets Neovim read the whole file. Not one that has just been deleted: that would empty the buffer.
 ---@param buf integer
 local function read_again(buf)
+  if not uv.fs_stat(api.nvim_buf_get_name(buf)) then
+    return
+  end
   api.nvim_buf_call(buf, function()
     vim.cmd("silent! keepjumps keepalt edit!")
   end)
