@@ -333,7 +333,7 @@ for (const version of NEOVIMS) {
       await a.nvim.type("<CR>");
       await a.outcome(id);
       writeFileSync(path, "two\n");
-      await eventually("the warning", async () => (await a.messages()).includes("edits are kept"));
+      await eventually("the warning", async () => (await a.messages()).includes("changed on disk"));
       await a.nvim.command("checktime");
       expect(await a.mode()).toBe("n");
       expect(await a.nvim.lua("return vim.api.nvim_buf_get_lines(..., 0, -1, false)", buf)).toEqual(

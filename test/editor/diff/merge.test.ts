@@ -86,7 +86,7 @@ for (const version of NEOVIMS) {
         await said("are in the proposal now");
         await a.nvim.type(keys);
         expect(await accept()).not.toContain("mine");
-        await said("your unsaved edits are kept");
+        await said("it has unsaved edits, which are kept");
         expect(await buffer()).toEqual([OLD.replace("five", "five and mine"), true]);
       }
       const { a, buf, said, buffer, accept } = await start();
@@ -95,7 +95,7 @@ for (const version of NEOVIMS) {
       await said("are in the proposal now");
       await a.nvim.lua("vim.api.nvim_buf_set_lines(..., 1, 2, false, { 'later' })", buf);
       expect(await accept()).toBe(MERGED);
-      await said("your unsaved edits are kept");
+      await said("it has unsaved edits, which are kept");
       expect(await buffer()).toEqual(["one\nlater\nthree\nfour\nfive and mine\n", true]);
     });
 
@@ -107,7 +107,7 @@ for (const version of NEOVIMS) {
         await said("are in the proposal now");
         await a.nvim.type(keys);
         expect(await accept()).toBe(NEW);
-        await said("your unsaved edits are kept");
+        await said("it has unsaved edits, which are kept");
         expect(await buffer()).toEqual([OLD.replace("five", "five and mine"), true]);
       }
     });
@@ -131,7 +131,7 @@ for (const version of NEOVIMS) {
           expect(await buffer()).toEqual(wanted);
           return true;
         });
-        if (kept) await said("your unsaved edits are kept");
+        if (kept) await said("it has unsaved edits, which are kept");
       }
     });
 
@@ -180,7 +180,7 @@ for (const version of NEOVIMS) {
       await a.nvim.type("gm");
       await said("needs git, which is not on your $PATH");
       expect(await accept()).toBe(NEW);
-      await said("your unsaved edits are kept");
+      await said("it has unsaved edits, which are kept");
     });
 
     test("nothing to merge is said", async () => {

@@ -58,8 +58,8 @@ local function follow(buf, swap, readonly)
   local edit = vim.schedule_wrap(function()
     if api.nvim_get_current_buf() == buf and not vim.bo[buf].modified then
       stop()
-      -- Throws if the user answers with Quit or Abort.
-      pcall(vim.cmd.edit)
+      -- As if typed: in Neovim 0.10 vim.cmd() takes the question itself (E325) for a failure.
+      api.nvim_feedkeys(vim.keycode("<Cmd>edit<CR>"), "n", false)
     end
   end)
   on("BufWinEnter", function()
