@@ -196,6 +196,8 @@ export async function startNeovim(
   const [cwd, bin, init] = [join(home, "project"), join(home, "bin"), join(home, "init.lua")];
   if (!existsSync(cwd)) makeProject(cwd);
   mkdirSync(bin, { recursive: true });
+  // Some write there without making it.
+  mkdirSync(join(home, ".local/share/nvim"), { recursive: true });
   writeFileSync(join(bin, "claude"), CLAUDE);
   chmodSync(join(bin, "claude"), 0o755);
   writeFileSync(init, setup.init ?? initOf(setup));
