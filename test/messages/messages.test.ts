@@ -124,6 +124,32 @@ describe.each(NEOVIMS)("messages in $name", (version) => {
     expect(attribute).toBe(error);
   });
 
+  test("what does not fit is cut before what to do", async () => {
+    await using neovim = await start(80, "");
+    const cause = "the file main.lua was not changed, because something else has it open just now";
+    await neovim.lua(
+      `require("port").messages.warn(...)`,
+      `${cause}; :ClaudeCodeStart tries again`,
+    );
+    await eventually("the message", async () => {
+      const line = (await screen(neovim)).at(-1);
+      expect(line).toMatch(/^the file main\.lua was not .*… :ClaudeCodeStart tries again$/);
+    });
+  });
+
+  test("what two parts of the plugin report at once is said once", async () => {
+    await using neovim = await start(80, "");
+    await neovim.lua(`
+      for _ = 1, 2 do
+        require("port").messages.info("installed it")
+      end`);
+    await eventually("the message", async () => {
+      const kept = (await neovim.command("messages")).split("\n");
+      return kept.filter((line) => line.includes("installed it")).length === 1;
+    });
+    expect(log(neovim).match(/installed it/g)).toHaveLength(1);
+  });
+
   test.each([
     ["n", "nothing was changed"],
     ["y", "set up for new Claude sessions; :ClaudeUninstallMCP undoes it"],

@@ -16,6 +16,8 @@ const COLUMNS = [...Object.keys(SCENARIOS), "session file"];
 
 type Row = Record<string, "ok" | "–" | "fails">;
 
+// A proposal nobody waits for any more is no failure of its own.
+process.on("unhandledRejection", () => {});
 const missing = fetchPlugins();
 if (missing) {
   print(`platform skip: ${missing}`);
@@ -38,23 +40,30 @@ process.exit([...rows.values()].some((row) => Object.values(row).includes("fails
 
 async function rowOf(setup: PluginSetup): Promise<Row> {
   const row: Row = {};
+  let editor: Editor | undefined;
   const note = async (column: string, work: () => Promise<void>) => {
     try {
       await work();
       row[column] = "ok";
     } catch (error) {
       row[column] = error instanceof NotApplicable ? "–" : "fails";
-      if (row[column] === "fails") print(`  ${setup.name}, ${column}: ${String(error)}`);
+      if (row[column] === "–") return;
+      print(`  ${setup.name}, ${column}: ${error instanceof Error ? error.message : error}`);
+      // What it left behind is not the next one's.
+      await editor?.[Symbol.asyncDispose]();
+      editor = undefined;
     }
   };
   for (const [column, scenario] of Object.entries(SCENARIOS)) {
     await note(column, async () => {
-      await using editor = await Editor.start(NEWEST, setup);
+      editor ??= await Editor.start(NEWEST, setup);
       await scenario(editor, setup);
       const errors = await editor.errors();
       if (errors.length > 0) throw new Error(errors.join("; "));
     });
   }
+  await editor?.[Symbol.asyncDispose]();
+  editor = undefined;
   await note("session file", async () => {
     for (const layout of ["vertical", "tab"]) await sessionFile(NEWEST, setup, layout);
   });

@@ -3,7 +3,7 @@ import { fetchPlugins } from "./archives";
 
 const missing = fetchPlugins();
 
-/** A test that needs other people's plugins: skipped, with the reason, where there are none. */
+/** A test that needs plugins of others: skipped, with the reason, where there are none. */
 export function testWithPlugins(name: string, run: () => Promise<void>): void {
   if (missing) console.log(`platform skip: ${missing}`);
   test.skipIf(missing !== undefined)(name, run);

@@ -21,6 +21,7 @@ local MODULES = {
   launch = "claude-code.terminal.launch",
   locate = "claude-code.install.locate",
   log = "claude-code.messages.log",
+  messages = "claude-code.messages.notify",
   native_terminal = "claude-code.terminal.providers.native",
   options = "claude-code.config.resolve",
   pending_reports = "claude-code.editor.diagnostics.pending",

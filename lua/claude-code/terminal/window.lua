@@ -123,16 +123,24 @@ local function follow_size(win, buf, dimension)
   return notice
 end
 
+--- By window IDs: winrestcmd() numbers windows, floating ones included, which come and go.
 ---@return fun() restore does nothing once there are other windows, or another screen
 local function save_sizes()
   local function layout()
     local tab = api.nvim_get_current_tabpage()
-    return { tab, vim.o.columns, vim.o.lines, normal_windows(tab) }
+    return { tab, vim.o.columns, vim.o.lines - vim.o.cmdheight, normal_windows(tab) }
   end
-  local before, sizes = layout(), vim.fn.winrestcmd()
+  local before = layout()
+  local sizes = vim.tbl_map(function(win)
+    return { width = get_size(win, "width"), height = get_size(win, "height") }
+  end, before[4])
   return function()
-    if vim.deep_equal(layout(), before) then
-      vim.cmd(sizes)
+    -- Twice, as winrestcmd() does: setting one window's size may change that of another.
+    for _ = 1, vim.deep_equal(layout(), before) and 2 or 0 do
+      for index, win in ipairs(before[4]) do
+        set_size(win, "height", sizes[index].height)
+        set_size(win, "width", sizes[index].width)
+      end
     end
   end
 end
