@@ -107,6 +107,14 @@ for (const version of NEOVIMS) {
       const made = await a.edit(a.path("later.txt"));
       a.file("later.txt", "made\n");
       await shows(a, made, "made");
+      const saved = await a.edit(a.path("new/folder/saved.txt"));
+      await a.nvim.command("silent write ++p");
+      a.file("new/folder/saved.txt", "two\n");
+      await shows(a, saved, "two");
+      rmSync(a.path("new/folder/saved.txt"));
+      await eventually("the message", async () =>
+        expect(await a.messages()).toContain("saved.txt was deleted"),
+      );
       await a.edit(a.file("before.txt", "one\n"));
       mkdirSync(a.path("renamed"));
       await a.nvim.command("saveas renamed/main.txt");
@@ -292,6 +300,7 @@ for (const version of NEOVIMS) {
       a.file("main.tmp", "two\n");
       renameSync(a.path("main.tmp"), a.path("main.txt"));
       await Bun.sleep(300);
+      expect(await line(a, buf)).toBe("one");
       await a.nvim.type("<Esc>");
       await shows(a, buf, "two");
       await noQuestion(a);

@@ -96,7 +96,12 @@ local function start()
       end,
     })
   end
-  on({ "BufReadPost", "BufNewFile", "BufFilePost", "BufWritePost" }, follow)
+  on({ "BufReadPost", "BufNewFile", "BufFilePost" }, follow)
+  on("BufWritePost", function(buf)
+    -- The first time it may have made the file's folder.
+    queue.expect(buf)
+    M.check_unwatched()
+  end)
   on("BufUnload", forget)
   on("FocusGained", M.check_unwatched)
   on("BufEnter", function(buf)
