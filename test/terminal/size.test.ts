@@ -15,13 +15,13 @@ import {
 describe.each(NEOVIMS)("the size of Claude's terminal in $name", (version) => {
   let neovim: TestNeovim;
   beforeAll(async () => {
-    neovim = await startNeovim(version, `{ terminal = { command = ${ECHO} } }`);
+    neovim = await startNeovim(version, `{ terminal = { command = ${ECHO}, position = "right" } }`);
   });
   afterAll(() => neovim[Symbol.asyncDispose]());
   afterEach(async () => {
     await reset(neovim);
     await resize(SCREEN.width);
-    await configure(neovim, `{ command = ${ECHO} }`);
+    await configure(neovim, `{ command = ${ECHO}, position = "right" }`);
     // What the user gave it in one test is not for the next one.
     await neovim.lua(`
       require("port").unload("window")

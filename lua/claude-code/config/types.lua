@@ -12,9 +12,9 @@
 ---@field log_events? boolean
 ---@field binary? claude-code.UserBinaryConfig
 ---@field execute_code? claude-code.UserExecuteCodeConfig
+---@field terminal? claude-code.UserTerminalConfig
 ---Whether the suggested mappings are created: <leader>a… and <leader>cd.
 ---@field keymaps? boolean
----@field terminal? claude-code.UserTerminalConfig
 ---@field mcp? claude-code.UserMcpConfig
 ---@field send? claude-code.UserSendConfig
 ---@field mention? claude-code.UserMentionConfig
@@ -129,20 +129,51 @@
 ---@class claude-code.UserSendConfig
 ---Whether :ClaudeSendWithDiagnostics also submits the prompt.
 ---@field submit? boolean
+---Whether the cursor goes to Claude's terminal after you send something there: text, diagnostics or
+---a mention.
+---@field focus? boolean
 
 ---@class claude-code.UserTerminalConfig
 ---Where the CLI runs.
 ---@field provider? "native"|"snacks"|"tmux"|"none"|claude-code.TerminalProvider
 ---The side of the editor where the CLI's window opens.
----@field position? "right"|"left"|"bottom"|"top"
+---@field position? "auto"|"right"|"left"|"bottom"|"top"|"float"
 ---The CLI window's share of the editor's width or height.
 ---@field size? number
+---@field float? claude-code.UserTerminalFloatConfig
+---The folder in which the CLI starts.
+---@field cwd? string|fun(folder: string): string?
+---More environment variables for each Claude CLI that Neovim starts.
+---@field env? table<string, string>
 ---The Claude CLI: a name, or a list with arguments.
 ---@field command? string|string[]
 ---More arguments for each Claude CLI that Neovim starts.
 ---@field args? string[]
 ---The permission mode in which the CLI starts.
 ---@field permission_mode? claude-code.PermissionMode|false
+---@field keys? claude-code.UserTerminalKeysConfig
+
+---@class claude-code.UserTerminalFloatConfig
+---The floating window's share of the editor's width, border included.
+---@field width? number
+---The floating window's share of the editor's height, border included.
+---@field height? number
+---The floating window's border.
+---@field border? "none"|"single"|"double"|"rounded"|"solid"|"shadow"
+
+---@class claude-code.UserTerminalKeysConfig
+---A key in Claude's terminal that leaves terminal mode, as <C-\><C-n> always does.
+---@field leave? string|false
+---A key in Claude's terminal that hides the terminal.
+---@field toggle? string|false
+---A key in Claude's terminal that goes to the window at the left.
+---@field left? string|false
+---A key in Claude's terminal that goes to the window below.
+---@field down? string|false
+---A key in Claude's terminal that goes to the window above.
+---@field up? string|false
+---A key in Claude's terminal that goes to the window at the right.
+---@field right? string|false
 
 ---@class claude-code.Config
 ---@field auto_start "auto"|boolean|fun(context: claude-code.AutoStartContext): boolean?
@@ -151,8 +182,8 @@
 ---@field log_events boolean
 ---@field binary claude-code.BinaryConfig
 ---@field execute_code claude-code.ExecuteCodeConfig
----@field keymaps boolean
 ---@field terminal claude-code.TerminalConfig
+---@field keymaps boolean
 ---@field mcp claude-code.McpConfig
 ---@field send claude-code.SendConfig
 ---@field mention claude-code.MentionConfig
@@ -223,14 +254,32 @@
 
 ---@class claude-code.SendConfig
 ---@field submit boolean
+---@field focus boolean
 
 ---@class claude-code.TerminalConfig
 ---@field provider "native"|"snacks"|"tmux"|"none"|claude-code.TerminalProvider
----@field position "right"|"left"|"bottom"|"top"
+---@field position "auto"|"right"|"left"|"bottom"|"top"|"float"
 ---@field size number
+---@field float claude-code.TerminalFloatConfig
+---@field cwd? string|fun(folder: string): string?
+---@field env table<string, string>
 ---@field command string|string[]
 ---@field args string[]
 ---@field permission_mode claude-code.PermissionMode|false
+---@field keys claude-code.TerminalKeysConfig
+
+---@class claude-code.TerminalFloatConfig
+---@field width number
+---@field height number
+---@field border? "none"|"single"|"double"|"rounded"|"solid"|"shadow"
+
+---@class claude-code.TerminalKeysConfig
+---@field leave string|false
+---@field toggle string|false
+---@field left string|false
+---@field down string|false
+---@field up string|false
+---@field right string|false
 
 ---@alias claude-code.DiffLayout "vertical"|"horizontal"|"tab"|"inline"
 ---@alias claude-code.LogLevel "debug"|"info"|"warn"|"error"|"off"

@@ -138,6 +138,7 @@ function M.add(targets)
     notify.info(text:format(labels(targets), wait_ms() / 1000))
   else
     warn_if_unsaved(targets)
+    require("claude-code.terminal.prompt").focus_after_send()
   end
   return true
 end

@@ -89,10 +89,14 @@ local function open(arguments)
   local launch, notify =
     require("claude-code.terminal.launch"), require("claude-code.messages.notify")
   local command, message = launch.command(arguments)
-  if not command then
+  local folder
+  if command then
+    folder, message = launch.folder()
+  end
+  if not folder then
     return notify.error(message --[[@as string]])
   end
-  call("open", command, launch.environment())
+  call("open", command, launch.environment(), folder)
   if not M.is_open() then
     return
   end

@@ -1,4 +1,4 @@
---- What is run in the terminal: the CLI's command line and environment.
+--- What is run in the terminal: the CLI's command line, environment and folder.
 local M = {}
 
 --- Do the user's own arguments name a permission mode? The option is ignored then.
@@ -29,15 +29,51 @@ function M.command(arguments)
   return vim.list_extend(command, own)
 end
 
---- What the CLI must find in its environment to reach this Neovim, for terminals that do not
---- inherit ours (tmux).
+--- The user's variables, and what the CLI must find in its environment to reach this Neovim, for
+--- terminals that do not inherit ours (tmux).
 ---@return table<string, string>
 function M.environment()
-  local env = require("claude-code.server.environment").applied()
+  local own = require("claude-code.config").get().terminal.env
+  local env = vim.tbl_extend("force", own, require("claude-code.server.environment").applied())
   env.NVIM = require("claude-code.server.endpoint").address()
   -- Where it keeps its settings, and looks for our lock file.
   env.CLAUDE_CONFIG_DIR = require("claude-code.claude.config_dir").configured()
   return env
+end
+
+--- The folder that the user's option names.
+---@param folder string of the tab page
+---@return any
+local function configured_folder(folder)
+  local cwd = require("claude-code.config").get().terminal.cwd
+  if type(cwd) == "function" then
+    cwd = cwd(folder)
+  end
+  if cwd == "root" then
+    return vim.fs.root(folder, ".git") or folder
+  end
+  return cwd or folder
+end
+
+--- The folder in which the CLI starts: the tab page's, since a window's own is not published, or that
+--- of the option terminal.cwd. By the port in its environment the CLI connects from anywhere.
+---@return string? folder absolute
+---@return string? message
+function M.folder()
+  local tab_folder = vim.fn.getcwd(-1, 0)
+  local ok, cwd = pcall(configured_folder, tab_folder)
+  if not ok then
+    return nil, ("the function terminal.cwd failed: %s"):format(cwd)
+  end
+  local folder = type(cwd) == "string" and vim.fs.normalize(cwd) or ""
+  if not require("claude-code.editor.documents.path").is_absolute(folder) then
+    folder = vim.fs.joinpath(tab_folder, folder)
+  end
+  if type(cwd) ~= "string" or vim.fn.isdirectory(folder) == 0 then
+    local text = "Claude cannot start in %s, which is not a folder; see the option terminal.cwd"
+    return nil, text:format(vim.inspect(cwd))
+  end
+  return vim.fs.normalize(folder)
 end
 
 return M

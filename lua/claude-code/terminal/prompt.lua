@@ -54,6 +54,18 @@ local function notify_hidden(command)
   require("claude-code.messages.notify").info(text:format(command))
 end
 
+--- Moves to the terminal if the option send.focus says so.
+---@return boolean moved
+function M.focus_after_send()
+  local terminal = require("claude-code.terminal")
+  local wanted = require("claude-code.config").get().send.focus and terminal.is_open()
+  -- From the terminal, focus() would move back.
+  if wanted and vim.bo.buftype ~= "terminal" then
+    terminal.focus()
+  end
+  return wanted
+end
+
 --- Pastes text into the prompt.
 ---@param text string
 ---@param submit boolean whether the prompt is submitted
@@ -61,7 +73,7 @@ end
 function M.paste(text, submit)
   local terminal = require("claude-code.terminal")
   if terminal.send(text, { submit = submit }) then
-    if terminal.is_hidden() then
+    if not M.focus_after_send() and terminal.is_hidden() then
       notify_hidden(":ClaudeCode")
     end
     return true

@@ -4,7 +4,7 @@ local M = {}
 --- What a provider is; a user's table has the same functions. There is one CLI at a time. open()
 --- starts the command and shows it; where that is impossible it returns false and a message.
 ---@class claude-code.TerminalProvider
----@field open fun(command: string[], env: table<string, string>): boolean?, string?
+---@field open fun(command: string[], env: table<string, string>, folder: string): boolean?, string?
 ---@field close fun() ends it
 ---@field send fun(text: string): boolean? passes text on as a paste
 ---@field is_open fun(): boolean whether it runs, be it hidden

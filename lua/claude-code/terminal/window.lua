@@ -1,18 +1,14 @@
 --- The window of Neovim's own terminal: where it opens, how big it is, and what the other windows
 --- get back when it closes.
 local api = vim.api
+local placement = require("claude-code.terminal.placement")
 
 local M = {
   --- The terminal's 'filetype'.
   FILETYPE = "claude-code-terminal",
 }
 
----@alias claude-code.Dimension "width"|"height"
-
 local SPLITS = { left = "left", right = "right", top = "above", bottom = "below" }
-
---- Cells that the other windows keep in any case.
-local FOR_OTHERS = { width = 10, height = 3 }
 
 --- Nothing in here is numbered, folded or spelled.
 local OPTIONS = {
@@ -31,14 +27,6 @@ local OPTIONS = {
 ---@type table<claude-code.Dimension, integer?>
 local chosen = {}
 
----@return claude-code.Dimension dimension in which the window has its share of the screen
----@return "left"|"right"|"above"|"below" split
-local function side()
-  local position = require("claude-code.config").get().terminal.position
-  local is_vertical = position == "left" or position == "right"
-  return is_vertical and "width" or "height", SPLITS[position]
-end
-
 ---@param win integer
 ---@param dimension claude-code.Dimension
 ---@return integer cells
@@ -56,10 +44,7 @@ end
 ---@param dimension claude-code.Dimension
 ---@return integer cells
 local function wanted_size(dimension)
-  local total = dimension == "width" and vim.o.columns or vim.o.lines - vim.o.cmdheight - 1
-  local share = require("claude-code.config").get().terminal.size
-  local cells = chosen[dimension] or math.floor(total * share)
-  return math.max(1, math.min(cells, total - 1 - FOR_OTHERS[dimension]))
+  return placement.size(dimension, chosen[dimension])
 end
 
 ---@param tab integer
@@ -93,7 +78,7 @@ local function follow_size(win, buf, dimension)
     return columns == vim.o.columns and lines == vim.o.lines
   end
   local function has_terminal()
-    return api.nvim_win_get_buf(win) == buf and side() == dimension and not is_alone(win)
+    return api.nvim_win_get_buf(win) == buf and placement.allows(dimension) and not is_alone(win)
   end
   local function notice()
     if is_same_screen() and has_terminal() and get_size(win, dimension) ~= cells then
@@ -146,12 +131,10 @@ local function save_sizes()
 end
 
 ---@param win integer
----@param dimension claude-code.Dimension
-local function set_options(win, dimension)
+local function set_options(win)
   for name, value in pairs(OPTIONS) do
     api.nvim_set_option_value(name, value, { win = win, scope = "local" })
   end
-  api.nvim_set_option_value("winfix" .. dimension, true, { win = win, scope = "local" })
 end
 
 --- As after a split by hand: with 'equalalways' the other windows share the room that is left.
@@ -168,13 +151,15 @@ end
 
 ---@param buf integer
 ---@param enter boolean
+---@param position claude-code.Position
+---@param cells integer
 ---@return integer win
-local function open(buf, enter)
+local function open_split(buf, enter, position, cells)
   local restore_others = save_sizes()
-  local dimension, split = side()
-  local cells = wanted_size(dimension)
+  local dimension, split = placement.dimension(position), SPLITS[position]
   local win = api.nvim_open_win(buf, enter, { split = split, win = -1, [dimension] = cells })
-  set_options(win, dimension)
+  set_options(win)
+  api.nvim_set_option_value("winfix" .. dimension, true, { win = win, scope = "local" })
   -- TODO(0.10): it makes all windows equal in spite of the size it was given.
   set_size(win, dimension, cells)
   equalize_others(dimension)
@@ -190,6 +175,18 @@ local function open(buf, enter)
     end,
   })
   return win
+end
+
+---@param buf integer
+---@return integer win
+local function open(buf)
+  local position = placement.position()
+  if position == "float" then
+    local win = require("claude-code.terminal.float").open(buf)
+    set_options(win)
+    return win
+  end
+  return open_split(buf, true, position, wanted_size(placement.dimension(position)))
 end
 
 --- What the window showed before: its alternate buffer, or the one used last.
@@ -240,19 +237,22 @@ function M.is_terminal(win)
   return vim.bo[api.nvim_win_get_buf(win)].filetype == M.FILETYPE
 end
 
---- Shows the terminal in this tab page, too, if it is visible in `from`.
+--- Shows the terminal in this tab page, too, if it is visible in `from`; a floating one would cover
+--- what is here.
 ---@param from integer tab page
 ---@param fits? fun(width: integer, height: integer): boolean is so much room for the others enough?
 function M.mirror_to_tab(from, fits)
   local win = vim.iter(api.nvim_tabpage_list_wins(from)):find(M.is_terminal)
-  if not win then
+  local position = placement.position()
+  if not win or position == "float" then
     return
   end
+  local dimension = placement.dimension(position)
+  local cells = wanted_size(dimension)
   local room = { width = api.nvim_win_get_width(0), height = api.nvim_win_get_height(0) }
-  local dimension = side()
-  room[dimension] = room[dimension] - wanted_size(dimension) - 1
+  room[dimension] = room[dimension] - cells - 1
   if not fits or fits(room.width, room.height) then
-    open(api.nvim_win_get_buf(win), false)
+    open_split(api.nvim_win_get_buf(win), false, position, cells)
   end
 end
 
@@ -270,7 +270,7 @@ function M.show(buf)
   if not vim.t.claude_code_diff then
     M.hide(buf)
   end
-  return open(buf, true)
+  return open(buf)
 end
 
 --- A user who is in it goes back to the window they came from.

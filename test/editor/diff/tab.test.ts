@@ -66,7 +66,7 @@ describe.each(NEOVIMS)("a tab page of the diff's own in $name", (version) => {
       await eventually("the diff", async () =>
         expect(await pages()).toEqual([
           ...before,
-          [expect.stringMatching(/ 51$/), expect.stringMatching(/ 50$/), "claude 57"],
+          [expect.stringMatching(/ 49$/), expect.stringMatching(/ 49$/), "claude 60"],
         ]),
       );
       expect(await neovim.lua(HERE)).toEqual({ tab: 2, terminal: false });

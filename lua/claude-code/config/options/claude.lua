@@ -1,27 +1,5 @@
---- Options of the Claude CLI that Neovim starts, and of what it receives from Neovim.
+--- Options of what the Claude CLI receives from Neovim.
 local t = require("claude-code.config.schema")
-
----@type claude-code.Type
-local command = {
-  expected = "a program's name, or a list of it and its arguments",
-  lua = "string|string[]",
-  accepts = function(value)
-    local name = value
-    if type(value) == "table" and t.list_of(t.string).accepts(value) then
-      name = value[1]
-    end
-    return type(name) == "string" and name ~= ""
-  end,
-}
-
-local permission_mode =
-  t.one_of("default", "plan", "acceptEdits", "auto", "dontAsk", "bypassPermissions")
-
-local provider = t.table_of_functions(
-  "claude-code.TerminalProvider",
-  { "open", "close", "send", "is_open" },
-  { "toggle", "focus", "submit", "is_visible" }
-)
 
 ---@type claude-code.Option[]
 return {
@@ -30,46 +8,6 @@ return {
     type = t.boolean,
     default = false,
     description = "Whether the suggested mappings are created: <leader>a… and <leader>cd.",
-  },
-  {
-    key = "terminal.provider",
-    type = t.any_of(t.one_of("native", "snacks", "tmux", "none"), provider),
-    default = "native",
-    description = 'Where the CLI runs. "native": Neovim\'s own terminal. "snacks": a terminal of '
-      .. 'folke/snacks.nvim. "tmux": a pane beside Neovim. "none": you start the CLI yourself. A '
-      .. "table is your own provider, see |claude-code-terminal-provider|.",
-  },
-  {
-    key = "terminal.position",
-    type = t.one_of("right", "left", "bottom", "top"),
-    default = "right",
-    description = "The side of the editor where the CLI's window opens.",
-  },
-  {
-    key = "terminal.size",
-    type = t.number(0.1, 0.9),
-    default = 0.36,
-    description = "The CLI window's share of the editor's width or height.",
-  },
-  {
-    key = "terminal.command",
-    type = command,
-    default = "claude",
-    description = "The Claude CLI: a name, or a list with arguments.",
-  },
-  {
-    key = "terminal.args",
-    type = t.list_of(t.string),
-    default = {},
-    description = "More arguments for each Claude CLI that Neovim starts.",
-  },
-  {
-    key = "terminal.permission_mode",
-    type = t.any_of(t.alias("PermissionMode", permission_mode), t.one_of(false)),
-    default = "default",
-    description = 'The permission mode in which the CLI starts. Only "default" and "plan" show edits '
-      .. "as diffs. With false no mode is passed: the CLI may then start in "
-      .. '"auto", which shows none. The argument --permission-mode overrides this option.',
   },
   {
     key = "mcp.in_terminal",
@@ -90,6 +28,13 @@ return {
     type = t.boolean,
     default = true,
     description = "Whether :ClaudeSendWithDiagnostics also submits the prompt.",
+  },
+  {
+    key = "send.focus",
+    type = t.boolean,
+    default = false,
+    description = "Whether the cursor goes to Claude's terminal after you send something there: text, "
+      .. "diagnostics or a mention.",
   },
   {
     key = "mention.wait_seconds",

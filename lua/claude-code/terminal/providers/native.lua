@@ -149,14 +149,12 @@ local function end_with_neovim(group)
   })
 end
 
---- In the folder of the window's tab page: a window's own is not published.
 ---@param win integer
 ---@param command string[]
 ---@param options table
 ---@return integer job 0 or less if it cannot be started
 local function start(win, command, options)
   local job = api.nvim_win_call(win, function()
-    options.cwd = vim.fn.getcwd(-1, 0)
     if vim.fn.has("nvim-0.11") == 0 then
       return vim.fn.termopen(command, options) -- TODO(0.10)
     end
@@ -170,7 +168,7 @@ local function start(win, command, options)
   return job
 end
 
-function M.open(command, env)
+function M.open(command, env, folder)
   discard(exited_buf)
   local buf = api.nvim_create_buf(false, true)
   ---@type claude-code.NativeTerminal
@@ -179,6 +177,7 @@ function M.open(command, env)
   -- The window comes first: the command asks for its size at once.
   local ok, job = pcall(start, window.show(buf), command, {
     env = env,
+    cwd = folder,
     on_exit = function(_, code)
       on_exit(opened, code)
     end,
@@ -191,7 +190,9 @@ function M.open(command, env)
   opened.job, terminal = job, opened
   vim.bo[buf].bufhidden = "hide"
   vim.bo[buf].filetype = window.FILETYPE
+  vim.b[buf].claude_code_terminal = true
   buffer_name.set(buf)
+  require("claude-code.terminal.keys").map(buf)
   local group = api.nvim_create_augroup("claude-code.terminal", { clear = true })
   follow_mode(buf, group)
   end_with_neovim(group)

@@ -31,26 +31,40 @@ local function watch_exit(opened)
   end, { buf = true })
 end
 
-function M.open(command, env)
+---@return table options for snacks.win
+local function window_options()
+  local placement = require("claude-code.terminal.placement")
+  local position = placement.position()
+  if position == "float" then
+    local float = require("claude-code.config").get().terminal.float
+    return {
+      position = position,
+      width = float.width,
+      height = float.height,
+      border = float.border,
+    }
+  end
+  local dimension = placement.dimension(position)
+  return { position = position, [dimension] = placement.size(dimension) }
+end
+
+function M.open(command, env, folder)
   local ok, snacks = pcall(require, "snacks")
   if not ok then
     return false,
       'terminal.provider is "snacks", but folke/snacks.nvim is not installed; install it, or set '
         .. 'terminal.provider to "native"'
   end
-  local options = require("claude-code.config").get().terminal
-  local is_vertical = options.position == "left" or options.position == "right"
   terminal = snacks.terminal.open(command, {
     env = env,
-    cwd = vim.fn.getcwd(-1, 0),
+    cwd = folder,
     auto_close = false,
-    win = {
-      position = options.position,
-      [is_vertical and "width" or "height"] = options.size,
-    },
+    win = window_options(),
   })
   watch_exit(terminal)
+  vim.b[terminal.buf].claude_code_terminal = true
   require("claude-code.terminal.buffer_name").set(terminal.buf)
+  require("claude-code.terminal.keys").map(terminal.buf)
   return job() ~= nil, "snacks.nvim did not open a terminal for Claude"
 end
 

@@ -26,12 +26,15 @@ local function tmux(arguments, input)
   return vim.trim(result.stdout or "")
 end
 
+--- A pane cannot float: it goes to the right then.
 ---@return string[] where a pane goes, and how big it is
 local function place()
-  local options = require("claude-code.config").get().terminal
-  local is_vertical = options.position == "left" or options.position == "right"
-  local before = options.position == "left" or options.position == "top"
-  local arguments = { is_vertical and "-h" or "-v", "-l", ("%d%%"):format(options.size * 100) }
+  local placement = require("claude-code.terminal.placement")
+  local position = placement.position()
+  local is_vertical = position == "float" or placement.dimension(position) == "width"
+  local dimension = is_vertical and "width" or "height"
+  local arguments = { is_vertical and "-h" or "-v", "-l", tostring(placement.size(dimension)) }
+  local before = position == "left" or position == "top"
   return before and vim.list_extend(arguments, { "-b" }) or arguments
 end
 
@@ -65,14 +68,13 @@ local function show()
   tmux(vim.list_extend(arguments, place()))
 end
 
-function M.open(command, env)
+function M.open(command, env, folder)
   if (vim.env.TMUX or "") == "" then
     return false,
       'terminal.provider is "tmux", but Neovim does not run in tmux; start it there, or set '
         .. 'terminal.provider to "native"'
   end
-  local folder = without_formats(vim.fn.getcwd(-1, 0))
-  local arguments = { "split-window", "-P", "-F", "#{pane_id}", "-c", folder }
+  local arguments = { "split-window", "-P", "-F", "#{pane_id}", "-c", without_formats(folder) }
   vim.list_extend(arguments, { "-t", vim.env.TMUX_PANE })
   vim.list_extend(arguments, place())
   for name, value in pairs(env) do

@@ -1,0 +1,152 @@
+--- Options of the Claude CLI that Neovim starts, and of its terminal.
+local t = require("claude-code.config.schema")
+
+---@type claude-code.Type
+local command = {
+  expected = "a program's name, or a list of it and its arguments",
+  lua = "string|string[]",
+  accepts = function(value)
+    local name = value
+    if type(value) == "table" and t.list_of(t.string).accepts(value) then
+      name = value[1]
+    end
+    return type(name) == "string" and name ~= ""
+  end,
+}
+
+local permission_mode =
+  t.one_of("default", "plan", "acceptEdits", "auto", "dontAsk", "bypassPermissions")
+
+local provider = t.table_of_functions(
+  "claude-code.TerminalProvider",
+  { "open", "close", "send", "is_open" },
+  { "toggle", "focus", "submit", "is_visible" }
+)
+
+---@type claude-code.Type
+local variables = {
+  expected = 'a table of variables such as { NAME = "value" }',
+  lua = "table<string, string>",
+  accepts = function(value)
+    return type(value) == "table"
+      and vim.iter(pairs(value)):all(function(name, text)
+        return type(name) == "string" and type(text) == "string"
+      end)
+  end,
+}
+
+local key = t.any_of(t.string, t.one_of(false))
+
+---@type claude-code.Option[]
+return {
+  {
+    key = "terminal.provider",
+    type = t.any_of(t.one_of("native", "snacks", "tmux", "none"), provider),
+    default = "native",
+    description = 'Where the CLI runs. "native": Neovim\'s own terminal. "snacks": a terminal of '
+      .. 'folke/snacks.nvim. "tmux": a pane beside Neovim. "none": you start the CLI yourself. A '
+      .. "table is your own provider, see |claude-code-terminal-provider|.",
+  },
+  {
+    key = "terminal.position",
+    type = t.one_of("auto", "right", "left", "bottom", "top", "float"),
+    default = "auto",
+    description = 'The side of the editor where the CLI\'s window opens. "auto": at the right if that '
+      .. 'leaves 60 columns for Claude and 50 for the file, otherwise at the bottom. "float": a '
+      .. "window over the files, which closes when the cursor goes to one of them.",
+  },
+  {
+    key = "terminal.size",
+    type = t.number(0.1, 0.9),
+    default = 0.36,
+    description = "The CLI window's share of the editor's width or height. With "
+      .. '`terminal.position = "auto"` the window also gets at least 60 columns or 12 lines.',
+  },
+  {
+    key = "terminal.float.width",
+    type = t.number(0.1, 1),
+    default = 0.8,
+    description = "The floating window's share of the editor's width, border included.",
+  },
+  {
+    key = "terminal.float.height",
+    type = t.number(0.1, 1),
+    default = 0.8,
+    description = "The floating window's share of the editor's height, border included.",
+  },
+  {
+    key = "terminal.float.border",
+    type = t.one_of("none", "single", "double", "rounded", "solid", "shadow"),
+    description = "The floating window's border. By default that of 'winborder', or \"rounded\".",
+  },
+  {
+    key = "terminal.cwd",
+    type = t.any_of(t.string, t.func("fun(folder: string): string?")),
+    description = 'The folder in which the CLI starts. By default that of the tab page. "root": the '
+      .. "root of the git repository around it. A function receives the folder of the tab page.",
+  },
+  {
+    key = "terminal.env",
+    type = variables,
+    default = {},
+    description = "More environment variables for each Claude CLI that Neovim starts. Those with which "
+      .. "the CLI finds this Neovim cannot be changed.",
+  },
+  {
+    key = "terminal.command",
+    type = command,
+    default = "claude",
+    description = "The Claude CLI: a name, or a list with arguments.",
+  },
+  {
+    key = "terminal.args",
+    type = t.list_of(t.string),
+    default = {},
+    description = "More arguments for each Claude CLI that Neovim starts.",
+  },
+  {
+    key = "terminal.permission_mode",
+    type = t.any_of(t.alias("PermissionMode", permission_mode), t.one_of(false)),
+    default = "default",
+    description = 'The permission mode in which the CLI starts. Only "default" and "plan" show edits '
+      .. "as diffs. With false no mode is passed: the CLI may then start in "
+      .. '"auto", which shows none. The argument --permission-mode overrides this option.',
+  },
+  {
+    key = "terminal.keys.leave",
+    type = key,
+    default = false,
+    description = "A key in Claude's terminal that leaves terminal mode, as <C-\\><C-n> always "
+      .. "does. Claude does not receive it.",
+  },
+  {
+    key = "terminal.keys.toggle",
+    type = key,
+    default = false,
+    description = "A key in Claude's terminal that hides the terminal. Claude does not receive it.",
+  },
+  {
+    key = "terminal.keys.left",
+    type = key,
+    default = false,
+    description = "A key in Claude's terminal that goes to the window at the left. Claude does not receive it.",
+  },
+  {
+    key = "terminal.keys.down",
+    type = key,
+    default = false,
+    description = "A key in Claude's terminal that goes to the window below. Claude does not receive it.",
+  },
+  {
+    key = "terminal.keys.up",
+    type = key,
+    default = false,
+    description = "A key in Claude's terminal that goes to the window above. Claude does not receive it.",
+  },
+  {
+    key = "terminal.keys.right",
+    type = key,
+    default = false,
+    description = "A key in Claude's terminal that goes to the window at the right. Claude does not receive it.",
+  },
+}

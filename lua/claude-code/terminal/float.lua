@@ -1,0 +1,79 @@
+--- Claude's terminal in a floating window over the files. It closes when the cursor goes to a window
+--- below it, as for a diff, which it would cover.
+local api = vim.api
+
+local M = {}
+
+--- 'winborder', which Neovim 0.10 does not have, goes before ours.
+---@param option? string
+---@return string? border nil for that of 'winborder'
+local function border(option)
+  local has_own = vim.fn.exists("+winborder") == 1 and vim.o.winborder ~= ""
+  return option or not has_own and "rounded" or nil
+end
+
+---@return vim.api.keyset.win_config
+local function geometry()
+  local float = require("claude-code.config").get().terminal.float
+  local columns, lines = vim.o.columns, vim.o.lines - vim.o.cmdheight
+  -- Two cells are for the border.
+  local width = math.max(1, math.floor(columns * float.width) - 2)
+  local height = math.max(1, math.floor(lines * float.height) - 2)
+  return {
+    relative = "editor",
+    width = width,
+    height = height,
+    row = math.floor((lines - height - 2) / 2),
+    col = math.floor((columns - width - 2) / 2),
+    border = border(float.border),
+  }
+end
+
+---@param win integer
+---@return boolean
+local function is_floating(win)
+  return api.nvim_win_get_config(win).relative ~= ""
+end
+
+--- Does the cursor stay in a window below it? One that only passes by does not count.
+---@param win integer
+local function close_if_left(win)
+  vim.schedule(function()
+    local here = api.nvim_get_current_win()
+    if api.nvim_win_is_valid(win) and here ~= win and not is_floating(here) then
+      api.nvim_win_close(win, true)
+    end
+  end)
+end
+
+---@param win integer
+local function follow(win)
+  local function on(events, callback)
+    api.nvim_create_autocmd(events, {
+      callback = function()
+        if not api.nvim_win_is_valid(win) then
+          return true
+        end
+        callback()
+      end,
+    })
+  end
+  on("VimResized", function()
+    api.nvim_win_set_config(win, geometry())
+  end)
+  -- A diff takes the cursor without WinEnter.
+  on({ "WinEnter", "CursorMoved", "ModeChanged" }, function()
+    close_if_left(win)
+  end)
+end
+
+--- Opens the window and enters it.
+---@param buf integer
+---@return integer win
+function M.open(buf)
+  local win = api.nvim_open_win(buf, true, geometry())
+  follow(win)
+  return win
+end
+
+return M

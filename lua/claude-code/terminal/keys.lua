@@ -1,0 +1,24 @@
+--- Keys in the buffer of Claude's terminal: the options `terminal.keys`.
+local M = {}
+
+---@type table<string, { modes: string[], action: string, desc: string }>
+local ACTIONS = {
+  leave = { modes = { "t" }, action = "<C-\\><C-n>", desc = "Leave terminal mode" },
+  toggle = { modes = { "n", "t" }, action = "<Cmd>ClaudeCode<CR>", desc = "Hide Claude" },
+  left = { modes = { "n", "t" }, action = "<Cmd>wincmd h<CR>", desc = "Window to the left" },
+  down = { modes = { "n", "t" }, action = "<Cmd>wincmd j<CR>", desc = "Window below" },
+  up = { modes = { "n", "t" }, action = "<Cmd>wincmd k<CR>", desc = "Window above" },
+  right = { modes = { "n", "t" }, action = "<Cmd>wincmd l<CR>", desc = "Window to the right" },
+}
+
+---@param buf integer
+function M.map(buf)
+  for name, key in pairs(require("claude-code.config").get().terminal.keys) do
+    local entry = ACTIONS[name]
+    if key then
+      vim.keymap.set(entry.modes, key, entry.action, { buffer = buf, desc = entry.desc })
+    end
+  end
+end
+
+return M

@@ -1,0 +1,226 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { mkdirSync, realpathSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { TestClient } from "../support/client";
+import { eventually } from "../support/eventually";
+import { NEOVIMS, type TestNeovim } from "../support/neovim";
+import {
+  configure,
+  ECHO,
+  LATER,
+  openEcho,
+  reset,
+  SCREEN,
+  said,
+  shows,
+  startNeovim,
+  waitForMode,
+  windows,
+} from "./workbench";
+
+/** A program that prints what the shell makes of `words`, and stays. */
+const print = (words: string) => `{ "sh", "-c", '${LATER} echo "<${words}>"; exec cat' }`;
+
+describe.each(NEOVIMS)("options of Claude's terminal in $name", (version) => {
+  let neovim: TestNeovim;
+  beforeAll(async () => {
+    neovim = await startNeovim(version, "{ auto_start = false }");
+    mkdirSync(join(neovim.cwd, ".git"));
+    mkdirSync(join(neovim.cwd, "src/deep"), { recursive: true });
+  });
+  afterAll(() => neovim[Symbol.asyncDispose]());
+  afterEach(async () => {
+    await neovim.command(`silent! tcd ${neovim.cwd}`);
+    await reset(neovim);
+    await resize(SCREEN.width, SCREEN.height);
+  });
+
+  const resize = async (width: number, height: number) => {
+    await neovim.request("nvim_ui_try_resize", [width, height]);
+    await eventually("the screen", async () =>
+      expect(await neovim.lua<number[]>("return { vim.o.columns, vim.o.lines }")).toEqual([
+        width,
+        height,
+      ]),
+    );
+  };
+
+  describe("terminal.cwd", () => {
+    const FOLDERS: [option: string, folder: string][] = [
+      ["nil", "src/deep"],
+      [`"root"`, "."],
+      [`".."`, "src"],
+      [`function(folder) return folder .. "/.." end`, "src"],
+      ["function() end", "src/deep"],
+    ];
+    test.each(FOLDERS)("%s", async (option, folder) => {
+      await configure(neovim, `{ command = ${print("$(pwd -P)")}, cwd = ${option} }`);
+      await neovim.command("tcd src/deep | ClaudeCode");
+      await shows(neovim, `<${realpathSync(join(neovim.cwd, folder))}>`);
+    });
+
+    const REFUSED: [option: string, reason: string][] = [
+      [`"nowhere"`, `Claude cannot start in "nowhere", which is not a folder`],
+      ["function() return 7 end", "Claude cannot start in 7"],
+      [`function() error("not today", 0) end`, "terminal.cwd failed: not today"],
+    ];
+    test.each(REFUSED)("%s is refused, with the reason", async (option, reason) => {
+      await configure(neovim, `{ command = ${ECHO}, cwd = ${option} }`);
+      await neovim.command("ClaudeCode");
+      expect(await said(neovim)).toEqual([expect.stringContaining(reason)]);
+    });
+  });
+
+  test("terminal.env adds variables, and changes none that the connection needs", async () => {
+    const env = `{ OWN = "1", NVIM = "x", CLAUDE_CODE_SSE_PORT = "1", CLAUDE_CONFIG_DIR = "/x" }`;
+    const command = print(`$OWN $NVIM $CLAUDE_CODE_SSE_PORT \${CLAUDE_CONFIG_DIR:-none}`);
+    await configure(neovim, `{ command = ${command}, env = ${env} }`);
+    await neovim.command("ClaudeCode");
+    const [address, port, folder] = await eventually("the server", () =>
+      neovim.lua<string[]>(
+        `return vim.env.CLAUDE_CODE_SSE_PORT and
+          { vim.v.servername, vim.env.CLAUDE_CODE_SSE_PORT, vim.env.CLAUDE_CONFIG_DIR or "none" }`,
+      ),
+    );
+    await shows(neovim, `<1 ${address} ${port} ${folder}>`);
+  });
+
+  describe("terminal.keys", () => {
+    test("leave terminal mode, hide the terminal, and go to other windows", async () => {
+      const keys = `{ leave = "<C-]>", toggle = "<M-c>", left = "<M-h>" }`;
+      await configure(neovim, `{ command = ${ECHO}, position = "right", keys = ${keys} }`);
+      await openEcho(neovim);
+      await neovim.type("<C-]>");
+      await waitForMode(neovim, "nt");
+      await neovim.type("i<M-h>");
+      await waitForMode(neovim, "n");
+      expect(await neovim.lua("return vim.bo.buftype")).toBe("");
+      await neovim.command("ClaudeCodeFocus");
+      await waitForMode(neovim, "t");
+      await neovim.type("<M-c>");
+      await waitForMode(neovim, "n");
+      expect(await windows(neovim)).toHaveLength(1);
+    });
+
+    test("by default Claude receives every key", async () => {
+      await configure(neovim, `{ command = ${ECHO} }`);
+      await openEcho(neovim);
+      await neovim.type("<C-]><C-h><C-l><Esc>");
+      await shows(neovim, "^]^H^L^[");
+    });
+  });
+
+  test("send.focus moves to the terminal after :ClaudeCodeSend", async () => {
+    await neovim.lua(`require("claude-code").setup({
+      terminal = { command = ${ECHO} }, send = { focus = true } })`);
+    await openEcho(neovim);
+    await neovim.command("stopinsert | wincmd p");
+    await neovim.command("ClaudeCodeSend hello");
+    await shows(neovim, "hello");
+    await waitForMode(neovim, "t");
+    await neovim.command("ClaudeCode");
+    await neovim.command("ClaudeCodeSend again");
+    await waitForMode(neovim, "t");
+    expect(await neovim.lua("return SAID")).toEqual([]);
+  });
+
+  describe('terminal.position = "auto"', () => {
+    const PLACES: [width: number, height: number, terminal: object][] = [
+      [80, 24, { width: 80, height: 12, column: 0 }],
+      [110, 40, { width: 110, height: 13, column: 0 }],
+      [111, 40, { width: 60, column: 51 }],
+      [200, 50, { width: 72, column: 128 }],
+    ];
+    test.each(PLACES)("at %s columns and %s lines", async (width, height, place) => {
+      await resize(width, height);
+      await configure(neovim, `{ command = ${ECHO} }`);
+      await openEcho(neovim);
+      const found = (await windows(neovim)).find(({ terminal }) => terminal);
+      expect(found).toMatchObject(place);
+    });
+
+    test("a window at the side stays there on a screen that shrinks, and leaves room", async () => {
+      await resize(160, 40);
+      await configure(neovim, `{ command = ${ECHO} }`);
+      await openEcho(neovim);
+      await resize(80, 24);
+      const widths = (await windows(neovim)).map(({ width }) => width);
+      expect(widths).toEqual([50, 29]);
+    });
+  });
+
+  describe('terminal.position = "float"', () => {
+    const float = (more = "") =>
+      configure(neovim, `{ command = ${ECHO}, position = "float"${more} }`);
+    const floating = () =>
+      neovim.lua<{ width: number; height: number; border: string } | undefined>(`
+        for _, win in ipairs(vim.api.nvim_list_wins()) do
+          local config = vim.api.nvim_win_get_config(win)
+          if config.relative ~= "" then
+            return { width = config.width, height = config.height,
+              border = (config.border or { "" })[1] }
+          end
+        end`);
+
+    test("floats, follows the screen, hides and comes back with its program", async () => {
+      await float();
+      await openEcho(neovim);
+      expect(await floating()).toEqual({ width: 94, height: 21, border: "╭" });
+      await resize(80, 24);
+      expect(await floating()).toMatchObject({ width: 62, height: 16 });
+      await neovim.command("ClaudeCode");
+      expect(await floating()).toBeFalsy();
+      await neovim.command("ClaudeCode");
+      await waitForMode(neovim, "t");
+      expect(await floating()).toMatchObject({ width: 62, height: 16 });
+      await shows(neovim, "up");
+    });
+
+    test("its size and border are options; closes when the cursor goes below it", async () => {
+      await float(`, float = { width = 0.5, height = 1, border = "single" }`);
+      await openEcho(neovim);
+      expect(await floating()).toEqual({ width: 58, height: 27, border: "┌" });
+      await neovim.command("ClaudeCodeFocus");
+      await eventually("no float", async () => !(await floating()));
+      expect(await neovim.lua("return vim.bo.buftype")).toBe("");
+      await neovim.command("ClaudeCodeFocus");
+      await waitForMode(neovim, "t");
+      await neovim.command("ClaudeCodeClose");
+      expect(await floating()).toBeFalsy();
+    });
+
+    test("makes room for a diff, which takes the cursor", async () => {
+      await float();
+      await openEcho(neovim);
+      const path = join(neovim.cwd, "a.txt");
+      writeFileSync(path, "one\n");
+      using client = await TestClient.open(await neovim.lock(), "claude-code");
+      const answer = client.texts("openDiff", {
+        old_file_path: path,
+        new_file_path: path,
+        new_file_contents: "two\n",
+        tab_name: "a",
+      });
+      await eventually("the diff alone", async () =>
+        expect([
+          await neovim.lua('return require("port").diff_decidable()'),
+          (await floating()) ?? "no float",
+        ]).toEqual([true, "no float"]),
+      );
+      await neovim.command("ClaudeCodeDiffAccept");
+      expect((await answer)[0]).toBe("FILE_SAVED");
+      await neovim.command("ClaudeCode");
+      await waitForMode(neovim, "t");
+      expect(await neovim.command("messages")).not.toContain("Error");
+    });
+
+    test("'winborder' goes before ours", async () => {
+      if (version.name.endsWith("0.10")) return;
+      await neovim.command("set winborder=double");
+      await float();
+      await openEcho(neovim);
+      expect(await floating()).toMatchObject({ border: "╔" });
+      await neovim.command("set winborder&");
+    });
+  });
+});
