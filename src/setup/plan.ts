@@ -20,6 +20,7 @@ import {
   restoreFile,
   type Step,
 } from "./step";
+import { targetWithin } from "./target";
 
 export interface InstallOptions {
   /** Also the section for CLAUDE.md. */
@@ -35,14 +36,11 @@ const IGNORE_ALL = "*\n";
 /** Sets a project up for a Claude CLI that is started outside of Neovim. Throws UserError. */
 export function planInstall(root: string, options: InstallOptions): Plan {
   const plan: Plan = { steps: [], notes: [] };
-  addChange(
-    plan,
-    join(root, SETTINGS),
-    "hooks for SessionStart, PostToolUse, Stop, SessionEnd",
-    (text) => withHooks(text, hookSettings(), join(root, SETTINGS)),
+  addChange(plan, root, SETTINGS, "hooks for SessionStart, PostToolUse, Stop, SessionEnd", (text) =>
+    withHooks(text, hookSettings(), join(root, SETTINGS)),
   );
   if (options.claudeMd) {
-    addChange(plan, join(root, "CLAUDE.md"), "the section LSP Diagnostics", withSection);
+    addChange(plan, root, "CLAUDE.md", "the section LSP Diagnostics", withSection);
   }
   addProjectFile(plan, root);
   addServer(plan, root, options.claude ?? findClaude());
@@ -57,13 +55,15 @@ export function planUninstall(root: string, claude?: string): Plan {
   const settings = join(root, SETTINGS);
   add(
     restoreFile(
+      root,
       settings,
       record,
       (text) => withoutHooks(text, settings),
       "remove the plugin's hooks",
     ),
   );
-  add(restoreFile(join(root, "CLAUDE.md"), record, withoutSection, "remove the plugin's section"));
+  const claudeMd = join(root, "CLAUDE.md");
+  add(restoreFile(root, claudeMd, record, withoutSection, "remove the plugin's section"));
   add(removeProjectFile(root, record));
   removeServer(plan, root, claude ?? findClaude());
   return plan;
@@ -87,13 +87,16 @@ export async function applyPlan(plan: Plan, root: string, active: boolean): Prom
 
 function addChange(
   plan: Plan,
-  path: string,
+  root: string,
+  name: string,
   what: string,
   change: (text: string | undefined) => string,
 ): void {
+  const path = join(root, name);
+  targetWithin(root, path);
   const before = readText(path);
   const after = change(before);
-  if (after !== before) plan.steps.push(changeFile(path, after, what));
+  if (after !== before) plan.steps.push(changeFile(root, path, after, what));
 }
 
 /** A folder that git ignores by itself, in which Neovim writes its address. */

@@ -1,8 +1,9 @@
-import { lstatSync, mkdirSync, readFileSync, rmdirSync, unlinkSync } from "node:fs";
+import { lstatSync, mkdirSync, readFileSync, rmdirSync, statSync, unlinkSync } from "node:fs";
 import { dirname } from "node:path";
 import { writeAtomically } from "../lib/atomic-write";
 import { message, UserError } from "../lib/errors";
 import type { ProjectRecord } from "./record";
+import { targetWithin, withTarget } from "./target";
 
 /** One thing that setting up, or undoing it, does. */
 export interface Step {
@@ -18,8 +19,13 @@ export interface Plan {
   notes: string[];
 }
 
-/** The file's text; undefined if there is none. Throws UserError if it cannot be read. */
+/**
+ * The file's text; undefined if there is none. Throws UserError if it cannot be read, or is none: a
+ * device or a pipe may have no end.
+ */
 export function readText(path: string): string | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats && !stats.isFile()) throw new UserError(`${path} is not a regular file`);
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(readFileSync(path));
   } catch (error) {
@@ -28,13 +34,17 @@ export function readText(path: string): string | undefined {
   }
 }
 
-/** Gives a file a new text, atomically; its mode and a symlink to it stay. */
-export function changeFile(path: string, after: string, what: string): Step {
+/**
+ * Gives a file of the project a new text, atomically; its mode and a symlink to it stay. Throws
+ * UserError where it leads out of the project.
+ */
+export function changeFile(root: string, path: string, after: string, what: string): Step {
   const before = readText(path);
+  const target = targetWithin(root, path);
   return {
-    what: `${before === undefined ? "create" : "change"} ${path}: ${what}`,
+    what: `${before === undefined ? "create" : "change"} ${withTarget(root, path)}: ${what}`,
     run(record) {
-      if (readText(path) !== before) {
+      if (readText(path) !== before || targetWithin(root, path) !== target) {
         throw new UserError(`${path} was changed in the meantime; try again`);
       }
       makeFolder(dirname(path), record);
@@ -47,8 +57,12 @@ export function changeFile(path: string, after: string, what: string): Step {
   };
 }
 
-/** Undoes what was done to a file: byte for byte if nothing has changed it since. */
+/**
+ * Undoes what was done to a file: byte for byte if nothing has changed it since. Throws UserError where
+ * it leads out of the project.
+ */
 export function restoreFile(
+  root: string,
   path: string,
   record: ProjectRecord | undefined,
   without: (text: string) => string,
@@ -59,9 +73,11 @@ export function restoreFile(
   const known = record?.files[path];
   const before = known?.after === now ? known.before : without(now);
   if (before === now) return undefined;
+  const shown = withTarget(root, path);
   return {
-    what: before === null ? `delete ${path}: nothing else is in it` : `change ${path}: ${what}`,
+    what: before === null ? `delete ${shown}: nothing else is in it` : `change ${shown}: ${what}`,
     run(current) {
+      targetWithin(root, path);
       if (before === null) unlinkSync(path);
       else writeAtomically(path, before);
       delete current.files[path];

@@ -13,6 +13,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { ENV_WITHOUT_HAZARDS } from "../../src/claude/command";
+import { hookSettings } from "../../src/claude/hooks";
 import { eventually } from "../support/eventually";
 import { runHook } from "../support/hook";
 import { EXECUTABLE, isolatedEnv, NEOVIMS, TestNeovim, temporaryFolder } from "../support/neovim";
@@ -191,18 +192,68 @@ describe("install-hooks", () => {
   });
 
   test("a symlinked settings file keeps its link, and its mode", async () => {
-    const target = join(home, "dotfiles.json");
+    const target = join(project, "shared.json");
     writeFileSync(target, THEIRS);
     chmodSync(target, 0o640);
     mkdirSync(join(project, ".claude"));
     symlinkSync(target, join(project, SETTINGS));
-    await install();
+    const { stdout } = await install();
+    expect(stdout).toContain(`change ${join(project, SETTINGS)} (a symlink to ${target}): hooks`);
     expect(lstatSync(join(project, SETTINGS)).isSymbolicLink()).toBe(true);
     expect(readFileSync(target, "utf8")).toContain("hook stop");
     expect(statSync(target).mode & 0o777).toBe(0o640);
     await uninstall();
     expect(readFileSync(target, "utf8")).toBe(THEIRS);
     expect(lstatSync(join(project, SETTINGS)).isSymbolicLink()).toBe(true);
+  });
+
+  const GLOBAL = () => join(home, ".claude/settings.json");
+  const links: [name: string, link: string, target: () => string, args: string[]][] = [
+    ["the settings file", SETTINGS, GLOBAL, []],
+    ["the folder .claude", ".claude", () => join(home, ".claude"), []],
+    ["CLAUDE.md", "CLAUDE.md", () => join(home, ".profile"), ["--claude-md"]],
+    ["a link to a link", SETTINGS, () => join(project, "inner"), []],
+    ["a missing file", SETTINGS, () => join(home, "missing.json"), []],
+    ["a file of the project that is missing", SETTINGS, () => join(project, "missing"), []],
+  ];
+  describe.each(links)("with a symlink out of the project: %s", (_name, link, target, args) => {
+    beforeEach(() => {
+      mkdirSync(join(home, ".claude"));
+      writeFileSync(GLOBAL(), THEIRS);
+      writeFileSync(join(home, ".claude/settings.local.json"), THEIRS);
+      writeFileSync(join(home, ".profile"), "umask 022\n");
+      symlinkSync(GLOBAL(), join(project, "inner"));
+      mkdirSync(join(project, link, ".."), { recursive: true });
+      symlinkSync(target(), join(project, link));
+    });
+
+    test("nothing is installed, and the message names the link", async () => {
+      const { code, stderr } = await install(...args);
+      expect(code).toBe(1);
+      expect(stderr).toContain(join(project, link));
+      expect(stderr).toMatch(/leads (out of the project|nowhere)/);
+      expect(readFileSync(GLOBAL(), "utf8")).toBe(THEIRS);
+      expect(readFileSync(join(home, ".claude/settings.local.json"), "utf8")).toBe(THEIRS);
+      expect(readFileSync(join(home, ".profile"), "utf8")).toBe("umask 022\n");
+      expect(existsSync(join(home, "missing.json"))).toBe(false);
+      expect(existsSync(join(project, ".nvim-claude"))).toBe(false);
+    });
+
+    test("nothing of the user's own settings is uninstalled", async () => {
+      const theirs = JSON.stringify({ hooks: hookSettings() });
+      writeFileSync(GLOBAL(), theirs);
+      writeFileSync(join(home, ".claude/settings.local.json"), theirs);
+      await uninstall();
+      expect(readFileSync(GLOBAL(), "utf8")).toBe(theirs);
+      expect(readFileSync(join(home, ".claude/settings.local.json"), "utf8")).toBe(theirs);
+    });
+  });
+
+  test("a settings file that is a device or a pipe is refused, not read for ever", async () => {
+    mkdirSync(join(project, ".claude"));
+    Bun.spawnSync(["mkfifo", join(project, SETTINGS)]);
+    const { code, stderr } = await install();
+    expect([code, stderr]).toEqual([1, expect.stringContaining("is not a regular file")]);
   });
 
   test.each([
