@@ -217,10 +217,15 @@ function M.log()
   vim.cmd.normal({ args = { "G" }, bang = true })
 end
 
----@param method "accept"|"reject"|"act"
----@param action? claude-code.DiffAction
-local function answer_diff(method, action)
-  if require("claude-code.editor.diff")[method](action) == nil then
+---@param method "accept"|"reject"|"act"|"switch"
+---@param argument? claude-code.DiffAction|1|-1
+local function answer_diff(method, argument)
+  local diff = require("claude-code.editor.diff")
+  if diff[method](argument) ~= nil then
+    return
+  elseif diff.count() > 0 then
+    notify().warn("the diff that waits is not on screen: :ClaudeCodeDiffNext shows it")
+  else
     notify().warn("no diff is waiting for an answer")
   end
 end
@@ -254,14 +259,14 @@ function M.diff_hunk_drop()
   answer_diff("act", "drop_hunk")
 end
 
---- Shows the next of several proposed edits. The one on screen waits again.
+--- Shows the proposed edit that waits, or the next of several. The one on screen waits again.
 function M.diff_next()
-  answer_diff("act", "next_diff")
+  answer_diff("switch", 1)
 end
 
---- Shows the previous of several proposed edits.
+--- Shows the proposed edit that waits, or the previous of several.
 function M.diff_previous()
-  answer_diff("act", "previous_diff")
+  answer_diff("switch", -1)
 end
 
 --- Merges your unsaved edits of the file into the proposed edit. Git merges, with the file on disk as

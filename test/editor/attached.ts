@@ -180,6 +180,15 @@ export class Attached implements AsyncDisposable {
     );
   }
 
+  /** Waits until one diff was left undecided, and none is on screen. */
+  async waits(): Promise<void> {
+    await eventually("a diff that waits, and none on screen", () =>
+      this.nvim.lua<boolean>(`
+        local port = require("port")
+        return port.no_diff() and port.diff_count() == 1 and #port.diff_windows_left() == 0`),
+    );
+  }
+
   /** The text of a window's bar as it is drawn; of the current window if none is named. */
   bar(window = 0): Promise<string> {
     return this.nvim.lua(

@@ -90,6 +90,14 @@ function M.diff_windows()
   return diff().current().view.layout.windows
 end
 
+---@return integer[] windows that show a side of any diff
+function M.diff_windows_left()
+  return vim.tbl_filter(function(win)
+    local name = api.nvim_buf_get_name(api.nvim_win_get_buf(win))
+    return vim.startswith(name, "claude-code://")
+  end, api.nvim_list_wins())
+end
+
 ---@return integer window with the proposal
 function M.diff_window()
   return diff().current().view.layout.win

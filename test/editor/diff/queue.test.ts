@@ -159,8 +159,8 @@ for (const version of NEOVIMS) {
         await using _ = a;
         const id = await a.propose(path, NEW);
         await a.nvim.type("<C-w>b:only<CR>");
-        expect((await a.outcome(id)).outcome).toBe("rejected");
-        await a.cleared();
+        await a.waits();
+        await reject(a, id);
         expect(await widths(a)).toEqual([UI.width]);
         expect(await a.nvim.lua("return { vim.fn.expand('%'), vim.v.errmsg }")).toEqual([
           "other.txt",

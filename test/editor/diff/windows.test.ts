@@ -161,6 +161,10 @@ for (const version of NEOVIMS) {
       for (const keys of ["<C-w>h:q<CR>", ":bwipeout!<CR>"]) {
         const id = await a.propose(path, NEW);
         await a.nvim.type(keys);
+        if (keys.includes("wipeout")) {
+          await a.waits();
+          await a.nvim.lua('require("port").reject(...)', id);
+        }
         expect((await a.outcome(id)).outcome).toBe("rejected");
         await a.cleared();
       }

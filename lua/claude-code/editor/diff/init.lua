@@ -28,7 +28,7 @@ end
 ---@return fun()
 local function on_screen(diff, act)
   return function()
-    if diff.view and not diff.outcome then
+    if diff.view and not diff.outcome and diff.view:is_intact() then
       act(diff.proposal, diff.view.cursor)
       diff.view:refresh()
     end
@@ -78,8 +78,11 @@ local function callbacks(diff)
     write = function()
       return accept(diff, true)
     end,
-    left = function()
+    closed = function()
       queue:finish(diff, "rejected")
+    end,
+    left = function()
+      queue:put_aside(diff)
     end,
     position = function()
       return diff.number, diff.series.total
@@ -155,6 +158,16 @@ function M.act(action)
   local diff = queue:find()
   if diff then
     actions_on(diff)[action]()
+    return true
+  end
+end
+
+---Shows another of the diffs that wait, wherever the user is.
+---@param step 1|-1
+---@return boolean? done nil if none waits
+function M.switch(step)
+  if M.count() > 0 then
+    queue:switch(step)
     return true
   end
 end

@@ -31,6 +31,7 @@ local text = require("claude-code.editor.diff.text")
 ---@field old_buf? integer
 ---@field new_buf? integer
 ---@field label? string name of `new_buf`
+---@field cursor? vim.fn.winsaveview.ret where the user was in it when it was last on screen
 ---@field changes claude-code.ExternalChanges
 ---@field merge claude-code.Merge
 ---@field accepted claude-code.AcceptedHunks
@@ -42,6 +43,13 @@ local Proposal = {}
 Proposal.__index = Proposal
 
 local M = {}
+
+---@param buf? integer
+local function delete(buf)
+  if buf and api.nvim_buf_is_valid(buf) then
+    pcall(api.nvim_buf_delete, buf, { force = true })
+  end
+end
 
 ---@param params claude-code.DiffParams
 ---@return claude-code.Proposal
@@ -121,20 +129,45 @@ function Proposal:prepare()
   if self:is_prepared() then
     return
   end
-  self:discard()
   self:read_old()
-  local prefix = ("claude-code://%s/%s"):format(self.id, self:base())
-  local state = self.exists and " (on disk)" or " (new file)"
-  self.old_buf = scratch.create(prefix .. state, self.old.lines, self.old_path)
-  self.new_buf = scratch.create(prefix .. " (proposed)", self.proposed.lines, self.new_path)
-  self.label = api.nvim_buf_get_name(self.new_buf)
   local filetype = self.target and vim.bo[self.target].filetype
     or scratch.filetype_of(self.new_path, self.proposed.lines)
-  for _, buf in ipairs(self:buffers()) do
-    vim.bo[buf].filetype = filetype
-    scratch.highlight(buf)
-  end
+  self:make_old(filetype)
+  self:make_new(filetype)
+end
+
+---@private
+---@param state string
+---@return string name of a buffer
+function Proposal:buffer_name(state)
+  return ("claude-code://%s/%s (%s)"):format(self.id, self:base(), state)
+end
+
+---@private
+---@param filetype string
+function Proposal:make_old(filetype)
+  delete(self.old_buf)
+  local name = self:buffer_name(self.exists and "on disk" or "new file")
+  self.old_buf = scratch.create(name, self.old.lines, self.old_path)
+  vim.bo[self.old_buf].filetype = filetype
+  scratch.highlight(self.old_buf)
   vim.bo[self.old_buf].modifiable = false
+end
+
+---@private
+---@param filetype string
+function Proposal:make_new(filetype)
+  if self.new_buf and api.nvim_buf_is_loaded(self.new_buf) then
+    -- With the user's edits; only the other one is gone.
+    return
+  end
+  delete(self.new_buf)
+  self.merge, self.accepted = merge.new(self), accepted_hunks.new(self)
+  local name = self:buffer_name("proposed")
+  self.new_buf = scratch.create(name, self.proposed.lines, self.new_path)
+  self.label = api.nvim_buf_get_name(self.new_buf)
+  vim.bo[self.new_buf].filetype = filetype
+  scratch.highlight(self.new_buf)
   vim.bo[self.new_buf].buftype = "acwrite"
   vim.bo[self.new_buf].readonly = false
   if self.target then
@@ -215,11 +248,8 @@ end
 ---Deletes both buffers, with their events: others who keep something by buffer (vim.diagnostic does,
 ---for the statusline) forget it.
 function Proposal:discard()
-  for _, buf in pairs({ old = self.old_buf, new = self.new_buf }) do
-    if api.nvim_buf_is_valid(buf) then
-      pcall(api.nvim_buf_delete, buf, { force = true })
-    end
-  end
+  delete(self.old_buf)
+  delete(self.new_buf)
   self.old_buf, self.new_buf, self.hunk_list = nil, nil, nil
 end
 

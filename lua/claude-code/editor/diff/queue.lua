@@ -1,5 +1,7 @@
 --- The diffs that are open: one is on screen, the others wait for it, or for a pause in typing.
+local announce = require("claude-code.editor.diff.announce")
 local answer = require("claude-code.editor.diff.answer")
+local aside = require("claude-code.editor.diff.aside")
 local blocked = require("claude-code.editor.windows.blocked")
 local keyboard = require("claude-code.editor.input.keyboard")
 local notify = require("claude-code.messages.notify")
@@ -16,6 +18,8 @@ local views = require("claude-code.editor.diff.view")
 ---@field opened? boolean it was on screen before
 ---@field wait_reported? boolean
 ---@field paused? boolean it waited for a pause in typing before
+---@field aside? boolean the user left it undecided, so that it does not come back by itself
+---@field unwatch? fun() while it is aside
 
 ---@class claude-code.Queue
 ---@field private waiting claude-code.Diff[] not on screen, the next one first
@@ -44,8 +48,8 @@ function Queue:add(params)
   series.total = series.total + 1
   local diff = { proposal = proposals.new(params), series = series, number = series.total }
   table.insert(self.waiting, diff)
-  local failure = #self.waiting == 1 and self:try_next() or nil
-  if self.shown then
+  local failure = self:next_up() == diff and self:try_next() or nil
+  if self.shown and not self.shown.aside then
     -- Its bar shows how many wait.
     self.shown.view:show_bars()
   end
@@ -65,15 +69,44 @@ end
 ---@return claude-code.Diff? diff the one with this id; without it the one on screen
 function Queue:find(id)
   for _, diff in ipairs(self:all()) do
-    if diff.proposal.id == id or (id == nil and diff == self.shown) then
+    local on_screen = diff == self.shown and not diff.aside
+    if diff.proposal.id == id or (id == nil and on_screen) then
       return diff
     end
   end
 end
 
 ---@private
+---@return claude-code.Diff? diff that is shown by itself
+function Queue:next_up()
+  return vim.iter(self.waiting):find(function(diff)
+    return not diff.aside
+  end)
+end
+
+---The keys that show one that waits are mapped in all windows while none is on screen.
+---@private
+function Queue:update_keys()
+  aside.unmap_keys()
+  if #self.waiting > 0 and not self.shown then
+    aside.map_keys({
+      next_diff = function()
+        self:switch(1)
+      end,
+      previous_diff = function()
+        self:switch(-1)
+      end,
+    })
+  end
+end
+
+---@private
 ---@param diff claude-code.Diff
 function Queue:remove_waiting(diff)
+  if diff.unwatch then
+    diff.unwatch()
+    diff.unwatch = nil
+  end
   self.waiting = vim.tbl_filter(function(other)
     return other ~= diff
   end, self.waiting)
@@ -92,6 +125,7 @@ function Queue:finish(diff, outcome, in_write)
   answer.send(diff.proposal, outcome)
   if diff ~= self.shown then
     self:remove_waiting(diff)
+    self:update_keys()
     diff.proposal:discard()
     return true
   end
@@ -99,11 +133,52 @@ function Queue:finish(diff, outcome, in_write)
     -- Typed for this diff: the next one need not wait.
     keyboard.reset()
   end
-  diff.view:close(function()
-    diff.view, self.shown = nil, nil
-    self:show_next()
-  end, in_write)
+  diff.view:close({
+    in_write = in_write,
+    back_to_terminal = outcome ~= "closed",
+    done = function()
+      diff.view, self.shown = nil, nil
+      self:show_next()
+    end,
+  })
   return true
+end
+
+---The user left the diff on screen undecided: it waits, with their edits, until they show it again.
+---@param diff claude-code.Diff
+function Queue:put_aside(diff)
+  if diff.outcome or diff.aside or diff ~= self.shown then
+    return
+  end
+  diff.aside = true
+  diff.view:close({
+    undecided = true,
+    done = function()
+      diff.view, self.shown = nil, nil
+      table.insert(self.waiting, diff)
+      diff.unwatch = aside.watch_buffers(diff.proposal, function()
+        self:bring_back(diff)
+      end)
+      self:show_next()
+      announce.aside(diff)
+    end,
+  })
+end
+
+---@private
+---@param diff claude-code.Diff waiting
+function Queue:bring_back(diff)
+  if self.shown and (self.shown.aside or not self.shown.view:hide()) then
+    return
+  end
+  local before = self.shown
+  self:remove_waiting(diff)
+  table.insert(self.waiting, 1, diff)
+  if before then
+    before.view, self.shown = nil, nil
+    table.insert(self.waiting, before)
+  end
+  self:show_first()
 end
 
 ---Neovim ends: the answers go out, and what is saved by :mksession shows the user's windows.
@@ -117,40 +192,31 @@ function Queue:exit()
   end
 end
 
----Shows another of those that wait; this one waits again, with the user's edits.
+---Shows another of those that wait; the one on screen waits again, with the user's edits.
 ---@param step 1|-1
 function Queue:switch(step)
   local diff, waiting = self.shown, self.waiting
-  if not diff or diff.outcome or #waiting == 0 then
+  if #waiting == 0 then
     notify.info("there is no other proposal")
     return
-  elseif not diff.view:hide() then
+  elseif diff and (diff.outcome or diff.aside or not diff.view:hide()) then
     return
+  elseif diff then
+    diff.view, self.shown = nil, nil
+    table.insert(waiting, step > 0 and #waiting + 1 or 1, diff)
   end
-  diff.view, self.shown = nil, nil
-  keyboard.reset()
-  if step > 0 then
-    table.insert(waiting, diff)
-  else
-    table.insert(waiting, 1, diff)
+  if step < 0 then
     table.insert(waiting, 1, table.remove(waiting))
   end
-  self:show_next()
+  self:show_first()
 end
 
----@param diff claude-code.Diff
----@param focused boolean
-local function announce(diff, focused)
-  local proposal = diff.proposal
-  local reported = proposal.changes:report(proposal.unsaved)
-  if diff.opened then
-    return
-  end
-  diff.opened = true
-  if not reported and not focused then
-    notify.info(("a proposed change of %s is in another window"):format(proposal:base()))
-  end
-  answer.emit("DiffOpened", proposal)
+---Shows the first of those that wait, even if the user left it.
+---@private
+function Queue:show_first()
+  keyboard.reset()
+  self.waiting[1].aside = nil
+  self:show_next()
 end
 
 ---@private
@@ -159,26 +225,14 @@ function Queue:show(diff)
   local view, focused = views.open(diff.proposal, self.callbacks(diff))
   diff.view, self.shown = view, diff
   self:remove_waiting(diff)
-  announce(diff, focused)
-end
-
----Reports why a diff waits; of a short pause in typing that it waits for only once there was none.
----@param diff claude-code.Diff
-local function report_wait(diff)
-  local typing = blocked.may_change() == "all"
-  if diff.wait_reported or (typing and not diff.paused) then
-    diff.paused = typing or diff.paused
-    return
-  end
-  diff.wait_reported = true
-  local condition = typing and "you stop typing" or "you are back in normal mode"
-  notify.info(("a proposed change of %s waits until %s"):format(diff.proposal:base(), condition))
+  self:update_keys()
+  announce.opened(diff, focused)
 end
 
 ---@private
 ---@param diff claude-code.Diff
 function Queue:wait(diff)
-  report_wait(diff)
+  announce.waits(diff)
   local ms = timing.ms_until_idle()
   blocked.retry(function()
     self:show_next()
@@ -189,7 +243,7 @@ end
 ---@private
 ---@return string? failure
 function Queue:try_next()
-  local diff = self.waiting[1]
+  local diff = self:next_up()
   if self.shown or not diff then
     return
   elseif not timing.can_show() then
@@ -210,7 +264,8 @@ end
 ---its client would wait for good, and so would those behind it.
 ---@private
 function Queue:show_next()
-  local diff = self.waiting[1]
+  local diff = self:next_up()
+  self:update_keys()
   local failure = self:try_next()
   if failure then
     local text = "the change of %s was rejected because it cannot be shown: %s"

@@ -18,7 +18,8 @@ local windows = require("claude-code.editor.windows")
 ---@class claude-code.ViewCallbacks
 ---@field actions table<claude-code.DiffAction, fun()> what the keys do
 ---@field write fun(): boolean accept, called in the middle of a write; false: not accepted
----@field left fun() the user closed a window of the diff, or shows something else in it
+---@field closed fun() the user closed a window of the diff on purpose
+---@field left fun() one of its windows was closed, or shows something else
 ---@field position fun(): integer, integer the diff's number, and of how many
 
 ---@class claude-code.View
@@ -31,6 +32,7 @@ local windows = require("claude-code.editor.windows")
 ---@field private bars claude-code.Bars
 ---@field private watch claude-code.Watch
 ---@field private closing boolean
+---@field private closing_as? claude-code.Closing
 local View = {}
 View.__index = View
 
@@ -64,6 +66,11 @@ function M.open(proposal, on)
     bars = bars.new(proposal, layout, cursor, on.position),
     closing = false,
   }, View)
+  if proposal.cursor then
+    api.nvim_win_call(layout.win, function()
+      vim.fn.winrestview(proposal.cursor)
+    end)
+  end
   view.watch = watch.start(view, proposal, on)
   view:show_bars()
   local focused = view:place_focus(typing)
@@ -122,6 +129,11 @@ function View:is_intact()
   return self.layout:is_intact()
 end
 
+---@return integer[]
+function View:windows()
+  return self.layout.windows
+end
+
 ---@return boolean is the cursor in one of its windows, or in another that shows a side of it?
 function View:is_inside()
   return vim.tbl_contains(self.layout.windows, api.nvim_get_current_win())
@@ -130,7 +142,7 @@ end
 
 ---Counts, colours and bars as the proposal is now.
 function View:refresh()
-  if self:is_open() then
+  if self:is_open() and self:is_intact() then
     self.layout:refresh()
     self.proposal.accepted:show_labels()
     self.bars:update()
@@ -139,7 +151,7 @@ end
 
 ---The bars alone: the cursor moved, or another diff waits.
 function View:show_bars()
-  if self:is_open() then
+  if self:is_open() and self:is_intact() then
     self.bars:show()
   end
 end
@@ -150,27 +162,48 @@ function View:stop()
   self.watch:stop()
 end
 
----Closes now, with autocommands off; throws if Neovim refuses.
+---Keeps where the user was in the proposal. The window may show something else by now, or be gone.
 ---@private
-function View:remove()
-  local inside = self:is_inside()
+function View:save_cursor()
+  local proposal = self.proposal
+  local buf = proposal.new_buf --[[@as integer]]
+  local win = vim.fn.win_findbuf(buf)[1]
+  if win then
+    proposal.cursor = api.nvim_win_call(win, vim.fn.winsaveview)
+  elseif not api.nvim_buf_is_loaded(buf) then
+    proposal.cursor = nil
+  else
+    local line, column = unpack(api.nvim_buf_get_mark(buf, '"'))
+    proposal.cursor = line > 0 and { lnum = line, col = column } or nil
+  end
+end
+
+---Closes now, with autocommands off; throws if Neovim refuses. A user who opened something in its
+---place stays there.
+---@private
+---@param back_to_terminal boolean a user who came from a terminal goes on typing in it
+function View:remove(back_to_terminal)
+  local origin = self.origin
+  local is_inside = vim.tbl_contains(self.proposal:buffers(), api.nvim_get_current_buf())
+  origin.terminal = origin.terminal and back_to_terminal
+  self:save_cursor()
   windows.noautocmd(function()
-    layouts.close(self.layout, self.proposal, self.saved)
-    if inside then
-      focus.give_back(self.origin, self.saved.previous)
+    layouts.close(self.layout, self.proposal, self.saved, origin)
+    if is_inside then
+      focus.give_back(origin, self.saved.previous)
     end
     saved_layout.restore(self.saved)
   end)
 end
 
----Closes for a while, if windows may change now. The proposal keeps its edits.
+---Closes for another diff, if windows may change now. The proposal keeps its edits.
 ---@return boolean done
 function View:hide()
   if blocked.may_change() ~= "all" then
     return false
   end
   self:stop()
-  self:remove()
+  self:remove(true)
   return true
 end
 
@@ -178,46 +211,68 @@ end
 function View:close_on_exit()
   if not self.closing then
     self:stop()
-    pcall(self.remove, self)
+    pcall(self.remove, self, false)
   end
 end
 
----Ends all watching at once, and brings the user's windows back as soon as they may change.
----@param done fun()
----@param in_write boolean? Neovim is writing the proposal, and needs its window until it has
-function View:close(done, in_write)
+---How a view closes.
+---@class claude-code.Closing
+---@field done fun()
+---@field back_to_terminal? boolean as in `remove`
+---@field undecided? boolean the proposal keeps its buffers, and nobody's insert mode is ended
+---@field in_write? boolean Neovim is writing the proposal, and needs its window until it has
+
+---Ends all watching at once, and brings the user's windows back as soon as they may change. A later
+---call counts in place of an earlier one.
+---@param closing claude-code.Closing
+function View:close(closing)
+  local is_closing = self.closing_as ~= nil
+  self.closing_as = closing
   self:stop()
-  if in_write then
+  if is_closing then
+    return
+  elseif closing.in_write then
     vim.schedule(function()
-      self:close_windows(done)
+      self:close_windows()
     end)
   else
-    self:close_windows(done)
+    self:close_windows()
   end
 end
 
 ---@private
----@param done fun()
-function View:close_windows(done)
-  local function again()
-    self:close_windows(done)
-  end
+---@return boolean
+function View:may_close()
   local may = blocked.may_change()
-  if may == "nothing" or (may == "no_focus" and self:is_inside()) then
-    if may == "no_focus" then
+  if may == "no_focus" and self:is_inside() then
+    if not self.closing_as.undecided then
       blocked.to_normal_mode()
     end
+    return false
+  end
+  return may ~= "nothing"
+end
+
+---@private
+function View:close_windows()
+  local function again()
+    self:close_windows()
+  end
+  if not self:may_close() then
     return blocked.retry(again)
   end
-  local ok, message = pcall(self.remove, self)
+  local closing = self.closing_as
+  local ok, message = pcall(self.remove, self, closing.back_to_terminal or false)
   if not ok and blocked.is_textlock_error(message) then
     return blocked.retry(again)
   elseif not ok then
     notify.error("closing a diff failed: " .. message)
   end
-  self.proposal:discard()
+  if not closing.undecided then
+    self.proposal:discard()
+  end
   touch()
-  done()
+  closing.done()
 end
 
 return M

@@ -3,6 +3,7 @@ local api = vim.api
 local channel = require("claude-code.editor.channel")
 local keys = require("claude-code.editor.diff.keys")
 local refresh = require("claude-code.editor.diff.refresh")
+local typed_close = require("claude-code.editor.diff.typed_close")
 local write = require("claude-code.editor.diff.write")
 
 ---How often all is looked at for what has no event (the executable died, somebody closed a window
@@ -13,6 +14,7 @@ local WATCHDOG_MS = 500
 ---@field private view claude-code.View
 ---@field private proposal claude-code.Proposal
 ---@field private on claude-code.ViewCallbacks
+---@field private is_closing fun(): boolean the user closes one of its windows just now
 ---@field private stops table<string, fun()> what ends each thing that was started
 local Watch = {}
 Watch.__index = Watch
@@ -29,6 +31,7 @@ function M.start(view, proposal, on)
   write.attach(proposal, view.guard, group, on.write, function()
     watch:follow_edits()
   end)
+  watch:watch_typed_close(group)
   watch:start_watchdog()
   watch:follow_edits()
   watch:map_keys()
@@ -70,11 +73,30 @@ function Watch:follow_edits()
   end)
 end
 
+---@private
+---@param group integer
+function Watch:watch_typed_close(group)
+  local function executed(closed)
+    if not next(self.stops) then
+      return
+    elseif closed then
+      self.on.closed()
+    else
+      self:check_windows()
+    end
+  end
+  local windows, guard = self.view:windows(), self.view.guard
+  self.stops.typed_close, self.is_closing = typed_close.watch(windows, guard, group, executed)
+end
+
 ---Has the user left the diff?
 ---@private
 function Watch:check_windows()
+  if not next(self.stops) or self.is_closing() then
+    return
+  end
   -- In this order: without the executable the diff closes by itself.
-  if next(self.stops) and channel.is_attached() and not self.view:is_intact() then
+  if channel.is_attached() and not self.view:is_intact() then
     self.on.left()
   end
 end

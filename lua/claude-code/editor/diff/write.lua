@@ -1,6 +1,7 @@
 --- Writing the proposal. A `:w`, `:wq`, `:x` or `:update` that the user typed accepts it; any other
 --- write (an auto-save plugin's, `:wall`) does not, and leaves the buffer as it is.
 local api = vim.api
+local command_line = require("claude-code.editor.diff.command_line")
 local keys = require("claude-code.editor.diff.keys")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
@@ -19,18 +20,12 @@ local ONLY_IF_MODIFIED = { exit = true, update = true, xit = true }
 ---@field private guard claude-code.DecisionGuard
 ---@field private accept fun(): boolean
 ---@field private typed boolean the command line that is being executed writes the proposal
----@field private guarded boolean that command line was begun while the guard was active
+---@field private is_early boolean that command line was begun while the guard was active
 ---@field private hinted boolean a message said that such writes accept nothing
 local Writes = {}
 Writes.__index = Writes
 
 local M = {}
-
----@return string name full name of the command on the command line
-local function typed_command()
-  local ok, command = pcall(api.nvim_parse_cmd, vim.fn.getcmdline(), {})
-  return ok and command.cmd or ""
-end
 
 ---@param name string
 ---@param bytes string
@@ -45,10 +40,13 @@ local function write_file(name, bytes)
   return (not written and reason) or (not closed and late_reason) or nil
 end
 
----A command line was executed: was it one that writes the proposal?
+---A command line is about to be executed: is it one that writes the proposal?
 ---@private
-function Writes:on_command()
-  local command, buf = typed_command(), self.proposal.new_buf
+---@param command string
+---@param is_early boolean
+function Writes:on_command(command, is_early)
+  local buf = self.proposal.new_buf
+  self.is_early = is_early
   if WRITING_ALL[command] then
     self.hinted = false
   elseif ACCEPTING[command] and api.nvim_get_current_buf() == buf then
@@ -124,7 +122,7 @@ end
 ---@private
 ---@param target string
 function Writes:on_write(target)
-  if self.typed and (self.guarded or self.guard:is_active()) then
+  if self.typed and (self.is_early or self.guard:is_active()) then
     self.guard:report("nothing was written, write again")
     self:fail()
   elseif target ~= self.proposal.label then
@@ -142,27 +140,6 @@ function Writes:on_write(target)
   end
 end
 
----@private
----@param group integer
-function Writes:watch_command_line(group)
-  api.nvim_create_autocmd("CmdlineEnter", {
-    group = group,
-    pattern = ":",
-    callback = function()
-      self.guarded = self.guard:is_active()
-    end,
-  })
-  api.nvim_create_autocmd("CmdlineLeave", {
-    group = group,
-    pattern = ":",
-    callback = function()
-      if not vim.v.event.abort then
-        self:on_command()
-      end
-    end,
-  })
-end
-
 ---@param proposal claude-code.Proposal with its buffers
 ---@param guard claude-code.DecisionGuard
 ---@param group integer
@@ -170,8 +147,10 @@ end
 ---@param refilled fun() called when `:edit!` has brought back the text as proposed
 function M.attach(proposal, guard, group, accept, refilled)
   local writes = setmetatable({ proposal = proposal, guard = guard, accept = accept }, Writes)
-  writes.typed, writes.guarded, writes.hinted = false, false, false
-  writes:watch_command_line(group)
+  writes.typed, writes.is_early, writes.hinted = false, false, false
+  command_line.watch(guard, group, function(command, is_early)
+    writes:on_command(command, is_early)
+  end)
   api.nvim_create_autocmd("BufWriteCmd", {
     group = group,
     buffer = proposal.new_buf,

@@ -47,6 +47,31 @@ function M.save()
   }
 end
 
+---@param tree any winlayout()
+---@param gone integer
+---@param instead integer
+local function replace_in_tree(tree, gone, instead)
+  if tree[1] == "leaf" then
+    tree[2] = tree[2] == gone and instead or tree[2]
+    return
+  end
+  for _, child in ipairs(tree[2]) do
+    replace_in_tree(child, gone, instead)
+  end
+end
+
+---A window was closed, and another one has taken its place.
+---@param layout claude-code.SavedLayout
+---@param gone integer
+---@param instead integer
+function M.replace(layout, gone, instead)
+  replace_in_tree(layout.tree, gone, instead)
+  layout.previous = layout.previous == gone and instead or layout.previous
+  for _, saved in ipairs(layout.windows) do
+    saved.win = saved.win == gone and instead or saved.win
+  end
+end
+
 ---By window IDs: winrestcmd() numbers windows, floating ones included, which come and go.
 ---@param windows claude-code.SavedWindow[]
 local function resize(windows)

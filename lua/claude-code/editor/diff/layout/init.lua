@@ -15,7 +15,8 @@ local M = {}
 ---@field fits fun(self, except?: integer): boolean is there room? Asked before anything is changed
 ---@field open fun(self, except?: integer) `except`: window that must not change, as the user types there
 ---@field is_intact fun(self): boolean did the user leave its windows as they are?
----@field close fun(self) brings the user's windows back; also after `open` has failed
+---@field close fun(self): integer?, integer? brings the user's windows back; also after `open` has
+--- failed. Of a window that is gone, and the one in its place
 ---@field refresh fun(self) the proposal was edited
 ---@field reveal fun(self) the cursor was moved to a hunk
 
@@ -74,7 +75,8 @@ end
 ---@param layout claude-code.Layout
 ---@param proposal claude-code.Proposal
 ---@param before claude-code.SavedLayout
-function M.close(layout, proposal, before)
+---@param origin claude-code.Origin
+function M.close(layout, proposal, before, origin)
   for _, buf in ipairs(proposal:buffers()) do
     for _, win in ipairs(vim.fn.win_findbuf(buf)) do
       if not vim.tbl_contains(layout.windows, win) then
@@ -82,7 +84,11 @@ function M.close(layout, proposal, before)
       end
     end
   end
-  layout:close()
+  local gone, instead = layout:close()
+  if gone and instead then
+    saved_layout.replace(before, gone, instead)
+    origin.win = origin.win == gone and instead or origin.win
+  end
   diff_tab.close(before)
 end
 

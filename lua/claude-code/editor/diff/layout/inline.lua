@@ -126,8 +126,11 @@ function Inline:watch()
   })
 end
 
+---@return integer? gone
+---@return integer? instead
 function Inline:close()
   local borrowed = self.borrowed
+  local gone, instead ---@type integer?, integer?
   if self.group then
     pcall(api.nvim_del_augroup_by_id, self.group)
     self.group = nil
@@ -149,8 +152,10 @@ function Inline:close()
     if self.was_inside then
       api.nvim_set_current_win(self.spare)
     end
+    gone, instead = self.win, self.spare
   end
   windows.restore_bufhidden(borrowed)
+  return gone, instead
 end
 
 return M

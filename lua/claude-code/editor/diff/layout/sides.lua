@@ -122,6 +122,7 @@ function Sides:open(except)
   self.windows = { self.old_win }
   self.scrollopt = vim.go.scrollopt
   self.win = api.nvim_open_win(self.proposal.new_buf, false, self:split())
+  windows.copy_alternate(self.old_win, self.win)
   self.windows = { self.old_win, self.win }
   for _, win in ipairs(self.windows) do
     vim.wo[win][0].winfixbuf = false
@@ -164,30 +165,66 @@ function Sides:end_diff_mode()
   vim.go.scrollopt = self.scrollopt or vim.go.scrollopt
 end
 
-function Sides:close()
-  local old_is_ours = shows(self.old_win, self.proposal.old_buf)
-  local new_is_ours = shows(self.win, self.proposal.new_buf)
-  local old_closed = self.old_win ~= nil and not api.nvim_win_is_valid(self.old_win)
-  self:end_diff_mode()
-  for _, win in ipairs(self.windows) do
-    local ours = win == self.old_win and old_is_ours or win == self.win and new_is_ours
-    if not ours and api.nvim_win_is_valid(win) then
+---@private
+---@param win? integer
+---@return boolean does it show a side of the diff, whichever?
+function Sides:has_side(win)
+  return shows(win, self.proposal.old_buf) or shows(win, self.proposal.new_buf)
+end
+
+---Of the windows that show something else by now, all is the user's again.
+---@private
+---@param old_is_ours boolean
+---@param new_is_ours boolean
+function Sides:release(old_is_ours, new_is_ours)
+  for win, ours in pairs({ [self.old_win or 0] = old_is_ours, [self.win or 0] = new_is_ours }) do
+    if win ~= 0 and not ours and api.nvim_win_is_valid(win) then
       windows.release(win, self.borrowed, DIFF_OPTIONS)
     end
   end
-  if old_is_ours and self.borrowed then
-    windows.give_back(self.borrowed, self.old_win)
-  elseif old_closed and self.borrowed and new_is_ours then
-    windows.give_back(self.borrowed, self.win)
-    new_is_ours = false
+end
+
+---Which window stays in the place of the borrowed one: the proposal's, if that one was closed, or
+---if the user opened something beside it.
+---@private
+---@param old_is_ours boolean
+---@param new_is_ours boolean
+---@return boolean
+function Sides:is_replaced(old_is_ours, new_is_ours)
+  if not self.borrowed then
+    return false
+  elseif not api.nvim_win_is_valid(self.old_win) then
+    return new_is_ours
   end
-  if new_is_ours then
+  return old_is_ours
+    and not new_is_ours
+    and self.win ~= nil
+    and api.nvim_win_is_valid(self.win)
+    and api.nvim_win_get_tabpage(self.win) == api.nvim_win_get_tabpage(self.old_win)
+end
+
+---@return integer? gone
+---@return integer? instead
+function Sides:close()
+  local old_is_ours, new_is_ours = self:has_side(self.old_win), self:has_side(self.win)
+  local is_replaced = self:is_replaced(old_is_ours, new_is_ours)
+  self:end_diff_mode()
+  self:release(old_is_ours, new_is_ours)
+  if is_replaced and new_is_ours then
+    windows.give_back(self.borrowed, self.win)
+  elseif old_is_ours and self.borrowed and not is_replaced then
+    windows.give_back(self.borrowed, self.old_win)
+  end
+  if new_is_ours and not is_replaced then
     windows.close(self.win)
   end
-  if old_is_ours and not self.borrowed then
+  if old_is_ours and (is_replaced or not self.borrowed) then
     windows.close(self.old_win)
   end
   windows.restore_bufhidden(self.borrowed)
+  if is_replaced then
+    return self.old_win, self.win
+  end
 end
 
 return M

@@ -1,0 +1,250 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { eventually } from "../../support/eventually";
+import { NEOVIMS } from "../../support/neovim";
+import { Attached } from "../attached";
+
+/* Leaving a diff is no answer: it waits, with the user's edits, until they show it again. */
+
+// A machine that is busy with other tests is slow; how long things take is not what is tested.
+setDefaultTimeout(60_000);
+
+const UI = { width: 160, height: 40 };
+const OLD = Array.from({ length: 60 }, (_, i) => `line ${i + 1}\n`).join("");
+const NEW = OLD.replace("line 10\n", "LINE 10\n").replace("line 40\n", "LINE 40\n");
+
+/** What the user does; the file that their window shows then, main.txt if left out. */
+const WAYS: { how: string; keys: string; layouts?: string[]; file?: string }[] = [
+  { how: "CTRL-O", keys: "<C-o>", layouts: ["vertical", "horizontal", "tab"] },
+  { how: "CTRL-O (in one window)", keys: "<C-o>", layouts: ["inline"], file: "other.txt" },
+  {
+    how: "CTRL-^",
+    keys: "<C-^>",
+    layouts: ["vertical", "horizontal", "inline"],
+    file: "other.txt",
+  },
+  { how: ":edit", keys: ":e third.txt<CR>", file: "third.txt" },
+  {
+    how: ":edit on the old side",
+    keys: "<C-w>h:e third.txt<CR>",
+    layouts: ["vertical"],
+    file: "third.txt",
+  },
+  { how: ":buffer", keys: ":b other.txt<CR>", file: "other.txt" },
+  { how: ":only", keys: "<C-w>o", layouts: ["vertical", "horizontal", "tab"] },
+  { how: ":only on the old side", keys: "<C-w>h<C-w>o", layouts: ["vertical"] },
+  { how: "CTRL-W T", keys: "<C-w>T", layouts: ["vertical", "horizontal", "tab"] },
+  { how: ":hide", keys: ":hide<CR>", layouts: ["vertical", "horizontal"] },
+  { how: ":tabclose elsewhere", keys: ":tabnew | tabclose 2<CR>", layouts: ["tab"], file: "" },
+  { how: ":bdelete of the old side", keys: "<C-w>h:bd!<CR>", layouts: ["vertical"] },
+];
+
+for (const version of NEOVIMS) {
+  describe(version.name, () => {
+    /** A Neovim with main.txt on screen, other.txt as the alternate file, and a proposal. */
+    async function start(layout = "vertical", prepare = ""): Promise<[Attached, string]> {
+      const a = await Attached.start({ version, ui: UI });
+      await a.configure(`{ diff = { layout = "${layout}" } }`);
+      const path = a.file("main.txt", OLD);
+      for (const name of ["other.txt", "third.txt"]) await a.edit(a.file(name, OLD));
+      await a.nvim.command("edit other.txt | edit main.txt");
+      await a.attach();
+      if (prepare) await a.nvim.command(prepare);
+      return [a, path];
+    }
+
+    const file = (a: Attached) => a.nvim.lua<string>("return vim.fn.expand('%:t')");
+    for (const layout of ["vertical", "horizontal", "tab", "inline"]) {
+      test.each(WAYS.filter(({ layouts }) => !layouts || layouts.includes(layout)))(
+        `$how (${layout}): it waits with the user's edits, and comes back`,
+        async ({ how, keys, file: wanted = "main.txt" }) => {
+          const [a, path] = await start(layout);
+          await using _ = a;
+          const before = await a.picture();
+          const id = await a.propose(path, NEW);
+          await a.nvim.type(":keepjumps 40<CR>Amine<Esc>");
+          await a.nvim.type(keys);
+          await a.waits();
+          expect(a.ended).toEqual([]);
+          await eventually("a message", async () =>
+            (await a.messages()).includes("main.txt waits: ]f or :ClaudeCodeDiffNext"),
+          );
+          expect(await a.mode()).toBe("n");
+          expect(await file(a)).toBe(wanted);
+          expect(await a.nvim.lua("return { vim.v.errmsg, vim.wo.winbar, vim.wo.diff }")).toEqual([
+            "",
+            "",
+            false,
+          ]);
+          const left = await a.picture();
+          if (layout !== "tab") {
+            expect(left.windows.map(({ width, height }) => [width, height])).toEqual(
+              before.windows.map(({ width, height }) => [width, height]),
+            );
+          }
+          await a.nvim.type("]f");
+          await a.shown();
+          await a.barShows("main.txt");
+          const line = "vim.fn.line('.')";
+          expect(await a.nvim.lua(`return { ${line}, vim.api.nvim_get_current_line() }`)).toEqual([
+            40,
+            "LINE 40mine",
+          ]);
+          await a.nvim.type("u<C-r><CR>");
+          expect((await a.outcome(id)).lines?.[39]).toBe("LINE 40mine");
+          await a.cleared();
+          expect(a.ended).toHaveLength(1);
+          expect(await a.nvim.lua("return vim.fn.maparg(']f', 'n')")).toBe("");
+          if (how === "CTRL-W T")
+            expect(await a.nvim.lua("return #vim.api.nvim_list_tabpages()")).toBe(1);
+        },
+      );
+    }
+
+    test("accepted hunks are accepted still", async () => {
+      const [a, path] = await start();
+      await using _ = a;
+      const id = await a.propose(path, NEW);
+      await a.nvim.type("ga:e other.txt<CR>");
+      await a.waits();
+      await a.nvim.command("ClaudeCodeDiffNext");
+      await a.shown();
+      await a.barShows("accept 1 of 2 hunks");
+      await a.nvim.type("<CR>");
+      expect((await a.outcome(id)).lines?.join("\n")).toBe(
+        OLD.replace("line 10\n", "LINE 10\n").trimEnd(),
+      );
+    });
+
+    test("another plugin closes its windows, or fills them: that decides nothing", async () => {
+      const [a, path] = await start();
+      await using _ = a;
+      await a.propose(path, NEW);
+      for (const how of [
+        "vim.api.nvim_win_close(0, true)",
+        "vim.cmd.close()",
+        "vim.cmd.quit()",
+        "vim.cmd('noautocmd close')",
+        "vim.api.nvim_set_current_buf(vim.fn.bufadd('other.txt'))",
+        "vim.api.nvim_win_close(require('port').diff_windows()[1], true)",
+      ]) {
+        await a.shown();
+        await a.nvim.lua(how);
+        await a.waits();
+        expect(a.ended).toEqual([]);
+        await a.nvim.type("[f");
+      }
+      await a.shown();
+    });
+
+    test("a new proposal is shown at once; answered, the one that was left does not come by itself", async () => {
+      const [a, path] = await start();
+      await using _ = a;
+      const first = await a.propose(path, NEW);
+      await a.nvim.type(":e third.txt<CR>");
+      await a.waits();
+      const second = await a.propose(a.path("other.txt"), NEW);
+      await a.shown();
+      await a.barShows("[2/2] other.txt");
+      await a.nvim.type("q");
+      expect((await a.outcome(second)).outcome).toBe("rejected");
+      await a.waits();
+      expect(await a.nvim.lua("return require('port').statusline.get().diffs")).toBe(1);
+      await a.nvim.command("ClaudeCodeDiffAccept");
+      await eventually("a hint", async () =>
+        (await a.messages()).includes("not on screen: :ClaudeCodeDiffNext shows it"),
+      );
+      expect(a.ended).toHaveLength(1);
+      await a.nvim.command("ClaudeCodeDiffPrevious");
+      await a.shown();
+      await a.nvim.type("<CR>");
+      expect(await a.outcome(first)).toEqual({ id: first, outcome: "accepted" });
+      await a.cleared();
+    });
+
+    test("CTRL-^ and :buffer go back to the diff itself", async () => {
+      const [a, path] = await start();
+      await using _ = a;
+      const id = await a.propose(path, NEW);
+      await a.nvim.type(":e third.txt<CR>");
+      await a.waits();
+      await a.nvim.type("<C-^>");
+      await a.shown();
+      await a.barShows("main.txt");
+      expect(await a.nvim.lua("return #vim.api.nvim_tabpage_list_wins(0)")).toBe(2);
+      await a.nvim.type("<CR>");
+      expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
+      await a.cleared();
+      expect(await file(a)).toBe("third.txt");
+    });
+
+    test("closed while it waits: nothing is left of it", async () => {
+      const [a, path] = await start();
+      await using _ = a;
+      const before = await a.picture();
+      const id = await a.propose(path, NEW);
+      await a.nvim.type("<C-w>o");
+      await a.waits();
+      expect(await a.call("diff_close", { ids: [id] })).toBe(1);
+      await a.cleared();
+      expect(await a.nvim.lua("return vim.fn.maparg(']f', 'n')")).toBe("");
+      expect((await a.picture()).windows.length).toBe(before.windows.length);
+    });
+
+    test("a mapping of the user's for the key stays, and is not named", async () => {
+      const [a, path] = await start("vertical", "nnoremap ]f :echo 'mine'<CR>");
+      await using _ = a;
+      await a.propose(path, NEW);
+      await a.nvim.type("<C-w>o");
+      await a.waits();
+      await eventually("a message", async () =>
+        (await a.messages()).includes("main.txt waits: :ClaudeCodeDiffNext"),
+      );
+      expect(await a.nvim.lua("return vim.fn.maparg(']f', 'n')")).toContain("mine");
+    });
+
+    test("from a terminal: whoever leaves does not type in it", async () => {
+      for (const keys of ["<C-o>", ":e other.txt<CR>", "<C-w>T", "<C-w>o"]) {
+        const [a, path] = await start("vertical", "vsplit | terminal cat");
+        await using _ = a;
+        await a.nvim.type("i");
+        await eventually("terminal mode", async () => (await a.mode()) === "t");
+        await a.propose(path, NEW);
+        await eventually("the diff", async () => (await a.mode()) === "n");
+        await a.nvim.type(keys);
+        await a.waits();
+        await Bun.sleep(50);
+        expect(await a.mode()).toMatch(/^nt?$/);
+      }
+    });
+
+    const CLOSING = [":q<CR>", ":close<CR>", "<C-w>c", "<C-w>q", ":q!<CR>", "<C-w>h:close<CR>"];
+    test.each(CLOSING)("%s typed in it rejects", async (keys) => {
+      for (const layout of keys.startsWith("<C-w>h")
+        ? ["vertical"]
+        : ["vertical", "inline", "tab"]) {
+        const [a, path] = await start(layout, "split other.txt | wincmd p");
+        await using _ = a;
+        const id = await a.propose(path, NEW);
+        await a.nvim.type(keys);
+        expect(await a.outcome(id)).toEqual({ id, outcome: "rejected" });
+        await a.cleared();
+        expect(await file(a)).toBe("main.txt");
+      }
+    });
+
+    test("typed too early, :q and CTRL-W c put it aside", async () => {
+      for (const keys of [":q<CR>", "<C-w>c"]) {
+        await using a = await Attached.start({ version, ui: UI });
+        await a.edit(a.file("main.txt", OLD));
+        await a.attach();
+        await a.configure("{ diff = { quiet_ms = 30000 } }");
+        await a.nvim.lua(`ADVANCE = require("port").hold_clock()`);
+        await a.propose(a.path("main.txt"), NEW);
+        await a.shown();
+        await a.nvim.type(keys);
+        await a.waits();
+        expect(a.ended).toEqual([]);
+      }
+    });
+  });
+}
