@@ -91,7 +91,8 @@
 ---@field languages? table<string, string[]>
 ---The language of code that names none.
 ---@field default_language? string
----Milliseconds after which a run is killed, with every process that it started.
+---Milliseconds after which a run is killed, with every process that it started (outside of Linux:
+---with those in its process group).
 ---@field timeout_ms? integer
 ---Bytes after which the rest of a run's stdout is dropped; the same for stderr.
 ---@field max_output_bytes? integer

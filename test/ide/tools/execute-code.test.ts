@@ -1,9 +1,17 @@
 import { describe, expect, test } from "bun:test";
+import { TestClient } from "../../support/client";
 import { eventually } from "../../support/eventually";
 import { onEachNeovim } from "../../support/session";
 
 const alive = (marker: string) =>
   Bun.spawnSync(["pgrep", "-f", marker]).stdout.toString().trim() !== "";
+
+/** Elsewhere the process group alone is ended, as SECURITY.md says. */
+function hasProc(): boolean {
+  if (process.platform === "linux") return true;
+  console.log("platform skip: what leaves the process group is found by Linux's /proc");
+  return false;
+}
 
 onEachNeovim(
   (session) => {
@@ -106,6 +114,55 @@ onEachNeovim(
       expect(answer).toMatchObject({ isError: true });
       expect(answer.content.at(-1)?.text).toContain("1000 ms");
       await eventually("all of them gone", () => !alive(`sleep ${marker}`));
+    });
+
+    const escapes: [string, (sleep: string) => string][] = [
+      ["an empty environment", (sleep) => `setsid env -i /bin/${sleep} &`],
+      ["a variable taken out", (sleep) => `env -u CLAUDE_CODE_NVIM_RUN setsid ${sleep} &`],
+      [
+        "a daemon twice removed",
+        (sleep) => `(env -i setsid /bin/sh -c '(setsid /bin/${sleep} &) & exit' &)`,
+      ],
+      [
+        "one that starts another all the time",
+        (sleep) => `env -i setsid sh -c 'while :; do setsid ${sleep} & sleep 0.005; done' &`,
+      ],
+    ];
+    test.each(escapes)(
+      "executeCode: %s outlives neither the end nor the time-out",
+      async (_n, go) => {
+        if (!hasProc()) return;
+        for (const rest of ["sleep 0.1", "sleep 50"]) {
+          const marker = `6${process.pid}${Math.floor(Math.random() * 1e6)}`;
+          const code = `${go(`sleep ${marker}`)}\n${rest}`;
+          await session.client.call("executeCode", { code, language: "sh" });
+          expect(alive(`sleep ${marker}`)).toBe(false);
+        }
+      },
+    );
+
+    test("executeCode: runs side by side end by themselves, and leave nothing together", async () => {
+      if (!hasProc()) return;
+      const marker = `5${process.pid}${Math.floor(Math.random() * 1e6)}`;
+      const run = (code: string) => session.client.call("executeCode", { code, language: "sh" });
+      const [first, second] = await Promise.all([
+        run(`env -i setsid /bin/sleep ${marker} & sleep 0.1; echo one`),
+        run(`sleep 0.4; echo two`),
+      ]);
+      expect([first, second].map(({ content }) => content[0]?.text)).toEqual(["one\n", "two\n"]);
+      expect(alive(`sleep ${marker}`)).toBe(false);
+    });
+
+    test("executeCode: a run of an executable that is killed ends when the next one starts", async () => {
+      if (!hasProc()) return;
+      const marker = `4${process.pid}${Math.floor(Math.random() * 1e6)}`;
+      const code = `setsid sleep ${marker} & sleep ${marker}`;
+      using client = await TestClient.open(session.lock);
+      client.call("executeCode", { code, language: "sh" }).catch(() => {});
+      await eventually("it runs", () => alive(`sleep ${marker}`));
+      const pid = await session.neovim.lua<number>(`return require("port").server.process.pid`);
+      process.kill(pid, "SIGKILL");
+      await eventually("it is gone", () => !alive(`sleep ${marker}`));
     });
   },
   {

@@ -118,7 +118,8 @@ return {
     key = "execute_code.timeout_ms",
     type = t.integer(100, 3600000),
     default = 30000,
-    description = "Milliseconds after which a run is killed, with every process that it started.",
+    description = "Milliseconds after which a run is killed, with every process that it started (outside of Linux: "
+      .. "with those in its process group).",
   },
   {
     key = "execute_code.max_output_bytes",

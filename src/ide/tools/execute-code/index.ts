@@ -5,10 +5,12 @@ import { own } from "../../../lib/own";
 import { failed, type ToolResult, texts } from "../../../mcp/protocol";
 import { defineTool, type Tool } from "../../../mcp/tool";
 import type { ExecuteCodeOptions } from "../../launch";
+import { killAbandonedRuns } from "./process-tree";
 import { type RunResult, runCode } from "./run";
 
 /** Spec 4.13. Only there when the user switched it on; runs outside Neovim, in the workspace. */
 export function executeCode(editor: EditorPort, options: ExecuteCodeOptions): Tool {
+  killAbandonedRuns();
   const languages = Object.keys(options.languages);
   return defineTool({
     name: "executeCode",

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import type { Readable } from "node:stream";
-import { killRun, RUN_VARIABLE } from "./process-tree";
+import { ProcessTree } from "./process-tree";
 
 export interface RunOptions {
   /** Program and arguments; the code goes to its stdin. */
@@ -26,10 +26,10 @@ export interface RunResult {
  */
 export async function runCode(code: string, options: RunOptions): Promise<RunResult> {
   const [program = "", ...args] = options.command;
-  const run = crypto.randomUUID();
+  const tree = new ProcessTree();
   const child = spawn(program, args, {
     cwd: options.cwd,
-    env: { ...process.env, [RUN_VARIABLE]: run },
+    env: { ...process.env, ...tree.variables },
     // A process group of its own, which can be ended as a whole.
     detached: process.platform !== "win32",
     stdio: ["pipe", "pipe", "pipe"],
@@ -38,12 +38,13 @@ export async function runCode(code: string, options: RunOptions): Promise<RunRes
     child.once("error", reject);
     child.once("exit", resolve);
   });
+  if (child.pid) tree.begin(child.pid);
   const stdout = collect(child.stdout, options.maxOutputBytes);
   const stderr = collect(child.stderr, options.maxOutputBytes);
   let end: RunResult["end"] = "exited";
   const kill = (why: RunResult["end"]) => {
     end = why;
-    if (child.pid) killRun(child.pid, run);
+    tree.kill();
   };
   const timer = setTimeout(() => kill("timed out"), options.timeoutMs);
   const cancel = () => kill("cancelled");
@@ -52,7 +53,7 @@ export async function runCode(code: string, options: RunOptions): Promise<RunRes
   child.stdin.end(code);
   try {
     const exitCode = await exited;
-    if (child.pid) killRun(child.pid, run);
+    await tree.end();
     return { stdout: stdout(), stderr: stderr(), exitCode: exitCode ?? undefined, end };
   } finally {
     clearTimeout(timer);
