@@ -102,9 +102,11 @@ for (const version of NEOVIMS) {
     }
   });
 
-  testWithPlugins(`a session file of a diff in its tab page (${version.name})`, () =>
-    sessionFile(version, setupOf("persistence"), "tab"),
-  );
+  for (const name of ["persistence", "auto-session", "mini.sessions"]) {
+    testWithPlugins(`${name} saves the user's windows (${version.name})`, () =>
+      sessionFile(version, setupOf(name), "tab"),
+    );
+  }
 }
 
 for (const name of ["which-key", "mini.clue, mini.notify"]) {

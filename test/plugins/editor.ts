@@ -34,6 +34,8 @@ export interface Setup {
   plugins: PluginName[];
   /** The user's init.lua, after the plugins' folders are on 'runtimepath'. */
   lua?: string;
+  /** It saves a session file of its own when Neovim ends. */
+  savesSessions?: boolean;
   /** Lua of the table for our setup(). */
   ours?: string;
   /** The whole init.lua, which also loads claude-code.nvim: for plugin managers. */

@@ -1,6 +1,7 @@
 import { expect } from "bun:test";
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { Glob } from "bun";
 import { eventually } from "../support/eventually";
 import { type NeovimVersion, temporaryFolder } from "../support/neovim";
 import { Editor, PROPOSED, type Setup, startNeovim, TEXT } from "./editor";
@@ -125,21 +126,29 @@ export async function sessionFile(
   const home = temporaryFolder();
   const saver = `vim.api.nvim_create_autocmd("VimLeavePre", {
     callback = function() vim.cmd("mksession! ${join(home, "Session.vim")}") end })\n`;
-  const neovim = await startNeovim(version, withInit(setup, saver), home);
+  const saving = setup.savesSessions ? setup : withInit(setup, saver);
+  // Without a file's name: auto-session saves nothing where one was given.
+  const neovim = await startNeovim(version, saving, home, []);
   try {
     await using editor = await Editor.attach(neovim, home);
     await editor.layout(layout);
     void editor.propose().catch(() => {});
     await editor.shown();
     await neovim.quit();
-    const saved = readFileSync(join(home, "Session.vim"), "utf8");
-    expect(saved.split("\n").filter((line) => /claude-code:|diffthis/.test(line))).toEqual([]);
-    const windows = saved.match(/\bedit src\/\w+\.lua/g)?.sort();
-    expect(windows).toEqual(["edit src/main.lua", "edit src/other.lua"]);
-    expect(saved).not.toContain("tabnew");
+    const files = [...new Glob("**/*.vim").scanSync({ cwd: home, dot: true, absolute: true })];
+    const saved = files.filter((path) => readFileSync(path, "utf8").includes("SessionLoad"));
+    expect(saved).not.toEqual([]);
+    for (const path of saved) expectUsersWindows(readFileSync(path, "utf8"));
   } finally {
     rmSync(home, { recursive: true, force: true });
   }
+}
+
+function expectUsersWindows(saved: string): void {
+  expect(saved.split("\n").filter((line) => /claude-code:|diffthis/.test(line))).toEqual([]);
+  const windows = saved.match(/\bedit \S*src\/\w+\.lua/g)?.map((edit) => edit.replace(/.*\//, ""));
+  expect(windows?.sort()).toEqual(["main.lua", "other.lua"]);
+  expect(saved).not.toContain("tabnew");
 }
 
 function withInit(setup: Setup, lua: string): Setup {

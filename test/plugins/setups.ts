@@ -29,7 +29,7 @@ const onEnter = (command: string) =>
 /** One plugin each, set up as its README says, with what meets a diff switched on. */
 export const SETUPS: PluginSetup[] = [
   plugin("auto-save", ["auto-save.nvim"], setup("auto-save", "debounce_delay = 100")),
-  plugin("auto-session", ["auto-session"], setup("auto-session")),
+  { ...plugin("auto-session", ["auto-session"], setup("auto-session")), savesSessions: true },
   plugin("bufferline", ["bufferline.nvim"], setup("bufferline")),
   plugin(
     "conform",
@@ -105,7 +105,15 @@ export const SETUPS: PluginSetup[] = [
     taken: "> ma",
     give: "<Esc>",
   }),
-  plugin("mini.sessions", ["mini.nvim"], `require("mini.sessions").setup{ autowrite = true }`),
+  {
+    ...plugin(
+      "mini.sessions",
+      ["mini.nvim"],
+      `require("mini.sessions").setup{ autowrite = true, file = "Session.vim" }
+       ${onEnter('vim.cmd("mksession") vim.v.this_session = vim.fn.getcwd() .. "/Session.vim"')}`,
+    ),
+    savesSessions: true,
+  },
   plugin("mini.statusline, mini.tabline", ["mini.nvim"], mini("statusline", "tabline")),
   plugin(
     "mini.surround and 15 more",
@@ -175,7 +183,7 @@ export const SETUPS: PluginSetup[] = [
     taken: /╭/,
     give: ":q<CR>",
   }),
-  plugin("persistence", ["persistence.nvim"], setup("persistence")),
+  { ...plugin("persistence", ["persistence.nvim"], setup("persistence")), savesSessions: true },
   plugin(
     "snacks",
     ["snacks.nvim"],
