@@ -71,10 +71,9 @@ for (const version of NEOVIMS) {
       await using editor = await Editor.start(version, setupOf("noice, nvim-notify"));
       for (const layout of ["vertical", "tab", "inline"]) {
         await editor.layout(layout);
-        await editor.neovim.lua(`
-        require("notify").dismiss({ silent = true, pending = true })
-        vim.notify("one thing", vim.log.levels.INFO, { timeout = false })`);
-        await editor.shows("one thing");
+        const popup = `a popup beside ${layout}`;
+        await editor.neovim.lua("vim.notify(..., vim.log.levels.INFO, { timeout = false })", popup);
+        await editor.shows(popup);
         const before = await editor.settled();
         const rejected = editor.propose();
         await editor.shown();
@@ -91,14 +90,16 @@ for (const version of NEOVIMS) {
     await using editor = await Editor.start(version, setupOf("noice, nvim-notify"));
     for (const height of [1, 3]) {
       await editor.neovim.lua("vim.o.cmdheight = ...", height);
-      await editor.neovim.lua(`vim.notify("one thing", vim.log.levels.INFO, { timeout = false })`);
-      await editor.shows("one thing");
+      const popup = `a popup with cmdheight ${height}`;
+      await editor.neovim.lua("vim.notify(..., vim.log.levels.INFO, { timeout = false })", popup);
+      await editor.shows(popup);
       const before = await editor.settled();
       await editor.neovim.command("ClaudeCode");
       await editor.waitForMode("t");
       await editor.neovim.lua(`require("notify").dismiss({ silent = true, pending = true })`);
       await editor.neovim.command("ClaudeCode");
       await editor.same(before);
+      await eventually("no popup", async () => !(await editor.screen()).includes(popup));
     }
   });
 

@@ -273,14 +273,15 @@ function M.show(buf)
   return open(buf)
 end
 
---- A user who is in it goes back to the window they came from.
+--- A user who is in it goes back to the window they came from. That is entered once there is room for
+--- it: 'winwidth' would take the room from the terminal.
 ---@param buf integer
 function M.hide(buf)
-  local from = vim.fn.win_getid(vim.fn.winnr("#"))
-  if api.nvim_get_current_buf() == buf and from ~= 0 and api.nvim_win_get_buf(from) ~= buf then
+  local from = api.nvim_get_current_buf() == buf and vim.fn.win_getid(vim.fn.winnr("#")) or 0
+  vim.iter(vim.fn.win_findbuf(buf)):each(close_or_switch)
+  if from ~= 0 and api.nvim_win_is_valid(from) then
     api.nvim_set_current_win(from)
   end
-  vim.iter(vim.fn.win_findbuf(buf)):each(close_or_switch)
 end
 
 --- Takes the terminal out of its windows and leaves them open.

@@ -7,7 +7,8 @@ return {
     key = "keymaps",
     type = t.boolean,
     default = false,
-    description = "Whether the suggested mappings are created: <leader>a… and <leader>cd. A key that is mapped already keeps its mapping.",
+    description = "Whether the suggested mappings are created: <leader>a… and <leader>cd. A key that is mapped "
+      .. "already keeps its mapping.",
   },
   {
     key = "mcp.in_terminal",
