@@ -1,6 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 import type { Server, ServerWebSocket } from "bun";
 import type { Transport } from "../jsonrpc/transport";
+import { HalfOpenConnections } from "./half-open";
 
 /** All limits of the socket, in one place. */
 export const LIMITS = {
@@ -40,6 +41,8 @@ export interface ListenOptions {
 
 interface SocketData {
   transport: Transport | undefined;
+  /** The client's, by which its connection is recognized. */
+  peerPort: number;
 }
 
 /**
@@ -50,6 +53,8 @@ export class WebSocketListener {
   readonly #options: ListenOptions;
   readonly #limits: Limits;
   readonly #token: Buffer;
+  readonly #peerPorts = new Set<number>();
+  readonly #halfOpen: HalfOpenConnections;
   #open = 0;
 
   constructor(options: ListenOptions) {
@@ -77,12 +82,14 @@ export class WebSocketListener {
           socket.data.transport?.onMessage(text);
         },
         close: (socket) => {
+          this.#peerPorts.delete(socket.data.peerPort);
           if (!socket.data.transport) return;
           this.#open--;
           socket.data.transport.onClose();
         },
       },
     });
+    this.#halfOpen = new HalfOpenConnections(this.port, (peer) => this.#peerPorts.has(peer));
   }
 
   get port(): number {
@@ -91,6 +98,7 @@ export class WebSocketListener {
 
   /** Closes every client (1001, going away) and the port. */
   async stop(): Promise<void> {
+    this.#halfOpen.stop();
     await this.#server.stop(true);
   }
 
@@ -102,11 +110,15 @@ export class WebSocketListener {
     }
     const offered = request.headers.get("sec-websocket-protocol");
     const echoes = offered?.split(",").some((name) => name.trim() === SUBPROTOCOL);
+    const peerPort = server.requestIP(request)?.port ?? 0;
     const upgraded = server.upgrade(request, {
-      data: { transport: undefined },
+      data: { transport: undefined, peerPort },
       ...(echoes && { headers: { "Sec-WebSocket-Protocol": SUBPROTOCOL } }),
     });
-    if (upgraded) return undefined;
+    if (upgraded) {
+      this.#peerPorts.add(peerPort);
+      return undefined;
+    }
     return refuse(426, "Upgrade required");
   }
 

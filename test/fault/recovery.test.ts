@@ -238,6 +238,34 @@ describe("nowhere to write", () => {
   });
 });
 
+test("more half-open connections than descriptors: a client with the token comes in soon", async () => {
+  if (process.platform !== "linux") {
+    console.log("platform skip: half-open connections are found by Linux's /proc");
+    return;
+  }
+  const binary = join(temporaryFolder(), "nvim");
+  const script = `#!/bin/sh\nulimit -n 200\nexec '${NEWEST.binary}' "$@"\n`;
+  writeFileSync(binary, script, { mode: 0o755 });
+  await using neovim = await TestNeovim.start({ version: { name: NEWEST.name, binary } });
+  const lock = await neovim.lock();
+  using early = await TestClient.open(lock);
+  const pid = await ready(neovim);
+  await using opened = new AsyncDisposableStack();
+  for (let i = 0; i < 500; i++) {
+    const socket = connect(lock.port, "127.0.0.1");
+    socket.on("error", () => {});
+    opened.defer(() => void socket.destroy());
+    if (i % 2 === 0) socket.write("POST / HTTP/1.1\r\nHost: ");
+  }
+  // As many as it may have, and they stay for ten seconds by themselves.
+  await eventually("all its descriptors", () => readdirSync(`/proc/${pid}/fd`).length >= 195);
+  const start = performance.now();
+  using late = await TestClient.open(lock);
+  expect(await late.request("ping")).toEqual({});
+  expect(await early.request("ping")).toEqual({});
+  expect(performance.now() - start).toBeLessThan(7_000);
+});
+
 /** The same Neovim with a disk of its own at $HOME, of which nothing is left. */
 function onFullDisk(version: NeovimVersion): NeovimVersion {
   const binary = join(temporaryFolder(), "nvim");
