@@ -71,7 +71,7 @@ export class HalfOpenConnections {
 
 interface HalfOpen {
   descriptor: number;
-  /** Tells it from a later connection with the same descriptor. */
+  /** Distinguishes it from a later connection with the same descriptor. */
   key: string;
 }
 
