@@ -24,10 +24,11 @@ function M.paths(buf, first, last, is_range)
   local picker = picker_of(buf)
   if not picker then
     error("snacks.nvim does not show a picker here", 0)
-  elseif not is_range then
-    return vim.iter(picker:selected({ fallback = true })):map(to_mention):totable()
   end
-  local items = {}
+  local items = is_range and {} or vim.iter(picker:selected()):map(to_mention):totable()
+  if #items > 0 then
+    return items
+  end
   for row = first, last do
     local item = picker.list:get(picker.list:row2idx(row))
     items[#items + 1] = item and to_mention(item)

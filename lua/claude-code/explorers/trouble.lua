@@ -1,14 +1,21 @@
 --- folke/trouble.nvim, version 3
 local M = {}
 
----@param location { item?: table, node?: table } of a row
+--- Headings group by file, by folder, or by something that is no path.
+---@param group { directory?: boolean, fields?: string[] }
+---@return boolean
+local function is_path(group)
+  return group.directory or vim.deep_equal(group.fields, { "filename" })
+end
+
+---@param node? { item?: table, group?: table } of a row
 ---@return claude-code.MentionItem?
-local function to_mention(location)
-  local item = location.item
-  if not item or not item.filename then
+local function to_mention(node)
+  local item = node and node.item
+  if not node or not item or not item.filename then
     return nil
-  elseif location.node and location.node.group then
-    return item.filename -- a file's heading
+  elseif node.group then
+    return is_path(node.group) and item.filename or nil
   end
   local first = item.pos and item.pos[1]
   return { path = item.filename, first = first, last = item.end_pos and item.end_pos[1] or first }
@@ -20,7 +27,7 @@ function M.paths(buf, first, last)
     if open.view.win.buf == buf then
       local items = {}
       for row = first, last do
-        items[#items + 1] = to_mention(open.view:at({ row, 0 }))
+        items[#items + 1] = to_mention(open.view:at({ row, 0 }).node)
       end
       return items
     end
