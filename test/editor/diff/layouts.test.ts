@@ -28,7 +28,7 @@ const WINDOWS: [name: string, make: string][] = [
   ["a quickfix list in front", `vim.fn.setqflist({{ filename = "other.txt" }}) vim.cmd("copen 5")`],
   [
     "a float in front",
-    `vim.api.nvim_open_win(vim.api.nvim_create_buf(false, true), true, { relative = "editor", row = 2, col = 2, width = 20, height = 3 })`,
+    `vim.api.nvim_open_win(vim.api.nvim_create_buf(false, true), false, { relative = "editor", row = 2, col = 2, width = 20, height = 3 })`,
   ],
   [
     "another plugin's diff",

@@ -100,7 +100,7 @@ for (const version of NEOVIMS) {
       await a.edit(a.file("a.txt", OLD));
       await me.type("<CR><CR><CR>", 80);
       const id = await a.propose(a.path("a.txt"), NEW);
-      await me.type("<CR><CR><CR>qq<CR>", 80);
+      await me.type("<CR><CR><CR>qq<CR>q", 80);
       await me.decidesNow(id);
       await a.cleared();
       expect(await a.nvim.lua("return vim.api.nvim_win_get_cursor(0)[1]")).toBe(8);

@@ -55,7 +55,7 @@ const LAYOUTS: { name: string; make: string; focus?: boolean }[] = [
   },
   {
     name: "a float in front",
-    make: `vim.api.nvim_open_win(vim.api.nvim_create_buf(false, true), true, { relative = "editor", row = 2, col = 2, width = 20, height = 3 })`,
+    make: `vim.api.nvim_open_win(vim.api.nvim_create_buf(false, true), false, { relative = "editor", row = 2, col = 2, width = 20, height = 3 })`,
   },
   { name: "a window pinned to its buffer", make: `vim.wo.winfixbuf = true` },
   {

@@ -35,6 +35,23 @@ function M.waits(diff)
   notify.info(("a proposed change of %s waits until %s"):format(diff.proposal:base(), condition))
 end
 
+local BUSY = {
+  float = "this window closes",
+  key = "you have typed what another plugin asks for",
+  macro = "the macro ends",
+}
+
+---@param diff claude-code.Diff
+---@param reason claude-code.BusyReason
+function M.waits_while_busy(diff, reason)
+  if diff.wait_reported then
+    return
+  end
+  diff.wait_reported = true
+  local text = "a proposed change of %s waits until %s; %s shows it now"
+  notify.info(text:format(diff.proposal:base(), BUSY[reason], aside.ways()))
+end
+
 ---The user left it undecided.
 ---@param diff claude-code.Diff
 function M.aside(diff)

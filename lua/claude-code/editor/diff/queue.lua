@@ -2,6 +2,7 @@
 local announce = require("claude-code.editor.diff.announce")
 local answer = require("claude-code.editor.diff.answer")
 local aside = require("claude-code.editor.diff.aside")
+local busy = require("claude-code.editor.diff.busy")
 local blocked = require("claude-code.editor.windows.blocked")
 local keyboard = require("claude-code.editor.input.keyboard")
 local notify = require("claude-code.messages.notify")
@@ -20,6 +21,7 @@ local views = require("claude-code.editor.diff.view")
 ---@field paused? boolean it waited for a pause in typing before
 ---@field aside? boolean the user left it undecided, so that it does not come back by itself
 ---@field unwatch? fun() while it is aside
+---@field asked_for? boolean the user wants to see it now, whatever else they do
 
 ---@class claude-code.Queue
 ---@field private waiting claude-code.Diff[] not on screen, the next one first
@@ -138,7 +140,7 @@ function Queue:finish(diff, outcome, in_write)
     back_to_terminal = outcome ~= "closed",
     done = function()
       diff.view, self.shown = nil, nil
-      self:show_next()
+      self:show_next(outcome ~= "closed")
     end,
   })
   return true
@@ -215,7 +217,7 @@ end
 ---@private
 function Queue:show_first()
   keyboard.reset()
-  self.waiting[1].aside = nil
+  self.waiting[1].aside, self.waiting[1].asked_for = nil, true
   self:show_next()
 end
 
@@ -223,10 +225,20 @@ end
 ---@param diff claude-code.Diff
 function Queue:show(diff)
   local view, focused = views.open(diff.proposal, self.callbacks(diff))
-  diff.view, self.shown = view, diff
+  diff.view, self.shown, diff.asked_for = view, diff, nil
   self:remove_waiting(diff)
   self:update_keys()
   announce.opened(diff, focused)
+end
+
+---@private
+---@param diff claude-code.Diff
+---@param reason claude-code.BusyReason
+function Queue:wait_while_busy(diff, reason)
+  announce.waits_while_busy(diff, reason)
+  busy.when_over(function()
+    self:show_next()
+  end)
 end
 
 ---@private
@@ -241,13 +253,19 @@ end
 
 ---Shows the next diff if none is on screen and windows may change.
 ---@private
+---@param decided? boolean the user has just decided another one
 ---@return string? failure
-function Queue:try_next()
+function Queue:try_next(decided)
+  self:update_keys()
   local diff = self:next_up()
   if self.shown or not diff then
     return
   elseif not timing.can_show() then
     return self:wait(diff)
+  end
+  local reason = not diff.asked_for and busy.reason(decided)
+  if reason then
+    return self:wait_while_busy(diff, reason)
   end
   local ok, message = pcall(self.show, self, diff)
   if ok then
@@ -263,10 +281,10 @@ end
 ---Shows the next diff when nobody waits for the failure: one that cannot be shown is rejected, or
 ---its client would wait for good, and so would those behind it.
 ---@private
-function Queue:show_next()
+---@param decided? boolean the user has just decided another one
+function Queue:show_next(decided)
   local diff = self:next_up()
-  self:update_keys()
-  local failure = self:try_next()
+  local failure = self:try_next(decided)
   if failure then
     local text = "the change of %s was rejected because it cannot be shown: %s"
     notify.error(text:format(diff.proposal:base(), failure))

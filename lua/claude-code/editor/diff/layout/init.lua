@@ -2,6 +2,7 @@
 ---
 --- A layout is an object that shows a prepared proposal in windows. `open` and `close` run with
 --- autocommands off.
+local busy = require("claude-code.editor.diff.busy")
 local diff_tab = require("claude-code.editor.diff.tab")
 local notify = require("claude-code.messages.notify")
 local saved_layout = require("claude-code.editor.windows.layout")
@@ -36,7 +37,8 @@ end
 ---@param except? integer
 ---@return claude-code.Layout
 local function pick(proposal, except)
-  local wanted = require("claude-code.config").get().diff.layout
+  -- Behind a floating window nothing can be seen of it.
+  local wanted = busy.is_in_float() and "tab" or require("claude-code.config").get().diff.layout
   local layout = create(wanted, proposal)
   if layout:fits(except) then
     return layout

@@ -1,0 +1,137 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { eventually } from "../../support/eventually";
+import { NEOVIMS } from "../../support/neovim";
+import { Attached } from "../attached";
+
+/* A diff does not appear where the next key is for something else. */
+
+// A machine that is busy with other tests is slow; how long things take is not what is tested.
+setDefaultTimeout(60_000);
+
+const UI = { width: 143, height: 47 };
+const OLD = Array.from({ length: 60 }, (_, i) => `line ${i + 1}\n`).join("");
+const NEW = OLD.replace("line 30\n", "LINE 30\n");
+
+const FLOAT = `vim.api.nvim_open_win(vim.api.nvim_create_buf(false, true), true,
+  { relative = "editor", row = 2, col = 2, width = 60, height = 20 })`;
+
+/** What the user does; how it ends; what the message says. */
+const BUSY: { with: string; lua?: string; keys?: string; end: string; until: string }[] = [
+  {
+    with: "a float in normal mode, closed by its own key",
+    lua: `${FLOAT} vim.keymap.set("n", "q", "<Cmd>close<CR>", { buffer = 0 })`,
+    end: "q",
+    until: "until this window closes",
+  },
+  { with: "a float, closed by :q", lua: FLOAT, end: ":q<CR>", until: "until this window closes" },
+  { with: "a float, left", lua: FLOAT, end: "<C-w>p", until: "until this window closes" },
+  {
+    with: "a terminal in a float",
+    lua: `${FLOAT} vim.cmd("terminal cat") vim.cmd.startinsert()`,
+    end: "<C-\\><C-n>:close<CR>",
+    until: "until this window closes",
+  },
+  {
+    with: "a plugin that asks for a key",
+    lua: `vim.keymap.set("n", "<F2>", function() KEY = vim.fn.getcharstr() end)`,
+    keys: "<F2>",
+    end: "q",
+    until: "until you have typed what another plugin asks for",
+  },
+  { with: "a macro that is recorded", keys: "qa", end: "q", until: "until the macro ends" },
+];
+
+for (const version of NEOVIMS) {
+  describe(version.name, () => {
+    async function start(): Promise<[Attached, string]> {
+      const a = await Attached.start({ version, ui: UI });
+      const path = a.file("main.txt", OLD);
+      await a.edit(path);
+      await a.attach();
+      return [a, path];
+    }
+
+    const shown = (a: Attached) => a.nvim.lua<boolean>('return require("port").diff_shown()');
+
+    test.each(BUSY)("$with: the diff waits for its end", async ({ lua, keys, end, until }) => {
+      const [a, path] = await start();
+      await using _ = a;
+      if (lua) await a.nvim.lua(lua);
+      if (keys) await a.nvim.type(keys);
+      if (lua?.includes("terminal"))
+        await eventually("terminal mode", async () => (await a.mode()) === "t");
+      const id = await a.propose(path, NEW);
+      await Bun.sleep(300);
+      expect(await shown(a)).toBe(false);
+      await a.nvim.type(end);
+      await a.shown();
+      await eventually("the message", async () =>
+        (await a.messages()).includes(`main.txt waits ${until}`),
+      );
+      expect(a.ended).toEqual([]);
+      expect(
+        await a.nvim.lua('return vim.api.nvim_get_current_win() == require("port").diff_window()'),
+      ).toBe(true);
+      expect(await a.nvim.lua('return require("port").diff_text("new")')).toBe(NEW);
+      if (keys === "qa") expect(await a.nvim.lua('return vim.fn.getreg("a")')).toBe("");
+      if (keys === "<F2>") expect(await a.nvim.lua("return KEY")).toBe("q");
+      await a.nvim.type("<CR>");
+      expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
+      await a.cleared();
+    });
+
+    test("no turn of the event loop is spent on waiting", async () => {
+      const [a, path] = await start();
+      await using _ = a;
+      await a.nvim.lua(FLOAT);
+      await a.propose(path, NEW);
+      await a.nvim.type("j");
+      const count = `
+        COUNT = 0
+        vim.api.nvim_create_autocmd("SafeState", { callback = function() COUNT = COUNT + 1 end })`;
+      await a.nvim.lua(count);
+      await Bun.sleep(600);
+      expect(await a.nvim.lua("return COUNT")).toBeLessThan(5);
+    });
+
+    test("the user may show it all the same: on a tab page of its own", async () => {
+      const [a, path] = await start();
+      await using _ = a;
+      const before = await a.picture();
+      await a.nvim.lua(FLOAT);
+      const id = await a.propose(path, NEW);
+      await eventually("the message", async () =>
+        (await a.messages()).includes("]f or :ClaudeCodeDiffNext shows it now"),
+      );
+      await a.nvim.type("]f");
+      await a.shown();
+      expect(await a.nvim.lua("return vim.fn.tabpagenr('$')")).toBe(2);
+      await a.nvim.type("q");
+      expect((await a.outcome(id)).outcome).toBe("rejected");
+      await a.cleared();
+      expect(await a.nvim.lua("return vim.api.nvim_win_get_config(0).relative")).toBe("editor");
+      await a.nvim.command("close");
+      expect((await a.picture()).layout).toEqual(before.layout);
+    });
+
+    test("a file in a float, as in zen-mode: a tab page of its own, and back", async () => {
+      const [a, path] = await start();
+      await using _ = a;
+      await a.nvim.lua(FLOAT.replace("vim.api.nvim_create_buf(false, true)", "0"));
+      const before = await a.picture();
+      for (const key of ["q", "<C-w>T"]) {
+        const id = await a.propose(path, NEW);
+        await a.shown();
+        expect(await a.nvim.lua("return vim.fn.tabpagenr('$')")).toBe(2);
+        await a.nvim.type(key);
+        if (key !== "q") {
+          await a.waits();
+          await a.nvim.lua('require("port").reject(...)', id);
+        }
+        expect((await a.outcome(id)).outcome).toBe("rejected");
+        await a.cleared();
+        expect(await a.picture()).toEqual(before);
+      }
+    });
+  });
+}
