@@ -1,0 +1,23 @@
+import { expect, test } from "bun:test";
+import { NEOVIMS } from "../support/neovim";
+import { attack, table } from "./attack";
+
+const SECONDS = 3;
+
+/** `scripts/soak --attack` does it for longer, with another seed each time. */
+test.each(NEOVIMS)(
+  "under attack every client is served, and nothing grows: $name",
+  async (version) => {
+    if (process.platform !== "linux") {
+      console.log("platform skip: memory and descriptors are read from Linux's /proc");
+      return;
+    }
+    const result = await attack(version, SECONDS, 1);
+    process.stdout.write(`${table(result).join("\n")}\n`);
+    expect(Object.values(result.kinds).flatMap(({ failures }) => failures)).toEqual([]);
+    expect(result.growth.logBytes).toBeLessThan(100_000);
+    expect(result.growth.descriptors).toBeLessThan(20);
+    expect(result.growth.executableKb).toBeLessThan(100_000);
+  },
+  120_000,
+);

@@ -1,0 +1,165 @@
+import { connect } from "node:net";
+import { join } from "node:path";
+import { TestClient } from "../support/client";
+import { eventually } from "../support/eventually";
+import type { TestNeovim } from "../support/neovim";
+
+/** What is attacked, and how often its executable was killed already. */
+export interface Target {
+  neovim: TestNeovim;
+  lock: Awaited<ReturnType<TestNeovim["lock"]>>;
+  random: Random;
+  kills: number;
+}
+
+/** Numbers that a seed decides (mulberry32). */
+export class Random {
+  #state: number;
+
+  constructor(seed: number) {
+    this.#state = seed;
+  }
+
+  below(limit: number): number {
+    this.#state = (this.#state + 0x6d2b79f5) | 0;
+    let t = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) % limit;
+  }
+
+  of<T>(values: readonly T[]): T {
+    return values[this.below(values.length)] as T;
+  }
+
+  bytes(most: number): Buffer {
+    return Buffer.from(Array.from({ length: this.below(most) }, () => this.below(256)));
+  }
+}
+
+/** Resolves to what did not hold, in a sentence; to undefined if all did. */
+type Try = (target: Target) => Promise<string | undefined>;
+
+/** The plugin gives up after five restarts in a minute. */
+const MOST_KILLS = 3;
+const ANSWER_MS = 2_000;
+
+const HEADERS = [
+  ...[
+    "Origin: null",
+    "Origin: http://127.0.0.1",
+    "Transfer-Encoding: chunked",
+    "Content-Length: -1",
+  ],
+  ...["Upgrade: websocket", "Upgrade: h2c", "Connection: Upgrade", "Connection: close"],
+  ...["Sec-WebSocket-Version: 13", "Sec-WebSocket-Version: 8", "Sec-WebSocket-Extensions: x"],
+  ...["Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Protocol: mcp", "Expect: x"],
+  ...["X-Claude-Code-Ide-Authorization: ", "Authorization: Bearer x", `X: ${"x".repeat(5_000)}`],
+];
+const NAMES = [
+  ...["`touch PWNED`", "`=writefile([],'PWNED')`", "$(touch PWNED)", "#(touch PWNED)", "%", "#1"],
+  ...["|!touch PWNED", "+!touch PWNED", "--cmd=q", "~", "$HOME", "[a]", "*", "a\nb", "\u202Ex"],
+  ...[".env/", "..", "/proc/self/mem", "x".repeat(255), "d/".repeat(1_000), "\u009B201~", ""],
+];
+const TOOLS = [
+  ...["openFile", "saveDocument", "checkDocumentDirty", "getDiagnostics", "close_tab", "openDiff"],
+  ...["getOpenEditors", "closeAllDiffTabs", "executeCode", "constructor", "__proto__"],
+];
+
+async function handshake({ lock, random }: Target): Promise<string | undefined> {
+  const host = random.of([`127.0.0.1:${lock.port}`, "evil.example", "127.0.0.1:1"]);
+  const lines = Array.from({ length: random.below(12) }, () => random.of(HEADERS));
+  const head = `${random.of(["GET", "POST", "CONNECT"])} / HTTP/1.1\r\nHost: ${host}\r\n`;
+  const answer = await raw(lock.port, `${head}${lines.join("\r\n")}\r\n\r\n`);
+  return answer.includes(" 101 ") ? `let in with ${JSON.stringify(lines)}` : undefined;
+}
+
+async function frames({ lock, random }: Target): Promise<string | undefined> {
+  const request = [
+    `GET / HTTP/1.1\r\nHost: 127.0.0.1:${lock.port}`,
+    "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13",
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+    `X-Claude-Code-Ide-Authorization: ${lock.content.authToken}`,
+  ];
+  await raw(lock.port, `${request.join("\r\n")}\r\n\r\n`, random.bytes(500));
+  return undefined;
+}
+
+async function call({ neovim, lock, random }: Target): Promise<string | undefined> {
+  using client = await TestClient.open(lock);
+  const path = join(neovim.cwd, random.of(NAMES));
+  const name = random.of([path, random.of(NAMES)]);
+  const args = {
+    ...{ filePath: name, uri: `file://${name}`, tab_name: name, startText: random.of(NAMES) },
+    ...{ old_file_path: name, new_file_path: name, new_file_contents: random.of(NAMES) },
+  };
+  const tool = random.of(TOOLS);
+  const answered = client.call(tool, args).then(
+    () => true,
+    () => true,
+  );
+  // openDiff waits for the user; its client goes away.
+  if (tool === "openDiff") return void (await Bun.sleep(20));
+  const inTime = await Promise.race([answered, Bun.sleep(ANSWER_MS).then(() => false)]);
+  return inTime ? undefined : `${tool} of ${JSON.stringify(name.slice(0, 80))}: no answer`;
+}
+
+async function messages({ lock, random }: Target): Promise<string | undefined> {
+  using client = await TestClient.open(lock);
+  const method = random.of([
+    "constructor",
+    "__proto__",
+    "editor/context",
+    "tools/call",
+    "initialize",
+  ]);
+  const params = random.of<unknown>([{}, [], { name: "__proto__" }, { name: [] }, { uri: "x" }]);
+  for (let i = 0; i < 20; i++) client.send({ jsonrpc: "2.0", id: `m${i}`, method, params });
+  client.send(random.bytes(200));
+  client.send("[".repeat(random.below(2_000)));
+  await client.request("ping");
+  return undefined;
+}
+
+async function kill(target: Target): Promise<string | undefined> {
+  const { neovim } = target;
+  const status = () =>
+    neovim.lua<{ state: string; process_id?: number }>(`return require("claude-code").status()`);
+  const { process_id: pid } = await status();
+  if (!pid) return undefined;
+  if (target.kills++ >= MOST_KILLS) {
+    process.kill(pid, "SIGSTOP");
+    await Bun.sleep(target.random.below(30));
+    process.kill(pid, "SIGCONT");
+    return undefined;
+  }
+  process.kill(pid, "SIGKILL");
+  await eventually("the next executable", async () => {
+    const now = await status();
+    return now.state === "ready" && now.process_id !== pid;
+  });
+  const next = await neovim.lock();
+  const isSame = next.port === target.lock.port;
+  const isKept = next.content.authToken === target.lock.content.authToken;
+  target.lock = next;
+  return isSame === isKept ? undefined : "another port with the same token, or the other way round";
+}
+
+export const KINDS = { handshake, frames, call, messages, kill } satisfies Record<string, Try>;
+export type Kind = keyof typeof KINDS;
+
+/** What comes back for some bytes, until the connection ends or 100 ms have passed. */
+function raw(port: number, text: string, more?: Buffer): Promise<string> {
+  return new Promise((resolve) => {
+    let answer = "";
+    const socket = connect(port, "127.0.0.1", () => {
+      socket.write(text);
+      if (more) socket.write(more);
+    });
+    socket.on("data", (chunk) => {
+      answer += chunk.toString("latin1");
+    });
+    socket.on("error", () => {});
+    socket.on("close", () => resolve(answer));
+    setTimeout(() => socket.destroy(), 100);
+  });
+}
