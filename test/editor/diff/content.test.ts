@@ -367,3 +367,30 @@ for (const version of NEOVIMS) {
     });
   });
 }
+
+describe.each(NEOVIMS)("white space that 'diffopt' ignores, in $name", (version) => {
+  test.each([
+    ["iwhite", "if a:\n        b()\n"],
+    ["iwhiteall", "if a :\n    b( )\n"],
+    ["iwhiteeol", "if a:\n    b()  \n"],
+    ["iblank", "if a:\n\n    b()\n"],
+  ])("%s: a change of nothing else is shown", async (flag, proposed) => {
+    await using a = await Attached.start({ version, ui: UI });
+    await a.nvim.command(`set diffopt+=${flag}`);
+    await a.attach();
+    const path = a.file("main.py", "if a:\n    b()\n");
+    const id = await a.propose(path, proposed);
+    await eventually("the message", async () =>
+      (await a.messages()).includes("shown inline: 'diffopt' hides changes of white space"),
+    );
+    expect(await a.nvim.lua("return #vim.api.nvim_tabpage_list_wins(0)")).toBe(1);
+    await a.barShows("hunk 1/1");
+    await a.nvim.type("q");
+    await a.outcome(id);
+    await a.cleared();
+    // What it does not hide is shown side by side.
+    await a.propose(path, "if a:\n    c()\n");
+    expect(await a.nvim.lua("return vim.wo.diff")).toBe(true);
+    expect(await a.nvim.lua("return vim.o.diffopt")).toContain(flag);
+  });
+});

@@ -100,6 +100,20 @@ for (const version of NEOVIMS) {
       );
     }
 
+    test("buffers and messages tell files of one name apart", async () => {
+      const [a] = await start();
+      await using _ = a;
+      await a.propose(a.file("src/beta/index.ts", OLD), NEW);
+      expect(await a.nvim.lua("return vim.api.nvim_buf_get_name(0)")).toBe(
+        "claude-code://1/src/beta/index.ts (proposed)",
+      );
+      await a.nvim.type("<C-w>o");
+      await a.waits();
+      await eventually("a message", async () =>
+        (await a.messages()).includes("a proposed change of src/beta/index.ts waits"),
+      );
+    });
+
     test("accepted hunks are accepted still", async () => {
       const [a, path] = await start();
       await using _ = a;

@@ -17,7 +17,7 @@ function M.opened(diff, focused)
   end
   diff.opened = true
   if not reported and not focused then
-    notify.info(("a proposed change of %s is in another window"):format(proposal:base()))
+    notify.info(("a proposed change of %s is in another window"):format(proposal:title()))
   end
   answer.emit("DiffOpened", proposal)
 end
@@ -32,7 +32,7 @@ function M.waits(diff)
   end
   diff.wait_reported = true
   local condition = typing and "you stop typing" or "you are back in normal mode"
-  notify.info(("a proposed change of %s waits until %s"):format(diff.proposal:base(), condition))
+  notify.info(("a proposed change of %s waits until %s"):format(diff.proposal:title(), condition))
 end
 
 local BUSY = {
@@ -49,13 +49,13 @@ function M.waits_while_busy(diff, reason)
   end
   diff.wait_reported = true
   local text = "a proposed change of %s waits until %s; %s shows it now"
-  notify.info(text:format(diff.proposal:base(), BUSY[reason], aside.ways()))
+  notify.info(text:format(diff.proposal:title(), BUSY[reason], aside.ways()))
 end
 
 ---The user left it undecided.
 ---@param diff claude-code.Diff
 function M.aside(diff)
-  notify.info(("a proposed change of %s waits: %s"):format(diff.proposal:base(), aside.ways()))
+  notify.info(("a proposed change of %s waits: %s"):format(diff.proposal:title(), aside.ways()))
 end
 
 return M

@@ -3,7 +3,7 @@ local clock = require("claude-code.editor.input.clock")
 local notify = require("claude-code.messages.notify")
 
 ---@class claude-code.DecisionGuard
----@field private base string the file's name
+---@field private title string of the file
 ---@field private since number by `clock.now`
 ---@field private event "appeared"|"was updated" what happened then
 ---@field private reported boolean
@@ -17,10 +17,10 @@ function M.period()
   return require("claude-code.config").get().diff.quiet_ms
 end
 
----@param base string
+---@param title string
 ---@return claude-code.DecisionGuard
-function M.new(base)
-  local guard = setmetatable({ base = base }, DecisionGuard)
+function M.new(title)
+  local guard = setmetatable({ title = title }, DecisionGuard)
   guard:restart("appeared")
   return guard
 end
@@ -42,7 +42,7 @@ end
 function DecisionGuard:report(again)
   if not self.reported then
     self.reported = true
-    notify.info(("the change of %s %s just now: %s"):format(self.base, self.event, again))
+    notify.info(("the change of %s %s just now: %s"):format(self.title, self.event, again))
   end
 end
 

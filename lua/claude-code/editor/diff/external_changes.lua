@@ -60,17 +60,17 @@ function ExternalChanges:confirm()
   self.confirmed, self.reported.written = true, true
   notify.warn(
     ("%s was written since Claude proposed this: review what you would lose, then accept again"):format(
-      path.base(self.new_path)
+      path.title(self.new_path)
     )
   )
   return false
 end
 
----@param base string
-local function report_unsaved(base)
+---@param title string
+local function report_unsaved(title)
   local key = keys.of("merge")[1]
   local way = (key and key .. " or " or "") .. ":ClaudeCodeDiffMerge"
-  notify.warn(("%s has unsaved edits, which are kept; %s merges them in"):format(base, way))
+  notify.warn(("%s has unsaved edits, which are kept; %s merges them in"):format(title, way))
 end
 
 ---Reports each piece of news once.
@@ -78,15 +78,15 @@ end
 ---@return boolean reported
 function ExternalChanges:report(unsaved)
   local reported, any = self.reported, false
-  local base = path.base(self.new_path)
+  local title = path.title(self.new_path)
   if unsaved and not reported.unsaved then
     reported.unsaved, any = true, true
-    report_unsaved(base)
+    report_unsaved(title)
   end
   if self.written and not reported.written then
     reported.written, any = true, true
     local text = "%s was written since Claude proposed this; the diff shows it as it is now"
-    notify.warn(text:format(base))
+    notify.warn(text:format(title))
   end
   return any
 end

@@ -1,4 +1,5 @@
 --- Diffs: each is queued, shown, and answered once.
+local channel = require("claude-code.editor.channel")
 local hunk_actions = require("claude-code.editor.diff.hunks.actions")
 local path = require("claude-code.editor.documents.path")
 local queues = require("claude-code.editor.diff.queue")
@@ -11,7 +12,8 @@ local queue ---@type claude-code.Queue
 ---@param in_write? boolean
 ---@return boolean ended by this call; if not, a message said why
 local function accept(diff, in_write)
-  if diff.outcome then
+  -- Without the executable nobody would write it; the diff then ends by itself.
+  if not channel.is_attached() or diff.outcome then
     return false
   end
   local outcome = diff.proposal:accept()
@@ -101,11 +103,11 @@ function M.open(params)
   if stat and stat.type == "directory" then
     return nil, params.new_path .. " is a folder"
   end
-  require("claude-code.editor.channel").on_detach(M.abandon)
+  channel.on_detach(M.abandon)
   local failure = queue:add(params)
   if failure then
-    local base = path.base(params.new_path)
-    return nil, ("cannot show the change of %s: %s"):format(base, failure)
+    local title = path.title(params.new_path)
+    return nil, ("cannot show the change of %s: %s"):format(title, failure)
   end
   return true
 end
@@ -175,6 +177,7 @@ end
 ---The executable is gone: nobody waits for an answer any more.
 function M.abandon()
   for _, diff in ipairs(queue:all()) do
+    require("claude-code.editor.diff.kept_edits").keep(diff.proposal)
     queue:finish(diff, "closed")
   end
 end

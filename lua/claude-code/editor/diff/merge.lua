@@ -189,7 +189,7 @@ end
 function Merge:run()
   local buf = self.proposal.target
   if not (buf and api.nvim_buf_is_loaded(buf) and vim.bo[buf].modified) then
-    return notify.info(self.proposal:base() .. " has no unsaved edits to merge")
+    return notify.info(self.proposal:title() .. " has no unsaved edits to merge")
   elseif self:is_done() then
     return notify.info("your unsaved edits are merged already")
   end

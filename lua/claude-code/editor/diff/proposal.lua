@@ -72,9 +72,9 @@ function M.new(params)
   return proposal
 end
 
----@return string the file's name without its folder
-function Proposal:base()
-  return path.base(self.new_path)
+---@return string
+function Proposal:title()
+  return path.title(self.new_path)
 end
 
 ---Are the buffers there, because the diff was looked at before?
@@ -140,7 +140,7 @@ end
 ---@param state string
 ---@return string name of a buffer
 function Proposal:buffer_name(state)
-  return ("claude-code://%s/%s (%s)"):format(self.id, self:base(), state)
+  return ("claude-code://%s/%s (%s)"):format(self.id, self:title(), state)
 end
 
 ---@private
@@ -190,6 +190,12 @@ end
 ---@return string[] lines of the proposal as it is now
 function Proposal:lines()
   return api.nvim_buf_get_lines(self.new_buf, 0, -1, false)
+end
+
+---@return boolean
+function Proposal:is_edited()
+  local is_loaded = self.new_buf ~= nil and api.nvim_buf_is_loaded(self.new_buf)
+  return is_loaded and not text.same_lines(self:lines(), self.proposed.lines)
 end
 
 ---The hunks of the proposal as it is now; computed again only after an edit.

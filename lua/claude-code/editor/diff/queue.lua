@@ -287,7 +287,7 @@ function Queue:show_next(decided)
   local failure = self:try_next(decided)
   if failure then
     local text = "the change of %s was rejected because it cannot be shown: %s"
-    notify.error(text:format(diff.proposal:base(), failure))
+    notify.error(text:format(diff.proposal:title(), failure))
     self:finish(diff, "rejected")
     self:show_next()
   end

@@ -62,7 +62,7 @@ function M.open(proposal, on)
     saved = saved,
     origin = origin,
     cursor = cursor,
-    guard = decision_guard.new(proposal:base()),
+    guard = decision_guard.new(proposal:title()),
     bars = bars.new(proposal, layout, cursor, on.position),
     closing = false,
   }, View)

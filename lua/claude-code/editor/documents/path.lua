@@ -93,4 +93,11 @@ function M.base(path)
   return (path:gsub("[/\\]+$", ""):match("[^/\\]+$")) or path
 end
 
+---A path as the user would name it, for messages: two files of one name differ.
+---@param path string
+---@return string title from the working folder, if the file is below that
+function M.title(path)
+  return vim.fn.fnamemodify(path, ":~:.")
+end
+
 return M

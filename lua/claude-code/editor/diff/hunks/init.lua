@@ -48,6 +48,33 @@ local function compute(old, new)
   return list
 end
 
+---By the item of 'diffopt'.
+local IGNORING = {
+  iblank = "ignore_blank_lines",
+  iwhite = "ignore_whitespace_change",
+  iwhiteall = "ignore_whitespace",
+  iwhiteeol = "ignore_whitespace_change_at_eol",
+}
+
+---Does 'diffopt' keep diff mode from showing a change, as only white space differs?
+---@param old string[] lines
+---@param new string[]
+---@return boolean
+function M.hides_changes(old, new)
+  local options = diff_options()
+  for _, item in ipairs(vim.opt.diffopt:get()) do
+    if IGNORING[item] then
+      options[IGNORING[item]] = true
+    end
+  end
+  local all = diff_options()
+  if vim.deep_equal(options, all) then
+    return false
+  end
+  local before, after = M.joined(old), M.joined(new)
+  return not vim.deep_equal(diff(before, after, options), diff(before, after, all))
+end
+
 ---@param old string[] lines
 ---@param new string[]
 ---@return claude-code.Hunk[]

@@ -4,6 +4,7 @@
 --- autocommands off.
 local busy = require("claude-code.editor.diff.busy")
 local diff_tab = require("claude-code.editor.diff.tab")
+local hunks = require("claude-code.editor.diff.hunks")
 local notify = require("claude-code.messages.notify")
 local saved_layout = require("claude-code.editor.windows.layout")
 local windows = require("claude-code.editor.windows")
@@ -32,7 +33,20 @@ local function create(name, proposal)
   return require("claude-code.editor.diff.layout.sides").new(proposal, direction, name == "tab")
 end
 
----The layout that is wanted, or the one that fits.
+---@param wanted claude-code.DiffLayout
+---@param layout claude-code.Layout
+---@param proposal claude-code.Proposal
+---@param except? integer
+---@return string? reason that only the layout "inline" shows all of it. Brief: read in narrow windows
+local function why_inline(wanted, layout, proposal, except)
+  if not layout:fits(except) then
+    return ("too little room for %q"):format(wanted)
+  elseif wanted ~= "inline" and hunks.hides_changes(proposal.old.lines, proposal:lines()) then
+    return "'diffopt' hides changes of white space"
+  end
+end
+
+---The layout that is wanted, or the one that shows all of the diff.
 ---@param proposal claude-code.Proposal
 ---@param except? integer
 ---@return claude-code.Layout
@@ -40,11 +54,11 @@ local function pick(proposal, except)
   -- Behind a floating window nothing can be seen of it.
   local wanted = busy.is_in_float() and "tab" or require("claude-code.config").get().diff.layout
   local layout = create(wanted, proposal)
-  if layout:fits(except) then
+  local reason = why_inline(wanted, layout, proposal, except)
+  if not reason then
     return layout
   end
-  -- Brief: it is read in narrow windows.
-  notify.info(("shown inline: too little room for %q"):format(wanted))
+  notify.info("shown inline: " .. reason)
   return create("inline", proposal)
 end
 

@@ -1,0 +1,101 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { once } from "node:events";
+import { createConnection, type Socket } from "node:net";
+import { eventually } from "../../support/eventually";
+import { NEOVIMS } from "../../support/neovim";
+import { Attached } from "../attached";
+
+/* The executable dies while a diff waits for the user. */
+
+// A machine that is busy with other tests is slow; how long things take is not what is tested.
+setDefaultTimeout(60_000);
+
+const UI = { width: 160, height: 40 };
+const OLD = "one\ntwo\n";
+const NEW = "one\n2\n";
+
+/** Makes a socket of its own play the executable's part, to be destroyed. */
+async function attachSocket(a: Attached): Promise<Socket> {
+  const socket = createConnection(await a.nvim.lua<string>("return vim.v.servername"));
+  await once(socket, "connect");
+  const channel = await eventually("the second channel", () =>
+    a.nvim.lua<number>(`
+      for _, chan in ipairs(vim.api.nvim_list_chans()) do
+        if chan.stream == "socket" then return chan.id end
+      end
+      return false`),
+  );
+  await a.call("attach", { channel, contract: 1 });
+  return socket;
+}
+
+const NO_SOCKET = `
+  return vim.iter(vim.api.nvim_list_chans()):all(function(chan) return chan.stream ~= "socket" end)`;
+
+/** The user's version, in a buffer that Neovim does not end without. */
+const KEPT = `
+  return vim.tbl_map(function(info)
+    local lines = vim.api.nvim_buf_get_lines(info.bufnr, 0, -1, false)
+    return { table.concat(lines, "\\n"), vim.bo[info.bufnr].modified, vim.bo[info.bufnr].filetype, info.name }
+  end, vim.tbl_filter(function(info) return info.name == "" end, vim.fn.getbufinfo({ buflisted = 1 })))`;
+
+describe.each(NEOVIMS)("the executable dies, in $name", (version) => {
+  test.each([
+    ["looked at", ""],
+    ["answered at once", "<CR>"],
+    ["left", ":e other.txt<CR>"],
+  ])("the user's edits of a diff that is %s stay in a buffer", async (_, keys) => {
+    await using a = await Attached.start({ version, ui: UI });
+    await a.nvim.command("filetype on");
+    a.file("src/a.lua", OLD);
+    await a.edit(a.path("src/a.lua"));
+    const socket = await attachSocket(a);
+    await a.propose(a.path("src/a.lua"), NEW);
+    await a.shown();
+    await a.nvim.type("GAmine<Esc>");
+    if (keys.startsWith(":")) {
+      await a.nvim.type(keys);
+      await a.waits();
+    }
+    socket.destroy();
+    await once(socket, "close");
+    if (keys === "<CR>") {
+      await eventually("the end of the channel", () => a.nvim.lua<boolean>(NO_SOCKET));
+      await a.nvim.type(keys);
+    }
+    await a.cleared();
+    expect(await a.nvim.lua(KEPT)).toEqual([["one\n2mine", true, "lua", ""]] as never);
+    await eventually("a message", async () =>
+      /ended: your version of src\/a\.lua is in buffer \d+/.test(await a.messages()),
+    );
+    expect(a.read("src/a.lua")).toBe(OLD);
+  });
+
+  test("of a diff without edits nothing stays, and no word is said", async () => {
+    await using a = await Attached.start({ version, ui: UI });
+    await a.edit(a.file("a.txt", OLD));
+    const socket = await attachSocket(a);
+    await a.propose(a.path("a.txt"), NEW);
+    await a.shown();
+    socket.destroy();
+    await a.cleared();
+    expect(await a.nvim.lua(KEPT)).toEqual([]);
+    expect(await a.messages()).not.toContain("your version");
+  });
+
+  test("who came from a terminal does not type in it", async () => {
+    await using a = await Attached.start({ version, ui: UI });
+    await a.edit(a.file("a.txt", OLD));
+    await a.nvim.command("vsplit | terminal cat");
+    const socket = await attachSocket(a);
+    await a.nvim.type("i");
+    await eventually("terminal mode", async () => (await a.mode()) === "t");
+    await a.propose(a.path("a.txt"), NEW);
+    await eventually("the diff", async () => (await a.mode()) === "n");
+    socket.destroy();
+    await a.cleared();
+    await a.nvim.type("<CR>");
+    await Bun.sleep(150);
+    expect(await a.mode()).toBe("nt");
+  });
+});
