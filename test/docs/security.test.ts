@@ -5,7 +5,8 @@ import { ROOT } from "../support/toolchain";
 
 test("every claim of SECURITY.md names a test that is there", () => {
   const text = readFileSync(join(ROOT, "SECURITY.md"), "utf8");
-  const claims = text
+  const [claimed = ""] = text.split("## Random attacks");
+  const claims = claimed
     .split("\n")
     .filter((line) => line.startsWith("| ") && !/^\| (claim|---)/.test(line));
   expect(claims.length).toBeGreaterThan(15);
