@@ -214,14 +214,16 @@ for (const version of NEOVIMS) {
             table.insert(lines, (vim.trim(table.concat(line))))
           end
           return lines`);
-      const drawn = ["gone    one", "same", "old word", "new word", "end", "added", "~"];
+      const drawn = [
+        ...["- gone    one", "same", "- old word", "+ new word", "end", "+ added", "~"],
+      ];
       await eventually("the lines", async () => expect(await screen()).toEqual(drawn));
       const groups = () =>
         a.nvim.lua<string[]>(`
           local found = {}
           for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, vim.api.nvim_get_namespaces()["claude-code.diff.inline"], 0, -1, { details = true })) do
             local d = mark[4]
-            table.insert(found, ("%d %s"):format(mark[2], d.hl_group and d.hl_group .. (d.end_row > mark[2] and "" or (" %d-%d"):format(mark[3], d.end_col)) or "deleted " .. #d.virt_lines))
+            if not d.sign_text then table.insert(found, ("%d %s"):format(mark[2], d.hl_group and d.hl_group .. (d.end_row > mark[2] and "" or (" %d-%d"):format(mark[3], d.end_col)) or "deleted " .. #d.virt_lines)) end
           end
           table.sort(found)
           return found`);
@@ -259,13 +261,66 @@ for (const version of NEOVIMS) {
       await a.attach();
       await a.configure(`{ diff = { layout = "inline" } }`);
       await a.propose(a.file("a.lua", "return 1\nlocal x\n"), "local x\n");
-      const [[text, group]] = await a.nvim.lua<[[string, string]]>(`
+      const line = await a.nvim.lua<[string, string][]>(`
         local namespace = vim.api.nvim_get_namespaces()["claude-code.diff.inline"]
         local marks = vim.api.nvim_buf_get_extmarks(0, namespace, 0, -1, { details = true })
         return marks[1][4].virt_lines[1]`);
-      expect(text).toBe("return 1".padEnd(UI.width));
-      expect(group).toBe("ClaudeCodeDiffDelete");
+      expect(line).toEqual([
+        ["- ", "ClaudeCodeDiffRemoved"],
+        ["return 1", "ClaudeCodeDiffDelete"],
+        [" ".repeat(UI.width - "return 1".length), "ClaudeCodeDiffDelete"],
+      ]);
     });
+
+    test("inline: of a changed line, both forms show what changed", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      await a.attach();
+      await a.configure(`{ diff = { layout = "inline" } }`);
+      await a.propose(a.file("a.lua", "\tlocal x = 1 -- so\n"), "\tlocal total = 1 -- so\n");
+      const line = await a.nvim.lua<[string, string][]>(`
+        local namespace = vim.api.nvim_get_namespaces()["claude-code.diff.inline"]
+        for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, namespace, 0, -1, { details = true })) do
+          if mark[4].virt_lines then return mark[4].virt_lines[1] end
+        end`);
+      expect(line.slice(1, 4)).toEqual([
+        ["        local ", "ClaudeCodeDiffDelete"],
+        ["x", "ClaudeCodeDiffDeleteText"],
+        [" = 1 -- so", "ClaudeCodeDiffDelete"],
+      ]);
+    });
+
+    test.each(["vertical", "inline"])(
+      "what is deleted has a background of its own (%s)",
+      async (layout) => {
+        await using a = await Attached.start({ version, ui: UI });
+        await a.attach();
+        await a.configure(`{ diff = { layout = "${layout}" } }`);
+        await a.propose(a.file("main.txt", OLD), NEW);
+        const background = (name: string) =>
+          a.nvim.lua<number | null>(
+            "return vim.api.nvim_get_hl(0, { name = ..., link = false }).bg",
+            name,
+          );
+        const seen = [];
+        for (const value of ["dark", "light"]) {
+          await a.nvim.lua("vim.o.background = ...", value);
+          const of = await Promise.all(
+            ["Delete", "DeleteText", "Add"].map((name) => background(`ClaudeCodeDiff${name}`)),
+          );
+          expect(of).not.toContain(null);
+          seen.push(...of);
+        }
+        expect(new Set(seen).size).toBe(6);
+        // A colour scheme that has one of its own goes before ours.
+        await a.nvim.command("highlight DiffDelete guibg=#010203 | doautocmd ColorScheme");
+        const link = 'return vim.api.nvim_get_hl(0, { name = "ClaudeCodeDiffDelete" }).link';
+        expect(await a.nvim.lua(link)).toBe("DiffDelete");
+        if (layout === "vertical") {
+          const maps = "return vim.wo[require('port').diff_windows()[1]].winhighlight";
+          expect(await a.nvim.lua(maps)).toContain("DiffAdd:ClaudeCodeDiffDelete");
+        }
+      },
+    );
 
     test("inline: an edited line that begins with half a character", async () => {
       await using a = await Attached.start({ version, ui: UI });

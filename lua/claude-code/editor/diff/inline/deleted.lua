@@ -1,48 +1,81 @@
 --- The old lines of a hunk as virtual lines.
-local fn = vim.fn
+local api, fn = vim.api, vim.fn
+local changed_part = require("claude-code.editor.diff.inline.changed_part")
 local highlights = require("claude-code.editor.diff.highlights")
 
 ---Nobody scrolls through more virtual lines than this; Neovim draws them all each time.
 local MOST_LINES = 500
 
-local M = {}
+---In bigger hunks what changed within a line is not marked.
+local LONGEST_HUNK = 200
+
+local M = { LONGEST_HUNK = LONGEST_HUNK }
 
 ---@alias claude-code.Chunk { [1]: string, [2]: string } text and highlight group
 
 ---@param text string
 ---@param tabstop integer
+---@param column integer where it begins, in cells
 ---@return string text that shows as the same text does in a buffer
-local function visible(text, tabstop)
+---@return integer column where it ends
+local function visible(text, tabstop, column)
   if not text:find("%c") then
-    return text
+    return text, column + fn.strdisplaywidth(text, column)
   end
-  local shown, column = "", 0
+  local shown = ""
   for i, piece in ipairs(vim.split(text, "\t", { plain = true })) do
     local gap = i > 1 and tabstop - column % tabstop or 0
     piece = (" "):rep(gap) .. fn.strtrans((piece:gsub("%z", "^@")))
     shown, column = shown .. piece, column + fn.strdisplaywidth(piece)
   end
-  return shown
+  return shown, column
 end
 
 ---@param line string
+---@param new? string the line in its place, if what changed is to be marked
 ---@param tabstop integer
 ---@return claude-code.Chunk[]
-local function chunks(line, tabstop)
-  local text = visible(line, tabstop)
+local function chunks(line, new, tabstop)
+  local first, last = changed_part.of(line, new or line)
+  local parts = {
+    { line:sub(1, first or #line), "Delete" },
+    { first and line:sub(first + 1, last) or "", "DeleteText" },
+    { first and line:sub(last + 1) or "", "Delete" },
+  }
+  local found, column = {}, 0
+  for _, part in ipairs(parts) do
+    local text, last_column = visible(part[1], tabstop, column)
+    column = last_column
+    if text ~= "" then
+      found[#found + 1] = { text, highlights.name(part[2]) }
+    end
+  end
   -- To the window's edge, as with lines of the buffer.
-  local rest = (" "):rep(math.max(1, vim.o.columns - fn.strdisplaywidth(text)))
-  return { { text .. rest, highlights.name("Delete") } }
+  local rest = (" "):rep(math.max(1, vim.o.columns - column))
+  found[#found + 1] = { rest, highlights.name("Delete") }
+  return found
 end
 
 ---@param proposal claude-code.Proposal
 ---@param hunk claude-code.Hunk
+---@return string[] lines in place of the old ones, from the first on
+local function replacements(proposal, hunk)
+  local count = math.min(hunk.old_count, hunk.new_count, LONGEST_HUNK)
+  return api.nvim_buf_get_lines(proposal.new_buf, hunk.new - 1, hunk.new - 1 + count, false)
+end
+
+---@param proposal claude-code.Proposal
+---@param hunk claude-code.Hunk
+---@param margin claude-code.Chunk in front of each line
 ---@return claude-code.Chunk[][] virtual lines
-function M.lines(proposal, hunk)
+function M.lines(proposal, hunk, margin)
   local tabstop = vim.bo[proposal.new_buf].tabstop
+  local new = hunk.new_count > 0 and replacements(proposal, hunk) or {}
   local lines = {}
   for i = 0, math.min(hunk.old_count, MOST_LINES) - 1 do
-    lines[#lines + 1] = chunks(proposal.old.lines[hunk.old + i], tabstop)
+    local line = chunks(proposal.old.lines[hunk.old + i], new[i + 1], tabstop)
+    table.insert(line, 1, margin)
+    lines[#lines + 1] = line
   end
   local more = hunk.old_count - #lines
   if more > 0 then

@@ -5,7 +5,7 @@ local inline_marks = require("claude-code.editor.diff.inline.marks")
 local windows = require("claude-code.editor.windows")
 
 ---What we change in the window.
-local OPTIONS = { "foldenable", "winbar" }
+local OPTIONS = { "foldenable", "signcolumn", "winbar" }
 
 ---@class claude-code.Inline : claude-code.Layout
 ---@field private proposal claude-code.Proposal
@@ -45,14 +45,16 @@ function Inline:open(except)
   self.windows = { self.win }
   vim.wo[self.win][0].winfixbuf = false
   vim.wo[self.win][0].foldenable = false
+  -- Always there, so that all begins in the same column, with or without signs.
+  vim.wo[self.win][0].signcolumn = "yes:1"
   api.nvim_win_set_cursor(self.win, { self.marks:first_line(), 0 })
-  self.marks:show()
+  self.marks:show(self.win)
   self:reveal()
   self:watch()
 end
 
 function Inline:refresh()
-  self.marks:show()
+  self.marks:show(self.win)
 end
 
 ---Neovim scrolls no further up than to the first line: virtual lines above that one need `topfill`.

@@ -127,7 +127,7 @@ function Sides:open(except)
   for _, win in ipairs(self.windows) do
     vim.wo[win][0].winfixbuf = false
     set_diff(win, "diffthis")
-    highlights.in_window(win)
+    highlights.in_window(win, win == self.old_win and "old" or "new")
     -- Here already: a bar that comes after the cursor has moved may scroll the change to the top line.
     vim.wo[win][0].winbar = " "
     api.nvim_win_set_cursor(win, { 1, 0 })
