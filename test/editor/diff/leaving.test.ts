@@ -14,8 +14,12 @@ const NEW = OLD.replace("line 10\n", "LINE 10\n").replace("line 40\n", "LINE 40\
 
 /** What the user does; the file that their window shows then, main.txt if left out. */
 const WAYS: { how: string; keys: string; layouts?: string[]; file?: string }[] = [
-  { how: "CTRL-O", keys: "<C-o>", layouts: ["vertical", "horizontal", "tab"] },
-  { how: "CTRL-O (in one window)", keys: "<C-o>", layouts: ["inline"], file: "other.txt" },
+  {
+    how: "CTRL-O",
+    keys: "<C-o>",
+    layouts: ["vertical", "horizontal", "inline"],
+    file: "other.txt",
+  },
   {
     how: "CTRL-^",
     keys: "<C-^>",

@@ -159,19 +159,6 @@ function M.has_diff()
   end)
 end
 
----@param from integer window
----@param to integer window that gets the same alternate file
-function M.copy_alternate(from, to)
-  local buf = api.nvim_win_call(from, function()
-    return fn.bufnr("#")
-  end)
-  if buf > 0 then
-    api.nvim_win_call(to, function()
-      fn.setreg("#", buf)
-    end)
-  end
-end
-
 ---Shows a buffer in a window, leaving alternate file and jump list alone.
 ---@param win integer
 ---@param buf integer loaded

@@ -121,8 +121,9 @@ function Sides:open(except)
   self:open_old(except)
   self.windows = { self.old_win }
   self.scrollopt = vim.go.scrollopt
-  self.win = api.nvim_open_win(self.proposal.new_buf, false, self:split())
-  windows.copy_alternate(self.old_win, self.win)
+  -- First with the other side: the proposal would put that into the jump list.
+  self.win = api.nvim_open_win(self.proposal.old_buf, false, self:split())
+  windows.show(self.win, self.proposal.new_buf)
   self.windows = { self.old_win, self.win }
   for _, win in ipairs(self.windows) do
     vim.wo[win][0].winfixbuf = false
