@@ -29,7 +29,7 @@ describe.each(NEOVIMS)("the executable in $name", (version) => {
       `${undo} return require("claude-code").status()`,
     );
     expect(status.state).toBe("failed");
-    expect(messages).toEqual([`claude-code.nvim: ${status.last_error}`]);
+    expect(messages).toEqual([status.last_error]);
     expect(await neovim.lua(`return vim.env.CLAUDE_CODE_SSE_PORT`)).toBeNull();
     return messages;
   };
