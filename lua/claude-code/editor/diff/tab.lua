@@ -68,10 +68,4 @@ function M.close(saved)
   end
 end
 
----Is the current tab page a diff's?
----@return boolean
-function M.is_current()
-  return is_ours(0)
-end
-
 return M
