@@ -88,8 +88,12 @@ const LAYERS: Record<string, [imports: string[], why: string]> = {
     ["claude", "editor", "locate", "mcp", "methods", "neovim", "lib", "version"],
     "nvim-lsp/ is a program of its own, without the server that the CLI connects to",
   ],
+  review: [
+    ["claude", "lib"],
+    "review/ works on records and files: hooks use it where no Neovim runs",
+  ],
   hooks: [
-    ["claude", "editor", "locate", "neovim", "lib"],
+    ["claude", "editor", "locate", "neovim", "review", "lib"],
     "a hook runs at each edit: it must not pay for a server",
   ],
   setup: [

@@ -1,0 +1,45 @@
+import { closeSync, fstatSync, openSync, statSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import type { JournalRecord, NewRecord } from "./record";
+
+const VERSION = 1;
+/** Somebody would have to rewrite the journal as often between two of our system calls. */
+const MOST_TRIES = 5;
+
+export function journalPath(reviewFolder: string): string {
+  return join(reviewFolder, "journal.jsonl");
+}
+
+/**
+ * Appends one record; returns it with its version, time and id. Throws the system's error (ENOSPC, …).
+ *
+ * No lock: one write with O_APPEND stays in one piece. It begins with a line end, so that a line that
+ * was cut off by a full disk spoils itself alone. Who rewrites the journal (./rewrite.ts) puts a new
+ * file in its place: a record that went to the old one is written again; readers know it by its id.
+ */
+export function append(reviewFolder: string, record: NewRecord): JournalRecord {
+  const whole = {
+    v: VERSION,
+    at: Date.now(),
+    id: crypto.randomUUID(),
+    ...record,
+  } as JournalRecord;
+  const path = journalPath(reviewFolder);
+  const line = Buffer.from(`\n${JSON.stringify(whole)}\n`);
+  for (let attempt = 0; attempt < MOST_TRIES; attempt++) {
+    if (writeWhole(path, line) === statSync(path, { throwIfNoEntry: false })?.ino) break;
+  }
+  return whole;
+}
+
+/** Returns the inode that it wrote to. */
+function writeWhole(path: string, line: Uint8Array): number {
+  const file = openSync(path, "a", 0o600);
+  try {
+    const written = writeSync(file, line);
+    if (written < line.length) throw new Error(`only ${written} bytes fit into ${path}`);
+    return fstatSync(file).ino;
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,113 @@
+import { closeSync, fstatSync, mkdirSync, openSync, readSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import * as v from "valibot";
+import { journalPath } from "./append";
+import { JournalRecord, RECORD_TYPES } from "./record";
+
+/** What came since the last reading. */
+export interface News {
+  records: JournalRecord[];
+  /** The journal was rewritten: these are all of its records, and replace those before. */
+  restarted: boolean;
+}
+
+/** Reads a root's journal, and later what was added to it. */
+export class JournalReader {
+  readonly #folder: string;
+  #inode = -1;
+  #offset = 0;
+  #seen = new Set<string>();
+  /** Lines that could not be read, in all; they are copied into `set-aside/`. */
+  damaged = 0;
+
+  constructor(reviewFolder: string) {
+    this.#folder = reviewFolder;
+  }
+
+  /** No journal yet: no records. Throws the system's error where there is one that cannot be read. */
+  read(): News {
+    const file = openIfThere(journalPath(this.#folder));
+    if (file === undefined) return { records: [], restarted: this.#restartAt(-1) };
+    try {
+      const { ino, size } = fstatSync(file);
+      const restarted = (ino !== this.#inode || size < this.#offset) && this.#restartAt(ino);
+      return { records: this.#parse(readFrom(file, this.#offset, size)), restarted };
+    } finally {
+      closeSync(file);
+    }
+  }
+
+  /** Returns whether something was read before. */
+  #restartAt(inode: number): boolean {
+    const wasRead = this.#offset > 0;
+    this.#inode = inode;
+    this.#offset = 0;
+    this.#seen = new Set();
+    this.damaged = 0;
+    return wasRead;
+  }
+
+  /** A last line without an end is still being written, or was cut off: it waits. */
+  #parse(bytes: Buffer): JournalRecord[] {
+    const end = bytes.lastIndexOf(0x0a) + 1;
+    this.#offset += end;
+    return bytes
+      .toString("utf8", 0, end)
+      .split("\n")
+      .flatMap((line) => (line === "" ? [] : this.#record(line)));
+  }
+
+  #record(line: string): JournalRecord[] {
+    const record = parseLine(line);
+    if (record === "damaged") this.#setAside(line);
+    if (typeof record === "string" || this.#seen.has(record.id)) return [];
+    this.#seen.add(record.id);
+    return [record];
+  }
+
+  #setAside(line: string): void {
+    this.damaged += 1;
+    try {
+      const folder = join(this.#folder, "set-aside");
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      const name = Bun.hash(line).toString(16);
+      writeFileSync(join(folder, `${name}.jsonl`), `${line}\n`, { mode: 0o600 });
+    } catch {
+      // It stays in the journal.
+    }
+  }
+}
+
+/** "other": of a type that a later version writes. */
+export function parseLine(line: string): JournalRecord | "damaged" | "other" {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return "damaged";
+  }
+  const result = v.safeParse(JournalRecord, value);
+  if (result.success) return result.output;
+  const { type } = (value ?? {}) as { type?: unknown };
+  return typeof type === "string" && !RECORD_TYPES.has(type) ? "other" : "damaged";
+}
+
+function openIfThere(path: string): number | undefined {
+  try {
+    return openSync(path, "r");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+function readFrom(file: number, offset: number, size: number): Buffer {
+  const bytes = Buffer.alloc(Math.max(0, size - offset));
+  let length = 0;
+  while (length < bytes.length) {
+    const count = readSync(file, bytes, length, bytes.length - length, offset + length);
+    if (count === 0) break;
+    length += count;
+  }
+  return bytes.subarray(0, length);
+}

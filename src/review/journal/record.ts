@@ -1,0 +1,185 @@
+import * as v from "valibot";
+
+/*
+ * What the journal of a root holds: one record a line, as JSON. Nobody changes a record; the order of
+ * the lines is the order of what happened. Unknown types and fields are left alone, so that versions
+ * of this program can share a journal.
+ */
+
+const Hash = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
+const Text = v.string();
+const Rows = v.tuple([v.number(), v.number()]);
+
+/**
+ * What a file held. `blob` names bytes that are kept (../blobs.ts). `withheld`: they are not; for a
+ * private file there is no hash either. `unknown`: nobody saw them.
+ */
+const Content = v.union([
+  v.object({ blob: Hash }),
+  v.object({ absent: v.literal(true) }),
+  v.object({ withheld: v.picklist(["private", "large", "unknown"]), hash: v.optional(Hash) }),
+]);
+export type Content = v.InferOutput<typeof Content>;
+
+const FileChange = v.object({
+  /** Relative to the root, with "/". */
+  path: Text,
+  before: Content,
+  after: Content,
+  /** Permission bits before and after, where they differ. */
+  mode: v.optional(v.tuple([v.number(), v.number()])),
+  /** The path that a created file was moved from: that deletion is in the same record. */
+  from: v.optional(Text),
+  /** It is a symlink: the contents are its targets. */
+  symlink: v.optional(v.boolean()),
+});
+export type FileChange = v.InferOutput<typeof FileChange>;
+
+/** `at`: ms since the epoch. */
+const common = { v: v.number(), at: v.number(), id: Text };
+/** Whose call: the CLI's session_id, prompt_id, agent_id (of a subagent), tool_name and tool_use_id. */
+const call = {
+  session: Text,
+  prompt: v.optional(Text),
+  agent: v.optional(Text),
+  tool: Text,
+  /** At most 500 characters. */
+  command: v.optional(Text),
+};
+const Head = v.optional(v.string());
+
+const Prompt = v.object({
+  ...common,
+  type: v.literal("prompt"),
+  session: Text,
+  prompt: v.optional(Text),
+  /** At most 500 characters. */
+  text: Text,
+  /** The commit that HEAD names. */
+  head: Head,
+});
+
+/** Bash or an MCP tool begins. What it has changed follows as a `change` of the same `use`. */
+const Begin = v.object({ ...common, ...call, type: v.literal("begin"), use: Text });
+
+/**
+ * What one call of a tool has changed. Also with no files: the call of this `use` has ended.
+ * `source`: "tool" is Claude's editing tools; "bash" what the CLI says of a command; "trees" our own
+ * comparison of the work tree before and after, which knows the call by its time.
+ */
+const Change = v.object({
+  ...common,
+  ...call,
+  type: v.literal("change"),
+  use: v.optional(Text),
+  source: v.picklist(["tool", "bash", "trees"]),
+  files: v.array(FileChange),
+  /** A sentence for the user: what is not known of this call. */
+  incomplete: v.optional(Text),
+  head: Head,
+});
+
+/** The turn has ended; `background`: agents or commands of it still run. */
+const Stop = v.object({
+  ...common,
+  type: v.literal("stop"),
+  session: Text,
+  prompt: v.optional(Text),
+  background: v.optional(v.boolean()),
+});
+const End = v.object({ ...common, type: v.literal("end"), session: Text });
+
+/** Neovim wrote these: they are the user's, also while a command of Claude's runs. */
+const Written = v.object({
+  ...common,
+  type: v.literal("written"),
+  files: v.array(v.object({ path: Text, content: Content })),
+});
+
+const KeptFile = v.object({
+  path: Text,
+  /** What the user looked at. */
+  text: Content,
+  /** Of the base text at that time. */
+  base: v.optional(Hash),
+  keep: v.union([
+    v.literal("all"),
+    /** Rows of the base text and of `text`: first (from 1) and count. */
+    v.object({ old: v.array(Rows), new: v.array(Rows) }),
+  ]),
+});
+const Keep = v.object({
+  ...common,
+  type: v.literal("keep"),
+  why: v.picklist(["user", "commit", "accepted", "done"]),
+  files: v.array(KeptFile),
+});
+
+const Undo = v.object({
+  ...common,
+  type: v.literal("undo"),
+  files: v.array(v.object({ path: Text, before: Content, after: Content })),
+});
+
+/** Takes the keep or undo of that id back. */
+const Back = v.object({ ...common, type: v.literal("back"), decision: Text });
+
+const Comment = v.object({
+  ...common,
+  type: v.literal("comment"),
+  /** The comment that this one replaces, sends or deletes; its own id otherwise. */
+  comment: v.optional(Text),
+  state: v.optional(v.picklist(["open", "sent", "deleted"])),
+  path: Text,
+  side: v.optional(v.picklist(["old", "new"])),
+  rows: v.optional(Rows),
+  lines: v.optional(v.array(Text)),
+  text: Text,
+  session: v.optional(Text),
+});
+
+/** Claude has received in this session that these were undone: ids of undo records. */
+const Reported = v.object({
+  ...common,
+  type: v.literal("reported"),
+  session: Text,
+  undo: v.array(Text),
+});
+
+export const JournalRecord = v.variant("type", [
+  Prompt,
+  Begin,
+  Change,
+  Stop,
+  End,
+  Written,
+  Keep,
+  Undo,
+  Back,
+  Comment,
+  Reported,
+]);
+export type JournalRecord = v.InferOutput<typeof JournalRecord>;
+
+export type RecordOf<T extends JournalRecord["type"]> = Extract<JournalRecord, { type: T }>;
+
+/** A record before it gets its version, time and id. */
+export type NewRecord = JournalRecord extends infer R
+  ? R extends JournalRecord
+    ? Omit<R, keyof typeof common> & Partial<Pick<R, "at" | "id">>
+    : never
+  : never;
+
+export const RECORD_TYPES: ReadonlySet<string> = new Set([
+  "prompt",
+  "begin",
+  "change",
+  "stop",
+  "end",
+  "written",
+  "keep",
+  "undo",
+  "back",
+  "comment",
+  "reported",
+] satisfies JournalRecord["type"][]);

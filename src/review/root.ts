@@ -1,0 +1,48 @@
+import { createHash } from "node:crypto";
+import { lstatSync, mkdirSync, writeFileSync } from "node:fs";
+import { basename, dirname, join, relative, sep } from "node:path";
+import { gitTop } from "../claude/project";
+import { isBelow, realPath, stateFolder } from "../lib/paths";
+
+/**
+ * The root of what is reviewed together: the top of the git repository around `folder`, else the
+ * folder itself; a real path. Hooks pass CLAUDE_PROJECT_DIR: their working folder moves with Claude's
+ * `cd` (measured with 2.1.330).
+ */
+export function reviewRoot(folder: string): string {
+  const real = realPath(folder);
+  return gitTop(real) ?? real;
+}
+
+/** Where the changes of one root are recorded: `journal.jsonl`, `blobs/`, `set-aside/`, `root`. */
+export function reviewFolder(root: string): string {
+  const id = createHash("sha256").update(root).digest("hex").slice(0, 32);
+  return join(stateFolder(), "review", id);
+}
+
+/** Makes a root's folder, which nobody but its owner may enter. Throws the system's error. */
+export function ensureReviewFolder(root: string): string {
+  const folder = reviewFolder(root);
+  mkdirSync(join(folder, "blobs"), { recursive: true, mode: 0o700 });
+  try {
+    writeFileSync(join(folder, "root"), root, { mode: 0o600, flag: "wx" });
+  } catch {
+    // It was there.
+  }
+  return folder;
+}
+
+/**
+ * The place of a file below the root, with `/`: of the file itself, whatever symlinks its folders
+ * are, and the target where the file itself is a symlink that was written through. Undefined for what
+ * is not below the root, for git's own folder, and for a name that is not UTF-8.
+ */
+export function placeBelow(root: string, path: string, throughSymlink = false): string | undefined {
+  const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
+  const keepsLink = isLink && !throughSymlink;
+  const real = keepsLink ? join(realPath(dirname(path)), basename(path)) : realPath(path);
+  if (real === root || !isBelow(real, root)) return undefined;
+  const parts = relative(root, real).split(sep);
+  if (parts.includes(".git") || real.includes("\uFFFD")) return undefined;
+  return parts.join("/");
+}

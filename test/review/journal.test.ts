@@ -1,0 +1,129 @@
+import { describe, expect, test } from "bun:test";
+import {
+  appendFileSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { Blobs, MOST_BINARY_BYTES, sameContent } from "../../src/review/blobs";
+import { append, journalPath } from "../../src/review/journal/append";
+import { JournalReader } from "../../src/review/journal/read";
+import type { NewRecord } from "../../src/review/journal/record";
+import { temporaryFolder } from "../support/neovim";
+
+const STOP: NewRecord = { type: "stop", session: "one" };
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+describe("the journal", () => {
+  test("gives back what was appended, and then what is new", () => {
+    const folder = temporaryFolder();
+    const reader = new JournalReader(folder);
+    expect(reader.read()).toEqual({ records: [], restarted: false });
+    const first = append(folder, STOP);
+    expect(reader.read()).toEqual({ records: [first], restarted: false });
+    const more = [append(folder, STOP), append(folder, { type: "end", session: "one" })];
+    expect(reader.read().records).toEqual(more);
+    expect(reader.read().records).toEqual([]);
+    expect(statSync(journalPath(folder)).mode & 0o777).toBe(0o600);
+  });
+
+  test("a line that was cut off is left until it is whole, or spoils itself alone", () => {
+    const folder = temporaryFolder();
+    const reader = new JournalReader(folder);
+    const line = JSON.stringify(append(folder, STOP));
+    appendFileSync(journalPath(folder), '\n{"v":1,"type":"sto');
+    expect(reader.read().records.map((record) => JSON.stringify(record))).toEqual([line]);
+    expect(reader.damaged).toBe(0);
+    const next = append(folder, STOP);
+    expect(reader.read().records).toEqual([next]);
+    expect(reader.damaged).toBe(1);
+    const [name] = readdirSync(join(folder, "set-aside"));
+    expect(readFileSync(join(folder, "set-aside", name ?? ""), "utf8")).toContain('"sto\n');
+  });
+
+  test.each([
+    ["zeros", "\0\0\0\0", 1],
+    ["a list", "[1]", 1],
+    ["null", "null", 1],
+    ["a type of a later version", '{"v":2,"type":"merge","id":"x","at":1}', 0],
+    ["a field of a later version", '{"v":2,"type":"end","id":"x","at":1,"session":"s","new":1}', 0],
+    ["a known type without its fields", '{"v":1,"type":"change","id":"x","at":1}', 1],
+    [
+      "a blob that leads out of its folder",
+      '{"v":1,"type":"written","id":"x","at":1,"files":[{"path":"a","content":{"blob":"../../etc/passwd"}}]}',
+      1,
+    ],
+  ])("%s beside good lines", (_name, line, damaged) => {
+    const folder = temporaryFolder();
+    const before = append(folder, STOP);
+    appendFileSync(journalPath(folder), `${line}\n`);
+    const after = append(folder, STOP);
+    const reader = new JournalReader(folder);
+    const ids = reader.read().records.map((record) => record.id);
+    expect(ids.filter((id) => id !== "x")).toEqual([before.id, after.id]);
+    expect(reader.damaged).toBe(damaged);
+  });
+
+  test("a journal that was rewritten is read from its beginning; no record counts twice", () => {
+    const folder = temporaryFolder();
+    const kept = append(folder, STOP);
+    append(folder, { type: "end", session: "gone" });
+    const reader = new JournalReader(folder);
+    reader.read();
+    const line = `${JSON.stringify(kept)}\n`;
+    writeFileSync(join(folder, "draft"), line + line);
+    renameSync(join(folder, "draft"), journalPath(folder));
+    expect(reader.read()).toEqual({ records: [kept], restarted: true });
+  });
+
+  test("many processes append at once: every line is whole", async () => {
+    const folder = temporaryFolder();
+    const script = `import { append } from "${join(import.meta.dir, "../../src/review/journal/append")}";
+      for (let i = 0; i < 200; i++) append(${JSON.stringify(folder)},
+        { type: "prompt", session: String(process.pid), text: "x".repeat(i * 20) });`;
+    const runs = [1, 2, 3, 4].map(() => Bun.spawn([process.execPath, "-e", script]).exited);
+    expect(await Promise.all(runs)).toEqual([0, 0, 0, 0]);
+    const reader = new JournalReader(folder);
+    expect(reader.read().records).toHaveLength(800);
+    expect(reader.damaged).toBe(0);
+  });
+});
+
+describe("the blobs", () => {
+  test("give back the same bytes, private and small", () => {
+    const folder = temporaryFolder();
+    const blobs = new Blobs(folder);
+    const text = new Uint8Array([0xff, 0xfe, 0x0d, 0x0a, ...bytes("line\r\n".repeat(1_000))]);
+    const content = blobs.put(text);
+    expect(content).toEqual(blobs.put(text));
+    if (!("blob" in content)) throw new Error("it was not kept");
+    expect(blobs.get(content.blob)).toEqual(text);
+    expect(blobs.bytes(content)).toEqual(text);
+    expect(statSync(blobs.path(content.blob)).mode & 0o777).toBe(0o600);
+    expect(statSync(blobs.path(content.blob)).size).toBeLessThan(text.length / 10);
+    expect(blobs.bytes({ absent: true })).toBeNull();
+  });
+
+  test("a damaged one counts as gone", () => {
+    const blobs = new Blobs(temporaryFolder());
+    const content = blobs.put(bytes("one\n"));
+    if (!("blob" in content)) throw new Error("it was not kept");
+    writeFileSync(blobs.path(content.blob), Bun.zstdCompressSync(bytes("two\n")));
+    expect(blobs.get(content.blob)).toBeUndefined();
+    writeFileSync(blobs.path(content.blob), "junk");
+    expect(blobs.bytes(content)).toBeUndefined();
+  });
+
+  test("of what is large only the hash is kept", () => {
+    const blobs = new Blobs(temporaryFolder());
+    const content = blobs.put(new Uint8Array(MOST_BINARY_BYTES + 1));
+    expect(content).toMatchObject({ withheld: "large", hash: expect.any(String) });
+    expect(sameContent(content, { ...content })).toBe(true);
+    expect(sameContent(content, { absent: true })).toBe(false);
+    const unknown = { withheld: "unknown" } as const;
+    expect(sameContent(unknown, unknown)).toBe(false);
+  });
+});
