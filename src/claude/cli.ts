@@ -1,6 +1,7 @@
 import { homedir } from "node:os";
-import { delimiter, isAbsolute, join } from "node:path";
+import { join } from "node:path";
 import { type Environment, isExecutable } from "../lib/paths";
+import { absoluteEntries, type Lookup, onPath } from "../lib/programs";
 import { commandWords } from "./command";
 import { claudeStateFile } from "./config-dir";
 import { SERVER_NAME } from "./names";
@@ -18,25 +19,18 @@ export function serverCommand(): string[] {
   return commandWords(["mcp"]);
 }
 
-/** The Claude CLI. Never from a relative entry of $PATH: the project may be hostile. */
-export function findClaude(
-  env: Environment = process.env,
-  home: string = homedir(),
-): string | undefined {
-  // npm installs a claude.cmd on Windows.
-  const names = process.platform === "win32" ? ["claude.exe", "claude.cmd"] : ["claude"];
-  const folders = (env.PATH ?? "").split(delimiter).filter((folder) => isAbsolute(folder));
-  const paths = [
-    ...folders.flatMap((folder) => names.map((name) => join(folder, name))),
-    ...PLACES.map((place) => join(home, place)),
-  ];
-  return paths.find(isExecutable);
+/** The Claude CLI. */
+export function findClaude(env: Environment = process.env, home: string = homedir()): Lookup {
+  const found = onPath("claude", env);
+  const path = found.path ?? PLACES.map((place) => join(home, place)).find(isExecutable);
+  return path ? { path } : found;
 }
 
 /** The version of the Claude CLI at `path`; undefined when it does not run. */
 export async function claudeVersion(path: string): Promise<string | undefined> {
   try {
     const child = Bun.spawn([path, "--version"], {
+      env: environment(),
       stdin: "ignore",
       stdout: "pipe",
       stderr: "ignore",
@@ -69,6 +63,7 @@ export async function runClaude(
 ): Promise<string | undefined> {
   const child = Bun.spawn([claude, ...args], {
     cwd: root,
+    env: environment(),
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",
@@ -80,4 +75,9 @@ export async function runClaude(
     child.exited,
   ]);
   return code === 0 ? undefined : (err || out).trim() || `it ended with code ${code}`;
+}
+
+/** What npm installs is a script whose interpreter is looked up. */
+function environment(): Environment {
+  return { ...process.env, PATH: absoluteEntries(process.env.PATH) };
 }

@@ -13,8 +13,8 @@ export const HAZARDS = [
   "BUN_INSPECT_PRELOAD",
 ] as const;
 
-/** Starts a program without them, on a system that has env(1). */
-export const ENV_WITHOUT_HAZARDS = ["env", ...HAZARDS.flatMap((name) => ["-u", name])];
+/** Starts a program without them, on a system that has env(1), which all have at this path. */
+export const ENV_WITHOUT_HAZARDS = ["/usr/bin/env", ...HAZARDS.flatMap((name) => ["-u", name])];
 
 /** A command that starts the executable, word by word. */
 export function commandWords(args: readonly string[], executable = stablePath()): string[] {

@@ -7,7 +7,7 @@ const INSTALL = "run `npm install -g @anthropic-ai/claude-code`";
 
 /** Is the Claude CLI installed, and new enough? */
 export function checkCli({ cli }: Facts): Finding {
-  if (!cli) return error("cli-missing", "the Claude CLI `claude` is not on $PATH", INSTALL);
+  if (cli.path === undefined) return error("cli-missing", `the Claude CLI ${cli.why}`, INSTALL);
   const { path, version } = cli;
   if (!version) {
     return error("cli-missing", `the Claude CLI ${path} does not run`, INSTALL);

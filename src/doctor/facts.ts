@@ -5,6 +5,7 @@ import { claudeFolder, claudeStateFile } from "../claude/config-dir";
 import { readJson, type SettingsFile, settingsFiles } from "../claude/settings-files";
 import { type Lock, lockFolders, readLocks } from "../ide/lock-file";
 import type { Environment } from "../lib/paths";
+import type { Lookup } from "../lib/programs";
 import { type Editor, findEditors } from "./editors";
 import { type RunningCli, runningClis } from "./running-clis";
 
@@ -14,6 +15,9 @@ export interface Cli {
   /** Undefined when it does not run. */
   version: string | undefined;
 }
+
+/** `why`: for the user. */
+export type MissingCli = Extract<Lookup, { path: undefined }>;
 
 /** All that the checks look at, gathered once: they themselves touch nothing but files it names. */
 export interface Facts {
@@ -29,7 +33,7 @@ export interface Facts {
   lockFolders: string[];
   locks: Lock[];
   editors: Editor[];
-  cli: Cli | undefined;
+  cli: Cli | MissingCli;
   /** Claude CLIs of this user that run now; empty where the system does not say. */
   running: RunningCli[];
 }
@@ -41,7 +45,7 @@ export async function gatherFacts(env: Environment, cliPath?: string): Promise<F
   const folders = lockFolders(env, home);
   const [editors, cli] = await Promise.all([
     findEditors(env),
-    lookAtCli(cliPath ?? findClaude(env, home)),
+    lookAtCli(cliPath === undefined ? findClaude(env, home) : { path: cliPath }),
   ]);
   const stateFile = claudeStateFile(env, home);
   return {
@@ -58,6 +62,7 @@ export async function gatherFacts(env: Environment, cliPath?: string): Promise<F
   };
 }
 
-async function lookAtCli(path: string | undefined): Promise<Cli | undefined> {
-  return path === undefined ? undefined : { path, version: await claudeVersion(path) };
+async function lookAtCli(found: Lookup): Promise<Cli | MissingCli> {
+  if (found.path === undefined) return found;
+  return { path: found.path, version: await claudeVersion(found.path) };
 }

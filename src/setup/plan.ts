@@ -6,6 +6,7 @@ import { hookSettings } from "../claude/hooks";
 import { withHooks, withoutHooks } from "../claude/settings-text";
 import { writePrivateFile } from "../lib/atomic-write";
 import { UserError } from "../lib/errors";
+import type { Lookup } from "../lib/programs";
 import { PROJECT_FILE } from "../locate/project-file";
 import { whyUnsafe } from "../locate/socket";
 import { type ProjectRecord, readRecord, writeRecord } from "./record";
@@ -43,7 +44,7 @@ export function planInstall(root: string, options: InstallOptions): Plan {
     addChange(plan, root, "CLAUDE.md", "the section LSP Diagnostics", withSection);
   }
   addProjectFile(plan, root);
-  addServer(plan, root, options.claude ?? findClaude());
+  addServer(plan, root, cli(options.claude));
   return plan;
 }
 
@@ -65,7 +66,7 @@ export function planUninstall(root: string, claude?: string): Plan {
   const claudeMd = join(root, "CLAUDE.md");
   add(restoreFile(root, claudeMd, record, withoutSection, "remove the plugin's section"));
   add(removeProjectFile(root, record));
-  removeServer(plan, root, claude ?? findClaude());
+  removeServer(plan, root, cli(claude));
   return plan;
 }
 
@@ -83,6 +84,10 @@ export async function applyPlan(plan: Plan, root: string, active: boolean): Prom
   } finally {
     writeRecord(record);
   }
+}
+
+function cli(path: string | undefined): Lookup {
+  return path === undefined ? findClaude() : { path };
 }
 
 function addChange(

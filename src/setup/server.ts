@@ -7,12 +7,13 @@ import {
 } from "../claude/cli";
 import { SERVER_NAME } from "../claude/names";
 import { UserError } from "../lib/errors";
+import type { Lookup } from "../lib/programs";
 import type { Plan } from "./step";
 
 const REMOVE = `claude ${REMOVE_ARGUMENTS.join(" ")}`;
 
 /** Adds to the plan that Claude Code starts our MCP server in the project. */
-export function addServer(plan: Plan, root: string, claude: string | undefined): void {
+export function addServer(plan: Plan, root: string, claude: Lookup): void {
   const args = [...ADD_ARGUMENTS, ...serverCommand()];
   const installed = installedServer(root);
   if (installed === "ours") return;
@@ -27,7 +28,7 @@ export function addServer(plan: Plan, root: string, claude: string | undefined):
 }
 
 /** Adds to the plan that Claude Code forgets our MCP server. */
-export function removeServer(plan: Plan, root: string, claude: string | undefined): void {
+export function removeServer(plan: Plan, root: string, claude: Lookup): void {
   if (installedServer(root) === "ours") addRun(plan, root, claude, REMOVE_ARGUMENTS, false);
 }
 
@@ -35,19 +36,20 @@ export function removeServer(plan: Plan, root: string, claude: string | undefine
 function addRun(
   plan: Plan,
   root: string,
-  claude: string | undefined,
+  claude: Lookup,
   args: readonly string[],
   added: boolean,
 ): void {
   const command = ["claude", ...args].join(" ");
-  if (!claude) {
-    plan.notes.push(`The Claude CLI is not on $PATH. Once it is, run in ${root}: ${command}`);
+  const { path } = claude;
+  if (path === undefined) {
+    plan.notes.push(`The Claude CLI: ${claude.why}. Once it is found, run in ${root}: ${command}`);
     return;
   }
   plan.steps.push({
     what: `run ${command}`,
     async run(record) {
-      await runClaudeOrThrow(claude, args, root);
+      await runClaudeOrThrow(path, args, root);
       record.server = added;
     },
   });

@@ -71,7 +71,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
       expect(servers).toEqual({
         "nvim-lsp": {
           type: "stdio",
-          command: "env",
+          command: "/usr/bin/env",
           args: [...ENV_WITHOUT_HAZARDS.slice(1), EXECUTABLE, "mcp"],
         },
       });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { problemsOf as programProblemsOf } from "../../scripts/check-programs";
 import { problemsOf } from "../../scripts/check-words";
 import { cycles } from "../../scripts/imports/cycles";
 import { luaImports } from "../../scripts/imports/lua";
@@ -66,4 +67,18 @@ test("the words check names place, word and a better one", () => {
     expect.stringMatching(/^a\.lua:3: "told" /),
   ]);
   expect(problemsOf({ file: "a.lua", line: 1, text: "the statement is recommended" })).toEqual([]);
+});
+
+test.each([
+  'vim.system({ "git" })',
+  'vim.fn.jobstart({ "make" })',
+  'io.popen("uname")',
+  'vim.fn.exepath("git")',
+  'Bun.spawn(["git"])',
+  'import { execSync } from "node:child_process";',
+  'Bun.which("git")',
+])("the programs check refuses %s where it is not named", (line) => {
+  expect(programProblemsOf("src/any.ts", `\n${line}`)).toEqual([
+    expect.stringContaining(`src/any.ts:2: ${line}`),
+  ]);
 });

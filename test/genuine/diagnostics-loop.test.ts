@@ -161,7 +161,7 @@ function loop(version: NeovimVersion) {
         JSON.parse(readFileSync(join(home, ".claude.json"), "utf8")).projects?.[project.folder]
           ?.mcpServers?.["nvim-lsp"];
       await run("install-hooks");
-      expect(server()).toMatchObject({ type: "stdio", command: "env" });
+      expect(server()).toMatchObject({ type: "stdio", command: "/usr/bin/env" });
 
       const tool = "mcp__nvim-lsp__get_session_diagnostics";
       const from = model.requests.length;

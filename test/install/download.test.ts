@@ -8,7 +8,7 @@ import {
   setDefaultTimeout,
   test,
 } from "bun:test";
-import { utimesSync } from "node:fs";
+import { existsSync, utimesSync } from "node:fs";
 import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DataFolder, install, Publication } from "../support/installer";
@@ -111,6 +111,27 @@ describe.each(NEOVIMS)("a download in $name", (version) => {
     expect(message).toMatch(/cannot be checked: sha256sum, shasum .* are missing/);
     expect(data.versions()).toEqual([]);
   });
+});
+
+test("a downloader or tar of the current folder is not run, and the message says why", async () => {
+  await using neovim = await published.neovim(NEOVIMS[1] as NeovimVersion);
+  const planted = ["curl", "wget", "sha256sum", "shasum", "tar"];
+  for (const name of planted) {
+    await writeFile(join(neovim.cwd, name), "#!/bin/sh\ntouch ran\n", { mode: 0o755 });
+  }
+  const messages: (string | undefined)[] = [];
+  for (const real of [[], ["curl"], ["curl", "sha256sum"]]) {
+    await using _ = await new DataFolder().use(neovim);
+    const programs = await folderWith(...real);
+    await neovim.lua(`vim.env.PATH = ...`, `.:${programs}`);
+    published.server.reset("good");
+    messages.push((await install(neovim)).message);
+    await rm(programs, { recursive: true });
+  }
+  const refused = (name: string) =>
+    expect.stringContaining(`\`${name}\` is not run: only the relative entry \`.\` of $PATH`);
+  expect(messages).toEqual([refused("curl"), refused("sha256sum"), refused("tar")]);
+  expect(existsSync(join(neovim.cwd, "ran"))).toBe(false);
 });
 
 test("what killed downloads left behind is removed after a day", async () => {

@@ -7,8 +7,6 @@ export interface Keyboard {
   /** Text or mode that shows that it has the keyboard. */
   taken: string | RegExp;
   give: string;
-  /** It shows the user's file in a float that stays: a diff is in a tab page of its own. */
-  stays?: true;
 }
 
 export interface PluginSetup extends Setup {
@@ -214,6 +212,5 @@ export const SETUPS: PluginSetup[] = [
     take: ":lua require('zen-mode').open()<CR>",
     taken: "",
     give: ":lua require('zen-mode').close()<CR>",
-    stays: true,
   }),
 ];

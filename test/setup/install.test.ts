@@ -76,7 +76,7 @@ describe("install-hooks", () => {
     expect(code).toBe(1);
     expect(stdout).toContain(`change ${join(project, SETTINGS)}`);
     expect(stdout).toContain(`create ${join(project, ".nvim-claude")}`);
-    expect(stdout).toContain("claude mcp add nvim-lsp -s local -- env -u BUN_OPTIONS");
+    expect(stdout).toContain("claude mcp add nvim-lsp -s local -- /usr/bin/env -u BUN_OPTIONS");
     expect(stdout).toContain("--yes");
     expect(snapshot()).toEqual(before);
     expect((await run("install-hooks", ["--dry-run"])).code).toBe(0);

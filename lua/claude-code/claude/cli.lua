@@ -7,11 +7,18 @@ M.REMEDY = "run `npm install -g @anthropic-ai/claude-code`"
 --- Where its installers put it, for a Neovim that was started without the shell's $PATH.
 local PLACES = { "~/.local/bin/claude", "~/.claude/local/claude" }
 
----@param name string
+--- A path that the user names is taken as it is; a name is looked up.
+---@param given string
 ---@return string? path
-local function executable(name)
-  local path = vim.fn.exepath(vim.fn.expand(name))
-  return path ~= "" and path or nil
+---@return string? message if there is none
+local function find(given)
+  local programs = require("claude-code.programs")
+  local name = vim.fs.normalize(given)
+  if not name:find("/", 1, true) then
+    return programs.on_path(name)
+  end
+  local path = programs.at(vim.fn.fnamemodify(name, ":p"))
+  return path, ("`%s` is not an executable file"):format(given)
 end
 
 --- The command of the options with its program as an absolute path.
@@ -20,13 +27,13 @@ end
 function M.command()
   local given = require("claude-code.config").get().terminal.command
   local command = type(given) == "table" and vim.list_slice(given) or { given }
-  local path = executable(command[1])
+  local path, message = find(command[1])
   if not path and command[1] == "claude" then
-    path = vim.iter(PLACES):map(executable):next()
+    path = find(PLACES[1]) or find(PLACES[2])
   end
   if not path then
-    local text = "the Claude CLI `%s` is not on $PATH; %s, or name it in terminal.command"
-    return nil, text:format(command[1], M.REMEDY)
+    local text = "the Claude CLI %s; %s, or name it in terminal.command"
+    return nil, text:format(message, M.REMEDY)
   end
   command[1] = path
   return command

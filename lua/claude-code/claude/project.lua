@@ -34,8 +34,7 @@ local function run(path, command, options, callback)
     text = true,
     env = process.whole(env),
     clear_env = true,
-    -- Not the project's folder, which may be hostile.
-    cwd = vim.fn.has("win32") == 1 and vim.env.SystemRoot or "/",
+    cwd = require("claude-code.programs").NEUTRAL_FOLDER,
   }, function(result)
     vim.schedule(function()
       callback(result.code, vim.trim(result.stdout or ""), vim.trim(result.stderr or ""))

@@ -23,9 +23,12 @@ local HASH = "%f[%x]" .. ("%x"):rep(64) .. "%f[%X]"
 ---@return string? sha256 in lower-case hexadecimal
 ---@return string? message
 function M.of(path)
+  local reasons = {}
   for _, command in ipairs(COMMANDS) do
     local words = command(path)
-    if vim.fn.executable(words[1]) == 1 then
+    local program, reason = require("claude-code.programs").on_path(words[1])
+    if program then
+      words[1] = program
       local result = async.system(words, { cwd = vim.fs.dirname(path) })
       -- The path is printed too.
       local output = result.stdout:gsub(vim.pesc(path), "")
@@ -33,12 +36,13 @@ function M.of(path)
       if result.code == 0 and hash then
         return hash:lower()
       end
-      return nil, ("`%s` failed on %s: %s"):format(words[1], path, vim.trim(result.stderr))
+      return nil, ("`%s` failed on %s: %s"):format(program, path, vim.trim(result.stderr))
     end
+    table.insert(reasons, reason)
   end
-  return nil,
-    "the archive cannot be checked: sha256sum, shasum and certutil are missing; install one of "
-      .. "them, then :ClaudeCodeInstall"
+  local text = "the archive cannot be checked: sha256sum, shasum and certutil are missing (%s); "
+    .. "install one of them, then :ClaudeCodeInstall"
+  return nil, text:format(table.concat(reasons, "; "))
 end
 
 return M

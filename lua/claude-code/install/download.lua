@@ -16,18 +16,24 @@ local POLL_MS = 250
 ---@field limits { connect_s: integer, stall_s: integer, total_s: integer }
 
 ---@class claude-code.Downloader
----@field available fun(): boolean
+---@field available fun(): boolean, string? a message says why not
 ---@field fetch fun(transfer: claude-code.Transfer): boolean?, string?
 
 ---@return claude-code.Downloader?
+---@return string? message why there is none
 local function downloader()
+  local reasons = {}
   for _, name in ipairs(M.downloaders) do
     ---@type claude-code.Downloader
     local candidate = require("claude-code.install.downloader." .. name)
-    if candidate.available() then
+    local available, reason = candidate.available()
+    if available then
       return candidate
     end
+    table.insert(reasons, reason)
   end
+  local text = "this machine has neither curl nor GNU Wget (%s); install one"
+  return nil, text:format(table.concat(reasons, "; "))
 end
 
 ---@param release claude-code.Release
@@ -61,9 +67,9 @@ function M.fetch(release, path, on_progress)
   if not require("claude-code.install.url").is_safe(release.url) then
     return nil, failed(release, "the address is not https")
   end
-  local chosen = downloader()
+  local chosen, missing = downloader()
   if not chosen then
-    return nil, failed(release, "this machine has neither curl nor GNU Wget; install one")
+    return nil, failed(release, missing --[[@as string]])
   end
   local stop = watch(path, on_progress)
   local done, cause = chosen.fetch({

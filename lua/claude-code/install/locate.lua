@@ -2,6 +2,7 @@
 local M = {}
 
 local plugin_files = require("claude-code.install.plugin_files")
+local programs = require("claude-code.programs")
 
 local NAME = vim.fn.has("win32") == 1 and "claude-code-nvim.exe" or "claude-code-nvim"
 
@@ -17,46 +18,22 @@ function M.managed_path()
   return require("claude-code.install.store").stable()
 end
 
----@param path string
----@return boolean
-local function runs(path)
-  local stat = vim.uv.fs_stat(path)
-  return stat ~= nil and stat.type == "file" and vim.uv.fs_access(path, "X") == true
-end
-
----@param path string
----@return boolean
-local function is_absolute(path)
-  return vim.startswith(path, "/") or path:match("^%a:[/\\]") ~= nil
-end
-
---- $PATH without its relative entries: a project's folder must not hand us its own executable
---- (exepath() on Windows looks in the current folder first).
----@return string?
-local function on_path()
-  local separator = vim.fn.has("win32") == 1 and ";" or ":"
-  for _, folder in ipairs(vim.split(vim.env.PATH or "", separator, { plain = true })) do
-    local candidate = vim.fs.joinpath(folder, NAME)
-    if is_absolute(folder) and runs(candidate) then
-      return candidate
-    end
-  end
-end
-
----@type table<"build"|"managed"|"system", fun(): string?>
+---@type table<"build"|"managed"|"system", fun(): string?, string?>
 local finders = {
   build = function()
     local path = vim.fs.joinpath(plugin_files.root(), "dist", NAME)
-    return runs(path) and path or nil
+    return programs.runs(path) and path or nil
   end,
   --- The one of this plugin's version: another Neovim's plugin may have another one installed.
   managed = function()
     local target = require("claude-code.install.target").name()
     local version = require("claude-code.server.contract").version
     local path = target and require("claude-code.install.store").executable(version, target)
-    return path and runs(path) and path or nil
+    return path and programs.runs(path) and path or nil
   end,
-  system = on_path,
+  system = function()
+    return programs.on_path(NAME)
+  end,
 }
 
 --- What gets an executable of this plugin's version, for a message.
@@ -79,7 +56,7 @@ end
 ---@return string? message
 local function configured(path)
   local expanded = vim.fn.fnamemodify(vim.fs.normalize(path), ":p")
-  if runs(expanded) then
+  if programs.runs(expanded) then
     return { path = expanded, source = "path" }
   end
   local text = "binary.path is %s, which is not an executable file: %s, then :ClaudeCodeStart"
@@ -132,7 +109,7 @@ function M.find()
   end
   -- One of another version is better than none. Whether it fits shows when it starts.
   local other = M.managed_path()
-  if vim.tbl_contains(order, "managed") and runs(other) then
+  if vim.tbl_contains(order, "managed") and programs.runs(other) then
     return { path = other, source = "managed" }
   end
   return nil, missing

@@ -4,12 +4,13 @@ local M = {}
 local async = require("claude-code.install.async")
 
 --- Windows' own tar, since another one on the path may take `C:` for a host.
----@return string
+---@return string? path
+---@return string? message
 local function tar()
   if vim.fn.has("win32") == 1 then
     return vim.fs.joinpath(vim.env.SystemRoot, "System32", "tar.exe")
   end
-  return "tar"
+  return require("claude-code.programs").on_path("tar")
 end
 
 --- Until the data are on the disk, a power cut could leave an executable of zeros behind the rename.
@@ -34,7 +35,12 @@ function M.executable(archive, release, folder)
   local name = require("claude-code.install.store").name()
   local top = release.file:gsub("%.tar%.gz$", "")
   -- -o: not with the owner that the archive names, when root unpacks.
-  local command = { tar(), "-x", "-z", "-o", "-f", archive, "-C", folder, top .. "/" .. name }
+  local program, missing = tar()
+  if not program then
+    return nil,
+      ("cannot unpack %s: %s; install it, then run :ClaudeCodeInstall"):format(archive, missing)
+  end
+  local command = { program, "-x", "-z", "-o", "-f", archive, "-C", folder, top .. "/" .. name }
   local result = async.system(command, { cwd = folder })
   if result.code ~= 0 then
     local text = "cannot unpack %s into %s: %s; free some space there, or fix the cause, then run "

@@ -14,7 +14,7 @@ function M.of(path, callback, timeout_ms)
     timeout = timeout_ms or TIMEOUT_MS,
     env = process.whole(process.environment()),
     clear_env = true,
-    cwd = process.NEUTRAL_FOLDER,
+    cwd = require("claude-code.programs").NEUTRAL_FOLDER,
   }
   local ok, failure = pcall(vim.system, { path, "--version" }, options, function(result)
     local version = result.code == 0 and result.stdout:match("%d+%.%d+%.%d+%S*") or nil

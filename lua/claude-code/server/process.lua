@@ -1,10 +1,6 @@
 --- One run of the executable: spawned with a launch line on its stdin, which then stays open.
 --- By stdin's end it notices that Neovim is gone.
-local M = {
-  --- Where a program is run: not in the project's folder, which may be hostile, nor in one that
-  --- the user may want to delete.
-  NEUTRAL_FOLDER = vim.fn.has("win32") == 1 and vim.env.SystemRoot or "/",
-}
+local M = {}
 
 local STDERR_LINES = 20
 --- How long after its end the rest of stderr is waited for.
@@ -146,7 +142,7 @@ function M.spawn(launch)
   local handle, pid = vim.uv.spawn(launch.path, {
     args = launch.args,
     env = environment_list(launch.address),
-    cwd = M.NEUTRAL_FOLDER,
+    cwd = require("claude-code.programs").NEUTRAL_FOLDER,
     stdio = { stdin, nil, stderr },
     -- Its own session: Ctrl-Z and Ctrl-C in Neovim's terminal must not reach it.
     detached = not windows,

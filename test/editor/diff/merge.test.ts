@@ -178,7 +178,7 @@ for (const version of NEOVIMS) {
       const { a, said, accept } = await start({ env: { PATH: "/nonexistent" } });
       await using _ = a;
       await a.nvim.type("gm");
-      await said("needs git, which is not on your $PATH");
+      await said("needs git: `git` is not on $PATH");
       expect(await accept()).toBe(NEW);
       await said("it has unsaved edits, which are kept");
     });

@@ -3,6 +3,7 @@
 local api = vim.api
 local hunks = require("claude-code.editor.diff.hunks")
 local notify = require("claude-code.messages.notify")
+local programs = require("claude-code.programs")
 local scratch = require("claude-code.editor.diff.scratch")
 
 local LABELS = { "your unsaved edits", "the file on disk", "Claude's proposal" }
@@ -45,15 +46,18 @@ end
 ---@return string[]? lines
 ---@return integer|string conflicts count, or what went wrong
 local function merge_lines(texts)
-  if vim.fn.executable("git") == 0 then
-    return nil, "a three-way merge needs git, which is not on your $PATH"
+  local git, missing = programs.on_path("git")
+  if not git then
+    return nil, "a three-way merge needs git: " .. missing
   end
-  local command = { "git", "merge-file", "-p", "--diff3" }
+  local command = { git, "merge-file", "-p", "--diff3" }
   for _, label in ipairs(LABELS) do
     vim.list_extend(command, { "-L", label })
   end
   local files = vim.tbl_map(spill, texts)
-  local run = vim.system(vim.list_extend(command, files), { timeout = TIMEOUT_MS }):wait()
+  -- Not in the project, whose settings git would read.
+  local options = { cwd = programs.NEUTRAL_FOLDER, timeout = TIMEOUT_MS }
+  local run = vim.system(vim.list_extend(command, files), options):wait()
   vim.tbl_map(os.remove, files)
   if run.code > MOST_CONFLICTS or run.signal ~= 0 then
     local reason = vim.trim(run.stderr or "")

@@ -2,6 +2,7 @@
 local M = {}
 
 local async = require("claude-code.install.async")
+local programs = require("claude-code.programs")
 local url = require("claude-code.install.url")
 
 --- curl's exit codes whose cause its own message leaves unclear.
@@ -13,16 +14,18 @@ local CAUSES = {
   [63] = "the server offers a file that is larger than the release's",
 }
 
----@return boolean
+---@return boolean available
+---@return string? message why not
 function M.available()
-  return vim.fn.executable("curl") == 1
+  local path, message = programs.on_path("curl")
+  return path ~= nil, message
 end
 
 ---@param transfer claude-code.Transfer
 ---@return string[]
 local function command(transfer)
   local limits = transfer.limits
-  local words = { "curl", "--fail", "--location", "--silent", "--show-error" }
+  local words = { programs.on_path("curl"), "--fail", "--location", "--silent", "--show-error" }
   local function add(...)
     vim.list_extend(words, { ... })
   end

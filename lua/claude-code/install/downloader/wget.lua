@@ -3,6 +3,7 @@
 local M = {}
 
 local async = require("claude-code.install.async")
+local programs = require("claude-code.programs")
 local url = require("claude-code.install.url")
 
 local MAX_REDIRECTS = 10
@@ -16,20 +17,22 @@ local CAUSES = {
 }
 
 --- BusyBox' wget lacks the options that are needed here.
----@return boolean
+---@return boolean available
+---@return string? message why not
 function M.available()
-  if vim.fn.executable("wget") == 0 then
-    return false
+  local path, missing = programs.on_path("wget")
+  if not path then
+    return false, missing
   end
-  return async.system({ "wget", "--version" }, { cwd = "/" }).stdout:find("GNU Wget", 1, true)
-    ~= nil
+  local version = async.system({ path, "--version" }, { cwd = programs.NEUTRAL_FOLDER })
+  return version.stdout:find("GNU Wget", 1, true) ~= nil, ("%s is not GNU Wget"):format(path)
 end
 
 ---@param transfer claude-code.Transfer
 ---@param address string
 ---@return string[]
 local function command(transfer, address)
-  local words = { "wget", "--server-response", "--max-redirect=0", "--tries=1" }
+  local words = { programs.on_path("wget"), "--server-response", "--max-redirect=0", "--tries=1" }
   local function add(...)
     vim.list_extend(words, { ... })
   end

@@ -14,10 +14,14 @@ local pane
 ---@return string? output nil if tmux failed
 ---@return string? message
 local function tmux(arguments, input)
-  local command = vim.list_extend({ "tmux" }, arguments)
+  local program, missing = require("claude-code.programs").on_path("tmux")
+  if not program then
+    return nil, missing
+  end
+  local command = vim.list_extend({ program }, arguments)
   local ok, started = pcall(vim.system, command, { text = true, stdin = input })
   if not ok then
-    return nil, "tmux cannot be started"
+    return nil, ("%s cannot be started: %s"):format(program, started)
   end
   local result = started:wait(TIMEOUT_MS)
   if result.code ~= 0 then
@@ -81,7 +85,7 @@ function M.open(command, env, folder)
     vim.list_extend(arguments, { "-e", literal(("%s=%s"):format(name, value)) })
   end
   -- Through env(1): a lone word would be handed to a shell.
-  table.insert(arguments, "env")
+  table.insert(arguments, "/usr/bin/env")
   local message
   pane, message = tmux(vim.list_extend(arguments, vim.tbl_map(literal, command)))
   if not pane then

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import type { EditorPort } from "../../../editor/port";
 import { message } from "../../../lib/errors";
 import { own } from "../../../lib/own";
+import { onPath } from "../../../lib/programs";
 import { failed, type ToolResult, texts } from "../../../mcp/protocol";
 import { defineTool, type Tool } from "../../../mcp/tool";
 import type { ExecuteCodeOptions } from "../../launch";
@@ -28,10 +29,20 @@ export function executeCode(editor: EditorPort, options: ExecuteCodeOptions): To
       if (!command) return failed(`No command is configured for ${language}.`);
       const cwd = editor.state.folders[0];
       if (!cwd) return failed("There is no workspace folder to run in.");
+      const [name = "", ...args] = command;
+      // A path is the user's own choice; a name is looked up, never in the workspace.
+      const program = name.includes("/") ? { path: name } : onPath(name);
+      if (program.path === undefined) return failed(`The command for ${language}: ${program.why}.`);
       const { timeout_ms: timeoutMs, max_output_bytes: maxOutputBytes } = options;
       try {
         return report(
-          await runCode(code, { command, cwd, timeoutMs, maxOutputBytes, signal }),
+          await runCode(code, {
+            command: [program.path, ...args],
+            cwd,
+            timeoutMs,
+            maxOutputBytes,
+            signal,
+          }),
           timeoutMs,
         );
       } catch (error) {

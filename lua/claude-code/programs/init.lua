@@ -1,0 +1,70 @@
+--- The programs that the plugin starts, by absolute paths: a project must not hand us its own `git`.
+local M = {}
+
+local is_windows = vim.fn.has("win32") == 1
+
+local REFUSED = "`%s` is not run: only the %s of $PATH leads to it (%s), where a project could put a "
+  .. "program of its own"
+
+--- Where programs run that need not run in the project's folder: it may be hostile, and the user may
+--- want to delete it.
+M.NEUTRAL_FOLDER = is_windows and vim.env.SystemRoot or "/"
+
+---@param path string
+---@return boolean is this a file that can be run?
+function M.runs(path)
+  local stat = vim.uv.fs_stat(path)
+  return stat ~= nil and stat.type == "file" and vim.uv.fs_access(path, "X") == true
+end
+
+--- The entry "" of $PATH is the current folder, too; Windows looks there first, without any entry.
+---@return string[]
+local function folders()
+  local list = vim.split(vim.env.PATH or "", is_windows and ";" or ":", { plain = true })
+  return is_windows and vim.list_extend({ "." }, list) or list
+end
+
+---@param folder string
+---@return boolean
+local function is_absolute(folder)
+  if is_windows then
+    return folder:match("^%a:[/\\]") ~= nil or folder:match("^[/\\][/\\]") ~= nil
+  end
+  return vim.startswith(folder, "/")
+end
+
+--- The program at a path, which on Windows may lack its extension.
+---@param path string
+---@return string? path nil if there is none
+function M.at(path)
+  local extensions = { "" }
+  if is_windows and not path:find("%.%a+$") then
+    extensions = vim.split(vim.env.PATHEXT or ".COM;.EXE;.BAT;.CMD", ";", { plain = true })
+  end
+  for _, extension in ipairs(extensions) do
+    if M.runs(path .. extension) then
+      return path .. extension
+    end
+  end
+end
+
+--- Looks a program up in the absolute entries of $PATH. In any other, the current folder decides
+--- which program runs.
+---@param name string without a folder
+---@return string? path absolute
+---@return string? message for the user, if it is missing or only another entry leads to it
+function M.on_path(name)
+  local refused
+  for _, folder in ipairs(folders()) do
+    local path = M.at(vim.fs.joinpath(folder == "" and "." or folder, name))
+    if path and is_absolute(folder) then
+      return path
+    elseif path and not refused then
+      local entry = folder == "" and "empty entry" or ("relative entry `%s`"):format(folder)
+      refused = REFUSED:format(name, entry, vim.fn.fnamemodify(path, ":p"))
+    end
+  end
+  return nil, refused or ("`%s` is not on $PATH"):format(name)
+end
+
+return M

@@ -1,0 +1,46 @@
+/**
+ * No program of a project may run: `bun scripts/check-programs.ts` prints each place in lua/, plugin/
+ * and src/ that starts a program, or looks one up, and is not named below; and then exits 1.
+ */
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { Glob } from "bun";
+
+const ROOT = dirname(import.meta.dir);
+const LUA = "lua/claude-code";
+
+/** Files that start programs, and where each gets the absolute path of what it starts. */
+const STARTS: Record<string, string> = {
+  [`${LUA}/claude/project.lua`]: "the executable, by install/locate",
+  [`${LUA}/editor/diff/merge.lua`]: "git, by on_path()",
+  [`${LUA}/health.lua`]: "the executable, by install/locate",
+  [`${LUA}/install/async.lua`]: "what its callers got of on_path()",
+  [`${LUA}/install/version.lua`]: "the executable, by install/locate",
+  [`${LUA}/server/process.lua`]: "the executable, by install/locate",
+  [`${LUA}/terminal/providers/native.lua`]: "the Claude CLI, by claude/cli",
+  [`${LUA}/terminal/providers/tmux.lua`]: "tmux, by on_path()",
+  "src/claude/cli.ts": "the Claude CLI, by onPath()",
+  "src/ide/tools/execute-code/run.ts": "an interpreter, by onPath()",
+};
+
+const STARTING =
+  /\bvim\.(fn\.)?(system|systemlist|jobstart|termopen)\b|\buv\.spawn\b|\bio\.popen\b|\bos\.execute\b|\bBun\.(spawn|spawnSync|\$)|node:child_process|\bimport \{ ?\$/;
+const LOOKING_UP = /\bvim\.fn\.(exepath|executable)\b|\bBun\.which\b/;
+
+if (import.meta.main) {
+  const files = [...new Glob("{lua,plugin,src}/**/*.{lua,ts}").scanSync({ cwd: ROOT })].sort();
+  const findings = files.flatMap((file) =>
+    problemsOf(file, readFileSync(join(ROOT, file), "utf8")),
+  );
+  for (const finding of findings) console.error(finding);
+  process.exit(findings.length > 0 ? 1 : 0);
+}
+
+export function problemsOf(file: string, text: string): string[] {
+  return text.split("\n").flatMap((line, index) => {
+    const place = `${file}:${index + 1}: ${line.trim()}\n  `;
+    if (LOOKING_UP.test(line)) return [`${place}it looks in the project, too: use on_path()`];
+    if (!STARTING.test(line) || file in STARTS) return [];
+    return [`${place}which program, by on_path()? Say so in STARTS of scripts/check-programs.ts`];
+  });
+}

@@ -1,0 +1,40 @@
+import { delimiter, isAbsolute, join, resolve } from "node:path";
+import { type Environment, isExecutable } from "./paths";
+
+export type Lookup = { path: string } | { path: undefined; why: string };
+
+/**
+ * Looks a program up in the absolute entries of $PATH: in any other, the current folder decides which
+ * program runs, and it may be a hostile project. Lua's `on_path()` (programs/) is the same. `why` is
+ * for the user.
+ */
+export function onPath(name: string, env: Environment = process.env): Lookup {
+  let why = `\`${name}\` is not on $PATH`;
+  for (const folder of (env.PATH ?? "").split(delimiter)) {
+    const path = fileNames(name)
+      .map((file) => join(folder, file))
+      .find(isExecutable);
+    if (path && isAbsolute(folder)) return { path };
+    if (path) {
+      const entry = folder === "" ? "empty entry" : `relative entry \`${folder}\``;
+      why =
+        `\`${name}\` is not run: only the ${entry} of $PATH leads to it (${resolve(path)}), ` +
+        "where a project could put a program of its own";
+    }
+  }
+  return { path: undefined, why };
+}
+
+/**
+ * $PATH for a program that looks others up by itself, as env(1) in the first line of a script does.
+ * Undefined if nothing is left: an empty $PATH is the current folder.
+ */
+export function absoluteEntries(path: string | undefined): string | undefined {
+  const folders = (path ?? "").split(delimiter).filter((folder) => isAbsolute(folder));
+  return folders.join(delimiter) || undefined;
+}
+
+/** npm installs a claude.cmd on Windows. */
+function fileNames(name: string): string[] {
+  return process.platform === "win32" ? [`${name}.exe`, `${name}.cmd`] : [name];
+}

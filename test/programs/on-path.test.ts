@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { onPath } from "../../src/lib/programs";
+import { Attached } from "../editor/attached";
+import { TestClient } from "../support/client";
+import { eventually } from "../support/eventually";
+import {
+  EXECUTABLE,
+  isolatedEnv,
+  NEOVIMS,
+  NEWEST,
+  TestNeovim,
+  temporaryFolder,
+} from "../support/neovim";
+
+setDefaultTimeout(60_000);
+
+/** What the plugin and the executable look up, and interpreters that npm's `claude` looks up. */
+const NAMES = ["claude", "git", "tmux", "curl", "wget", "sha256sum", "tar", "sh", "env", "node"];
+
+/** A project with its own of each program, which leaves a mark when it runs. */
+function plant(project: string): void {
+  mkdirSync(join(project, "tools"));
+  for (const name of NAMES) {
+    const script = `#!/bin/sh\necho ${name} >>'${join(project, "ran")}'\n`;
+    for (const folder of [".", "tools"]) {
+      writeFileSync(join(project, folder, name), script, { mode: 0o755 });
+    }
+  }
+}
+
+const project = temporaryFolder();
+beforeAll(() => plant(project));
+afterAll(() => rmSync(project, { recursive: true, force: true }));
+
+const entries: [what: string, entry: string][] = [
+  ["a dot", "."],
+  ["an empty one", ""],
+  ["a folder of the project", "tools"],
+  ["with a slash behind it", "./tools/"],
+  ["through the parent", `../${basename(project)}`],
+];
+const named = (entry: string) =>
+  entry === "" ? "the empty entry of $PATH" : `the relative entry \`${entry}\` of $PATH`;
+
+describe.each(NEOVIMS)("an entry of $PATH that is not absolute, in $name", (version) => {
+  test.each(entries)("%s: nothing is run, and the message says why", async (_, entry) => {
+    await using a = await Attached.start({
+      version,
+      cwd: project,
+      env: { PATH: `/nonexistent:${entry}`, TMUX: "x" },
+    });
+    await a.edit(a.file("a.txt", "one\ntwo\n"));
+    await a.nvim.type("Omine<Esc>");
+    await a.attach();
+    await a.propose(a.path("a.txt"), "one\nTWO\n");
+    await a.shown();
+    const reported = async (name: string) =>
+      eventually(name, async () => {
+        const messages = (await a.messages()).replaceAll("\n", "");
+        expect(messages).toContain(`\`${name}\` is not run: only ${named(entry)} leads to it`);
+        expect(messages).toContain("where a project could put a program of its own");
+      });
+    await a.nvim.type("gm");
+    await reported("git");
+    await a.nvim.command("ClaudeCode");
+    await reported("claude");
+    const [opened, message] = await a.nvim.lua<[boolean, string]>(
+      `return { require("port").tmux.open({ "/bin/cat" }, {}, "/") }`,
+    );
+    expect(opened).toBe(false);
+    expect(message).toContain("`tmux` is not run");
+    expect(existsSync(a.path("ran"))).toBe(false);
+  });
+
+  test("an absolute one further behind is used", async () => {
+    const bin = temporaryFolder();
+    const claude = join(bin, "claude");
+    writeFileSync(claude, "#!/bin/sh\n", { mode: 0o755 });
+    await using a = await Attached.start({ version, cwd: project, env: { PATH: `.::${bin}` } });
+    expect(await a.nvim.lua(`return require("port").launch.command({})[1]`)).toBe(claude);
+    rmSync(bin, { recursive: true });
+  });
+});
+
+describe("the executable", () => {
+  const bin = temporaryFolder();
+  afterAll(() => rmSync(bin, { recursive: true, force: true }));
+  const run = async (PATH: string, ...args: string[]) => {
+    const home = temporaryFolder();
+    const child = Bun.spawn([EXECUTABLE, ...args], {
+      cwd: project,
+      env: { ...isolatedEnv(home), PATH },
+      stdin: "ignore",
+      stderr: "inherit",
+    });
+    const out = await new Response(child.stdout).text();
+    rmSync(home, { recursive: true });
+    return out;
+  };
+
+  test.each(entries)("%s: its `claude` is not run, and it says why", async (_, entry) => {
+    const why = `\`claude\` is not run: only ${named(entry)} leads to it`;
+    expect(await run(`${entry}:/nonexistent`, "doctor")).toContain(why);
+    expect(await run(`${entry}:/nonexistent`, "install-hooks", "--dry-run")).toContain(why);
+    expect(onPath("claude", { PATH: "/nonexistent" })).toEqual({
+      path: undefined,
+      why: "`claude` is not on $PATH",
+    });
+    expect(existsSync(join(project, "ran"))).toBe(false);
+  });
+
+  test("npm's `claude` does not get the project's interpreter", async () => {
+    writeFileSync(join(bin, "claude"), "#!/usr/bin/env node\n", { mode: 0o755 });
+    symlinkSync("/bin/sh", join(bin, "node"));
+    await run(`.:${bin}:/usr/bin:/bin`, "doctor");
+    expect(existsSync(join(project, "ran"))).toBe(false);
+  });
+
+  test("executeCode takes no interpreter from the workspace", async () => {
+    await using neovim = await TestNeovim.start({
+      version: NEWEST,
+      cwd: project,
+      setup: `{ execute_code = { enabled = true, default_language = "sh", languages = { sh = { "sh", "-s" }, node = { "node" } } } }`,
+      env: { PATH: `.:${bin}/none:/usr/bin:/bin` },
+    });
+    using client = await TestClient.open(await neovim.lock());
+    const { content } = await client.call("executeCode", { code: "echo hi" });
+    expect(content[0]?.text).toBe("hi\n");
+    expect(existsSync(join(project, "ran"))).toBe(false);
+  });
+});
