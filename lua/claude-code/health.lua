@@ -154,11 +154,23 @@ local function check_terminal()
   end
 end
 
+local function check_keymaps()
+  if not require("claude-code.config").get().keymaps then
+    return
+  end
+  local keymaps = require("claude-code.keymaps")
+  for _, mapping in ipairs(keymaps.conflicts()) do
+    local what, remedy = "keymaps: %s is mapped to something else", "map %s to another key"
+    health.warn(what:format(mapping.key), remedy:format(keymaps.target(mapping)))
+  end
+end
+
 function M.check()
   health.start("claude-code.nvim")
   check_neovim()
   local path = check_executable()
   check_terminal()
+  check_keymaps()
   if path then
     health.start("claude-code.nvim: Claude Code and this Neovim")
     check_surroundings(path)

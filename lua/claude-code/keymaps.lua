@@ -38,7 +38,7 @@ M.suggested = {
 
 ---@param mapping claude-code.Mapping
 ---@return string
-local function target(mapping)
+function M.target(mapping)
   return ("<Plug>(%s)"):format(mapping.plug)
 end
 
@@ -48,34 +48,27 @@ end
 local function is_taken(mapping, mode)
   local keys = vim.keycode(mapping.key)
   return vim.iter(vim.api.nvim_get_keymap(mode)):any(function(other)
-    return (other.lhsraw == keys or other.lhsrawalt == keys) and other.rhs ~= target(mapping)
+    return (other.lhsraw == keys or other.lhsrawalt == keys) and other.rhs ~= M.target(mapping)
   end)
 end
 
----@param left claude-code.Mapping[]
-local function report(left)
-  local keys = vim.iter(left):map(function(mapping)
-    return ("%s (%s)"):format(mapping.key, target(mapping))
-  end)
-  local text = "keymaps: mapped already, and left as it is: %s; map its <Plug> to another key"
-  require("claude-code.messages.notify").info(text:format(keys:join(", ")))
-end
-
---- Makes those whose keys mean nothing yet, and reports the others.
-function M.set()
-  local left = {}
-  for _, mapping in ipairs(M.suggested) do
-    local taken = vim.iter(mapping.modes):any(function(mode)
+--- Those whose keys mean something else, for `:checkhealth`: a message at every start would be noise.
+---@return claude-code.Mapping[]
+function M.conflicts()
+  return vim.tbl_filter(function(mapping)
+    return vim.iter(mapping.modes):any(function(mode)
       return is_taken(mapping, mode)
     end)
-    if taken then
-      left[#left + 1] = mapping
-    else
-      vim.keymap.set(mapping.modes, mapping.key, target(mapping), { desc = mapping.desc })
+  end, M.suggested)
+end
+
+--- Makes those whose keys mean nothing yet.
+function M.set()
+  local conflicts = M.conflicts()
+  for _, mapping in ipairs(M.suggested) do
+    if not vim.list_contains(conflicts, mapping) then
+      vim.keymap.set(mapping.modes, mapping.key, M.target(mapping), { desc = mapping.desc })
     end
-  end
-  if #left > 0 then
-    report(left)
   end
   require("claude-code.key_group").name()
 end
@@ -84,7 +77,7 @@ end
 function M.remove()
   for _, mapping in ipairs(M.suggested) do
     for _, mode in ipairs(mapping.modes) do
-      if vim.fn.maparg(mapping.key, mode) == target(mapping) then
+      if vim.fn.maparg(mapping.key, mode) == M.target(mapping) then
         vim.keymap.del(mode, mapping.key)
       end
     end

@@ -220,6 +220,14 @@ testWithPlugins("lazy.nvim sees that the build by :ClaudeCodeInstall failed", as
   rmSync(home, { recursive: true, force: true });
 });
 
+async function health(editor: Editor): Promise<string> {
+  await editor.neovim.command("checkhealth claude-code");
+  return editor.neovim.lua(`
+    local report = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\\n")
+    vim.cmd("bwipeout!")
+    return report`);
+}
+
 testWithPlugins(
   "keymaps = true takes no key that is mapped, and names which-key's group",
   async () => {
@@ -237,10 +245,11 @@ testWithPlugins(
         editor.neovim.lua<string>('return vim.fn.maparg(..., "n")', keys);
       expect(await map("<leader>cd")).toBe("<Cmd>echo 'mine'<CR>");
       expect(await map("<leader>ac")).toBe("<Plug>(ClaudeCode)");
-      const said = await eventually("a message", () =>
-        editor.neovim.lua<string>("return GOT[1] or false"),
-      );
-      expect(said).toContain("<leader>cd (<Plug>(ClaudeSendWithDiagnostics))");
+      const report = await health(editor);
+      expect(report).toContain("WARNING keymaps: <leader>cd is mapped to something else");
+      expect(report).toContain("map <Plug>(ClaudeSendWithDiagnostics) to another key");
+      expect(report.match(/keymaps:/g)).toHaveLength(1);
+      expect(await editor.neovim.lua<string[]>("return GOT")).toEqual([]);
       if (later) await editor.neovim.lua(`vim.cmd("runtime plugin/which-key.lua") ${key.lua}`);
       await eventually("the group", () =>
         editor.neovim.lua(`

@@ -82,19 +82,39 @@ const keyboard: Scenario = async (editor, { keyboard: plugin }) => {
   await editor.neovim.type(plugin.take);
   await Bun.sleep(TAKE_MS);
   await blockedOr(() => editor.shows(plugin.taken));
+  await (plugin.stays ? besideFloat(editor) : waits(editor, plugin.give));
+};
+
+/** A diff waits until the plugin gives the keyboard back by the keys `give`. */
+async function waits(editor: Editor, give: string): Promise<void> {
   const answer = editor.propose();
   await Bun.sleep(TAKE_MS);
-  const waits = await blockedOr(() =>
+  const none = await blockedOr(() =>
     editor.neovim.lua<boolean>('return require("port").no_diff()'),
   );
-  await editor.neovim.type(plugin.give);
+  await editor.neovim.type(give);
   await editor.shown();
   await editor.waitForMode("n");
   await editor.neovim.lua('require("port").reject()');
   expect(await answer).toBe("DIFF_REJECTED");
   await editor.noDiff();
-  if (waits === false) throw new Error("the diff took the cursor from the plugin");
-};
+  if (none === false) throw new Error("the diff took the cursor from the plugin");
+}
+
+/** A diff is seen in spite of the plugin's float, and afterwards that is as it was. */
+async function besideFloat(editor: Editor): Promise<void> {
+  const tabs = () => editor.neovim.lua<number>("return #vim.api.nvim_list_tabpages()");
+  const float = () => editor.neovim.lua("return vim.api.nvim_get_current_win()");
+  const [tabsBefore, floatBefore] = [await tabs(), await float()];
+  const answer = editor.propose();
+  await editor.shown();
+  await editor.shows("accept");
+  expect(await tabs()).toBe(tabsBefore + 1);
+  await editor.neovim.type("q");
+  expect(await answer).toBe("DIFF_REJECTED");
+  await editor.noDiff();
+  expect([await tabs(), await float()]).toEqual([tabsBefore, floatBefore]);
+}
 
 /** What works, or nothing while Neovim waits for a key and answers nobody. */
 async function blockedOr<T>(work: () => Promise<T>): Promise<T | undefined> {

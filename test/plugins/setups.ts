@@ -7,6 +7,8 @@ export interface Keyboard {
   /** Text or mode that shows that it has the keyboard. */
   taken: string | RegExp;
   give: string;
+  /** It shows the user's file in a float that stays: a diff is in a tab page of its own. */
+  stays?: true;
 }
 
 export interface PluginSetup extends Setup {
@@ -212,5 +214,6 @@ export const SETUPS: PluginSetup[] = [
     take: ":lua require('zen-mode').open()<CR>",
     taken: "",
     give: ":lua require('zen-mode').close()<CR>",
+    stays: true,
   }),
 ];

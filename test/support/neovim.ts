@@ -85,9 +85,14 @@ const NO_NETRW_HISTORY = "let g:netrw_dirhistmax = 0";
 /** How long an answer may take; less than a test may. */
 const ANSWER_TIMEOUT_MS = 40_000;
 
+/** How long what a Neovim wrote to stderr before its end may take. */
+const STDERR_MS = 200;
+
 /** A real Neovim with the plugin, driven over its own msgpack-RPC channel. */
 export class TestNeovim implements AsyncDisposable {
   readonly #pending = new Set<(error: Error) => void>();
+  /** Why there is no answer any more. */
+  #ended: Error | undefined;
 
   private constructor(
     readonly process: ChildProcess,
@@ -146,14 +151,19 @@ export class TestNeovim implements AsyncDisposable {
     this.process.stderr?.on("data", (chunk) => {
       stderr = `${stderr}${chunk}`.slice(-2_000);
     });
-    this.process.once("close", (code, signal) => {
-      const error = new Error(`Neovim ended with ${signal ?? code}: ${stderr.trim()}`);
-      for (const reject of this.#pending) reject(error);
-    });
+    const end = () => {
+      const { exitCode, signalCode } = this.process;
+      this.#ended ??= new Error(`Neovim ended with ${signalCode ?? exitCode}: ${stderr.trim()}`);
+      for (const reject of this.#pending) reject(this.#ended);
+    };
+    // By then all of stderr is there, unless a program that Neovim started keeps it open.
+    this.process.once("close", end);
+    this.process.once("exit", () => setTimeout(end, STDERR_MS));
   }
 
   /** Calls a function of Neovim's API; rejected when Neovim ends first, or does not answer. */
   request<T>(method: string, args: unknown[]): Promise<T> {
+    if (this.#ended) return Promise.reject(this.#ended);
     return new Promise<T>((resolve, reject) => {
       const timer = setTimeout(async () => reject(await this.#noAnswer(method)), ANSWER_TIMEOUT_MS);
       this.#pending.add(reject);

@@ -8,7 +8,7 @@ return {
     type = t.boolean,
     default = false,
     description = "Whether the suggested mappings are created: <leader>a… and <leader>cd. A key that is mapped "
-      .. "already keeps its mapping.",
+      .. "already keeps its mapping, and `:checkhealth claude-code` names it.",
   },
   {
     key = "mcp.in_terminal",
