@@ -8,7 +8,7 @@ import { folderOf, type PluginName } from "./archives";
 const STATE = readFileSync(join(import.meta.dir, "state.lua"), "utf8");
 /** How long plugins may need until all is as it was: some move windows little by little. */
 const SETTLE_MS = 4_000;
-const UI = { width: 170, height: 45 };
+export const UI = { width: 170, height: 45 };
 
 /** Sixty lines with a function every five, so that there is something to scroll and to fold. */
 export const TEXT = Array.from(

@@ -1,9 +1,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import { readFileSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { rmSync } from "node:fs";
 import { eventually } from "../support/eventually";
 import { onEachNeovim } from "../support/session";
-import { ROOT } from "../support/toolchain";
 import { fetchPlugins, folderOf, type PluginName } from "./archives";
 
 /* :ClaudeAtMention in lists of other plugins. */
@@ -71,7 +69,7 @@ describe.skipIf(missing !== undefined)("mentions from lists", () => {
 
     test("snacks.nvim: its explorer's entry, a range, and what is selected", async () => {
       await load("snacks.nvim");
-      await recipe("snacks.nvim");
+      await session.neovim.lua(`require("snacks").setup({})`);
       await session.neovim.lua(`Snacks.explorer({ cwd = ... })`, path("src"));
       await eventually("the explorer", () =>
         session.neovim.lua<boolean>(`
@@ -117,12 +115,5 @@ describe.skipIf(missing !== undefined)("mentions from lists", () => {
       expect(await mentioned("ClaudeAtMention", 1)).toEqual([{ filePath: path("src/c.lua") }]);
       rmSync(path("src/c.lua"));
     });
-
-    /** The help's recipe for a plugin, run as it stands there. */
-    const recipe = (name: string) => {
-      const help = readFileSync(join(ROOT, "doc/claude-code.txt"), "utf8");
-      const text = help.split(`${name} ~`)[1]?.split(">lua\n")[1]?.split("\n<")[0];
-      return session.neovim.lua(text ?? `error("no recipe for ${name}")`);
-    };
   });
 });

@@ -1,0 +1,180 @@
+import { expect, setDefaultTimeout } from "bun:test";
+import { eventually } from "../support/eventually";
+import { NEOVIMS, NEWEST, type NeovimVersion } from "../support/neovim";
+import type { PluginName } from "./archives";
+import { Editor, UI } from "./editor";
+import { testWithPlugins } from "./only-with-plugins";
+import { recipe } from "./recipes";
+
+/* The recipes of the help, run as they stand there, beside the plugins they are for. */
+
+setDefaultTimeout(120_000);
+
+/** An editor with the user's configuration: a recipe, and what makes it seen. */
+async function start(version: NeovimVersion, plugins: PluginName[], lua: string[]) {
+  const editor = await Editor.start(version, { name: "a recipe", plugins, lua: lua.join("\n") });
+  // As Claude does, which takes mentions soon afterwards.
+  await editor.client.request("tools/list");
+  return editor;
+}
+
+const BOTH = ["main.lua", "other.lua"];
+
+/** Waits until Claude's prompt has got these files below src/ and no other, in any order. */
+async function mentioned(editor: Editor, names: string[], lines = {}): Promise<void> {
+  const expected = names.map((name) => ({ filePath: editor.path(`src/${name}`), ...lines }));
+  await eventually("the mentions", () => {
+    const received = editor.client.notifications<{ filePath: string }>("at_mentioned");
+    expect(received.sort((a, b) => a.filePath.localeCompare(b.filePath))).toEqual(expected);
+  });
+  editor.client.received.length = 0;
+}
+
+/** Makes a quickfix list of line 5 of a file. */
+const listLine = (editor: Editor) =>
+  editor.neovim.lua(
+    `vim.fn.setqflist({ { filename = "src/other.lua", lnum = 5, text = "here" } })`,
+  );
+const LINE_5 = { lineStart: 4, lineEnd: 4 };
+
+const holds = (editor: Editor, what: string, condition: string) =>
+  eventually(what, () => editor.neovim.lua<boolean>(condition));
+
+testWithPlugins("Telescope: <M-a> mentions what is selected", async () => {
+  // It needs Neovim 0.11.
+  const plugins: PluginName[] = ["telescope.nvim", "plenary.nvim"];
+  await using editor = await start(NEWEST, plugins, recipe("Telescope"));
+  const shows = (count: number) =>
+    holds(
+      editor,
+      `${count} entries and the prompt`,
+      `local prompt = vim.api.nvim_get_current_buf()
+       local picker = require("telescope.actions.state").get_current_picker(prompt)
+       return picker ~= nil and picker.manager ~= false and picker.manager:num_results() == ${count}
+         and picker:get_selection() ~= nil and vim.api.nvim_get_mode().mode == "i"`,
+    );
+  const open = () => editor.neovim.command("Telescope find_files cwd=src");
+  await open();
+  await shows(2);
+  await editor.neovim.type("main");
+  await shows(1);
+  await editor.neovim.type("<M-a>");
+  await mentioned(editor, ["main.lua"]);
+  await editor.waitForMode("n");
+  await open();
+  await shows(2);
+  await editor.neovim.type("<Tab><Tab><M-a>");
+  await mentioned(editor, BOTH);
+  await editor.waitForMode("n");
+  await listLine(editor);
+  await editor.neovim.command("Telescope quickfix");
+  await shows(1);
+  await editor.neovim.type("<M-a>");
+  await mentioned(editor, ["other.lua"], LINE_5);
+});
+
+for (const version of NEOVIMS) {
+  testWithPlugins(`snacks.nvim: <M-a> mentions what is selected (${version.name})`, async () => {
+    await using editor = await start(version, ["snacks.nvim"], recipe("snacks.nvim"));
+    const shows = (count: number) =>
+      holds(
+        editor,
+        `${count} items and the prompt`,
+        `local picker = Snacks.picker.get()[1]
+         return picker ~= nil and not picker:is_active() and #picker:items() == ${count}
+           and picker:current() ~= nil and vim.api.nvim_get_current_win() == picker.input.win.win
+           and vim.api.nvim_get_mode().mode == "i"`,
+      );
+    const open = () => editor.neovim.lua(`Snacks.picker.files({ cwd = "src" })`);
+    await open();
+    await shows(2);
+    await editor.neovim.type("main");
+    await shows(1);
+    await editor.neovim.type("<M-a>");
+    await mentioned(editor, ["main.lua"]);
+    await editor.waitForMode("n");
+    await open();
+    await shows(2);
+    await editor.neovim.type("<Tab><Tab><M-a>");
+    await mentioned(editor, BOTH);
+    await editor.waitForMode("n");
+    await listLine(editor);
+    await editor.neovim.lua("Snacks.picker.qflist()");
+    await shows(1);
+    await editor.neovim.type("<M-a>");
+    await mentioned(editor, ["other.lua"], LINE_5);
+  });
+
+  testWithPlugins(`mini.pick: <M-a> mentions what is marked (${version.name})`, async () => {
+    await using editor = await start(version, ["mini.nvim"], recipe("mini.pick"));
+    // In its getchar() Neovim answers no request, so its own event leads to the next keys.
+    const pick = (source: string, count: number, keys: string) =>
+      editor.neovim.lua(
+        `local count, keys = ...
+        vim.api.nvim_create_autocmd("User", {
+          group = vim.api.nvim_create_augroup("test", {}),
+          pattern = "MiniPickMatch",
+          callback = function()
+            if #(MiniPick.get_picker_matches().all or {}) == count then
+              vim.api.nvim_input(keys)
+              return true
+            end
+          end,
+        })
+        vim.schedule(function() MiniPick.builtin.${source} end)`,
+        count,
+        keys,
+      );
+    await pick(`files({}, { source = { cwd = "src" } })`, 2, "<C-n><M-a>");
+    await mentioned(editor, ["other.lua"]);
+    await pick(`files()`, 2, "<C-x><C-n><C-x><M-a>");
+    await mentioned(editor, BOTH);
+    await pick(`grep({ pattern = "f1" })`, 6, "f10<C-n><M-a>");
+    await mentioned(editor, ["other.lua"], { lineStart: 51, lineEnd: 51 });
+  });
+
+  testWithPlugins(`edgy.nvim: Claude's terminal is in its sidebar (${version.name})`, async () => {
+    await using editor = await start(version, ["edgy.nvim"], recipe("edgy.nvim"));
+    await editor.neovim.command("ClaudeCode");
+    await editor.shows("CLAUDE IS UP");
+    const width = Math.floor(UI.width * 0.4);
+    await eventually("the sidebar", async () =>
+      expect(
+        await editor.neovim.lua<unknown>(`
+          local edgy = require("edgy.editor").get_win(vim.api.nvim_get_current_win())
+          return { edgy and edgy.view.ft, vim.api.nvim_win_get_width(0) }`),
+      ).toEqual(["claude-code-terminal", width]),
+    );
+  });
+
+  testWithPlugins(`bufferline.nvim names a diff's tab page (${version.name})`, async () => {
+    await using editor = await start(version, ["bufferline.nvim"], recipe("bufferline.nvim"));
+    const names = () =>
+      editor.neovim.lua<string[]>(`
+        vim.cmd.redrawtabline()
+        return vim.tbl_map(function(one) return one.name end,
+          require("bufferline").get_elements().elements)`);
+    await editor.layout("tab");
+    const rejected = editor.propose();
+    await editor.shown();
+    await eventually("its line", async () =>
+      expect(await names()).toEqual(["main.lua", "Claude: main.lua"]),
+    );
+    await editor.neovim.type("q");
+    expect(await rejected).toBe("DIFF_REJECTED");
+  });
+
+  testWithPlugins(`heirline.nvim: a component in diffs alone (${version.name})`, async () => {
+    const use = `require("heirline").setup({ statusline = { { provider = "LINE " }, diff } })`;
+    await using editor = await start(version, ["heirline.nvim"], [...recipe("heirline.nvim"), use]);
+    expect(await editor.shows("LINE")).not.toContain("Claude: main.lua");
+    const rejected = editor.propose();
+    await editor.shown();
+    await editor.shows("LINE Claude: main.lua");
+    await editor.neovim.type("q");
+    expect(await rejected).toBe("DIFF_REJECTED");
+    await eventually("the line without it", async () =>
+      expect(await editor.screen()).not.toContain("Claude: main.lua"),
+    );
+  });
+}
