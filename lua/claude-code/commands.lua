@@ -218,10 +218,10 @@ function M.log()
 end
 
 ---@param method "accept"|"reject"|"act"|"switch"
----@param argument? claude-code.DiffAction|1|-1
-local function answer_diff(method, argument)
+---@param ... any for that function
+local function answer_diff(method, ...)
   local diff = require("claude-code.editor.diff")
-  if diff[method](argument) ~= nil then
+  if diff[method](...) ~= nil then
     return
   elseif diff.count() > 0 then
     notify().warn("the diff that waits is not on screen: :ClaudeCodeDiffNext shows it")
@@ -235,9 +235,13 @@ function M.diff_accept()
   answer_diff("accept")
 end
 
---- Rejects the proposed edit on screen. `q` in the diff does the same.
-function M.diff_deny()
-  answer_diff("reject")
+--- Rejects the proposed edit on screen. `q` in the diff does the same. {args} are your reason:
+--- Claude receives it as your next prompt. A CLI outside of this Neovim receives a mention of the reason
+--- in its prompt; press Enter there to send it. `Q` in the diff asks for a reason.
+---@param args? claude-code.CommandArgs
+function M.diff_deny(args)
+  local reason = vim.trim(args and args.args or "")
+  answer_diff("reject", nil, reason ~= "" and reason or nil)
 end
 
 --- Rejects all proposed edits that wait.

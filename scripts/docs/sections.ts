@@ -1,5 +1,6 @@
 import type { EditorPort } from "../../src/editor/port";
 import type { Diffs } from "../../src/ide/diffs";
+import type { Rejections } from "../../src/ide/rejections";
 import { createTools } from "../../src/ide/tools";
 import type { Tool } from "../../src/mcp/tool";
 import { createMethodTools } from "../../src/methods";
@@ -12,7 +13,7 @@ const EDITOR = {} as never;
 
 /** The generated parts of the help files, by the name with which a page asks for them. */
 export function sections(facts: Facts): Record<string, string> {
-  const websocket = createTools(EDITOR as EditorPort, EDITOR as Diffs, {
+  const websocket = createTools(EDITOR as EditorPort, EDITOR as Diffs, EDITOR as Rejections, {
     enabled: true,
     languages: { python: ["python3", "-"] },
     default_language: "python",

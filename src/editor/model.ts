@@ -115,6 +115,8 @@ export const DiffEnd = v.object({
   outcome: v.picklist(["accepted", "rejected"]),
   lines: v.optional(v.array(v.string())),
   newline: v.optional(v.boolean()),
+  /** Why the user rejected it, for the model. */
+  reason: v.optional(v.string()),
 });
 export type DiffEnd = v.InferOutput<typeof DiffEnd>;
 

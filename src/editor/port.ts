@@ -46,6 +46,12 @@ export interface OpenDiff {
   name?: string | undefined;
 }
 
+export interface Prompt {
+  pid: number | undefined;
+  text: string;
+  connected: boolean;
+}
+
 export interface OpenDocument {
   path: string;
   /** Plain text to select from, searched from the top. */
@@ -118,6 +124,12 @@ export interface EditorPort {
   reloadDocument(path: string): Promise<void>;
   /** A file is about to be written outside: reload its buffer as soon as that happened. */
   watchDocument(path: string): void;
+  /**
+   * Submits the user's own words as a prompt to the CLI with this process id. `connected`: false if
+   * that CLI has gone, so that only the user can send them. Resolves to false if no CLI of this
+   * Neovim's terminals is it.
+   */
+  submitPrompt(prompt: Prompt): Promise<boolean>;
   /** The user gave a prompt to the CLI with this process id. */
   prompted(pid: number): void;
   /** Closes a buffer by its name; never one with unsaved changes (EditorRefusal). */

@@ -13,7 +13,9 @@ export interface DiffRequest {
 }
 
 /** `text` is the final text: the proposal itself, to the byte, unless the user edited it. */
-export type DiffOutcome = { accepted: true; text: string } | { accepted: false };
+export type DiffOutcome =
+  | { accepted: true; text: string }
+  | { accepted: false; reason?: string | undefined };
 
 const REMEMBERED_NAMES = 100;
 const CLOSING_MS = 1_000;
@@ -59,6 +61,10 @@ export class Diffs {
   /** Ends the diffs that the client opened under this name. Resolves to how many that were. */
   closeNamed(client: number, name: string): Promise<number> {
     return this.#closeWhere((diff) => diff.client === client && diff.name === name);
+  }
+
+  hasOpen(client: number): boolean {
+    return [...this.#pending.values()].some((diff) => diff.client === client);
   }
 
   /** Whether a diff of this name was ever opened, by any client; it may be closed since. */
@@ -107,10 +113,10 @@ export class Diffs {
     return ids.length;
   }
 
-  #ended({ id, outcome, lines, newline }: DiffEnd): void {
+  #ended({ id, outcome, lines, newline, reason }: DiffEnd): void {
     const diff = this.#pending.get(id);
     if (!diff) return;
-    if (outcome === "rejected") return diff.end(REJECTED);
+    if (outcome === "rejected") return diff.end({ accepted: false, reason });
     const text = lines ? rebuild(diff.contents, lines, newline) : diff.contents;
     diff.end({ accepted: true, text });
   }

@@ -35,6 +35,17 @@ export function openBuffers(editor: EditorPort): Resources {
   };
 }
 
+/** Both as one: the second reads what it `owns`, the first the rest. */
+export function combined(
+  first: Resources,
+  second: Resources & { owns(uri: string): boolean },
+): Resources {
+  return {
+    list: async (client) => [...(await first.list(client)), ...(await second.list(client))],
+    read: (uri, client) => (second.owns(uri) ? second : first).read(uri, client),
+  };
+}
+
 /** Calls `changed` when the list of open files changed, once for a burst of changes. */
 export function watchOpenBuffers(editor: EditorPort, changed: () => void): void {
   let sent = "";

@@ -8,7 +8,8 @@ import { NAME, VERSION } from "../version";
 import { Diffs } from "./diffs";
 import type { ExecuteCodeOptions } from "./launch";
 import { Notifications } from "./notifications";
-import { openBuffers } from "./resources";
+import { Rejections } from "./rejections";
+import { combined, openBuffers } from "./resources";
 import { createTools } from "./tools";
 
 /** Reaches the model as the instructions of the MCP server "ide". */
@@ -37,14 +38,15 @@ export function createIdeServer(
   executeCode?: ExecuteCodeOptions,
 ): IdeServer {
   const diffs = new Diffs(editor, log);
+  const rejections = new Rejections(editor, diffs, log);
   const notifications = new Notifications(editor, log);
   const changed = () => events.onClientsChanged(server.clients);
   const server = new McpServer(
     {
       info: { name: NAME, version: VERSION },
       instructions: INSTRUCTIONS,
-      tools: createTools(editor, diffs, executeCode),
-      resources: openBuffers(editor),
+      tools: createTools(editor, diffs, rejections, executeCode),
+      resources: combined(openBuffers(editor), rejections),
       methods: createMethods(editor),
     },
     {
@@ -56,6 +58,7 @@ export function createIdeServer(
       onToolCalled: (name, client) => notifications.toolCalled(name, client),
       onDisconnect: (client) => {
         notifications.gone(client);
+        rejections.gone(client);
         void diffs.closeOf(client.id);
         changed();
       },

@@ -139,9 +139,10 @@ export class ConnectedClient implements Handler {
   #resource(method: string, params: unknown): unknown {
     const resources = this.#definition.resources as Resources;
     if (method === "resources/templates/list") return { resourceTemplates: [] };
-    if (method === "resources/list") return wrap(resources.list(), (list) => ({ resources: list }));
+    if (method === "resources/list")
+      return wrap(resources.list(this.client), (list) => ({ resources: list }));
     const { uri } = validate(ReadParams, params, "resources/read");
-    return wrap(resources.read(uri), (contents) => ({ contents: [contents] }));
+    return wrap(resources.read(uri, this.client), (contents) => ({ contents: [contents] }));
   }
 }
 

@@ -6,9 +6,9 @@ import type { Tool } from "./tool";
 export type Method = (params: unknown, client: Client) => unknown;
 
 export interface Resources {
-  list(): Resource[] | Promise<Resource[]>;
+  list(client: Client): Resource[] | Promise<Resource[]>;
   /** Throws RpcError ResourceNotFound, with the uri in its message. */
-  read(uri: string): ResourceContents | Promise<ResourceContents>;
+  read(uri: string, client: Client): ResourceContents | Promise<ResourceContents>;
 }
 
 /** All that one of our servers offers, whatever the transport. */

@@ -14,6 +14,7 @@ import {
   type OpenDiff,
   type OpenDocument,
   type OpenedDocument,
+  type Prompt,
 } from "../editor/port";
 import type { EditorState } from "../editor/state";
 import { DeadlineError, withDeadline } from "../lib/deadline";
@@ -149,6 +150,11 @@ export class NeovimEditor extends Queries implements EditorPort {
     this.#call("document_watch", { path }, WORK_DEADLINE_MS).catch((error) =>
       this.#log.warn(`Watching ${path} failed: ${error}`, "Watching a file failed"),
     );
+  }
+
+  async submitPrompt({ pid, text, connected }: Prompt): Promise<boolean> {
+    const params = { text, connected, ...(pid !== undefined && { pid }) };
+    return (await this.#call("prompt_submit", params, Number.POSITIVE_INFINITY)) === true;
   }
 
   prompted(pid: number): void {

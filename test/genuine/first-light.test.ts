@@ -150,6 +150,26 @@ function firstLight(version: NeovimVersion) {
   );
 
   test(
+    "rejected with a reason, by a CLI elsewhere: its prompt mentions the reason, Enter sends it",
+    async () => {
+      const { neovim, claude, model } = bench;
+      const text = await onDisk();
+      await propose('"two"', '"rejected"');
+      await neovim.terminal.type(":ClaudeCodeDiffDeny names come from the table");
+      await neovim.terminal.press("Enter");
+      await claude.terminal.waitFor("@ide:rejection:1");
+      model.script([[{ text: "Understood." }]]);
+      await claude.terminal.press("Enter");
+      const news = newsText(await model.nextRequest());
+      expect(news).toContain(REJECTED);
+      expect(news).toContain(`I rejected your edit of ${main}: names come from the table`);
+      await claude.waitForIdle();
+      await expectWritten(text);
+    },
+    CASE_MS,
+  );
+
+  test(
     "answered Yes in the terminal: the diff closes, the CLI writes",
     async () => {
       const proposal = await propose('"two"', '"three"');

@@ -135,6 +135,28 @@ function inTerminal(version: NeovimVersion) {
   );
 
   test(
+    "rejected with a reason, the model receives it at once, as the user's words",
+    async () => {
+      const text = await readFile(main, "utf8");
+      const proposal = text.replace("one", "two");
+      model.script([read(main), edit(main, "one", "two"), [{ text: "I see why." }]]);
+      await command("ClaudeCodeSend! change it again");
+      const diff = await neovim.waitForDiff(proposal);
+      await neovim.focus(diff.proposed.window);
+      await neovim.terminal.press("Q");
+      await neovim.terminal.waitFor("Reject main.lua, because:");
+      await neovim.terminal.type("use a map, not 'two'");
+      await neovim.terminal.press("Enter");
+      const reason = `I rejected your edit of ${main}: use a map, not 'two'`;
+      const request = await model.nextRequest((one) => newsText(one).includes(reason));
+      expect(newsText(request)).toContain("The user doesn't want to proceed with this tool use");
+      await showing(/I see why\./);
+      expect(await readFile(main, "utf8")).toBe(text);
+    },
+    CASE_MS,
+  );
+
+  test(
     "hidden it runs on; shown again it is as it was",
     async () => {
       await command("ClaudeCode");

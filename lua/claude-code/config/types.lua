@@ -67,6 +67,9 @@
 ---@field accept? string|string[]|false
 ---In a diff, the key or keys that reject the proposal.
 ---@field reject? string|string[]|false
+---In a diff, the key or keys that reject the proposal with a reason that you type, which Claude
+---receives.
+---@field reject_with_reason? string|string[]|false
 ---In a diff, the key or keys that move to the next hunk.
 ---@field next_hunk? string|string[]|false
 ---In a diff, the key or keys that move to the previous hunk.
@@ -219,6 +222,7 @@
 ---@class claude-code.DiffKeysConfig
 ---@field accept string|string[]|false
 ---@field reject string|string[]|false
+---@field reject_with_reason string|string[]|false
 ---@field next_hunk string|string[]|false
 ---@field previous_hunk string|string[]|false
 ---@field accept_hunk string|string[]|false

@@ -124,6 +124,7 @@ local methods = {
   report = function()
     return require("claude-code.status").report()
   end,
+  prompt_submit = lazy("terminal.prompt", "submit_for_user"),
   prompted = lazy("editor.session.activity", "on_prompt"),
   problems = lazy("editor.diagnostics.files", "list"),
   problem_context = lazy("editor.diagnostics.files", "context"),

@@ -23,15 +23,24 @@ local function is_descendant(pid, ancestor)
   return false
 end
 
---- A terminal in which a connected CLI runs.
+---@return integer[] process ids of the connected CLIs
+local function client_pids()
+  local pids = {}
+  for _, client in ipairs(require("claude-code.server").clients) do
+    pids[#pids + 1] = client.name == "claude-code" and client.pid or nil
+  end
+  return pids
+end
+
+--- A terminal in which one of these CLIs runs.
+---@param pids integer[]
 ---@return integer? buf
-local function terminal_of_client()
+local function terminal_of(pids)
   return vim.iter(api.nvim_list_bufs()):find(function(buf)
     local job = vim.b[buf].terminal_job_pid
-    return job
-      and vim.iter(require("claude-code.server").clients):any(function(client)
-        return client.name == "claude-code" and client.pid ~= nil and is_descendant(client.pid, job)
-      end)
+    return job and vim.iter(pids):any(function(pid)
+      return is_descendant(pid, job)
+    end)
   end)
 end
 
@@ -78,7 +87,7 @@ function M.paste(text, submit)
     end
     return true
   end
-  local buf = terminal_of_client()
+  local buf = terminal_of(client_pids())
   if not buf then
     return false
   end
@@ -87,6 +96,39 @@ function M.paste(text, submit)
     notify_hidden((":buffer %d"):format(buf))
   end
   return true
+end
+
+--- Does the provider's terminal run this CLI? Of a pane of tmux only that it is the only one is known.
+---@param pid integer
+---@return boolean
+local function is_in_provider(pid)
+  local pids = client_pids()
+  return #pids == 1 and pids[1] == pid and require("claude-code.terminal").is_open()
+end
+
+---@class claude-code.UserPrompt
+---@field text string
+---@field pid? integer process of the CLI that it is for
+---@field connected boolean is that CLI still connected?
+
+--- Submits what the user said of an edit as their prompt to the CLI that proposed it, and to no other.
+---@param prompt claude-code.UserPrompt
+---@return boolean submitted false if the CLI runs in no terminal of this Neovim
+function M.submit_for_user(prompt)
+  local notify = require("claude-code.messages.notify")
+  if not prompt.connected then
+    notify.warn("Claude is gone and did not receive: " .. prompt.text)
+    return false
+  end
+  local buf = prompt.pid and terminal_of({ prompt.pid })
+  if buf then
+    paste_into(vim.bo[buf].channel, prompt.text, true)
+    return true
+  elseif prompt.pid and is_in_provider(prompt.pid) then
+    return require("claude-code.terminal").send(prompt.text, { submit = true })
+  end
+  notify.info("Claude runs outside of this Neovim: press Enter in its prompt to send your reason")
+  return false
 end
 
 return M

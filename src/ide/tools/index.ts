@@ -2,6 +2,7 @@ import type { EditorPort } from "../../editor/port";
 import type { Tool } from "../../mcp/tool";
 import type { Diffs } from "../diffs";
 import type { ExecuteCodeOptions } from "../launch";
+import type { Rejections } from "../rejections";
 import { checkDocumentDirty } from "./check-document-dirty";
 import { closeAllDiffTabs } from "./close-all-diff-tabs";
 import { closeTab } from "./close-tab";
@@ -19,11 +20,12 @@ import { FileNames } from "./spellings";
 export function createTools(
   editor: EditorPort,
   diffs: Diffs,
+  rejections: Rejections,
   options?: ExecuteCodeOptions,
 ): Tool[] {
   const names = new FileNames();
   return [
-    openDiff(editor, diffs, names),
+    openDiff(editor, diffs, rejections, names),
     openFile(editor),
     getCurrentSelection(editor),
     getLatestSelection(editor),
@@ -33,7 +35,7 @@ export function createTools(
     checkDocumentDirty(editor),
     saveDocument(editor),
     closeAllDiffTabs(diffs),
-    closeTab(editor, diffs),
+    closeTab(editor, diffs, rejections),
     ...(options?.enabled ? [executeCode(editor, options)] : []),
   ];
 }

@@ -7,6 +7,7 @@ import { isClaudeCode } from "../../mcp/client";
 import { failed, texts } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
 import type { Diffs } from "../diffs";
+import type { Rejections } from "../rejections";
 import type { FileNames } from "./spellings";
 
 const Input = v.object({
@@ -17,7 +18,12 @@ const Input = v.object({
 });
 
 /** Spec 4.2. The only tool that waits for the user. */
-export function openDiff(editor: EditorPort, diffs: Diffs, names: FileNames): Tool {
+export function openDiff(
+  editor: EditorPort,
+  diffs: Diffs,
+  rejections: Rejections,
+  names: FileNames,
+): Tool {
   return defineTool({
     name: "openDiff",
     description:
@@ -38,7 +44,14 @@ export function openDiff(editor: EditorPort, diffs: Diffs, names: FileNames): To
         },
         signal,
       );
-      if (!outcome.accepted) return texts("DIFF_REJECTED", input.tab_name ?? newPath);
+      if (!outcome.accepted) {
+        const { reason } = outcome;
+        const answer = ["DIFF_REJECTED", input.tab_name ?? newPath];
+        if (reason === undefined) return texts(...answer);
+        if (!isClaudeCode(client)) return texts(...answer, reason);
+        rejections.add(client, { path: newPath, reason });
+        return texts(...answer);
+      }
       // Claude Code writes the file itself, and fails if it changed under it.
       if (!isClaudeCode(client)) {
         try {

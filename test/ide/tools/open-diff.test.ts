@@ -317,6 +317,43 @@ onEachNeovim(
       ).toEqual(["old"]);
     });
 
+    test("rejected with a reason: another client reads it in the answer", async () => {
+      const path = session.write("reason.txt", "old\n");
+      const answer = open(session.client, path, "new\n", "the name");
+      await press(":ClaudeCodeDiffDeny too clever<CR>");
+      expect(await answer).toEqual(["DIFF_REJECTED", "the name", "too clever"]);
+    });
+
+    test("rejected with a reason: a CLI elsewhere reads it as a resource, and no other client does", async () => {
+      const path = session.write("reason.txt", "old\n");
+      using other = await TestClient.open(session.lock, "claude-code");
+      const answer = open(cli, path, "new\n", "the name");
+      await press(":ClaudeCodeDiffDeny too clever<CR>");
+      expect(await answer).toEqual(["DIFF_REJECTED", "the name"]);
+      await cli.texts("close_tab", { tab_name: "the name" });
+      await eventually("list_changed", async () =>
+        expect(cli.notifications("notifications/resources/list_changed")).not.toBeEmpty(),
+      );
+      const listed = async (client: TestClient) => {
+        const { resources } = await client.request<{ resources: { uri: string }[] }>(
+          "resources/list",
+        );
+        return resources.map(({ uri }) => uri).filter((uri) => uri.startsWith("rejection:"));
+      };
+      const [uri = ""] = await eventually("the resource", async () => {
+        const found = await listed(cli);
+        expect(found).toHaveLength(1);
+        return found;
+      });
+      await eventually("the mention", async () =>
+        expect(cli.notifications("at_mentioned")).toEqual([{ filePath: `ide:${uri}` }]),
+      );
+      const text = `I rejected your edit of ${path}: too clever`;
+      expect(await cli.request("resources/read", { uri })).toMatchObject({ contents: [{ text }] });
+      expect(await listed(other)).toEqual([]);
+      expect(other.request("resources/read", { uri })).rejects.toThrow();
+    });
+
     test("leaving Neovim with a diff open rejects it", async () => {
       await using neovim = await TestNeovim.start({ version, ui: { width: 120, height: 30 } });
       using client = await TestClient.open(await neovim.lock(), "claude-code");

@@ -43,6 +43,11 @@ return {
   },
   key("accept", { "<CR>", "ZZ" }, "accept the proposal, with your changes to it"),
   key("reject", { "q", "ZQ" }, "reject the proposal"),
+  key(
+    "reject_with_reason",
+    "Q",
+    "reject the proposal with a reason that you type, which Claude receives"
+  ),
   key("next_hunk", "]c", "move to the next hunk"),
   key("previous_hunk", "[c", "move to the previous hunk"),
   key(

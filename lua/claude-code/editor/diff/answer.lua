@@ -24,7 +24,8 @@ end
 
 ---@param proposal claude-code.Proposal
 ---@param outcome claude-code.DiffOutcome
-function M.send(proposal, outcome)
+---@param reason? string why the user rejects it
+function M.send(proposal, outcome, reason)
   if outcome == "closed" then
     return M.emit("DiffClosed", proposal)
   end
@@ -39,6 +40,7 @@ function M.send(proposal, outcome)
     outcome = outcome,
     lines = result.lines,
     newline = result.newline,
+    reason = reason,
   })
   M.emit(accepted and "DiffAccepted" or "DiffRejected", proposal)
 end

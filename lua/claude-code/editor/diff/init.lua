@@ -26,6 +26,16 @@ local function accept(diff, in_write)
 end
 
 ---@param diff claude-code.Diff
+---@param reason? string for Claude
+---@return boolean ended by this call
+local function reject(diff, reason)
+  if not diff.outcome then
+    diff.reason = reason
+  end
+  return queue:finish(diff, "rejected")
+end
+
+---@param diff claude-code.Diff
 ---@param act fun(proposal: claude-code.Proposal, cursor: claude-code.HunkCursor)
 ---@return fun()
 local function on_screen(diff, act)
@@ -54,7 +64,12 @@ local function actions_on(diff)
       accept(diff)
     end,
     reject = function()
-      queue:finish(diff, "rejected")
+      reject(diff)
+    end,
+    reject_with_reason = function()
+      require("claude-code.editor.diff.reason").ask(diff.proposal:title(), function(reason)
+        return reject(diff, reason)
+      end)
     end,
     next_hunk = move(diff, 1),
     previous_hunk = move(diff, -1),
@@ -136,11 +151,12 @@ function M.accept(id)
 end
 
 ---@param id? integer without it the diff on screen
+---@param reason? string for Claude
 ---@return boolean? done nil if there is none
-function M.reject(id)
+function M.reject(id, reason)
   local diff = queue:find(id)
   if diff then
-    return queue:finish(diff, "rejected")
+    return reject(diff, reason)
   end
 end
 

@@ -4,6 +4,7 @@ local M = {}
 ---@alias claude-code.DiffAction
 ---| "accept"
 ---| "reject"
+---| "reject_with_reason"
 ---| "next_hunk"
 ---| "previous_hunk"
 ---| "accept_hunk"
@@ -16,6 +17,7 @@ local M = {}
 local DESCRIPTIONS = {
   accept = "Accept Claude's proposal",
   reject = "Reject Claude's proposal",
+  reject_with_reason = "Reject Claude's proposal with a reason",
   next_hunk = "Next hunk of the proposal",
   previous_hunk = "Previous hunk of the proposal",
   accept_hunk = "Accept this hunk",
@@ -26,7 +28,7 @@ local DESCRIPTIONS = {
 }
 
 ---What ends a diff: not in the first moments after it has got the focus.
-local DECIDING = { accept = true, reject = true }
+local DECIDING = { accept = true, reject = true, reject_with_reason = true }
 
 ---@param action claude-code.DiffAction
 ---@return string[] keys possibly none

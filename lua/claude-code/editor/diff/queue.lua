@@ -14,6 +14,7 @@ local views = require("claude-code.editor.diff.view")
 ---@field proposal claude-code.Proposal
 ---@field view? claude-code.View while it is on screen
 ---@field outcome? claude-code.DiffOutcome set once
+---@field reason? string why the user rejects it, for Claude
 ---@field number integer which of its series
 ---@field series { total: integer } those that wait together, until none waits
 ---@field opened? boolean it was on screen before
@@ -124,7 +125,7 @@ function Queue:finish(diff, outcome, in_write)
     return false
   end
   diff.outcome = outcome
-  answer.send(diff.proposal, outcome)
+  answer.send(diff.proposal, outcome, diff.reason)
   if diff ~= self.shown then
     self:remove_waiting(diff)
     self:update_keys()
