@@ -35,6 +35,7 @@ local MODULES = {
   statusline = "claude-code.statusline",
   target = "claude-code.install.target",
   terminal = "claude-code.terminal",
+  terminal_size = "claude-code.terminal.size",
   tmux = "claude-code.terminal.providers.tmux",
   utf16 = "claude-code.editor.columns.utf16",
   window = "claude-code.terminal.window",

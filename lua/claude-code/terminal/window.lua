@@ -1,7 +1,7 @@
---- The window of Neovim's own terminal: where it opens, how big it is, and what the other windows
---- get back when it closes.
+--- The window of Claude's terminal: where it opens, and how it closes.
 local api = vim.api
 local placement = require("claude-code.terminal.placement")
+local size = require("claude-code.terminal.size")
 
 local M = {
   --- The terminal's 'filetype'.
@@ -23,129 +23,10 @@ local OPTIONS = {
   wrap = true,
 }
 
---- Cells that the user last gave the window.
----@type table<claude-code.Dimension, integer?>
-local chosen = {}
-
----@param win integer
----@param dimension claude-code.Dimension
----@return integer cells
-local function get_size(win, dimension)
-  return api["nvim_win_get_" .. dimension](win)
-end
-
----@param win integer
----@param dimension claude-code.Dimension
----@param cells integer
-local function set_size(win, dimension, cells)
-  api["nvim_win_set_" .. dimension](win, cells)
-end
-
----@param dimension claude-code.Dimension
----@return integer cells
-local function wanted_size(dimension)
-  return placement.size(dimension, chosen[dimension])
-end
-
----@param tab integer
----@return integer[] windows that do not float
-local function normal_windows(tab)
-  return vim.tbl_filter(function(win)
-    return api.nvim_win_get_config(win).relative == ""
-  end, api.nvim_tabpage_list_wins(tab))
-end
-
---- Is it the only window of its tab page? One that is alone has all the room, whatever the user
---- wants. A tab page that is closing is gone already.
----@param win integer
----@return boolean
-local function is_alone(win)
-  local ok, tab = pcall(api.nvim_win_get_tabpage, win)
-  return not ok or not api.nvim_tabpage_is_valid(tab) or #normal_windows(tab) < 2
-end
-
---- Remembers the size that the user gives the window, and fits it to a screen that changes.
----@param win integer
----@param buf integer the terminal; the window may show something else later
----@param dimension claude-code.Dimension
----@return fun() notice called when the window closes
-local function follow_size(win, buf, dimension)
-  local columns, lines, cells
-  local function remember()
-    columns, lines, cells = vim.o.columns, vim.o.lines, get_size(win, dimension)
-  end
-  local function is_same_screen()
-    return columns == vim.o.columns and lines == vim.o.lines
-  end
-  local function has_terminal()
-    return api.nvim_win_get_buf(win) == buf and placement.allows(dimension) and not is_alone(win)
-  end
-  local function notice()
-    if is_same_screen() and has_terminal() and get_size(win, dimension) ~= cells then
-      remember()
-      chosen[dimension] = cells
-    end
-  end
-  local function fit()
-    local is_here = vim.list_contains(api.nvim_tabpage_list_wins(0), win)
-    if is_here and not is_same_screen() and has_terminal() then
-      set_size(win, dimension, wanted_size(dimension))
-      remember()
-    end
-  end
-  remember()
-  -- The windows of other tab pages get their sizes when these are entered.
-  for event, callback in pairs({ WinResized = notice, VimResized = fit, TabEnter = fit }) do
-    api.nvim_create_autocmd(event, {
-      callback = function()
-        if not api.nvim_win_is_valid(win) then
-          return true
-        end
-        callback()
-      end,
-    })
-  end
-  return notice
-end
-
---- By window IDs: winrestcmd() numbers windows, floating ones included, which come and go.
----@return fun() restore does nothing once there are other windows, or another screen
-local function save_sizes()
-  local function layout()
-    local tab = api.nvim_get_current_tabpage()
-    return { tab, vim.o.columns, vim.o.lines - vim.o.cmdheight, normal_windows(tab) }
-  end
-  local before = layout()
-  local sizes = vim.tbl_map(function(win)
-    return { width = get_size(win, "width"), height = get_size(win, "height") }
-  end, before[4])
-  return function()
-    -- Twice, as winrestcmd() does: setting one window's size may change that of another.
-    for _ = 1, vim.deep_equal(layout(), before) and 2 or 0 do
-      for index, win in ipairs(before[4]) do
-        set_size(win, "height", sizes[index].height)
-        set_size(win, "width", sizes[index].width)
-      end
-    end
-  end
-end
-
 ---@param win integer
 local function set_options(win)
   for name, value in pairs(OPTIONS) do
     api.nvim_set_option_value(name, value, { win = win, scope = "local" })
-  end
-end
-
---- As after a split by hand: with 'equalalways' the other windows share the room that is left.
----@param dimension claude-code.Dimension
-local function equalize_others(dimension)
-  local direction = dimension == "width" and "hor" or "ver"
-  local before = vim.o.eadirection
-  if vim.o.equalalways and (before == "both" or before == direction) then
-    -- Setting it makes all equal, in the direction named.
-    vim.cmd(("noautocmd set eadirection=%s noequalalways equalalways"):format(direction))
-    vim.cmd(("noautocmd set eadirection=%s"):format(before))
   end
 end
 
@@ -155,15 +36,15 @@ end
 ---@param cells integer
 ---@return integer win
 local function open_split(buf, enter, position, cells)
-  local restore_others = save_sizes()
+  local restore_others = size.save_all()
   local dimension, split = placement.dimension(position), SPLITS[position]
   local win = api.nvim_open_win(buf, enter, { split = split, win = -1, [dimension] = cells })
   set_options(win)
   api.nvim_set_option_value("winfix" .. dimension, true, { win = win, scope = "local" })
   -- TODO(0.10): it makes all windows equal in spite of the size it was given.
-  set_size(win, dimension, cells)
-  equalize_others(dimension)
-  local notice = follow_size(win, buf, dimension)
+  size.set(win, dimension, cells)
+  size.equalize_others(dimension)
+  local notice = size.follow(win, buf, dimension)
   api.nvim_create_autocmd("WinClosed", {
     pattern = tostring(win),
     once = true,
@@ -186,7 +67,7 @@ local function open(buf)
     set_options(win)
     return win
   end
-  return open_split(buf, true, position, wanted_size(placement.dimension(position)))
+  return open_split(buf, true, position, size.wanted(placement.dimension(position)))
 end
 
 --- What the window showed before: its alternate buffer, or the one used last.
@@ -232,9 +113,41 @@ function M.find(buf)
 end
 
 ---@param win integer
----@return boolean
+---@return boolean does it show Claude's terminal, whichever provider it is of?
 function M.is_terminal(win)
-  return vim.bo[api.nvim_win_get_buf(win)].filetype == M.FILETYPE
+  return vim.b[api.nvim_win_get_buf(win)].claude_code_terminal == true
+end
+
+---@return integer? win of the terminal in this tab page, if it is one of the tab page's columns
+function M.at_side()
+  local tree = vim.fn.winlayout()
+  for _, child in ipairs(tree[1] == "row" and tree[2] or {}) do
+    if child[1] == "leaf" and M.is_terminal(child[2]) then
+      return child[2]
+    end
+  end
+end
+
+---@param win integer of a terminal that does not float
+---@return claude-code.Dimension
+---@return integer cells that the terminal gets in a diff's tab page
+local function share_on_tab(win)
+  local dimension = placement.dimension(placement.position())
+  return dimension, math.min(size.wanted(dimension), size.get(win, dimension))
+end
+
+--- The room of a new tab page for a diff, beside the terminal if that is visible in this one.
+---@return integer width
+---@return integer height
+function M.room_on_tab()
+  -- A line each for tab pages and status.
+  local room = { width = vim.o.columns, height = vim.o.lines - vim.o.cmdheight - 2 }
+  local win = vim.iter(api.nvim_tabpage_list_wins(0)):find(M.is_terminal)
+  if win and placement.position() ~= "float" then
+    local dimension, cells = share_on_tab(win)
+    room[dimension] = room[dimension] - cells - 1
+  end
+  return room.width, room.height
 end
 
 --- Shows the terminal in this tab page, too, if it is visible in `from`; a floating one would cover
@@ -247,9 +160,8 @@ function M.mirror_to_tab(from, fits)
   if not win or position == "float" then
     return
   end
-  local dimension = placement.dimension(position)
-  local cells = wanted_size(dimension)
-  local room = { width = api.nvim_win_get_width(0), height = api.nvim_win_get_height(0) }
+  local dimension, cells = share_on_tab(win)
+  local room = { width = size.get(0, "width"), height = size.get(0, "height") }
   room[dimension] = room[dimension] - cells - 1
   if not fits or fits(room.width, room.height) then
     open_split(api.nvim_win_get_buf(win), false, position, cells)

@@ -9,7 +9,8 @@ import { Attached } from "../attached";
 // A machine that is busy with other tests is slow; how long things take is not what is tested.
 setDefaultTimeout(60_000);
 
-const UI = { width: 143, height: 47 };
+// Wide enough for diffs in the place of a window among others.
+const UI = { width: 260, height: 47 };
 const OLD = Array.from({ length: 60 }, (_, i) => `line ${i + 1}\n`).join("");
 const NEW = OLD.replace("line 30\n", "LINE 30\n");
 const LAYOUTS = ["vertical", "horizontal", "tab", "inline"];

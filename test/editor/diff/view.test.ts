@@ -214,7 +214,7 @@ describe.each(NEOVIMS)("in a narrow terminal, $name", (version) => {
 
 /** What the bars show in two windows side by side, by the columns of the screen. */
 const widths: [columns: number, bars: RegExp][] = [
-  [63, /^ main\.txt \(on disk\) +│ main\.txt {2}hunk 1\/3 <CR> accept$/],
+  [80, /^ ?main\.txt \(on disk\) +│ main\.txt {2}hunk 1\/3 .*<CR> accept$/],
   [89, /^ main\.txt \(on disk\) +│ main\.txt {2}hunk 1\/3 .*q reject {2}<CR> accept$/],
   [
     140,

@@ -8,7 +8,8 @@ setDefaultTimeout(60_000);
 
 const OLD = Array.from({ length: 200 }, (_, i) => `line ${i + 1}\n`).join("");
 const NEW = OLD.replace("line 100\n", "LINE 100\n");
-const UI = { width: 143, height: 47 };
+// Room for diffs in the place of most windows; room.test.ts has those that need a tab page.
+const UI = { width: 300, height: 90 };
 
 /** Windows as a user may have them; each leaves the current window as the diff finds it. */
 const LAYOUTS: { name: string; make: string; focus?: boolean }[] = [

@@ -24,8 +24,17 @@ return {
     default = "vertical",
     description = 'How a proposed edit is shown. "vertical": the file and the proposal side by side. '
       .. '"horizontal": one above the other. "tab": side by side on a new tab page. "inline": the '
-      .. "proposal in the file's window, with deleted lines as virtual lines. Where two windows do "
-      .. 'not fit, "inline" is used.',
+      .. "proposal in the file's window, with deleted lines as virtual lines. In less than 80 columns "
+      .. "nothing is shown side by side, but inline. Where the file's window leaves a side less than "
+      .. "60 columns or 15 lines, the diff opens on a new tab page if that has more room.",
+  },
+  {
+    key = "diff.narrow_terminal",
+    type = t.any_of(t.integer(10, 500), t.one_of(false)),
+    default = 40,
+    description = "Columns that Claude's terminal keeps at the side of a diff. While a diff with "
+      .. "less than 60 columns for each side is on screen, the terminal gives it the others. With "
+      .. "`false` the terminal keeps its size.",
   },
   {
     key = "diff.focus",

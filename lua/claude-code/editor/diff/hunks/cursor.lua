@@ -66,7 +66,7 @@ function HunkCursor:go_to(index)
   api.nvim_win_set_cursor(win, { line, 0 })
   local tick = api.nvim_buf_get_changedtick(self.proposal.new_buf)
   self.moved_to = { index = index, tick = tick, win = win, line = line }
-  self.layout:reveal()
+  self.layout:reveal(self.proposal:hunks().list[index])
 end
 
 ---@param steps integer negative: upwards

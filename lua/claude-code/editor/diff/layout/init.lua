@@ -6,7 +6,9 @@ local busy = require("claude-code.editor.diff.busy")
 local diff_tab = require("claude-code.editor.diff.tab")
 local hunks = require("claude-code.editor.diff.hunks")
 local notify = require("claude-code.messages.notify")
+local places = require("claude-code.editor.diff.layout.place")
 local saved_layout = require("claude-code.editor.windows.layout")
+local size = require("claude-code.terminal.size")
 local windows = require("claude-code.editor.windows")
 
 local M = {}
@@ -14,32 +16,31 @@ local M = {}
 ---@class claude-code.Layout
 ---@field windows integer[] those that show the diff
 ---@field win integer the one with the proposal
----@field fits fun(self, except?: integer): boolean is there room? Asked before anything is changed
----@field open fun(self, except?: integer) `except`: window that must not change, as the user types there
+---@field open fun(self)
 ---@field is_intact fun(self): boolean did the user leave its windows as they are?
 ---@field close fun(self): integer?, integer? brings the user's windows back; also after `open` has
 --- failed. Of a window that is gone, and the one in its place
 ---@field refresh fun(self) the proposal was edited
----@field reveal fun(self) the cursor was moved to a hunk
+---@field reveal fun(self, hunk?: claude-code.Hunk) the cursor was moved to it
 
 ---@param name claude-code.DiffLayout
 ---@param proposal claude-code.Proposal
+---@param place claude-code.Place
 ---@return claude-code.Layout
-local function create(name, proposal)
+local function create(name, proposal, place)
   if name == "inline" then
-    return require("claude-code.editor.diff.layout.inline").new(proposal)
+    return require("claude-code.editor.diff.layout.inline").new(proposal, place)
   end
   local direction = name == "horizontal" and "below" or "right"
-  return require("claude-code.editor.diff.layout.sides").new(proposal, direction, name == "tab")
+  return require("claude-code.editor.diff.layout.sides").new(proposal, direction, place)
 end
 
 ---@param wanted claude-code.DiffLayout
----@param layout claude-code.Layout
+---@param place claude-code.Place
 ---@param proposal claude-code.Proposal
----@param except? integer
 ---@return string? reason that only the layout "inline" shows all of it. Brief: read in narrow windows
-local function why_inline(wanted, layout, proposal, except)
-  if not layout:fits(except) then
+local function why_inline(wanted, place, proposal)
+  if not place:fits() then
     return ("too little room for %q"):format(wanted)
   elseif wanted ~= "inline" and hunks.hides_changes(proposal.old.lines, proposal:lines()) then
     return "'diffopt' hides changes of white space"
@@ -50,16 +51,19 @@ end
 ---@param proposal claude-code.Proposal
 ---@param except? integer
 ---@return claude-code.Layout
+---@return claude-code.Place
 local function pick(proposal, except)
-  -- Behind a floating window nothing can be seen of it.
-  local wanted = busy.is_in_float() and "tab" or require("claude-code.config").get().diff.layout
-  local layout = create(wanted, proposal)
-  local reason = why_inline(wanted, layout, proposal, except)
-  if not reason then
-    return layout
+  local name = require("claude-code.config").get().diff.layout
+  local function place_for(layout)
+    return places.choose(layout, proposal.target, except, busy.is_in_float())
   end
-  notify.info("shown inline: " .. reason)
-  return create("inline", proposal)
+  local place = place_for(name)
+  local reason = why_inline(name, place, proposal)
+  if reason then
+    notify.info("shown inline: " .. reason)
+    name, place = "inline", place_for("inline")
+  end
+  return create(name, proposal, place), place
 end
 
 ---Makes a proposal's buffers and windows; throws if that is not possible, with nothing left behind.
@@ -68,17 +72,20 @@ end
 ---@return claude-code.Layout
 ---@return claude-code.SavedLayout before
 function M.open(proposal, except)
-  local layout, saved
+  local layout, place, saved
   local ok, message = pcall(windows.noautocmd, function()
     proposal:prepare()
     saved = saved_layout.save()
-    layout = pick(proposal, except)
-    layout:open(except)
+    layout, place = pick(proposal, except)
+    place:make_room()
+    layout:open()
   end)
   if not ok then
     if layout then
       pcall(windows.noautocmd, function()
         layout:close()
+        size.widen()
+        saved_layout.restore(saved)
       end)
     end
     proposal:discard()
@@ -106,6 +113,7 @@ function M.close(layout, proposal, before, origin)
     origin.win = origin.win == gone and instead or origin.win
   end
   diff_tab.close(before)
+  size.widen()
 end
 
 return M

@@ -1,7 +1,7 @@
 --- One window in the file's place with the proposal; what it deletes shows as virtual lines.
 local api, fn = vim.api, vim.fn
-local diff_tab = require("claude-code.editor.diff.tab")
 local inline_marks = require("claude-code.editor.diff.inline.marks")
+local sideways = require("claude-code.editor.diff.layout.sideways")
 local windows = require("claude-code.editor.windows")
 
 ---What we change in the window.
@@ -9,6 +9,7 @@ local OPTIONS = { "foldenable", "signcolumn", "winbar" }
 
 ---@class claude-code.Inline : claude-code.Layout
 ---@field private proposal claude-code.Proposal
+---@field private place claude-code.Place
 ---@field private marks claude-code.InlineMarks
 ---@field private borrowed? claude-code.BorrowedWindow what `win` showed; nil if the window is ours
 ---@field private spare? integer takes the place of `win`, which the user closes just now
@@ -20,28 +21,15 @@ Inline.__index = Inline
 local M = {}
 
 ---@param proposal claude-code.Proposal
+---@param place claude-code.Place
 ---@return claude-code.Inline
-function M.new(proposal)
+function M.new(proposal, place)
   local marks = inline_marks.new(proposal)
-  return setmetatable({ proposal = proposal, marks = marks, windows = {} }, Inline)
+  return setmetatable({ proposal = proposal, place = place, marks = marks, windows = {} }, Inline)
 end
 
----There is always room.
----@return boolean
-function Inline.fits()
-  return true
-end
-
----@param except? integer
-function Inline:open(except)
-  local buf, target =
-    self.proposal.new_buf, --[[@as integer]]
-    self.proposal.target
-  if windows.has_diff() and not windows.for_file(target, except) then
-    self.win = diff_tab.open(buf)
-  else
-    self.win, self.borrowed = windows.take(buf, target, except)
-  end
+function Inline:open()
+  self.win, self.borrowed = self.place:take(self.proposal.new_buf --[[@as integer]])
   self.windows = { self.win }
   vim.wo[self.win][0].winfixbuf = false
   vim.wo[self.win][0].foldenable = false
@@ -49,7 +37,7 @@ function Inline:open(except)
   vim.wo[self.win][0].signcolumn = "yes:1"
   api.nvim_win_set_cursor(self.win, { self.marks:first_line(), 0 })
   self.marks:show(self.win)
-  self:reveal()
+  self:reveal(self.proposal:hunks().list[1])
   self:watch()
 end
 
@@ -58,7 +46,9 @@ function Inline:refresh()
 end
 
 ---Neovim scrolls no further up than to the first line: virtual lines above that one need `topfill`.
-function Inline:reveal()
+---@param hunk? claude-code.Hunk
+function Inline:reveal(hunk)
+  sideways.to_change(self.windows, self.proposal, hunk)
   local above = self.marks:lines_above_first()
   api.nvim_win_call(self.win, function()
     if above > 0 and fn.line(".") == 1 then

@@ -1,8 +1,8 @@
 --- Two windows in diff mode: the file on disk, and beside or below it the proposal; in the place of
 --- the file's window, which is borrowed for that, or on a tab page of their own.
 local api = vim.api
-local diff_tab = require("claude-code.editor.diff.tab")
 local highlights = require("claude-code.editor.diff.highlights")
+local sideways = require("claude-code.editor.diff.layout.sideways")
 local windows = require("claude-code.editor.windows")
 
 ---What diff mode and we change in a window.
@@ -19,15 +19,12 @@ local DIFF_OPTIONS = {
   "wrap",
 }
 
----A side smaller than this shows too little of a change, in cells.
-local MIN_WIDTH, MIN_HEIGHT = 30, 4
-
 ---@alias claude-code.SplitDirection "right"|"below"
 
 ---@class claude-code.Sides : claude-code.Layout
 ---@field private proposal claude-code.Proposal
 ---@field private direction claude-code.SplitDirection of the proposal, seen from the old side
----@field private on_tab boolean a tab page of its own is wanted
+---@field private place claude-code.Place
 ---@field private old_win? integer
 ---@field private borrowed? claude-code.BorrowedWindow what `old_win` showed; nil if the window is ours
 ---@field private scrollopt? string as :diffthis, which changes it for all windows, found it
@@ -38,10 +35,10 @@ local M = {}
 
 ---@param proposal claude-code.Proposal
 ---@param direction claude-code.SplitDirection
----@param on_tab boolean
+---@param place claude-code.Place
 ---@return claude-code.Sides
-function M.new(proposal, direction, on_tab)
-  local sides = { proposal = proposal, direction = direction, on_tab = on_tab, windows = {} }
+function M.new(proposal, direction, place)
+  local sides = { proposal = proposal, direction = direction, place = place, windows = {} }
   return setmetatable(sides, Sides)
 end
 
@@ -58,37 +55,6 @@ local function set_diff(win, command)
   api.nvim_win_call(win, vim.cmd[command])
 end
 
----@private
----@param width integer
----@param height integer
----@return boolean
-function Sides:has_room(width, height)
-  if self.direction == "right" then
-    return width >= 2 * MIN_WIDTH + 1
-  end
-  -- A status line and a winbar each.
-  return height >= 2 * (MIN_HEIGHT + 2)
-end
-
----@private
----@return boolean
-function Sides:needs_tab()
-  return self.on_tab or windows.has_diff()
-end
-
----@param except? integer
----@return boolean
-function Sides:fits(except)
-  if self:needs_tab() then
-    return self:has_room(vim.o.columns, vim.o.lines - vim.o.cmdheight - 2)
-  end
-  local win = windows.for_file(self.proposal.target, except)
-  if win then
-    return self:has_room(api.nvim_win_get_width(win), api.nvim_win_get_height(win))
-  end
-  return self:has_room(windows.room_beside())
-end
-
 ---The proposal's side: a size of its own keeps 'equalalways' from resizing all windows.
 ---@private
 ---@return vim.api.keyset.win_config
@@ -103,22 +69,8 @@ function Sides:split()
   }
 end
 
----@private
----@param except? integer
-function Sides:open_old(except)
-  local buf = self.proposal.old_buf --[[@as integer]]
-  if self:needs_tab() then
-    self.old_win = diff_tab.open(buf, function(width, height)
-      return self:has_room(width, height)
-    end)
-  else
-    self.old_win, self.borrowed = windows.take(buf, self.proposal.target, except)
-  end
-end
-
----@param except? integer
-function Sides:open(except)
-  self:open_old(except)
+function Sides:open()
+  self.old_win, self.borrowed = self.place:take(self.proposal.old_buf --[[@as integer]])
   self.windows = { self.old_win }
   self.scrollopt = vim.go.scrollopt
   -- First with the other side: the proposal would put that into the jump list.
@@ -144,6 +96,7 @@ function Sides:to_first_change()
       pcall(vim.cmd, "keepjumps normal! ]c")
     end
   end)
+  self:reveal(self.proposal:hunks().list[1])
 end
 
 ---@return boolean
@@ -154,7 +107,10 @@ end
 ---Diff mode finds the changes by itself.
 function Sides.refresh() end
 
-function Sides.reveal() end
+---@param hunk? claude-code.Hunk
+function Sides:reveal(hunk)
+  sideways.to_change(self.windows, self.proposal, hunk)
+end
 
 ---@private
 function Sides:end_diff_mode()

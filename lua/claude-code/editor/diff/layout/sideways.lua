@@ -1,0 +1,53 @@
+--- Scrolls sideways to a change that 'nowrap' hides, far to the right in its line.
+local api = vim.api
+
+---So much of what follows the change's beginning must be visible, in cells.
+local LEAST_VISIBLE = 10
+
+local M = {}
+
+---@param line string
+---@param other string
+---@return integer bytes that both begin with
+local function common_prefix(line, other)
+  local shortest = math.min(#line, #other)
+  for byte = 1, shortest do
+    if line:byte(byte) ~= other:byte(byte) then
+      return byte - 1
+    end
+  end
+  return shortest
+end
+
+---@param win integer
+---@param row integer 1-based
+---@param column integer 0-based, in bytes
+local function show(win, row, column)
+  local line = api.nvim_buf_get_lines(api.nvim_win_get_buf(win), row - 1, row, false)[1] or ""
+  local width = api.nvim_win_get_width(win) - vim.fn.getwininfo(win)[1].textoff
+  api.nvim_win_call(win, function()
+    local cells = vim.fn.strdisplaywidth(line:sub(1, column))
+    if not vim.wo.wrap and cells + LEAST_VISIBLE > width then
+      api.nvim_win_set_cursor(win, { row, column })
+      vim.fn.winrestview({ leftcol = cells - math.floor(width / 2) })
+    end
+  end)
+end
+
+---Moves the cursor as well, in each window: Neovim keeps it in sight.
+---@param windows integer[] of the diff
+---@param proposal claude-code.Proposal
+---@param hunk? claude-code.Hunk
+function M.to_change(windows, proposal, hunk)
+  if not hunk or hunk.old_count == 0 or hunk.new_count == 0 then
+    return
+  end
+  local new = api.nvim_buf_get_lines(proposal.new_buf, hunk.new - 1, hunk.new, false)[1]
+  local column = common_prefix(new, proposal.old.lines[hunk.old])
+  for _, win in ipairs(windows) do
+    local is_old = api.nvim_win_get_buf(win) == proposal.old_buf
+    show(win, is_old and hunk.old or hunk.new, column)
+  end
+end
+
+return M

@@ -1,0 +1,164 @@
+--- How big the window of Claude's terminal is: its share of the screen, what the user made of that,
+--- fewer columns while a diff needs them; and what the other windows get back when it closes.
+local api = vim.api
+local placement = require("claude-code.terminal.placement")
+
+local M = {}
+
+--- Cells that the user last gave the window.
+---@type table<claude-code.Dimension, integer?>
+local chosen = {}
+
+--- Windows that are narrower while a diff is on screen, with their columns before and the screen's.
+---@type table<integer, { columns: integer, screen: integer }?>
+local narrowed = {}
+
+---@param win integer
+---@param dimension claude-code.Dimension
+---@return integer cells
+function M.get(win, dimension)
+  return api["nvim_win_get_" .. dimension](win)
+end
+
+---@param win integer
+---@param dimension claude-code.Dimension
+---@param cells integer
+function M.set(win, dimension, cells)
+  api["nvim_win_set_" .. dimension](win, cells)
+end
+
+---@param dimension claude-code.Dimension
+---@return integer cells
+function M.wanted(dimension)
+  return placement.size(dimension, chosen[dimension])
+end
+
+---@param tab integer
+---@return integer[] windows that do not float
+local function normal_windows(tab)
+  return vim.tbl_filter(function(win)
+    return api.nvim_win_get_config(win).relative == ""
+  end, api.nvim_tabpage_list_wins(tab))
+end
+
+--- Is it the only window of its tab page? One that is alone has all the room, whatever the user
+--- wants. A tab page that is closing is gone already.
+---@param win integer
+---@return boolean
+local function is_alone(win)
+  local ok, tab = pcall(api.nvim_win_get_tabpage, win)
+  return not ok or not api.nvim_tabpage_is_valid(tab) or #normal_windows(tab) < 2
+end
+
+--- Remembers the size that the user gives the window, and fits it to a screen that changes.
+---@param win integer
+---@param buf integer the terminal; the window may show something else later
+---@param dimension claude-code.Dimension
+---@return fun() notice called when the window closes
+function M.follow(win, buf, dimension)
+  local columns, lines, cells
+  local function remember()
+    columns, lines, cells = vim.o.columns, vim.o.lines, M.get(win, dimension)
+  end
+  local function is_same_screen()
+    return columns == vim.o.columns and lines == vim.o.lines
+  end
+  local function has_terminal()
+    return not narrowed[win]
+      and api.nvim_win_get_buf(win) == buf
+      and placement.allows(dimension)
+      and not is_alone(win)
+  end
+  local function notice()
+    if is_same_screen() and has_terminal() and M.get(win, dimension) ~= cells then
+      remember()
+      chosen[dimension] = cells
+    end
+  end
+  local function fit()
+    local is_here = vim.list_contains(api.nvim_tabpage_list_wins(0), win)
+    if is_here and not is_same_screen() and has_terminal() then
+      M.set(win, dimension, M.wanted(dimension))
+      remember()
+    end
+  end
+  remember()
+  -- The windows of other tab pages get their sizes when these are entered.
+  for event, callback in pairs({ WinResized = notice, VimResized = fit, TabEnter = fit }) do
+    api.nvim_create_autocmd(event, {
+      callback = function()
+        if not api.nvim_win_is_valid(win) then
+          return true
+        end
+        callback()
+      end,
+    })
+  end
+  return notice
+end
+
+--- By window IDs: winrestcmd() numbers windows, floating ones included, which come and go.
+---@return fun() restore does nothing once there are other windows, or another screen
+function M.save_all()
+  local function layout()
+    local tab = api.nvim_get_current_tabpage()
+    return { tab, vim.o.columns, vim.o.lines - vim.o.cmdheight, normal_windows(tab) }
+  end
+  local before = layout()
+  local sizes = vim.tbl_map(function(win)
+    return { width = M.get(win, "width"), height = M.get(win, "height") }
+  end, before[4])
+  return function()
+    -- Twice, as winrestcmd() does: setting one window's size may change that of another.
+    for _ = 1, vim.deep_equal(layout(), before) and 2 or 0 do
+      for index, win in ipairs(before[4]) do
+        M.set(win, "height", sizes[index].height)
+        M.set(win, "width", sizes[index].width)
+      end
+    end
+  end
+end
+
+--- As after a split by hand: with 'equalalways' the other windows share the room that is left.
+---@param dimension claude-code.Dimension
+function M.equalize_others(dimension)
+  local direction = dimension == "width" and "hor" or "ver"
+  local before = vim.o.eadirection
+  if vim.o.equalalways and (before == "both" or before == direction) then
+    -- Setting it makes all equal, in the direction named.
+    vim.cmd(("noautocmd set eadirection=%s noequalalways equalalways"):format(direction))
+    vim.cmd(("noautocmd set eadirection=%s"):format(before))
+  end
+end
+
+--- How many columns the window may give to a diff.
+---@param win integer
+---@return integer
+function M.spare_columns(win)
+  local least = require("claude-code.config").get().diff.narrow_terminal
+  return least and math.max(0, M.get(win, "width") - least) or 0
+end
+
+--- Makes the window narrower until `widen`; what it is then is not the user's choice.
+---@param win integer
+---@param columns integer by so many
+function M.narrow(win, columns)
+  local before = M.get(win, "width")
+  narrowed[win] = narrowed[win] or { columns = before, screen = vim.o.columns }
+  M.set(win, "width", before - columns)
+end
+
+--- All windows that were made narrower get their columns back, those of another tab page, too.
+function M.widen()
+  for win, before in pairs(narrowed) do
+    if api.nvim_win_is_valid(win) and not is_alone(win) then
+      local same_screen = before.screen == vim.o.columns
+      api.nvim_win_call(win, function()
+        M.set(win, "width", same_screen and before.columns or M.wanted("width"))
+      end)
+    end
+    narrowed[win] = nil
+  end
+end
+
+return M

@@ -1,0 +1,228 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { TestClient } from "../../support/client";
+import { eventually } from "../../support/eventually";
+import { NEOVIMS, TestNeovim } from "../../support/neovim";
+import { shows, terminalText, waitForMode, windows } from "../../terminal/workbench";
+import { Attached } from "../attached";
+
+/* A diff uses all the room that there is for files. */
+setDefaultTimeout(60_000);
+
+const OLD = Array.from({ length: 200 }, (_, i) => `line ${i + 1}\n`).join("");
+const NEW = OLD.replace("line 100\n", "LINE 100\n");
+const UI = { width: 160, height: 45 };
+
+/** Tab page, and width and height of the diff's windows. */
+const DIFF = `
+  local windows = require("port").diff_windows()
+  local sizes = vim.tbl_map(function(win)
+    return { vim.api.nvim_win_get_width(win), vim.api.nvim_win_get_height(win) }
+  end, windows)
+  return { tab = vim.fn.tabpagenr("$"), sizes = sizes }`;
+
+interface Shown {
+  tab: number;
+  sizes: [width: number, height: number][];
+}
+
+/** What is open besides, and where the diff of the file in the current window goes. */
+const places: [name: string, layout: string, make: string, shown: Shown][] = [
+  ["one window", "vertical", "", sides(1, [79, 43], [80, 43])],
+  ["two columns", "vertical", "vsplit b.txt", sides(2, [79, 42], [80, 42])],
+  ["three rows", "vertical", "split b.txt | split b.txt", sides(2, [79, 42], [80, 42])],
+  ["two rows", "vertical", "split b.txt", sides(1, [79, 21], [80, 21])],
+  ["a file tree", "vertical", "30vnew | set bt=nofile | wincmd p", sides(1, [64, 43], [64, 43])],
+  ["two columns", "horizontal", "vsplit b.txt", sides(1, [79, 21], [79, 21])],
+  ["two rows", "horizontal", "split b.txt", sides(2, [160, 21], [160, 20])],
+  ["two columns", "inline", "vsplit b.txt", sides(1, [79, 43])],
+  ["three columns", "inline", "vsplit b.txt | vsplit b.txt", sides(2, [160, 42])],
+];
+
+function sides(tab: number, ...sizes: [number, number][]): Shown {
+  return { tab, sizes };
+}
+
+for (const version of NEOVIMS) {
+  describe(version.name, () => {
+    test.each(places)("beside %s (%s)", async (_, layout, make, shown) => {
+      await using a = await Attached.start({ version, ui: UI });
+      const path = a.file("a.txt", OLD);
+      a.file("b.txt", OLD);
+      await a.edit(path);
+      if (make) await a.nvim.command(make);
+      await a.nvim.command("normal! 77Gzb");
+      await a.configure(`{ diff = { layout = "${layout}" } }`);
+      await a.attach();
+      const before = await a.picture();
+      for (const key of ["q", "<CR>"]) {
+        const id = await a.propose(path, NEW);
+        const found = await a.nvim.lua<Shown>(DIFF);
+        // Which of two sides has the odd column is Neovim's choice.
+        for (const sizes of [found.sizes, shown.sizes]) sizes.sort(([x], [y]) => x - y);
+        expect(found).toEqual(shown);
+        await a.nvim.type(key);
+        await a.outcome(id);
+        await a.cleared();
+        expect(await a.picture()).toEqual(before);
+      }
+    });
+
+    test("a user who types in one of two windows stays there, and sees the diff", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      const path = a.file("a.txt", OLD);
+      await a.edit(path);
+      await a.nvim.command("vsplit b.txt");
+      await a.attach();
+      await a.nvim.type("i");
+      const before = await a.picture();
+      const id = await a.propose(path, NEW);
+      await a.shown();
+      expect(await a.nvim.lua<Shown>(DIFF)).toEqual(sides(1, [79, 43]));
+      expect(await a.mode()).toBe("i");
+      await a.call("diff_close", { ids: [id] });
+      await a.cleared();
+      expect(await a.picture()).toEqual(before);
+    });
+
+    test.each(["vertical", "horizontal", "inline"])(
+      "a change far to the right is in sight, hunk after hunk (%s)",
+      async (layout) => {
+        await using a = await Attached.start({ version, ui: UI });
+        const far = (line: number, word: string) => `${line} ${"x".repeat(600)} ${word}\n`;
+        const text = (word: string) =>
+          `${far(1, word)}same\n${word}\n${"same\n".repeat(20)}${far(9, word)}`;
+        const path = a.file("a.txt", text("old"));
+        await a.edit(path);
+        await a.nvim.command("set nowrap");
+        await a.configure(`{ diff = { layout = "${layout}" } }`);
+        await a.attach();
+        const screen = () =>
+          a.nvim.lua<string>(`
+            vim.cmd.redraw()
+            local rows = {}
+            for row = 2, vim.o.lines - 1 do
+              for column = 1, vim.o.columns do table.insert(rows, vim.fn.screenstring(row, column)) end
+              table.insert(rows, "\\n")
+            end
+            return table.concat(rows)`);
+        const seen = (count: number) =>
+          eventually("the change", async () => {
+            const shown = await screen();
+            // Deleted virtual lines scroll along only from 0.11 on.
+            for (const word of layout === "inline" ? ["new"] : ["old", "new"])
+              expect(shown.match(new RegExp(`x ${word}`, "g"))?.length ?? 0).toBe(count);
+          });
+        await a.propose(path, text("new"));
+        await a.shown();
+        await seen(2);
+        await a.nvim.type("]c");
+        await seen(0);
+        await a.nvim.type("]c");
+        await seen(2);
+      },
+    );
+
+    test.each([
+      [80, true],
+      [79, false],
+    ])("%d columns: two sides: %p", async (width, two) => {
+      await using a = await Attached.start({ version, ui: { width, height: 24 } });
+      await a.attach();
+      await a.propose(a.file("a.txt", OLD), NEW);
+      expect((await a.nvim.lua<Shown>(DIFF)).sizes.length).toBe(two ? 2 : 1);
+    });
+  });
+}
+
+/** In Claude's place: shows the columns it has, at first and after each change. */
+const COLUMNS = `{ "sh", "-c", [[
+  show() { echo "has $(stty size | cut -d' ' -f2)."; }
+  trap show WINCH; sleep 0.1; show; while :; do sleep 0.05; done]] }`;
+
+describe.each(NEOVIMS)("Claude's terminal at the side in $name", (version) => {
+  async function start(options = "", command = "") {
+    const neovim = await TestNeovim.start({
+      version,
+      ui: UI,
+      setup: `{ terminal = { command = ${COLUMNS} }, diff = { ${options} } }`,
+    });
+    writeFileSync(join(neovim.cwd, "a.txt"), OLD);
+    await neovim.command(`edit a.txt${command}`);
+    await neovim.command("ClaudeCode");
+    await shows(neovim, "has 60.");
+    return neovim;
+  }
+
+  function propose(neovim: TestNeovim, client: TestClient) {
+    const path = join(neovim.cwd, "a.txt");
+    return client.texts("openDiff", {
+      ...{ old_file_path: path, new_file_path: path, tab_name: "t" },
+      new_file_contents: NEW,
+    });
+  }
+
+  /** What the program in the terminal last said it has. */
+  async function has(neovim: TestNeovim, columns: number) {
+    await eventually(`${columns} columns`, async () => {
+      const text = (await terminalText(neovim)).replaceAll(/\s+/g, "");
+      expect(text.match(/has\d+\./g)?.at(-1)).toBe(`has${columns}.`);
+    });
+  }
+
+  const wide = async (neovim: TestNeovim) => (await windows(neovim)).map(({ width }) => width);
+
+  test.each([
+    ["one window", "", 119],
+    ["two windows", " | vsplit", 119],
+    ["two rows of two windows", " | split | vsplit", 119],
+  ])("narrows while a diff is beside it, and gets its columns back: %s", async (_, make, room) => {
+    await using neovim = await start("", make);
+    using client = await TestClient.open(await neovim.lock(), "claude-code");
+    const before = await windows(neovim);
+    for (const command of ["ClaudeCodeDiffDeny", "ClaudeCodeDiffAccept"]) {
+      const answer = propose(neovim, client);
+      await eventually("the diff", () => neovim.lua('return require("port").diff_shown()'));
+      expect((await neovim.lua<Shown>(DIFF)).sizes.reduce((sum, [w]) => sum + w, 1)).toBe(room);
+      expect((await wide(neovim)).at(-1)).toBe(40);
+      await has(neovim, 40);
+      await neovim.command(command);
+      await answer;
+      await eventually("the windows", async () => expect(await windows(neovim)).toEqual(before));
+      await has(neovim, 60);
+      await waitForMode(neovim, "t");
+    }
+    // It is not what the user wants from now on.
+    await neovim.command("ClaudeCode");
+    await neovim.command("ClaudeCode");
+    await eventually("the terminal", async () => expect((await wide(neovim)).at(-1)).toBe(60));
+  });
+
+  test.each([
+    ["narrow_terminal = false", 60],
+    ["narrow_terminal = 52", 52],
+    ['layout = "inline"', 60],
+    ['layout = "horizontal"', 60],
+  ])("gives what is needed and allowed: %s", async (options, columns) => {
+    await using neovim = await start(options);
+    using client = await TestClient.open(await neovim.lock(), "claude-code");
+    const answer = propose(neovim, client);
+    await eventually("the diff", () => neovim.lua('return require("port").diff_shown()'));
+    expect((await wide(neovim)).at(-1)).toBe(columns);
+    await neovim.command("ClaudeCodeDiffDeny");
+    await answer;
+    await eventually("its size", async () => expect((await wide(neovim)).at(-1)).toBe(60));
+  });
+
+  test("the user opened a window meanwhile: it has its columns back all the same", async () => {
+    await using neovim = await start();
+    using client = await TestClient.open(await neovim.lock(), "claude-code");
+    const answer = propose(neovim, client);
+    await eventually("the diff", () => neovim.lua('return require("port").diff_shown()'));
+    await neovim.command("topleft new");
+    await neovim.command("ClaudeCodeDiffDeny");
+    await answer;
+    await eventually("its size", async () => expect((await wide(neovim)).at(-1)).toBe(60));
+  });
+});
