@@ -1,0 +1,172 @@
+import { FILE } from "./lines";
+import { type Change, inBase, isClaude, isPending, type Mark, type Row, type Scope } from "./row";
+import type { Weave } from "./weave";
+
+/** First row, from 1, and count. With count 0: the row behind which it stands, 0 at the top. */
+export type Rows = readonly [first: number, count: number];
+
+/** Rows next to each other in which the base text and the present text differ. */
+export interface Hunk {
+  /** Changes when the hunk's text does. */
+  id: string;
+  old: Rows;
+  new: Rows;
+  oldLines: readonly string[];
+  newLines: readonly string[];
+  /** How many of the new lines Claude inserted; the others are the user's. */
+  added: number;
+  /** Claude's changes that made it, in order. */
+  owners: readonly Change[];
+  /** The user has changed rows inside it. */
+  mixed: boolean;
+  /** The user has changed a row that Claude had inserted: undoing cannot decide what stands there. */
+  conflict: boolean;
+}
+
+/** The hunks of a weave's present text in a scope; the file's own creation or deletion is none. */
+export function hunksOf(weave: Weave, scope: Scope): Hunk[] {
+  const builder = new Builder(scope);
+  for (const row of weave.rows) if (row.line !== FILE) builder.take(row);
+  builder.close();
+  return builder.hunks;
+}
+
+/** What a row is to the hunk that it might be part of. */
+type Part =
+  /** In one of the two texts alone. */
+  | "differs"
+  /** Claude's insertion that the user has deleted or changed: in neither. */
+  | "overwritten"
+  | "users"
+  | "common"
+  | "gone";
+
+class Builder {
+  readonly hunks: Hunk[] = [];
+  readonly #scope: Scope;
+  /** The rows of base and present text that were passed. */
+  #old = 0;
+  #new = 0;
+  #run: Run | undefined;
+
+  constructor(scope: Scope) {
+    this.#scope = scope;
+  }
+
+  take(row: Row): void {
+    const part = this.#partOf(row);
+    if (part === "common") this.close();
+    if (part === "differs" || part === "overwritten") this.#open(row).add(row, part);
+    if (part === "users") this.#run?.addUsers(row);
+    if (inBase(row, this.#scope)) this.#old++;
+    if (row.present) this.#new++;
+  }
+
+  close(): void {
+    const hunk = this.#run?.hunk(this.#scope);
+    if (hunk) this.hunks.push(hunk);
+    this.#run = undefined;
+  }
+
+  /** A run ends before what Claude did later on the other side of the user's rows. */
+  #open(row: Row): Run {
+    if (this.#run && !this.#run.reaches(stepOf(row))) this.close();
+    this.#run ??= new Run(this.#old, this.#new);
+    return this.#run;
+  }
+
+  #partOf(row: Row): Part {
+    if (inBase(row, this.#scope) !== row.present) return "differs";
+    if (!row.present) {
+      const isOverwritten =
+        isPending(row.inserted, this.#scope) && row.deleted?.by === "user" && !row.deleted.undo;
+      return isOverwritten ? "overwritten" : "gone";
+    }
+    return row.inserted.by === "user" && this.#run ? "users" : "common";
+  }
+}
+
+/** The mark by which a row differs, or was overwritten. */
+function stepOf(row: Row): number {
+  return (row.present ? row.inserted : (row.deleted as Mark)).step;
+}
+
+/** The rows of a hunk while it is being read, in order. */
+class Run {
+  readonly #oldStart: number;
+  readonly #newStart: number;
+  #rows: Row[] = [];
+  #end = 0;
+  /** The last step by which Claude changed something here, and the user's steps that overwrote. */
+  #claudeStep = 0;
+  readonly #overwrites = new Set<number>();
+  #differs = false;
+
+  constructor(oldStart: number, newStart: number) {
+    this.#oldStart = oldStart;
+    this.#newStart = newStart;
+  }
+
+  add(row: Row, part: "differs" | "overwritten"): void {
+    this.#rows.push(row);
+    this.#end = this.#rows.length;
+    if (part === "differs") {
+      this.#differs = true;
+      this.#claudeStep = Math.max(this.#claudeStep, stepOf(row));
+    } else {
+      this.#claudeStep = Math.max(this.#claudeStep, row.inserted.step);
+      this.#overwrites.add(stepOf(row));
+    }
+  }
+
+  /** The user's rows are inside only if more follows, or if they stand for rows of Claude's. */
+  addUsers(row: Row): void {
+    this.#rows.push(row);
+    if (this.#overwrites.has(row.inserted.step)) this.#end = this.#rows.length;
+  }
+
+  /** Whether a row that Claude changed in this step belongs to this run. */
+  reaches(step: number): boolean {
+    const between = this.#rows.slice(this.#end);
+    return between.every(
+      ({ inserted }) => inserted.step > this.#claudeStep && inserted.step > step,
+    );
+  }
+
+  hunk(scope: Scope): Hunk | undefined {
+    if (!this.#differs) return undefined;
+    const rows = this.#rows.slice(0, this.#end);
+    const old = rows.filter((row) => inBase(row, scope));
+    const now = rows.filter((row) => row.present);
+    const oldLines = old.map((row) => row.line);
+    const newLines = now.map((row) => row.line);
+    const differing = rows.filter((row) => inBase(row, scope) !== row.present);
+    const users = now.filter((row) => row.inserted.by === "user");
+    const text = [...oldLines, "\0", ...newLines].join("");
+    return {
+      id: `${differing[0]?.id}-${Bun.hash(text).toString(36)}`,
+      old: range(this.#oldStart, old.length),
+      new: range(this.#newStart, now.length),
+      oldLines,
+      newLines,
+      added: differing.filter((row) => row.present).length,
+      owners: ownersOf(differing),
+      mixed: users.length > 0 || this.#overwrites.size > 0,
+      conflict: users.some(({ inserted }) => this.#overwrites.has(inserted.step)),
+    };
+  }
+}
+
+/** `passed` rows stand before it. */
+function range(passed: number, count: number): Rows {
+  return [count > 0 ? passed + 1 : passed, count];
+}
+
+function ownersOf(rows: readonly Row[]): Change[] {
+  const owners = new Set<Change>();
+  for (const row of rows) {
+    const { by } = row.present ? row.inserted : (row.deleted as Mark);
+    if (isClaude(by)) owners.add(by);
+  }
+  return [...owners].sort((one, other) => one.at - other.at);
+}

@@ -1,0 +1,72 @@
+/**
+ * A text as the weave takes it: one string a line, each with its own line end (`\n`, `\r\n`, none),
+ * so that joining them gives the same bytes. A character is one byte (Latin-1), whatever the file's
+ * encoding: bytes that are not UTF-8 survive.
+ *
+ * The first line is always `FILE`: the file itself, which a change can create and delete like any
+ * line. So an absent file is the empty list, an empty one `[FILE]`.
+ */
+export type Lines = readonly string[];
+
+/** No line of a text is empty: at least its line end is in it. */
+export const FILE = "";
+
+/** Before the name of a blob, in the one line that stands for a content that is not text. */
+const OPAQUE = "\0blob:";
+const OPAQUE_LENGTH = OPAQUE.length + 64;
+
+/** The lines of a text file's bytes. */
+export function linesOf(bytes: Uint8Array): Lines {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
+  const lines = [FILE];
+  for (let start = 0; start < text.length; ) {
+    const end = text.indexOf("\n", start) + 1 || text.length;
+    lines.push(text.slice(start, end));
+    start = end;
+  }
+  return lines;
+}
+
+/** The bytes of lines that `isText`. */
+export function bytesOf(lines: Lines): Buffer {
+  return Buffer.from(lines.join(""), "latin1");
+}
+
+/** A binary file, or a symlink: one line that holds the name of its blob. */
+export function opaqueLines(blob: string): Lines {
+  return [FILE, OPAQUE + blob];
+}
+
+export function isOpaque(line: string): boolean {
+  return line.length === OPAQUE_LENGTH && line.startsWith(OPAQUE);
+}
+
+/** The blob's name, if the lines are one opaque content and nothing else. */
+export function blobOf(lines: Lines): string | undefined {
+  const [first, second, third] = lines;
+  if (first !== FILE || second === undefined || third !== undefined) return undefined;
+  return isOpaque(second) ? second.slice(OPAQUE.length) : undefined;
+}
+
+export function isText(lines: Lines): boolean {
+  return !lines.some(isOpaque);
+}
+
+export function sameLines(one: Lines, other: Lines): boolean {
+  return one.length === other.length && one.every((line, i) => line === other[i]);
+}
+
+/**
+ * Lines put together from several texts: each line but the last gets a line end where it has none,
+ * and the file exists as soon as it has a line.
+ */
+export function completed(lines: Lines): Lines {
+  if (lines.length === 0) return lines;
+  const whole = [FILE, ...lines.filter((line) => line !== FILE)];
+  const ending = whole.some((line) => line.endsWith("\r\n")) ? "\r\n" : "\n";
+  for (let i = 1; i < whole.length - 1; i++) {
+    const line = whole[i] as string;
+    if (!line.endsWith("\n") && !isOpaque(line)) whole[i] = line + ending;
+  }
+  return whole;
+}

@@ -1,0 +1,67 @@
+/** What one call of a tool has changed, as far as hunks and scopes ask for it. */
+export interface Change {
+  /** Of its journal record. */
+  id: string;
+  session: string;
+  prompt?: string | undefined;
+  agent?: string | undefined;
+  tool: string;
+  command?: string | undefined;
+  /** ms since the epoch. */
+  at: number;
+}
+
+/** "original": it was there when the file was first recorded. */
+export type Author = "original" | "user" | Change;
+
+/** Who inserted or deleted a row. */
+export interface Mark {
+  readonly by: Author;
+  /** The number of the step, which ascends. */
+  readonly step: number;
+  /** The decision by which the user has kept it. */
+  readonly keep?: string | undefined;
+  /** The decision by which the user has undone it. */
+  readonly undo?: string | undefined;
+}
+
+/** A line that stands in the file, or once stood there. Rows are never changed, only replaced. */
+export interface Row {
+  /** The same for the same journal, in every process. */
+  readonly id: number;
+  readonly line: string;
+  readonly inserted: Mark;
+  /** The last deletion; a row that was brought back keeps it. */
+  readonly deleted?: Mark | undefined;
+  readonly present: boolean;
+}
+
+/** Which of Claude's changes count as pending: a turn, a session, or all. */
+export interface Scope {
+  includes(change: Change): boolean;
+  /** What the user has kept counts, too. */
+  withKept?: boolean;
+}
+
+export const ALL: Scope = { includes: () => true };
+
+export function isClaude(by: Author): by is Change {
+  return typeof by === "object";
+}
+
+/** Neither kept nor the user's own, and of the scope. */
+export function isPending(mark: Mark | undefined, scope: Scope): boolean {
+  if (!mark || !isClaude(mark.by) || !scope.includes(mark.by)) return false;
+  return mark.keep === undefined || scope.withKept === true;
+}
+
+/**
+ * Does the row stand in the base text: what the file would be without the scope's changes? A row that
+ * was undone and is gone stays out of it, also when another session's deletion is what is undone now.
+ */
+export function inBase(row: Row, scope: Scope): boolean {
+  const { inserted, deleted, present } = row;
+  if (isPending(inserted, scope)) return false;
+  if (present) return true;
+  return inserted.undo === undefined && isPending(deleted, scope);
+}

@@ -1,0 +1,215 @@
+import { compare, type Replacement } from "./compare";
+import type { Lines } from "./lines";
+import { isClaude, type Mark, type Row } from "./row";
+
+/** Where equal lines leave the place of a change open, so many places are tried. */
+const MOST_PLACES = 200;
+/** Rows that came back are looked for among so many, times the lines inserted. */
+const MOST_PAIRS = 250_000;
+
+/**
+ * The rows after a step to `lines`: what is missing there gets the mark as its deletion, what is new
+ * becomes a row with the mark as its insertion. Rows that come back are revived rather than added, so
+ * that undo, /rewind, git checkout and the like need no state of their own: the text says it.
+ */
+export function stepped(
+  rows: readonly Row[],
+  lines: Lines,
+  mark: Mark,
+  nextId: number,
+): { rows: Row[]; nextId: number } {
+  const places = rows.flatMap((row, i) => (row.present ? [i] : []));
+  const present = places.map((i) => (rows[i] as Row).line);
+  const result: Row[] = [];
+  let done = 0;
+  let floor = -1;
+  const changes = compare(present, lines);
+  for (const [i, found] of changes.entries()) {
+    const ceiling = changes[i + 1]?.oldStart ?? present.length + 1;
+    const change = placed(found, { rows, places, present, lines, mark, floor, ceiling });
+    floor = change.oldEnd;
+    const start = change.oldStart === 0 ? 0 : (places[change.oldStart - 1] as number) + 1;
+    const end = change.oldEnd === places.length ? rows.length : (places[change.oldEnd] as number);
+    for (; done < start; done++) result.push(rows[done] as Row);
+    const inserted = lines.slice(change.newStart, change.newEnd);
+    nextId = replaceRegion(rows.slice(start, end), inserted, mark, nextId, result);
+    done = end;
+  }
+  for (; done < rows.length; done++) result.push(rows[done] as Row);
+  return { rows: result, nextId };
+}
+
+/** The region's own rows stay, those that were present as deleted; new ones come behind them. */
+function replaceRegion(
+  region: readonly Row[],
+  inserted: readonly string[],
+  mark: Mark,
+  nextId: number,
+  result: Row[],
+): number {
+  const added = (line: string): Row => ({ id: nextId++, line, inserted: mark, present: true });
+  const revived = revivals(region, inserted, mark);
+  let taken = 0;
+  const addUpTo = (end: number) => {
+    for (; taken < end; taken++) result.push(added(inserted[taken] as string));
+  };
+  for (const [i, row] of region.entries()) {
+    const at = revived.get(i);
+    if (at !== undefined) {
+      addUpTo(at);
+      taken++;
+      result.push({ ...row, present: true });
+    } else {
+      result.push(row.present ? deleted(row, mark) : row);
+    }
+  }
+  addUpTo(inserted.length);
+  return nextId;
+}
+
+/**
+ * A user who deletes again what Claude had deleted, and somebody brought back, repeats Claude's
+ * deletion: CTRL-R after `u`.
+ */
+function deleted(row: Row, mark: Mark): Row {
+  const repeats = mark.by === "user" && isPendingDeletion(row);
+  return { ...row, present: false, deleted: repeats ? row.deleted : mark };
+}
+
+function isPendingDeletion({ deleted }: Row): boolean {
+  return deleted !== undefined && isClaude(deleted.by) && deleted.keep === undefined;
+}
+
+/**
+ * May the row come back as what it was? The user brings back anything. Claude only what the same
+ * session had deleted and nobody kept: what Claude writes again after another deleted it is a new
+ * change.
+ */
+function canRevive(row: Row, mark: Mark): boolean {
+  if (row.present) return false;
+  if (!isClaude(mark.by)) return true;
+  const by = row.deleted?.by;
+  if (by === undefined || !isClaude(by) || row.deleted?.keep !== undefined) return false;
+  return by.session === mark.by.session;
+}
+
+/** Which rows of a region come back as which of the inserted lines: the most, in order. */
+function revivals(
+  region: readonly Row[],
+  inserted: readonly string[],
+  mark: Mark,
+): ReadonlyMap<number, number> {
+  const candidates = region.flatMap((row, i) => (canRevive(row, mark) ? [i] : []));
+  const found = new Map<number, number>();
+  if (candidates.length === 0 || inserted.length === 0) return found;
+  if (candidates.length * inserted.length > MOST_PAIRS) {
+    const lines = candidates.map((i) => (region[i] as Row).line);
+    for (const [i, j] of matches(lines, inserted)) found.set(candidates[i] as number, j);
+    return found;
+  }
+  const n = candidates.length;
+  const m = inserted.length;
+  const longest = new Int32Array((n + 1) * (m + 1));
+  const lineAt = (i: number) => (region[candidates[i] as number] as Row).line;
+  const lengthAt = (i: number, j: number) => longest[i * (m + 1) + j] as number;
+  for (let i = n - 1; i >= 0; i--) {
+    for (let j = m - 1; j >= 0; j--) {
+      longest[i * (m + 1) + j] =
+        lineAt(i) === inserted[j]
+          ? lengthAt(i + 1, j + 1) + 1
+          : Math.max(lengthAt(i + 1, j), lengthAt(i, j + 1));
+    }
+  }
+  for (let i = 0, j = 0; i < n && j < m; ) {
+    if (lineAt(i) === inserted[j]) found.set(candidates[i++] as number, j++);
+    else if (lengthAt(i + 1, j) >= lengthAt(i, j + 1)) i++;
+    else j++;
+  }
+  return found;
+}
+
+/** The pairs that a comparison leaves equal. */
+function* matches(old: readonly string[], now: readonly string[]): Generator<[number, number]> {
+  let [i, j] = [0, 0];
+  for (const { oldStart, oldEnd, newStart, newEnd } of compare(old, now)) {
+    while (i < oldStart && j < newStart) yield [i++, j++];
+    [i, j] = [oldEnd, newEnd];
+  }
+  while (i < old.length) yield [i++, j++];
+}
+
+interface Situation {
+  rows: readonly Row[];
+  /** The index in `rows` of each present line. */
+  places: readonly number[];
+  present: readonly string[];
+  lines: Lines;
+  mark: Mark;
+  /** In the present lines: where the change before ends, and the next one begins. */
+  floor: number;
+  ceiling: number;
+}
+
+/**
+ * Equal lines leave it open which of them were inserted or deleted: `a a` to `a a a`. Takes the place
+ * where most rows come back, or where most of what goes is still pending, or was deleted before.
+ */
+function placed(change: Replacement, situation: Situation): Replacement {
+  const inserts = change.oldStart === change.oldEnd;
+  const deletes = change.newStart === change.newEnd;
+  if (!inserts && !deletes) return change;
+  const worth = inserts ? revivedAt : repeatedAt;
+  let best = change;
+  let most = worth(change, situation);
+  const length = inserts ? change.newEnd - change.newStart : change.oldEnd - change.oldStart;
+  for (const other of places(change, situation)) {
+    if (most === length) break;
+    const found = worth(other, situation);
+    if (found > most) [best, most] = [other, found];
+  }
+  return best;
+}
+
+/** The same change further up and down, as far as the lines around it are equal. */
+function* places(change: Replacement, situation: Situation): Generator<Replacement> {
+  const { present, lines, floor, ceiling } = situation;
+  const [moved, start, end] =
+    change.oldStart === change.oldEnd
+      ? [lines, change.newStart, change.newEnd]
+      : [present, change.oldStart, change.oldEnd];
+  for (let by = 1; by < MOST_PLACES && change.oldStart - by > floor; by++) {
+    if (present[change.oldStart - by] !== moved[end - by]) break;
+    yield shifted(change, -by);
+  }
+  for (let by = 1; by < MOST_PLACES && change.oldEnd + by < ceiling; by++) {
+    if (present[change.oldEnd + by - 1] !== moved[start + by - 1]) break;
+    yield shifted(change, by);
+  }
+}
+
+function shifted({ oldStart, oldEnd, newStart, newEnd }: Replacement, by: number): Replacement {
+  return {
+    oldStart: oldStart + by,
+    oldEnd: oldEnd + by,
+    newStart: newStart + by,
+    newEnd: newEnd + by,
+  };
+}
+
+function revivedAt(change: Replacement, { rows, places, lines, mark }: Situation): number {
+  const start = change.oldStart === 0 ? 0 : (places[change.oldStart - 1] as number) + 1;
+  const end = change.oldEnd === places.length ? rows.length : (places[change.oldEnd] as number);
+  if (start === end) return 0;
+  const inserted = lines.slice(change.newStart, change.newEnd);
+  return revivals(rows.slice(start, end), inserted, mark).size;
+}
+
+function repeatedAt({ oldStart, oldEnd }: Replacement, { rows, places }: Situation): number {
+  let count = 0;
+  for (let i = oldStart; i < oldEnd; i++) {
+    const row = rows[places[i] as number] as Row;
+    const isPendingInsertion = isClaude(row.inserted.by) && row.inserted.keep === undefined;
+    if (isPendingInsertion || isPendingDeletion(row)) count++;
+  }
+  return count;
+}

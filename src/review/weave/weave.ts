@@ -1,0 +1,47 @@
+import { completed, type Lines, sameLines } from "./lines";
+import { type Author, inBase, type Row, type Scope } from "./row";
+import { stepped } from "./step";
+
+/**
+ * All lines that a file ever had since it was first recorded, in one order, each with who inserted
+ * and who deleted it. The present text, the text without a session's changes, hunks, keep and undo
+ * are all read from it. Immutable: what changes it returns another one.
+ */
+export class Weave {
+  private constructor(
+    readonly rows: readonly Row[],
+    /** Of the last step. */
+    readonly step: number,
+    readonly nextId: number,
+  ) {}
+
+  /** A file as it was when it was first recorded. */
+  static of(lines: Lines): Weave {
+    const rows = lines.map((line, id): Row => {
+      return { id, line, inserted: { by: "original", step: 0 }, present: true };
+    });
+    return new Weave(rows, 0, rows.length);
+  }
+
+  /** The text that stands there now. */
+  get lines(): Lines {
+    return this.rows.filter((row) => row.present).map((row) => row.line);
+  }
+
+  /** The text without the scope's pending changes. */
+  base(scope: Scope): Lines {
+    return completed(this.rows.filter((row) => inBase(row, scope)).map((row) => row.line));
+  }
+
+  /** Somebody made `lines` of the present text. */
+  to(lines: Lines, by: Author): Weave {
+    if (sameLines(this.lines, lines)) return this;
+    const { rows, nextId } = stepped(this.rows, lines, { by, step: this.step + 1 }, this.nextId);
+    return new Weave(rows, this.step + 1, nextId);
+  }
+
+  /** The same lines with other marks. */
+  with(change: (row: Row) => Row): Weave {
+    return new Weave(this.rows.map(change), this.step + 1, this.nextId);
+  }
+}

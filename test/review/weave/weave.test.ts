@@ -1,0 +1,325 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { kept, takenBack, undone } from "../../../src/review/weave/decision";
+import { hunksOf } from "../../../src/review/weave/hunks";
+import { completed, FILE, type Lines, linesOf } from "../../../src/review/weave/lines";
+import { ALL, type Change, type Scope } from "../../../src/review/weave/row";
+import { Weave } from "../../../src/review/weave/weave";
+import { tries } from "../../fuzz/effort";
+import { change, hunks, lines, session, text } from "./texts";
+
+const A = change("A", 1);
+const B = change("B", 2);
+
+describe("attribution", () => {
+  test("rows of the user's beside a hunk are in both texts", () => {
+    const weave = Weave.of(lines("a b c")).to(lines("a B c"), A).to(lines("u a B c v"), "user");
+    expect(text(weave.base(ALL))).toBe("u a b c v");
+    expect(hunks(weave)).toEqual(["b > B"]);
+  });
+
+  test("rows of the user's inside a hunk stay when it is undone", () => {
+    const weave = Weave.of(lines("a b")).to(lines("a X Y b"), A).to(lines("a X u Y b"), "user");
+    const [hunk] = hunksOf(weave, ALL);
+    expect(hunk).toMatchObject({
+      new: [2, 3],
+      old: [2, 1],
+      added: 2,
+      mixed: true,
+      conflict: false,
+    });
+    expect(text(undone(weave, "1", "all", ALL).lines)).toBe("a u b");
+  });
+
+  test("a row of Claude's that the user changed is a conflict", () => {
+    const weave = Weave.of(lines("a b c d")).to(lines("a X Y d"), A).to(lines("a X u d"), "user");
+    expect(hunksOf(weave, ALL)).toMatchObject([{ mixed: true, conflict: true, new: [2, 2] }]);
+    expect(text(undone(weave, "1", "all", ALL).lines)).toBe("a b c u d");
+  });
+
+  test("rows that the user wrote before Claude changed both sides part two hunks", () => {
+    const weave = Weave.of(lines("x u y"))
+      .to(lines("x U y"), "user")
+      .to(lines("X U y"), A)
+      .to(lines("X U Y"), B);
+    expect(hunks(weave)).toEqual(["x > X", "y > Y"]);
+  });
+
+  test("what is brought back is pending no more, and pending again when it goes again", () => {
+    const edited = Weave.of(lines("a b c")).to(lines("a B c"), A);
+    const back = edited.to(lines("a b c"), "user");
+    expect(hunks(back)).toEqual([]);
+    expect(hunks(back.to(lines("a B c"), "user"))).toEqual(["b > B"]);
+  });
+
+  test("what Claude writes again after the user removed it is a new change", () => {
+    const weave = Weave.of(lines("a b"))
+      .to(lines("a X b"), A)
+      .to(lines("a b"), "user")
+      .to(lines("a X b"), B);
+    expect(hunksOf(weave, ALL)).toMatchObject([{ owners: [B], added: 1 }]);
+    expect(hunks(weave, session("A"))).toEqual([]);
+  });
+
+  test("a row that Claude wrote away is pending although HEAD never had it", () => {
+    const weave = Weave.of(lines("a")).to(lines("a u"), "user").to(lines("a"), A);
+    expect(hunks(weave)).toEqual(["u > "]);
+  });
+
+  test("of equal lines the one that Claude inserted is the one that goes", () => {
+    const weave = Weave.of(lines("} }")).to(lines("} } }"), A).to(lines("} }"), "user");
+    expect(hunks(weave)).toEqual([]);
+    expect(hunks(weave.to(lines("} } }"), "user"))).toEqual([" > }"]);
+  });
+
+  test("of two sessions one can be undone without the other", () => {
+    const weave = Weave.of(lines("a b c")).to(lines("a X b c"), A).to(lines("a X b Y c"), B);
+    expect(text(weave.base(session("A")))).toBe("a b Y c");
+    expect(text(undone(weave, "1", "all", session("B")).lines)).toBe("a X b c");
+  });
+
+  test("undoing a deletion does not bring back what was undone before", () => {
+    const weave = Weave.of(lines("a b")).to(lines("a X b"), A).to(lines("a b"), B);
+    const withoutA = undone(weave, "1", "all", session("A"));
+    expect(text(undone(withoutA, "2", "all", session("B")).lines)).toBe("a b");
+    expect(text(undone(weave, "2", "all", session("B")).lines)).toBe("a X b");
+  });
+});
+
+describe("decisions", () => {
+  test("a part of a hunk is kept, the rest waits", () => {
+    const weave = Weave.of(lines("a b c")).to(lines("a B C D c"), A);
+    const half = kept(weave, "1", { old: [[2, 1]], new: [[2, 1]] }, ALL);
+    expect(hunks(half)).toEqual([" > C D"]);
+    expect(hunks(takenBack(half, "1"))).toEqual(["b > B C D"]);
+  });
+
+  test("a kept file that Claude edits again shows the new difference alone", () => {
+    const weave = kept(Weave.of(lines("a b")).to(lines("a B"), A), "1", "all", ALL);
+    expect(hunks(weave.to(lines("a C"), B))).toEqual(["B > C"]);
+    expect(hunks(weave, { ...ALL, withKept: true })).toEqual(["b > B"]);
+  });
+
+  test("a created file goes when it is undone, and stays with what the user wrote into it", () => {
+    const created = Weave.of([]).to(lines("a b"), A);
+    expect(undone(created, "1", "all", ALL).lines).toEqual([]);
+    const shared = created.to(lines("a u b"), "user");
+    const rest = undone(shared, "1", "all", ALL);
+    expect(text(rest.lines)).toBe("u");
+    expect(hunks(rest)).toEqual([]);
+    expect(text(takenBack(rest, "1").lines)).toBe("a u b");
+  });
+
+  test("a deleted file comes back, also when it was empty", () => {
+    const deleted = Weave.of(lines("a b")).to([], A);
+    expect(text(undone(deleted, "1", "all", ALL).lines)).toBe("a b");
+    expect(undone(Weave.of([FILE]).to([], A), "1", "all", ALL).lines).toEqual([FILE]);
+  });
+});
+
+describe("bytes", () => {
+  test("line ends, a BOM, a missing one and bytes that are not UTF-8 come back", () => {
+    const bytes = Buffer.from("\xef\xbb\xbfa\r\nb\n\xff\xfe\rc", "latin1");
+    const weave = Weave.of(linesOf(bytes)).to(linesOf(Buffer.from("x\n")), A);
+    const restored = undone(weave, "1", "all", ALL).lines;
+    expect(Buffer.from(restored.join(""), "latin1")).toEqual(bytes);
+  });
+
+  test("a line without its end gets one when rows of the user's follow", () => {
+    const weave = Weave.of(linesOf(Buffer.from("a")))
+      .to(linesOf(Buffer.from("a\nb\n")), A)
+      .to(linesOf(Buffer.from("a\nb\nu\n")), "user");
+    expect(completed(undone(weave, "1", "all", ALL).lines).join("")).toBe("a\nu\n");
+  });
+});
+
+/** Any author inserts or deletes a few rows, or decides. */
+const Act = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      by: fc.constantFrom<"user" | "A" | "B">("user", "A", "B"),
+      at: fc.nat(30),
+      deletes: fc.nat(3),
+      inserts: fc.array(fc.constantFrom("x", "y", "{", "}"), { maxLength: 3 }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ keep: fc.constantFrom<"A" | "B">("A", "B") }) },
+  { weight: 1, arbitrary: fc.record({ undo: fc.constantFrom<"A" | "B">("A", "B") }) },
+);
+type Act = typeof Act extends fc.Arbitrary<infer T> ? T : never;
+
+interface Played {
+  weave: Weave;
+  /** What each unique line is: who inserted it, and who deleted it last. */
+  model: Map<string, { by: string; deletedBy?: string; restoredFrom?: string }>;
+}
+
+/** With unique lines, who did what is known without any comparison. */
+function play(start: readonly string[], acts: readonly Act[], unique: boolean): Played {
+  let weave = Weave.of(linesOf(Buffer.from(start.map((line) => `${line}\n`).join(""))));
+  const model: Played["model"] = new Map(
+    weave.lines.slice(1).map((line) => [line, { by: "original" }]),
+  );
+  let count = 0;
+  for (const act of acts) {
+    count++;
+    if ("keep" in act) {
+      weave = kept(weave, `${count}`, "all", session(act.keep));
+      // Kept is the user's own.
+      for (const entry of model.values()) {
+        if (entry.by === act.keep) entry.by = "user";
+        if (entry.deletedBy === act.keep) entry.deletedBy = "user";
+      }
+      continue;
+    }
+    if ("undo" in act) {
+      weave = undone(weave, `${count}`, "all", session(act.undo));
+      undoInModel(model, act.undo);
+      continue;
+    }
+    const before = weave.lines.slice(1);
+    const at = Math.min(act.at, before.length);
+    const inserted = act.inserts.map((line, i) => `${line}${unique ? ` ${count}.${i}` : ""}\n`);
+    const after = before.toSpliced(at, act.deletes, ...inserted);
+    for (const line of before.slice(at, at + act.deletes)) {
+      const entry = model.get(line);
+      // A user who deletes again what an undo brought back repeats Claude's deletion.
+      if (entry) entry.deletedBy = act.by === "user" ? (entry.restoredFrom ?? "user") : act.by;
+    }
+    for (const line of inserted) model.set(line, { by: act.by });
+    const by = act.by === "user" ? "user" : change(act.by, count);
+    weave = weave.to([FILE, ...after], by);
+    expect(weave.lines).toEqual([FILE, ...after]);
+  }
+  return { weave, model };
+}
+
+function undoInModel(model: Played["model"], name: string): void {
+  for (const entry of model.values()) {
+    if (entry.by === name) {
+      entry.deletedBy = "user";
+    } else if (entry.deletedBy === name) {
+      delete entry.deletedBy;
+      entry.restoredFrom = name;
+    }
+  }
+}
+
+const Start = fc.array(fc.constantFrom("x", "y", "{", "}", "z"), { maxLength: 12 });
+const Acts = fc.array(Act, { maxLength: 25 });
+
+describe("whatever the interleaving", () => {
+  test("undoing all of a session leaves the text without its edits", () => {
+    fc.assert(
+      fc.property(Start, Acts, fc.constantFrom("A", "B"), (start, acts, name) => {
+        const named = start.map((line, i) => `${line} ${i}`);
+        const { weave, model } = play(named, acts, true);
+        undoInModel(model, name);
+        const expected = [...model].filter(([, entry]) => !entry.deletedBy).map(([line]) => line);
+        const found = undone(weave, "end", "all", session(name)).lines.filter((l) => l !== FILE);
+        expect(found.toSorted()).toEqual(expected.toSorted());
+        expect(found).toEqual(weave.base(session(name)).slice(1) as string[]);
+      }),
+      { numRuns: tries(400) },
+    );
+  });
+
+  test("keeping all leaves the text; nothing is pending then", () => {
+    fc.assert(
+      fc.property(Start, Acts, (start, acts) => {
+        const { weave } = play(start, acts, false);
+        const all = kept(weave, "end", "all", ALL);
+        expect(all.lines).toEqual(weave.lines);
+        expect(all.base(ALL)).toEqual(weave.lines);
+        expect(hunksOf(all, ALL)).toEqual([]);
+      }),
+      { numRuns: tries(300) },
+    );
+  });
+
+  test("no row of the user's is lost, hunk by hunk", () => {
+    fc.assert(
+      fc.property(Start, Acts, (start, acts) => {
+        let { weave } = play(start, acts, false);
+        const users = rowsOfUser(weave);
+        for (let rounds = 0; rounds < 100; rounds++) {
+          const [hunk] = hunksOf(weave, ALL);
+          if (!hunk) break;
+          weave = undone(weave, `undo ${rounds}`, { old: [hunk.old], new: [hunk.new] }, ALL);
+        }
+        expect(hunksOf(weave, ALL)).toEqual([]);
+        const left = new Set(rowsOfUser(weave));
+        expect(users.filter((id) => !left.has(id))).toEqual([]);
+      }),
+      { numRuns: tries(300) },
+    );
+  });
+
+  test("every decision reversed gives the state before it", () => {
+    fc.assert(
+      fc.property(Start, Acts, fc.nat(), fc.boolean(), (start, acts, pick, keeps) => {
+        const { weave } = play(start, acts, false);
+        const found = hunksOf(weave, ALL);
+        const hunk = found[pick % (found.length + 1)];
+        const what = hunk ? { old: [hunk.old], new: [hunk.new] } : "all";
+        const decided = keeps ? kept(weave, "end", what, ALL) : undone(weave, "end", what, ALL);
+        expect(state(takenBack(decided, "end"))).toEqual(state(weave));
+        // That the file was seen in between changes nothing.
+        const seen = decided.to(completed(decided.lines), "user");
+        expect(state(takenBack(seen, "end"))).toEqual(state(weave));
+      }),
+      { numRuns: tries(400) },
+    );
+  });
+
+  test("an undo taken back by the text alone gives the same hunks", () => {
+    fc.assert(
+      fc.property(Start, Acts, (start, acts) => {
+        const named = start.map((line, i) => `${line} ${i}`);
+        const { weave } = play(named, acts, true);
+        const undoneText = undone(weave, "end", "all", ALL);
+        expect(state(undoneText.to(weave.lines, "user")).text).toEqual(weave.lines);
+        expect(hunks(undoneText.to(weave.lines, "user"))).toEqual(hunks(weave));
+      }),
+      { numRuns: tries(300) },
+    );
+  });
+
+  test("hunks turn the base text into the present one", () => {
+    fc.assert(
+      fc.property(Start, Acts, (start, acts) => {
+        const { weave } = play(start, acts, false);
+        const result = [...weave.base(ALL).slice(1)];
+        for (const { old, oldLines, newLines } of hunksOf(weave, ALL).reverse()) {
+          const at = old[1] === 0 ? old[0] : old[0] - 1;
+          expect(result.slice(at, at + old[1])).toEqual([...oldLines]);
+          result.splice(at, old[1], ...newLines);
+        }
+        expect(result).toEqual(weave.lines.slice(1) as string[]);
+      }),
+      { numRuns: tries(300) },
+    );
+  });
+});
+
+function rowsOfUser(weave: Weave): number[] {
+  const users = weave.rows.filter((row) => row.present && row.inserted.by === "user");
+  return users.map((row) => row.id);
+}
+
+function state(weave: Weave): { text: Lines; base: Lines; hunks: string[]; one: Lines } {
+  const scope: Scope = session("A");
+  return {
+    text: weave.lines,
+    base: weave.base(ALL),
+    hunks: hunks(weave),
+    one: weave.base(scope),
+  };
+}
+
+test("changes know their order", () => {
+  const owners = (found: readonly Change[]) => found.map(({ id }) => id);
+  const weave = Weave.of(lines("a b")).to(lines("X b"), B).to(lines("X Y"), A);
+  expect(hunksOf(weave, ALL).map((hunk) => owners(hunk.owners))).toEqual([["A1", "B2"]]);
+});
