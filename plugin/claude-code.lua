@@ -80,6 +80,7 @@ define("ClaudeCodeAdd", "add", "add a file, or lines of it, to Claude's prompt",
 define("ClaudeSendWithDiagnostics", "send_with_diagnostics", "send lines with their diagnostics", {
   range = true,
 })
+define("ClaudeCodeSendProblems", "send_problems", "send problems that were found after its turn")
 define("ClaudeInstallMCP", "install_mcp", "set up the project for a CLI outside of Neovim")
 define("ClaudeUninstallMCP", "uninstall_mcp", "remove what :ClaudeInstallMCP added")
 define("ClaudeCodeDiffAccept", "diff_accept", "accept the proposed edit on screen")

@@ -113,6 +113,12 @@ function M.send_with_diagnostics(args)
   require("claude-code.context.send_with_diagnostics").lines(args.line1, args.line2)
 end
 
+--- Sends the problems to Claude that language servers found, after Claude's last turn, in files that
+--- it edited. They go the same way as those of |:ClaudeSendWithDiagnostics|.
+function M.send_problems()
+  require("claude-code.context.send_problems").send()
+end
+
 --- Sets up the project for a Claude CLI that you start outside of Neovim. It shows what it would
 --- change, and asks first. Hooks go into .claude/settings.local.json, the MCP server nvim-lsp into the
 --- CLI's own configuration, this Neovim's address into .nvim-claude/. A CLI that runs in a terminal of

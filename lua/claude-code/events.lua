@@ -12,6 +12,7 @@
 ---   ClaudeCodeDiffRejected         the same; you rejected it or closed its window
 ---   ClaudeCodeDiffClosed           the same; it was answered elsewhere, or its client disconnected
 ---   ClaudeCodeActivityChanged      { activity?: "working"|"idle" }, nil if no CLI with hooks runs
+---   ClaudeCodeUnknownDiagnostics   { text?: string }, nil once they are known
 ---
 --- After "crashed" comes ClaudeCodeServerStarted, or "failed" if the server does not start again.
 --- A selection without text is the cursor. Its lines are 0-based, its characters are UTF-16 code
@@ -31,6 +32,7 @@ local M = {}
 ---| "DiffRejected"
 ---| "DiffClosed"
 ---| "ActivityChanged"
+---| "UnknownDiagnostics"
 
 ---Fires an event. An error in a handler is reported and does not reach the caller.
 ---@param event claude-code.Event

@@ -31,15 +31,27 @@ M.suggested = {
     plug = "ClaudeSendWithDiagnostics",
     desc = "Send to Claude with diagnostics",
   },
+  {
+    modes = { "n" },
+    key = "<leader>ap",
+    plug = "ClaudeCodeSendProblems",
+    desc = "Send problems to Claude",
+  },
   { modes = { "n" }, key = "<leader>aa", plug = "ClaudeCodeDiffAccept", desc = "Accept edit" },
   { modes = { "n" }, key = "<leader>ad", plug = "ClaudeCodeDiffDeny", desc = "Reject edit" },
   { modes = { "n" }, key = "<leader>ai", plug = "ClaudeCodeStatus", desc = "Claude's status" },
 }
 
+---@param name string a command's
+---@return string
+local function plug(name)
+  return ("<Plug>(%s)"):format(name)
+end
+
 ---@param mapping claude-code.Mapping
 ---@return string
 function M.target(mapping)
-  return ("<Plug>(%s)"):format(mapping.plug)
+  return plug(mapping.plug)
 end
 
 ---@param mapping claude-code.Mapping
@@ -71,6 +83,16 @@ function M.set()
     end
   end
   require("claude-code.key_group").name()
+end
+
+--- What the user may type in normal mode for a command: a key that is mapped to its <Plug>, or it.
+---@param name string
+---@return string
+function M.shortcut(name)
+  local mapping = vim.iter(vim.api.nvim_get_keymap("n")):find(function(other)
+    return other.rhs == plug(name)
+  end)
+  return mapping and vim.fn.keytrans(vim.keycode(mapping.lhs)) or (":" .. name)
 end
 
 --- Removes them, except for keys that mean something else by now.

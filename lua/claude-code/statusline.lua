@@ -13,11 +13,13 @@ end
 ---@field clients integer how many are connected
 ---@field diffs integer how many wait for an answer
 ---@field activity? claude-code.Activity of Claude, where its hooks run
+---@field unknown? string "diagnostics of 2 files unknown (gopls is still indexing)"
 
 ---@return claude-code.Indicator
 function M.get()
   local server, diff, activity =
     loaded("server"), loaded("editor.diff"), loaded("editor.session.activity")
+  local unchecked = loaded("editor.session.unchecked")
   local state = server and server.state or "stopped"
   local clients = server and #server.clients or 0
   if state == "ready" then
@@ -28,6 +30,7 @@ function M.get()
     clients = clients,
     diffs = diff and diff.count() or 0,
     activity = activity and activity.get(),
+    unknown = unchecked and unchecked.text(),
   }
 end
 
@@ -49,7 +52,7 @@ function M.text()
   if indicator.diffs > 0 then
     text = ("%s, %d diff%s"):format(text, indicator.diffs, indicator.diffs > 1 and "s" or "")
   end
-  return text
+  return indicator.unknown and ("%s, %s"):format(text, indicator.unknown) or text
 end
 
 --- The highlight group for the text: what needs the user stands out.
@@ -58,7 +61,7 @@ function M.highlight()
   local indicator = M.get()
   if indicator.state == "failed" then
     return "DiagnosticError"
-  elseif indicator.diffs > 0 then
+  elseif indicator.diffs > 0 or indicator.unknown then
     return "DiagnosticWarn"
   elseif indicator.activity == "working" then
     return "DiagnosticInfo"
@@ -81,6 +84,7 @@ function M.redraw_on_change()
       "ClaudeCodeClient*",
       "ClaudeCodeDiff*",
       "ClaudeCodeActivityChanged",
+      "ClaudeCodeUnknownDiagnostics",
     },
     callback = vim.schedule_wrap(function()
       vim.cmd.redrawstatus({ bang = true })

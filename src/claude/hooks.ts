@@ -19,6 +19,8 @@ export type HookSettings = Record<string, HookGroup[]>;
 /** Seconds: longer than our own deadlines, so that the CLI never has to end a hook. */
 const QUICK_S = 5;
 const WAITING_S = 15;
+/** The option `diagnostics.busy_deadline_ms` is 60 s at most. */
+const STOP_S = 75;
 
 /** Our hooks, by Claude Code's name of the event. `line` makes the command of one of them. */
 export function hookSettings(
@@ -32,7 +34,7 @@ export function hookSettings(
   return {
     SessionStart: [{ hooks: [entry("session-start", QUICK_S)] }],
     PostToolUse: [{ matcher: EDITING_TOOLS_MATCHER, hooks: [entry("post-tool-use", WAITING_S)] }],
-    Stop: [{ hooks: [entry("stop", WAITING_S)] }],
+    Stop: [{ hooks: [entry("stop", STOP_S)] }],
     SessionEnd: [{ hooks: [entry("session-end", QUICK_S)] }],
   };
 }

@@ -47,7 +47,7 @@ class SettingsText {
     return this.#bom + this.#text;
   }
 
-  /** Adds the group, or points our hook that is there to the command. */
+  /** Adds the group, or points our hook that is there to the command, and gives it time enough. */
   addGroup(event: string, group: HookGroup): void {
     const [entry] = group.hooks;
     if (!entry) return;
@@ -55,6 +55,8 @@ class SettingsText {
     if (there) {
       const path = [...there, "command"];
       if (this.#at(path) !== entry.command) this.#replace(path, entry.command);
+      const timeout = [...there, "timeout"];
+      if (Number(this.#at(timeout)) < entry.timeout) this.#replace(timeout, entry.timeout);
       return;
     }
     if (this.#value().hooks === undefined) this.#insert([], "hooks", {});

@@ -12,6 +12,7 @@ import { Binding } from "../locate/binding";
 const INPUT_MS = 2_000;
 /** Longer than any wait for language servers; the CLI ends a hook after the hook's own time-out. */
 const WHOLE_MS = 14_000;
+const STOP_MS = 70_000;
 
 /** What each event does; the value is printed as JSON for Claude Code. */
 const EVENTS: Record<string, (call: HookCall) => Promise<object | undefined>> = {
@@ -37,8 +38,9 @@ export async function hook(args: string[]): Promise<number> {
   }
   const log = stateLog("hooks.log");
   let output = own(ON_FAILURE, event);
+  const wholeMs = event === "stop" ? STOP_MS : WHOLE_MS;
   try {
-    output = (await withDeadline(answer(handle, option, log), WHOLE_MS, "the hook")) ?? undefined;
+    output = (await withDeadline(answer(handle, option, log), wholeMs, "the hook")) ?? undefined;
   } catch (error) {
     log.warn(`The ${event} hook failed, so Claude is not blocked: ${message(error)}`);
   }

@@ -41,9 +41,18 @@ export class HookCall {
     return this.#plugin ? this.#plugin.call(method, all, ANSWER_MS) : this.#askFirst(method, all);
   }
 
-  /** Like `ask`, for a later call: waits up to `waitMs` until language servers have reported. */
-  async askWhenSettled(method: string, params: object, waitMs: number): Promise<unknown> {
-    return this.#plugin?.callWhenSettled(method, this.#withCommon(params), waitMs, ANSWER_MS);
+  /**
+   * Like `ask`, for a later call: waits up to `waitMs` until language servers have reported, and up
+   * to `busyMs` in all while they start or index.
+   */
+  async askWhenSettled(
+    method: string,
+    params: object,
+    waitMs: number,
+    busyMs?: number,
+  ): Promise<unknown> {
+    const times = { waitMs, busyMs, answerMs: ANSWER_MS };
+    return this.#plugin?.callWhenSettled(method, this.#withCommon(params), times);
   }
 
   async #askFirst(method: string, params: object): Promise<unknown> {

@@ -6,8 +6,12 @@ import { problemLine } from "./problem";
 /** What `session_summary` answers (lua/claude-code/editor/session). */
 interface Summary {
   settled: boolean;
+  /** Why reports of language servers are missing: "gopls is still indexing". */
+  unknown?: string;
   may_block: boolean;
   timeout_ms: number;
+  /** In all, while language servers start or index. */
+  busy_timeout_ms: number;
   retries: number;
   blocked: number;
   errors: number;
@@ -16,7 +20,10 @@ interface Summary {
   worst: { path: string; item: Diagnostic }[];
 }
 
-export type StopDecision = { continue: true } | { decision: "block"; reason: string };
+/** `systemMessage` is for the user: the CLI prints "Stop says: …", and the turn ends (2.1.330). */
+export type StopDecision =
+  | { continue: true; systemMessage?: string }
+  | { decision: "block"; reason: string };
 
 /**
  * Claude wants to end its turn: not while the files it edited have problems (spec 04, phase 1), but
@@ -26,14 +33,18 @@ export async function stop(call: HookCall): Promise<StopDecision> {
   const first = (await call.ask("session_summary")) as Summary | undefined;
   if (!first) return { continue: true };
   if (!first.may_block || wasBlocked(call, first)) return allow(call);
-  const summary = first.settled ? first : await settledSummary(call, first.timeout_ms);
-  if (!summary || summary.errors + summary.warnings + summary.others === 0) return allow(call);
+  const summary = first.settled ? first : await settledSummary(call, first);
+  if (!summary || summary.errors + summary.warnings + summary.others === 0) {
+    return allow(call, { waited: true });
+  }
   await call.ask("session_blocked");
   return { decision: "block", reason: reason(summary, call) };
 }
 
-async function settledSummary(call: HookCall, waitMs: number): Promise<Summary | undefined> {
-  return (await call.askWhenSettled("session_summary", {}, waitMs)) as Summary | undefined;
+async function settledSummary(call: HookCall, first: Summary): Promise<Summary | undefined> {
+  const { timeout_ms, busy_timeout_ms } = first;
+  const summary = await call.askWhenSettled("session_summary", {}, timeout_ms, busy_timeout_ms);
+  return summary as Summary | undefined;
 }
 
 /**
@@ -44,9 +55,11 @@ function wasBlocked({ input }: HookCall, { blocked, retries }: Summary): boolean
   return input.prompt_id ? blocked >= retries : input.stop_hook_active === true;
 }
 
-async function allow(call: HookCall): Promise<StopDecision> {
-  await call.ask("session_allowed");
-  return { continue: true };
+/** Claude may stop. Where nobody knows whether its edits are right, the user reads that. */
+async function allow(call: HookCall, params: { waited?: true } = {}): Promise<StopDecision> {
+  const allowed = (await call.ask("session_allowed", params)) as { unknown?: string } | undefined;
+  const unknown = allowed?.unknown;
+  return { continue: true, ...(unknown && { systemMessage: unknown }) };
 }
 
 function reason(summary: Summary, call: HookCall): string {
@@ -56,9 +69,10 @@ function reason(summary: Summary, call: HookCall): string {
     `Found ${errors} errors and ${warnings} warnings${more} in edited files. ` +
       `Use '${detailTool(call.installation)}' to see details.`,
   ];
-  if (!summary.settled) {
+  if (!summary.settled || summary.unknown) {
+    const why = summary.unknown ? ` (${summary.unknown})` : "";
     lines.push(
-      "Not every language server has reported in time: this may be older than your last edit.",
+      `Not every language server has reported in time${why}: this may be older than your last edit.`,
     );
   }
   const worst = summary.worst.map(({ path, item }) => problemLine(path, item, call.cwd));

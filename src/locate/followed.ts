@@ -53,8 +53,9 @@ export class FollowedNeovim {
   ): Promise<T> {
     const first = (await this.ask(method, params)) as T;
     if (first.settled || !this.#plugin) return first;
+    const times = { waitMs, answerMs: ANSWER_MS };
     try {
-      return (await this.#plugin.callWhenSettled(method, params, waitMs, ANSWER_MS)) as T;
+      return (await this.#plugin.callWhenSettled(method, params, times)) as T;
     } catch (error) {
       if (!(error instanceof DisconnectedError)) throw error;
       return (await this.ask(method, params)) as T;

@@ -19,6 +19,16 @@ const CALL_IF_LOADED = `
   end
   return require("claude-code.editor").call(...)`;
 
+/** How long an answer may take, in ms. */
+export interface WaitTimes {
+  /** Until language servers have reported. */
+  waitMs: number;
+  /** In all, while they are busy (the value has `is_busy`). */
+  busyMs?: number | undefined;
+  /** Neovim itself. */
+  answerMs: number;
+}
+
 /** A connection of our own to a Neovim that has the plugin, for programs that Claude Code starts. */
 export class Plugin {
   readonly #rpc: NeovimRpc;
@@ -61,21 +71,18 @@ export class Plugin {
 
   /**
    * Like `call`, for a method whose value has `settled`: Neovim answers once language servers have
-   * reported, or after `waitMs`. `answerMs` is how long Neovim itself may take.
+   * reported, or when the time is over.
    */
-  async callWhenSettled(
-    method: string,
-    params: object,
-    waitMs: number,
-    answerMs: number,
-  ): Promise<unknown> {
+  async callWhenSettled(method: string, params: object, times: WaitTimes): Promise<unknown> {
+    const { waitMs, busyMs = waitMs, answerMs } = times;
+    const limitMs = Math.max(waitMs, busyMs) + answerMs;
     const id = ++this.#waits;
     const late = this.#lateAnswer(id);
     try {
       const channel = await this.#channel(answerMs);
-      const wait = { channel, id, timeout_ms: waitMs, method, params };
+      const wait = { channel, id, timeout_ms: waitMs, busy_timeout_ms: busyMs, method, params };
       const { answer } = (await this.call("when_settled", wait, answerMs)) as { answer?: unknown };
-      return unwrap(answer ?? (await withDeadline(late.answer, waitMs + answerMs, "Neovim")));
+      return unwrap(answer ?? (await withDeadline(late.answer, limitMs, "Neovim")));
     } catch (error) {
       throw error instanceof DeadlineError ? new EditorBusyError() : error;
     } finally {

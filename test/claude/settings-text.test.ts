@@ -77,6 +77,21 @@ describe("hooks in a settings file", () => {
     expect(JSON.parse(renewed)).toEqual({ a: 1, hooks: OURS });
   });
 
+  test("a hook that got too little time before gets enough, one that has more keeps it", () => {
+    const timeouts = (stop: number, edit: number) => {
+      const hooks = structuredClone(OURS);
+      for (const [event, timeout] of [
+        ["Stop", stop],
+        ["PostToolUse", edit],
+      ] as const) {
+        Object.assign(hooks[event]?.[0]?.hooks[0] ?? {}, { timeout });
+      }
+      return JSON.stringify({ hooks });
+    };
+    const enough = OURS.Stop?.[0]?.hooks[0]?.timeout ?? 0;
+    expect(add(timeouts(15, 100))).toBe(timeouts(enough, 100));
+  });
+
   test("another's hook in our group stays", () => {
     const value = JSON.parse(add("{}"));
     value.hooks.Stop[0].hooks.push({ type: "command", command: "theirs" });

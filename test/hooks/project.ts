@@ -25,6 +25,13 @@ const LINTER = `
     end),
   })`;
 
+interface StopOutput {
+  decision?: string;
+  reason?: string;
+  continue?: true;
+  systemMessage?: string;
+}
+
 /** A project that is open in a real Neovim, and the hooks of a Claude that works there. */
 export class Project implements AsyncDisposable {
   private constructor(
@@ -93,7 +100,7 @@ export class Project implements AsyncDisposable {
     return this.hook("post-tool-use", { ...tool, tool_response: { type: "update" }, ...more });
   }
 
-  async stop(more: object = {}): Promise<{ decision?: string; reason?: string; continue?: true }> {
+  async stop(more: object = {}): Promise<StopOutput> {
     const { output } = await this.hook("stop", { stop_hook_active: false, ...more });
     return output as never;
   }

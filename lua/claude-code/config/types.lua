@@ -38,6 +38,9 @@
 ---@field block? boolean
 ---Milliseconds that the end of a turn waits for language servers to check what was written.
 ---@field deadline_ms? integer
+---Milliseconds that the end of a turn waits in all while a language server is still starting or
+---indexing ($/progress).
+---@field busy_deadline_ms? integer
 ---How often Claude must continue for one prompt.
 ---@field retries? integer
 ---The least severe problem that counts.
@@ -207,6 +210,7 @@
 ---@class claude-code.DiagnosticsConfig
 ---@field block boolean
 ---@field deadline_ms integer
+---@field busy_deadline_ms integer
 ---@field retries integer
 ---@field severity claude-code.SeverityName
 ---@field only_new boolean

@@ -84,19 +84,26 @@ local function store(text)
 end
 
 --- A CLI outside of Neovim gets a mention of the lines; only the user can hand it the message.
----@param name string path of the buffer
----@param first integer
----@param last integer
 ---@param text string
-local function send_outside(name, first, last, text)
+---@param targets claude-code.MentionTarget[]
+local function send_outside(text, targets)
   local done = "Claude is not connected"
   if #require("claude-code.server").clients > 0 then
-    local target = { path = name, line_start = first - 1, line_end = last - 1 }
-    local accepted, problem = require("claude-code.context.mention").add({ target })
+    local accepted, problem = require("claude-code.context.mention").add(targets)
     done = accepted and "Claude runs outside of this Neovim and received a mention of the lines"
       or problem --[[@as string]]
   end
   notify.info(("%s; the whole message is in %s"):format(done, store(text)))
+end
+
+--- Puts a message into Claude's prompt.
+---@param text string
+---@param targets claude-code.MentionTarget[] what it is about
+function M.deliver(text, targets)
+  local submit = require("claude-code.config").get().send.submit
+  if not require("claude-code.terminal.prompt").paste(text, submit) then
+    send_outside(text, targets)
+  end
 end
 
 --- Lines of the current buffer.
@@ -107,11 +114,8 @@ function M.lines(first, last)
   if not name then
     notify.warn("this buffer is not a file; go to one, or use :ClaudeCodeSend")
   elseif not require("claude-code.context.send").refuse_private(0) then
-    local text = M.message(0, first, last)
-    local submit = require("claude-code.config").get().send.submit
-    if not require("claude-code.terminal.prompt").paste(text, submit) then
-      send_outside(name, first, last, text)
-    end
+    local target = { path = name, line_start = first - 1, line_end = last - 1 }
+    M.deliver(M.message(0, first, last), { target })
   end
 end
 

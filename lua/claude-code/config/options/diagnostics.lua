@@ -19,6 +19,13 @@ return {
       .. "written.",
   },
   {
+    key = "diagnostics.busy_deadline_ms",
+    type = t.integer(0, 60000),
+    default = 30000,
+    description = "Milliseconds that the end of a turn waits in all while a language server is still "
+      .. "starting or indexing ($/progress). It waits for each such time once.",
+  },
+  {
     key = "diagnostics.retries",
     type = t.integer(1, 7),
     default = 1,

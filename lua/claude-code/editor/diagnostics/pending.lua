@@ -4,16 +4,21 @@ local api = vim.api
 local servers = require("claude-code.editor.diagnostics.servers")
 local timer = require("claude-code.timer")
 
----How often a server is looked at again that says it is busy.
-local PROGRESS_STEP_MS = 100
+---How often a server that is busy is looked at again: when it has reported, and before that.
+local PROGRESS_STEP_MS, BUSY_STEP_MS = 100, 500
+---A server that starts or indexes gets so long on top, counted from the write; after a report less,
+---since some never say that their work has ended.
+local BUSY_LIMIT_MS, REPORTED_LIMIT_MS = 5 * 60 * 1000, 60 * 1000
 
 ---How servers learn of the new text: the buffer is new to them, was closed and opened again, or was
 ---only saved, and they know its text already.
 ---@alias claude-code.WriteKind "opened"|"reloaded"|"saved"
 
 ---@class claude-code.PendingReport one server's on one buffer
+---@field name string the server's
 ---@field since number ms, when the text was replaced
----@field timeout_ms integer
+---@field ready number ms, since when the server could have reported: it was not busy
+---@field timeout_ms integer from then on
 ---@field version integer of the text
 ---@field kind claude-code.WriteKind
 ---@field due number ms, when what was reported counts, if nothing else comes; math.huge before that
@@ -23,6 +28,9 @@ local M = {}
 
 ---@type table<integer, table<integer, claude-code.PendingReport>> by buffer and client
 local pending = {}
+---Names of servers that ended before they reported on a buffer's text.
+---@type table<integer, table<string, true>> by buffer
+local ended = {}
 local has_changed = false
 local cancel_review = function() end
 ---@type table<fun(), true>
@@ -37,9 +45,15 @@ end
 ---@param kind claude-code.WriteKind
 ---@param timeout_ms integer
 function M.add(buf, client, kind, timeout_ms)
+  local now = now_ms()
+  if ended[buf] then
+    ended[buf][client.name] = nil
+  end
   pending[buf] = pending[buf] or {}
   pending[buf][client.id] = {
-    since = now_ms(),
+    name = client.name,
+    since = now,
+    ready = now,
     timeout_ms = timeout_ms,
     version = vim.lsp.util.buf_versions[buf] or 0,
     kind = kind,
@@ -61,24 +75,51 @@ function M.remove(buf, id)
   end
 end
 
+---The server starts or indexes: its time has not begun.
+---@param id integer client
+---@param report claude-code.PendingReport changed
+---@param now number ms
+local function put_off(id, report, now)
+  local has_reported, spent = report.due < math.huge, now - report.since
+  if not servers.busy_with(id) then
+    return
+  elseif not has_reported and spent < BUSY_LIMIT_MS then
+    report.ready = now
+  elseif report.due <= now and spent < REPORTED_LIMIT_MS and servers.is_worth_waiting(id) then
+    report.ready, report.due = now, now + PROGRESS_STEP_MS
+  end
+end
+
 ---@param buf integer
 ---@param id integer client
 ---@param report claude-code.PendingReport
 ---@param now number ms
 ---@return boolean is it expected no longer?
 local function is_over(buf, id, report, now)
-  local deadline = report.since + report.timeout_ms
-  if not servers.is_running(id) or not api.nvim_buf_is_valid(buf) then
+  if not api.nvim_buf_is_valid(buf) then
     return true
-  elseif report.due <= now and now < deadline and servers.is_busy(id) then
-    report.due = now + PROGRESS_STEP_MS
+  elseif not servers.is_running(id) then
+    ended[buf] = ended[buf] or {}
+    ended[buf][report.name] = true
+    return true
   end
+  put_off(id, report, now)
+  local deadline = report.ready + report.timeout_ms
   if report.due <= now then
     servers.on_resolved(id)
   elseif deadline <= now and report.due == math.huge then
     servers.on_timeout(id, report.timeout_ms)
   end
   return math.min(report.due, deadline) <= now
+end
+
+---@param id integer client
+---@param report claude-code.PendingReport
+---@param now number ms
+---@return number ms, when to look at it again
+local function next_look(id, report, now)
+  local deadline = report.ready + report.timeout_ms
+  return math.min(report.due, deadline, servers.busy_with(id) and now + BUSY_STEP_MS or deadline)
 end
 
 ---Removes what is over, comes back for the next that will be, and calls the listeners.
@@ -90,7 +131,7 @@ function M.review()
       if is_over(buf, id, report, now) then
         M.remove(buf, id)
       else
-        first = math.min(first, report.due, report.since + report.timeout_ms)
+        first = math.min(first, next_look(id, report, now))
       end
     end
   end
@@ -115,6 +156,13 @@ function M.on_report(report)
   end
 end
 
+---@param buf integer
+---@param client vim.lsp.Client
+---@return boolean is its report on the buffer's text missing, or that of a server of its name which ended?
+function M.lacks(buf, client)
+  return (pending[buf] or {})[client.id] ~= nil or (ended[buf] or {})[client.name] ~= nil
+end
+
 ---Is a report on this buffer's text still expected?
 ---@param buf integer
 ---@return boolean
@@ -129,6 +177,30 @@ function M.was_pending(buf)
   return vim.iter(pairs(pending[buf] or {})):any(function(_, report)
     return report.overlaps
   end)
+end
+
+---@class claude-code.MissingReport
+---@field id? integer client; nil: it has ended
+---@field name string of the server
+---@field state "starting"|"indexing"|"late"|"ended"
+
+---The servers that should have reported on the buffer's text. Without those that may have nothing to
+---report: they never did, or skip texts for which nothing changes.
+---@param buf integer
+---@return claude-code.MissingReport[]
+function M.missing(buf)
+  local missing = {}
+  for id, report in pairs(pending[buf] or {}) do
+    local state = servers.busy_with(id)
+    local is_due = report.timeout_ms >= servers.TIMEOUT_MS and servers.reports_always(id)
+    if state or is_due then
+      missing[#missing + 1] = { id = id, name = report.name, state = state or "late" }
+    end
+  end
+  for name in pairs(ended[buf] or {}) do
+    missing[#missing + 1] = { name = name, state = "ended" }
+  end
+  return missing
 end
 
 ---Paths of the files on which a report is expected, sorted.
@@ -157,7 +229,7 @@ end
 
 function M.clear()
   cancel_review()
-  pending, has_changed = {}, false
+  pending, ended, has_changed = {}, {}, false
 end
 
 return M

@@ -19,6 +19,8 @@ local M = {
 ---@class claude-code.ServerKnowledge
 ---@field reports? boolean it has sent a report
 ---@field silent? boolean it had its time, and never sent one
+---@field skips? boolean it had its time, and did not report on a text: nothing had changed for it
+---@field waited_for? boolean as long as the options allow, and it is busy still
 ---@field versioned? boolean its reports name the version of the text
 ---@field lag_ms? number how long after a write its last reports came, lately
 
@@ -64,11 +66,39 @@ function M.is_running(id)
   return client ~= nil and not client:is_stopped()
 end
 
+---What keeps a server from reporting. Indexing: it has begun some work, and not ended it ($/progress).
 ---@param id integer
----@return boolean busy it has begun some work, and not ended it ($/progress)
-function M.is_busy(id)
+---@return "starting"|"indexing"|nil
+function M.busy_with(id)
   local client = vim.lsp.get_client_by_id(id)
-  return client ~= nil and client.progress ~= nil and next(client.progress.pending or {}) ~= nil
+  if not client then
+    return nil
+  elseif not client.initialized then
+    return "starting"
+  elseif client.progress and next(client.progress.pending or {}) then
+    return "indexing"
+  end
+  of(id).waited_for = nil
+end
+
+---A hook has waited for a busy server as long as it may: until the server is ready, none waits again.
+---@param id integer
+function M.on_waited(id)
+  of(id).waited_for = M.busy_with(id) ~= nil
+end
+
+---@param id integer
+---@return boolean busy, and no hook has waited for it as long as it may
+function M.is_worth_waiting(id)
+  return M.busy_with(id) ~= nil and not of(id).waited_for
+end
+
+---@param id integer
+---@return boolean does it report on each text, as far as is known?
+function M.reports_always(id)
+  local client, server = vim.lsp.get_client_by_id(id), of(id)
+  local is_pulled = ((client or {}).server_capabilities or {}).diagnosticProvider ~= nil
+  return (server.reports or is_pulled) and not server.skips or false
 end
 
 ---The report came that was expected.
@@ -83,7 +113,9 @@ end
 ---@param timeout_ms integer
 function M.on_timeout(id, timeout_ms)
   local server = of(id)
-  server.silent = timeout_ms >= M.TIMEOUT_MS and not server.reports
+  local had_time = timeout_ms >= M.TIMEOUT_MS
+  server.silent = had_time and not server.reports
+  server.skips = server.skips or (had_time and server.reports)
 end
 
 ---@param report claude-code.Report

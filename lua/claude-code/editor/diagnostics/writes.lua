@@ -62,7 +62,10 @@ end
 local function on_attach(buf, id)
   local client, text = vim.lsp.get_client_by_id(id), replaced[buf]
   reports.wrap_handlers()
-  if client and text and now_ms() - text.at < servers.TIMEOUT_MS then
+  if not client or not text then
+    return
+  elseif now_ms() - text.at < servers.TIMEOUT_MS or pending.lacks(buf, client) then
+    pending.remove(buf, id)
     expect(buf, client, "opened")
     pending.review()
   end
@@ -108,7 +111,9 @@ local function watch()
   end)
   on("LspAttach", on_attach)
   on("LspDetach", function(buf, id)
-    pending.remove(buf, id)
+    if servers.is_running(id) then
+      pending.remove(buf, id)
+    end
     pending.review()
   end)
   on("BufWipeout", function(buf)

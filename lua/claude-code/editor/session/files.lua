@@ -45,6 +45,7 @@ function M.edited(session, real, created)
   local before = baseline.before(real)
   local file = session.files[real] or { before = before }
   file.edited = before
+  file.unchecked, file.unknown, file.late = nil, nil, nil
   session.files[real] = file
 end
 
@@ -60,12 +61,14 @@ end
 ---@field path string
 ---@field items claude-code.Diagnostic[]
 ---@field file claude-code.SessionFile
+---@field is_pending boolean a report of a language server on it is
+---@field missing claude-code.MissingReport[]
 
 ---Without private files and those that are gone. Files that were closed since are loaded again: their
 ---problems are there still, and servers report on them later.
 ---@param session claude-code.Session
 ---@return claude-code.EditedFile[] sorted by path
----@return boolean settled no report of a language server on them is pending
+---@return boolean settled no report of a language server on them is pending that is waited for
 function M.list(session)
   local list, settled = {}, true
   local privacy = require("claude-code.editor.privacy")
@@ -74,9 +77,15 @@ function M.list(session)
     local open = present and path.loaded_buffer(real)
     local buf = present and (open or load(session, real))
     if buf then
-      local items = require("claude-code.editor.diagnostics").items(buf)
-      list[#list + 1] = { path = real, items = items, file = file }
-      settled = settled and open ~= nil and not pending.is_pending(buf)
+      local edited = {
+        path = real,
+        items = require("claude-code.editor.diagnostics").items(buf),
+        file = file,
+        is_pending = not open or pending.is_pending(buf),
+        missing = pending.missing(buf),
+      }
+      list[#list + 1] = edited
+      settled = settled and (file.unchecked or not edited.is_pending)
     end
   end
   table.sort(list, function(a, b)

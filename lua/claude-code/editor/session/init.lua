@@ -5,7 +5,9 @@ local baseline = require("claude-code.editor.session.baseline")
 local files = require("claude-code.editor.session.files")
 local path = require("claude-code.editor.documents.path")
 local pending = require("claude-code.editor.diagnostics.pending")
+local servers = require("claude-code.editor.diagnostics.servers")
 local store = require("claude-code.editor.session.store")
+local unchecked = require("claude-code.editor.session.unchecked")
 
 ---The problems that a summary quotes.
 local QUOTED = 5
@@ -20,6 +22,7 @@ function M.start(params)
   local session = store.of(params)
   if session and (params.source == "startup" or params.source == "clear") then
     session.files = {}
+    unchecked.update()
   end
   return true
 end
@@ -29,6 +32,7 @@ end
 function M.finish(params)
   activity.set(params.pid, nil)
   store.finish(params)
+  unchecked.update()
   return true
 end
 
@@ -60,6 +64,7 @@ function M.edited(params)
     return nil
   end
   files.edited(session, path.real(params.path), params.created == true)
+  unchecked.update()
   local options = require("claude-code.config").get().diagnostics
   local report = options.after_edit
   if report == "auto" then
@@ -93,14 +98,27 @@ end
 
 ---@class claude-code.Summary
 ---@field settled boolean no report of a language server on an edited file is pending
+---@field is_busy boolean a language server that will report starts or indexes
+---@field unknown? string why reports are missing
 ---@field may_block boolean whether problems may keep Claude from stopping at all
 ---@field timeout_ms integer how long to wait for language servers
+---@field busy_timeout_ms integer … in all, while they are busy
 ---@field retries integer how often one prompt may be blocked
 ---@field blocked integer how often this prompt was blocked already
 ---@field errors integer
 ---@field warnings integer
 ---@field others integer informations and hints, where they count
 ---@field worst { path: string, item: claude-code.Diagnostic }[]
+
+---@param list claude-code.EditedFile[]
+---@return boolean
+local function has_busy_server(list)
+  return vim.iter(list):any(function(edited)
+    return vim.iter(edited.missing):any(function(missing)
+      return missing.id ~= nil and servers.is_worth_waiting(missing.id)
+    end)
+  end)
+end
 
 ---Claude wants to stop: what is wrong in the files the session has edited. Nil if it has edited none.
 ---@param params claude-code.SessionParams|{ prompt?: string }
@@ -120,11 +138,14 @@ function M.summary(params)
       problems[#problems + 1] = { path = edited.path, item = item }
     end
   end
-  local counts = filter.tally(problems)
+  local counts, missing = filter.tally(problems), unchecked.missing(list)
   return {
     settled = settled,
+    is_busy = has_busy_server(missing),
+    unknown = unchecked.reasons(missing),
     may_block = options.block,
     timeout_ms = options.deadline_ms,
+    busy_timeout_ms = options.deadline_ms > 0 and options.busy_deadline_ms or 0,
     retries = options.retries,
     blocked = session.blocks[params.prompt or ""] or 0,
     errors = counts[1],
@@ -147,15 +168,13 @@ function M.blocked(params)
 end
 
 ---Claude may stop: what it edits from now on counts.
----@param params claude-code.SessionParams
----@return true
+---@param params claude-code.SessionParams|{ waited?: boolean } waited: the hook, for language servers
+---@return { unknown?: string } for the user, if it waited in vain
 function M.allowed(params)
   activity.set(params.pid, "idle")
   local session = store.of(params)
-  if session then
-    session.files = {}
-  end
-  return true
+  local unknown = session and unchecked.leave(session, params.waited == true)
+  return unknown and { unknown = unknown } or vim.empty_dict()
 end
 
 ---@class claude-code.SessionInfo

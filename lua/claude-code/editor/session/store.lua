@@ -22,6 +22,9 @@ local M = {}
 ---@class claude-code.SessionFile
 ---@field before? claude-code.ProblemCounts as the session found it; nil: not known
 ---@field edited? claude-code.ProblemCounts as the last edit found it; nil: not known
+---@field unchecked? true a turn ended before language servers had reported on it
+---@field unknown? true … although a hook had waited for them
+---@field late? true what is wrong in it was found after the turn
 
 ---@class claude-code.SessionParams what every hook sends
 ---@field session string its id

@@ -1,0 +1,219 @@
+--- Files that Claude edited and left before language servers had reported on them. Nobody knows
+--- whether they are right: the status line says so, and the user receives what is found later.
+local files = require("claude-code.editor.session.files")
+local filter = require("claude-code.editor.session.filter")
+local pending = require("claude-code.editor.diagnostics.pending")
+local servers = require("claude-code.editor.diagnostics.servers")
+local store = require("claude-code.editor.session.store")
+local timer = require("claude-code.timer")
+
+---Reports that come within this time are one batch.
+local BATCH_MS = 300
+
+local STATES = {
+  starting = "%s is still starting",
+  indexing = "%s is still indexing",
+  late = "%s has not reported in time",
+  ended = "%s has ended",
+}
+
+local M = {}
+
+---@type fun()?
+local cancel_watch
+---What the status line says.
+---@type string?
+local shown
+
+---@param real string
+---@return string
+local function name_of(real)
+  return vim.fn.fnamemodify(real, ":~:.")
+end
+
+---@param list claude-code.EditedFile[]
+---@return claude-code.EditedFile[] those on which a report is missing that is waited for
+function M.missing(list)
+  return vim.tbl_filter(function(edited)
+    return #edited.missing > 0 and not edited.file.unchecked
+  end, list)
+end
+
+---@param list claude-code.EditedFile[]
+---@return string? reasons "gopls is still indexing"; nil if no report is missing
+function M.reasons(list)
+  local reasons = {}
+  for _, edited in ipairs(list) do
+    for _, missing in ipairs(edited.missing) do
+      local reason = STATES[missing.state]:format(missing.name)
+      if not vim.tbl_contains(reasons, reason) then
+        reasons[#reasons + 1] = reason
+      end
+    end
+  end
+  return reasons[1] and table.concat(reasons, ", ")
+end
+
+---@param list claude-code.EditedFile[]
+---@return string? text "diagnostics of 2 files unknown (gopls is still indexing)"
+local function describe(list)
+  local reasons = M.reasons(list)
+  local which = #list == 1 and name_of(list[1].path) or ("%d files"):format(#list)
+  return reasons and ("diagnostics of %s unknown (%s)"):format(which, reasons)
+end
+
+---Updates what the status line says.
+function M.update()
+  local list = {}
+  for _, session in ipairs(store.list()) do
+    for real, file in pairs(session.files) do
+      local buf = file.unknown and files.open_buffer(real)
+      if buf then
+        list[#list + 1] = { path = real, missing = pending.missing(buf) }
+      end
+    end
+  end
+  local text = describe(list)
+  if text ~= shown then
+    shown = text
+    require("claude-code.events").emit("UnknownDiagnostics", { text = text })
+  end
+end
+
+---@return string? text for the status line; nil if nothing is unknown
+function M.text()
+  return shown
+end
+
+---@class claude-code.FileProblem
+---@field path string
+---@field item claude-code.Diagnostic
+
+---@param real string
+---@param file claude-code.SessionFile
+---@return claude-code.FileProblem[]
+local function problems_of(real, file)
+  local buf = files.open_buffer(real)
+  local items = buf and require("claude-code.editor.diagnostics").items(buf) or {}
+  return vim.tbl_map(function(item)
+    return { path = real, item = item }
+  end, filter.counted(real, items, file.before))
+end
+
+---@param problems claude-code.FileProblem[]
+local function report(problems)
+  local paths, counts = {}, filter.tally(problems)
+  for _, problem in ipairs(problems) do
+    paths[problem.path] = true
+  end
+  local count = vim.tbl_count(paths)
+  local where = count == 1 and name_of(next(paths)) or ("%d files"):format(count)
+  local text = "found after Claude's turn: %d errors and %d warnings in %s; %s sends them to Claude"
+  local how = require("claude-code.keymaps").shortcut("ClaudeCodeSendProblems")
+  require("claude-code.messages.notify").warn(
+    text:format(counts[1], counts[2], where, how),
+    "diagnostics.late"
+  )
+end
+
+---@param session claude-code.Session
+---@param found claude-code.FileProblem[] changed
+---@return boolean is a report still missing?
+local function review_session(session, found)
+  local waits = false
+  for real, file in pairs(session.files) do
+    local buf = file.unchecked and files.open_buffer(real)
+    if buf and (pending.is_pending(buf) or #pending.missing(buf) > 0) then
+      waits = true
+    elseif file.unchecked then
+      local problems = problems_of(real, file)
+      vim.list_extend(found, problems)
+      file.unchecked, file.unknown, file.late = nil, nil, true
+      session.files[real] = #problems > 0 and file or nil
+    end
+  end
+  return waits
+end
+
+local function review()
+  local found, waits = {}, false
+  for _, session in ipairs(store.list()) do
+    waits = review_session(session, found) or waits
+  end
+  if #found > 0 then
+    report(found)
+  end
+  if not waits and cancel_watch then
+    cancel_watch()
+    cancel_watch = nil
+  end
+  M.update()
+end
+
+local function watch()
+  if cancel_watch then
+    return
+  end
+  local review_soon, cancel_review = timer.debounce(BATCH_MS, review)
+  local cancel_change = pending.on_change(review_soon)
+  cancel_watch = function()
+    cancel_change()
+    cancel_review()
+  end
+end
+
+---@param list claude-code.EditedFile[]
+local function give_up(list)
+  for _, edited in ipairs(list) do
+    edited.file.unknown = true
+    for _, missing in ipairs(edited.missing) do
+      if missing.id then
+        servers.on_waited(missing.id)
+      end
+    end
+  end
+  local names = vim.tbl_map(function(edited)
+    return name_of(edited.path)
+  end, list)
+  local text = "Claude ended its turn, and the diagnostics of %s are unknown: %s"
+  local log = require("claude-code.messages.log")
+  log.warn(text, table.concat(names, ", "), M.reasons(list))
+end
+
+---Claude ends its turn: forgets its files, except for those on which reports are missing.
+---@param session claude-code.Session
+---@param waited boolean a hook has waited for them, in vain
+---@return string? text if they are unknown, for the user
+function M.leave(session, waited)
+  local is_on = require("claude-code.config").get().diagnostics.block
+  local list = is_on and files.list(session) or {}
+  local unknown = waited and M.missing(list) or {}
+  local text = describe(unknown)
+  if text then
+    give_up(unknown)
+  end
+  session.files = {}
+  for _, edited in ipairs(list) do
+    if edited.is_pending or edited.file.unknown and not edited.file.unchecked then
+      edited.file.unchecked = true
+      session.files[edited.path] = edited.file
+      watch()
+    end
+  end
+  M.update()
+  return text
+end
+
+---Problems that were found after Claude's turn, in files that it did not edit since.
+---@return claude-code.FileProblem[]
+function M.problems()
+  local problems = {}
+  for _, session in ipairs(store.list()) do
+    for real, file in pairs(session.files) do
+      vim.list_extend(problems, file.late and problems_of(real, file) or {})
+    end
+  end
+  return filter.worst(problems, #problems)
+end
+
+return M

@@ -1,0 +1,209 @@
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { eventually } from "../support/eventually";
+import { NEOVIMS, ROOT, temporaryFolder } from "../support/neovim";
+import { Project } from "./project";
+
+/*
+ * Language servers that are still starting, that index, or that end: the end of Claude's turn waits
+ * for them to a limit, and what nobody has checked is never taken for right. The server is a real
+ * process.
+ */
+setDefaultTimeout(60_000);
+
+const GO = { continue: true } as const;
+const SERVER = join(ROOT, "test/support/scripted-language-server.ts");
+
+/** Starts the server for each file that is read, and keeps what notifications say. */
+const SERVE = `
+  local command = ...
+  _G.notified = {}
+  vim.notify = function(text)
+    table.insert(_G.notified, text)
+  end
+  vim.api.nvim_create_autocmd("FileType", {
+    pattern = "text",
+    callback = function(args)
+      vim.lsp.start({ name = "scripted", cmd = command, root_dir = vim.fn.getcwd() }, { bufnr = args.buf })
+    end,
+  })`;
+
+describe.each(NEOVIMS)("a slow language server with $name", (version) => {
+  let project: Project;
+  let control: string;
+  let count = 0;
+  let name: string;
+  let session: { session_id: string };
+
+  beforeEach(async () => {
+    control = temporaryFolder();
+    project = await Project.open(version, "{ diagnostics = { after_edit = false } }");
+    await project.neovim.lua(SERVE, [process.execPath, SERVER, control]);
+    await options(300, 20_000);
+    count += 1;
+    name = `file-${count}.txt`;
+    session = { session_id: `session-${count}` };
+  });
+  afterEach(async () => {
+    await project[Symbol.asyncDispose]();
+    rmSync(control, { recursive: true, force: true });
+  });
+
+  /** The server is in this state until it is released. */
+  const hold = (state: string) => writeFileSync(join(control, state), "");
+  const release = (state: string) => rmSync(join(control, state));
+  const options = (deadline: number, busy: number) =>
+    project.neovim.lua(
+      `local options = require("port").config.get().diagnostics
+       options.deadline_ms, options.busy_deadline_ms = ...`,
+      deadline,
+      busy,
+    );
+  const edit = (text: string) => project.edit(name, text, session);
+  const stop = (prompt: string) => project.stop({ ...session, prompt_id: prompt });
+  const started = () => eventually("the server", () => existsSync(join(control, "answered")));
+  const status = () => project.neovim.lua<string>("return require('claude-code').statusline()");
+  const notified = () => project.neovim.lua<string[]>("return _G.notified");
+  /** Waits until a stopping Claude has been kept for longer than a server that is ready gets. */
+  const kept = () => Bun.sleep(1_500);
+
+  test.each(["starting", "indexing"])(
+    "%s: it is waited for, and what it finds blocks",
+    async (state) => {
+      hold(state);
+      await edit("WRONG one\n");
+      const stopped = stop("one");
+      await kept();
+      release(state);
+      const { decision, reason } = await stopped;
+      expect(decision).toBe("block");
+      expect(reason).toContain(`${name}:1:1 error: WRONG one (scripted)`);
+      expect(reason).not.toContain("not every language server");
+      await edit("fine\n");
+      expect(await stop("two")).toEqual(GO);
+      expect(await notified()).toEqual([]);
+    },
+  );
+
+  test("starting for longer than a report may take: it is waited for", async () => {
+    await project.neovim.lua("require('port').language_servers.TIMEOUT_MS = 200");
+    hold("starting");
+    await edit("WRONG one\n");
+    const stopped = stop("one");
+    await kept();
+    release("starting");
+    expect((await stopped).reason).toContain("WRONG one");
+  });
+
+  test.each(["starting", "indexing"])(
+    "%s for too long: said, and what comes later is sent",
+    async (state) => {
+      await options(300, 1_000);
+      hold(state);
+      await edit("WRONG one\nWRONG two\n");
+      if (state === "indexing") await started();
+      const unknown = `diagnostics of ${name} unknown (scripted is still ${state})`;
+      expect(await stop("one")).toEqual({ ...GO, systemMessage: unknown });
+      expect(await status()).toContain(`, ${unknown}`);
+      const log = await project.neovim.lua<string>("return require('port').log.path()");
+      expect(readFileSync(log, "utf8")).toContain(
+        `the diagnostics of ${name} are unknown: scripted is still ${state}`,
+      );
+
+      // Neither said nor waited for again.
+      await options(300, 30_000);
+      const began = performance.now();
+      expect(await stop("two")).toEqual(GO);
+      expect(performance.now() - began).toBeLessThan(15_000);
+      expect(await status()).toContain(unknown);
+      expect(await notified()).toEqual([]);
+
+      release(state);
+      const late =
+        `found after Claude's turn: 2 errors and 0 warnings in ${name}; ` +
+        ":ClaudeCodeSendProblems sends them to Claude";
+      await eventually("the message", async () => {
+        expect(await notified()).toEqual([expect.stringContaining(late)]);
+      });
+      expect(await status()).not.toContain("unknown");
+
+      await project.neovim.lua("vim.g.clipboard, _G.notified = nil, {}");
+      await project.neovim.command("ClaudeCodeSendProblems");
+      const path = await eventually("the message for Claude", async () => {
+        const text = (await notified()).join();
+        return /\S+claude-code-message\.md/.exec(text)?.[0] ?? false;
+      });
+      expect(readFileSync(path, "utf8")).toContain(
+        `- ${name}:1:1 [ERROR]: WRONG one\n- ${name}:2:1 [ERROR]: WRONG two\n`,
+      );
+      // At the latest now Claude has to fix it.
+      expect(await stop("three")).toMatchObject({ decision: "block" });
+    },
+  );
+
+  test("several files: one message, which names the key", async () => {
+    await options(300, 600);
+    await project.neovim.command("nmap gp <Plug>(ClaudeCodeSendProblems)");
+    hold("starting");
+    await edit("WRONG one\n");
+    await project.edit("other.txt", "WRONG two\n", session);
+    await project.edit("fine.txt", "fine\n", session);
+    expect(await stop("one")).toEqual({
+      ...GO,
+      systemMessage: "diagnostics of 3 files unknown (scripted is still starting)",
+    });
+    release("starting");
+    const late = "2 errors and 0 warnings in 2 files; gp sends them to Claude";
+    await eventually("the message", async () => {
+      expect(await notified()).toEqual([expect.stringContaining(late)]);
+    });
+  });
+
+  test("nothing wrong after all: no message", async () => {
+    await options(300, 600);
+    hold("starting");
+    await edit("fine\n");
+    expect(await stop("one")).toMatchObject({ systemMessage: expect.stringContaining("unknown") });
+    release("starting");
+    await eventually("the status line", async () => !(await status()).includes("unknown"));
+    await Bun.sleep(500);
+    expect(await notified()).toEqual([]);
+  });
+
+  test("it ends before it reports: unknown", async () => {
+    hold("indexing");
+    await edit("WRONG one\n");
+    await started();
+    const stopped = stop("one");
+    await kept();
+    hold("crash");
+    const systemMessage = `diagnostics of ${name} unknown (scripted has ended)`;
+    expect(await stopped).toEqual({ ...GO, systemMessage });
+    expect(await stop("two")).toEqual(GO);
+  });
+
+  test("other problems block: the reason says whose report is missing", async () => {
+    await options(300, 600);
+    await project.neovim.lua(`
+      vim.api.nvim_create_autocmd("BufReadPost", { callback = function(args)
+        vim.diagnostic.set(vim.api.nvim_create_namespace("lint"), args.buf, { { lnum = 0, col = 0, message = "linted" } })
+      end })`);
+    hold("indexing");
+    await edit("WRONG one\n");
+    const { reason } = await stop("one");
+    expect(reason).toContain("linted");
+    expect(reason).toContain(
+      "Not every language server has reported in time (scripted is still indexing): this may be older",
+    );
+  });
+
+  test("nobody waits where the end of a turn waits for nothing", async () => {
+    await options(0, 30_000);
+    hold("starting");
+    await edit("WRONG one\n");
+    const began = performance.now();
+    expect(await stop("one")).toMatchObject(GO);
+    expect(performance.now() - began).toBeLessThan(10_000);
+  });
+});

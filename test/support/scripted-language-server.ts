@@ -1,0 +1,99 @@
+/**
+ * A language server that finds an error in each line with WRONG, and takes its time as files in the
+ * folder FOLDER say: `bun scripted-language-server.ts FOLDER`.
+ *
+ *   starting   no answer to `initialize` while it is there
+ *   indexing   progress ($/progress), and no diagnostics, while it is there
+ *   crash      ends at once
+ *   answered   written by the server, once `initialize` is answered
+ */
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+const folder = process.argv[2] ?? "";
+const has = (name: string) => existsSync(join(folder, name));
+const STEP_MS = 20;
+
+interface Message {
+  id?: number;
+  method?: string;
+  params?: {
+    textDocument?: { uri: string; version: number; text?: string };
+    contentChanges?: { text: string }[];
+  };
+}
+
+function send(message: object): void {
+  const body = JSON.stringify({ jsonrpc: "2.0", ...message });
+  process.stdout.write(`Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+}
+
+async function gone(name: string): Promise<void> {
+  while (has(name)) await Bun.sleep(STEP_MS);
+}
+
+async function answer({ id, method }: Message): Promise<void> {
+  if (method !== "initialize") return send({ id, result: null });
+  await gone("starting");
+  const textDocumentSync = { openClose: true, change: 1, save: true };
+  send({ id, result: { capabilities: { textDocumentSync } } });
+  writeFileSync(join(folder, "answered"), "");
+}
+
+let texts = Promise.resolve();
+
+async function publish(uri: string, version: number, text: string): Promise<void> {
+  const diagnostics = text.split("\n").flatMap((line, at) => {
+    const range = { start: { line: at, character: 0 }, end: { line: at, character: 5 } };
+    return line.includes("WRONG")
+      ? [{ range, severity: 1, message: line, source: "scripted" }]
+      : [];
+  });
+  await indexed();
+  send({ method: "textDocument/publishDiagnostics", params: { uri, version, diagnostics } });
+}
+
+let token = 0;
+async function indexed(): Promise<void> {
+  if (!has("indexing")) return;
+  const progress = (value: object) => send({ method: "$/progress", params: { token, value } });
+  token += 1;
+  progress({ kind: "begin", title: "Indexing" });
+  while (has("indexing")) {
+    await Bun.sleep(STEP_MS * 5);
+    progress({ kind: "report", message: "still" });
+  }
+  progress({ kind: "end" });
+}
+
+function onMessage(message: Message): void {
+  const { id, method, params } = message;
+  if (id !== undefined) void answer(message);
+  else if (method === "exit") process.exit(0);
+  const document = params?.textDocument;
+  const text = document?.text ?? params?.contentChanges?.[0]?.text;
+  if (document && text !== undefined && method !== "textDocument/didSave") {
+    texts = texts.then(() => publish(document.uri, document.version, text));
+  }
+}
+
+setInterval(() => {
+  if (has("crash")) process.exit(1);
+}, STEP_MS);
+
+let rest = Buffer.alloc(0);
+process.stdin.on("end", () => process.exit(0));
+process.stdin.on("data", (chunk: Buffer) => {
+  rest = Buffer.concat([rest, chunk]);
+  for (let message = next(); message; message = next()) onMessage(message);
+});
+
+function next(): Message | undefined {
+  const head = rest.indexOf("\r\n\r\n");
+  const length = Number(/Content-Length: (\d+)/i.exec(rest.toString("latin1", 0, head + 4))?.[1]);
+  const end = head + 4 + length;
+  if (head < 0 || rest.length < end) return undefined;
+  const message = JSON.parse(rest.toString("utf8", head + 4, end)) as Message;
+  rest = rest.subarray(end);
+  return message;
+}
