@@ -1,16 +1,28 @@
 #!/bin/sh
 # Installs claude-code-nvim and its Neovim plugin from a release, for users without a plugin
-# manager and without Homebrew:
+# manager and without Homebrew. `sh install.sh --help` lists the options.
 #
-#   sh install.sh [--version X.Y.Z] [--prefix DIR] [--mirror URL]
-#
-# The prefix is ~/.local if none is given: Neovim then finds the plugin by itself, unless
-# XDG_DATA_HOME is elsewhere, and the executable is ~/.local/bin/claude-code-nvim. The archive is checked against the release's
-# SHA256SUMS; if that cannot be done, nothing is installed.
+# The copy that belongs to a release carries the version and the checksums of that release. So it
+# needs nothing from the server but the archive. A copy without them, or one that is asked for
+# another version, takes the release's SHA256SUMS. An archive that cannot be checked is not
+# installed.
 set -eu
 
 repository=claude-code-nvim/claude-code.nvim
 releases=https://github.com/$repository/releases
+# scripts/release writes both.
+own_version=''
+own_sums=''
+
+usage() {
+  cat <<EOF
+Usage: sh install.sh [--version X.Y.Z] [--prefix DIR] [--mirror URL]
+
+  --version X.Y.Z  the release; if not given, ${own_version:-the newest}
+  --prefix DIR     where to: DIR/bin, DIR/share; if not given, ~/.local
+  --mirror URL     where the archives are, each at URL/vX.Y.Z/FILE
+EOF
+}
 
 main() {
   version='' prefix=${HOME:?}/.local mirror=$releases/download
@@ -19,7 +31,8 @@ main() {
       --version) version=${2:?--version needs a version} && shift 2 ;;
       --prefix) prefix=${2:?--prefix needs a folder} && shift 2 ;;
       --mirror) mirror=${2:?--mirror needs a URL} && shift 2 ;;
-      *) fail "unknown argument $1; the head of this script lists the known ones" ;;
+      --help) usage && exit ;;
+      *) fail "unknown argument $1; --help lists the known ones" ;;
     esac
   done
   case $mirror in
@@ -31,26 +44,67 @@ main() {
     *) prefix=$PWD/$prefix ;;
   esac
   need tar gzip
+  command -v curl >/dev/null 2>&1 || command -v wget >/dev/null 2>&1 ||
+    fail "neither curl nor wget is installed; install one of them first"
   hasher
   target=$(target)
-  [ -n "$version" ] || version=$(newest_version)
+  [ -n "$version" ] || version=${own_version:-$(newest_version)}
   version=${version#v}
 
-  work=$(mktemp -d)
+  # Beside the place of the executable: a temporary folder may refuse to run programs, or be small.
+  mkdir -p "$prefix" || fail "the folder $prefix cannot be made"
+  work=$(mktemp -d "$prefix/.claude-code-nvim.XXXXXX") || fail "$prefix is not writable"
   trap 'rm -rf "$work"' EXIT
   trap 'exit 1' HUP INT TERM
   name=claude-code-nvim-$version-$target
-  fetch "$mirror/v$version/SHA256SUMS" "$work/SHA256SUMS"
+  sums "$version" >"$work/SHA256SUMS"
   fetch "$mirror/v$version/$name.tar.gz" "$work/$name.tar.gz"
   check "$work" "$name.tar.gz"
-  tar -x -z -o -f "$work/$name.tar.gz" -C "$work" || fail "the archive cannot be unpacked"
+  tar -x -z -o -f "$work/$name.tar.gz" -C "$work" ||
+    fail "the archive cannot be unpacked in $prefix (is the disk full?)"
   # None may reach a program that Bun compiled: they make it run other code or open a debugger's port.
   unset BUN_OPTIONS BUN_BE_BUN BUN_INSPECT BUN_INSPECT_CONNECT_TO BUN_INSPECT_NOTIFY BUN_INSPECT_PRELOAD
-  (cd / && "$work/$name/claude-code-nvim" install --prefix "$prefix") ||
-    fail "the executable does not run here, or $prefix is not writable$(musl_hint)"
+  program=$work/$name/claude-code-nvim
+  (cd / && "$program" --version >/dev/null) || fail "$(cannot_run)"
+  # It says itself what is wrong.
+  (cd / && "$program" install --prefix "$prefix") || exit 1
+  case :$PATH: in
+    *:"$prefix/bin":*) ;;
+    *) echo "\$PATH lacks $prefix/bin: a shell does not find claude-code-nvim by its name alone." ;;
+  esac
   echo "claude-code.nvim $version is installed. Put into Neovim's init.lua:"
   is_searched "$prefix/share" || echo "  vim.opt.packpath:append([[$prefix/share/nvim/site]])"
   echo '  require("claude-code").setup({})'
+}
+
+# Why the program that was unpacked does not start.
+cannot_run() {
+  reason="the executable for $target does not run on this machine"
+  if ! runs_programs "$work"; then
+    reason="the file system of $prefix does not run programs (noexec); choose another folder by --prefix"
+  elif [ -e /etc/NIXOS ]; then
+    reason="$reason: NixOS needs nix-ld for it, or build it from source"
+  else
+    case $target in
+      *-musl) reason="$reason (it needs libstdc++: apk add libstdc++)" ;;
+    esac
+  fi
+  echo "$reason"
+}
+
+# runs_programs FOLDER: may programs in it be started?
+runs_programs() {
+  printf '#!/bin/sh\n' >"$1/probe" && chmod 755 "$1/probe" && "$1/probe" 2>/dev/null
+}
+
+# sums VERSION: the checksums of that release's archives, as sha256sum writes them.
+sums() {
+  if [ "$1" = "$own_version" ]; then
+    echo "$own_sums"
+  else
+    fetch "$mirror/v$1/SHA256SUMS" "$work/sums"
+    cat "$work/sums"
+  fi
 }
 
 # is_searched FOLDER: does Neovim load packages from FOLDER/nvim/site by itself?
@@ -76,6 +130,9 @@ need() {
 
 # As in lua/claude-code/install/target.lua: the C library is that of the system's own shell.
 target() {
+  case ${TERMUX_VERSION:+termux} in
+    termux) fail "there is no executable for Termux; build it from source" ;;
+  esac
   case $(uname -s) in
     Linux) system=linux ;;
     Darwin) system=darwin ;;
@@ -86,17 +143,16 @@ target() {
     aarch64 | arm64) machine=arm64 ;;
     *) fail "there is no executable for $(uname -m); build it from source" ;;
   esac
+  # A shell under Rosetta says x86_64.
+  if [ "$system-$machine" = darwin-x64 ] &&
+    [ "$(sysctl -n sysctl.proc_translated 2>/dev/null)" = 1 ]; then
+    machine=arm64
+  fi
   libc=''
   if [ "$system" = linux ] && head -c 8192 /bin/sh | grep -q /ld-musl-; then
     libc=-musl
   fi
   echo "$system-$machine$libc"
-}
-
-musl_hint() {
-  case $target in
-    *-musl) echo " (it needs libstdc++: apk add libstdc++)" ;;
-  esac
 }
 
 # The page of the newest release is at an address that ends in its tag.

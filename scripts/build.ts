@@ -28,6 +28,11 @@ const withoutWinston: BunPlugin = {
   },
 };
 
+/** What Bun's bundler gets of the sources below `source`; the build only adds the compilation. */
+export function bundleOptions(source: string): Bun.BuildConfig {
+  return { entrypoints: [join(source, "src/main.ts")], target: "bun", plugins: [withoutWinston] };
+}
+
 /**
  * Writes the executable for `target` (Bun's name for a platform; none: this machine), made of the
  * sources below `source` (none: this checkout). The same sources give the same bytes, as long as
@@ -45,10 +50,9 @@ export async function build(
   try {
     const made = join(work, basename(outfile));
     await Bun.build({
-      entrypoints: [join(source, "src/main.ts")],
+      ...bundleOptions(source),
       minify: true,
       bytecode: true,
-      plugins: [withoutWinston],
       compile: {
         outfile: made,
         ...(target && { target }),

@@ -13,6 +13,9 @@ const FILES = ["lua/**/*.lua", "plugin/**/*.lua", "doc/*", "LICENSE", "README.md
  */
 const MANIFEST = "lua/claude-code/install/manifest.lua";
 
+/** On top of an archive, and in PREFIX/share/doc/claude-code-nvim (src/package/prefix.ts). */
+const NOTICES = "THIRD-PARTY-NOTICES";
+
 export function archiveName(version: string, target: Target): string {
   return `claude-code-nvim-${version}-${target.name}.tar.gz`;
 }
@@ -22,13 +25,16 @@ export interface ArchiveOptions {
   version: string;
   target: Target;
   executable: Uint8Array;
+  /** The text of THIRD-PARTY-NOTICES. */
+  notices: string;
   /** libdeflate's, 1 to 12. */
   level: number;
 }
 
 /**
- * A release archive: one folder with the executable on top, and the plugin for Claude Code in it. The same input gives the same bytes on
- * every machine; Bun's own libdeflate, and no system's gzip, compresses it.
+ * A release archive: one folder with the executable on top, and the plugin for Claude Code in it. The
+ * same input gives the same bytes on every machine; Bun's own libdeflate, and no system's gzip,
+ * compresses it.
  */
 export async function archive(options: ArchiveOptions): Promise<Uint8Array> {
   const { root, target, version, level } = options;
@@ -40,15 +46,23 @@ export async function archive(options: ArchiveOptions): Promise<Uint8Array> {
       executable: true,
     },
   ];
+  entries.push({
+    path: `${folder}/${NOTICES}`,
+    content: bytes(options.notices),
+    executable: false,
+  });
   for (const path of await sources(root)) {
     const content = await readFile(join(root, path));
     entries.push({ path: `${folder}/${path}`, content, executable: false });
   }
   for (const { path, text, executable } of claudePlugin()) {
-    const content = new TextEncoder().encode(text);
-    entries.push({ path: `${folder}/claude-plugin/${path}`, content, executable });
+    entries.push({ path: `${folder}/claude-plugin/${path}`, content: bytes(text), executable });
   }
   return withoutOrigin(gzipSync(tar(entries), { level, library: "libdeflate" } as never));
+}
+
+function bytes(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
 }
 
 async function sources(root: string): Promise<string[]> {

@@ -21,6 +21,7 @@ const modes: Record<string, () => Promise<void>> = {
   "--build": async () => void (await release(chosen())),
   "--verify": verify,
   "--check": check,
+  "--notes": notes,
   "--smoke": () => smoke(root, names[0] ?? "", process.env.NVIM ?? "nvim"),
 };
 
@@ -44,11 +45,21 @@ async function prepare(): Promise<void> {
   await release(TARGETS);
   await writeFile(pinned, await readFile(join(out, "manifest.lua")));
   console.log(`
-The manifest is written. Commit it, tag that commit, push both:
+The manifest is written. Commit it, and push that commit to a branch of its own. When the release
+is out, and with it the tag, bring the commit to main:
 
   git commit -m "Release ${version}" lua/claude-code/install/manifest.lua
-  git tag -s v${version} -m "claude-code.nvim ${version}"
-  git push origin HEAD v${version}`);
+  git push origin HEAD:release/${version}
+  git push origin HEAD:main`);
+}
+
+/** Prints the notes of this version: its section of CHANGELOG.md, without the heading. */
+async function notes(): Promise<void> {
+  const { version } = await readRepository(root);
+  const changelog = await readFile(join(root, "CHANGELOG.md"), "utf8");
+  const section = changelog.split(/^## /m).find((part) => part.startsWith(`[${version}]`));
+  if (!section) throw new Error(`CHANGELOG.md has no section [${version}]`);
+  console.log(section.slice(section.indexOf("\n")).trim());
 }
 
 async function refuseUnready(version: string): Promise<void> {

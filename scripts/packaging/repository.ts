@@ -7,6 +7,8 @@ export interface Repository {
   version: string;
   description: string;
   license: string;
+  /** The version of Bun that compiles the executable, and that it contains. */
+  bun: string;
   /** Of its page, without a slash at the end. */
   url: string;
 }
@@ -15,6 +17,8 @@ export async function readRepository(root: string): Promise<Repository> {
   const json = await Bun.file(join(root, "package.json")).json();
   const [, owner, name] = /^github:([\w.-]+)\/([\w.-]+)$/.exec(json.repository) ?? [];
   if (!owner || !name) throw new Error('package.json has no "repository": "github:OWNER/NAME"');
-  const { version, description, license } = json;
-  return { owner, name, version, description, license, url: `https://github.com/${owner}/${name}` };
+  const { version, description, license, packageManager } = json;
+  const bun = packageManager.replace(/^bun@/, "");
+  const url = `https://github.com/${owner}/${name}`;
+  return { owner, name, version, description, license, bun, url };
 }

@@ -46,6 +46,7 @@ export const TARGETS: readonly Target[] = [
   { name: "darwin-arm64", bun: "bun-darwin-arm64", format: "Mach-O", machine: "arm64" },
   { name: "darwin-x64", bun: "bun-darwin-x64", format: "Mach-O", machine: "x64" },
   { name: "windows-x64", bun: "bun-windows-x64-baseline", format: "PE", machine: "x64" },
+  { name: "windows-arm64", bun: "bun-windows-arm64", format: "PE", machine: "arm64" },
 ];
 
 /** The targets of these names, or an error that lists the known ones. */

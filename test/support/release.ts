@@ -63,7 +63,8 @@ export class TestRelease {
       archiveName(version, NATIVE),
     ];
     const executable = Buffer.from(script(version, contract));
-    const input = { root: source, version, target: NATIVE, executable, level: LEVEL };
+    const notices = "Notices\n";
+    const input = { root: source, version, target: NATIVE, executable, notices, level: LEVEL };
     const bytes = await archive(input);
     const sha256 = createHash("sha256").update(bytes).digest("hex");
     const assets = [{ target: NATIVE.name, file, sha256, size: bytes.length }];

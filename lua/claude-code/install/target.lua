@@ -32,11 +32,11 @@ end
 function M.name()
   local uname = vim.uv.os_uname()
   local described = uname.sysname .. " on " .. uname.machine
-  if vim.fn.has("win32") == 1 then
-    -- Windows on arm64 runs programs for x64.
-    return "windows-x64"
-  end
   local system, machine = SYSTEMS[uname.sysname], MACHINES[uname.machine:lower()]
+  if vim.fn.has("win32") == 1 then
+    -- Of a Neovim for x64 on Windows for arm64, uname says x64: that one's programs run there, too.
+    return "windows-" .. (machine or "x64")
+  end
   if not system or not machine then
     return nil, described
   elseif system == "darwin" then
