@@ -1,3 +1,4 @@
+import { expect } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { TestClient } from "../support/client";
@@ -62,6 +63,8 @@ export class Editor implements AsyncDisposable {
   static async attach(neovim: TestNeovim, home: string): Promise<Editor> {
     try {
       const client = await TestClient.open(await neovim.lock(), "claude-code");
+      // As Claude does, which takes mentions soon afterwards.
+      await client.request("tools/list");
       await neovim.lua(`
         vim.cmd("edit src/main.lua | vsplit src/other.lua | wincmd p | normal! 30Gzt")
         vim.cmd("messages clear")`);
@@ -98,6 +101,16 @@ export class Editor implements AsyncDisposable {
     });
     if (verdict === "FILE_SAVED") writeFileSync(path, accepted ?? text);
     return verdict as string;
+  }
+
+  /** Waits until Claude's prompt has got these files below src/ and no other, in any order. */
+  async mentioned(names: string[], lines: { lineStart?: number; lineEnd?: number } = {}) {
+    const expected = names.map((name) => ({ filePath: this.path(join("src", name)), ...lines }));
+    await eventually("the mentions", () => {
+      const received = this.client.notifications<{ filePath: string }>("at_mentioned");
+      expect(received.sort((a, b) => a.filePath.localeCompare(b.filePath))).toEqual(expected);
+    });
+    this.client.received.length = 0;
   }
 
   async shown(): Promise<void> {

@@ -1,119 +1,105 @@
-import { beforeEach, describe, expect, test } from "bun:test";
-import { rmSync } from "node:fs";
+import { setDefaultTimeout } from "bun:test";
 import { eventually } from "../support/eventually";
-import { onEachNeovim } from "../support/session";
-import { fetchPlugins, folderOf, type PluginName } from "./archives";
+import { NEOVIMS } from "../support/neovim";
+import type { PluginName } from "./archives";
+import { Editor } from "./editor";
+import { testWithPlugins } from "./only-with-plugins";
 
 /* :ClaudeAtMention in lists of other plugins. */
-const missing = fetchPlugins();
-if (missing) console.log(`platform skip: ${missing}`);
 
-const TEXT = "local a = 1\nlocal b = 2\nreturn a + b\n";
+setDefaultTimeout(60_000);
 
-describe.skipIf(missing !== undefined)("mentions from lists", () => {
-  onEachNeovim((session) => {
-    const path = (name: string) => session.path(name);
+const BOTH = ["main.lua", "other.lua"];
 
-    beforeEach(async () => {
-      await session.reset();
-      for (const name of ["src/a.lua", "src/b.lua"]) session.write(name, TEXT);
-      await session.edit(path("src/a.lua"));
+/** Puts the cursor on the first line with this text, once it is there, and mentions it. */
+async function mention(editor: Editor, text: string, range = ""): Promise<void> {
+  await eventually(`a line with ${text}`, () =>
+    editor.neovim.lua<boolean>("return vim.fn.search(..., 'cw') > 0", text),
+  );
+  await editor.neovim.command(`${range}ClaudeAtMention`);
+}
+
+for (const version of NEOVIMS) {
+  const list = (
+    name: PluginName,
+    what: string,
+    lua: string,
+    run: (editor: Editor) => Promise<void>,
+    ...others: PluginName[]
+  ) =>
+    testWithPlugins(`${name}: ${what} (${version.name})`, async () => {
+      await using editor = await Editor.start(version, { name, plugins: [name, ...others], lua });
+      await run(editor);
     });
 
-    const load = (...names: PluginName[]) =>
-      session.neovim.lua(
-        `for _, folder in ipairs({ ... }) do
-          vim.opt.runtimepath:append(folder)
-          for _, file in ipairs(vim.fn.glob(folder .. "/plugin/*", true, true)) do
-            vim.cmd.source(file)
-          end
-        end`,
-        ...names.map(folderOf),
-      );
-
-    /** Puts the cursor on the first line with this text, once it is there. */
-    const goTo = (text: string) =>
-      eventually(`a line with ${text}`, () =>
-        session.neovim.lua<boolean>("return vim.fn.search(..., 'cw') > 0", text),
-      );
-
-    /** What Claude received since the last call. */
-    let seen = 0;
-    async function mentioned(command: string, count: number): Promise<object[]> {
-      const all = () => session.client.notifications("at_mentioned");
-      seen = all().length;
-      await session.neovim.command(command);
-      return eventually("mentions", () => {
-        const fresh = all().slice(seen);
-        if (fresh.length !== count) throw new Error(JSON.stringify(fresh));
-        return fresh;
-      });
-    }
-
-    test("trouble.nvim: the lines of an entry, the file of a heading", async () => {
-      await load("trouble.nvim");
-      await session.neovim.lua(
-        `require("trouble").setup({})
+  list(
+    "trouble.nvim",
+    "the lines of an entry, the file of a heading",
+    `require("trouble").setup({})`,
+    async (editor) => {
+      await editor.neovim.lua(`
         vim.diagnostic.set(vim.api.nvim_create_namespace("test"), 0, {
           { lnum = 1, col = 0, end_lnum = 2, end_col = 3, message = "wrong here" },
         })
-        require("trouble").open({ mode = "diagnostics", focus = true })`,
-      );
-      await goTo("wrong here");
-      const entry = { filePath: path("src/a.lua"), lineStart: 1, lineEnd: 2 };
-      expect(await mentioned("ClaudeAtMention", 1)).toEqual([entry]);
-      await goTo("a\\.lua");
-      expect(await mentioned("ClaudeAtMention", 1)).toEqual([{ filePath: path("src/a.lua") }]);
-      await session.neovim.lua(`require("trouble").close(); vim.diagnostic.reset()`);
-    });
+        require("trouble").open({ mode = "diagnostics", focus = true })`);
+      await mention(editor, "wrong here");
+      await editor.mentioned(["main.lua"], { lineStart: 1, lineEnd: 2 });
+      await mention(editor, "main\\.lua");
+      await editor.mentioned(["main.lua"]);
+    },
+  );
 
-    test("snacks.nvim: its explorer's entry, a range, and what is selected", async () => {
-      await load("snacks.nvim");
-      await session.neovim.lua(`require("snacks").setup({})`);
-      await session.neovim.lua(`Snacks.explorer({ cwd = ... })`, path("src"));
+  list(
+    "snacks.nvim",
+    "its explorer's entry, a range, and what is selected",
+    `require("snacks").setup({})`,
+    async (editor) => {
+      await editor.neovim.lua(`Snacks.explorer({ cwd = "src" })`);
       await eventually("the explorer", () =>
-        session.neovim.lua<boolean>(`
+        editor.neovim.lua<boolean>(`
           PICKER = Snacks.picker.get({ source = "explorer" })[1]
           return PICKER ~= nil and PICKER.list:count() >= 3`),
       );
-      await session.neovim.lua(`PICKER:focus("list")`);
-      await goTo("b\\.lua");
-      expect(await mentioned("ClaudeAtMention", 1)).toEqual([{ filePath: path("src/b.lua") }]);
-      const both = ["src/a.lua", "src/b.lua"].map((name) => ({ filePath: path(name) }));
-      await goTo("a\\.lua");
-      expect(await mentioned(".,+1ClaudeAtMention", 2)).toEqual(both);
-      await session.neovim.lua(`PICKER.list:select_all()`);
-      await session.neovim.lua(`PICKER:close()`);
-    });
+      await editor.neovim.lua(`PICKER:focus("list")`);
+      await mention(editor, "other\\.lua");
+      await editor.mentioned(["other.lua"]);
+      await mention(editor, "main\\.lua", ".,+1");
+      await editor.mentioned(BOTH);
+      await editor.neovim.lua(`PICKER.list:select_all()`);
+      await editor.neovim.command("ClaudeAtMention");
+      await editor.mentioned(["", ...BOTH]);
+    },
+  );
 
-    const git = (...words: string[]) =>
-      Bun.spawnSync(["git", "-c", "user.name=a", "-c", "user.email=a@b", ...words], {
-        cwd: path("."),
-      });
-
-    /** A repository in which b.lua has changed and a.lua has another name. */
-    async function change() {
-      rmSync(path(".git"), { recursive: true, force: true });
-      git("init", "-q");
-      git("add", "src");
-      git("commit", "-qm", "x");
-      git("mv", "src/a.lua", "src/c.lua");
-      session.write("src/b.lua", `${TEXT}-- more\n`);
-    }
-
-    test("fugitive: files of the status, also from the lines of a diff", async () => {
-      await load("vim-fugitive");
-      await change();
-      await session.neovim.command("Git");
-      const b = [{ filePath: path("src/b.lua") }];
-      await goTo("^M src/b\\.lua");
-      expect(await mentioned("ClaudeAtMention", 1)).toEqual(b);
-      await session.neovim.type("=");
-      await goTo("more");
-      expect(await mentioned("ClaudeAtMention", 1)).toEqual(b);
-      await goTo("-> src/c\\.lua");
-      expect(await mentioned("ClaudeAtMention", 1)).toEqual([{ filePath: path("src/c.lua") }]);
-      rmSync(path("src/c.lua"));
-    });
+  list("vim-fugitive", "files of the status, also from the lines of a diff", "", async (editor) => {
+    Bun.spawnSync(["git", "mv", "src/main.lua", "src/third.lua"], { cwd: editor.path(".") });
+    editor.write("src/other.lua", "-- more\n");
+    await editor.neovim.command("Git");
+    await mention(editor, "^M src/other\\.lua");
+    await editor.mentioned(["other.lua"]);
+    await editor.neovim.type("=");
+    await mention(editor, "more");
+    await editor.mentioned(["other.lua"]);
+    await mention(editor, "-> src/third\\.lua");
+    await editor.mentioned(["third.lua"]);
   });
-});
+
+  list(
+    "diffview.nvim",
+    "files and folders of its panel",
+    `require("diffview").setup({ use_icons = false })
+    vim.api.nvim_create_autocmd("User", {
+      pattern = "DiffviewDiffBufWinEnter", callback = function() OPENED = true end })`,
+    async (editor) => {
+      for (const name of BOTH) editor.write(`src/${name}`, "changed\n");
+      await editor.neovim.command("checktime | DiffviewOpen");
+      await eventually("the panel", () => editor.neovim.lua<boolean>("return OPENED or false"));
+      await editor.neovim.lua(`require("diffview.actions").focus_files()`);
+      await mention(editor, "other\\.lua");
+      await editor.mentioned(["other.lua"]);
+      await mention(editor, "other\\.lua", ".-2,.");
+      await editor.mentioned(["", ...BOTH]);
+    },
+    "plenary.nvim",
+  );
+}

@@ -10,25 +10,10 @@ import { recipe } from "./recipes";
 
 setDefaultTimeout(120_000);
 
-/** An editor with the user's configuration: a recipe, and what makes it seen. */
-async function start(version: NeovimVersion, plugins: PluginName[], lua: string[]) {
-  const editor = await Editor.start(version, { name: "a recipe", plugins, lua: lua.join("\n") });
-  // As Claude does, which takes mentions soon afterwards.
-  await editor.client.request("tools/list");
-  return editor;
-}
+const start = (version: NeovimVersion, plugins: PluginName[], lua: string[]) =>
+  Editor.start(version, { name: "a recipe", plugins, lua: lua.join("\n") });
 
 const BOTH = ["main.lua", "other.lua"];
-
-/** Waits until Claude's prompt has got these files below src/ and no other, in any order. */
-async function mentioned(editor: Editor, names: string[], lines = {}): Promise<void> {
-  const expected = names.map((name) => ({ filePath: editor.path(`src/${name}`), ...lines }));
-  await eventually("the mentions", () => {
-    const received = editor.client.notifications<{ filePath: string }>("at_mentioned");
-    expect(received.sort((a, b) => a.filePath.localeCompare(b.filePath))).toEqual(expected);
-  });
-  editor.client.received.length = 0;
-}
 
 /** Makes a quickfix list of line 5 of a file. */
 const listLine = (editor: Editor) =>
@@ -59,18 +44,18 @@ testWithPlugins("Telescope: <M-a> mentions what is selected", async () => {
   await editor.neovim.type("main");
   await shows(1);
   await editor.neovim.type("<M-a>");
-  await mentioned(editor, ["main.lua"]);
+  await editor.mentioned(["main.lua"]);
   await editor.waitForMode("n");
   await open();
   await shows(2);
   await editor.neovim.type("<Tab><Tab><M-a>");
-  await mentioned(editor, BOTH);
+  await editor.mentioned(BOTH);
   await editor.waitForMode("n");
   await listLine(editor);
   await editor.neovim.command("Telescope quickfix");
   await shows(1);
   await editor.neovim.type("<M-a>");
-  await mentioned(editor, ["other.lua"], LINE_5);
+  await editor.mentioned(["other.lua"], LINE_5);
 });
 
 for (const version of NEOVIMS) {
@@ -91,18 +76,18 @@ for (const version of NEOVIMS) {
     await editor.neovim.type("main");
     await shows(1);
     await editor.neovim.type("<M-a>");
-    await mentioned(editor, ["main.lua"]);
+    await editor.mentioned(["main.lua"]);
     await editor.waitForMode("n");
     await open();
     await shows(2);
     await editor.neovim.type("<Tab><Tab><M-a>");
-    await mentioned(editor, BOTH);
+    await editor.mentioned(BOTH);
     await editor.waitForMode("n");
     await listLine(editor);
     await editor.neovim.lua("Snacks.picker.qflist()");
     await shows(1);
     await editor.neovim.type("<M-a>");
-    await mentioned(editor, ["other.lua"], LINE_5);
+    await editor.mentioned(["other.lua"], LINE_5);
   });
 
   testWithPlugins(`mini.pick: <M-a> mentions what is marked (${version.name})`, async () => {
@@ -126,11 +111,11 @@ for (const version of NEOVIMS) {
         keys,
       );
     await pick(`files({}, { source = { cwd = "src" } })`, 2, "<C-n><M-a>");
-    await mentioned(editor, ["other.lua"]);
+    await editor.mentioned(["other.lua"]);
     await pick(`files()`, 2, "<C-x><C-n><C-x><M-a>");
-    await mentioned(editor, BOTH);
+    await editor.mentioned(BOTH);
     await pick(`grep({ pattern = "f1" })`, 6, "f10<C-n><M-a>");
-    await mentioned(editor, ["other.lua"], { lineStart: 51, lineEnd: 51 });
+    await editor.mentioned(["other.lua"], { lineStart: 51, lineEnd: 51 });
   });
 
   testWithPlugins(`edgy.nvim: Claude's terminal is in its sidebar (${version.name})`, async () => {
