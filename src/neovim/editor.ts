@@ -101,6 +101,11 @@ export class NeovimEditor extends Queries implements EditorPort {
     return Number(await this.#call("diff_close", { ids }, Number.POSITIVE_INFINITY));
   }
 
+  async diffDelivered(id: number, problem?: string): Promise<void> {
+    const params = { id, ...(problem !== undefined && { problem }) };
+    await this.#call("diff_delivered", params, Number.POSITIVE_INFINITY);
+  }
+
   async openDocument(document: OpenDocument): Promise<OpenedDocument> {
     const { startText, endText } = document;
     const opened = await this.#work("document_open", {

@@ -107,6 +107,7 @@ local methods = {
   end,
   diff_open = lazy("editor.diff", "open"),
   diff_close = lazy("editor.diff", "close"),
+  diff_delivered = lazy("editor.diff.kept_edits", "delivered"),
   document_open = unless_private("editor.documents", "open"),
   document_save = unless_private("editor.documents", "save"),
   document_reload = lazy("editor.documents.reload", "now"),

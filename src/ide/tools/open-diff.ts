@@ -57,10 +57,12 @@ export function openDiff(
         try {
           writeAtomically(newPath, outcome.text);
         } catch (error) {
+          diffs.delivered(outcome.id, message(error));
           return failed(`Accepted, but ${newPath} could not be written: ${message(error)}`);
         }
         await editor.reloadDocument(newPath).catch(() => {});
       }
+      diffs.delivered(outcome.id);
       return texts("FILE_SAVED", outcome.text);
     },
   });

@@ -55,6 +55,24 @@ onEachNeovim(
       await session.neovim.type(keys);
     }
 
+    test("a file that cannot be written: the user's edits stay in a buffer", async () => {
+      using other = await TestClient.open(session.lock);
+      writeFileSync(join(session.neovim.cwd, "file"), "");
+      const answer = open(other, join(session.neovim.cwd, "file", "below"), "proposed\n");
+      answer.catch(() => {});
+      await press("Omine<Esc><CR>");
+      expect(answer).rejects.toThrow(/Accepted, but .* could not be written/);
+      await eventually("the edits", () =>
+        session.neovim.lua<boolean>(`
+          return vim.iter(vim.api.nvim_list_bufs()):any(function(buf)
+            return vim.api.nvim_buf_get_lines(buf, 0, 1, false)[1] == "mine" and vim.bo[buf].modified
+          end)`),
+      );
+      await eventually("a message", async () =>
+        /writing the file failed/.test(await session.neovim.command("messages")),
+      );
+    });
+
     const proposals: [string, string][] = [
       ["LF", "one\ntwo\n"],
       ["CRLF", "one\r\ntwo\r\n"],

@@ -34,6 +34,7 @@ function M.send(proposal, outcome, reason)
   if accepted then
     -- First of all: once the answer is out the file may change at any time.
     expect_write(proposal)
+    require("claude-code.editor.diff.kept_edits").hold(proposal)
   end
   require("claude-code.editor.channel").notify("diff_ended", {
     id = proposal.id,
