@@ -1,9 +1,10 @@
 import { realPath } from "../lib/paths";
 import type { EditorBuffer } from "./model";
+import type { FilePath } from "./port";
 import type { EditorState } from "./state";
 
 /** The buffer that shows the file at `path`: of equal name, else of equal real path. */
-export function bufferAt(state: EditorState, path: string): EditorBuffer | undefined {
+export function bufferAt(state: EditorState, path: FilePath): EditorBuffer | undefined {
   const named = state.bufferAt(path);
   if (named) return named;
   const real = realPath(path);

@@ -1,20 +1,64 @@
 import { type Stats, statSync } from "node:fs";
 import { isAbsolute, resolve } from "node:path";
-import { EditorRefusal } from "./port";
+import { pathsOfUri } from "../lib/file-uri";
+import { realPath } from "../lib/paths";
+import { EditorRefusal, type FilePath } from "./port";
+
+/** PATH_MAX and NAME_MAX of Linux and macOS; Windows has the same NAME_MAX, in UTF-16 units. */
+const MOST_BYTES = process.platform === "win32" ? 32_767 : 4_096;
+const MOST_BYTES_OF_NAME = 255;
 
 /**
  * The absolute path a client means: a relative one is taken from `root` (the workspace). Throws
- * EditorRefusal for what cannot be a file: empty, NUL or control characters, a device, FIFO or socket.
+ * EditorRefusal for what cannot be a file: empty, too long, NUL or control characters, a device, FIFO,
+ * socket, or part of /proc or /sys.
  */
-export function resolvePath(input: string, root: string | undefined): string {
+export function resolvePath(input: string, root: string | undefined): FilePath {
   if (input === "") throw new EditorRefusal("The file path is empty.");
+  refuseLong(input);
   refuseControlCharacters(input);
   if (!isAbsolute(input) && !root) {
     throw new EditorRefusal(`The file path is relative and there is no workspace: ${input}`);
   }
   const path = resolve(root ?? "/", input);
+  refuseLong(path);
   refuseSpecial(path);
-  return path;
+  return path as FilePath;
+}
+
+/** One of the paths that a file URI may mean: as the client wrote it, and checked. */
+export interface UriPath {
+  given: string;
+  path: FilePath;
+}
+
+/**
+ * The paths that a file URI may mean, most likely first; empty when it is not a file URI of this
+ * machine. Throws EditorRefusal if one of them cannot be a file.
+ */
+export function resolveUri(uri: string): UriPath[] {
+  return pathsOfUri(uri).map((given) => ({ given, path: resolvePath(given, undefined) }));
+}
+
+/** With symlinks resolved, as far as it exists. */
+export function resolveLinks(path: FilePath): FilePath {
+  return realPath(path) as FilePath;
+}
+
+/** Throws EditorRefusal: longer ones are never names of files, and costly to look for. */
+export function refuseLong(path: string): void {
+  const bytes = Buffer.byteLength(path);
+  if (bytes > MOST_BYTES) {
+    throw new EditorRefusal(
+      `The file path is too long: it has ${bytes} bytes, at most ${MOST_BYTES} are possible.`,
+    );
+  }
+  const name = path.split(/[/\\]/).find((part) => Buffer.byteLength(part) > MOST_BYTES_OF_NAME);
+  if (name === undefined || process.platform === "win32") return;
+  throw new EditorRefusal(
+    `A name in the file path is too long: it has ${Buffer.byteLength(name)} bytes, ` +
+      `at most ${MOST_BYTES_OF_NAME} are possible.`,
+  );
 }
 
 /** Throws EditorRefusal: a NUL would end the name for the system, the rest are never intended. */
@@ -31,7 +75,6 @@ function refuseSpecial(path: string): void {
   } catch {
     return; // Not there, or not to be looked at: the operation itself will say so.
   }
-  if (stats.isFIFO() || stats.isSocket() || stats.isBlockDevice() || stats.isCharacterDevice()) {
-    throw new EditorRefusal(`Not a regular file: ${path}`);
-  }
+  if (stats.isDirectory() || (stats.isFile() && !/^\/(proc|sys)\//.test(realPath(path)))) return;
+  throw new EditorRefusal(`Not a regular file: ${path}`);
 }

@@ -36,12 +36,21 @@ export class EditorRefusal extends Error {
   }
 }
 
+declare const checked: unique symbol;
+
+/**
+ * An absolute path in normal form: of a length that can be, and of no special file. Only the functions
+ * of `path.ts` make one, and a call to Neovim takes no other. Lua checks again
+ * (editor/path_params.lua), and decides what is private.
+ */
+export type FilePath = string & { readonly [checked]: true };
+
 export interface OpenDiff {
   id: number;
   /** Which client asked, so that each client ends its own diffs only. */
   client: number;
-  oldPath: string;
-  newPath: string;
+  oldPath: FilePath;
+  newPath: FilePath;
   contents: string;
   name?: string | undefined;
 }
@@ -53,7 +62,7 @@ export interface Prompt {
 }
 
 export interface OpenDocument {
-  path: string;
+  path: FilePath;
   /** Plain text to select from, searched from the top. */
   startText?: string | undefined;
   /** Plain text to select to, searched from the start on (spec 4.3). */
@@ -101,9 +110,9 @@ export interface EditorPort {
    * Saves as `:w` does. EditorRefusal "not_open" if no buffer holds the file's text. `problem`: the
    * file is written, but an autocommand failed after that.
    */
-  saveDocument(path: string): Promise<{ problem?: string | undefined }>;
+  saveDocument(path: FilePath): Promise<{ problem?: string | undefined }>;
   /** The text of an open buffer as `:w` would write it, unsaved changes included. */
-  readDocument(path: string): Promise<string>;
+  readDocument(path: FilePath): Promise<string>;
   /** What was last selected in a file, or where the cursor last was in one; as last known. */
   readonly latestSelection: Selection | undefined;
   /**
@@ -126,9 +135,9 @@ export interface EditorPort {
   /** Length of each buffer in characters, line ends included; 0 if it is not loaded. */
   bufferSizes(bufs: readonly number[]): Promise<number[]>;
   /** A file was written outside: the buffer that shows it takes it over, without any prompt. */
-  reloadDocument(path: string): Promise<void>;
+  reloadDocument(path: FilePath): Promise<void>;
   /** A file is about to be written outside: reload its buffer as soon as that happened. */
-  watchDocument(path: string): void;
+  watchDocument(path: FilePath): void;
   /**
    * Submits the user's own words as a prompt to the CLI with this process id. `connected`: false if
    * that CLI has gone, so that only the user can send them. Resolves to false if no CLI of this
@@ -137,6 +146,6 @@ export interface EditorPort {
   submitPrompt(prompt: Prompt): Promise<boolean>;
   /** The user gave a prompt to the CLI with this process id. */
   prompted(pid: number): void;
-  /** Closes a buffer by its name; never one with unsaved changes (EditorRefusal). */
-  closeTab(name: string): Promise<void>;
+  /** Closes a buffer by its path or its last name; never one with unsaved changes (EditorRefusal). */
+  closeTab(tab: { path: FilePath } | { name: string }): Promise<void>;
 }

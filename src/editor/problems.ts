@@ -39,6 +39,6 @@ export interface ProblemsPort {
   ofSession(): Promise<Problems>;
   /** A line and `count` lines before and behind it. EditorRefusal "not_open" or "no_line". */
   around(file: readonly string[], line: number, count: number): Promise<ProblemContext>;
-  /** The absolute paths a client may mean. */
+  /** The paths a client may mean. Throws EditorRefusal for what cannot be a file. */
   candidates(path: string): string[];
 }

@@ -1,13 +1,13 @@
 import type { DiffEnd } from "../editor/model";
-import type { EditorPort } from "../editor/port";
+import type { EditorPort, FilePath } from "../editor/port";
 import { withDeadline } from "../lib/deadline";
 import type { Log } from "../lib/log";
 import { rebuild } from "./proposal";
 
 export interface DiffRequest {
   client: number;
-  oldPath: string;
-  newPath: string;
+  oldPath: FilePath;
+  newPath: FilePath;
   contents: string;
   name?: string | undefined;
 }

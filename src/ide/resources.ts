@@ -1,11 +1,12 @@
 import { basename } from "node:path";
 import { bufferAt, type FileBuffer, openFiles } from "../editor/buffers";
 import type { Delta } from "../editor/model";
+import { resolveUri, type UriPath } from "../editor/path";
 import type { EditorPort } from "../editor/port";
 import { rethrow } from "../editor/rpc-error";
 import type { EditorState } from "../editor/state";
 import { ErrorCode, RpcError } from "../jsonrpc/message";
-import { fileUri, pathsOfUri } from "../lib/file-uri";
+import { fileUri } from "../lib/file-uri";
 import type { Resources } from "../mcp/definition";
 
 const MIME_TYPE = "text/plain";
@@ -25,12 +26,16 @@ export function openBuffers(editor: EditorPort): Resources {
     },
     async read(uri) {
       const state = await editor.sync().catch(rethrow);
-      const path = pathsOfUri(uri).find((candidate) => bufferAt(state, candidate)?.loaded);
-      if (!path) {
+      const open = resolved(uri).find(({ path }) => bufferAt(state, path)?.loaded);
+      if (!open) {
         const message = `No open buffer for ${uri}: resources/list names those that are open`;
         throw new RpcError(ErrorCode.ResourceNotFound, message, { uri });
       }
-      return { uri, mimeType: MIME_TYPE, text: await editor.readDocument(path).catch(rethrow) };
+      return {
+        uri,
+        mimeType: MIME_TYPE,
+        text: await editor.readDocument(open.path).catch(rethrow),
+      };
     },
   };
 }
@@ -44,6 +49,15 @@ export function combined(
     list: async (client) => [...(await first.list(client)), ...(await second.list(client))],
     read: (uri, client) => (second.owns(uri) ? second : first).read(uri, client),
   };
+}
+
+/** What is refused is not open. */
+function resolved(uri: string): UriPath[] {
+  try {
+    return resolveUri(uri);
+  } catch {
+    return [];
+  }
 }
 
 /** Calls `changed` when the list of open files changed, once for a burst of changes. */

@@ -11,6 +11,7 @@ import {
   EditorBusyError,
   type EditorPort,
   EditorRefusal,
+  type FilePath,
   type OpenDiff,
   type OpenDocument,
   type OpenedDocument,
@@ -119,11 +120,11 @@ export class NeovimEditor extends Queries implements EditorPort {
     return { path, languageId: language_id, lineCount: line_count };
   }
 
-  async saveDocument(path: string): Promise<{ problem?: string | undefined }> {
+  async saveDocument(path: FilePath): Promise<{ problem?: string | undefined }> {
     return v.parse(Saved, await this.#work("document_save", { path }));
   }
 
-  async readDocument(path: string): Promise<string> {
+  async readDocument(path: FilePath): Promise<string> {
     return v.parse(v.string(), await this.#call("document_text", { path }, BUSY_AFTER_MS));
   }
 
@@ -147,11 +148,11 @@ export class NeovimEditor extends Queries implements EditorPort {
     await this.#call("mentions_delivered", { ids }, Number.POSITIVE_INFINITY);
   }
 
-  async reloadDocument(path: string): Promise<void> {
+  async reloadDocument(path: FilePath): Promise<void> {
     await this.#call("document_reload", { path }, WORK_DEADLINE_MS);
   }
 
-  watchDocument(path: string): void {
+  watchDocument(path: FilePath): void {
     this.#call("document_watch", { path }, WORK_DEADLINE_MS).catch((error) =>
       this.#log.warn(`Watching ${path} failed: ${error}`, "Watching a file failed"),
     );
@@ -168,8 +169,8 @@ export class NeovimEditor extends Queries implements EditorPort {
     );
   }
 
-  async closeTab(name: string): Promise<void> {
-    await this.#work("tab_close", { name });
+  async closeTab(tab: { path: FilePath } | { name: string }): Promise<void> {
+    await this.#work("tab_close", tab);
   }
 
   /** We accept clients now. */

@@ -1,4 +1,5 @@
-import { resolve } from "node:path";
+import { isAbsolute } from "node:path";
+import { resolvePath } from "../editor/path";
 import type { ProblemContext, Problems, ProblemsPort } from "../editor/problems";
 import type { FollowedNeovim } from "../locate/followed";
 
@@ -34,9 +35,9 @@ export class NeovimProblems implements ProblemsPort {
   }
 
   candidates(path: string): string[] {
-    const here = this.#neovim.places.map((place) => resolve(place, path));
+    const here = this.#neovim.places.map((place) => resolvePath(path, place));
     // As it is, too: our own answers name files from Neovim's folder.
-    return [...new Set([...here, path])];
+    return [...new Set(isAbsolute(path) ? here : [...here, path])];
   }
 
   #list(method: string, params: object): Promise<Problems> {

@@ -1,39 +1,16 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { Project } from "../hooks/project";
 import { publish, startSilentServer } from "../hooks/silent-server";
 import { keepBusy } from "../support/busy";
 import { eventually } from "../support/eventually";
 import { EXECUTABLE, isolatedEnv, NEOVIMS, NEWEST, temporaryFolder } from "../support/neovim";
+import { call, connect, json } from "./client";
 
 /* `claude-code-nvim mcp` as Claude Code runs it, by the official MCP client and by hand. */
 setDefaultTimeout(60_000);
-
-interface Answer {
-  content: { type: string; text: string }[];
-  isError?: boolean;
-}
-
-/** The server with the official client, in a project's folder. */
-async function connect(cwd: string, env: Record<string, string>): Promise<Client> {
-  const client = new Client({ name: "oracle", version: "1.0.0" });
-  const transport = new StdioClientTransport({ command: EXECUTABLE, args: ["mcp"], cwd, env });
-  await client.connect(transport as never);
-  return client;
-}
-
-async function call(client: Client, name: string, args: object = {}): Promise<Answer> {
-  return (await client.callTool({ name, arguments: { ...args } })) as Answer;
-}
-
-async function json(client: Client, name: string, args: object = {}): Promise<unknown> {
-  const { content, isError } = await call(client, name, args);
-  if (isError) throw new Error(content[0]?.text);
-  return JSON.parse(content[0]?.text ?? "");
-}
 
 describe.each(NEOVIMS)("the stdio server with $name", (version) => {
   let project: Project;
@@ -122,6 +99,14 @@ describe.each(NEOVIMS)("the stdio server with $name", (version) => {
     const listed = "return vim.bo[vim.fn.bufnr('closed.lua')].buflisted";
     expect(await project.neovim.lua(listed)).toBe(false);
     await project.neovim.command(`bwipeout ${project.path("closed.lua")}`);
+  });
+
+  test("get_diagnostics of more files than one call may name", async () => {
+    const many = Array.from({ length: 51 }, (_, index) => `many/${index}.lua`);
+    const { content, isError } = await call(client, "get_diagnostics", { file_paths: many });
+    expect(isError).toBe(true);
+    expect(content[0]?.text).toContain("too many files for one call: 51, of which at most 50");
+    expect(await json(client, "get_diagnostics", { file_paths: many.slice(1) })).toEqual({});
   });
 
   test("names from Neovim's folder are understood by a server that runs below it", async () => {

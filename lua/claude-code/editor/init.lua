@@ -17,21 +17,6 @@ local function lazy(module, name)
   end
 end
 
----For methods that would send the text of the file `params.path`, or that it exists.
----@param module string
----@param name string
----@return fun(params: table): any, claude-code.Failure?
-local function unless_private(module, name)
-  local method = lazy(module, name)
-  return function(params)
-    local privacy = require("claude-code.editor.privacy")
-    if privacy.is_private(params.path) then
-      return nil, { code = "private", message = privacy.refusal(params.path) }
-    end
-    return method(params)
-  end
-end
-
 ---@class claude-code.AttachInfo
 ---@field channel integer
 ---@field contract? integer
@@ -108,12 +93,12 @@ local methods = {
   diff_open = lazy("editor.diff", "open"),
   diff_close = lazy("editor.diff", "close"),
   diff_delivered = lazy("editor.diff.kept_edits", "delivered"),
-  document_open = unless_private("editor.documents", "open"),
-  document_save = unless_private("editor.documents", "save"),
+  document_open = lazy("editor.documents", "open"),
+  document_save = lazy("editor.documents", "save"),
   document_reload = lazy("editor.documents.reload", "now"),
   document_watch = lazy("editor.documents.watch", "start"),
   tab_close = lazy("editor.documents.close", "close"),
-  document_text = unless_private("editor.documents.text", "read"),
+  document_text = lazy("editor.documents.text", "read"),
   buffer_sizes = lazy("editor.columns.codepoints", "sizes"),
   selection = lazy("editor.selection", "now"),
   latest_selection = lazy("editor.selection", "latest"),
@@ -144,7 +129,32 @@ local methods = {
   end,
 }
 
----Runs one method for the executable.
+---Methods that send neither the text of a file nor whether there is one. Any other refuses the path
+---of a private file.
+local FOR_PRIVATE_FILES = {
+  diff_open = true,
+  document_reload = true,
+  document_watch = true,
+  session_edited = true,
+  session_new_problems = true,
+  tab_close = true,
+}
+
+---@param method string
+---@param handler fun(params: table): any, claude-code.Failure?
+---@param params table
+---@return any value
+---@return claude-code.Failure?
+local function run(method, handler, params)
+  local checked, failure =
+    require("claude-code.editor.path_params").checked(params, FOR_PRIVATE_FILES[method] or false)
+  if not checked then
+    return nil, failure
+  end
+  return handler(checked)
+end
+
+---Runs one method for the executable. Methods get the paths among their parameters checked.
 ---@param method string
 ---@param params? table
 ---@return claude-code.Answer
@@ -155,7 +165,7 @@ function M.call(method, params)
       error = ("the plugin has no method %q: update plugin and executable together"):format(method),
     }
   end
-  local ok, value, failure = xpcall(handler, debug.traceback, params or {})
+  local ok, value, failure = xpcall(run, debug.traceback, method, handler, params or {})
   if not ok then
     require("claude-code.messages.log").error("%s failed: %s", method, value)
     local first = tostring(value):match("^[^\n]*")

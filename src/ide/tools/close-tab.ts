@@ -1,5 +1,6 @@
+import { isAbsolute } from "node:path";
 import * as v from "valibot";
-import { refuseControlCharacters, resolvePath } from "../../editor/path";
+import { refuseControlCharacters, refuseLong, resolvePath } from "../../editor/path";
 import type { EditorPort } from "../../editor/port";
 import { texts } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
@@ -19,7 +20,7 @@ export function closeTab(editor: EditorPort, diffs: Diffs, rejections: Rejection
     async call({ tab_name }, { client }) {
       const closed = await diffs.closeNamed(client.id, tab_name);
       if (closed === 0 && !diffs.isDiffName(tab_name)) {
-        await editor.closeTab(fileNamed(tab_name, editor.state.folders[0]));
+        await editor.closeTab(tabNamed(tab_name, editor.state.folders[0]));
       }
       rejections.tabClosed(client);
       return texts("TAB_CLOSED");
@@ -28,7 +29,9 @@ export function closeTab(editor: EditorPort, diffs: Diffs, rejections: Rejection
 }
 
 /** A path, relative ones taken from the workspace, or a file's last name as it is. */
-function fileNamed(name: string, root: string | undefined): string {
+function tabNamed(name: string, root: string | undefined): Parameters<EditorPort["closeTab"]>[0] {
+  refuseLong(name);
   refuseControlCharacters(name);
-  return name.includes("/") && root ? resolvePath(name, root) : name;
+  const isPath = isAbsolute(name) || (name.includes("/") && root !== undefined);
+  return isPath ? { path: resolvePath(name, root) } : { name };
 }

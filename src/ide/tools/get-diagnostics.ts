@@ -1,10 +1,10 @@
 import * as v from "valibot";
 import { bufferAt } from "../../editor/buffers";
 import type { Diagnostic, EditorBuffer } from "../../editor/model";
-import { resolvePath } from "../../editor/path";
-import { EditorBusyError, type EditorPort } from "../../editor/port";
+import { resolveUri } from "../../editor/path";
+import { EditorBusyError, type EditorPort, type FilePath } from "../../editor/port";
 import { SEVERITY_NAMES } from "../../editor/severity";
-import { fileUri, pathsOfUri, rawUri } from "../../lib/file-uri";
+import { fileUri, rawUri } from "../../lib/file-uri";
 import { realPath } from "../../lib/paths";
 import { type Client, isClaudeCode } from "../../mcp/client";
 import { failed, json, type ToolResult, texts } from "../../mcp/protocol";
@@ -27,28 +27,26 @@ export function getDiagnostics(editor: EditorPort, names: FileNames): Tool {
   const unknownBefore = new WeakMap<Client, Set<string>>();
 
   async function oneFile(uri: string, client: Client): Promise<ToolResult> {
-    const candidates = pathsOfUri(uri);
-    if (candidates.length === 0) return failed(`Not a file URI of this machine: ${uri}`);
+    const candidates = resolveUri(uri);
+    const [likely] = candidates;
+    if (!likely) return failed(`Not a file URI of this machine: ${uri}`);
     await syncUpTo(editor, ONE_FILE_DEADLINE_MS);
     const { state } = editor;
-    const found = candidates.find((path) => bufferAt(state, path));
-    const path = found ?? (candidates[0] as string);
-    // Only for what it refuses: the answer has the client's own name of the file.
-    resolvePath(path, undefined);
-    const real = names.remember(client, path);
-    const buffer = found === undefined ? undefined : bufferAt(state, found);
+    const { given, path } = candidates.find((one) => bufferAt(state, one.path)) ?? likely;
+    const real = names.remember(client, path, given);
+    const buffer = bufferAt(state, path);
     if (isClaudeCode(client)) expectWrite(real, buffer, client);
     const items = buffer ? state.diagnosticsOf(buffer.buf) : [];
-    return texts(listed([{ uri: uriFor(client, path), items }]));
+    return texts(listed([{ uri: uriFor(client, given), items }]));
   }
 
   /** Claude Code asks for one file right before it writes that file. */
-  function expectWrite(real: string, buffer: EditorBuffer | undefined, client: Client): void {
+  function expectWrite(real: FilePath, buffer: EditorBuffer | undefined, client: Client): void {
     const unknown = unknownBefore.get(client) ?? new Set();
     unknownBefore.set(client, unknown);
     if (buffer?.loaded) unknown.delete(real);
     else unknown.add(real);
-    editor.watchDocument(buffer?.path ?? real);
+    editor.watchDocument((buffer?.path as FilePath | undefined) ?? real);
   }
 
   async function allFiles(client: Client): Promise<ToolResult> {

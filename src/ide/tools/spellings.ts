@@ -1,3 +1,5 @@
+import { resolveLinks } from "../../editor/path";
+import type { FilePath } from "../../editor/port";
 import { realPath } from "../../lib/paths";
 import type { Client } from "../../mcp/client";
 
@@ -8,15 +10,15 @@ import type { Client } from "../../mcp/client";
 export class FileNames {
   readonly #spellings = new WeakMap<Client, Map<string, string>>();
 
-  /** Remembers the absolute path as the client gave it; returns the real path behind it. */
-  remember(client: Client, path: string): string {
-    const real = realPath(path);
+  /** Remembers a path under the name that the client gave it; returns the real path behind it. */
+  remember(client: Client, path: FilePath, given: string = path): FilePath {
+    const real = resolveLinks(path);
     let known = this.#spellings.get(client);
     if (!known) {
       known = new Map();
       this.#spellings.set(client, known);
     }
-    known.set(real, path);
+    known.set(real, given);
     return real;
   }
 

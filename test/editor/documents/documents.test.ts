@@ -466,7 +466,7 @@ for (const version of NEOVIMS) {
       await a.attach();
       for (const [method, params] of [
         ["document_open", { path: edited, front: true }],
-        ["tab_close", { name: other }],
+        ["tab_close", { path: other }],
       ] as const) {
         await a.edit(edited);
         await a.nvim.command("set noautoread");
@@ -491,17 +491,18 @@ for (const version of NEOVIMS) {
       });
       await a.nvim.command("silent write | normal! mA");
       await a.nvim.command("setlocal winfixbuf");
-      expect(await a.answer("tab_close", { name: path })).toMatchObject({
+      expect(await a.answer("tab_close", { path })).toMatchObject({
         error: { code: "pinned" },
       });
       await a.nvim.command("setlocal nowinfixbuf | vsplit");
-      expect(await a.call("tab_close", { name: path })).toEqual({ closed: true });
+      expect(await a.call("tab_close", { path })).toEqual({ closed: true });
       expect(await a.nvim.lua("return #vim.api.nvim_tabpage_list_wins(0)")).toBe(2);
       expect(await a.call("tab_close", { name: "main.txt" })).toMatchObject({ closed: false });
-      expect(await a.call("tab_close", { name: path })).toMatchObject({ closed: false });
+      expect(await a.call("tab_close", { path })).toMatchObject({ closed: false });
       await a.nvim.type("`A");
       expect(await a.nvim.lua("return vim.api.nvim_buf_get_name(0)")).toBe(path);
-      expect(await a.call("tab_close", { name: `${path}\0junk` })).toMatchObject({ closed: false });
+      const nul = await a.answer("tab_close", { path: `${path}\0junk` });
+      expect(nul).toEqual({ error: "The file path holds a NUL byte." });
     });
   });
 }

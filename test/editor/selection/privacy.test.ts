@@ -1,5 +1,8 @@
 import { beforeEach, describe, expect, test } from "bun:test";
+import { existsSync, rmSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
+import fc from "fast-check";
+import { tries } from "../../fuzz/effort";
 import { eventually } from "../../support/eventually";
 import { onEachNeovim } from "../../support/session";
 
@@ -31,6 +34,22 @@ const PRIVATE = [
   "own.secret",
   "notes/diary.txt",
   "a/notes/b/c.txt",
+  ".claude/.credentials.json",
+  ".claude/ide/4711.lock",
+  ".cargo/credentials.toml",
+  ".kube/cache/token",
+  "infra/prod.tfvars",
+  "id_rsa.bak",
+  "tls/server.key~",
+  "tls/server.pem.old",
+  ".main.lua.swp",
+  "..env.swo",
+  ".bash_history",
+  "fish_history",
+  // Composed and decomposed, in either case.
+  "\u00dcbersicht.txt",
+  "u\u0308bersicht.txt",
+  "U\u0308BERSICHT.TXT",
 ];
 const PUBLIC = [
   "main.lua",
@@ -43,6 +62,9 @@ const PUBLIC = [
   "config/credentials.ts",
   ".env.example",
   "notes.txt",
+  "keys.key.ts",
+  "flake.lock",
+  "history.ts",
 ];
 
 onEachNeovim(
@@ -62,6 +84,81 @@ onEachNeovim(
     test.each(PUBLIC)("%s is not", async (name) => {
       expect(await isPrivate(join(session.neovim.cwd, name))).toBe(false);
       expect(await isPrivate(`gitsigns://${session.neovim.cwd}/.git//:0:${name}`)).toBe(false);
+    });
+
+    test("no spelling of a private path makes it public", async () => {
+      const { cwd } = session.neovim;
+      const noise = fc.constantFrom("/", "/.", "/./", "//", "/x/..", "/../x/..", "/.//");
+      const name = fc.constantFrom(...PRIVATE).filter((one) => !one.includes("/"));
+      const letter = fc.tuple(name, fc.nat(), fc.boolean()).map(([one, at, upper]) => {
+        const i = at % one.length;
+        const other = upper ? one[i]?.toUpperCase() : one[i]?.toLowerCase();
+        return one.slice(0, i) + other + one.slice(i + 1);
+      });
+      const spelling = fc
+        .tuple(fc.constantFrom(cwd, "", "/proc/self/cwd", "a/b"), fc.array(noise), letter)
+        .chain(([folder, between, file]) =>
+          fc
+            .array(fc.constantFrom("/", "/.", "//", "/./", `/../${file}`), { maxLength: 4 })
+            .map((behind) => `${[folder, ...between].join("/x")}/${file}${behind.join("")}`),
+        );
+      await fc.assert(
+        fc.asyncProperty(spelling, async (path) => {
+          expect(await isPrivate(path)).toBe(true);
+        }),
+        { numRuns: tries(200) },
+      );
+    });
+
+    test.each([
+      "jj:///r/.env?rev=1",
+      "zipfile:///a.zip::.env",
+      "scp://host/%2Eenv",
+      "scp://host/.s%73h/known",
+      "term:///r//17:less .env",
+      "fugitive:///r/.env.example/.git//0/.env",
+    ])("what shows a private file: %s", async (name) => {
+      expect(await isPrivate(name)).toBe(true);
+    });
+
+    describe("a link that is swapped for another file", () => {
+      const known = () => session.client.call("getOpenEditors").then((one) => JSON.stringify(one));
+
+      test.each([
+        ["that is deleted", () => unlinkSync(session.path("link.md"))],
+        ["whose target is deleted", () => unlinkSync(session.path("a.pem"))],
+        [
+          "that becomes a file",
+          () => {
+            unlinkSync(session.path("link.md"));
+            session.write("link.md", "public\n");
+          },
+        ],
+      ])("%s: its buffer stays private until it is read again", async (_, swap) => {
+        for (const name of ["link.md", "a.pem"]) rmSync(session.path(name), { force: true });
+        session.link("link.md", session.write("a.pem", SECRET));
+        await session.edit(session.path("link.md"));
+        swap();
+        await session.neovim.lua("vim.bo.modified = true");
+        expect(await known()).not.toContain("link.md");
+        const uri = `file://${session.path("link.md")}`;
+        await expect(session.client.request("resources/read", { uri })).rejects.toThrow();
+        await session.neovim.type("ggVG");
+        expect(JSON.stringify(await session.client.call("getCurrentSelection"))).not.toContain(
+          "very-secret-value",
+        );
+        await session.neovim.type("<Esc>");
+        if (!existsSync(session.path("link.md"))) return;
+        await session.neovim.command("edit!");
+        expect(await known()).toContain("link.md");
+      });
+
+      test("a buffer that is renamed stays private", async () => {
+        await session.edit(session.write("b.pem", SECRET));
+        await session.neovim.command("file harmless.md");
+        await session.neovim.lua("vim.bo.modified = true");
+        expect(await known()).not.toContain("harmless");
+      });
     });
 
     test("a diff of a private file is as private", async () => {
@@ -202,7 +299,7 @@ onEachNeovim(
         expect(JSON.stringify(await session.client.call("getOpenEditors"))).toContain(name);
         await session.neovim.lua(`require("claude-code").setup({
           selection = { debounce_ms = 30 },
-          privacy = { patterns = { "*.secret", "notes/**", "!.env.example" } },
+          privacy = { patterns = { "*.secret", "notes/**", "übersicht.*", "!.env.example" } },
         })`);
         expect(JSON.stringify(await session.client.call("getOpenEditors"))).not.toContain(name);
       });
@@ -222,7 +319,7 @@ onEachNeovim(
   {
     setup: `{
       selection = { debounce_ms = 30 },
-      privacy = { patterns = { "*.secret", "notes/**", "!.env.example" } },
+      privacy = { patterns = { "*.secret", "notes/**", "übersicht.*", "!.env.example" } },
     }`,
   },
 );

@@ -172,12 +172,49 @@ onEachNeovim((session) => {
 
     const onLinux = process.platform === "linux";
     if (!onLinux) console.log("platform skip: no file that opens and then fails to be read");
-    test.if(onLinux)("refuses a file whose reading fails", async () => {
-      // It opens, and then gives an input/output error.
-      const path = "/proc/self/mem";
-      const answer = await session.client.call("openFile", { filePath: path });
-      expect(answer.isError).toBe(true);
-      expect(answer.content[0]?.text).toStartWith(`${path} cannot be read: `);
+    const endless = [
+      "/proc/self/mem",
+      "/proc/self/pagemap",
+      "/proc/kmsg",
+      "/proc/self/../self/pagemap",
+      "/proc/self/task/self/../../root/proc/kmsg",
+      "/sys/kernel/notes",
+    ];
+    test.if(onLinux).each(endless)("refuses %s without reading it", async (path) => {
+      const paths = { old_file_path: path, new_file_path: path };
+      const answers = await Promise.all([
+        session.client.call("openFile", { filePath: path }),
+        session.client.call("openDiff", { ...paths, new_file_contents: "x", tab_name: "x" }),
+      ]);
+      for (const { isError, content } of answers) {
+        expect(isError).toBe(true);
+        expect(content[0]?.text).toMatch(/not a regular file|does not exist/i);
+      }
+    });
+
+    const tooLong: [string, (cwd: string) => string][] = [
+      ["4,097 bytes", (cwd) => `${cwd}/`.padEnd(4_097, "a/")],
+      ["a megabyte", () => "/q".repeat(500_000)],
+      ["a megabyte of dots", (cwd) => `${cwd}${"/.".repeat(500_000)}/a.txt`],
+      ["a relative megabyte", () => "a/".repeat(500_000)],
+      ["a name of 256 bytes", (cwd) => `${cwd}/${"ü".repeat(128)}`],
+    ];
+    test.each(tooLong)("refuses a path of %s in every tool", async (_, spell) => {
+      const { client, neovim } = session;
+      const path = spell(neovim.cwd);
+      const paths = { old_file_path: path, new_file_path: path };
+      const start = performance.now();
+      const answers = await Promise.all([
+        client.call("openFile", { filePath: path }),
+        client.call("saveDocument", { filePath: path }),
+        client.call("checkDocumentDirty", { filePath: path }),
+        client.call("getDiagnostics", { uri: `file://${path.startsWith("/") ? "" : "/"}${path}` }),
+        client.call("close_tab", { tab_name: path }),
+        client.call("openDiff", { ...paths, new_file_contents: "x", tab_name: "x" }),
+      ]);
+      for (const { content } of answers) expect(content[0]?.text).toContain("too long");
+      await neovim.lua("return 1");
+      expect(performance.now() - start).toBeLessThan(1_000);
     });
 
     test("opens a file through a symlinked folder once, not twice", async () => {

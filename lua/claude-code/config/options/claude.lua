@@ -71,7 +71,7 @@ return {
     default = true,
     description = "Whether files that usually hold secrets are private: `.env*`, keys, certificates, "
       .. "credentials, `.ssh/**` and the like. The whole list is in "
-      .. "lua/claude-code/editor/privacy/init.lua.",
+      .. "lua/claude-code/editor/privacy/defaults.lua.",
   },
   {
     key = "privacy.patterns",

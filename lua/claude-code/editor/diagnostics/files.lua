@@ -32,7 +32,7 @@ local function all()
   local files = {}
   for _, buf in ipairs(api.nvim_list_bufs()) do
     local name = path.of_buffer(buf)
-    if name and next(vim.diagnostic.count(buf)) and not privacy.is_private(name) then
+    if name and next(vim.diagnostic.count(buf)) and not privacy.hides(buf) then
       files[#files + 1] = describe(buf, name)
     end
   end
@@ -42,30 +42,13 @@ local function all()
   return problems(files, #pending.paths() == 0)
 end
 
----Puts relative paths below each workspace folder.
----@param candidates string[]
----@return string[] absolute
-local function expand(candidates)
-  local paths = {}
-  for _, candidate in ipairs(candidates) do
-    if vim.startswith(candidate, "/") or candidate:find("^%a:[\\/]") then
-      paths[#paths + 1] = candidate
-    else
-      for _, folder in ipairs(require("claude-code.workspace").folders()) do
-        paths[#paths + 1] = vim.fs.joinpath(folder, candidate)
-      end
-    end
-  end
-  return paths
-end
-
 ---The buffer of the first of these paths that one holds, with its name.
----@param candidates string[]
+---@param candidates string[] in normal form
 ---@return integer? buf
 ---@return string? name
 local function first_open(candidates)
   for _, candidate in ipairs(candidates) do
-    local buf = not privacy.is_private(candidate) and path.loaded_buffer(candidate)
+    local buf = path.loaded_buffer(candidate)
     if buf then
       return buf, api.nvim_buf_get_name(buf)
     end
@@ -73,16 +56,15 @@ local function first_open(candidates)
 end
 
 ---@param name string
----@return boolean does it lie in the workspace, and may Claude see it?
+---@return boolean
 local function is_in_workspace(name)
   local real = path.real(name)
-  return not privacy.is_private(name)
-    and vim.iter(require("claude-code.workspace").folders()):any(function(folder)
-      return vim.startswith(real, folder .. "/")
-    end)
+  return vim.iter(require("claude-code.workspace").folders()):any(function(folder)
+    return vim.startswith(real, folder .. "/")
+  end)
 end
 
----@param candidates string[]
+---@param candidates string[] in normal form
 ---@return integer? buf
 ---@return string? name
 local function first_loaded(candidates)
@@ -113,12 +95,11 @@ function M.list(params)
   end
   local files, settled = {}, true
   for _, given in ipairs(params.files) do
-    local candidates = expand(given)
-    local buf, name = first_open(candidates)
+    local buf, name = first_open(given)
     if not buf and params.load then
-      buf, name = first_loaded(candidates)
+      buf, name = first_loaded(given)
     end
-    if buf and name then
+    if buf and name and not privacy.hides(buf) then
       files[#files + 1] = describe(buf, name)
       settled = settled and not pending.is_pending(buf)
     end
@@ -133,18 +114,19 @@ end
 ---@field filetype string
 
 ---A line of an open file with its diagnostics and the lines around it.
----@param params { file: string[], line: integer, before: integer, after: integer } line 1-based
+---@param params { file: string[], named: string, line: integer, before: integer, after: integer } line
+--- 1-based; `named`: the first of the paths, as the executable has it
 ---@return claude-code.ProblemContext?
 ---@return claude-code.Failure?
 function M.context(params)
-  local buf = first_open(expand(params.file))
-  if not buf then
-    return nil, { code = "not_open", message = "File not open: " .. params.file[1] }
+  local buf = first_open(params.file)
+  if not buf or privacy.hides(buf) then
+    return nil, { code = "not_open", message = "File not open: " .. params.named }
   end
   local count = api.nvim_buf_line_count(buf)
   if params.line < 1 or params.line > count then
     local text = "Line %d is not in %s, which has %d"
-    return nil, { code = "no_line", message = text:format(params.line, params.file[1], count) }
+    return nil, { code = "no_line", message = text:format(params.line, params.named, count) }
   end
   local first = math.max(1, params.line - params.before)
   return {

@@ -5,13 +5,16 @@ local path = require("claude-code.editor.documents.path")
 
 local M = {}
 
----@param name string full path or base name
+---@param name string a full path
+---@return integer[] buffers
+local function at(name)
+  local buf = path.buffer(name)
+  return buf and (vim.bo[buf].buflisted or api.nvim_buf_is_loaded(buf)) and { buf } or {}
+end
+
+---@param name string the last part of a path
 ---@return integer[] buffers
 local function named(name)
-  local buf = path.is_absolute(name) and path.buffer(name)
-  if buf then
-    return (vim.bo[buf].buflisted or api.nvim_buf_is_loaded(buf)) and { buf } or {}
-  end
   return vim.tbl_filter(function(other)
     local file = path.of_buffer(other)
     return vim.bo[other].buflisted and file ~= nil and path.base(file) == name
@@ -59,13 +62,14 @@ local function leave_windows(buf)
   end
 end
 
----Closes the buffer of that name as `:bdelete` does, which keeps its marks and its place in jump
+---Closes the buffer of that path, or of that last name, as `:bdelete` does, which keeps its marks and its place in jump
 ---lists; never one with unsaved changes.
----@param params { name: string }
+---@param params { path?: string, name?: string }
 ---@return { closed: boolean, reason?: string }?
 ---@return claude-code.Failure?
 function M.close(params)
-  local found = named(params.name)
+  local name = params.path or params.name
+  local found = params.path and at(params.path) or named(params.name)
   if #found ~= 1 then
     local reason = #found == 0 and "no file with that name is open"
       or "several files with that name are open"
@@ -73,14 +77,14 @@ function M.close(params)
   end
   local buf = found[1]
   if vim.bo[buf].modified then
-    return nil, { code = "unsaved", message = params.name .. " has unsaved changes: it stays open" }
+    return nil, { code = "unsaved", message = name .. " has unsaved changes: it stays open" }
   end
   if is_pinned(buf) then
-    local message = params.name .. " is pinned to its window ('winfixbuf'): it stays open"
+    local message = name .. " is pinned to its window ('winfixbuf'): it stays open"
     return nil, { code = "pinned", message = message }
   end
   if blocked.in_command_window() then
-    return nil, ("%s stays open: %s"):format(params.name, blocked.COMMAND_WINDOW)
+    return nil, ("%s stays open: %s"):format(name, blocked.COMMAND_WINDOW)
   end
   leave_windows(buf)
   vim.cmd.bdelete({ count = buf })

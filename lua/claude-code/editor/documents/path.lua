@@ -2,6 +2,10 @@
 --- `vim.fn.bufnr(path)` is never used: it matches patterns, so `foo` finds `foo1.txt`.
 local api, uv = vim.api, vim.uv
 
+---As many as Linux follows in one path.
+local MOST_LINKS = 40
+local IS_WINDOWS = vim.fn.has("win32") == 1
+
 local M = {}
 
 ---Is this the absolute path of a file, and not a relative name or a URL such as `oil:///x`?
@@ -17,29 +21,60 @@ end
 ---@return string
 function M.normal(path)
   local full = M.is_absolute(path) and path or ((uv.cwd() or "") .. "/" .. path)
+  if not IS_WINDOWS and not full:find("/%.?%.?/") and not full:find("/%.?%.?$") then
+    return full
+  end
   return vim.fs.normalize(full, { expand_env = false })
 end
 
----The path with every symlink resolved; of a file that does not exist yet, its folder resolved.
+---Splits a path that does not exist behind the longest part of it that does. By halves: a path of
+---4,096 bytes may have 2,048 parts.
+---@param name string in normal form
+---@return string existing without a slash at its end
+---@return string rest begins with a slash
+local function split_at_missing(name)
+  local slashes = {} ---@type integer[]
+  for at in name:gmatch("()/") do
+    slashes[#slashes + 1] = at
+  end
+  local low, high = 1, #slashes
+  while low < high do
+    local middle = math.ceil((low + high) / 2)
+    if uv.fs_stat(name:sub(1, slashes[middle] - 1)) then
+      low = middle
+    else
+      high = middle - 1
+    end
+  end
+  return name:sub(1, slashes[low] - 1), name:sub(slashes[low])
+end
+
+---The path with every symlink resolved, of what does not exist yet as far as it exists: a link to a
+---file that is gone gives that file.
 ---@param path string
 ---@return string
 function M.real(path)
-  local existing, rest = M.normal(path), ""
-  if existing:find("\0", 1, true) then
+  local name = M.normal(path)
+  if name:find("\0", 1, true) then
     -- libuv reads up to there, and would resolve another file.
-    return existing
+    return name
   end
-  while true do
-    local real = uv.fs_realpath(existing)
-    if real then
-      return vim.fs.normalize(real .. rest, { expand_env = false })
+  for _ = 1, MOST_LINKS do
+    local whole = uv.fs_realpath(name)
+    if whole then
+      return M.normal(whole)
     end
-    local parent, name = existing:match("^(.*)/([^/]*)$")
-    if not parent or parent == "" then
-      return existing .. rest
+    local existing, rest = split_at_missing(name)
+    local folder = existing == "" and "" or uv.fs_realpath(existing) or existing
+    local first, behind = rest:match("^(/[^/]*)(.*)$")
+    local target = uv.fs_readlink(folder .. first)
+    name = folder .. rest
+    if not target then
+      break
     end
-    existing, rest = parent, "/" .. name .. rest
+    name = M.normal((M.is_absolute(target) and target or folder .. "/" .. target) .. behind)
   end
+  return M.normal(name)
 end
 
 ---The absolute path behind a buffer, or nil if it shows no file (terminal, scratch, URL, a
@@ -54,28 +89,62 @@ function M.of_buffer(buf)
   return M.is_absolute(name) and vim.fn.isdirectory(name) == 0 and name or nil
 end
 
+---@class claude-code.BufferIndex
+---@field at integer the event loop's time: between two of its rounds no file changes unseen
+---@field last integer the highest buffer number
+---@field names table<integer, string> as the buffers have them
+---@field by_name table<string, integer> by normal path
+---@field by_real? table<string, integer> by real path, made when a name is not found
+
+local index ---@type claude-code.BufferIndex?
+
+---@return claude-code.BufferIndex
+local function current_index()
+  local last = vim.fn.bufnr("$")
+  if index and index.at == uv.now() and index.last == last then
+    return index
+  end
+  index = { at = uv.now(), last = last, names = {}, by_name = {} }
+  for _, buf in ipairs(api.nvim_list_bufs()) do
+    local name = api.nvim_buf_get_name(buf)
+    if M.is_absolute(name) then
+      index.names[buf] = name
+      name = M.normal(name)
+      index.by_name[name] = index.by_name[name] or buf
+    end
+  end
+  return index
+end
+
+---@param buf integer?
+---@param names table<integer, string>
+---@return integer? buf if it is still as the index has it, and shows a file
+local function verified(buf, names)
+  if buf and api.nvim_buf_is_valid(buf) and api.nvim_buf_get_name(buf) == names[buf] then
+    return M.of_buffer(buf) and buf or nil
+  end
+end
+
 ---The buffer of a file: by equal name first, else by equal real path (symlinks on either side).
 ---@param path string absolute
 ---@return integer? buf possibly not loaded
 function M.buffer(path)
-  local wanted = M.normal(path)
-  local files = {} ---@type table<integer, string>
-  for _, buf in ipairs(api.nvim_list_bufs()) do
-    local name = M.of_buffer(buf)
-    if name then
-      name = M.normal(name)
-      if name == wanted then
-        return buf
+  local wanted, found = M.normal(path), current_index()
+  local buf = verified(found.by_name[wanted], found.names)
+  if buf then
+    return buf
+  end
+  if not found.by_real then
+    found.by_real = {}
+    for other, name in pairs(found.names) do
+      local real = uv.fs_realpath(name)
+      if real and M.of_buffer(other) then
+        found.by_real[real] = other
       end
-      files[buf] = name
     end
   end
   local real = M.real(wanted)
-  for buf, name in pairs(files) do
-    if name == real or uv.fs_realpath(name) == real then
-      return buf
-    end
-  end
+  return verified(found.by_name[real], found.names) or verified(found.by_real[real], found.names)
 end
 
 ---Like M.buffer, but only if its text is in memory.

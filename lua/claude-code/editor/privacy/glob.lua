@@ -4,7 +4,11 @@
 --- `**/.ssh/**` takes `x.ssh/a`.
 local M = {}
 
----@alias claude-code.Glob string[][] alternatives; each a list of Lua patterns, one per part, or "**"
+---@class claude-code.GlobSpelling one of those that the braces of a glob stand for
+---@field patterns string[] of Lua, one per part, or "**"
+---@field text string is in every path that fits
+
+---@alias claude-code.Glob claude-code.GlobSpelling[]
 
 ---@param text string
 ---@param from integer position of the `{`
@@ -85,46 +89,65 @@ local function translate(part)
   return table.concat(out)
 end
 
+---@param glob string without braces
+---@return claude-code.GlobSpelling
+local function spelling(glob)
+  local text = ""
+  for literal in (glob:gsub("%[.*%]", "*")):gmatch("[^*?/[]+") do
+    text = #literal > #text and literal or text
+  end
+  local patterns = vim.tbl_map(function(part)
+    return part == "**" and "**" or translate(part)
+  end, vim.split(glob, "/", { plain = true }))
+  return { patterns = patterns, text = text }
+end
+
 ---@param glob string
 ---@return claude-code.Glob
 function M.compile(glob)
   local spellings = {}
   expand(glob, spellings)
-  return vim.tbl_map(function(spelling)
-    return vim.tbl_map(function(part)
-      return part == "**" and "**" or translate(part)
-    end, vim.split(spelling, "/", { plain = true }))
-  end, spellings)
+  return vim.tbl_map(spelling, spellings)
 end
 
+---Linear in the parts for each pattern: where parts do not fit, only the last `**` takes one more.
 ---@param patterns string[]
 ---@param parts string[]
----@param p integer
----@param i integer
 ---@return boolean
-local function match_from(patterns, parts, p, i)
-  local pattern = patterns[p]
-  if not pattern then
-    return i > #parts
-  elseif pattern == "**" then
-    for skip = i, #parts + 1 do
-      if match_from(patterns, parts, p + 1, skip) then
-        return true
-      end
+local function fits(patterns, parts)
+  local p, i = 1, 1
+  local star, star_from ---@type integer?, integer
+  while i <= #parts or p <= #patterns do
+    local pattern = patterns[p]
+    if pattern == "**" then
+      star, star_from, p = p, i, p + 1
+    elseif pattern and i <= #parts and parts[i]:find(pattern) then
+      p, i = p + 1, i + 1
+    elseif star and star_from <= #parts then
+      star_from = star_from + 1
+      p, i = star + 1, star_from
+    else
+      return false
     end
-    return false
   end
-  return i <= #parts and parts[i]:find(pattern) ~= nil and match_from(patterns, parts, p + 1, i + 1)
+  return true
 end
 
 ---@param glob claude-code.Glob
 ---@param path string with `/` between its parts
 ---@return boolean
 function M.matches(glob, path)
-  local parts = vim.split(path, "/", { plain = true })
-  return vim.iter(glob):any(function(patterns)
-    return match_from(patterns, parts, 1, 1)
-  end)
+  local parts ---@type string[]?
+  for _, one in ipairs(glob) do
+    -- A hundred patterns are tried on each path; few paths have such a text.
+    if path:find(one.text, 1, true) then
+      parts = parts or vim.split(path, "/", { plain = true })
+      if fits(one.patterns, parts) then
+        return true
+      end
+    end
+  end
+  return false
 end
 
 return M

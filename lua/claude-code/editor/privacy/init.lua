@@ -1,55 +1,41 @@
 --- Files that Claude never sees: neither their text nor their names leave Neovim through the
 --- selection, mentions, diagnostics, resources or any other method.
-local M = {}
-
----Files that usually hold secrets. Matched as those of the option `privacy.patterns`.
-M.DEFAULTS = {
-  ".env*",
-  "*.env",
-  ".netrc",
-  "_netrc",
-  ".npmrc",
-  ".pypirc",
-  ".pgpass",
-  ".my.cnf",
-  ".htpasswd",
-  ".git-credentials",
-  ".vault-token",
-  "id_rsa*",
-  "id_dsa*",
-  "id_ecdsa*",
-  "id_ed25519*",
-  "*.pem",
-  "*.key",
-  "*.p12",
-  "*.pfx",
-  "*.jks",
-  "*.keystore",
-  "*.kdbx",
-  "*.ppk",
-  "*.gpg",
-  "credentials",
-  "credentials.json",
-  "service-account*.json",
-  "secrets.{json,toml,yaml,yml}",
-  ".ssh/**",
-  ".gnupg/**",
-  ".aws/**",
-  ".kube/config",
-  ".docker/config.json",
-  ".config/gh/hosts.yml",
-  ".password-store/**",
-}
+local globs = require("claude-code.editor.privacy.glob")
+local paths = require("claude-code.editor.documents.path")
 
 ---@class claude-code.PrivacyRule
 ---@field glob claude-code.Glob
 ---@field whole boolean matched against the whole path rather than the last part of it
 ---@field private boolean false for an exception (`!pattern`)
 
+---Verdicts are kept for so many paths.
+local MOST_VERDICTS = 10000
+
 local rules ---@type claude-code.PrivacyRule[]?
 local rules_of ---@type claude-code.PrivacyConfig? the options that the rules were made of
-local verdicts = {} ---@type table<string, boolean>
+local verdicts, verdict_count = {}, 0 ---@type table<string, boolean>, integer
 local generation = 0
+---The names and real paths of the files that buffers were read from: a buffer's text stays when its
+---name, or the link that it was read by, changes.
+local read_from = {} ---@type table<integer, string[]>
+
+local M = {}
+
+---On many systems `.ENV` and `.env` are one file, and so are the composed and the decomposed `ü`:
+---letters lose their case and their accents.
+---@param text string
+---@return string
+local function fold(text)
+  if not text:find("[\128-\255]") then
+    return text:lower()
+  end
+  text = vim.fn.tolower(vim.fn.toupper(text))
+  for letter in ("abcdefghijklmnopqrstuvwxyz"):gmatch(".") do
+    text = vim.fn.substitute(text, "[[=" .. letter .. "=]]", letter, "g")
+  end
+  -- U+0300 to U+036F, which combine with the letter before them.
+  return (text:gsub("\204[\128-\191]", ""):gsub("\205[\128-\175]", ""))
+end
 
 ---@param pattern string as the user wrote it
 ---@return claude-code.PrivacyRule
@@ -62,11 +48,7 @@ local function compile(pattern)
   elseif whole and text:sub(1, 1) ~= "/" and not text:find("^%a:/") then
     text = "**/" .. text
   end
-  return {
-    glob = require("claude-code.editor.privacy.glob").compile(text:lower()),
-    whole = whole,
-    private = private,
-  }
+  return { glob = globs.compile(fold(text)), whole = whole, private = private }
 end
 
 ---@return claude-code.PrivacyRule[]
@@ -75,9 +57,10 @@ local function current_rules()
   if rules and rules_of == config then
     return rules
   end
-  rules, rules_of, verdicts = {}, config, {}
+  rules, rules_of, verdicts, verdict_count = {}, config, {}, 0
   generation = generation + 1
-  for _, patterns in ipairs({ config.defaults and M.DEFAULTS or {}, config.patterns }) do
+  local defaults = config.defaults and require("claude-code.editor.privacy.defaults") or {}
+  for _, patterns in ipairs({ defaults, config.patterns }) do
     for _, pattern in ipairs(patterns) do
       rules[#rules + 1] = compile(pattern)
     end
@@ -85,12 +68,39 @@ local function current_rules()
   return rules
 end
 
----@param rule claude-code.PrivacyRule
----@param path string in lower case, with slashes
+---Only the plugin that made a URL knows which part of it is the file: `gitsigns:///work/.git//:0:.env`,
+---`jj:///work/.env?rev=1`, `term:///work//7:cat .env`.
+---@param path string
 ---@return boolean
-local function fits(rule, path)
-  local subject = rule.whole and path or path:match("[^/]*$")
-  return require("claude-code.editor.privacy.glob").matches(rule.glob, subject)
+local function is_url(path)
+  return path:find("^%a[%w+.-]+:") ~= nil
+end
+
+---@param path string
+---@return string whole folded
+---@return string[] names that may be the file's, folded; the last is, unless the path is a URL
+local function subjects(path)
+  local url = is_url(path)
+  local whole = url and vim.uri_decode(path):gsub("[:?#&=%s]", "/") or path
+  whole = fold(whole:gsub("\\", "/"))
+  local names = url and vim.split(whole, "/", { plain = true })
+  return whole, names or { whole:match(".*/(.*)") or whole }
+end
+
+---@param rule claude-code.PrivacyRule
+---@param whole string
+---@param names string[]
+---@return boolean
+local function fits(rule, whole, names)
+  if rule.whole then
+    return globs.matches(rule.glob, whole)
+  end
+  for i = rule.private and 1 or #names, #names do
+    if globs.matches(rule.glob, names[i]) then
+      return true
+    end
+  end
+  return false
 end
 
 ---@param path string
@@ -101,42 +111,71 @@ local function judge(path)
   if verdict ~= nil then
     return verdict
   end
-  -- Case is ignored: on many systems `.ENV` and `.env` are one file.
-  local whole = path:gsub("\\", "/"):lower()
-  -- A revision's buffer may have a colon before the name: `gitsigns:///work/.git//:0:.env`.
-  local parted = whole:find("^%a[%w+.-]+:") and whole:gsub(":", "/") or nil
+  local whole, names = subjects(path)
   verdict = false
   for _, rule in ipairs(list) do
-    if fits(rule, whole) or (parted and fits(rule, parted)) then
+    if fits(rule, whole, names) then
       verdict = rule.private
     end
   end
-  verdicts[path] = verdict
+  if verdict_count >= MOST_VERDICTS then
+    verdicts, verdict_count = {}, 0
+  end
+  verdicts[path], verdict_count = verdict, verdict_count + 1
   return verdict
 end
 
----Is this file hidden from Claude? Also for names of buffers that show no file, since those
----(`fugitive://….env`) can contain the name of a private one.
+---Is this file hidden from Claude, however its path is spelled? Also for names of buffers that show no
+---file, since those (`fugitive://….env`) can contain the name of a private one.
 ---@param path string absolute, or a buffer's name
 ---@return boolean
 function M.is_private(path)
-  if path == "" then
-    return false
+  if path == "" or is_url(path) then
+    return path ~= "" and judge(path)
   end
-  if judge(path) then
+  local name = paths.normal(path)
+  if judge(name) then
     return true
   end
   -- A link with an innocent name. Not cached: it costs 5 µs, and links change.
-  local real = vim.uv.fs_realpath(path)
-  return real ~= nil and real ~= path and judge(real)
+  local real = paths.real(name)
+  return real ~= name and judge(real)
 end
 
+---A buffer was read: until it is read again its text is that of this file.
+---@param buf integer
+function M.on_read(buf)
+  local name = vim.api.nvim_buf_get_name(buf)
+  if name == "" or is_url(name) then
+    read_from[buf] = { name }
+  else
+    read_from[buf] = { paths.normal(name), paths.real(name) }
+  end
+end
+
+---For buffers that were read before `on_read` was called for each.
+---@param bufs integer[]
+function M.start(bufs)
+  for _, buf in ipairs(bufs) do
+    if not read_from[buf] and vim.api.nvim_buf_is_loaded(buf) then
+      M.on_read(buf)
+    end
+  end
+end
+
+---@param buf integer that is gone
+function M.forget(buf)
+  read_from[buf] = nil
+end
+
+---Is the text of a buffer, or its name, that of a private file?
 ---@param buf integer
 ---@return boolean
 function M.hides(buf)
   -- The name of a proposal's buffer has only the last part of the path.
   local file = vim.b[buf].claude_code_file
   return M.is_private(file or vim.api.nvim_buf_get_name(buf))
+    or vim.iter(read_from[buf] or {}):any(judge)
 end
 
 ---For a client that asks for the current file without naming it: the name is private too.
@@ -146,7 +185,7 @@ M.UNNAMED_REFUSAL = "the current file is private: Claude cannot see it (option p
 ---@param path string
 ---@return string
 function M.refusal(path)
-  local base = require("claude-code.editor.documents.path").base(path)
+  local base = paths.base(path)
   return ("%s is private: `!%s` in privacy.patterns would let Claude see it"):format(base, base)
 end
 

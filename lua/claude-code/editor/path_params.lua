@@ -1,0 +1,148 @@
+--- The paths in a request's parameters. The dispatcher checks them before any method runs, whatever
+--- the method is: a method gets only paths in normal form, of a bounded length, and of no special file.
+local path = require("claude-code.editor.documents.path")
+
+---PATH_MAX and NAME_MAX of Linux and macOS; Windows has the same NAME_MAX, in UTF-16 units.
+local MOST_BYTES = vim.fn.has("win32") == 1 and 32767 or 4096
+local MOST_BYTES_OF_NAME = 255
+---To look for a file takes some 0.2 ms, and more where its path is long.
+local MOST_FILES = 50
+local MOST_BYTES_OF_FILES = 65536
+
+---Parameters that are a path.
+local PATHS = { "path", "old_path", "new_path" }
+
+local M = {}
+
+---@param name string
+---@return string? problem
+local function problem_with(name)
+  if name:find("\0", 1, true) then
+    return "The file path holds a NUL byte."
+  end
+  if #name > MOST_BYTES then
+    local text = "The file path is too long: it has %d bytes, at most %d are possible."
+    return text:format(#name, MOST_BYTES)
+  end
+  for part in name:gmatch("[^/]+") do
+    if #part > MOST_BYTES_OF_NAME then
+      local text = "A name in the file path is too long: it has %d bytes, at most %d are possible."
+      return text:format(#part, MOST_BYTES_OF_NAME)
+    end
+  end
+end
+
+---Neither a file nor a folder? Those of /proc and /sys say that they are, but some of them never end,
+---and some make the reader wait.
+---@param name string
+---@return boolean
+local function is_special(name)
+  local stat = vim.uv.fs_stat(name)
+  if not stat or stat.type == "directory" then
+    return false
+  end
+  local real = path.real(name)
+  return stat.type ~= "file" or vim.startswith(real, "/proc/") or vim.startswith(real, "/sys/")
+end
+
+---@param given string
+---@return string? name in normal form
+---@return claude-code.Failure?
+local function checked(given)
+  local name = #given <= MOST_BYTES and path.normal(given) or given
+  local problem = problem_with(name)
+  if problem then
+    return nil, problem
+  elseif is_special(name) then
+    return nil, given .. " is not a regular file"
+  end
+  return name
+end
+
+---By the buffer that shows it, whatever its name is: that buffer's text is what a method would send.
+---@param name string in normal form
+---@return boolean
+local function is_private(name)
+  local privacy = require("claude-code.editor.privacy")
+  local buf = path.buffer(name)
+  return privacy.is_private(name) or (buf ~= nil and privacy.hides(buf))
+end
+
+---@param candidates string[] paths that one file may have; relative ones lie in a workspace folder
+---@param folders string[]
+---@return string[]? names in normal form, without those of private files
+---@return claude-code.Failure?
+local function checked_candidates(candidates, folders)
+  local names = {}
+  for _, candidate in ipairs(candidates) do
+    for _, folder in ipairs(path.is_absolute(candidate) and { false } or folders) do
+      local name, failure = checked(folder and folder .. "/" .. candidate or candidate)
+      if not name then
+        return nil, failure
+      elseif not is_private(name) then
+        names[#names + 1] = name
+      end
+    end
+  end
+  return names
+end
+
+---@param files string[][]
+---@return string[][]?
+---@return claude-code.Failure?
+local function checked_files(files)
+  local bytes = 0
+  for _, candidates in ipairs(files) do
+    bytes = bytes + #table.concat(candidates)
+  end
+  if #files > MOST_FILES or bytes > MOST_BYTES_OF_FILES then
+    local text = "These are too many files for one call: %d, of which at most %d are possible (and "
+      .. "%d bytes in all their paths). Name fewer, or none for all files with problems."
+    return nil, text:format(#files, MOST_FILES, MOST_BYTES_OF_FILES)
+  end
+  local all, folders = {}, require("claude-code.workspace").folders()
+  for _, candidates in ipairs(files) do
+    local names, failure = checked_candidates(candidates, folders)
+    if not names then
+      return nil, failure
+    end
+    all[#all + 1] = names
+  end
+  return all
+end
+
+---@param params table as the executable sent them
+---@param private boolean may the paths be those of private files?
+---@return table? params with all paths in normal form
+---@return claude-code.Failure?
+function M.checked(params, private)
+  local result, failure = vim.tbl_extend("force", {}, params), nil
+  for _, key in ipairs(PATHS) do
+    local name ---@type string?
+    if params[key] then
+      name, failure = checked(params[key])
+      if name and not private and is_private(name) then
+        local refusal = require("claude-code.editor.privacy").refusal(params[key])
+        failure = { code = "private", message = refusal }
+      end
+      if failure then
+        return nil, failure
+      end
+      result[key] = name
+    end
+  end
+  if params.file then
+    local folders = require("claude-code.workspace").folders()
+    result.file, failure = checked_candidates(params.file, folders)
+    result.named = params.file[1]
+  end
+  if params.files and not failure then
+    result.files, failure = checked_files(params.files)
+  end
+  if failure then
+    return nil, failure
+  end
+  return result
+end
+
+return M
