@@ -3,17 +3,8 @@
 --- that fixes it.
 local M = {}
 
-local health = vim.health
+local health = vim.health or require("health")
 local TIMEOUT_MS = 20000
-
-local function check_neovim()
-  local version = tostring(vim.version())
-  if vim.fn.has("nvim-0.10") == 1 then
-    health.ok(("Neovim %s"):format(version))
-  else
-    health.error(("Neovim %s is too old"):format(version), "install Neovim 0.10 or newer")
-  end
-end
 
 --- Asks the executable for its version, waiting for the answer.
 ---@param path string
@@ -166,8 +157,14 @@ local function check_keymaps()
 end
 
 function M.check()
-  health.start("claude-code.nvim")
-  check_neovim()
+  -- Neovim 0.9 has these names.
+  local start, complain = health.start or health.report_start, health.error or health.report_error
+  start("claude-code.nvim")
+  if vim.fn.has("nvim-0.10") == 0 then
+    complain("Neovim is too old: claude-code.nvim needs 0.10 or newer")
+    return
+  end
+  health.ok(("Neovim %s"):format(vim.version()))
   local path = check_executable()
   check_terminal()
   check_keymaps()

@@ -25,6 +25,11 @@ interface Options {
   targets?: Target[];
 }
 
+interface StandIn extends Omit<Options, "targets"> {
+  /** Shell commands that come first. */
+  program?: string;
+}
+
 /** A release of this checkout's sources, of any version, as scripts/release makes it. */
 export class TestRelease {
   private constructor(
@@ -49,20 +54,20 @@ export class TestRelease {
    * One whose executable is a script of some 100 KB instead of a program of some 100 MB. It has its
    * version and contract, and is the executable that was built before in everything else.
    */
-  static standIn(options: Omit<Options, "targets"> = {}): Promise<TestRelease> {
+  static standIn(options: StandIn = {}): Promise<TestRelease> {
     const key = JSON.stringify(["stand-in", options]);
     const release = built.get(key) ?? TestRelease.scripted(options);
     built.set(key, release);
     return release;
   }
 
-  private static async scripted({ version = "0.1.0", contract = 1 }: Options) {
+  private static async scripted({ version = "0.1.0", contract = 1, program = "" }: StandIn) {
     const [source, folder, file] = [
       await sources(version, contract),
       newFolder(),
       archiveName(version, NATIVE),
     ];
-    const executable = Buffer.from(script(version, contract));
+    const executable = Buffer.from(script(version, contract, program));
     const notices = "Notices\n";
     const input = { root: source, version, target: NATIVE, executable, notices, level: LEVEL };
     const bytes = await archive(input);
@@ -127,8 +132,9 @@ function newFolder(): string {
  * Refuses to serve, as the executable does, if the plugin has another contract. Installs below a
  * prefix what Neovim loads from there.
  */
-function script(version: string, contract: number): string {
+function script(version: string, contract: number, first: string): string {
   return `#!/bin/sh
+${first}
 case $1 in
   --version) echo "claude-code.nvim ${version}" && exit ;;
   serve) [ ${contract} = 1 ] || exit 3 ;;

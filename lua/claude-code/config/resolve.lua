@@ -5,6 +5,7 @@ local M = {}
 ---@field key string dotted path in the options table: "binary.path"
 ---@field type claude-code.Type
 ---@field default any nil where there is none
+---@field refused? any in effect when the user gave what is not valid; the default if left out
 ---@field description string for the help; the first sentence also for types.lua
 
 ---@param value any
@@ -125,6 +126,9 @@ local function check(known, given, prefix, resolved, problems)
         local why = option.type.explain and option.type.explain(value)
         local text = why and "%s: expected %s; %s" or "%s: expected %s, got %s"
         table.insert(problems, text:format(key, option.type.expected, why or describe(value)))
+        if option.refused ~= nil then
+          assign(resolved, key, option.refused)
+        end
       end
     elseif section and type(value) == "table" then
       check(known, value, key .. ".", resolved, problems)
@@ -141,7 +145,7 @@ end
 ---@param options claude-code.Option[]
 ---@param given any
 ---@param renamed? table<string, string> old names: the new name, or a sentence
----@return table resolved every option present; an invalid one has its default
+---@return table resolved every option present; an invalid one has its default, or what `refused` says
 ---@return string[] problems one sentence per option that cannot be used
 function M.resolve(options, given, renamed)
   local resolved, problems = {}, {}

@@ -4,6 +4,7 @@
 local M = {}
 
 local async = require("claude-code.install.async")
+local installed = require("claude-code.install.installed")
 local releases = require("claude-code.install.release")
 local store = require("claude-code.install.store")
 
@@ -87,9 +88,11 @@ local function unpack_in(release, archive, folder, replace)
     return nil, message
   end
   local runs, why = probe(unpacked, release)
+  installed.set_unusable(release, why)
   if not runs then
     return nil, why
   end
+  installed.set_contract(folder, require("claude-code.install.plugin_files").contract().number)
   return store.move_in(folder, release, replace)
 end
 
@@ -125,6 +128,13 @@ local function await_others(release)
   return false
 end
 
+--- Where an archive that was verified stays if its executable does not run here.
+---@param release claude-code.Release
+---@return string
+local function kept_archive(release)
+  return vim.fs.joinpath(store.download(), release.file)
+end
+
 ---@param release claude-code.Release
 ---@param replace boolean
 ---@return string? executable
@@ -144,6 +154,10 @@ local function download(release, replace)
     if done then
       executable, message = verify_and_unpack(release, path, replace)
     end
+  end
+  if not executable and installed.unusable(release) then
+    -- For :ClaudeCodeInstall, once the user has made it run.
+    vim.uv.fs_rename(path, kept_archive(release))
   end
   vim.uv.fs_unlink(path)
   return executable, message
@@ -166,7 +180,15 @@ local function install(release, request)
     local archive = vim.fn.fnamemodify(vim.fs.normalize(request.archive), ":p")
     return verify_and_unpack(release, archive, is_there)
   end
-  return download(release, request.force or is_there)
+  local kept = kept_archive(release)
+  if not verify(release, kept) then
+    return download(release, request.force or is_there)
+  end
+  local installed_now, message = verify_and_unpack(release, kept, is_there)
+  if installed_now then
+    vim.uv.fs_unlink(kept)
+  end
+  return installed_now, message
 end
 
 ---@param request claude-code.InstallRequest

@@ -108,7 +108,7 @@ function M.find()
     return nil, missing, release
   end
   -- One of another version is better than none. Whether it fits shows when it starts.
-  local other = M.managed_path()
+  local other = require("claude-code.install.installed").compatible() or M.managed_path()
   if vim.tbl_contains(order, "managed") and programs.runs(other) then
     return { path = other, source = "managed" }
   end

@@ -9,6 +9,47 @@ local function as_binary(callback)
   end
 end
 
+--- Lets the stable path, which hooks call, lead to the version in use: after a return to an older
+--- plugin it still led to the newer one.
+---@param executable string
+local function make_current(executable)
+  local store = require("claude-code.install.store")
+  local folder = vim.fs.basename(vim.fs.dirname(executable))
+  if vim.fs.dirname(vim.fs.dirname(executable)) ~= store.root() or store.current() == folder then
+    return
+  end
+  require("claude-code.install.async").run(function()
+    return store.set_current(executable)
+  end, function(done, message)
+    if not done then
+      require("claude-code.messages.log").warn("%s", message)
+    end
+  end)
+end
+
+--- An installed version that works with this plugin is better than none, until the right one can be
+--- had: the next start tries again.
+---@param callback fun(binary: claude-code.Binary?, message: string?)
+---@return fun(binary: claude-code.Binary?, message: string?)
+local function or_another_version(callback)
+  return function(binary, message)
+    local other, version
+    if not binary then
+      other, version = require("claude-code.install.installed").compatible()
+    end
+    if other then
+      local text = "version %s of the executable is used, because %s could not be installed: %s"
+      local wanted = require("claude-code.server.contract").version
+      require("claude-code.messages.notify").warn(text:format(version, wanted, message))
+      binary = { path = other, source = "managed" }
+    end
+    if binary and binary.source == "managed" then
+      make_current(binary.path)
+    end
+    callback(binary, message)
+  end
+end
+
 ---@param release claude-code.Release
 ---@param callback fun(executable: string?, message: string?)
 local function download(release, callback)
@@ -24,17 +65,20 @@ local function download(release, callback)
 end
 
 --- Calls back with the executable: at once if it is there, or cannot be had; otherwise once an
---- installation that runs already, or a download that the options and the user allow, has ended.
+--- installation that runs already, or a download that the options and the user allow, has ended. If
+--- that fails, an installed version with the same contract will do, with a warning.
 ---@param callback fun(binary: claude-code.Binary?, message: string?)
 function M.get(callback)
   local binary, missing, release = require("claude-code.install.locate").find()
   local install = require("claude-code.install")
+  callback = or_another_version(callback)
+  local unusable = release and require("claude-code.install.installed").unusable(release)
   if binary then
     callback(binary)
   elseif install.is_running() then
     install.start({}, as_binary(callback))
-  elseif not release then
-    callback(nil, missing)
+  elseif unusable or not release then
+    callback(nil, unusable or missing)
   else
     require("claude-code.install.permission").ask(release, function(may_download)
       if may_download then

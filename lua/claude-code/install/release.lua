@@ -53,6 +53,15 @@ function M.find()
     return nil, ("build the executable (%s)"):format(build), reason:format(machine or target)
   end
   local mirror = require("claude-code.config").get().binary.mirror
+  if mirror == false then
+    -- Who sets a mirror often must not use another host.
+    local reason = "binary.mirror is not an https:// address, and nothing else is used instead"
+    return nil, "correct binary.mirror", reason
+  end
+  if require("claude-code.install.target").needs_nix_ld() then
+    local remedy = "enable it (`programs.nix-ld.enable = true`), or build the executable (%s)"
+    return nil, remedy:format(build), "on NixOS a downloaded executable runs only with nix-ld"
+  end
   local base = (mirror or manifest.releases):gsub("/+$", "")
   return {
     version = manifest.version,

@@ -1,5 +1,8 @@
 --- Which of a release's archives fits this machine.
-local M = {}
+local M = {
+  --- Only NixOS has it.
+  nixos_file = "/etc/NIXOS",
+}
 
 local SYSTEMS = { Linux = "linux", Darwin = "darwin" }
 local MACHINES = { x86_64 = "x64", amd64 = "x64", aarch64 = "arm64", arm64 = "arm64" }
@@ -25,6 +28,12 @@ local function libc()
     return "glibc"
   end
   return #vim.fn.glob("/lib/ld-musl-*.so.1", true, true) > 0 and "musl" or nil
+end
+
+--- Whether downloaded programs cannot start here: on NixOS they need nix-ld, which sets $NIX_LD.
+---@return boolean
+function M.needs_nix_ld()
+  return vim.uv.fs_stat(M.nixos_file) ~= nil and (vim.env.NIX_LD or "") == ""
 end
 
 ---@return string? target as a release names it

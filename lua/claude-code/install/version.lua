@@ -2,6 +2,9 @@
 local M = {}
 
 local TIMEOUT_MS = 3000
+--- `strip` takes the program that is appended to Bun's runtime.
+local STRIPPED = "%s was stripped, and is only Bun's runtime: a package has to be built with !strip "
+  .. "(Nix: dontStrip)"
 
 --- Calls back in the main loop, with nil and a message if the executable does not run.
 ---@param path string
@@ -17,15 +20,18 @@ function M.of(path, callback, timeout_ms)
     cwd = require("claude-code.programs").NEUTRAL_FOLDER,
   }
   local ok, failure = pcall(vim.system, { path, "--version" }, options, function(result)
-    local version = result.code == 0 and result.stdout:match("%d+%.%d+%.%d+%S*") or nil
-    local text = "`%s --version` ended with code %d %s"
+    local printed = result.code == 0 and result.stdout or ""
+    -- Our own begins with the plugin's name.
+    local is_bun = printed:match("^%d+%.%d+%.%d+%s*$")
+    local version = not is_bun and printed:match("%d+%.%d+%.%d+%S*") or nil
+    local text = is_bun and STRIPPED or "`%s --version` ended with code %d %s"
     local message = not version and text:format(path, result.code, result.stderr or "") or nil
     vim.schedule(function()
       callback(version, message)
     end)
   end)
   if not ok then
-    callback(nil, tostring(failure))
+    callback(nil, (tostring(failure):gsub("^.-:%d+: ", "")))
   end
 end
 

@@ -68,9 +68,13 @@ end
 ---@return string
 function M.crash_loop(ending)
   local text = "the executable ended %d times in a row (%s): read :ClaudeCodeLog (%s), then "
-    .. ":ClaudeCodeStart (%s)"
+    .. ":ClaudeCodeStart%s (%s)"
   local log = require("claude-code.messages.log").path()
-  return text:format(ending.times, cause(ending), log, details(ending))
+  -- A power cut may have damaged it.
+  local again = ending.binary.source == "managed"
+      and "; if it is damaged, :ClaudeCodeInstall replaces it"
+    or ""
+  return text:format(ending.times, cause(ending), log, again, details(ending))
 end
 
 --- Only that file holds the token, so the port in a terminal's environment does not help.

@@ -6,7 +6,9 @@ local download_url = {
   expected = "an https:// URL (http:// for 127.0.0.1 alone)",
   lua = "string",
   accepts = function(value)
-    return type(value) == "string" and value:match("^https?://[^/]") ~= nil
+    local is_text = type(value) == "string"
+    return is_text
+      and (value:match("^https://[^/]") or value:match("^http://127%.0%.0%.1[:/]")) ~= nil
   end,
 }
 
@@ -93,7 +95,9 @@ return {
     key = "binary.mirror",
     type = download_url,
     description = "The address to download from, in place of the project's releases. The archive is "
-      .. "MIRROR/vVERSION/FILE there. It must match the checksum in the plugin, as any other.",
+      .. "MIRROR/vVERSION/FILE there. It must match the checksum in the plugin, as any other. If the "
+      .. "address is refused, nothing is downloaded.",
+    refused = false,
   },
   {
     key = "execute_code.enabled",

@@ -11,6 +11,8 @@ local CAUSES = {
   [18] = "the connection was cut off",
   [23] = "the archive could not be written: is the disk full?",
   [28] = "the server does not answer, or too slowly",
+  [60] = "the server's certificate is not trusted here; if a proxy of your company replaces it, give "
+    .. "curl the company's certificate ($CURL_CA_BUNDLE, or cacert in ~/.curlrc)",
   [63] = "the server offers a file that is larger than the release's",
 }
 
@@ -51,8 +53,9 @@ function M.fetch(transfer)
   if result.code == 0 then
     return true
   end
-  local message = vim.trim(result.stderr):match("[^\n]+$") or ""
-  message = message:gsub("^curl: %(%d+%) ", "")
+  -- The cause comes first. Behind some causes curl explains itself in further lines.
+  local cause_line = ("\n" .. result.stderr):match("\ncurl: %(%d+%) ([^\n]+)")
+  local message = cause_line or vim.trim(result.stderr):match("[^\n]+$") or ""
   local cause = CAUSES[result.code]
   return nil, cause and ("%s (curl: %s)"):format(cause, message) or message
 end

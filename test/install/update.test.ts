@@ -1,0 +1,246 @@
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  expect,
+  setDefaultTimeout,
+  test,
+} from "bun:test";
+import { readlinkSync } from "node:fs";
+import { chmod, copyFile, mkdir, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { CERTIFICATE, KEY } from "../support/certificate";
+import { eventually } from "../support/eventually";
+import { DataFolder, install, Publication } from "../support/installer";
+import {
+  isolatedEnv,
+  NEOVIMS,
+  type NeovimVersion,
+  TestNeovim,
+  temporaryFolder,
+} from "../support/neovim";
+import { BUILD_MS, TestRelease } from "../support/release";
+import { ROOT } from "../support/toolchain";
+
+setDefaultTimeout(BUILD_MS);
+
+/** An update whose executable cannot be had, or does not run. */
+let old: Publication;
+let next: Publication;
+let data: DataFolder;
+
+beforeAll(async () => {
+  old = await Publication.start(await TestRelease.standIn());
+  next = await Publication.start(await TestRelease.standIn({ version: "0.2.0" }));
+});
+afterAll(async () => {
+  await old[Symbol.asyncDispose]();
+  await next[Symbol.asyncDispose]();
+});
+beforeEach(() => {
+  data = new DataFolder();
+  old.server.reset("good");
+  next.server.reset("good");
+});
+afterEach(() => data[Symbol.asyncDispose]());
+
+interface Start {
+  /** Lua before setup(). */
+  before?: string;
+  env?: Record<string, string>;
+}
+
+/** A Neovim with a user, in which the server starts by itself. */
+function start(
+  version: NeovimVersion,
+  plugin: string,
+  mirror: string,
+  { before = "", env = {} }: Start = {},
+): Promise<TestNeovim> {
+  const notify = "MESSAGES = {} vim.notify = function(text) table.insert(MESSAGES, text) end";
+  return TestNeovim.start({
+    version,
+    runtimepath: plugin,
+    setup: `{ auto_start = true, binary = { mirror = "${mirror}" } }`,
+    ui: { width: 120, height: 30 },
+    env: { XDG_DATA_HOME: data.xdg, ...env },
+    args: ["--cmd", `lua ${notify} ${before}`],
+  });
+}
+
+const status = (neovim: TestNeovim) =>
+  neovim.lua<{ state: string; binary?: { path: string }; last_error?: string; warnings: string[] }>(
+    `local s = require("claude-code").status()
+     return { state = s.state, binary = s.binary, last_error = s.last_error, warnings = MESSAGES }`,
+  );
+
+const reaches = (neovim: TestNeovim, state: "ready" | "failed") =>
+  eventually(
+    `the state ${state}`,
+    async () => {
+      const now = await status(neovim);
+      return now.state === state && now;
+    },
+    60_000,
+  );
+
+/** With version 0.1.0 in the data folder. */
+async function installed(): Promise<void> {
+  await using neovim = await old.neovim(NEOVIMS[0] as NeovimVersion, { XDG_DATA_HOME: data.xdg });
+  await data.use(neovim);
+  expect(await install(neovim)).toEqual({ path: data.executable("0.1.0") });
+}
+
+test.each(NEOVIMS)(
+  "$name runs the version before when the new one is not on the server or nothing is, and tries again",
+  async (version) => {
+    await installed();
+    for (const mirror of [next.server.url, "http://127.0.0.1:9"]) {
+      next.server.reset("404");
+      await using neovim = await start(version, next.plugin, mirror);
+      const { binary, warnings } = await reaches(neovim, "ready");
+      expect(binary?.path).toBe(data.executable("0.1.0"));
+      const about = warnings.filter((text) =>
+        text.includes("version 0.1.0 of the executable is used"),
+      );
+      expect(about).toEqual([
+        expect.stringContaining("0.2.0 could not be installed: cannot download"),
+      ]);
+      expect(next.server.requests.length).toBe(mirror === next.server.url ? 1 : 0);
+    }
+    next.server.reset("good");
+    await using neovim = await start(version, next.plugin, next.server.url);
+    expect((await reaches(neovim, "ready")).binary?.path).toBe(data.executable("0.2.0"));
+    expect(data.installedVersion()).toBe("0.2.0");
+  },
+);
+
+test("an older plugin again: the stable path leads to the version in use", async () => {
+  await installed();
+  const version = NEOVIMS[1] as NeovimVersion;
+  await (async () => {
+    await using newer = await start(version, next.plugin, next.server.url);
+    await reaches(newer, "ready");
+  })();
+  expect(data.installedVersion()).toBe("0.2.0");
+  await using older = await start(version, old.plugin, old.server.url);
+  expect((await reaches(older, "ready")).binary?.path).toBe(data.executable("0.1.0"));
+  await eventually("the stable path", () => readlinkSync(data.stable).includes("/0.1.0-"));
+  expect(old.server.requests).toHaveLength(1);
+});
+
+test.each(NEOVIMS)("$name: a refused mirror downloads from nowhere", async (version) => {
+  await using neovim = await start(version, old.plugin, "http://mirror.example/claude");
+  const { last_error } = await reaches(neovim, "failed");
+  expect(last_error).toContain("correct binary.mirror");
+  expect(last_error).toContain("nothing else is used instead");
+  expect(await install(neovim)).toEqual({ message: expect.stringContaining("binary.mirror") });
+  await neovim.lua(`require("claude-code").setup({ auto_start = false, binary = { mirror = 5 } })`);
+  expect(await install(neovim)).toEqual({ message: expect.stringContaining("binary.mirror") });
+});
+
+/** A release whose executable ends with an error on this machine. */
+async function unusable(): Promise<Publication> {
+  const release = await TestRelease.standIn({ version: "0.3.0", program: "exit 127" });
+  return Publication.start(release);
+}
+
+test.each(NEOVIMS)(
+  "$name: an executable that does not run here is downloaded once, and kept",
+  async (version) => {
+    await using broken = await unusable();
+    for (const requests of [1, 1]) {
+      await using neovim = await start(version, broken.plugin, broken.server.url);
+      const { last_error } = await reaches(neovim, "failed");
+      expect(last_error).toContain("does not run on this machine");
+      expect(broken.server.requests).toHaveLength(requests);
+      expect(data.leftovers()).toEqual([broken.release.asset.file]);
+    }
+    await using neovim = await start(version, broken.plugin, broken.server.url);
+    await reaches(neovim, "failed");
+    expect((await install(neovim)).message).toContain("does not run on this machine");
+    expect(broken.server.requests).toHaveLength(1);
+  },
+);
+
+test("on NixOS without nix-ld: says what to do before anything is downloaded", async () => {
+  const before = `require("claude-code.install.target").nixos_file = "/etc/passwd"`;
+  const version = NEOVIMS[1] as NeovimVersion;
+  const rtp = `vim.opt.rtp:prepend([[${old.plugin}]])`;
+  const begin = (env: Record<string, string>) =>
+    start(version, old.plugin, old.server.url, { before: `${rtp} ${before}`, env });
+  await using without = await begin({ NIX_LD: "" });
+  const { last_error } = await reaches(without, "failed");
+  expect(last_error).toMatch(/nix-ld.*build the executable/);
+  expect(old.server.requests).toEqual([]);
+  await using enabled = await begin({ NIX_LD: "/run/current-system/sw/share/nix-ld/lib/ld.so" });
+  await reaches(enabled, "ready");
+});
+
+test.each(NEOVIMS)(
+  "$name: a certificate that is not trusted is named as the cause",
+  async (version) => {
+    using server = Bun.serve({
+      port: 0,
+      tls: { cert: CERTIFICATE, key: KEY },
+      fetch: () => new Response(Bun.file(old.release.archive)),
+    });
+    const url = `https://localhost:${server.port}`;
+    await using neovim = await start(version, old.plugin, url);
+    const { last_error } = await reaches(neovim, "failed");
+    expect(last_error).toContain("certificate is not trusted here");
+    expect(last_error).toContain("CURL_CA_BUNDLE");
+    expect(last_error).not.toContain("web page");
+    const authority = join(data.xdg, "company.pem");
+    await writeFile(authority, CERTIFICATE);
+    await using trusting = await start(version, old.plugin, url, {
+      env: { CURL_CA_BUNDLE: authority },
+    });
+    await reaches(trusting, "ready");
+  },
+);
+
+test("a stripped executable is Bun alone: says so, and how a package avoids it", async () => {
+  const plugin = temporaryFolder();
+  for (const part of ["lua", "plugin"]) Bun.spawnSync(["cp", "-R", join(ROOT, part), plugin]);
+  const executable = join(plugin, "dist/claude-code-nvim");
+  await mkdir(dirname(executable));
+  await copyFile(process.execPath, executable);
+  await chmod(executable, 0o755);
+  await using neovim = await TestNeovim.start({
+    version: NEOVIMS[0] as NeovimVersion,
+    runtimepath: plugin,
+    setup: "{ auto_start = false }",
+  });
+  await neovim.command("checkhealth claude-code");
+  const report = await neovim.lua<string[]>("return vim.api.nvim_buf_get_lines(0, 0, -1, false)");
+  expect(report.join("\n")).toContain("was stripped, and is only Bun's runtime");
+  expect(report.join("\n")).toContain("!strip");
+  await rm(plugin, { recursive: true });
+});
+
+test(":checkhealth in a Neovim that is too old is one sentence", async () => {
+  const script = join(data.xdg, "old.lua");
+  await mkdir(data.xdg, { recursive: true });
+  // The functions of Neovim 0.9, and its answer to has().
+  await writeFile(
+    script,
+    `vim.opt.rtp:prepend([[${ROOT}]])
+     local lines = {}
+     vim.health = {
+       report_start = function(text) table.insert(lines, text) end,
+       report_error = function(text) table.insert(lines, "ERROR " .. text) end,
+     }
+     vim.fn.has = function() return 0 end
+     require("claude-code.health").check()
+     io.write(table.concat(lines, "\\n"))`,
+  );
+  const { stdout, stderr } = Bun.spawnSync(
+    [NEOVIMS[0]?.binary ?? "", "--clean", "--headless", "-l", script],
+    { env: isolatedEnv(data.xdg) },
+  );
+  expect([stdout.toString() + stderr.toString()]).toEqual([
+    "claude-code.nvim\nERROR Neovim is too old: claude-code.nvim needs 0.10 or newer",
+  ]);
+});
