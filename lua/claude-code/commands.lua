@@ -237,8 +237,10 @@ local function answer_diff(method, ...)
 end
 
 --- Accepts the proposed edit on screen, with your own changes to it. <CR> in the diff does the same.
-function M.diff_accept()
-  answer_diff("accept")
+--- With ! also if the file is read-only, as `:w!` does.
+---@param args? claude-code.CommandArgs
+function M.diff_accept(args)
+  answer_diff("accept", nil, args ~= nil and args.bang)
 end
 
 --- Rejects the proposed edit on screen. `q` in the diff does the same. {args} are your reason:

@@ -8,17 +8,21 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
+
+/** As many symlinks as Linux follows. */
+const MOST_LINKS = 40;
 
 /**
  * Writes `text` to `path`. Folders are made, a symlink stays one (its target is written), the mode
- * is kept. Throws the system's error; the file is then as it was.
+ * is kept, but for setuid and setgid: other content would run with the rights of the old one. Throws
+ * the system's error; the file is then as it was.
  */
 export function writeAtomically(path: string, text: string): void {
-  const target = targetOf(path);
+  const target = writtenFile(path);
   mkdirSync(dirname(target), { recursive: true });
   const stats = statSync(target, { throwIfNoEntry: false });
-  const mode = stats && stats.mode & 0o7777;
+  const mode = stats && stats.mode & 0o1777;
   replace(target, (draft) => {
     // Never readable by more users than the file is, not even for a moment.
     writeFileSync(draft, text, { flag: "wx", ...(mode !== undefined && { mode }) });
@@ -60,15 +64,27 @@ export function replace(path: string, make: (draft: string) => void): void {
   }
 }
 
-/** Where a write to `path` ends: also behind a symlink whose target is still to be made. */
-function targetOf(path: string): string {
+/**
+ * The real path of the file that a write to the absolute `path` makes or replaces: also behind symlinks
+ * whose target is still to be made. Lua's `destination` (editor/diff/) finds the same.
+ */
+export function writtenFile(path: string, links = MOST_LINKS): string {
   try {
     return realpathSync(path);
   } catch {
-    try {
-      return resolve(dirname(path), readlinkSync(path));
-    } catch {
-      return path;
-    }
+    const folder = dirname(path);
+    if (folder === path) return path;
+    const parent = writtenFile(folder, links);
+    const here = join(parent, basename(path));
+    const link = links > 0 ? linkAt(here) : undefined;
+    return link === undefined ? here : writtenFile(resolve(parent, link), links - 1);
+  }
+}
+
+function linkAt(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
   }
 }

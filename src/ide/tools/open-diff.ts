@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { resolvePath } from "../../editor/path";
 import type { EditorPort } from "../../editor/port";
-import { writeAtomically } from "../../lib/atomic-write";
+import { writeAtomically, writtenFile } from "../../lib/atomic-write";
 import { message } from "../../lib/errors";
 import { isClaudeCode } from "../../mcp/client";
 import { failed, texts } from "../../mcp/protocol";
@@ -34,6 +34,7 @@ export function openDiff(
       const oldPath = resolvePath(input.old_file_path, root);
       const newPath = resolvePath(input.new_file_path, root);
       names.remember(client, newPath);
+      const file = writtenFile(newPath);
       const outcome = await diffs.open(
         {
           client: client.id,
@@ -54,11 +55,10 @@ export function openDiff(
       }
       // Claude Code writes the file itself, and fails if it changed under it.
       if (!isClaudeCode(client)) {
-        try {
-          writeAtomically(newPath, outcome.text);
-        } catch (error) {
-          diffs.delivered(outcome.id, message(error));
-          return failed(`Accepted, but ${newPath} could not be written: ${message(error)}`);
+        const failure = write(newPath, file, outcome.text);
+        if (failure) {
+          diffs.delivered(outcome.id, failure);
+          return failed(`Accepted, but ${newPath} could not be written: ${failure}`);
         }
         await editor.reloadDocument(newPath).catch(() => {});
       }
@@ -66,4 +66,16 @@ export function openDiff(
       return texts("FILE_SAVED", outcome.text);
     },
   });
+}
+
+/** `file`: where `path` led to when the change was proposed. Returns what went wrong. */
+function write(path: string, file: string, text: string): string | undefined {
+  const now = writtenFile(path);
+  if (now !== file) return `it led to ${file}, and leads to ${now} now`;
+  try {
+    writeAtomically(file, text);
+    return undefined;
+  } catch (error) {
+    return message(error);
+  }
 }

@@ -191,6 +191,61 @@ onEachNeovim(
         );
       });
 
+      test("without its setuid and setgid bits", async () => {
+        const path = session.write("modes/setuid.sh", "old\n");
+        chmodSync(path, 0o6755);
+        const answer = open(session.client, path, "new\n");
+        await press("<CR>");
+        await answer;
+        expect(statSync(path).mode & 0o7777).toBe(0o755);
+      });
+
+      test("also a read-only one, if the user says so", async () => {
+        const path = session.write("modes/read-only.txt", "old\n");
+        chmodSync(path, 0o444);
+        const answer = open(session.client, path, "new\n");
+        await press("<CR>:w!<CR>");
+        expect(await answer).toEqual(["FILE_SAVED", "new\n"]);
+        expect(readFileSync(path, "utf8")).toBe("new\n");
+        expect(statSync(path).mode & 0o7777).toBe(0o444);
+      });
+
+      test("but not where a symlink was put in its place just now", async () => {
+        const path = session.write("swapped.txt", "old\n");
+        const other = session.write("other.txt", "other\n");
+        // After Neovim has looked, and before the executable writes.
+        await session.neovim.lua(
+          `local channel, path, other = require("port").channel, ...
+          local notify = channel.notify
+          channel.notify = function(event, ...)
+            if event == "diff_ended" then
+              channel.notify = notify
+              vim.uv.fs_unlink(path)
+              vim.uv.fs_symlink(other, path)
+            end
+            return notify(event, ...)
+          end`,
+          path,
+          other,
+        );
+        const answer = session.client.call("openDiff", {
+          old_file_path: path,
+          new_file_path: path,
+          new_file_contents: "new\n",
+        });
+        await press("Amine<Esc><CR>");
+        const { isError, content } = await answer;
+        expect(isError).toBe(true);
+        expect(content[0]?.text).toContain(`it led to ${path}, and leads to ${other} now`);
+        await eventually("the edits in a buffer", () =>
+          session.neovim.lua<boolean>(`
+            return vim.iter(vim.api.nvim_list_bufs()):any(function(buf)
+              return vim.api.nvim_buf_get_lines(buf, 0, 1, false)[1] == "newmine"
+            end)`),
+        );
+        expect(readFileSync(other, "utf8")).toBe("other\n");
+      });
+
       test("and say so when that fails", async () => {
         const path = `${session.write("a file.txt", "no folder")}/below.txt`;
         const answer = session.client.call("openDiff", {

@@ -1,6 +1,7 @@
 --- The bar ('winbar') above each side: the file, which hunk, how much changes, and the keys. Where it
 --- is too long, Neovim cuts out what follows its `%<`: the key that accepts comes last.
 local api, fn = vim.api, vim.fn
+local hidden = require("claude-code.editor.diff.hidden")
 local highlights = require("claude-code.editor.diff.highlights")
 local keys = require("claude-code.editor.diff.keys")
 local path = require("claude-code.editor.documents.path")
@@ -15,6 +16,7 @@ local WIDE = 100
 ---@field private layout claude-code.Layout
 ---@field private cursor claude-code.HunkCursor
 ---@field private position fun(): integer, integer the diff's number, and of how many
+---@field private outside boolean the file is outside of the workspace
 ---@field private found? claude-code.BarFindings
 local Bars = {}
 Bars.__index = Bars
@@ -23,6 +25,8 @@ Bars.__index = Bars
 ---@field hunks claude-code.HunkList
 ---@field accepted? integer hunks accepted by themselves; nil if all count
 ---@field conflicts boolean marks of conflicts are left
+---@field read_only boolean
+---@field hidden? integer first line of the proposal that adds a hidden character
 
 local M = {}
 
@@ -33,6 +37,7 @@ local M = {}
 ---@return claude-code.Bars
 function M.new(proposal, layout, cursor, position)
   local bars = { proposal = proposal, layout = layout, cursor = cursor, position = position }
+  bars.outside = proposal.destination:is_outside()
   return setmetatable(bars, Bars)
 end
 
@@ -43,30 +48,60 @@ local function render(parts)
     if type(part) == "string" then
       return part
     end
-    local text = part[1]:gsub("%c", "?"):gsub("%%", "%%%%")
+    -- A name may hold characters that turn the direction of what follows.
+    local text = fn.strtrans(part[1]):gsub("%%", "%%%%")
     return ("%%#%s#%s"):format(highlights.name(part[2]), text)
   end, parts)) .. "%*"
 end
 
+---@param text string
+---@param cells integer
+---@return string text no longer than that
+local function shortened(text, cells)
+  text = fn.strtrans(text)
+  local length = fn.strchars(text)
+  return length <= cells and text or "…" .. fn.strcharpart(text, length - cells + 1)
+end
+
 ---The file, with its folder unless that is the working folder: two of one name differ.
 ---@param name string
----@param cells integer the text is no longer
 ---@return string
-local function file_name(name, cells)
+local function file_name(name)
   local text = path.base(name)
   if fn.fnamemodify(name, ":.") ~= text then
     text = path.base(vim.fs.dirname(name)) .. "/" .. text
   end
-  local length = fn.strchars(text)
-  return length <= cells and text or "…" .. fn.strcharpart(text, length - cells + 1)
+  return text
+end
+
+---The file that is written; one outside of the workspace by its whole path, as it really is.
+---@private
+---@param cells integer the text is no longer, unless the file is outside
+---@param width integer of the window, in cells
+---@return claude-code.BarPart
+function Bars:destination(cells, width)
+  if self.outside then
+    local name = fn.fnamemodify(self.proposal.destination.path, ":~")
+    return { shortened(name, width - 4), "Warning" }
+  end
+  return { shortened(file_name(self.proposal.new_path), cells), "File" }
 end
 
 ---@private
 ---@return claude-code.BarPart[]
 function Bars:warnings()
-  local proposal, parts = self.proposal, {}
+  local proposal, parts, found = self.proposal, {}, self.found or {}
+  if self.outside then
+    parts[1] = { " outside of the workspace ", "Warning" }
+  end
+  if found.read_only then
+    parts[#parts + 1] = { " read-only ", "Warning" }
+  end
+  if found.hidden then
+    parts[#parts + 1] = { (" hidden characters, line %d "):format(found.hidden), "Warning" }
+  end
   if proposal.changes.written then
-    parts[1] = { " written since proposed ", "Warning" }
+    parts[#parts + 1] = { " written since proposed ", "Warning" }
   end
   if self.found and self.found.conflicts then
     parts[#parts + 1] = { " conflicts are left ", "Warning" }
@@ -133,9 +168,11 @@ end
 ---@return (claude-code.BarPart|string)[]
 function Bars:of_old(cells)
   local proposal = self.proposal
+  local other = proposal.base_path ~= proposal.new_path and proposal.exists
   local parts = {
     " %<",
-    { file_name(proposal.old_path, cells), "File" },
+    other and { shortened(file_name(proposal.base_path), cells), "File" }
+      or self:destination(cells, cells),
     { proposal.exists and " (on disk) " or " (new file) ", "Note" },
   }
   return vim.list_extend(parts, self:warnings())
@@ -151,9 +188,10 @@ function Bars:of_new(cells)
   if total > 1 then
     parts[2] = { ("[%d/%d] "):format(number, total), "Count" }
   end
-  parts[#parts + 1] = { file_name(proposal.new_path, math.floor(cells / 3)), "File" }
-  if wide or not proposal.exists then
-    parts[#parts + 1] = { proposal.exists and " (proposed)" or " (new file)", "Note" }
+  parts[#parts + 1] = self:destination(math.floor(cells / 3), cells)
+  local is_new = proposal:is_new_file()
+  if wide or is_new then
+    parts[#parts + 1] = { is_new and " (new file)" or " (proposed)", "Note" }
   end
   parts[#parts + 1] = { ("  %s "):format(self:hunk_words()), "Count" }
   parts[#parts + 1] = "%<"
@@ -186,8 +224,11 @@ end
 ---Looks through the proposal, and brings the bars up to date.
 function Bars:update()
   local accepted = self.proposal.accepted:states()
+  local list = self.proposal:hunks()
   self.found = {
-    hunks = self.proposal:hunks(),
+    hunks = list,
+    read_only = self.proposal.destination:is_read_only(),
+    hidden = hidden.show(self.proposal.new_buf, list),
     accepted = accepted and accepted.count,
     conflicts = self.proposal.merge:has_conflicts(),
   }

@@ -23,7 +23,11 @@ M.groups = {
   { name = "Added", link = "Added", description = "the number of added lines" },
   { name = "Removed", link = "Removed", description = "the number of removed lines" },
   { name = "Key", link = "Special", description = "the keys" },
-  { name = "Warning", link = "WarningMsg", description = "unsaved edits, conflicts" },
+  {
+    name = "Warning",
+    link = "WarningMsg",
+    description = "unsaved edits, conflicts, hidden characters, a file outside of the workspace",
+  },
   { name = "Accepted", link = "DiagnosticOk", description = "a hunk accepted by itself" },
 }
 

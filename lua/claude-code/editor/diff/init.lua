@@ -9,16 +9,17 @@ local M = {}
 local queue ---@type claude-code.Queue
 
 ---@param diff claude-code.Diff
----@param in_write? boolean
+---@param options? { in_write?: boolean, force?: boolean } force: even if the file is read-only
 ---@return boolean ended by this call; if not, a message said why
-local function accept(diff, in_write)
+local function accept(diff, options)
+  options = options or {}
   -- Without the executable nobody would write it; the diff then ends by itself.
   if not channel.is_attached() or diff.outcome then
     return false
   end
-  local outcome = diff.proposal:accept()
+  local outcome = diff.proposal:accept(options.force)
   if outcome then
-    return queue:finish(diff, outcome, in_write)
+    return queue:finish(diff, outcome, options.in_write)
   elseif diff.view then
     diff.view:refresh()
   end
@@ -92,8 +93,8 @@ end
 local function callbacks(diff)
   return {
     actions = actions_on(diff),
-    write = function()
-      return accept(diff, true)
+    write = function(force)
+      return accept(diff, { in_write = true, force = force })
     end,
     closed = function()
       queue:finish(diff, "rejected")
@@ -142,11 +143,12 @@ function M.close(params)
 end
 
 ---@param id? integer without it the diff on screen
+---@param force? boolean even if the file is read-only
 ---@return boolean? done nil if there is none; false if not, and a message said why
-function M.accept(id)
+function M.accept(id, force)
   local diff = queue:find(id)
   if diff then
-    return accept(diff)
+    return accept(diff, { force = force })
   end
 end
 

@@ -2,6 +2,7 @@
 --- user's edits. It knows nothing of windows.
 local api = vim.api
 local accepted_hunks = require("claude-code.editor.diff.hunks.accepted")
+local destinations = require("claude-code.editor.diff.destination")
 local external_changes = require("claude-code.editor.diff.external_changes")
 local hunks = require("claude-code.editor.diff.hunks")
 local merge = require("claude-code.editor.diff.merge")
@@ -23,9 +24,12 @@ local text = require("claude-code.editor.diff.text")
 ---@field client integer which of the executable's clients proposed it
 ---@field old_path string
 ---@field new_path string the file that is to be written
+---@field destination claude-code.Destination where that is
+---@field base_path string the old side's file: the one at `new_path`, as accepting replaces that; if
+--- there is none, the one at `old_path`
 ---@field proposed claude-code.Text
 ---@field old claude-code.Text the file on disk; one empty line if there is none
----@field exists boolean the old file was there when it was last read
+---@field exists boolean the old side's file was there when it was last read
 ---@field target? integer buffer of the file, if one is loaded
 ---@field unsaved boolean that buffer holds edits that are not on disk
 ---@field old_buf? integer
@@ -60,6 +64,8 @@ function M.new(params)
     client = params.client,
     old_path = params.old_path,
     new_path = params.new_path,
+    destination = destinations.of(params.new_path),
+    base_path = params.old_path,
     proposed = proposed,
     keep_cr = not proposed.crlf and params.contents:find("\r\n", 1, true) ~= nil,
     old = text.NOTHING,
@@ -87,7 +93,8 @@ end
 
 ---@private
 function Proposal:read_old()
-  local old = text.of_file(self.old_path, self.keep_cr)
+  self.base_path = vim.uv.fs_stat(self.new_path) and self.new_path or self.old_path
+  local old = text.of_file(self.base_path, self.keep_cr)
   self.exists = old ~= nil
   self.old = old or text.NOTHING
   self.old_text, self.hunk_list = nil, nil
@@ -104,10 +111,11 @@ function Proposal:follow_disk()
     local before, existed = self.old, self.exists
     self:read_old()
     local same = existed == self.exists and vim.deep_equal(before, self.old)
-    if same and self.old_path == self.new_path then
+    if same then
       return false
     end
     scratch.fill(self.old_buf, self.old.lines)
+    vim.b[self.old_buf].claude_code_file = self.base_path
   end
   self.changes:set_written()
   return true
@@ -148,7 +156,7 @@ end
 function Proposal:make_old(filetype)
   delete(self.old_buf)
   local name = self:buffer_name(self.exists and "on disk" or "new file")
-  self.old_buf = scratch.create(name, self.old.lines, self.old_path)
+  self.old_buf = scratch.create(name, self.old.lines, self.base_path)
   vim.bo[self.old_buf].filetype = filetype
   scratch.highlight(self.old_buf)
   vim.bo[self.old_buf].modifiable = false
@@ -218,9 +226,21 @@ function Proposal:result()
   return result.of(self:lines(), self.old, self.proposed)
 end
 
+---Does accepting make a file, which may be compared with another one?
+---@return boolean
+function Proposal:is_new_file()
+  return not self.exists or self.base_path ~= self.new_path
+end
+
 ---Gets the proposal ready to be accepted as it is now, if that can be.
+---@param force? boolean even if the file is read-only
 ---@return claude-code.DiffOutcome? outcome what accepting it comes to; nil: not yet, and a message said why
-function Proposal:accept()
+function Proposal:accept(force)
+  local refusal = self.destination:refusal(force == true)
+  if refusal then
+    notify.error(refusal)
+    return nil
+  end
   self:follow_disk()
   if not self.changes:confirm() then
     return nil

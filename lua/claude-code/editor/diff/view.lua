@@ -17,7 +17,7 @@ local windows = require("claude-code.editor.windows")
 
 ---@class claude-code.ViewCallbacks
 ---@field actions table<claude-code.DiffAction, fun()> what the keys do
----@field write fun(): boolean accept, called in the middle of a write; false: not accepted
+---@field write fun(force: boolean): boolean accept, called in the middle of a write; false: not accepted
 ---@field closed fun() the user closed a window of the diff on purpose
 ---@field left fun() one of its windows was closed, or shows something else
 ---@field position fun(): integer, integer the diff's number, and of how many

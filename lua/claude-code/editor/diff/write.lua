@@ -18,7 +18,7 @@ local ONLY_IF_MODIFIED = { exit = true, update = true, xit = true }
 ---@class claude-code.Writes
 ---@field private proposal claude-code.Proposal
 ---@field private guard claude-code.DecisionGuard
----@field private accept fun(): boolean
+---@field private accept fun(force: boolean): boolean
 ---@field private typed boolean the command line that is being executed writes the proposal
 ---@field private is_early boolean that command line was begun while the guard was active
 ---@field private hinted boolean a message said that such writes accept nothing
@@ -134,7 +134,7 @@ function Writes:on_write(target)
     self.typed = false
     -- So that :wq and :x can go on and close the window.
     vim.bo[self.proposal.new_buf].modified = false
-    if not self.accept() then
+    if not self.accept(vim.v.cmdbang == 1) then
       self:fail()
     end
   end
@@ -143,7 +143,7 @@ end
 ---@param proposal claude-code.Proposal with its buffers
 ---@param guard claude-code.DecisionGuard
 ---@param group integer
----@param accept fun(): boolean called in the middle of the write; false: not accepted
+---@param accept fun(force: boolean): boolean called in the middle of the write; false: not accepted
 ---@param refilled fun() called when `:edit!` has brought back the text as proposed
 function M.attach(proposal, guard, group, accept, refilled)
   local writes = setmetatable({ proposal = proposal, guard = guard, accept = accept }, Writes)

@@ -15,6 +15,7 @@ local M = {}
 ---@field list claude-code.Hunk[]
 ---@field added integer lines
 ---@field removed integer lines
+---@field hidden? integer|false first line that adds a hidden character; nil until it was looked for
 
 ---@param lines string[]
 ---@return string text a buffer without text has no lines

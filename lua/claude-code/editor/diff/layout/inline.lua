@@ -5,7 +5,7 @@ local sideways = require("claude-code.editor.diff.layout.sideways")
 local windows = require("claude-code.editor.windows")
 
 ---What we change in the window.
-local OPTIONS = { "foldenable", "signcolumn", "winbar" }
+local OPTIONS = { "conceallevel", "foldenable", "signcolumn", "winbar" }
 
 ---@class claude-code.Inline : claude-code.Layout
 ---@field private proposal claude-code.Proposal
@@ -33,6 +33,8 @@ function Inline:open()
   self.windows = { self.win }
   vim.wo[self.win][0].winfixbuf = false
   vim.wo[self.win][0].foldenable = false
+  -- A link's address, for one, is part of what is written.
+  vim.wo[self.win][0].conceallevel = 0
   -- Always there, so that all begins in the same column, with or without signs.
   vim.wo[self.win][0].signcolumn = "yes:1"
   api.nvim_win_set_cursor(self.win, { self.marks:first_line(), 0 })

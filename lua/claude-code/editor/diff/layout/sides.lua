@@ -7,6 +7,7 @@ local windows = require("claude-code.editor.windows")
 
 ---What diff mode and we change in a window.
 local DIFF_OPTIONS = {
+  "conceallevel",
   "cursorbind",
   "diff",
   "foldcolumn",
@@ -79,6 +80,8 @@ function Sides:open()
   self.windows = { self.old_win, self.win }
   for _, win in ipairs(self.windows) do
     vim.wo[win][0].winfixbuf = false
+    -- A link's address, for one, is part of what is written.
+    vim.wo[win][0].conceallevel = 0
     set_diff(win, "diffthis")
     highlights.in_window(win, win == self.old_win and "old" or "new")
     -- Here already: a bar that comes after the cursor has moved may scroll the change to the top line.

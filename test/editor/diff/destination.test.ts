@@ -1,0 +1,304 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import {
+  chmodSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { writtenFile } from "../../../src/lib/atomic-write";
+import { eventually } from "../../support/eventually";
+import { NEOVIMS, temporaryFolder } from "../../support/neovim";
+import { Attached } from "../attached";
+
+setDefaultTimeout(60_000);
+
+const UI = { width: 160, height: 30 };
+const WARNING = "%#ClaudeCodeDiffWarning#";
+
+describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (version) => {
+  const start = async () => {
+    const a = await Attached.start({ version, ui: UI });
+    await a.attach();
+    return a;
+  };
+  /** The bars' text with the names of their highlight groups. */
+  const bars = (a: Attached) =>
+    a.nvim.lua<string[]>(`
+      return vim.tbl_map(function(win) return vim.wo[win].winbar end,
+        require("port").diff_windows())`);
+  const said = (a: Attached, text: string) =>
+    eventually(text, async () =>
+      expect((await a.messages()).replaceAll("\n", "")).toContain(text.replaceAll("\n", "")),
+    );
+  const home = (a: Attached, name: string, text?: string) => {
+    const path = join(a.nvim.home, name);
+    mkdirSync(join(path, ".."), { recursive: true });
+    if (text !== undefined) writeFileSync(path, text);
+    return path;
+  };
+
+  const outside: [what: string, make: (a: Attached) => string, shown: string][] = [
+    ["by its path", (a) => home(a, ".config/nvim/init.lua", "old\n"), "~/.config/nvim/init.lua"],
+    ["that is new", (a) => home(a, "bin/tool"), "~/bin/tool"],
+    [
+      "by a symlink of the project",
+      (a) => link(home(a, ".bashrc", "old\n"), a.path("notes.txt")),
+      "~/.bashrc",
+    ],
+    [
+      "by a symlink to what is not there",
+      (a) => link(home(a, ".profile"), a.path("notes.txt")),
+      "~/.profile",
+    ],
+    [
+      "by a folder that is a symlink",
+      (a) => join(link(join(home(a, ".ssh/x", ""), ".."), a.path("docs")), "new/rc"),
+      "~/.ssh/new/rc",
+    ],
+    [
+      "by a chain of symlinks",
+      (a) => {
+        link(home(a, ".zshrc"), home(a, "second"));
+        return link("../../second", home(a, "a/b/third"));
+      },
+      "~/.zshrc",
+    ],
+  ];
+  test.each(outside)(
+    "a file outside of the workspace, %s: its whole path, as a warning",
+    async (_, make, shown) => {
+      await using a = await start();
+      await a.propose(make(a), "new\n");
+      const texts = await bars(a);
+      expect(texts).toHaveLength(2);
+      for (const text of texts) expect(text).toContain(`${WARNING}${shown}`);
+      expect(texts[0]).toContain("outside of the workspace");
+    },
+  );
+
+  test("a file of a workspace that is reached by a symlink is inside", async () => {
+    await using a = await start();
+    mkdirSync(a.path("real/deep"), { recursive: true });
+    link("real", a.path("linked"));
+    await a.nvim.command(`cd ${a.path("linked")}`);
+    await a.propose(a.path("linked/deep/file.txt"), "new\n");
+    for (const text of await bars(a)) {
+      expect(text).toContain("%#ClaudeCodeDiffFile#deep/file.txt");
+      expect(text).not.toContain(WARNING);
+    }
+  });
+
+  test("with another old path: compares with the file that will be replaced", async () => {
+    await using a = await start();
+    const oldPath = a.file("a.txt", "one\n");
+    const path = home(a, ".bashrc", "# mine\nalias ls\n");
+    await a.propose(path, "one\nevil\n", { old_path: oldPath });
+    expect(await a.nvim.lua(`return require("port").diff_text("old")`)).toBe("# mine\nalias ls\n");
+    const [old = "", proposed = ""] = await bars(a);
+    expect(old).toContain("~/.bashrc%#ClaudeCodeDiffNote# (on disk)");
+    expect(proposed).toContain("~/.bashrc");
+  });
+
+  test("with another old path and no new file: shows both names; one that comes is compared", async () => {
+    await using a = await start();
+    const id = await a.propose(a.path("b.txt"), "one\nmore\n", {
+      old_path: a.file("a.txt", "one\n"),
+    });
+    const [old, proposed] = await bars(a);
+    expect(old).toContain("a.txt%#ClaudeCodeDiffNote# (on disk)");
+    expect(proposed).toContain("b.txt%#ClaudeCodeDiffNote# (new file)");
+    a.file("b.txt", "somebody's\n");
+    await a.nvim.type("<CR>");
+    await said(a, "b.txt was written since Claude proposed this");
+    expect(await a.nvim.lua(`return require("port").diff_text("old")`)).toBe("somebody's\n");
+    await a.nvim.type("<CR>");
+    expect((await a.outcome(id)).outcome).toBe("accepted");
+  });
+
+  const swaps: [
+    what: string,
+    name: string,
+    prepare: (a: Attached) => void,
+    swap: (a: Attached) => void,
+    back: (a: Attached) => void,
+  ][] = [
+    [
+      "the file became a symlink",
+      "file.txt",
+      (a) => void a.file("file.txt", "old\n"),
+      (a) => {
+        renameSync(a.path("file.txt"), a.path("kept"));
+        link(home(a, ".bashrc", "old\n"), a.path("file.txt"));
+      },
+      (a) => renameSync(a.path("kept"), a.path("file.txt")),
+    ],
+    [
+      "a folder that was to be made became a symlink",
+      "newdir/deep/n.txt",
+      () => {},
+      (a) => void link(join(home(a, ".config/x", ""), ".."), a.path("newdir")),
+      (a) => unlinkSync(a.path("newdir")),
+    ],
+    [
+      "a symlink leads to another file",
+      "link.txt",
+      (a) => void link(a.file("one.txt", "old\n"), a.path("link.txt")),
+      (a) => {
+        unlinkSync(a.path("link.txt"));
+        link(a.file("two.txt", "old\n"), a.path("link.txt"));
+      },
+      (a) => {
+        unlinkSync(a.path("link.txt"));
+        link(a.path("one.txt"), a.path("link.txt"));
+      },
+    ],
+    [
+      "a symlink to nothing leads to another nothing",
+      "dangling",
+      (a) => void link(a.path("first"), a.path("dangling")),
+      (a) => {
+        unlinkSync(a.path("dangling"));
+        link(a.path("second"), a.path("dangling"));
+      },
+      (a) => {
+        unlinkSync(a.path("dangling"));
+        link("first", a.path("dangling"));
+      },
+    ],
+  ];
+  test.each(swaps)(
+    "%s while the diff waits: refused, and the edits stay",
+    async (_, name, prepare, swap, back) => {
+      await using a = await start();
+      prepare(a);
+      const id = await a.propose(a.path(name), "new\n");
+      await a.nvim.type("Amine<Esc>");
+      swap(a);
+      for (const way of ["<CR>", ":w<CR>", ":w!<CR>", ":ClaudeCodeDiffAccept!<CR>"]) {
+        await a.nvim.command("messages clear");
+        await a.nvim.type(way);
+        await said(a, "nothing was accepted: ");
+      }
+      expect(a.ended).toEqual([]);
+      expect(await a.nvim.lua(`return require("port").diff_text("new")`)).toBe("newmine\n");
+      back(a);
+      for (let i = 0; i < 2 && a.ended.length === 0; i++) await a.nvim.type("<CR>");
+      expect(await a.outcome(id)).toMatchObject({ outcome: "accepted", lines: ["newmine"] });
+    },
+  );
+
+  test.each([":w!", ":wq!", ":x!", ":ClaudeCodeDiffAccept!"])(
+    "a read-only file: accepting is refused, %s does it",
+    async (forced) => {
+      await using a = await start();
+      const path = a.file("ro.txt", "old\n");
+      chmodSync(path, 0o444);
+      const id = await a.propose(path, "new\n");
+      await eventually("a warning", async () =>
+        expect((await bars(a))[0]).toContain(`${WARNING} read-only `),
+      );
+      for (const way of ["<CR>", ":w<CR>", ":wq<CR>", ":ClaudeCodeDiffAccept<CR>"]) {
+        await a.nvim.command("messages clear");
+        await a.nvim.type(way);
+        await said(a, "nothing was accepted, as ro.txt is read-only; :w! or");
+      }
+      expect(a.ended).toEqual([]);
+      await a.nvim.type(`${forced}<CR>`);
+      expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
+      expect(readFileSync(path, "utf8")).toBe("old\n");
+    },
+  );
+
+  const hidden: [what: string, character: string, code: string][] = [
+    ["that turns the direction", "\u202e", "<202e>"],
+    ["that isolates a direction", "\u2067", "<2067>"],
+    ["an Arabic mark", "\u061c", "<061c>"],
+    ["without a width", "\u200b", "<200b>"],
+    ["a word joiner", "\u2060", "<2060>"],
+    ["a tag", "\u{e0041}", "<e0041>"],
+    ["a soft hyphen", "\u00ad", "<00ad>"],
+    ["an escape", "\u001b", "^["],
+    ["an 8-bit control", "\u009b", "<9b>"],
+  ];
+  test.each(hidden)(
+    "a character %s is shown by its code, and the bar warns",
+    async (_, character, code) => {
+      await using a = await start();
+      await a.propose(
+        a.file("a.txt", `one\nkept${character}\n`),
+        `one\nkept${character}\n日本 “é”\nif${character}x\n`,
+      );
+      await eventually("a warning", async () =>
+        expect((await bars(a))[0]).toContain(`${WARNING} hidden characters, line 4 `),
+      );
+      const screen = await a.nvim.lua<string>(`
+      vim.cmd.redraw()
+      local rows = {}
+      for row = 1, vim.o.lines do
+        local cells = {}
+        for column = 1, vim.o.columns do cells[column] = vim.fn.screenstring(row, column) end
+        rows[row] = table.concat(cells)
+      end
+      return table.concat(rows, "\\n")`);
+      expect(screen.replaceAll(character, "")).toContain(`if${code}x`);
+      await a.nvim.type("Gdd");
+      await eventually("no warning", async () =>
+        expect((await bars(a)).join()).not.toContain("hidden characters"),
+      );
+    },
+  );
+
+  test("in names, too", async () => {
+    await using a = await start();
+    await a.propose(a.path("\u202ehs.tpircs\u2069\u061c.txt"), "x\n");
+    for (const text of await bars(a)) expect(text).toContain("<202e>hs.tpircs<2069>");
+  });
+
+  test("a link's address is not concealed, and the window has its own value again", async () => {
+    await using a = await start();
+    await a.nvim.command("set conceallevel=2");
+    for (const layout of ["vertical", "inline"]) {
+      await a.configure(`{ diff = { layout = "${layout}" } }`);
+      const path = a.file("a.md", "[text](http://old)\n");
+      await a.edit(path);
+      const id = await a.propose(path, "[text](http://evil)\n");
+      const levels = await a.nvim.lua<number[]>(`
+        return vim.tbl_map(function(win) return vim.wo[win].conceallevel end,
+          require("port").diff_windows())`);
+      expect(new Set(levels)).toEqual(new Set([0]));
+      await a.nvim.type("q");
+      await a.outcome(id);
+      await eventually("its own value", () =>
+        a.nvim.lua<boolean>("return vim.wo.conceallevel == 2"),
+      );
+    }
+  });
+});
+
+test("the executable finds the same file as Neovim", () => {
+  const root = temporaryFolder();
+  const at = (name: string) => join(root, name);
+  mkdirSync(at("real"));
+  writeFileSync(at("file"), "");
+  link("file", at("to-file"));
+  link("real", at("to-folder"));
+  link("to-folder/new", at("to-nothing"));
+  link("loop-b", at("loop-a"));
+  link("loop-a", at("loop-b"));
+  expect(writtenFile(at("to-file"))).toBe(at("file"));
+  expect(writtenFile(at("to-folder/a/b"))).toBe(at("real/a/b"));
+  expect(writtenFile(at("to-nothing"))).toBe(at("real/new"));
+  expect(writtenFile(at("none/../x"))).toBe(at("x"));
+  expect(writtenFile(at("loop-a"))).toStartWith(root);
+  rmSync(root, { recursive: true });
+});
+
+function link(target: string, path: string): string {
+  symlinkSync(target, path);
+  return path;
+}
