@@ -85,6 +85,7 @@ function M.report()
     version = status.plugin_version,
     state = status.state,
     why = status.why,
+    stopped_by_user = require("claude-code.server").stopped_by_user,
     last_error = status.last_error,
     port = status.port,
     lock_file = status.lock_file,

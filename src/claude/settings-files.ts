@@ -10,23 +10,28 @@ export interface SettingsFile {
   content: Json;
 }
 
-/** The settings files that apply in `cwd`, the strongest first. */
-export function settingsFiles(cwd: string, configFolder: string): SettingsFile[] {
+/** Where the settings files are that apply in `cwd`, the strongest first. */
+export function settingsPaths(cwd: string, configFolder: string): string[] {
   const project = projectFolder(cwd);
   return [
     join(project, ".claude", "settings.local.json"),
     join(project, ".claude", "settings.json"),
     join(configFolder, "settings.json"),
-  ].flatMap((path) => {
+  ];
+}
+
+/** Those that are there and can be read. */
+export function settingsFiles(paths: readonly string[]): SettingsFile[] {
+  return paths.flatMap((path) => {
     const content = readJson(path);
     return content ? [{ path, content }] : [];
   });
 }
 
-/** The JSON object in a file; undefined if there is none. */
+/** The JSON object in a file, with or without a byte order mark; undefined if there is none. */
 export function readJson(path: string): Json | undefined {
   try {
-    const content: unknown = JSON.parse(readFileSync(path, "utf8"));
+    const content: unknown = JSON.parse(readFileSync(path, "utf8").replace(/^\uFEFF/, ""));
     return isObject(content) ? content : undefined;
   } catch {
     return undefined;

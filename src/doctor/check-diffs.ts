@@ -1,6 +1,6 @@
 import { permissionModeIn, showsDiffs } from "../claude/permission-mode";
 import { isObject } from "../claude/settings-files";
-import type { EditorReport } from "./editors";
+import { type EditorReport, isHere } from "./editors";
 import type { Facts } from "./facts";
 import { error, type Finding, note, ok, warning } from "./finding";
 
@@ -27,8 +27,8 @@ function checkMode({ running, editors, cwd, settings }: Facts): Finding {
       "press Shift-Tab in the CLI until it asks before edits",
     );
   }
-  for (const { report } of editors) {
-    const finding = report && checkOptions(report);
+  for (const editor of editors.filter((one) => isHere(one, cwd))) {
+    const finding = editor.report && checkOptions(editor.report);
     if (finding) return finding;
   }
   for (const { path, content } of settings) {

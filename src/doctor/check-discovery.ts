@@ -1,3 +1,4 @@
+import { isObject } from "../claude/settings-files";
 import { type Lock, lockFolders } from "../ide/lock-file";
 import { editorProblem } from "./check-editor";
 import { covers, type Editor } from "./editors";
@@ -10,13 +11,8 @@ const USE_IDE = "type /ide in the CLI and choose Neovim";
 /** Will a CLI that is started here find a Neovim, and has one that runs not lost its own? */
 export function* checkDiscovery(facts: Facts): Generator<Finding> {
   const { env, locks } = facts;
-  if (env.CLAUDE_CODE_AUTO_CONNECT_IDE === "0") {
-    yield error(
-      "auto-connect-off",
-      "CLAUDE_CODE_AUTO_CONNECT_IDE is 0: the CLI does not connect to an editor by itself",
-      "run `unset CLAUDE_CODE_AUTO_CONNECT_IDE`",
-    );
-  }
+  const forbidden = autoConnectOff(facts);
+  if (forbidden) yield forbidden;
   const lost = lostPort(env.CLAUDE_CODE_SSE_PORT, locks);
   if (lost !== undefined) {
     yield error(
@@ -30,6 +26,36 @@ export function* checkDiscovery(facts: Facts): Generator<Finding> {
   yield* findingsOfRunning(facts);
 }
 
+/** Values that the CLI takes for false, in any case (read in 2.1.330). */
+const FALSE = ["0", "false", "no", "off"];
+const AUTO_CONNECT = "CLAUDE_CODE_AUTO_CONNECT_IDE";
+
+/** A variable in a settings file replaces the shell's (measured with 2.1.330). */
+function autoConnectOff({ env, settings, running, cwd }: Facts): Finding | undefined {
+  const isOff = (value: unknown) =>
+    FALSE.includes(
+      String(value ?? "")
+        .toLowerCase()
+        .trim(),
+    );
+  const why = "the CLI does not connect to an editor by itself";
+  const cause = "auto-connect-off";
+  for (const { path, content } of settings) {
+    const value = isObject(content.env) ? content.env[AUTO_CONNECT] : undefined;
+    if (value === undefined) continue;
+    if (!isOff(value)) return undefined;
+    return error(cause, `env.${AUTO_CONNECT} is "${value}" in ${path}: ${why}`, "remove it there");
+  }
+  if (isOff(env[AUTO_CONNECT])) {
+    const what = `${AUTO_CONNECT} is ${env[AUTO_CONNECT]}: ${why}`;
+    return error(cause, what, `run \`unset ${AUTO_CONNECT}\``);
+  }
+  const cli = running.find((one) => isHere(one, cwd) && isOff(one.env[AUTO_CONNECT]));
+  if (!cli) return undefined;
+  const what = `the CLI ${cli.pid} was started with ${AUTO_CONNECT}=${cli.env[AUTO_CONNECT]}: ${why}`;
+  return error(cause, what, USE_IDE);
+}
+
 /** The port that a terminal was given, if no editor has a lock file for it any more. */
 function lostPort(port: string | undefined, locks: readonly Lock[]): string | undefined {
   return port && !locks.some((lock) => lock.alive && String(lock.port) === port) ? port : undefined;
@@ -39,7 +65,7 @@ function* findingsOfPlace(facts: Facts): Generator<Finding> {
   const { cwd, env, locks, editors } = facts;
   const inside = editors.find((editor) => editor.inside);
   const near = editors.filter((editor) => !editor.inside && isNear(editor, cwd));
-  for (const editor of inside ? [inside] : near) {
+  for (const editor of inside ? [inside] : near.filter(isServing)) {
     const problem = editorProblem(editor, facts);
     if (problem) return yield problem;
   }
@@ -52,7 +78,13 @@ function* findingsOfPlace(facts: Facts): Generator<Finding> {
     if (!chosen) yield note("outside of Neovim, type /ide once or start `claude --ide`");
     return;
   }
-  yield nothingFound(facts);
+  const idle = near.find((editor) => !isServing(editor));
+  yield (idle && editorProblem(idle, facts)) ?? nothingFound(facts);
+}
+
+/** One in which the server does not run is no reason to doubt another one that is there. */
+function isServing({ report }: Editor): boolean {
+  return report === undefined || report.state === "ready";
 }
 
 function isNear({ report }: Editor, cwd: string): boolean {

@@ -16,7 +16,6 @@ const SERVER = {
     is: "waits for the download of its executable",
     remedy: "wait for the end of the download, then run this again",
   },
-  stopped: { is: "is stopped", remedy: "run :ClaudeCodeStart there" },
   failed: { is: "has failed", remedy: "run :ClaudeCodeStart there" },
 };
 
@@ -45,10 +44,20 @@ export function describe(report: EditorReport): string {
 
 function serverProblem(report: EditorReport): Finding | undefined {
   if (report.state === "ready") return undefined;
+  if (report.state === "stopped") return stopped(report);
   const why = report.last_error ?? report.why;
   const { is, remedy } = SERVER[report.state];
   const what = `the server of ${describe(report)} ${is}${why ? `: ${why}` : ""}`;
   return error("server-not-running", what, remedy);
+}
+
+/** Nothing is broken: the user, or an option, wants it so. */
+function stopped(report: EditorReport): Finding {
+  const why = report.why ? `: ${report.why}` : "";
+  const what = report.stopped_by_user
+    ? `you stopped the server of ${describe(report)}, so no CLI finds it`
+    : `the server of ${describe(report)} was not started${why}`;
+  return warning("server-stopped", what, "run :ClaudeCodeStart there");
 }
 
 function versionProblem(report: EditorReport): Finding | undefined {

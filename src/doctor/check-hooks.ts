@@ -13,8 +13,23 @@ const EVENTS = Object.values(hookSettings((event) => event)).flatMap((groups) =>
 );
 const REPAIR = "run :ClaudeInstallMCP, or `claude-code-nvim install-hooks`";
 
-/** Are the hooks that some settings file has complete, and does what they start exist? */
+/** Do hooks run at all; are those that some settings file has complete, and does what they start exist? */
 export function checkHooks(facts: Facts): Finding | undefined {
+  return disabled(facts) ?? installed(facts);
+}
+
+/** It holds for the hooks that the plugin passes to its CLIs, too. */
+function disabled({ settings }: Facts): Finding | undefined {
+  const file = settings.find(({ content }) => typeof content.disableAllHooks === "boolean");
+  if (!file?.content.disableAllHooks) return undefined;
+  return warning(
+    "hooks-disabled",
+    `disableAllHooks is true in ${file.path}: no hook runs, so Claude may leave problems in files that it edited`,
+    "remove it there",
+  );
+}
+
+function installed(facts: Facts): Finding | undefined {
   const ours = facts.settings
     .flatMap(({ path, content }) => commandsOf(content.hooks).map((command) => ({ path, command })))
     .filter(({ command }) => isOurHook(command));

@@ -1,7 +1,7 @@
 import { EditorBusyError } from "../editor/port";
 import { type Environment, isBelow } from "../lib/paths";
 import { entries } from "../locate/registry";
-import { whyUnsafe } from "../locate/socket";
+import { usualSockets, whyUnsafe } from "../locate/socket";
 import { NoPluginError, Plugin } from "../neovim/plugin";
 
 /** What the plugin says of itself: `report()` of lua/claude-code/status.lua. */
@@ -10,6 +10,7 @@ export interface EditorReport {
   version: string;
   state: "stopped" | "downloading" | "starting" | "ready" | "failed";
   why?: string;
+  stopped_by_user?: boolean;
   last_error?: string;
   port?: number;
   lock_file?: string;
@@ -42,11 +43,24 @@ export function covers(folders: readonly string[], cwd: string): boolean {
   return folders.some((folder) => isBelow(cwd, folder));
 }
 
-/** The Neovim we run in, if any, and all that are registered. */
+/**
+ * The Neovim we run in, if any, and all that are registered; of the others, in which the server does
+ * not run, those that have the plugin.
+ */
 export async function findEditors(env: Environment): Promise<Editor[]> {
   const addresses = new Set(entries().map((entry) => entry.address));
   if (env.NVIM) addresses.add(env.NVIM);
-  return Promise.all([...addresses].map((address) => ask(address, address === env.NVIM)));
+  const others = usualSockets(env).filter((address) => !addresses.has(address));
+  const [known, unregistered] = await Promise.all([
+    Promise.all([...addresses].map((address) => ask(address, address === env.NVIM))),
+    Promise.all(others.map((address) => ask(address, false))),
+  ]);
+  return [...known, ...unregistered.filter(({ report }) => report)];
+}
+
+/** Do its findings matter for what runs in `cwd`? */
+export function isHere({ inside, report }: Editor, cwd: string): boolean {
+  return inside || covers(report?.folders ?? [], cwd);
 }
 
 async function ask(address: string, inside: boolean): Promise<Editor> {

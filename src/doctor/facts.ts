@@ -2,7 +2,12 @@ import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { claudeVersion, findClaude } from "../claude/cli";
 import { claudeFolder, claudeStateFile } from "../claude/config-dir";
-import { readJson, type SettingsFile, settingsFiles } from "../claude/settings-files";
+import {
+  readJson,
+  type SettingsFile,
+  settingsFiles,
+  settingsPaths,
+} from "../claude/settings-files";
 import { type Lock, lockFolders, readLocks } from "../ide/lock-file";
 import type { Environment } from "../lib/paths";
 import type { Lookup } from "../lib/programs";
@@ -25,7 +30,8 @@ export interface Facts {
   home: string;
   /** Symbolic links resolved, as Claude Code has it. */
   cwd: string;
-  /** The settings files that apply here, the strongest first. */
+  /** Where settings files may be that apply here, the strongest first; and those that are JSON. */
+  settingsPaths: string[];
   settings: SettingsFile[];
   /** Claude Code's own state. */
   state: SettingsFile;
@@ -48,11 +54,13 @@ export async function gatherFacts(env: Environment, cliPath?: string): Promise<F
     lookAtCli(cliPath === undefined ? findClaude(env, home) : { path: cliPath }),
   ]);
   const stateFile = claudeStateFile(env, home);
+  const paths = settingsPaths(cwd, claudeFolder(env, home));
   return {
     env,
     home,
     cwd,
-    settings: settingsFiles(cwd, claudeFolder(env, home)),
+    settingsPaths: paths,
+    settings: settingsFiles(paths),
     state: { path: stateFile, content: readJson(stateFile) ?? {} },
     lockFolders: folders,
     locks: folders.flatMap((folder) => readLocks(folder)),

@@ -8,6 +8,7 @@ export type Cause =
   | "editor-busy"
   | "editor-restarted"
   | "hooks-broken"
+  | "hooks-disabled"
   | "hooks-half-installed"
   | "lock-exposed"
   | "lock-missing"
@@ -20,6 +21,8 @@ export type Cause =
   | "plugin-not-loaded"
   | "proxy-catches-loopback"
   | "server-not-running"
+  | "server-stopped"
+  | "settings-unreadable"
   | "two-editors-match"
   | "version-differs";
 

@@ -4,7 +4,8 @@ import { checkDiscovery } from "./check-discovery";
 import { checkLanguageServers } from "./check-editor";
 import { checkHooks } from "./check-hooks";
 import { checkProxy } from "./check-proxy";
-import { covers } from "./editors";
+import { checkSettings } from "./check-settings";
+import { isHere } from "./editors";
 import type { Facts } from "./facts";
 import { type Finding, isProblem } from "./finding";
 
@@ -21,14 +22,13 @@ export function runChecks(facts: Facts): Finding[] {
 
 function* findings(facts: Facts): Generator<Finding> {
   yield checkCli(facts);
+  yield* some(checkSettings(facts));
   yield* checkDiscovery(facts);
   yield* some(checkProxy(facts));
   yield* checkDiffs(facts);
   yield* some(checkHooks(facts));
-  const { editors, cwd } = facts;
-  for (const editor of editors) {
-    const here = editor.inside || covers(editor.report?.folders ?? [], cwd);
-    if (here) yield* some(checkLanguageServers(editor));
+  for (const editor of facts.editors) {
+    if (isHere(editor, facts.cwd)) yield* some(checkLanguageServers(editor));
   }
 }
 

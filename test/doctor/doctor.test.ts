@@ -13,7 +13,8 @@ import { commandLine } from "../../src/claude/command";
 import { hookSettings } from "../../src/claude/hooks";
 import { type Cause, isProblem } from "../../src/doctor/finding";
 import { VERSION } from "../../src/version";
-import { NEOVIMS, type NeovimVersion, type TestNeovim, temporaryFolder } from "../support/neovim";
+import { eventually } from "../support/eventually";
+import { NEOVIMS, type NeovimVersion, TestNeovim, temporaryFolder } from "../support/neovim";
 import { EXECUTABLE } from "../support/toolchain";
 import { World } from "./world";
 
@@ -25,6 +26,8 @@ const EVENTS = Object.keys(hookSettings());
 interface Problem {
   cause: Cause;
   name: string;
+  /** What it must say. */
+  says?: string;
   /** What the command to run must contain. */
   remedy: string;
   /** It ends Neovim or its executable, so the world is of no use afterwards. */
@@ -190,6 +193,63 @@ const FAULTS: Problem[] = [
     seed: () => ({ env: { CLAUDE_CODE_AUTO_CONNECT_IDE: "0" } }),
   },
   {
+    cause: "auto-connect-off",
+    name: "automatic connection forbidden in another word",
+    remedy: "unset CLAUDE_CODE_AUTO_CONNECT_IDE",
+    seed: () => ({ env: { CLAUDE_CODE_AUTO_CONNECT_IDE: "False" } }),
+  },
+  {
+    cause: "auto-connect-off",
+    name: "automatic connection forbidden in the settings, whatever the shell says",
+    remedy: "remove it there",
+    seed(world) {
+      const env = { CLAUDE_CODE_AUTO_CONNECT_IDE: "no" };
+      world.write(".claude/settings.json", { permissions: { defaultMode: "default" }, env });
+      return { env: { CLAUDE_CODE_AUTO_CONNECT_IDE: "1" } };
+    },
+  },
+  {
+    cause: "auto-connect-off",
+    name: "automatic connection forbidden in a CLI that runs",
+    remedy: "/ide",
+    seed: (world) => world.runClaude([], { CLAUDE_CODE_AUTO_CONNECT_IDE: "off" }),
+  },
+  {
+    cause: "settings-unreadable",
+    name: "settings that are not JSON",
+    says: "settings.local.json is not JSON (line 3: comma expected)",
+    remedy: "settings.local.json",
+    seed: (world) => projectSettings(world, '{\n  "a": 1\n  "b": 2\n}\n'),
+  },
+  {
+    cause: "settings-unreadable",
+    name: "settings with a comment",
+    says: "settings.local.json is not JSON (line 2: invalid comment token)",
+    remedy: "settings.local.json",
+    seed: (world) => projectSettings(world, "{\n  // mine\n}\n"),
+  },
+  {
+    cause: "settings-unreadable",
+    name: "settings that are a list",
+    says: "settings.local.json is not a JSON object",
+    remedy: "settings.local.json",
+    seed: (world) => projectSettings(world, "[]"),
+  },
+  {
+    cause: "settings-unreadable",
+    name: "state that is not JSON",
+    says: ".claude.json is not JSON (line 1: ",
+    remedy: ".claude.json",
+    seed: (world) => void world.write(".claude.json", '{"a": tru}'),
+  },
+  {
+    cause: "hooks-disabled",
+    name: "hooks switched off",
+    says: "settings.local.json: no hook runs",
+    remedy: "remove it there",
+    seed: (world) => projectSettings(world, '\uFEFF{ "disableAllHooks": true }'),
+  },
+  {
     cause: "diff-tool-terminal",
     name: "diffTool set to terminal",
     remedy: "/config",
@@ -246,7 +306,45 @@ const FAULTS: Problem[] = [
     seed: (world) => installHooks(world, EVENTS),
   },
   {
+    cause: "server-stopped",
+    name: "a server that the user stopped",
+    isFinal: true,
+    says: "you stopped the server of Neovim",
+    remedy: ":ClaudeCodeStart",
+    seed: (world) => world.neovim.command("ClaudeCodeStop"),
+  },
+  {
+    cause: "server-stopped",
+    name: "a server that was never started",
+    isFinal: true,
+    says: "was not started: auto_start is false",
+    remedy: ":ClaudeCodeStart",
+    async seed(world) {
+      await world.neovim.command("ClaudeCodeStop");
+      await world.neovim.lua(`require("port").server.stopped_by_user = nil`);
+      await world.setup("{ auto_start = false }");
+      await eventually("the reason", () =>
+        world.neovim.lua<boolean>(`return require("port").autostart.reason ~= nil`),
+      );
+    },
+  },
+  {
     cause: "server-not-running",
+    name: "a server that failed",
+    isFinal: true,
+    says: "has failed: ",
+    remedy: ":ClaudeCodeStart",
+    async seed(world) {
+      await world.neovim.command("ClaudeCodeStop");
+      await world.setup(`{ binary = { path = "/nonexistent/x" } }`);
+      await world.neovim.command("ClaudeCodeStart");
+      await eventually("the failure", () =>
+        world.neovim.lua<boolean>(`return require("port").server.state == "failed"`),
+      );
+    },
+  },
+  {
+    cause: "server-stopped",
     name: "a stopped server, seen from its Neovim's terminal",
     isFinal: true,
     remedy: ":ClaudeCodeStart",
@@ -309,7 +407,7 @@ describe("claude-code-nvim doctor", () => {
     expect(installed.map(({ what }) => what).join()).toContain("nvim-lsp are installed");
   });
 
-  test.each(FAULTS)("$cause: $name", async ({ cause, remedy, isFinal, seed }) => {
+  test.each(FAULTS)("$cause: $name", async ({ cause, says, remedy, isFinal, seed }) => {
     await using own = isFinal ? await World.start(NEWEST) : undefined;
     const place = own ?? world;
     const { undo, ...options } = ((await seed(place)) ?? {}) as Options;
@@ -317,8 +415,18 @@ describe("claude-code-nvim doctor", () => {
     await undo?.();
     const faults = findings.filter(isProblem);
     expect(faults.map((fault) => fault.cause)).toEqual([cause]);
+    expect(faults[0]?.what).toContain(says ?? "");
     expect(faults[0]?.remedy).toContain(remedy);
     expect(code).toBe(1);
+  });
+
+  test("a stopped server beside one that runs is no problem", async () => {
+    const setup = "{ auto_start = false }";
+    const options = { version: NEWEST, cwd: world.project, home: world.home, setup };
+    await using other = await TestNeovim.start(options);
+    expect(await other.lua(`return require("claude-code").status().state`)).toBe("stopped");
+    const { findings } = await world.findings();
+    expect(findings.filter(isProblem)).toEqual([]);
   });
 
   test("prints the findings, and never a token", async () => {
@@ -368,6 +476,16 @@ describe.each(NEOVIMS)(":checkhealth in $name", (version) => {
       expect.stringContaining(
         'terminal.args in setup() sets the permission mode "bypassPermissions"',
       ),
+    ]);
+  });
+
+  test("a server that the user stopped is no failure", async () => {
+    await world.neovim.command("ClaudeCodeStop");
+    const lines = await health(world.neovim);
+    await world.neovim.command("ClaudeCodeStart");
+    await world.ready();
+    expect(lines).toEqual([
+      expect.stringMatching(/WARNING.* you stopped the server of Neovim \d+, so no CLI finds it/),
     ]);
   });
 
@@ -421,6 +539,14 @@ async function endedProcess(): Promise<number> {
 async function withSetup(world: World, options: string): Promise<Options> {
   await world.setup(options);
   return { undo: () => world.setup() };
+}
+
+/** The project's own settings, for this user. */
+function projectSettings(world: World, text: string): Options {
+  const path = join(world.project, ".claude/settings.local.json");
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+  return { undo: () => rmSync(path) };
 }
 
 /** As `install-hooks` does it; the stable path leads nowhere unless `program` says where. */
