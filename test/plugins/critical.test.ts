@@ -153,6 +153,24 @@ testWithPlugins("messages of one topic replace each other", async () => {
   }
 });
 
+testWithPlugins("what is reported of a diff replaces what was reported before", async () => {
+  for (const name of ["nvim-notify", "noice, nvim-notify", "snacks"]) {
+    await using editor = await Editor.start(NEWEST, setupOf(name));
+    const rejected = editor.propose();
+    rejected.catch(() => {});
+    await editor.shown();
+    await editor.neovim.type(":edit src/other.lua<CR>");
+    await editor.shows("waits:");
+    await editor.neovim.type("]f");
+    await editor.shown();
+    await editor.neovim.type("]f");
+    const screen = await editor.shows("there is no other proposal");
+    expect(screen).not.toContain("waits:");
+    await editor.neovim.type("q");
+    expect(await rejected).toBe("DIFF_REJECTED");
+  }
+});
+
 testWithPlugins("hiding Claude's terminal goes back to where the user was", async () => {
   await using editor = await Editor.start(NEWEST, {
     name: "'splitright'",

@@ -37,33 +37,37 @@ end
 
 --- Does the cursor stay in a window below it? One that only passes by does not count.
 ---@param win integer
-local function close_if_left(win)
+---@param hide fun()
+local function hide_if_left(win, hide)
   vim.schedule(function()
     local here = api.nvim_get_current_win()
     if api.nvim_win_is_valid(win) and here ~= win and not is_floating(here) then
-      api.nvim_win_close(win, true)
+      hide()
     end
   end)
 end
 
 ---@param win integer
-local function follow(win)
-  local function on(events, callback)
-    api.nvim_create_autocmd(events, {
-      callback = function()
-        if not api.nvim_win_is_valid(win) then
-          return true
-        end
-        callback()
-      end,
-    })
-  end
-  on("VimResized", function()
-    api.nvim_win_set_config(win, geometry())
-  end)
+---@param events string[]
+---@param callback fun()
+local function while_open(win, events, callback)
+  api.nvim_create_autocmd(events, {
+    callback = function()
+      if not api.nvim_win_is_valid(win) then
+        return true
+      end
+      callback()
+    end,
+  })
+end
+
+--- Hides the window when the user goes to one below it.
+---@param win integer
+---@param hide fun()
+function M.hide_when_left(win, hide)
   -- A diff takes the cursor without WinEnter.
-  on({ "WinEnter", "CursorMoved", "ModeChanged" }, function()
-    close_if_left(win)
+  while_open(win, { "WinEnter", "CursorMoved", "ModeChanged" }, function()
+    hide_if_left(win, hide)
   end)
 end
 
@@ -72,7 +76,12 @@ end
 ---@return integer win
 function M.open(buf)
   local win = api.nvim_open_win(buf, true, geometry())
-  follow(win)
+  while_open(win, { "VimResized" }, function()
+    api.nvim_win_set_config(win, geometry())
+  end)
+  M.hide_when_left(win, function()
+    api.nvim_win_close(win, true)
+  end)
   return win
 end
 

@@ -4,6 +4,9 @@ local aside = require("claude-code.editor.diff.aside")
 local blocked = require("claude-code.editor.windows.blocked")
 local notify = require("claude-code.messages.notify")
 
+---What is reported here replaces what was reported before: it is out of date.
+local TOPIC = "diff"
+
 local M = {}
 
 ---It is on screen.
@@ -17,7 +20,7 @@ function M.opened(diff, focused)
   end
   diff.opened = true
   if not reported and not focused then
-    notify.info(("a proposed change of %s is in another window"):format(proposal:title()))
+    notify.info(("a proposed change of %s is in another window"):format(proposal:title()), TOPIC)
   end
   answer.emit("DiffOpened", proposal)
 end
@@ -32,7 +35,10 @@ function M.waits(diff)
   end
   diff.wait_reported = true
   local condition = typing and "you stop typing" or "you are back in normal mode"
-  notify.info(("a proposed change of %s waits until %s"):format(diff.proposal:title(), condition))
+  notify.info(
+    ("a proposed change of %s waits until %s"):format(diff.proposal:title(), condition),
+    TOPIC
+  )
 end
 
 local BUSY = {
@@ -49,13 +55,16 @@ function M.waits_while_busy(diff, reason)
   end
   diff.wait_reported = true
   local text = "a proposed change of %s waits until %s; %s shows it now"
-  notify.info(text:format(diff.proposal:title(), BUSY[reason], aside.ways()))
+  notify.info(text:format(diff.proposal:title(), BUSY[reason], aside.ways()), TOPIC)
 end
 
 ---The user left it undecided.
 ---@param diff claude-code.Diff
 function M.aside(diff)
-  notify.info(("a proposed change of %s waits: %s"):format(diff.proposal:title(), aside.ways()))
+  notify.info(
+    ("a proposed change of %s waits: %s"):format(diff.proposal:title(), aside.ways()),
+    TOPIC
+  )
 end
 
 return M

@@ -42,7 +42,7 @@ end
 function DecisionGuard:report(again)
   if not self.reported then
     self.reported = true
-    notify.info(("the change of %s %s just now: %s"):format(self.title, self.event, again))
+    notify.info(("the change of %s %s just now: %s"):format(self.title, self.event, again), "diff")
   end
 end
 

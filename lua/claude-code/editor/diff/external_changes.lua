@@ -61,7 +61,8 @@ function ExternalChanges:confirm()
   notify.warn(
     ("%s was written since Claude proposed this: review what you would lose, then accept again"):format(
       path.title(self.new_path)
-    )
+    ),
+    "diff.written"
   )
   return false
 end
@@ -70,7 +71,10 @@ end
 local function report_unsaved(title)
   local key = keys.of("merge")[1]
   local way = (key and key .. " or " or "") .. ":ClaudeCodeDiffMerge"
-  notify.warn(("%s has unsaved edits, which are kept; %s merges them in"):format(title, way))
+  notify.warn(
+    ("%s has unsaved edits, which are kept; %s merges them in"):format(title, way),
+    "diff.merge"
+  )
 end
 
 ---Reports each piece of news once.
@@ -86,7 +90,7 @@ function ExternalChanges:report(unsaved)
   if self.written and not reported.written then
     reported.written, any = true, true
     local text = "%s was written since Claude proposed this; the diff shows it as it is now"
-    notify.warn(text:format(title))
+    notify.warn(text:format(title), "diff.written")
   end
   return any
 end

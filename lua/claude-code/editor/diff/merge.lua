@@ -193,23 +193,24 @@ end
 function Merge:run()
   local buf = self.proposal.target
   if not (buf and api.nvim_buf_is_loaded(buf) and vim.bo[buf].modified) then
-    return notify.info(self.proposal:title() .. " has no unsaved edits to merge")
+    return notify.info(self.proposal:title() .. " has no unsaved edits to merge", "diff.merge")
   elseif self:is_done() then
-    return notify.info("your unsaved edits are merged already")
+    return notify.info("your unsaved edits are merged already", "diff.merge")
   end
   local lines, conflicts = merge_lines(texts_of(self.proposal))
   if not lines then
     return notify.warn(
-      ("%s: your edits stay in the buffer, the proposal is unchanged"):format(conflicts)
+      ("%s: your edits stay in the buffer, the proposal is unchanged"):format(conflicts),
+      "diff.merge"
     )
   end
   self:apply(lines, conflicts --[[@as integer]])
   if conflicts == 0 then
-    notify.info("your unsaved edits are in the proposal now; u undoes that")
+    notify.info("your unsaved edits are in the proposal now; u undoes that", "diff.merge")
   else
     local text = "%d conflict%s with your unsaved edits: resolve %s, then accept"
     local one = conflicts == 1
-    notify.warn(text:format(conflicts, one and "" or "s", one and "it" or "them"))
+    notify.warn(text:format(conflicts, one and "" or "s", one and "it" or "them"), "diff.merge")
   end
 end
 

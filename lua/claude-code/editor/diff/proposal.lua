@@ -247,7 +247,10 @@ function Proposal:accept(force)
   elseif not self:is_prepared() then
     return "accepted"
   elseif self.merge:has_conflicts() then
-    notify.warn("conflicts are left in the proposal: resolve them or undo the merge, then accept")
+    notify.warn(
+      "conflicts are left in the proposal: resolve them or undo the merge, then accept",
+      "diff.accept"
+    )
     return nil
   elseif self.accepted:ask_after_edits() then
     return nil

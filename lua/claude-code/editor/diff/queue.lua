@@ -200,7 +200,7 @@ end
 function Queue:switch(step)
   local diff, waiting = self.shown, self.waiting
   if #waiting == 0 then
-    notify.info("there is no other proposal")
+    notify.info("there is no other proposal", "diff")
     return
   elseif diff and (diff.outcome or diff.aside or not diff.view:hide()) then
     return

@@ -42,6 +42,12 @@ local function window_options()
       width = float.width,
       height = float.height,
       border = float.border,
+      on_win = function(opened)
+        -- It would cover a diff.
+        require("claude-code.terminal.float").hide_when_left(opened.win, function()
+          opened:hide()
+        end)
+      end,
     }
   end
   local dimension = placement.dimension(position)

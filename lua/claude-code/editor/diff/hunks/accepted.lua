@@ -208,11 +208,17 @@ function AcceptedHunks:ask_after_edits()
   local known = self:states()
   if known and known.count == 0 then
     self:clear()
-    notify.warn("your edits removed the accepted hunk, so none is chosen: accept again to take all")
+    notify.warn(
+      "your edits removed the accepted hunk, so none is chosen: accept again to take all",
+      "diff.accept"
+    )
     return true
   elseif known and known.joined and self.warned ~= known then
     self.warned = known
-    notify.warn("an accepted hunk was edited together with another: look again, then accept")
+    notify.warn(
+      "an accepted hunk was edited together with another: look again, then accept",
+      "diff.accept"
+    )
     return true
   end
   return false

@@ -12,7 +12,7 @@ local M = {}
 local function hunk_under(cursor)
   local index = cursor:index()
   if not index then
-    notify.info("the cursor is not on a hunk")
+    notify.info("the cursor is not on a hunk", "diff.hunk")
   end
   return index
 end

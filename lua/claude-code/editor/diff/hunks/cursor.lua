@@ -76,9 +76,9 @@ function HunkCursor:move(steps)
   local from = steps < 0 and not index and nearest + 1 or nearest
   local to = math.max(1, math.min(#list, from + steps))
   if #list == 0 then
-    notify.info("the lines do not differ")
+    notify.info("the lines do not differ", "diff.hunk")
   elseif to == index then
-    notify.info(steps > 0 and "this is the last hunk" or "this is the first hunk")
+    notify.info(steps > 0 and "this is the last hunk" or "this is the first hunk", "diff.hunk")
   else
     self:go_to(to)
   end

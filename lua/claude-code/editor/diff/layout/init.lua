@@ -60,7 +60,7 @@ local function pick(proposal, except)
   local place = place_for(name)
   local reason = why_inline(name, place, proposal)
   if reason then
-    notify.info("shown inline: " .. reason)
+    notify.info("shown inline: " .. reason, "diff.layout")
     name, place = "inline", place_for("inline")
   end
   return create(name, proposal, place), place

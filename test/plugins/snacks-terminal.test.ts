@@ -1,0 +1,68 @@
+import { expect, setDefaultTimeout } from "bun:test";
+import { eventually } from "../support/eventually";
+import { NEOVIMS } from "../support/neovim";
+import { Editor } from "./editor";
+import { testWithPlugins } from "./only-with-plugins";
+
+/* Diffs while Claude runs in a terminal of snacks.nvim. */
+setDefaultTimeout(120_000);
+
+const start = (version: (typeof NEOVIMS)[number], terminal: string) =>
+  Editor.start(version, {
+    name: "a terminal of snacks.nvim",
+    plugins: ["snacks.nvim"],
+    lua: `require("snacks").setup({})`,
+    ours: `{ terminal = { provider = "snacks", ${terminal} } }`,
+  });
+
+/** Width of Claude's window in this tab page; 0: there is none. */
+const CLAUDE = `
+  for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
+    if require("port").window.is_terminal(win) then return vim.api.nvim_win_get_width(win) end
+  end
+  return 0`;
+
+for (const version of NEOVIMS) {
+  testWithPlugins(`that floats gives way to a diff (${version.name})`, async () => {
+    await using editor = await start(version, 'position = "float"');
+    const claude = () => editor.neovim.lua<number>(CLAUDE);
+    const before = await editor.settled();
+    for (const keys of [[], ["<C-\\><C-n>"]]) {
+      await editor.neovim.type(":ClaudeCode<CR>");
+      await editor.shows("CLAUDE IS UP");
+      await editor.waitForMode("t");
+      for (const key of keys) await editor.neovim.type(key);
+      const rejected = editor.propose();
+      await editor.shown();
+      await eventually("no float", async () => (await claude()) === 0);
+      await editor.shows("accept");
+      await editor.neovim.type("q");
+      expect(await rejected).toBe("DIFF_REJECTED");
+      await editor.noDiff();
+      await editor.same(before);
+    }
+  });
+
+  testWithPlugins(`at the side gives columns to a diff (${version.name})`, async () => {
+    await using editor = await start(version, 'position = "right"');
+    const claude = () => editor.neovim.lua<number>(CLAUDE);
+    await editor.neovim.type(":ClaudeCode<CR>");
+    await editor.shows("CLAUDE IS UP");
+    await editor.waitForMode("t");
+    const width = await claude();
+    const before = await editor.settled();
+    const rejected = editor.propose();
+    await editor.shown();
+    expect(await editor.neovim.lua<number>("return vim.fn.tabpagenr('$')")).toBe(2);
+    expect(await claude()).toBeLessThan(width);
+    await editor.neovim.type("q");
+    expect(await rejected).toBe("DIFF_REJECTED");
+    await editor.noDiff();
+    await editor.same(before);
+    await editor.neovim.command("ClaudeCode");
+    await eventually("a hidden terminal", async () => (await claude()) === 0);
+    await editor.neovim.command("ClaudeCode");
+    await eventually("its width", async () => expect(await claude()).toBe(width));
+    await editor.neovim.command("ClaudeCodeClose");
+  });
+}
