@@ -103,6 +103,32 @@ for (const version of NEOVIMS) {
     }
   });
 
+  testWithPlugins(
+    `snacks.nvim's terminal takes its share, and gives it back (${version.name})`,
+    async () => {
+      for (const [position, size] of [
+        ["right", [61, 43]],
+        ["bottom", [170, 15]],
+      ]) {
+        const ours = `{ terminal = { provider = "snacks", position = "${position}" } }`;
+        await using editor = await Editor.start(version, { ...setupOf("snacks"), ours });
+        await editor.neovim.command("vertical resize 40 | split | resize 9");
+        const before = await editor.settled();
+        for (const end of ["ClaudeCode", "ClaudeCode", "ClaudeCodeClose"]) {
+          await editor.neovim.command("ClaudeCode");
+          await editor.waitForMode("t");
+          const found = await editor.neovim.lua(
+            "return { vim.api.nvim_win_get_width(0), vim.api.nvim_win_get_height(0) }",
+          );
+          expect(found).toEqual(size);
+          expect(await editor.neovim.lua("return vim.wo.winbar")).toBe("");
+          await editor.neovim.command(end);
+          await editor.same(before);
+        }
+      }
+    },
+  );
+
   for (const name of ["persistence", "auto-session", "mini.sessions"]) {
     testWithPlugins(`${name} saves the user's windows (${version.name})`, () =>
       sessionFile(version, setupOf(name), "tab"),

@@ -33,9 +33,8 @@ for (const setup of setups) {
   rows.set(setup.name, row);
   print(`${setup.name.padEnd(30)}${COLUMNS.map((column) => row[column]?.padEnd(8)).join("")}`);
 }
-const table = tableOf(rows);
-print(`\n${table}`);
-if (process.argv.includes("--write")) writeTable(table);
+print(`\n${tableOf(rows, [])}`);
+if (process.argv.includes("--write")) writeTable(rows);
 process.exit([...rows.values()].some((row) => Object.values(row).includes("fails")) ? 1 : 0);
 
 async function rowOf(setup: PluginSetup): Promise<Row> {
@@ -70,23 +69,28 @@ async function rowOf(setup: PluginSetup): Promise<Row> {
   return row;
 }
 
-function tableOf(found: Map<string, Row>): string {
+/** In the order of the setups; `old` has the lines of those that were not run now. */
+function tableOf(found: Map<string, Row>, old: string[]): string {
   const line = (cells: string[]) => `| ${cells.join(" | ")} |`;
-  return [
-    line(["plugin", ...COLUMNS]),
-    line(["plugin", ...COLUMNS].map(() => "---")),
-    ...[...found].map(([name, row]) => line([name, ...COLUMNS.map((column) => row[column] ?? "")])),
-  ].join("\n");
+  const rowLines = [...CONFIGURATIONS, ...SETUPS].flatMap(({ name }) => {
+    const row = found.get(name);
+    if (!row) return old.filter((one) => one.startsWith(`| ${name} |`));
+    return [line([name, ...COLUMNS.map((column) => row[column] ?? "")])];
+  });
+  const head = ["plugin", ...COLUMNS];
+  return [line(head), line(head.map(() => "---")), ...rowLines].join("\n");
 }
 
-function writeTable(text: string): void {
+function writeTable(found: Map<string, Row>): void {
   const path = join(ROOT, "CONTRIBUTING.md");
   const [begin, end] = MARKS;
   const page = readFileSync(path, "utf8");
   const [before, rest] = page.split(begin);
-  const after = rest?.split(end)[1];
-  if (after === undefined) throw new Error(`CONTRIBUTING.md has no ${begin} … ${end}`);
-  writeFileSync(path, `${before}${begin}\n\n${text}\n\n${end}${after}`);
+  const [old, after] = rest?.split(end) ?? [];
+  if (old === undefined || after === undefined)
+    throw new Error(`CONTRIBUTING.md has no ${begin} … ${end}`);
+  const table = tableOf(found, old.split("\n"));
+  writeFileSync(path, `${before}${begin}\n\n${table}\n\n${end}${after}`);
 }
 
 /** Not console.log: the neovim package takes the console over. */

@@ -194,6 +194,10 @@ export const SETUPS: PluginSetup[] = [
       scroll = { enabled = true }, statuscolumn = { enabled = true }, words = { enabled = true } }`,
     { take: ":lua Snacks.picker.files()<CR>", taken: "Files", give: "<Esc><Esc>" },
   ),
+  {
+    ...plugin("snacks, its terminal", ["snacks.nvim"], setup("snacks")),
+    ours: `{ terminal = { provider = "snacks" } }`,
+  },
   plugin("telescope", ["telescope.nvim", "plenary.nvim"], setup("telescope"), {
     take: ":lua require('telescope.builtin').find_files()<CR>",
     taken: "Find Files",

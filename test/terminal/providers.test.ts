@@ -107,11 +107,17 @@ describe.each(NEOVIMS)("tmux beside $name", (version) => {
     return (await new Response(child.stdout).text()).trim();
   };
   const run = (command: string) => ask(`execute("${command}")`);
+  /** Its pane, when Claude's has its share of the 400 columns or 50 lines, or is hidden. */
+  const neovimHas = (size: string) =>
+    eventually(`${size} for Neovim`, async () =>
+      expect(await ask(`&columns .. "x" .. &lines`)).toBe(size),
+    );
 
   test("a pane opens, is typed into, is hidden, comes back, and ends with Neovim", async () => {
     for (const folder of ["run", "tmp", "project"]) mkdirSync(join(home, folder));
     const show = `printf '<%s>' "$PWD" "$CLAUDE_CODE_SSE_PORT" "$NVIM" "$CLAUDE_CONFIG_DIR"; exec cat`;
     const options = `{ terminal = { provider = "tmux", command = { "sh", "-c", [[${show}]] } } }`;
+    const below = `{ terminal = { provider = 'tmux', position = 'bottom' } }`;
     // tmux shows the screen of the pane that has the focus.
     await using terminal = await Terminal.start({
       command: [
@@ -136,14 +142,19 @@ describe.each(NEOVIMS)("tmux beside $name", (version) => {
     await terminal.waitFor(`<${folder}><${port}><${socket}><${join(home, "config;")}>`);
     await run("ClaudeCodeSend! eins zwei;");
     await terminal.waitFor(/eins zwei;\s+eins zwei;/);
-    await eventually("its share of the width", async () => Number(await ask("&columns")) < 300);
+    await neovimHas("255x50");
     expect(existsSync(trap)).toBe(false);
 
     await run("ClaudeCode");
-    await eventually("Neovim's whole width", async () => (await ask("&columns")) === "400");
+    await neovimHas("400x50");
     await run("ClaudeCodeFocus");
     await terminal.waitFor(/eins zwei;\s+eins zwei;/);
-    await eventually("its share of the width", async () => Number(await ask("&columns")) < 300);
+    await neovimHas("255x50");
+    for (const _ of "12") await run("ClaudeCode");
+    await neovimHas("255x50");
+    await ask(`luaeval("require('claude-code').setup(${below})")`);
+    for (const _ of "12") await run("ClaudeCode");
+    await neovimHas("400x32");
 
     expect(await ask(`luaeval("require('claude-code.terminal').is_open()")`)).toBe("true");
     run("qa").catch(() => {});

@@ -5,6 +5,21 @@ local M = {}
 ---@type table? the snacks.win of the terminal
 local terminal
 
+---@type fun()? gives the other windows the sizes that they had before it was shown
+local restore_others
+
+local function before_showing()
+  restore_others = require("claude-code.terminal.size").save_all()
+end
+
+--- With 'equalalways' Neovim makes the other windows equal.
+local function on_close()
+  if restore_others then
+    vim.schedule(restore_others)
+    restore_others = nil
+  end
+end
+
 ---@return integer? job channel of the running terminal
 local function job()
   local buf = terminal and terminal.buf
@@ -51,7 +66,13 @@ local function window_options()
     }
   end
   local dimension = placement.dimension(position)
-  return { position = position, [dimension] = placement.size(dimension) }
+  return {
+    position = position,
+    [dimension] = placement.size(dimension),
+    on_close = on_close,
+    -- Its title would take a line from the CLI.
+    wo = { winbar = "" },
+  }
 end
 
 function M.open(command, env, folder)
@@ -61,6 +82,7 @@ function M.open(command, env, folder)
       'terminal.provider is "snacks", but folke/snacks.nvim is not installed; install it, or set '
         .. 'terminal.provider to "native"'
   end
+  before_showing()
   terminal = snacks.terminal.open(command, {
     env = env,
     cwd = folder,
@@ -96,13 +118,19 @@ function M.focus()
   if terminal and vim.api.nvim_get_current_buf() == terminal.buf then
     vim.cmd.wincmd("p")
   elseif terminal then
-    terminal:show()
+    if not M.is_visible() then
+      before_showing()
+      terminal:show()
+    end
     terminal:focus()
     vim.cmd.startinsert()
   end
 end
 
 function M.toggle()
+  if terminal and not M.is_visible() then
+    before_showing()
+  end
   if terminal then
     terminal:toggle()
   end
