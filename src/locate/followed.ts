@@ -44,16 +44,17 @@ export class FollowedNeovim {
 
   /**
    * Like `ask`, for a method whose value has `settled`: waits up to `waitMs` until language servers
-   * have reported.
+   * have reported, and up to `busyMs` in all while the value has `is_busy`.
    */
   async askWhenSettled<T extends { settled: boolean }>(
     method: string,
     params: object,
     waitMs: number,
+    busyMs?: number,
   ): Promise<T> {
     const first = (await this.ask(method, params)) as T;
     if (first.settled || !this.#plugin) return first;
-    const times = { waitMs, answerMs: ANSWER_MS };
+    const times = { waitMs, busyMs, answerMs: ANSWER_MS };
     try {
       return (await this.#plugin.callWhenSettled(method, params, times)) as T;
     } catch (error) {

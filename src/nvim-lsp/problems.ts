@@ -3,8 +3,10 @@ import { resolvePath } from "../editor/path";
 import type { ProblemContext, Problems, ProblemsPort } from "../editor/problems";
 import type { FollowedNeovim } from "../locate/followed";
 
-/** Language servers get so long to report on what was just written. */
+/** Language servers get so long to report on what was just written or loaded. */
 const SETTLE_MS = 1_500;
+/** Files that are not open are loaded some at a time, so that Neovim never stands still. */
+const LOAD_MS = 15_000;
 
 /** Diagnostics from whichever Neovim is followed. What Lua answers is not validated again. */
 export class NeovimProblems implements ProblemsPort {
@@ -41,6 +43,6 @@ export class NeovimProblems implements ProblemsPort {
   }
 
   #list(method: string, params: object): Promise<Problems> {
-    return this.#neovim.askWhenSettled(method, params, SETTLE_MS);
+    return this.#neovim.askWhenSettled(method, params, SETTLE_MS, LOAD_MS);
   }
 }

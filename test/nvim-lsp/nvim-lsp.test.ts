@@ -109,6 +109,40 @@ describe.each(NEOVIMS)("the stdio server with $name", (version) => {
     expect(await json(client, "get_diagnostics", { file_paths: many.slice(1) })).toEqual({});
   });
 
+  test("files that are not open are loaded some at a time, and given back", async () => {
+    const names = Array.from({ length: 50 }, (_, index) => `closed/${index}.lua`);
+    for (const name of names) project.write(name, name.includes("7") ? "ERROR\n" : "fine\n");
+    const count = () => project.neovim.lua<number>("return #vim.api.nvim_list_bufs()");
+    const before = await count();
+    await json(client, "get_diagnostics", { file_paths: names });
+    expect(await count()).toBe(before + 50);
+    const wrong = names.filter((name) => name.includes("7"));
+    await eventually("the linter", async () => {
+      const found = (await json(client, "get_diagnostics", { file_paths: names })) as object;
+      expect(Object.keys(found).sort()).toEqual(wrong.sort());
+    });
+    const context = (file_path: string) =>
+      call(client, "get_diagnostic_context", { file_path, line: 1 });
+    expect((await context("closed/7.lua")).isError).toBeUndefined();
+    expect((await context("closed/8.lua")).isError).toBe(true);
+    await eventually("only those with diagnostics stay", async () => {
+      expect(await count()).toBe(before + wrong.length);
+    });
+    await project.neovim.lua(
+      `for _, name in ipairs(...) do
+      vim.cmd("silent! bwipeout " .. name)
+    end`,
+      wrong,
+    );
+  });
+
+  test("a file that is too big is not loaded", async () => {
+    project.write("big.lua", "x".repeat(3_000_000));
+    const { content, isError } = await call(client, "get_diagnostics", { file_paths: "big.lua" });
+    expect(isError).toBe(true);
+    expect(content[0]?.text).toContain("big.lua is too big for Claude (3 MB, at most 2 MB");
+  });
+
   test("names from Neovim's folder are understood by a server that runs below it", async () => {
     const below = await connect(project.path("deep"), isolatedEnv(project.neovim.home));
     const all = (await json(below, "get_diagnostics")) as object;

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import { chmodSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import type { CallError } from "../../support/client";
 import { eventually } from "../../support/eventually";
 import { onEachNeovim, type Session } from "../../support/session";
@@ -190,6 +190,27 @@ onEachNeovim((session) => {
         expect(isError).toBe(true);
         expect(content[0]?.text).toMatch(/not a regular file|does not exist/i);
       }
+    });
+
+    test("refuses a file of 20 GB, by a link too", async () => {
+      const { client } = session;
+      const big = session.write("big.log", "some text\n");
+      truncateSync(big, 20 * 2 ** 30);
+      rmSync(session.path("big-link.log"), { force: true });
+      const small = session.write("small.txt", "x\n");
+      const proposal = { new_file_contents: "y\n", tab_name: "big" };
+      for (const path of [big, session.link("big-link.log", big)]) {
+        const answers = await Promise.all([
+          client.call("openFile", { filePath: path }),
+          client.call("openDiff", { old_file_path: path, new_file_path: small, ...proposal }),
+          client.call("openDiff", { old_file_path: small, new_file_path: path, ...proposal }),
+        ]);
+        for (const { content, isError } of answers) {
+          expect(isError).toBe(true);
+          expect(content[0]?.text).toContain("is too big for Claude (20480 MB, at most 64 MB");
+        }
+      }
+      rmSync(big);
     });
 
     const tooLong: [string, (cwd: string) => string][] = [

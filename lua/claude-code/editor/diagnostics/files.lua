@@ -1,6 +1,7 @@
 --- Diagnostics file by file, for the stdio server and the hooks.
 local api = vim.api
 local diagnostics = require("claude-code.editor.diagnostics")
+local hidden = require("claude-code.editor.diagnostics.hidden")
 local path = require("claude-code.editor.documents.path")
 local pending = require("claude-code.editor.diagnostics.pending")
 local privacy = require("claude-code.editor.privacy")
@@ -42,40 +43,26 @@ local function all()
   return problems(files, #pending.paths() == 0)
 end
 
----The buffer of the first of these paths that one holds, with its name.
 ---@param candidates string[] in normal form
----@return integer? buf
----@return string? name
+---@return integer? buf of the first of these paths that one holds
 local function first_open(candidates)
   for _, candidate in ipairs(candidates) do
     local buf = path.loaded_buffer(candidate)
     if buf then
-      return buf, api.nvim_buf_get_name(buf)
+      return buf
     end
   end
 end
 
----@param name string
+---May a client read this buffer's text? Others were only loaded for a question about them, and Claude
+---Code's own permission rules may keep their files from Claude.
+---@param buf integer
 ---@return boolean
-local function is_in_workspace(name)
-  local real = path.real(name)
-  return vim.iter(require("claude-code.workspace").folders()):any(function(folder)
-    return vim.startswith(real, folder .. "/")
-  end)
-end
-
----@param candidates string[] in normal form
----@return integer? buf
----@return string? name
-local function first_loaded(candidates)
-  local documents = require("claude-code.editor.documents")
-  for _, candidate in ipairs(candidates) do
-    local buf = is_in_workspace(candidate) and documents.load_hidden({ path = candidate })
-    if buf then
-      require("claude-code.editor.diagnostics.writes").on_write(buf, "opened")
-      return buf, api.nvim_buf_get_name(buf)
-    end
-  end
+local function is_readable(buf)
+  local is_known = vim.bo[buf].buflisted
+    or next(vim.diagnostic.count(buf)) ~= nil
+    or require("claude-code.editor.session.store").has_edited(path.real(api.nvim_buf_get_name(buf)))
+  return is_known and not privacy.hides(buf)
 end
 
 ---@class claude-code.ProblemsParams
@@ -86,25 +73,35 @@ end
 ---@field folders string[] workspace folders, real paths, the current working directory first
 ---@field files claude-code.FileProblems[]
 ---@field settled boolean no report of a language server on one of these files is pending
+---@field is_busy? boolean more files are to be loaded: the next call does
 
 ---@param params claude-code.ProblemsParams
----@return claude-code.Problems
+---@return claude-code.Problems?
+---@return claude-code.Failure?
 function M.list(params)
   if not params.files then
     return all()
   end
-  local files, settled = {}, true
+  local files, settled, is_busy = {}, true, false
+  local load, is_over = hidden.loader()
   for _, given in ipairs(params.files) do
-    local buf, name = first_open(given)
+    local buf, failure = first_open(given), nil
     if not buf and params.load then
-      buf, name = first_loaded(given)
+      is_busy = is_busy or is_over()
+      if not is_busy then
+        buf, failure = load(given)
+      end
     end
-    if buf and name and not privacy.hides(buf) then
-      files[#files + 1] = describe(buf, name)
+    if failure then
+      return nil, failure
+    elseif buf and not privacy.hides(buf) then
+      files[#files + 1] = describe(buf, api.nvim_buf_get_name(buf))
       settled = settled and not pending.is_pending(buf)
     end
   end
-  return problems(files, settled)
+  local list = problems(files, settled and not is_busy)
+  list.is_busy = is_busy
+  return list
 end
 
 ---@class claude-code.ProblemContext lines 1-based
@@ -113,14 +110,15 @@ end
 ---@field start_line integer
 ---@field filetype string
 
----A line of an open file with its diagnostics and the lines around it.
+---A line of a file with its diagnostics and the lines around it: of a file that is listed, that has
+---diagnostics, or that a session has edited.
 ---@param params { file: string[], named: string, line: integer, before: integer, after: integer } line
 --- 1-based; `named`: the first of the paths, as the executable has it
 ---@return claude-code.ProblemContext?
 ---@return claude-code.Failure?
 function M.context(params)
   local buf = first_open(params.file)
-  if not buf or privacy.hides(buf) then
+  if not buf or not is_readable(buf) then
     return nil, { code = "not_open", message = "File not open: " .. params.named }
   end
   local count = api.nvim_buf_line_count(buf)

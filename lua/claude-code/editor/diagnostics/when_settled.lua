@@ -8,6 +8,8 @@ local timer = require("claude-code.timer")
 local BEGIN_MS = 25
 ---How often servers that are busy are looked at again.
 local BUSY_STEP_MS = 250
+---The pause before more files are loaded.
+local LOAD_STEP_MS = 2
 
 local M = {}
 
@@ -62,7 +64,8 @@ local function wait(params, ask)
       return finish(answer)
     end
     cancel_timer()
-    cancel_timer = timer.once(math.min(deadline - now, busy and BUSY_STEP_MS or math.huge), check)
+    local step = answer.value.files and LOAD_STEP_MS or BUSY_STEP_MS
+    cancel_timer = timer.once(math.min(deadline - now, busy and step or math.huge), check)
   end
   -- Scheduled, since `ask` may load a file, which is such a change.
   cancel_change = pending.on_change(vim.schedule_wrap(check))

@@ -4,6 +4,9 @@ local hunk_actions = require("claude-code.editor.diff.hunks.actions")
 local path = require("claude-code.editor.documents.path")
 local queues = require("claude-code.editor.diff.queue")
 
+---Each side is read whole.
+local MOST_BYTES = 64 * 1024 * 1024
+
 local M = {}
 
 local queue ---@type claude-code.Queue
@@ -115,9 +118,13 @@ queue = queues.new(callbacks)
 ---@return true?
 ---@return claude-code.Failure?
 function M.open(params)
-  local stat = vim.uv.fs_stat(params.new_path)
-  if stat and stat.type == "directory" then
-    return nil, params.new_path .. " is a folder"
+  for _, name in ipairs({ params.old_path, params.new_path }) do
+    local stat = vim.uv.fs_stat(name)
+    if stat and stat.type == "directory" and name == params.new_path then
+      return nil, name .. " is a folder"
+    elseif stat and stat.size > MOST_BYTES then
+      return nil, path.too_big(name, stat.size, MOST_BYTES)
+    end
   end
   channel.on_detach(M.abandon)
   local failure = queue:add(params)

@@ -98,7 +98,8 @@ function M.of_file(path, keep_cr)
   if not file then
     return nil
   end
-  local bytes = file:read("*a")
+  -- No more than there is said to be: some special files never end.
+  local bytes = stat.size == 0 and "" or file:read(stat.size)
   file:close()
   return bytes and M.parse(decode(bytes), keep_cr)
 end

@@ -7,6 +7,8 @@ local ranges = require("claude-code.editor.documents.find")
 local notify = require("claude-code.messages.notify")
 local windows = require("claude-code.editor.windows")
 
+---A bigger file would keep Neovim still for seconds.
+local MOST_BYTES = 64 * 1024 * 1024
 ---How much of a file is read to recognize a binary file, in bytes.
 local SNIFF = 8192
 
@@ -30,6 +32,8 @@ local function problem_with(name)
     return name .. " is a folder, not a file"
   elseif stat.type ~= "file" then
     return ("%s is not a regular file (%s)"):format(name, stat.type)
+  elseif stat.size > MOST_BYTES then
+    return path.too_big(name, stat.size, MOST_BYTES)
   end
   local file, reason = io.open(name, "rb")
   local head ---@type string? nil at the end of an empty file, and with a reason after an error
@@ -70,6 +74,19 @@ function M.load_hidden(params)
     return nil, ("%s cannot be loaded: %s"):format(name, buf)
   end
   return buf
+end
+
+---Deletes a buffer that `load_hidden` loaded, unless it is used otherwise.
+---@param buf integer
+---@param is_new boolean was it made for that? One that was there keeps its marks
+function M.unload_hidden(buf, is_new)
+  local is_unused = api.nvim_buf_is_loaded(buf)
+    and not vim.bo[buf].buflisted
+    and not vim.bo[buf].modified
+    and #vim.fn.win_findbuf(buf) == 0
+  if is_unused then
+    pcall(api.nvim_buf_delete, buf, { unload = not is_new })
+  end
 end
 
 ---@param buf integer

@@ -155,6 +155,15 @@ function M.loaded_buffer(path)
   return buf and api.nvim_buf_is_loaded(buf) and buf or nil
 end
 
+---@param name string
+---@param bytes integer
+---@param limit integer
+---@return string problem
+function M.too_big(name, bytes, limit)
+  local text = "%s is too big for Claude (%d MB, at most %d MB are possible)"
+  return text:format(name, math.ceil(bytes / 2 ^ 20), limit / 2 ^ 20)
+end
+
 ---The last part of a path, for messages.
 ---@param path string
 ---@return string

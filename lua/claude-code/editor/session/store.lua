@@ -1,6 +1,6 @@
 --- The Claude sessions whose hooks report to this Neovim. They are kept here, so that they outlive the
 --- executable.
-local api, uv = vim.api, vim.uv
+local uv = vim.uv
 local auto_reload = require("claude-code.editor.documents.auto_reload")
 local baseline = require("claude-code.editor.session.baseline")
 local writes = require("claude-code.editor.diagnostics.writes")
@@ -62,12 +62,8 @@ local function delete_hidden(session)
     local is_shared = vim.iter(pairs(sessions)):any(function(_, other)
       return other.hidden[buf]
     end)
-    local is_unused = api.nvim_buf_is_valid(buf)
-      and not vim.bo[buf].buflisted
-      and not vim.bo[buf].modified
-      and #vim.fn.win_findbuf(buf) == 0
-    if is_unused and not is_shared then
-      pcall(api.nvim_buf_delete, buf, {})
+    if not is_shared then
+      require("claude-code.editor.documents").unload_hidden(buf, true)
     end
   end
 end
@@ -123,6 +119,14 @@ function M.finish(params)
   if session and session.installation == params.installation then
     forget(session)
   end
+end
+
+---@param real string real path
+---@return boolean has a session edited this file?
+function M.has_edited(real)
+  return vim.iter(pairs(sessions)):any(function(_, session)
+    return session.files[real] ~= nil
+  end)
 end
 
 ---The session that a stdio server belongs to: by its id, by its CLI (whose session id changes with
