@@ -17,6 +17,7 @@ own_sums=''
 usage() {
   cat <<EOF
 Usage: sh install.sh [--version X.Y.Z] [--prefix DIR] [--mirror URL]
+       sh install.sh --uninstall [--prefix DIR]
 
   --version X.Y.Z  the release; if not given, ${own_version:-the newest}
   --prefix DIR     where to: DIR/bin, DIR/share; if not given, ~/.local
@@ -25,12 +26,13 @@ EOF
 }
 
 main() {
-  version='' prefix=${HOME:?}/.local mirror=$releases/download
+  version='' prefix=${HOME:?}/.local mirror=$releases/download uninstall=''
   while [ $# -gt 0 ]; do
     case $1 in
       --version) version=${2:?--version needs a version} && shift 2 ;;
       --prefix) prefix=${2:?--prefix needs a folder} && shift 2 ;;
       --mirror) mirror=${2:?--mirror needs a URL} && shift 2 ;;
+      --uninstall) uninstall=yes && shift ;;
       --help) usage && exit ;;
       *) fail "unknown argument $1; --help lists the known ones" ;;
     esac
@@ -43,6 +45,14 @@ main() {
     /*) ;;
     *) prefix=$PWD/$prefix ;;
   esac
+  # None may reach a program that Bun compiled: they make it run other code or open a debugger's port.
+  unset BUN_OPTIONS BUN_BE_BUN BUN_INSPECT BUN_INSPECT_CONNECT_TO BUN_INSPECT_NOTIFY BUN_INSPECT_PRELOAD
+  if [ -n "$uninstall" ]; then
+    program=$prefix/bin/claude-code-nvim
+    [ -x "$program" ] || fail "$program is not there; --prefix names the folder that it was installed in"
+    (cd / && "$program" uninstall --prefix "$prefix") || exit 1
+    exit
+  fi
   need tar gzip
   command -v curl >/dev/null 2>&1 || command -v wget >/dev/null 2>&1 ||
     fail "neither curl nor wget is installed; install one of them first"
@@ -62,8 +72,6 @@ main() {
   check "$work" "$name.tar.gz"
   tar -x -z -o -f "$work/$name.tar.gz" -C "$work" ||
     fail "the archive cannot be unpacked in $prefix (is the disk full?)"
-  # None may reach a program that Bun compiled: they make it run other code or open a debugger's port.
-  unset BUN_OPTIONS BUN_BE_BUN BUN_INSPECT BUN_INSPECT_CONNECT_TO BUN_INSPECT_NOTIFY BUN_INSPECT_PRELOAD
   program=$work/$name/claude-code-nvim
   (cd / && "$program" --version >/dev/null) || fail "$(cannot_run)"
   # It says itself what is wrong.

@@ -12,6 +12,8 @@ Commands:
               set a project up for Claude outside of Neovim, or undo that
   mcp         serve Neovim's diagnostics to Claude Code as the MCP server nvim-lsp, on stdio
   serve       connect Claude Code with the Neovim at $NVIM (started by the plugin)
+  uninstall   remove the program, its files, and its hooks from projects: [--prefix DIR]
+              [--dry-run] [--yes]
 
 Options:
   --version   print the version
@@ -29,6 +31,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   "uninstall-hooks": async () => (await import("./commands/setup")).uninstallHooks,
   mcp: async () => (await import("./commands/mcp")).mcp,
   serve: async () => (await import("./commands/serve")).serve,
+  uninstall: async () => (await import("./commands/uninstall")).uninstall,
 };
 
 async function main(argv: string[]): Promise<number> {

@@ -27,6 +27,17 @@ export function commandLine(args: readonly string[], executable = stablePath()):
   return commandWords(args, executable).map(quoted).join(" ");
 }
 
+/**
+ * A hook's command for a settings file, which may outlive the program: with the program gone it does
+ * nothing. A hook of ours always ends with 0, so anything else is a program that does not run.
+ */
+export function hookLine(event: string): string {
+  const line = commandLine(["hook", event]);
+  if (process.platform === "win32") return line;
+  const why = "claude-code-nvim does not run; if its package strips programs, it needs !strip";
+  return `[ ! -x ${quoted(stablePath())} ] || ${line} || { echo '${why}' >&2; exit 1; }`;
+}
+
 function quoted(word: string): string {
   if (/^[\w@%+=:,./-]+$/.test(word)) return word;
   if (process.platform === "win32") return `"${word}"`;

@@ -1,4 +1,4 @@
-import { commandLine } from "./command";
+import { hookLine } from "./command";
 import { EDITING_TOOLS_MATCHER } from "./editing-tools";
 
 /** One hook as Claude Code's settings have it; the time-out in seconds. */
@@ -23,9 +23,7 @@ const WAITING_S = 15;
 const STOP_S = 75;
 
 /** Our hooks, by Claude Code's name of the event. `line` makes the command of one of them. */
-export function hookSettings(
-  line: (event: string) => string = (event) => commandLine(["hook", event]),
-): HookSettings {
+export function hookSettings(line: (event: string) => string = hookLine): HookSettings {
   const entry = (event: string, timeout: number): HookEntry => ({
     type: "command",
     command: line(event),

@@ -3,6 +3,7 @@ import { projectRoot } from "../setup/project-root";
 import { readRecord } from "../setup/record";
 import type { Plan } from "../setup/step";
 import { parseOptions } from "./arguments";
+import { isConfirmed } from "./confirm";
 
 const OPTIONS = {
   project: { type: "string" },
@@ -46,14 +47,6 @@ function describe({ steps, notes }: Plan, root: string, active: boolean): string
   const done = active ? "everything is in place already." : "there is nothing to undo.";
   const head = steps.length === 0 ? `In ${root} ${done}` : `In ${root}:`;
   return [head, ...steps.map(({ what }) => `  ${what}`), ...notes].join("\n");
-}
-
-function isConfirmed(): boolean {
-  if (!process.stdin.isTTY) {
-    print("Nothing was changed. Use --yes to do this without a question.");
-    return false;
-  }
-  return /^y(es)?$/i.test(prompt("Do this? [y/N]") ?? "");
 }
 
 function print(text: string): void {

@@ -22,6 +22,7 @@ import { helpTags } from "./help-tags";
 const PACK = "share/nvim/site/pack/claude-code.nvim";
 export const PLUGIN = `${PACK}/start/claude-code.nvim`;
 const MAN_PAGE = "claude-code-nvim.1";
+const DOCUMENTS = "share/doc/claude-code-nvim";
 /** A checkout, which is no copy that we give away, lacks the second. */
 const LEGAL = ["LICENSE", "THIRD-PARTY-NOTICES"];
 /** What an installation that was killed leaves: executables of 100 MB, and plugins. */
@@ -54,9 +55,22 @@ export function installBelow(prefix: string, distribution: Distribution): Instal
   copy(join(distribution.root, "doc", MAN_PAGE), manPage, 0o644);
   for (const name of LEGAL) {
     const file = join(distribution.root, name);
-    if (existsSync(file)) copy(file, join(prefix, "share/doc/claude-code-nvim", name), 0o644);
+    if (existsSync(file)) copy(file, join(prefix, DOCUMENTS, name), 0o644);
   }
   return { executable, plugin, manPage };
+}
+
+/** The files and folders that `install --prefix` makes, whether they are there or not. */
+export function packageFiles(prefix: string): string[] {
+  const executable = process.platform === "win32" ? "claude-code-nvim.exe" : "claude-code-nvim";
+  const plugin = join(prefix, PLUGIN);
+  const isOurs = existsSync(contractFile(plugin)) && !existsSync(join(plugin, ".git"));
+  return [
+    join(prefix, "bin", executable),
+    ...(isOurs ? [join(prefix, PACK)] : []),
+    join(prefix, "share/man/man1", MAN_PAGE),
+    join(prefix, DOCUMENTS),
+  ];
 }
 
 /** Another program's folder at our place, or a checkout that somebody works in, stays. */

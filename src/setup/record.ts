@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { writePrivateFile } from "../lib/atomic-write";
 import { stateFolder } from "../lib/paths";
@@ -41,6 +41,20 @@ export function readRecord(root: string): ProjectRecord | undefined {
 /** Throws the system's error. */
 export function writeRecord(record: ProjectRecord): void {
   writePrivateFile(recordPath(record.root), JSON.stringify(record));
+}
+
+/** The roots of all projects that are set up now. */
+export function activeProjects(): string[] {
+  const folder = join(stateFolder(), "projects");
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder).flatMap((name) => {
+    try {
+      const { root, active } = JSON.parse(readFileSync(join(folder, name), "utf8"));
+      return active === true && recordPath(root) === join(folder, name) ? [root] : [];
+    } catch {
+      return [];
+    }
+  });
 }
 
 /** The project around a folder that was set up: the nearest one upwards. */

@@ -86,10 +86,11 @@ describe("install-hooks", () => {
   test("names the stable path, which leads to this executable and runs", async () => {
     expect((await install()).code).toBe(0);
     const stable = join(home, ".local/share/claude-code.nvim/bin/claude-code-nvim");
-    const command = `${ENV_WITHOUT_HAZARDS.join(" ")} ${stable} hook stop`;
+    const line = `${ENV_WITHOUT_HAZARDS.join(" ")} ${stable} hook stop`;
     expect(JSON.parse(read(SETTINGS)).hooks.Stop).toEqual([
-      { hooks: [{ type: "command", command, timeout: 15 }] },
+      { hooks: [{ type: "command", command: expect.stringContaining(line), timeout: 75 }] },
     ]);
+    const { command } = JSON.parse(read(SETTINGS)).hooks.Stop[0].hooks[0];
     const child = Bun.spawn(["sh", "-c", command], {
       env: { ...isolatedEnv(home), BUN_OPTIONS: "--preload=/no/such/file.js" },
       stdin: new Blob(['{"session_id":"x"}']),

@@ -1,0 +1,135 @@
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { EXECUTABLE, isolatedEnv, temporaryFolder } from "../support/neovim";
+import { BUILD_MS, TestRelease } from "../support/release";
+import { ROOT } from "../support/toolchain";
+
+setDefaultTimeout(BUILD_MS);
+
+/** `claude-code-nvim uninstall`, with everything that it may find on a disk. */
+let home: string;
+let prefix: string;
+let project: string;
+let env: Record<string, string>;
+
+beforeEach(() => {
+  home = temporaryFolder();
+  prefix = join(home, "prefix");
+  project = join(home, "work/project");
+  mkdirSync(join(project, ".git"), { recursive: true });
+  env = {
+    ...(isolatedEnv(home) as Record<string, string>),
+    PATH: "/usr/bin:/bin",
+    XDG_DATA_HOME: join(home, "data"),
+    XDG_STATE_HOME: join(home, "state"),
+  };
+});
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+async function run(command: string[], cwd = home) {
+  const child = Bun.spawn(command, { cwd, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const [out, err] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  return { code: await child.exited, out, err };
+}
+
+function write(path: string, text = "theirs"): string {
+  mkdirSync(join(path, ".."), { recursive: true });
+  writeFileSync(path, text);
+  return path;
+}
+
+/** Every file below a folder, but no folder. */
+const files = (folder: string) =>
+  (readdirSync(folder, { recursive: true, withFileTypes: true }) ?? [])
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+
+const SETTINGS = '{\n  "permissions": { "allow": ["Bash(ls:*)"] }\n}\n';
+
+/** A user who has installed everything, among files of their own. */
+async function everything(): Promise<string[]> {
+  const unpacked = await (await TestRelease.build()).unpacked();
+  const theirs = [
+    write(join(prefix, "bin/other")),
+    write(join(prefix, "share/man/man1/other.1")),
+    write(join(prefix, "share/nvim/site/pack/other/start/x/plugin/x.lua")),
+    write(join(home, "data/other/file")),
+    write(join(home, "state/other/file")),
+    write(join(project, ".claude/settings.local.json"), SETTINGS),
+    write(join(project, "code.ts")),
+  ];
+  const program = join(unpacked, "claude-code-nvim");
+  expect((await run([program, "install", "--prefix", prefix])).code).toBe(0);
+  expect((await run([EXECUTABLE, "install-hooks", "--yes"], project)).code).toBe(0);
+  write(join(home, "data/claude-code.nvim/0.1.0-linux-x64/claude-code-nvim"), "executable");
+  write(join(home, "state/claude-code.nvim/review/x/journal.jsonl"), "{}");
+  return [...theirs].sort();
+}
+
+test("lists it, asks, and without an answer changes nothing", async () => {
+  await everything();
+  const before = files(home);
+  const { code, out } = await run([join(prefix, "bin/claude-code-nvim"), "uninstall"]);
+  expect(code).toBe(1);
+  for (const part of [
+    `${prefix}/bin/claude-code-nvim`,
+    `${prefix}/share/nvim/site/pack/claude-code.nvim`,
+    `${prefix}/share/man/man1/claude-code-nvim.1`,
+    `${home}/data/claude-code.nvim (downloaded executables)`,
+    `${home}/state/claude-code.nvim (state`,
+    `in ${project}: change ${project}/.claude/settings.local.json: remove the plugin's hooks`,
+    "What stays:",
+    "Use --yes",
+  ]) {
+    expect(out).toContain(part);
+  }
+  expect(files(home)).toEqual(before);
+});
+
+test("removes all that it named, and nothing else", async () => {
+  const theirs = await everything();
+  const program = join(prefix, "bin/claude-code-nvim");
+  const { code, err, out } = await run([program, "uninstall", "--yes"]);
+  expect([code, err]).toEqual([0, ""]);
+  expect(out).toEndWith("Done.\n");
+  expect(files(home)).toEqual(theirs);
+  expect(readFileSync(join(project, ".claude/settings.local.json"), "utf8")).toBe(SETTINGS);
+  expect(existsSync(join(prefix, "share/doc"))).toBe(false);
+  expect(existsSync(join(home, "state/claude-code.nvim"))).toBe(false);
+});
+
+test("of a prefix that is named; what another program put at our place stays", async () => {
+  await everything();
+  const pack = join(prefix, "share/nvim/site/pack/claude-code.nvim");
+  rmSync(pack, { recursive: true });
+  const foreign = write(join(pack, "start/claude-code.nvim/init.lua"));
+  const { code } = await run([EXECUTABLE, "uninstall", "--yes", "--prefix", prefix]);
+  expect(code).toBe(0);
+  expect(existsSync(foreign)).toBe(true);
+  expect(existsSync(join(prefix, "bin/claude-code-nvim"))).toBe(false);
+  const again = await run([EXECUTABLE, "uninstall", "--yes", "--prefix", prefix]);
+  expect([again.code, again.out]).toEqual([0, expect.stringContaining("Nothing of claude-code")]);
+});
+
+test("install.sh --uninstall does the same, and names the place where nothing is", async () => {
+  await everything();
+  const script = join(ROOT, "install.sh");
+  const { out } = await run(["sh", script, "--uninstall", "--prefix", prefix]);
+  expect(out).toContain(`${prefix}/bin/claude-code-nvim`);
+  const nothing = await run(["sh", script, "--uninstall", "--prefix", join(home, "none")]);
+  expect([nothing.code, nothing.err]).toEqual([1, expect.stringContaining("is not there")]);
+});
+
+test("hooks in a project do nothing once the program is gone, and say !strip if it is not ours", async () => {
+  await run([EXECUTABLE, "install-hooks", "--yes"], project);
+  const settings = JSON.parse(readFileSync(join(project, ".claude/settings.local.json"), "utf8"));
+  const { command } = settings.hooks.Stop[0].hooks[0];
+  const stable = join(home, "data/claude-code.nvim/bin/claude-code-nvim");
+  rmSync(stable);
+  expect(await run(["sh", "-c", command], project)).toEqual({ code: 0, out: "", err: "" });
+  Bun.spawnSync(["cp", process.execPath, stable]);
+  const { code, err } = await run(["sh", "-c", command], project);
+  expect([code, err]).toEqual([1, expect.stringContaining("!strip")]);
+});
