@@ -104,6 +104,10 @@ const LAYERS: Record<string, [imports: string[], why: string]> = {
     ["lib", "version"],
     "package/ lays out files for packagers, where neither Claude nor Neovim may exist",
   ],
+  uninstall: [
+    ["package", "setup", "locate", "lib"],
+    "uninstall/ finds what the others have put on the disk",
+  ],
   doctor: [
     ["claude", "editor", "ide", "locate", "neovim", "lib", "version"],
     "doctor/ looks at everything and serves nothing",

@@ -29,7 +29,7 @@ export function commandLine(args: readonly string[], executable = stablePath()):
 
 /**
  * A hook's command for a settings file, which may outlive the program: with the program gone it does
- * nothing. A hook of ours always ends with 0, so anything else is a program that does not run.
+ * nothing. The hook itself always ends with 0, so anything else is a program that does not run.
  */
 export function hookLine(event: string): string {
   const line = commandLine(["hook", event]);

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { message } from "../lib/errors";
-import { planRemoval, type Removal } from "../package/removal";
+import { planRemoval, type Removal } from "../uninstall/removal";
 import { parseOptions } from "./arguments";
 import { isConfirmed } from "./confirm";
 

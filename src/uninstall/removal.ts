@@ -1,10 +1,10 @@
 import { existsSync, lstatSync, realpathSync, rmdirSync, rmSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname } from "node:path";
 import { stablePath, stateFolder } from "../lib/paths";
 import { entries } from "../locate/registry";
+import { packageFiles } from "../package/prefix";
 import { applyPlan, planUninstall } from "../setup/plan";
 import { activeProjects } from "../setup/record";
-import { packageFiles } from "./prefix";
 
 /** One thing that `uninstall` takes away. */
 export interface Removal {
