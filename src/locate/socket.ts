@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from "node:fs";
+import { readdirSync, type Stats, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import type { Environment } from "../lib/paths";
@@ -12,8 +12,12 @@ export function whyUnsafe(address: string): string | undefined {
     return address.startsWith("\\\\.\\pipe\\") ? undefined : "it is not a named pipe";
   }
   if (!address.startsWith("/")) return "it is not an absolute path of a socket";
-  const stats = statSync(address, { throwIfNoEntry: false, bigint: false });
-  if (!stats) return "there is no such socket";
+  let stats: Stats;
+  try {
+    stats = statSync(address);
+  } catch {
+    return "there is no such socket";
+  }
   if (!stats.isSocket()) return "it is not a socket";
   if (stats.uid !== process.getuid?.()) return "the socket belongs to another user";
   return undefined;

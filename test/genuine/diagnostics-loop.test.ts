@@ -1,5 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { copyFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { Project } from "../hooks/project";
 import { Claude, runHeadless } from "../support/claude";
@@ -137,6 +144,38 @@ function loop(version: NeovimVersion) {
       expectLoop(from, file, tool);
       // The connection reports new problems itself.
       expect(requests(from).map(newsText)[2]).not.toContain("hook additional context");
+    },
+    CASE_MS,
+  );
+
+  test(
+    "a language server that is still starting: the user reads that problems are unknown",
+    async () => {
+      const control = mkdtempSync(join(home, "tmp/server-"));
+      writeFileSync(join(control, "starting"), "");
+      await project.neovim.lua(
+        `local command = ...
+         require("port").config.get().diagnostics.busy_deadline_ms = 3000
+         vim.api.nvim_create_autocmd("FileType", { pattern = "slow", callback = function(args)
+           vim.lsp.start({ name = "scripted", cmd = command }, { bufnr = args.buf })
+         end })
+         vim.filetype.add({ extension = { slow = "slow" } })`,
+        [process.execPath, join(ROOT, "test/support/scripted-language-server.ts"), control],
+      );
+      const file = project.write("main.slow", "one\n");
+      model.script([read(file), edit(file, "one", "two"), say("All done.")]);
+      const { port } = await project.neovim.lock();
+      const args = ["--permission-mode", "acceptEdits", ...(await launchArguments())];
+      await using claude = await Claude.start({ project: project.folder, home, model, port, args });
+      await claude.waitForEditor();
+      const from = model.requests.length;
+      await claude.prompt("go");
+      await claude.terminal.waitFor(
+        /diagnostics of main\.slow unknown \(scripted is still starting\)/,
+      );
+      await claude.waitForIdle();
+      // The turn has ended: the model receives nothing more.
+      expect(requests(from)).toHaveLength(3);
     },
     CASE_MS,
   );

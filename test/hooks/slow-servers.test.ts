@@ -183,6 +183,22 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
     expect(await stop("two")).toEqual(GO);
   });
 
+  test("it never starts: unknown", async () => {
+    hold("starting");
+    hold("crash");
+    await edit("WRONG one\n");
+    const systemMessage = `diagnostics of ${name} unknown (scripted has ended)`;
+    expect(await stop("one")).toEqual({ ...GO, systemMessage });
+    // Later it does, as after :LspRestart.
+    release("starting");
+    release("crash");
+    await project.neovim.lua("vim.bo[vim.fn.bufnr(...)].filetype = 'text'", name);
+    await eventually("the message", async () => {
+      expect((await notified()).join()).toContain(`1 errors and 0 warnings in ${name}`);
+    });
+    expect(await status()).not.toContain("unknown");
+  });
+
   test("other problems block: the reason says whose report is missing", async () => {
     await options(300, 600);
     await project.neovim.lua(`

@@ -264,6 +264,34 @@ const slowTests: Record<string, (world: World) => Promise<void>> = {
   },
 };
 
+/** Real servers that were never warm. */
+const coldTests: Record<string, (world: World) => Promise<void>> = {
+  "a server that takes its time to start: what it finds blocks": async (world) => {
+    const { project } = world;
+    await deadline(world, 500);
+    await project.edit("cold.json", '{ "a": }\n');
+    const stopped = project.stop({ prompt_id: "p1" });
+    await Bun.sleep(3_000);
+    writeFileSync(started(project), "");
+    expect((await stopped).reason).toContain("cold.json:1:8 error: Value expected");
+    await deadline(world, 12_000);
+    await project.edit("cold.json", "{}\n");
+    expect(await project.stop({ prompt_id: "p2" })).toEqual(GO);
+  },
+};
+
+/** While there is no file `started`, the server is not even a process. */
+const started = (project: Project) => project.path("started");
+const WHEN_STARTED = 'until [ -e "$0" ]; do sleep 0.1; done; exec "$@"';
+
+async function openColdWorld(version: NeovimVersion): Promise<World> {
+  const project = await openWith(version, (at) => ({
+    json: ["sh", "-c", WHEN_STARTED, started(at), ...JSON_SERVER],
+  }));
+  await project.neovim.lua("require('port').config.get().diagnostics.busy_deadline_ms = 60000");
+  return new World(project);
+}
+
 /** Tests of one world run in their order, while those of another run beside them. */
 function oneByOne(): (run: () => Promise<void>) => Promise<void> {
   let last: Promise<void> = Promise.resolve();
@@ -280,6 +308,11 @@ const groups = [
     name: `language servers with ${version.name}`,
     tests,
     open: () => openWorld(version),
+  })),
+  ...NEOVIMS.map((version) => ({
+    name: `a cold language server with ${version.name}`,
+    tests: coldTests,
+    open: () => openColdWorld(version),
   })),
   { name: "a slow language server", tests: slowTests, open: openSlowWorld },
 ];
