@@ -160,6 +160,29 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
     });
   });
 
+  test("late without a word: unknown, unless that is how it says that nothing has changed", async () => {
+    await edit("fine\n");
+    expect(await stop("one")).toEqual(GO);
+    hold("silent");
+    await edit("WRONG one\n");
+    const systemMessage = `diagnostics of ${name} unknown (scripted has not reported in time)`;
+    expect(await stop("two")).toEqual({ ...GO, systemMessage });
+    release("silent");
+    await eventually("the message", async () => {
+      expect(await notified()).toEqual([expect.stringContaining("1 errors and 0 warnings")]);
+    });
+
+    await project.neovim.lua("require('port').language_servers.TIMEOUT_MS = 200");
+    hold("silent");
+    await edit("fine\n");
+    const pending = "return #require('port').pending_reports.paths()";
+    await eventually("its time", async () => (await project.neovim.lua(pending)) === 0);
+    await project.neovim.lua("require('port').language_servers.TIMEOUT_MS = 20000");
+    await edit("fine too\n");
+    const { reason } = await stop("three");
+    expect(reason).toContain("server has reported in time: this may be older than your last edit");
+  });
+
   test("nothing wrong after all: no message", async () => {
     await options(300, 600);
     hold("starting");

@@ -4,6 +4,7 @@
  *
  *   starting   no answer to `initialize` while it is there
  *   indexing   progress ($/progress), and no diagnostics, while it is there
+ *   silent     no diagnostics while it is there, and no word why
  *   crash      ends at once
  *   answered   written by the server, once `initialize` is answered
  */
@@ -50,6 +51,7 @@ async function publish(uri: string, version: number, text: string): Promise<void
       : [];
   });
   await indexed();
+  await gone("silent");
   send({ method: "textDocument/publishDiagnostics", params: { uri, version, diagnostics } });
 }
 
