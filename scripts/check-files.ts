@@ -8,6 +8,8 @@ import { Glob } from "bun";
 
 const ROOT = dirname(import.meta.dir);
 const LINES = 300;
+/** One entry for each option, made by `bun run docs`. */
+const GENERATED = "lua/claude-code/config/types.lua";
 /** Files directly in lua/claude-code/, where users look first. */
 const TOP_FILES = 12;
 /** What is not there is in the help. */
@@ -17,7 +19,7 @@ const files = [...new Glob("{lua,plugin}/**/*.lua").scanSync({ cwd: ROOT })].sor
 const top = files.filter((file) => /^lua\/claude-code\/[^/]+$/.test(file)).length;
 const findings = [
   ...files
-    .filter((file) => linesOf(file) > LINES)
+    .filter((file) => file !== GENERATED && linesOf(file) > LINES)
     .map((file) => `${file}: ${linesOf(file)} lines, at most ${LINES}: which noun is too many?`),
   ...(top > TOP_FILES ? [`lua/claude-code: ${top} files, at most ${TOP_FILES}`] : []),
   ...(linesOf("README.md") > README_LINES ? [`README.md: at most ${README_LINES} lines`] : []),

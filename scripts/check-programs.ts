@@ -13,6 +13,7 @@ const LUA = "lua/claude-code";
 const STARTS: Record<string, string> = {
   [`${LUA}/claude/project.lua`]: "the executable, by install/locate",
   [`${LUA}/editor/diff/merge.lua`]: "git, by on_path()",
+  [`${LUA}/editor/diff/lsp/rpc.lua`]: "a language server of the user's, by on_path()",
   [`${LUA}/health.lua`]: "the executable, by install/locate",
   [`${LUA}/install/async.lua`]: "what its callers got of on_path()",
   [`${LUA}/install/version.lua`]: "the executable, by install/locate",
@@ -24,7 +25,7 @@ const STARTS: Record<string, string> = {
 };
 
 const STARTING =
-  /\bvim\.(fn\.)?(system|systemlist|jobstart|termopen)\b|\buv\.spawn\b|\bio\.popen\b|\bos\.execute\b|\bBun\.(spawn|spawnSync|\$)|node:child_process|\bimport \{ ?\$/;
+  /\bvim\.lsp\.rpc\.start\b|\bvim\.(fn\.)?(system|systemlist|jobstart|termopen)\b|\buv\.spawn\b|\bio\.popen\b|\bos\.execute\b|\bBun\.(spawn|spawnSync|\$)|node:child_process|\bimport \{ ?\$/;
 const LOOKING_UP = /\bvim\.fn\.(exepath|executable)\b|\bBun\.which\b/;
 
 if (import.meta.main) {

@@ -67,7 +67,10 @@ local function languages()
     end
   end
   for _, client in ipairs(package.loaded["vim.lsp"] and vim.lsp.get_clients() or {}) do
-    if next(client.attached_buffers or {}) then
+    local files = vim.tbl_filter(function(buf)
+      return vim.bo[buf].buftype == ""
+    end, vim.tbl_keys(client.attached_buffers or {}))
+    if #files > 0 then
       table.insert(names, client.name)
     end
   end

@@ -56,6 +56,21 @@ local function unless_recording(run)
   end
 end
 
+---Where a language server serves the proposal, Neovim waits for the rest of a longer mapping, such as
+---`grr` where `gr` drops the hunk.
+---@param buf integer
+---@param key string
+---@return boolean
+local function begins_longer(buf, key)
+  if not package.loaded["vim.lsp"] or #vim.lsp.get_clients({ bufnr = buf }) == 0 then
+    return false
+  end
+  local raw, mappings = vim.keycode(key), vim.api.nvim_get_keymap("n")
+  return vim.iter(mappings):any(function(mapping)
+    return #mapping.lhsraw > #raw and vim.startswith(mapping.lhsraw, raw)
+  end)
+end
+
 ---@param buffers integer[]
 ---@param actions table<claude-code.DiffAction, fun()>
 ---@param guard claude-code.DecisionGuard
@@ -67,7 +82,13 @@ function M.map(buffers, actions, guard)
       local act = DECIDING[action] and guard:wrap(key, run) or run
       act = key == "q" and unless_recording(act) or act
       for _, buf in ipairs(buffers) do
-        vim.keymap.set("n", key, act, { buffer = buf, nowait = true, desc = DESCRIPTIONS[action] })
+        local nowait = not begins_longer(buf, key)
+        vim.keymap.set(
+          "n",
+          key,
+          act,
+          { buffer = buf, nowait = nowait, desc = DESCRIPTIONS[action] }
+        )
         mapped[#mapped + 1] = { buf = buf, key = key }
       end
     end

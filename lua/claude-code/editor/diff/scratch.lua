@@ -56,13 +56,18 @@ function M.close_undo_block(buf)
   vim.bo[buf].undolevels = vim.bo[buf].undolevels
 end
 
+---By a buffer: 0.10 does not look at the option `contents` for all file types, such as TypeScript.
 ---@param path string
 ---@param lines string[]
 ---@return string filetype "" if unknown
 function M.filetype_of(path, lines)
   local contents = vim.list_slice(lines, 1, DETECTED_LINES)
   contents[#contents + 1] = #lines > DETECTED_LINES and lines[#lines] or nil
-  return vim.filetype.match({ filename = path, contents = contents }) or ""
+  local buf = api.nvim_create_buf(false, true)
+  api.nvim_buf_set_lines(buf, 0, -1, false, contents)
+  local ok, filetype = pcall(vim.filetype.match, { buf = buf, filename = path })
+  api.nvim_buf_delete(buf, { force = true })
+  return ok and filetype or ""
 end
 
 ---Colours without FileType autocommands: no language server, linter or formatter may attach.

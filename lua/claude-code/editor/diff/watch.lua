@@ -2,6 +2,7 @@
 local api = vim.api
 local channel = require("claude-code.editor.channel")
 local keys = require("claude-code.editor.diff.keys")
+local lsp = require("claude-code.editor.diff.lsp")
 local refresh = require("claude-code.editor.diff.refresh")
 local typed_close = require("claude-code.editor.diff.typed_close")
 local write = require("claude-code.editor.diff.write")
@@ -35,6 +36,7 @@ function M.start(view, proposal, on)
   watch:start_watchdog()
   watch:follow_edits()
   watch:map_keys()
+  watch:follow_language_servers()
   return watch
 end
 
@@ -61,6 +63,17 @@ end
 function Watch:map_keys()
   self:replace("keys", function()
     return keys.map(self.proposal:buffers(), self.on.actions, self.view.guard)
+  end)
+end
+
+---@private
+function Watch:follow_language_servers()
+  self:replace("lsp", function()
+    return lsp.follow(self.proposal, function()
+      if self.view:is_open() then
+        self:map_keys()
+      end
+    end)
   end)
 end
 
