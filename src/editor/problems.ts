@@ -15,6 +15,8 @@ export interface Problems {
   files: FileProblems[];
   /** No report of a language server on what was written last is pending. */
   settled: boolean;
+  /** Of which files reports are missing, and why; for the files of a session. */
+  unknown?: string;
 }
 
 /** One line with what is wrong on it and the lines around it; line numbers are 1-based. */

@@ -59,6 +59,7 @@ function wasBlocked({ input }: HookCall, { blocked, retries }: Summary): boolean
 async function allow(call: HookCall, params: { waited?: true } = {}): Promise<StopDecision> {
   const allowed = (await call.ask("session_allowed", params)) as { unknown?: string } | undefined;
   const unknown = allowed?.unknown;
+  if (unknown) call.log.warn(`Claude ended its turn with ${unknown}`);
   return { continue: true, ...(unknown && { systemMessage: unknown }) };
 }
 

@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { eventually } from "../support/eventually";
-import { NEOVIMS, ROOT, temporaryFolder } from "../support/neovim";
+import { EXECUTABLE, isolatedEnv, NEOVIMS, ROOT, temporaryFolder } from "../support/neovim";
 import { Project } from "./project";
 
 /*
@@ -203,6 +205,7 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
     hold("crash");
     const systemMessage = `diagnostics of ${name} unknown (scripted has ended)`;
     expect(await stopped).toEqual({ ...GO, systemMessage });
+    expect(project.log).toContain(systemMessage);
     expect(await stop("two")).toEqual(GO);
   });
 
@@ -235,6 +238,27 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
     expect(reason).toContain(
       "Not every language server has reported in time (scripted is still indexing): this may be older",
     );
+  });
+
+  test("get_session_diagnostics says what is unknown", async () => {
+    hold("indexing");
+    await edit("WRONG one\n");
+    await started();
+    const client = new Client({ name: "claude", version: "1.0.0" });
+    const env = isolatedEnv(project.neovim.home);
+    const options = { command: EXECUTABLE, args: ["mcp"], cwd: project.folder, env };
+    await client.connect(new StdioClientTransport(options) as never);
+    const texts = async () => {
+      const answer = await client.callTool({ name: "get_session_diagnostics", arguments: {} });
+      return (answer.content as { text: string }[]).map(({ text }) => text);
+    };
+    const unknown = `diagnostics of ${name} unknown (scripted is still indexing)`;
+    expect(await texts()).toEqual(["{}", unknown]);
+    release("indexing");
+    await eventually("the report", async () => {
+      expect(await texts()).toEqual([expect.stringContaining("WRONG one")]);
+    });
+    await client.close();
   });
 
   test("nobody waits where the end of a turn waits for nothing", async () => {

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { ProblemsPort } from "../../editor/problems";
-import { json } from "../../mcp/protocol";
+import { texts } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
 import { byFile } from "./shapes";
 
@@ -14,7 +14,10 @@ export function getSessionDiagnostics(problems: ProblemsPort): Tool {
     // Claude Code otherwise hides tools behind a search (measured with 2.1.330).
     meta: { "anthropic/alwaysLoad": true },
     async call() {
-      return json(byFile(await problems.ofSession()));
+      const found = await problems.ofSession();
+      const list = JSON.stringify(byFile(found));
+      // No problems known is not the same as no problems.
+      return found.unknown ? texts(list, found.unknown) : texts(list);
     },
   });
 }

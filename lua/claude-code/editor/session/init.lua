@@ -189,9 +189,12 @@ function M.list()
   end, store.list())
 end
 
+---@class claude-code.SessionProblems : claude-code.Problems
+---@field unknown? string of which files reports are missing, and why
+
 ---The diagnostics of the files that the session has edited.
 ---@param params { session?: string, pid?: integer }
----@return claude-code.Problems
+---@return claude-code.SessionProblems
 function M.problems(params)
   local session = store.of_server(params.session, params.pid)
   local list, settled = {}, true
@@ -204,6 +207,7 @@ function M.problems(params)
       return { path = edited.path, real = edited.path, items = edited.items }
     end, list),
     settled = settled,
+    unknown = unchecked.describe(list),
   }
 end
 

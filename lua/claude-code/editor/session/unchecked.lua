@@ -56,7 +56,10 @@ end
 
 ---@param list claude-code.EditedFile[]
 ---@return string? text "diagnostics of 2 files unknown (gopls is still indexing)"
-local function describe(list)
+function M.describe(list)
+  list = vim.tbl_filter(function(edited)
+    return #edited.missing > 0
+  end, list)
   local reasons = M.reasons(list)
   local which = #list == 1 and name_of(list[1].path) or ("%d files"):format(#list)
   return reasons and ("diagnostics of %s unknown (%s)"):format(which, reasons)
@@ -73,7 +76,7 @@ function M.update()
       end
     end
   end
-  local text = describe(list)
+  local text = M.describe(list)
   if text ~= shown then
     shown = text
     require("claude-code.events").emit("UnknownDiagnostics", { text = text })
@@ -188,7 +191,7 @@ function M.leave(session, waited)
   local is_on = require("claude-code.config").get().diagnostics.block
   local list = is_on and files.list(session) or {}
   local unknown = waited and M.missing(list) or {}
-  local text = describe(unknown)
+  local text = M.describe(unknown)
   if text then
     give_up(unknown)
   end
