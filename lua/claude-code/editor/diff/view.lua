@@ -5,11 +5,11 @@ local bars = require("claude-code.editor.diff.bars")
 local blocked = require("claude-code.editor.windows.blocked")
 local focus = require("claude-code.editor.windows.focus")
 local hunk_cursor = require("claude-code.editor.diff.hunks.cursor")
+local closer = require("claude-code.editor.diff.closer")
 local decision_guard = require("claude-code.editor.diff.decision_guard")
 local key_hints = require("claude-code.editor.diff.key_hints")
 local keyboard = require("claude-code.editor.input.keyboard")
 local layouts = require("claude-code.editor.diff.layout")
-local notify = require("claude-code.messages.notify")
 local saved_layout = require("claude-code.editor.windows.layout")
 local timing = require("claude-code.editor.diff.timing")
 local watch = require("claude-code.editor.diff.watch")
@@ -25,26 +25,19 @@ local windows = require("claude-code.editor.windows")
 ---@class claude-code.View
 ---@field cursor claude-code.HunkCursor
 ---@field guard claude-code.DecisionGuard
----@field private proposal claude-code.Proposal
+---@field proposal claude-code.Proposal
 ---@field private layout claude-code.Layout
 ---@field private saved claude-code.SavedLayout the windows before
 ---@field private origin claude-code.Origin where the user was
 ---@field private bars claude-code.Bars
 ---@field private watch claude-code.Watch
 ---@field private closing boolean
----@field private closing_as? claude-code.Closing
+---@field closing_as? claude-code.Closing
+---@field private on claude-code.ViewCallbacks
 local View = {}
 View.__index = View
 
 local M = {}
-
----Windows and buffers came or went with autocommands off: the mirror of the editor's state looks.
-local function touch()
-  local state = package.loaded["claude-code.editor.sync"]
-  if state then
-    state.touch()
-  end
-end
 
 ---Shows a diff; throws if that is not possible, with nothing left behind.
 ---@param proposal claude-code.Proposal
@@ -54,28 +47,35 @@ end
 function M.open(proposal, on)
   local typing = timing.may_change() == "no_focus"
   local origin = focus.origin()
-  local layout, saved = layouts.open(proposal, typing and origin.win or nil)
-  local cursor = hunk_cursor.new(proposal, layout)
   local view = setmetatable({
     proposal = proposal,
-    layout = layout,
-    saved = saved,
+    on = on,
     origin = origin,
-    cursor = cursor,
     guard = decision_guard.new(proposal:title()),
-    bars = bars.new(proposal, layout, cursor, on.position),
     closing = false,
   }, View)
+  view:show(typing and origin.win or nil)
+  local focused = view:place_focus(typing)
+  closer.touch()
+  return view, focused
+end
+
+---Opens its windows.
+---@private
+---@param except? integer window that must not change, as the user types there
+function View:show(except)
+  local proposal, on = self.proposal, self.on
+  local layout, saved = layouts.open(proposal, except)
+  self.layout, self.saved = layout, saved
+  self.cursor = hunk_cursor.new(proposal, layout)
+  self.bars = bars.new(proposal, layout, self.cursor, on.position)
   if proposal.cursor then
     api.nvim_win_call(layout.win, function()
       vim.fn.winrestview(proposal.cursor)
     end)
   end
-  view.watch = watch.start(view, proposal, on)
-  view:show_bars()
-  local focused = view:place_focus(typing)
-  touch()
-  return view, focused
+  self.watch = watch.start(self, proposal, on)
+  self:show_bars()
 end
 
 ---@private
@@ -180,7 +180,6 @@ end
 
 ---Closes now, with autocommands off; throws if Neovim refuses. A user who opened something in its
 ---place stays there.
----@private
 ---@param back_to_terminal boolean a user who came from a terminal goes on typing in it
 function View:remove(back_to_terminal)
   local origin = self.origin
@@ -207,6 +206,36 @@ function View:hide()
   return true
 end
 
+---Shows the user's own windows while `work` runs, and then the diff again as it was.
+---@param work fun()
+---@return boolean done false if windows may not change now
+function View:give_way(work)
+  local may = blocked.may_change()
+  if self.closing or may == "nothing" or (may == "no_focus" and self:is_inside()) then
+    return false
+  end
+  local here, is_inside = api.nvim_get_current_win(), self:is_inside()
+  local buf, views = api.nvim_get_current_buf(), windows.views(self.layout.windows)
+  local saved, terminal, place = self.saved, self.origin.terminal, self.layout:place_of_user()
+  self.watch:stop()
+  self:remove(false)
+  work()
+  windows.noautocmd(function()
+    api.nvim_set_current_win(place or api.nvim_tabpage_get_win(saved.tab))
+  end)
+  if not pcall(self.show, self) then
+    self.on.left()
+    return true
+  end
+  self.saved.previous, self.origin.terminal = saved.previous, terminal
+  windows.noautocmd(function()
+    local win = is_inside and vim.fn.win_findbuf(buf)[1] or here
+    api.nvim_set_current_win(api.nvim_win_is_valid(win) and win or self.layout.win)
+    windows.restore_views(self.layout.windows, views)
+  end)
+  return true
+end
+
 ---Closes as Neovim ends: what is saved by :mksession just now shows the user's windows.
 function View:close_on_exit()
   if not self.closing then
@@ -215,13 +244,6 @@ function View:close_on_exit()
   end
 end
 
----How a view closes.
----@class claude-code.Closing
----@field done fun()
----@field back_to_terminal? boolean as in `remove`
----@field undecided? boolean the proposal keeps its buffers, and nobody's insert mode is ended
----@field in_write? boolean Neovim is writing the proposal, and needs its window until it has
-
 ---Ends all watching at once, and brings the user's windows back as soon as they may change. A later
 ---call counts in place of an earlier one.
 ---@param closing claude-code.Closing
@@ -229,50 +251,9 @@ function View:close(closing)
   local is_closing = self.closing_as ~= nil
   self.closing_as = closing
   self:stop()
-  if is_closing then
-    return
-  elseif closing.in_write then
-    vim.schedule(function()
-      self:close_windows()
-    end)
-  else
-    self:close_windows()
+  if not is_closing then
+    closer.start(self)
   end
-end
-
----@private
----@return boolean
-function View:may_close()
-  local may = blocked.may_change()
-  if may == "no_focus" and self:is_inside() then
-    if not self.closing_as.undecided then
-      blocked.to_normal_mode()
-    end
-    return false
-  end
-  return may ~= "nothing"
-end
-
----@private
-function View:close_windows()
-  local function again()
-    self:close_windows()
-  end
-  if not self:may_close() then
-    return blocked.retry(again)
-  end
-  local closing = self.closing_as
-  local ok, message = pcall(self.remove, self, closing.back_to_terminal or false)
-  if not ok and blocked.is_textlock_error(message) then
-    return blocked.retry(again)
-  elseif not ok then
-    notify.error("closing a diff failed: " .. message)
-  end
-  if not closing.undecided then
-    self.proposal:discard()
-  end
-  touch()
-  closing.done()
 end
 
 return M
