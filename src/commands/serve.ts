@@ -13,6 +13,7 @@ import { Registration } from "../locate/registry";
 import type { Client } from "../mcp/client";
 import { NeovimEditor, type ReadyInfo } from "../neovim/editor";
 import { DisconnectedError, NeovimRpc } from "../neovim/rpc";
+import { ReviewHost } from "../review/host";
 import { projectAround } from "../setup/record";
 import { WebSocketListener } from "../transport/websocket";
 import { CONTRACT, VERSION } from "../version";
@@ -57,7 +58,13 @@ async function run(rpc: NeovimRpc, address: string, launch: Launch, stdin: Stdin
     throw new UserError(`no port could be opened on 127.0.0.1: ${message(error)}`, EXIT.noPort);
   });
   const published = new Published({ ...launch, token }, address, listener.port, log);
-  editor.onDelta.on(({ folders }) => folders && published.follow(folders));
+  const review = new ReviewHost(editor, log, launch.workspaceFolders);
+  void attached.promise.then(() => review.start());
+  editor.onDelta.on(({ folders }) => {
+    if (!folders) return;
+    published.follow(folders);
+    review.follow(folders);
+  });
   const attaching = attach(
     editor,
     launch,
@@ -86,6 +93,7 @@ async function run(rpc: NeovimRpc, address: string, launch: Launch, stdin: Stdin
   await server.end();
   // All at once from here: a Delta in between would publish us again.
   published.end();
+  review.end();
   rpc.close();
   await listener.stop();
   return ending === NOT_ATTACHED ? EXIT.noNeovim : 0;

@@ -37,6 +37,9 @@ const Opened = v.object({ path: v.string(), language_id: v.string(), line_count:
 
 const Saved = v.object({ problem: v.optional(v.string()) });
 
+const ReviewRequest = v.object({ id: v.number(), method: v.string(), params: v.unknown() });
+type ReviewRequest = v.InferOutput<typeof ReviewRequest>;
+
 /** What Neovim needs to know once we accept clients (`claude-code.ReadyInfo` in Lua). */
 export interface ReadyInfo {
   port: number;
@@ -59,6 +62,7 @@ export class NeovimEditor extends Queries implements EditorPort {
   readonly onMention = new Emitter<Mention>();
   readonly onMentionsWithdrawn = new Emitter<readonly number[]>();
   readonly onLogEvent = new Emitter<LogEvent>();
+  readonly onReview = new Emitter<ReviewRequest>();
   readonly #rpc: NeovimRpc;
   readonly #log: Log;
   readonly #mirror: StateMirror;
@@ -195,6 +199,15 @@ export class NeovimEditor extends Queries implements EditorPort {
     await this.#call("clients", { clients }, Number.POSITIVE_INFINITY);
   }
 
+  /** The answer to a request of the review. */
+  async reviewAnswer(answer: { id: number; value?: unknown; error?: string }): Promise<void> {
+    await this.#call("review_answer", answer, Number.POSITIVE_INFINITY);
+  }
+
+  async reviewChanged(news: object): Promise<void> {
+    await this.#call("review_changed", news, Number.POSITIVE_INFINITY);
+  }
+
   /** A call with effects: not sent at all unless Neovim answers, so that it never happens late. */
   async #work(method: string, params: object): Promise<unknown> {
     await this.sync();
@@ -232,6 +245,8 @@ export class NeovimEditor extends Queries implements EditorPort {
           return this.onMentionsWithdrawn.emit(v.parse(WithdrawnMentions, payload).ids);
         case "log_event":
           return this.onLogEvent.emit(v.parse(LogEvent, payload));
+        case "review":
+          return this.onReview.emit(v.parse(ReviewRequest, payload));
         default:
           this.#log.warn(`Neovim sent an event we do not know: ${event}`);
       }

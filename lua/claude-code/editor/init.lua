@@ -122,6 +122,8 @@ local methods = {
   session_allowed = lazy("editor.session", "allowed"),
   session_finish = lazy("editor.session", "finish"),
   session_problems = lazy("editor.session", "problems"),
+  review_answer = lazy("editor.review.client", "on_answer"),
+  review_changed = lazy("editor.review.client", "on_changed"),
   when_settled = function(params)
     return require("claude-code.editor.diagnostics.when_settled").answer(params, function()
       return M.call(params.method, params.params)

@@ -96,21 +96,35 @@ const Written = v.object({
   files: v.array(v.object({ path: Text, content: Content })),
 });
 
+/** Which of Claude's changes a decision is about: of a session, of one prompt of it, else all. */
+const Scope = v.object({
+  session: v.optional(Text),
+  prompt: v.optional(Text),
+  /** Those that were kept before count, too. */
+  kept: v.optional(v.boolean()),
+});
+export type RecordedScope = v.InferOutput<typeof Scope>;
+
+const What = v.union([
+  v.literal("all"),
+  /** Rows of the base text and of the present one: first (from 1) and count. */
+  v.object({ old: v.array(Rows), new: v.array(Rows) }),
+  /** What the `queue` record of that id is about. */
+  v.object({ queued: Text }),
+]);
+
 const KeptFile = v.object({
   path: Text,
   /** What the user looked at. */
   text: Content,
   /** Of the base text at that time. */
   base: v.optional(Hash),
-  keep: v.union([
-    v.literal("all"),
-    /** Rows of the base text and of `text`: first (from 1) and count. */
-    v.object({ old: v.array(Rows), new: v.array(Rows) }),
-  ]),
+  keep: What,
 });
 const Keep = v.object({
   ...common,
   type: v.literal("keep"),
+  scope: v.optional(Scope),
   why: v.picklist(["user", "commit", "accepted", "done"]),
   files: v.array(KeptFile),
 });
@@ -118,10 +132,22 @@ const Keep = v.object({
 const Undo = v.object({
   ...common,
   type: v.literal("undo"),
-  files: v.array(v.object({ path: Text, before: Content, after: Content })),
+  scope: v.optional(Scope),
+  /** The `queue` record that it carries out. */
+  queued: v.optional(Text),
+  files: v.array(v.object({ path: Text, before: Content, after: Content, undo: v.optional(What) })),
 });
 
-/** Takes the keep or undo of that id back. */
+/** An undo that waits for the end of the session's turn. */
+const Queue = v.object({
+  ...common,
+  type: v.literal("queue"),
+  session: Text,
+  scope: v.optional(Scope),
+  files: v.array(v.object({ path: Text, text: Content, undo: What })),
+});
+
+/** Takes the keep, undo or queue of that id back. */
 const Back = v.object({ ...common, type: v.literal("back"), decision: Text });
 
 const Comment = v.object({
@@ -155,6 +181,7 @@ export const JournalRecord = v.variant("type", [
   Written,
   Keep,
   Undo,
+  Queue,
   Back,
   Comment,
   Reported,
@@ -179,6 +206,7 @@ export const RECORD_TYPES: ReadonlySet<string> = new Set([
   "written",
   "keep",
   "undo",
+  "queue",
   "back",
   "comment",
   "reported",

@@ -3,19 +3,31 @@ import { FILE } from "./lines";
 import { inBase, isPending, type Mark, type Row, type Scope } from "./row";
 import type { Weave } from "./weave";
 
-/** What a decision is about: everything pending of the scope, or rows of base and present text. */
-export type Selection = "all" | { old: readonly Rows[]; new: readonly Rows[] };
+/**
+ * What a decision is about: everything pending of the scope, rows of base and present text, or what
+ * was queued by the decision of that id and still stands there.
+ */
+export type Selection = "all" | { old: readonly Rows[]; new: readonly Rows[] } | { queued: string };
 
 /** The selected marks count as kept, by the decision of that id. */
 export function kept(weave: Weave, id: string, what: Selection, scope: Scope): Weave {
+  return marked(weave, what, scope, { keep: id });
+}
+
+/** The selected marks are to be undone later, by the decision of that id. */
+export function queued(weave: Weave, id: string, what: Selection, scope: Scope): Weave {
+  return marked(weave, what, scope, { queue: id });
+}
+
+function marked(weave: Weave, what: Selection, scope: Scope, as: Partial<Mark>): Weave {
   const selected = selector(what, scope);
   return weave.with((row) => {
     const { inserted, deleted } = selected(row);
     if (!inserted && !deleted) return row;
     return {
       ...row,
-      ...(inserted && { inserted: { ...row.inserted, keep: id } }),
-      ...(deleted && { deleted: { ...(row.deleted as Mark), keep: id } }),
+      ...(inserted && { inserted: { ...row.inserted, ...as } }),
+      ...(deleted && { deleted: { ...(row.deleted as Mark), ...as } }),
     };
   });
 }
@@ -62,8 +74,7 @@ function restored(row: Row, id: string): Row {
 export function takenBack(weave: Weave, id: string): Weave {
   return weave.with((row) => {
     const { inserted, deleted } = row;
-    const isOurs = [inserted.keep, inserted.undo, deleted?.keep, deleted?.undo].includes(id);
-    if (!isOurs) return row;
+    if (!isOf(inserted, id) && !isOf(deleted, id)) return row;
     const present = deleted?.undo === id ? deleted.by === "user" : row.present;
     return {
       ...row,
@@ -79,35 +90,57 @@ export function hasPending(weave: Weave, scope: Scope): boolean {
   return weave.rows.some((row) => inBase(row, scope) !== row.present);
 }
 
+function isOf(mark: Mark | undefined, id: string): boolean {
+  return mark !== undefined && [mark.keep, mark.undo, mark.queue].includes(id);
+}
+
 function without(mark: Mark, id: string): Mark {
-  const { keep, undo, ...rest } = mark;
+  const { keep, undo, queue, ...rest } = mark;
   return {
     ...rest,
     ...(keep !== undefined && keep !== id && { keep }),
     ...(undo !== undefined && undo !== id && { undo }),
+    ...(queue !== undefined && queue !== id && { queue }),
   };
 }
 
+interface Selected {
+  inserted: boolean;
+  deleted: boolean;
+}
+
 /** Which marks of a row are selected. Takes the rows in their order. */
-function selector(what: Selection, scope: Scope) {
-  const isOld = what === "all" ? () => true : within(what.old);
-  const isNew = what === "all" ? () => true : within(what.new);
-  let [old, now] = [0, 0];
-  return (row: Row): { inserted: boolean; deleted: boolean } => {
-    const isInBase = inBase(row, scope);
-    if (row.line !== FILE) {
-      if (isInBase) old++;
-      if (row.present) now++;
-    }
-    if (what === "all") {
-      const isUndone = !row.present && row.inserted.undo !== undefined;
+function selector(what: Selection, scope: Scope): (row: Row) => Selected {
+  if (what === "all") return (row) => pendingMarks(row, scope);
+  if ("queued" in what) {
+    return (row) => {
+      const { inserted, deleted } = pendingMarks(row, scope);
       return {
-        inserted: !isUndone && isPending(row.inserted, scope),
-        deleted: !row.present && isPending(row.deleted, scope),
+        inserted: inserted && row.inserted.queue === what.queued,
+        deleted: deleted && row.deleted?.queue === what.queued,
       };
+    };
+  }
+  const isOld = within(what.old);
+  const isNew = within(what.new);
+  let [old, now] = [0, 0];
+  return (row) => {
+    const isInBase = inBase(row, scope);
+    if (row.line === FILE || isInBase === row.present) {
+      if (row.line !== FILE && row.present) [old, now] = [old + 1, now + 1];
+      return { inserted: false, deleted: false };
     }
-    if (row.line === FILE || isInBase === row.present) return { inserted: false, deleted: false };
-    return { inserted: row.present && isNew(now), deleted: !row.present && isOld(old) };
+    if (row.present) return { inserted: isNew(++now), deleted: false };
+    return { inserted: false, deleted: isOld(++old) };
+  };
+}
+
+/** What was undone and is gone needs no decision any more. */
+function pendingMarks(row: Row, scope: Scope): Selected {
+  const isUndone = !row.present && row.inserted.undo !== undefined;
+  return {
+    inserted: !isUndone && isPending(row.inserted, scope),
+    deleted: !row.present && isPending(row.deleted, scope),
   };
 }
 

@@ -13,10 +13,16 @@ export interface Hunk {
   new: Rows;
   oldLines: readonly string[];
   newLines: readonly string[];
+  /** What Claude left there, where the user has changed it since. */
+  claudeLines: readonly string[];
   /** How many of the new lines Claude inserted; the others are the user's. */
   added: number;
+  /** How many of the old lines Claude deleted. */
+  removed: number;
   /** Claude's changes that made it, in order. */
   owners: readonly Change[];
+  /** The decision by which it is to be undone once Claude's turn has ended. */
+  queued?: string | undefined;
   /** The user has changed rows inside it. */
   mixed: boolean;
   /** The user has changed a row that Claude had inserted: undoing cannot decide what stands there. */
@@ -88,7 +94,11 @@ class Builder {
 
 /** The mark by which a row differs, or was overwritten. */
 function stepOf(row: Row): number {
-  return (row.present ? row.inserted : (row.deleted as Mark)).step;
+  return markOf(row).step;
+}
+
+function markOf(row: Row): Mark {
+  return row.present ? row.inserted : (row.deleted as Mark);
 }
 
 /** The rows of a hunk while it is being read, in order. */
@@ -142,6 +152,11 @@ class Run {
     const newLines = now.map((row) => row.line);
     const differing = rows.filter((row) => inBase(row, scope) !== row.present);
     const users = now.filter((row) => row.inserted.by === "user");
+    const replaces = (row: Row) =>
+      row.inserted.by === "user" && this.#overwrites.has(row.inserted.step);
+    const claudes = rows.filter((row) =>
+      row.present ? !replaces(row) : isPending(row.inserted, scope),
+    );
     const text = [...oldLines, "\0", ...newLines].join("");
     return {
       id: `${differing[0]?.id}-${Bun.hash(text).toString(36)}`,
@@ -149,10 +164,13 @@ class Run {
       new: range(this.#newStart, now.length),
       oldLines,
       newLines,
+      claudeLines: claudes.map((row) => row.line),
       added: differing.filter((row) => row.present).length,
+      removed: differing.filter((row) => !row.present).length,
       owners: ownersOf(differing),
+      queued: differing.map((row) => markOf(row).queue).find((id) => id !== undefined),
       mixed: users.length > 0 || this.#overwrites.size > 0,
-      conflict: users.some(({ inserted }) => this.#overwrites.has(inserted.step)),
+      conflict: users.some(replaces),
     };
   }
 }
@@ -165,7 +183,7 @@ function range(passed: number, count: number): Rows {
 function ownersOf(rows: readonly Row[]): Change[] {
   const owners = new Set<Change>();
   for (const row of rows) {
-    const { by } = row.present ? row.inserted : (row.deleted as Mark);
+    const { by } = markOf(row);
     if (isClaude(by)) owners.add(by);
   }
   return [...owners].sort((one, other) => one.at - other.at);

@@ -23,6 +23,8 @@ export interface Mark {
   readonly keep?: string | undefined;
   /** The decision by which the user has undone it. */
   readonly undo?: string | undefined;
+  /** The decision by which it is to be undone once Claude's turn has ended. */
+  readonly queue?: string | undefined;
 }
 
 /** A line that stands in the file, or once stood there. Rows are never changed, only replaced. */

@@ -39,7 +39,10 @@ export function stepped(
   return { rows: result, nextId };
 }
 
-/** The region's own rows stay, those that were present as deleted; new ones come behind them. */
+/**
+ * The region's own rows stay, those that were present as deleted. Row by row a new one comes behind
+ * the one that it replaces, so that a part of them can be undone in its place; the rest at the end.
+ */
 function replaceRegion(
   region: readonly Row[],
   inserted: readonly string[],
@@ -53,14 +56,19 @@ function replaceRegion(
   const addUpTo = (end: number) => {
     for (; taken < end; taken++) result.push(added(inserted[taken] as string));
   };
+  const revivedAt = [...revived.values()];
   for (const [i, row] of region.entries()) {
     const at = revived.get(i);
     if (at !== undefined) {
       addUpTo(at);
       taken++;
+      revivedAt.shift();
       result.push({ ...row, present: true });
+    } else if (row.present) {
+      result.push(deleted(row, mark));
+      addUpTo(Math.min(taken + 1, revivedAt[0] ?? inserted.length));
     } else {
-      result.push(row.present ? deleted(row, mark) : row);
+      result.push(row);
     }
   }
   addUpTo(inserted.length);

@@ -1,0 +1,262 @@
+import { message } from "../../lib/errors";
+import type { RecordedScope, RecordOf } from "../journal/record";
+import type { Entry } from "../state/entry";
+import type { Project, View } from "../state/project";
+import { scopeOf } from "../state/scope";
+import type { TrackedFile } from "../state/tracked-file";
+import { type Selection, undone } from "../weave/decision";
+import type { Hunk } from "../weave/hunks";
+import { completed, type Lines, sameLines } from "../weave/lines";
+import { type Edits, editsBetween } from "./edits";
+import { type Found, find, type Outcome, type Target } from "./keep";
+import { ChangedError, setMode, writeBelow } from "./write";
+
+/** Rows that both Claude and the user have changed: three texts, among which the user decides. */
+export interface Conflict {
+  hunk: string;
+  /** Without Claude's change. */
+  base: readonly string[];
+  claude: readonly string[];
+  now: readonly string[];
+}
+
+export interface UndoneFile extends Outcome {
+  /** For the buffer whose text was sent; what was not sent was written to disk. */
+  edits?: Edits;
+  /** The file was removed from the disk. */
+  removed?: boolean;
+  /** Nothing of these was undone. */
+  conflicts?: Conflict[];
+}
+
+export interface Undone {
+  /** Undefined if nothing was undone. */
+  decision: string | undefined;
+  /** It waits for the end of the turn. */
+  queued?: boolean;
+  files: UndoneFile[];
+}
+
+export interface UndoOptions {
+  scope?: RecordedScope | undefined;
+  /** Queue it if Claude works on what it would undo. */
+  waits: boolean;
+  /** Undo conflicts, too: the user's rows stay beside the base's. */
+  keepsBoth?: boolean;
+}
+
+/** A file that is about to be undone. */
+interface Plan {
+  entry: Entry;
+  view: View;
+  what: Selection;
+  target: Lines;
+  /** In a buffer: the disk is not touched. */
+  inBuffer: boolean;
+  conflicts: Conflict[];
+}
+
+/**
+ * Undoes what was chosen, as one decision: the journal first, then the disk, or edits for buffers.
+ * Throws the system's error where it cannot be recorded.
+ */
+export function undo(project: Project, targets: readonly Target[], options: UndoOptions): Undone {
+  const scope = scopeOf(options.scope);
+  const plans: Plan[] = [];
+  const outcomes = targets.map((target): UndoneFile => {
+    const found = find(project, target, scope);
+    if ("problem" in found) return { path: target.path, problem: found.problem };
+    const made = plansFor(found, target, options);
+    if (typeof made === "string") return { path: target.path, problem: `${target.path} ${made}` };
+    plans.push(...made);
+    const conflicts = made.flatMap((plan) => plan.conflicts);
+    return { path: target.path, ...(conflicts.length > 0 && { conflicts }) };
+  });
+  const effective = plans.filter(({ what }) => what === "all" || !isEmpty(what));
+  if (effective.length === 0) return { decision: undefined, files: outcomes };
+  const waitsFor = options.waits ? workingSession(project, effective) : undefined;
+  if (waitsFor !== undefined) return queue(project, effective, waitsFor, options, outcomes);
+  return carryOut(project, effective, outcomes, { scope: options.scope });
+}
+
+/** Carries out an undo that was queued; `texts` are those of buffers, by path. */
+export function undoQueued(
+  project: Project,
+  id: string,
+  texts: ReadonlyMap<string, Uint8Array>,
+): Undone {
+  const record = project.decisions.find((one) => one.id === id);
+  if (record?.type !== "queue") return { decision: undefined, files: [] };
+  const what: Selection = { queued: id };
+  const outcomes: UndoneFile[] = [];
+  const plans = record.files.flatMap(({ path }): Plan[] => {
+    const text = texts.get(path);
+    const found = find(project, { path, text }, scopeOf(record.scope));
+    if ("problem" in found) {
+      outcomes.push({ path, problem: found.problem });
+      return [];
+    }
+    outcomes.push({ path });
+    const plan = planFor(found.entry, what, record.scope, text !== undefined);
+    return plan ? [plan] : [];
+  });
+  return carryOut(project, plans, outcomes, { scope: record.scope, queued: id });
+}
+
+function plansFor(
+  { entry, files, what }: Found,
+  { text }: Target,
+  options: UndoOptions,
+): Plan[] | string {
+  if (entry.cannotUndo !== undefined && what === "all") {
+    return `cannot be undone here: it ${entry.cannotUndo}`;
+  }
+  const inConflict = options.keepsBoth ? [] : entry.hunks.filter((hunk) => isIn(hunk, what));
+  const conflicts = inConflict.map(conflictOf);
+  const rest = conflicts.length > 0 ? without(entry, what, inConflict) : what;
+  const plans: Plan[] = [];
+  for (const file of files) {
+    if (file.kind === "symlink") return "is a symlink: undo its change with git or by hand";
+    const plan = planFor(file, file === entry ? rest : what, options.scope, text !== undefined);
+    if (!plan) return "cannot be undone here: its old content was not kept";
+    plans.push(file === entry ? { ...plan, conflicts } : plan);
+  }
+  return plans;
+}
+
+function planFor(
+  entry: Entry,
+  what: Selection,
+  recorded: RecordedScope | undefined,
+  inBuffer: boolean,
+): Plan | undefined {
+  const { view } = entry;
+  if (!view) return undefined;
+  const target = completed(undone(view.weave, "planned", what, scopeOf(recorded)).lines);
+  return { entry, view, what, target, inBuffer, conflicts: [] };
+}
+
+function isIn(hunk: Hunk, what: Selection): boolean {
+  if (!hunk.conflict) return false;
+  if (what === "all") return true;
+  if ("queued" in what) return hunk.queued === what.queued;
+  return [...what.old, ...what.new].some((rows) => rows === hunk.old || rows === hunk.new);
+}
+
+function conflictOf(hunk: Hunk): Conflict {
+  const { id, oldLines, claudeLines, newLines } = hunk;
+  return { hunk: id, base: oldLines, claude: claudeLines, now: newLines };
+}
+
+/** Of a selection what is left without some hunks. */
+function without(entry: Entry, what: Selection, hunks: readonly Hunk[]): Selection {
+  if (what === "all") {
+    const others = entry.hunks.filter((hunk) => !hunks.includes(hunk));
+    return { old: others.map((hunk) => hunk.old), new: others.map((hunk) => hunk.new) };
+  }
+  if ("queued" in what) return what;
+  return {
+    old: what.old.filter((rows) => !hunks.some((hunk) => hunk.old === rows)),
+    new: what.new.filter((rows) => !hunks.some((hunk) => hunk.new === rows)),
+  };
+}
+
+function isEmpty(what: Selection): boolean {
+  if (what === "all" || "queued" in what) return false;
+  return [...what.old, ...what.new].every(([, count]) => count === 0);
+}
+
+/** A session of these changes whose turn has not ended. */
+function workingSession(project: Project, plans: readonly Plan[]): string | undefined {
+  const sessions = plans.flatMap(({ entry }) => entry.owners.map(({ session }) => session));
+  return sessions.find((session) => project.sessions.isWorking(session));
+}
+
+function queue(
+  project: Project,
+  plans: readonly Plan[],
+  session: string,
+  { scope }: UndoOptions,
+  outcomes: UndoneFile[],
+): Undone {
+  const files = plans.map(({ entry, view, what }) => ({
+    path: entry.file.path,
+    text: project.contents.put(view.lines),
+    undo: what as RecordOf<"queue">["files"][number]["undo"],
+  }));
+  const record = project.append({ type: "queue", session, files, ...(scope && { scope }) });
+  return { decision: record.id, queued: true, files: outcomes };
+}
+
+function carryOut(
+  project: Project,
+  plans: readonly Plan[],
+  outcomes: UndoneFile[],
+  { scope, queued }: { scope: RecordedScope | undefined; queued?: string },
+): Undone {
+  const files = plans.map(({ entry, view, what, target }) => ({
+    path: entry.file.path,
+    before: project.contents.put(view.lines),
+    after: project.contents.put(target),
+    undo: what as RecordOf<"undo">["files"][number]["undo"],
+  }));
+  const record = project.append({
+    type: "undo",
+    files,
+    ...(scope && { scope }),
+    ...(queued !== undefined && { queued }),
+  });
+  const results = plans.map((plan): UndoneFile => {
+    const mode = plan.what === "all" ? modeBefore(plan.entry) : undefined;
+    return {
+      path: plan.entry.file.path,
+      ...settle(project, { ...plan, file: plan.entry.file }, mode),
+    };
+  });
+  return { decision: record.id, files: merged(outcomes, results) };
+}
+
+function modeBefore({ marks }: Entry): number | undefined {
+  return marks.find(({ kind }) => kind === "mode")?.mode?.[0];
+}
+
+/** A text that a file is to get. */
+interface Settling {
+  file: TrackedFile;
+  view: View;
+  target: Lines;
+  inBuffer: boolean;
+}
+
+/** What a decision asks of a file: on disk it is done here, for a buffer it is returned. */
+export function settle(
+  project: Project,
+  { file, view, target, inBuffer }: Settling,
+  mode: number | undefined,
+): Omit<UndoneFile, "path"> {
+  const removed = target.length === 0;
+  const isText = inBuffer && !removed && view.lines.length > 0;
+  try {
+    if (isText) {
+      if (mode !== undefined) setMode(project.root, file.path, mode);
+      return { edits: editsBetween(view.lines, target) };
+    }
+    if (sameLines(view.lines, target) && mode === undefined) return {};
+    const bytes = removed ? undefined : project.contents.bytes(target);
+    if (!removed && !bytes) return { problem: `${file.path} mixes text and binary content` };
+    writeBelow(project.root, { path: file.path, expected: view.lines, bytes, mode });
+    return removed ? { removed } : {};
+  } catch (error) {
+    if (error instanceof ChangedError) return { problem: error.message };
+    return { problem: `${file.path} could not be written: ${message(error)}` };
+  }
+}
+
+/** One outcome for each path, with what became of it. */
+function merged(outcomes: readonly UndoneFile[], results: readonly UndoneFile[]): UndoneFile[] {
+  const byPath = new Map(outcomes.map((outcome) => [outcome.path, outcome]));
+  for (const result of results) {
+    byPath.set(result.path, { ...byPath.get(result.path), ...result });
+  }
+  return [...byPath.values()];
+}

@@ -1,0 +1,121 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import * as v from "valibot";
+import type { Emitter } from "../lib/emitter";
+import { message, UserError } from "../lib/errors";
+import type { Log } from "../lib/log";
+import { stateFolder } from "../lib/paths";
+import { ReviewService } from "./service";
+import type { Counts } from "./state/counts";
+import { PathWatch } from "./watch";
+
+/** So long after an event others are waited for, which come in flocks. */
+const DEBOUNCE_MS = 80;
+
+/** A request of Neovim's: `review/METHOD`. */
+export interface ReviewRequest {
+  /** For the answer. */
+  id: number;
+  method: string;
+  params: unknown;
+}
+
+export interface ReviewAnswer {
+  id: number;
+  value?: unknown;
+  /** A sentence for the user. */
+  error?: string;
+}
+
+/** What Neovim learns without asking. */
+export interface ReviewNews {
+  counts: Counts;
+  /** Undos that were queued and whose turn has ended: Neovim asks for them with their texts. */
+  due: { decision: string; paths: string[] }[];
+}
+
+/** The Neovim for which a review is served. */
+export interface ReviewPort {
+  readonly onReview: Emitter<ReviewRequest>;
+  reviewAnswer(answer: ReviewAnswer): Promise<void>;
+  reviewChanged(news: ReviewNews): Promise<void>;
+}
+
+/** Answers a Neovim's requests for the review, and reports to it what has changed. */
+export class ReviewHost {
+  readonly #port: ReviewPort;
+  readonly #log: Log;
+  readonly #service = new ReviewService();
+  readonly #watch = new PathWatch(() => this.#soon());
+  #timer: Timer | undefined;
+  #reports = false;
+  #sent = "";
+
+  constructor(port: ReviewPort, log: Log, folders: readonly string[]) {
+    this.#port = port;
+    this.#log = log;
+    this.#service.follow(folders);
+    port.onReview.on((request) => void this.#answer(request));
+  }
+
+  /** From now on Neovim is reported to; it gets answers all the time. */
+  start(): void {
+    this.#reports = true;
+    this.#soon();
+  }
+
+  /** The workspace folders, real paths. */
+  follow(folders: readonly string[]): void {
+    this.#service.follow(folders);
+    this.#soon();
+  }
+
+  end(): void {
+    this.#reports = false;
+    clearTimeout(this.#timer);
+    this.#watch.end();
+  }
+
+  #soon(): void {
+    if (!this.#reports) return;
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      this.#report().catch((error) => this.#log.warn(`The review failed: ${message(error)}`));
+    }, DEBOUNCE_MS);
+  }
+
+  async #report(): Promise<void> {
+    const folder = join(stateFolder(), "review");
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const news = await this.#service.news();
+    if (!this.#reports) return;
+    this.#watch.follow([`${folder}/`, ...news.watched]);
+    // Before the answer: what changes while Neovim takes it is another event.
+    const { counts, due, version } = news;
+    const seen = JSON.stringify([counts, due, version]);
+    if (seen === this.#sent) return;
+    this.#sent = seen;
+    await this.#port.reviewChanged({ counts, due });
+  }
+
+  async #answer({ id, method, params }: ReviewRequest): Promise<void> {
+    const answer = await this.#answerTo(method, params);
+    await this.#port
+      .reviewAnswer({ id, ...answer })
+      .catch((error) => this.#log.warn(`An answer of the review failed: ${message(error)}`));
+    this.#soon();
+  }
+
+  async #answerTo(method: string, params: unknown): Promise<{ value?: unknown; error?: string }> {
+    try {
+      const value = await this.#service.answer(method, params);
+      // Lua takes a field that is undefined for vim.NIL.
+      return value === undefined ? {} : { value };
+    } catch (error) {
+      if (error instanceof UserError) return { error: error.message };
+      this.#log.error(`review/${method} failed: ${message(error)}`);
+      const what = v.isValiError(error) ? "the request is not in the contract" : message(error);
+      return { error: `review/${method} failed: ${what} (see :ClaudeCodeLog)` };
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import * as v from "valibot";
+
+/*
+ * What Neovim sends for a review. Paths are absolute. `text` is a buffer's text as it would be
+ * written, to the byte, in base64: with line ends, BOM and in the file's encoding. It is left out for
+ * a file that no buffer has loaded: then the disk counts.
+ */
+
+const Path = v.string();
+const Text = v.optional(
+  v.pipe(
+    v.string(),
+    v.transform((text) => new Uint8Array(Buffer.from(text, "base64"))),
+  ),
+);
+const Id = v.string();
+const WithText = v.object({ path: Path, text: Text });
+
+/** "unreviewed" (and "all" with what was kept): every session's; "session", "turn": of `session`. */
+const Scope = {
+  scope: v.optional(v.picklist(["turn", "session", "all", "unreviewed"]), "unreviewed"),
+  /** The one that did something last if left out. */
+  session: v.optional(v.string()),
+};
+
+export const List = v.object({
+  ...Scope,
+  /** Files, or folders. */
+  paths: v.optional(v.array(Path)),
+  /** Buffers with unsaved changes. */
+  texts: v.optional(v.array(WithText), []),
+});
+
+export const File = v.object({ ...Scope, path: Path, text: Text });
+
+const Chosen = v.object({
+  path: Path,
+  text: Text,
+  /** Ids of hunks as they were listed; "file", or neither of the two, is the whole file. */
+  hunks: v.optional(v.array(Id)),
+  /** First and last row of the text, from 1: what of hunks stands there. */
+  range: v.optional(v.tuple([v.number(), v.number()])),
+});
+
+export const Keep = v.object({ ...Scope, files: v.array(Chosen) });
+
+export const Undo = v.object({
+  ...Scope,
+  files: v.array(Chosen),
+  /** The option `review.undo_while_working`. */
+  while_working: v.optional(v.picklist(["queue", "now"]), "queue"),
+  /** Undo conflicts, too: the user's rows stay, beside those of the base text. */
+  keep_both: v.optional(v.boolean(), false),
+  /** Carries out an undo that was queued; of `files` the texts count. */
+  queued: v.optional(Id),
+});
+
+export const Back = v.object({
+  /** As review/last gave it: another one was made since if it is not the last. */
+  decision: v.optional(Id),
+  files: v.optional(v.array(WithText), []),
+});
+
+export const Last = v.object({ path: v.optional(Path) });
+
+export const Why = v.object({ path: Path, text: Text, row: v.number() });
+
+export const Base = v.object({ path: Path });
+
+export const Done = v.object({
+  ...Scope,
+  paths: v.optional(v.array(Path)),
+  texts: v.optional(v.array(WithText), []),
+});
+
+export const Written = v.object({ path: Path });
+
+export type Scoped = {
+  scope: "turn" | "session" | "all" | "unreviewed";
+  session?: string | undefined;
+};

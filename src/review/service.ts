@@ -1,0 +1,363 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import * as v from "valibot";
+import { UserError } from "../lib/errors";
+import { isBelow, realPath, stateFolder } from "../lib/paths";
+import { lastDecision, takeBack } from "./decide/back";
+import { keep, type Target } from "./decide/keep";
+import { undo, undoQueued } from "./decide/undo";
+import { journalPath } from "./journal/append";
+import type { RecordedScope } from "./journal/record";
+import * as requests from "./requests";
+import { reviewRoot } from "./root";
+import {
+  type ShownDecision,
+  type ShownFile,
+  type ShownHunk,
+  type ShownOwner,
+  shownDecision,
+  shownFile,
+  shownHunk,
+  shownOwner,
+} from "./shown";
+import { type Counts, countsOf, sum } from "./state/counts";
+import { type Entry, entryOf, withRenames } from "./state/entry";
+import { Project } from "./state/project";
+import { scopeOf } from "./state/scope";
+import { bytesOf } from "./weave/lines";
+
+/** So many hunks are listed one by one; of the other files the number. */
+const MOST_HUNKS = 500;
+/** After so long other events have their turn. */
+const SLICE_MS = 10;
+
+export interface Listed {
+  files: ShownFile[];
+  counts: Counts;
+  /** Sentences for the user: what the review does not know. */
+  incomplete: string[];
+}
+
+export interface News {
+  counts: Counts;
+  /** Undos that were queued, and whose turn has ended. */
+  due: { decision: string; paths: string[] }[];
+  /** Another one as soon as something was recorded. */
+  version: string;
+  watched: string[];
+}
+
+type Texts = readonly { path: string; text?: Uint8Array | undefined }[];
+
+/**
+ * The review for one Neovim, by the methods of `answer`; requests.ts says what they take, shown.ts
+ * what they give. Nothing here writes to a buffer: Neovim gets edits for the text that it sent.
+ */
+export class ReviewService {
+  readonly #projects = new Map<string, Project>();
+  #folders: readonly string[] = [];
+
+  /** `folders`: the workspace folders, real paths. */
+  follow(folders: readonly string[]): void {
+    this.#folders = folders;
+  }
+
+  /**
+   * | method | takes | gives |
+   * | --- | --- | --- |
+   * | list | List | Listed: all there is to review, files in order of their paths |
+   * | file | File | ShownFile with lines, or nothing: one file, also with unsaved text |
+   * | keep, undo | Keep, Undo | ShownDecision |
+   * | last | Last | `{ decision, type, paths, at }` of what `back` would take back, or nothing |
+   * | back | Back | ShownDecision |
+   * | why | Why | `{ hunk, owners }` at a row, what was kept included, or nothing |
+   * | base | Base | `{ text }`: the base text's bytes; nothing for a file without pending changes |
+   * | done | Done | ShownDecision: keeps all that is left |
+   * | written | Written | nothing: Neovim wrote the file |
+   *
+   * Throws UserError, ValiError for what is not in the contract, and the system's error.
+   */
+  async answer(method: string, params: unknown): Promise<unknown> {
+    switch (method) {
+      case "list":
+        return this.list(v.parse(requests.List, params));
+      case "file":
+        return this.file(v.parse(requests.File, params));
+      case "keep":
+        return this.keep(v.parse(requests.Keep, params));
+      case "undo":
+        return this.undo(v.parse(requests.Undo, params));
+      case "last":
+        return this.last(v.parse(requests.Last, params));
+      case "back":
+        return this.back(v.parse(requests.Back, params));
+      case "why":
+        return this.why(v.parse(requests.Why, params));
+      case "base":
+        return this.base(v.parse(requests.Base, params));
+      case "done":
+        return this.done(v.parse(requests.Done, params));
+      case "written":
+        return this.written(v.parse(requests.Written, params));
+      default:
+        throw new UserError(`the executable has no method review/${method}: update it`);
+    }
+  }
+
+  async list(request: v.InferOutput<typeof requests.List>): Promise<Listed> {
+    const files: ShownFile[] = [];
+    const counts: Counts[] = [];
+    const incomplete: string[] = [];
+    let left = MOST_HUNKS;
+    for (const project of this.#all()) {
+      const entries = await this.#entries(project, request);
+      counts.push(countsOf(entries));
+      incomplete.push(...incompleteOf(project));
+      for (const entry of entries) {
+        const hunks = entry.hunks.length <= left ? entry.hunks : [];
+        left -= hunks.length;
+        files.push(shownFile(project, entry, hunks));
+      }
+    }
+    return { files, counts: sum(counts), incomplete };
+  }
+
+  /** What Neovim learns without asking, and the paths by whose change it may be another. */
+  async news(): Promise<News> {
+    const counts: Counts[] = [];
+    const watched: string[] = [];
+    const due: News["due"] = [];
+    const versions: number[] = [];
+    for (const project of this.#all()) {
+      const entries = await this.#entries(project, { scope: "unreviewed", texts: [] });
+      counts.push(countsOf(entries));
+      due.push(...dueIn(project));
+      versions.push(project.version);
+      watched.push(journalPath(project.folder), ...entries.map(({ file }) => project.path(file)));
+    }
+    return { counts: sum(counts), due, version: versions.join(), watched };
+  }
+
+  file(request: v.InferOutput<typeof requests.File>): ShownFile | undefined {
+    const { project, place } = this.#locate(request.path);
+    const file = project.files.get(place);
+    const scope = scopeOf(recordedScope(project, request));
+    const entry = file && entryOf(project, file, scope, request.text);
+    return entry && shownFile(project, entry, entry.hunks, true);
+  }
+
+  keep(request: v.InferOutput<typeof requests.Keep>): ShownDecision {
+    return this.#perProject(request.files, (project, targets) =>
+      keep(project, targets, recordedScope(project, request)),
+    );
+  }
+
+  undo(request: v.InferOutput<typeof requests.Undo>): ShownDecision {
+    const { queued, while_working, keep_both: keepsBoth } = request;
+    return this.#perProject(request.files, (project, targets) => {
+      if (queued !== undefined) return undoQueued(project, queued, textsOf(targets));
+      const scope = recordedScope(project, request);
+      return undo(project, targets, { scope, waits: while_working === "queue", keepsBoth });
+    });
+  }
+
+  last({ path }: v.InferOutput<typeof requests.Last>) {
+    const projects = path === undefined ? this.#all() : [this.#locate(path).project];
+    const found = projects.flatMap((project) => {
+      const decision = lastDecision(project);
+      return decision ? [{ project, decision }] : [];
+    });
+    const newest = found.sort((a, b) => b.decision.at - a.decision.at)[0];
+    if (!newest) return undefined;
+    const { id, type, at, files } = newest.decision;
+    const paths = files.map((file) => join(newest.project.root, file.path));
+    return { decision: id, type, at, paths };
+  }
+
+  back(request: v.InferOutput<typeof requests.Back>): ShownDecision {
+    const newest = this.last({});
+    const id = request.decision ?? newest?.decision;
+    for (const project of this.#all()) {
+      const decision = project.decisions.find((one) => one.id === id);
+      if (!decision) continue;
+      const texts = request.files.map(({ path, text }) => ({ path: placeIn(project, path), text }));
+      return shownDecision(project, takeBack(project, decision, textsOf(texts)));
+    }
+    throw new UserError("there is no decision to take back");
+  }
+
+  why({ path, text, row }: v.InferOutput<typeof requests.Why>) {
+    const { project, place } = this.#locate(path);
+    const file = project.files.get(place);
+    const entry = file && entryOf(project, file, scopeOf({ kept: true }), text);
+    const hunk = entry?.hunks.find(({ new: [first, count] }) =>
+      count === 0 ? row === first || row === first + 1 : row >= first && row < first + count,
+    );
+    if (!entry || (!hunk && entry.kind === "changed")) return undefined;
+    const owners: ShownOwner[] = (hunk ?? entry).owners.map((owner) => shownOwner(project, owner));
+    const shown: ShownHunk | undefined = hunk && shownHunk(project, hunk, true);
+    return { ...(shown && { hunk: shown }), owners };
+  }
+
+  base({ path }: v.InferOutput<typeof requests.Base>): { text: Uint8Array } | undefined {
+    const { project, place } = this.#locate(path);
+    const file = project.files.get(place);
+    const entry = file && entryOf(project, file, scopeOf(undefined));
+    if (!entry?.view || entry.kind === "binary") return undefined;
+    return { text: bytesOf(entry.view.weave.base(scopeOf(undefined))) };
+  }
+
+  async done(request: v.InferOutput<typeof requests.Done>): Promise<ShownDecision> {
+    const results: ShownDecision[] = [];
+    for (const project of this.#all()) {
+      const texts = textsIn(project, request.texts);
+      const entries = await this.#entries(project, request);
+      const files = entries.flatMap(({ file, from }) => (from ? [file, from] : [file]));
+      const targets = files.map(({ path }): Target => ({ path, text: texts.get(path) }));
+      const kept = keep(project, targets, recordedScope(project, request), "done");
+      results.push(shownDecision(project, kept));
+    }
+    return joined(results);
+  }
+
+  /** While a session works, what Neovim writes is kept apart from what its commands write. */
+  written({ path }: v.InferOutput<typeof requests.Written>): undefined {
+    const { project, place } = this.#locate(path);
+    if (!project.sessions.anyWorks()) return undefined;
+    const content = project.onDisk(place);
+    if (content) project.append({ type: "written", files: [{ path: place, content }] });
+    return undefined;
+  }
+
+  /** The projects of the workspace: those around its folders, and recorded ones below them. */
+  #all(): Project[] {
+    const roots = new Set(this.#folders.map((folder) => reviewRoot(folder)));
+    for (const root of recordedRoots()) {
+      if (this.#folders.some((folder) => isBelow(root, folder))) roots.add(root);
+    }
+    return [...roots].map((root) => this.#project(root));
+  }
+
+  #project(root: string): Project {
+    const project = this.#projects.get(root) ?? new Project(root);
+    this.#projects.set(root, project);
+    project.refresh();
+    return project;
+  }
+
+  /** A file's project: of those that are known the innermost, else the one around it. */
+  #locate(path: string): { project: Project; place: string } {
+    const real = join(realPath(dirname(path)), path.slice(dirname(path).length));
+    const roots = [...this.#all().map(({ root }) => root), ...this.#projects.keys()];
+    const inner = roots
+      .filter((root) => isBelow(real, root))
+      .sort((one, other) => other.length - one.length)[0];
+    const project = this.#project(inner ?? reviewRoot(dirname(real)));
+    return { project, place: project.place(real) };
+  }
+
+  async #entries(
+    project: Project,
+    request: requests.Scoped & { paths?: string[] | undefined; texts: Texts },
+  ): Promise<Entry[]> {
+    const scope = scopeOf(recordedScope(project, request));
+    const texts = textsIn(project, request.texts);
+    const within = request.paths?.map((path) => realPath(path));
+    const files = [...project.files.values()].filter(
+      (file) => within?.some((path) => isBelow(project.path(file), path)) ?? true,
+    );
+    const entries: Entry[] = [];
+    let since = performance.now();
+    for (const file of files) {
+      const entry = entryOf(project, file, scope, texts.get(file.path));
+      if (entry) entries.push(entry);
+      if (performance.now() - since < SLICE_MS) continue;
+      await new Promise((resolve) => setImmediate(resolve));
+      since = performance.now();
+    }
+    const paths = (entry: Entry) => entry.file.path;
+    return withRenames(entries, scope).sort((a, b) => (paths(a) < paths(b) ? -1 : 1));
+  }
+
+  /** A decision is one of its project. */
+  #perProject(
+    files: readonly Target[],
+    decide: (project: Project, targets: Target[]) => Parameters<typeof shownDecision>[1],
+  ): ShownDecision {
+    const targets = new Map<Project, Target[]>();
+    for (const file of files) {
+      const { project, place } = this.#locate(file.path);
+      targets.set(project, [...(targets.get(project) ?? []), { ...file, path: place }]);
+    }
+    return joined(
+      [...targets].map(([project, those]) => shownDecision(project, decide(project, those))),
+    );
+  }
+}
+
+function joined(results: readonly ShownDecision[]): ShownDecision {
+  const decision = results.findLast((result) => result.decision !== undefined)?.decision;
+  return {
+    ...(decision !== undefined && { decision }),
+    ...(results.some(({ queued }) => queued) && { queued: true }),
+    files: results.flatMap(({ files }) => files),
+  };
+}
+
+function recordedScope(
+  project: Project,
+  { scope, session }: requests.Scoped,
+): RecordedScope | undefined {
+  if (scope === "unreviewed") return undefined;
+  if (scope === "all") return { kept: true };
+  const whose = session ?? project.sessions.latest;
+  if (whose === undefined) return undefined;
+  const prompt = project.sessions.lastTurn(whose)?.prompt;
+  return { session: whose, ...(scope === "turn" && prompt !== undefined && { prompt }) };
+}
+
+function dueIn(project: Project): News["due"] {
+  return project.decisions.flatMap((decision) => {
+    if (decision.type !== "queue" || project.sessions.isWorking(decision.session)) return [];
+    const paths = decision.files.map(({ path }) => join(project.root, path));
+    return [{ decision: decision.id, paths }];
+  });
+}
+
+function incompleteOf(project: Project): string[] {
+  const sentences = [...new Set(project.incomplete)];
+  if (project.damaged === 0) return sentences;
+  const lines = project.damaged === 1 ? "1 line" : `${project.damaged} lines`;
+  const damage = `${lines} of the journal could not be read: see ${project.folder}/set-aside`;
+  return [...sentences, damage];
+}
+
+function placeIn(project: Project, path: string): string {
+  return project.place(join(realPath(dirname(path)), path.slice(dirname(path).length)));
+}
+
+function textsIn(project: Project, texts: Texts): ReadonlyMap<string, Uint8Array> {
+  return textsOf(texts.map(({ path, text }) => ({ path: placeIn(project, path), text })));
+}
+
+function textsOf(files: Texts): ReadonlyMap<string, Uint8Array> {
+  return new Map(files.flatMap(({ path, text }) => (text ? [[path, text] as const] : [])));
+}
+
+/** The roots of which something is recorded. */
+function recordedRoots(): string[] {
+  const folder = join(stateFolder(), "review");
+  try {
+    return readdirSync(folder).flatMap((name) => readRoot(join(folder, name, "root")));
+  } catch {
+    return [];
+  }
+}
+
+function readRoot(file: string): string[] {
+  try {
+    return [readFileSync(file, "utf8")];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,146 @@
+import { type Edits, rowOf } from "./decide/edits";
+import type { Conflict, Undone } from "./decide/undo";
+import type { Entry, Kind } from "./state/entry";
+import type { Project } from "./state/project";
+import type { Hunk, Rows } from "./weave/hunks";
+import type { Change } from "./weave/row";
+
+/*
+ * What Neovim receives of a review. Lines are bytes (Lua strings) without "\n"; a "\r" before it is
+ * part of them.
+ */
+
+/** One call of a tool that made a hunk. */
+export interface ShownOwner {
+  session: string;
+  /** Of the session, from 1; left out if its prompt was not recorded. */
+  turn?: number;
+  /** The prompt's text, at most 500 characters. */
+  prompt?: string;
+  agent?: string;
+  tool: string;
+  command?: string;
+  /** ms since the epoch. */
+  at: number;
+}
+
+export interface ShownHunk {
+  /** Another one as soon as its text is another one. */
+  id: string;
+  /** First row (from 1) and count, in base text and present text; with count 0 the row above. */
+  old: Rows;
+  new: Rows;
+  added: number;
+  removed: number;
+  /** The user has changed rows inside it: they stay when it is undone. */
+  mixed: boolean;
+  /** The user has changed a row of Claude's: undo asks what shall stand there. */
+  conflict: boolean;
+  /** It is undone when Claude's turn ends. */
+  queued: boolean;
+  owners: ShownOwner[];
+  /** Left out of lists. */
+  old_lines?: Uint8Array[];
+  new_lines?: Uint8Array[];
+}
+
+export interface ShownFile {
+  path: string;
+  kind: Kind;
+  /** Of a renamed file. */
+  from?: string;
+  /** All of them, also where `hunks` were left out. */
+  hunk_count: number;
+  hunks: ShownHunk[];
+  /** Permission bits before and after. */
+  mode?: readonly [number, number];
+  owners: ShownOwner[];
+  /** Why the whole file cannot be undone: "FILE …". */
+  cannot_undo?: string;
+}
+
+export function shownFile(project: Project, entry: Entry, hunks = entry.hunks, withLines = false) {
+  const mode = entry.marks.find(({ kind }) => kind === "mode")?.mode;
+  const shown: ShownFile = {
+    path: project.path(entry.file),
+    kind: entry.kind,
+    hunk_count: entry.hunks.length,
+    hunks: hunks.map((hunk) => shownHunk(project, hunk, withLines)),
+    owners: entry.owners.map((owner) => shownOwner(project, owner)),
+  };
+  if (entry.from) shown.from = project.path(entry.from);
+  if (mode) shown.mode = mode;
+  if (entry.cannotUndo !== undefined) shown.cannot_undo = entry.cannotUndo;
+  return shown;
+}
+
+export function shownHunk(project: Project, hunk: Hunk, withLines: boolean): ShownHunk {
+  const { id, added, removed, mixed, conflict } = hunk;
+  return {
+    id,
+    old: hunk.old,
+    new: hunk.new,
+    added,
+    removed,
+    mixed,
+    conflict,
+    queued: hunk.queued !== undefined,
+    owners: hunk.owners.map((owner) => shownOwner(project, owner)),
+    ...(withLines && {
+      old_lines: hunk.oldLines.map(rowOf),
+      new_lines: hunk.newLines.map(rowOf),
+    }),
+  };
+}
+
+export function shownOwner(project: Project, change: Change): ShownOwner {
+  const { session, agent, tool, command, at } = change;
+  const turn = project.sessions.turn(session, change.prompt);
+  return {
+    session,
+    ...(turn && { turn: turn.number, prompt: turn.text }),
+    ...(agent !== undefined && { agent }),
+    tool,
+    ...(command !== undefined && { command }),
+    at,
+  };
+}
+
+/** What a decision did. `decision` is left out if nothing was decided. */
+export interface ShownDecision {
+  decision?: string;
+  /** It is carried out when Claude's turn ends. */
+  queued?: boolean;
+  files: {
+    path: string;
+    /** A sentence for the user: why nothing was done. */
+    problem?: string;
+    /** To be applied to the buffer whose text was sent, in this order, as one undo step. */
+    edits?: Edits["edits"];
+    /** Whether the last line then has a line end. */
+    eol?: boolean;
+    /** The file was removed from the disk. */
+    removed?: boolean;
+    conflicts?: { hunk: string; base: Uint8Array[]; claude: Uint8Array[]; now: Uint8Array[] }[];
+  }[];
+}
+
+export function shownDecision(
+  project: Project,
+  { decision, queued, files }: Undone,
+): ShownDecision {
+  return {
+    ...(decision !== undefined && { decision }),
+    ...(queued && { queued }),
+    files: files.map(({ path, edits, conflicts, ...rest }) => ({
+      path: `${project.root}/${path}`,
+      ...rest,
+      ...edits,
+      ...(conflicts && { conflicts: conflicts.map(shownConflict) }),
+    })),
+  };
+}
+
+function shownConflict({ hunk, base, claude, now }: Conflict) {
+  return { hunk, base: base.map(rowOf), claude: claude.map(rowOf), now: now.map(rowOf) };
+}

@@ -1,0 +1,37 @@
+import { lstatSync, readFileSync, readlinkSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { isBelow, realPath } from "../../lib/paths";
+import { MOST_TEXT_BYTES } from "../blobs";
+import { type Lines, linesOf } from "../weave/lines";
+import { asLines } from "./contents";
+
+/** What stands at a path now; `stamp` changes with it. */
+export type OnDisk =
+  | { lines: Lines; mode: number | undefined; stamp: string }
+  /** A sentence's end for the user: "FILE …". */
+  | { problem: string; stamp: string };
+
+/** Reads `path` below the root without following a symlink: a link's text is its target. */
+export function readOnDisk(root: string, path: string): OnDisk {
+  const file = join(root, path);
+  if (!isInside(root, file)) return { problem: "is not inside of the project", stamp: "outside" };
+  const stats = lstatSync(file, { throwIfNoEntry: false });
+  if (!stats) return { lines: [], mode: undefined, stamp: "absent" };
+  const stamp = `${stats.size} ${stats.mtimeMs} ${stats.ctimeMs} ${stats.ino}`;
+  if (stats.isSymbolicLink()) {
+    return { lines: linesOf(Buffer.from(readlinkSync(file))), mode: undefined, stamp };
+  }
+  if (!stats.isFile()) return { problem: "is no file any more", stamp };
+  if (stats.size > MOST_TEXT_BYTES) return { problem: "is too large to be compared", stamp };
+  try {
+    return { lines: asLines(readFileSync(file)), mode: stats.mode & 0o7777, stamp };
+  } catch (error) {
+    return { problem: `cannot be read (${(error as NodeJS.ErrnoException).code})`, stamp };
+  }
+}
+
+/** No folder on the way is a symlink that leads elsewhere. */
+export function isInside(root: string, file: string): boolean {
+  const folder = dirname(file);
+  return isBelow(file, root) && file !== root && realPath(folder) === folder;
+}

@@ -1,0 +1,116 @@
+import { type Hunk, hunksOf } from "../weave/hunks";
+import { FILE, isOpaque } from "../weave/lines";
+import { type Change, inBase, isPending, type Row, type Scope } from "../weave/row";
+import type { Project, View } from "./project";
+import type { FileMark, TrackedFile } from "./tracked-file";
+
+/** What happened to the file as a whole; "unseen": that it changed is all that is known. */
+export type Kind =
+  | "changed"
+  | "created"
+  | "deleted"
+  | "renamed"
+  | "binary"
+  | "mode"
+  | "symlink"
+  | "unseen";
+
+/** A file with something to review. */
+export interface Entry {
+  file: TrackedFile;
+  view: View | undefined;
+  kind: Kind;
+  /** Of a renamed file: what it was moved from. */
+  from?: TrackedFile | undefined;
+  /** Of a binary file, none. */
+  hunks: readonly Hunk[];
+  /** Pending changes of the mode, or ones whose text is not known. */
+  marks: readonly FileMark[];
+  owners: readonly Change[];
+  /** Why the file as a whole cannot be undone: a sentence's end, "FILE …". */
+  cannotUndo?: string | undefined;
+}
+
+const UNKNOWN = {
+  private: "is private: nothing of it was kept",
+  large: "is too large: its old text was not kept",
+  unknown: "was changed where its old text is not known",
+  mode: "",
+} as const;
+
+/** What there is to review in a file, on disk or with `text`; undefined if nothing. */
+export function entryOf(
+  project: Project,
+  file: TrackedFile,
+  scope: Scope,
+  text?: Uint8Array,
+): Entry | undefined {
+  const view = project.view(file, text);
+  const marks = file.marks.filter((mark) => isOpen(mark, scope, view));
+  const rows = view?.weave.rows.filter((row) => inBase(row, scope) !== row.present) ?? [];
+  if (rows.length === 0 && marks.length === 0) return undefined;
+  const kind = kindOf(file, rows, marks);
+  const hunks = view && kind !== "binary" ? hunksOf(view.weave, scope) : [];
+  const cannotUndo = marks.map((mark) => UNKNOWN[mark.kind]).find(Boolean);
+  return { file, view, kind, hunks, marks, owners: ownersOf(rows, marks), cannotUndo };
+}
+
+/** A mode that was changed back since needs no decision. */
+function isOpen(mark: FileMark, scope: Scope, view: View | undefined): boolean {
+  if (!isPending(mark, scope) || mark.undo !== undefined) return false;
+  if (mark.kind !== "mode") return true;
+  return view?.mode === undefined ? false : (view.mode & 0o777) === ((mark.mode?.[1] ?? 0) & 0o777);
+}
+
+function kindOf(file: TrackedFile, rows: readonly Row[], marks: readonly FileMark[]): Kind {
+  const existence = rows.find((row) => row.line === FILE);
+  if (existence) return existence.present ? "created" : "deleted";
+  if (file.symlink) return "symlink";
+  if (rows.some((row) => isOpaque(row.line))) return "binary";
+  if (rows.length > 0) return "changed";
+  return marks.some((mark) => mark.kind === "mode") ? "mode" : "unseen";
+}
+
+function ownersOf(rows: readonly Row[], marks: readonly FileMark[]): Change[] {
+  const owners = new Set<Change>(marks.map(({ by }) => by));
+  for (const row of rows) {
+    const by = row.present ? row.inserted.by : row.deleted?.by;
+    if (typeof by === "object") owners.add(by);
+  }
+  return [...owners].sort((one, other) => one.at - other.at);
+}
+
+/**
+ * A file that was created with the text of one that was deleted, or that a record says was moved, is
+ * one entry: the deletion is taken out of the list.
+ */
+export function withRenames(entries: readonly Entry[], scope: Scope): Entry[] {
+  const deleted = new Set(entries.filter(({ kind }) => kind === "deleted"));
+  const moved = new Map<Entry, Entry>();
+  for (const entry of entries) {
+    const origin = entry.kind === "created" ? originOf(entry, [...deleted], scope) : undefined;
+    if (!origin) continue;
+    moved.set(entry, origin);
+    deleted.delete(origin);
+  }
+  const origins = new Set(moved.values());
+  return entries
+    .filter((entry) => !origins.has(entry))
+    .map((entry) => {
+      const origin = moved.get(entry);
+      return origin ? { ...entry, kind: "renamed", from: origin.file } : entry;
+    });
+}
+
+/** Which of the deleted files a created one was moved from. */
+export function originOf(
+  { file, view }: Entry,
+  deleted: readonly Entry[],
+  scope: Scope,
+): Entry | undefined {
+  const named = deleted.find((other) => other.file.path === file.from);
+  if (named) return named;
+  const text = view?.lines.join("");
+  if (!text) return undefined;
+  return deleted.find((other) => other.view?.weave.base(scope).join("") === text);
+}

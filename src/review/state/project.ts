@@ -1,0 +1,194 @@
+import { join } from "node:path";
+import { Blobs } from "../blobs";
+import { append } from "../journal/append";
+import { JournalReader } from "../journal/read";
+import type { Content, JournalRecord, NewRecord, RecordOf } from "../journal/record";
+import { ensureReviewFolder, reviewFolder } from "../root";
+import type { Lines } from "../weave/lines";
+import type { Change } from "../weave/row";
+import type { Weave } from "../weave/weave";
+import { asLines, Contents } from "./contents";
+import { type OnDisk, readOnDisk } from "./disk";
+import { Sessions } from "./sessions";
+import { TrackedFile } from "./tracked-file";
+
+/** A decision that can be taken back. */
+export type Decision = RecordOf<"keep"> | RecordOf<"undo"> | RecordOf<"queue">;
+
+/** A file's weave up to a text: what stands on disk, or in a buffer. */
+export interface View {
+  weave: Weave;
+  lines: Lines;
+  /** Permission bits on disk. */
+  mode?: number | undefined;
+}
+
+/** What the journal of one root says, applied to the files as they stand. */
+export class Project {
+  readonly folder: string;
+  readonly contents: Contents;
+  files = new Map<string, TrackedFile>();
+  sessions = new Sessions();
+  /** In their order; those that were taken back are not in it. */
+  decisions: Decision[] = [];
+  /** Sentences for the user: what the review does not know. */
+  incomplete: string[] = [];
+  /** Changes with each record. */
+  version = 0;
+  /** The commit that HEAD named when Claude or a decision last did something. */
+  head: string | undefined;
+  readonly #reader: JournalReader;
+  #changes = new Map<string, Change>();
+  #views = new Map<string, { version: number; disk: OnDisk; view: View | undefined }>();
+
+  /** `root` is a real path. */
+  constructor(readonly root: string) {
+    this.folder = reviewFolder(root);
+    this.contents = new Contents(new Blobs(this.folder));
+    this.#reader = new JournalReader(this.folder);
+  }
+
+  /** Reads what was added to the journal. Returns whether there was something. Throws the system's error. */
+  refresh(): boolean {
+    const { records, restarted } = this.#reader.read();
+    if (restarted) this.#reset();
+    for (const record of records) this.#take(record);
+    const isNews = restarted || records.length > 0;
+    if (isNews) this.version++;
+    return isNews;
+  }
+
+  /** Lines of the journal that could not be read. */
+  get damaged(): number {
+    return this.#reader.damaged;
+  }
+
+  /** Records a decision, and applies it with whatever others recorded before it. */
+  append(record: NewRecord): JournalRecord {
+    ensureReviewFolder(this.root);
+    const written = append(this.folder, record);
+    this.refresh();
+    return written;
+  }
+
+  change(id: string): Change | undefined {
+    return this.#changes.get(id);
+  }
+
+  /**
+   * A file as it stands on disk, or with `text` in a buffer. Undefined where nothing is known of its
+   * text, or the disk cannot be compared.
+   */
+  view(file: TrackedFile, text?: Uint8Array): View | undefined {
+    const { disk, view } = this.#onDisk(file);
+    // The buffer of a file that was deleted still holds its text.
+    const isGone = "lines" in disk && disk.lines.length === 0;
+    if (!text || isGone) return view;
+    const mode = "lines" in disk ? disk.mode : undefined;
+    return viewOf(file, asLines(text), mode);
+  }
+
+  /** Why the file cannot be compared with the disk. */
+  problem(file: TrackedFile): string | undefined {
+    const { disk } = this.#onDisk(file);
+    return "problem" in disk ? disk.problem : undefined;
+  }
+
+  /** Keeps what stands at a place on disk. */
+  onDisk(place: string): Content | undefined {
+    const disk = readOnDisk(this.root, place);
+    if (!("lines" in disk)) return undefined;
+    ensureReviewFolder(this.root);
+    return this.contents.put(disk.lines);
+  }
+
+  #onDisk(file: TrackedFile): { disk: OnDisk; view: View | undefined } {
+    const disk = readOnDisk(this.root, file.path);
+    const known = this.#views.get(file.path);
+    if (known?.version === file.version && known.disk.stamp === disk.stamp) return known;
+    const view = "lines" in disk ? viewOf(file, disk.lines, disk.mode) : undefined;
+    const found = { version: file.version, disk, view };
+    this.#views.set(file.path, found);
+    return found;
+  }
+
+  /** The place of an absolute path below the root. */
+  place(path: string): string {
+    return path.slice(this.root.length + 1).replaceAll("\\", "/");
+  }
+
+  path(file: TrackedFile): string {
+    return join(this.root, file.path);
+  }
+
+  #reset(): void {
+    this.files = new Map();
+    this.sessions = new Sessions();
+    this.decisions = [];
+    this.incomplete = [];
+    this.head = undefined;
+    this.#changes = new Map();
+    this.#views = new Map();
+  }
+
+  #file(path: string): TrackedFile {
+    const known = this.files.get(path);
+    if (known) return known;
+    const file = new TrackedFile(path, this.contents);
+    this.files.set(path, file);
+    return file;
+  }
+
+  #take(record: JournalRecord): void {
+    this.sessions.take(record);
+    if ("head" in record && record.head !== undefined) this.head = record.head;
+    switch (record.type) {
+      case "change":
+        return this.#change(record);
+      case "written":
+        for (const { path, content } of record.files) {
+          this.files.get(path)?.written(content, record.at);
+        }
+        return;
+      case "keep":
+        for (const file of record.files) this.#file(file.path).kept(record, file);
+        return this.#decided(record);
+      case "undo":
+        for (const file of record.files) this.#file(file.path).undone(record, file);
+        return this.#decided(record);
+      case "queue":
+        for (const file of record.files) this.#file(file.path).queued(record, file);
+        return this.#decided(record);
+      case "back":
+        return this.#takenBack(record.decision);
+    }
+  }
+
+  #change(record: RecordOf<"change">): void {
+    const { id, session, prompt, agent, tool, command, at, source } = record;
+    const change: Change = { id, session, prompt, agent, tool, command, at };
+    this.#changes.set(id, change);
+    if (record.incomplete !== undefined) this.incomplete.push(record.incomplete);
+    const since = this.sessions.since(session, record.use);
+    for (const file of record.files) {
+      this.#file(file.path).changed(change, file, source, since);
+    }
+  }
+
+  #takenBack(id: string): void {
+    const decision = this.decisions.find((other) => other.id === id);
+    for (const { path } of decision?.files ?? []) this.files.get(path)?.takenBack(id);
+    this.decisions = this.decisions.filter((other) => other !== decision);
+  }
+
+  #decided(record: Decision): void {
+    const done = record.type === "undo" ? record.queued : undefined;
+    this.decisions = this.decisions.filter(({ id }) => id !== done);
+    this.decisions.push(record);
+  }
+}
+
+function viewOf(file: TrackedFile, lines: Lines, mode?: number): View | undefined {
+  const weave = file.weave?.to(lines, "user");
+  return weave && { weave, lines, ...(mode !== undefined && { mode }) };
+}

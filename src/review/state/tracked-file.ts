@@ -1,0 +1,176 @@
+import type { Content, FileChange, RecordedScope, RecordOf } from "../journal/record";
+import { kept, queued, type Selection, takenBack, undone } from "../weave/decision";
+import { type Lines, sameLines } from "../weave/lines";
+import { type Change, isPending, type Mark, type Scope } from "../weave/row";
+import { Weave } from "../weave/weave";
+import { type Contents, hashOfLines } from "./contents";
+import { scopeOf } from "./scope";
+
+/** What a change did to a file besides its lines, or that its lines are not known. */
+export interface FileMark extends Mark {
+  readonly by: Change;
+  readonly kind: "mode" | "private" | "large" | "unknown";
+  /** Permission bits before and after. */
+  readonly mode?: readonly [number, number] | undefined;
+}
+
+/** One file of the review, as the journal has it: records are applied in their order. */
+export class TrackedFile {
+  /** Changes with each record that concerns the file. */
+  version = 0;
+  /** It is a symlink: its text is the target. */
+  symlink = false;
+  /** Where a created file was moved from. */
+  from: string | undefined;
+  /** Decisions about a text that is another one by now; they count for nothing. */
+  ignored = 0;
+  readonly #contents: Contents;
+  #weave: Weave | undefined;
+  #marks: readonly FileMark[] = [];
+  /** Records that nobody has asked for yet. */
+  #waiting: (() => void)[] = [];
+  /** What Neovim wrote last, when it did, and the text before it. */
+  #written: { lines: Lines; at: number } | undefined;
+
+  /** `path`: relative to the root, with "/". */
+  constructor(
+    readonly path: string,
+    contents: Contents,
+  ) {
+    this.#contents = contents;
+  }
+
+  /** Undefined as long as nothing is known of its text. */
+  get weave(): Weave | undefined {
+    this.#catchUp();
+    return this.#weave;
+  }
+
+  get marks(): readonly FileMark[] {
+    this.#catchUp();
+    return this.#marks;
+  }
+
+  /** `since`: when the call began, or its turn. In ms since the epoch. */
+  changed(change: Change, file: FileChange, source: string, since: number): void {
+    this.#later(() => this.#applyChange(change, file, source, since));
+  }
+
+  written(content: Content, at: number): void {
+    this.#later(() => {
+      const lines = this.#contents.lines(content);
+      if (!lines || !this.#weave) return;
+      this.#weave = this.#weave.to(lines, "user");
+      this.#written = { lines, at };
+    });
+  }
+
+  kept(record: RecordOf<"keep">, file: RecordOf<"keep">["files"][number]): void {
+    const { id, scope } = record;
+    this.#later(() => {
+      if (!this.#showing(file.text, file.base, scope)) return;
+      this.#decide(id, file.keep, scopeOf(scope), kept, { keep: id });
+    });
+  }
+
+  undone(record: RecordOf<"undo">, file: RecordOf<"undo">["files"][number]): void {
+    const { id, scope } = record;
+    this.#later(() => {
+      if (file.undo === undefined || !this.#showing(file.before, undefined, scope)) return;
+      this.#decide(id, file.undo, scopeOf(scope), undone, { undo: id });
+    });
+  }
+
+  queued(record: RecordOf<"queue">, file: RecordOf<"queue">["files"][number]): void {
+    const { id, scope } = record;
+    this.#later(() => {
+      if (!this.#showing(file.text, undefined, scope)) return;
+      this.#decide(id, file.undo, scopeOf(scope), queued, { queue: id });
+    });
+  }
+
+  takenBack(id: string): void {
+    this.#later(() => {
+      this.#weave = this.#weave && takenBack(this.#weave, id);
+      this.#marks = this.#marks.map(({ keep, undo, queue, ...mark }) => ({
+        ...mark,
+        ...(keep !== id && { keep }),
+        ...(undo !== id && { undo }),
+        ...(queue !== id && { queue }),
+      }));
+    });
+  }
+
+  #later(apply: () => void): void {
+    this.version++;
+    this.#waiting.push(apply);
+  }
+
+  #catchUp(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const apply of waiting) apply();
+  }
+
+  #applyChange(change: Change, file: FileChange, source: string, since: number): void {
+    const before = this.#contents.lines(file.before);
+    const after = this.#contents.lines(file.after);
+    this.symlink = file.symlink ?? false;
+    this.from = file.from ?? this.from;
+    if (file.mode) this.#mark(change, "mode", file.mode);
+    if (!before || !after) this.#mark(change, reasonOf(file));
+    this.#weave ??= before || after ? Weave.of((before ?? after) as Lines) : undefined;
+    if (!this.#weave) return;
+    if (before && !this.#wroteSince(source, since)) this.#weave = this.#weave.to(before, "user");
+    if (after) this.#weave = this.#weave.to(after, change);
+    this.#written = undefined;
+  }
+
+  /**
+   * Neovim wrote the present text while the command ran: only what differs from that is the
+   * command's, although it began with another text. An editing tool knows what it has replaced.
+   */
+  #wroteSince(source: string, since: number): boolean {
+    const written = this.#written;
+    if (source === "tool" || !written || written.at < since) return false;
+    return sameLines(written.lines, this.#weave?.lines ?? []);
+  }
+
+  #mark(by: Change, kind: FileMark["kind"], mode?: readonly [number, number]): void {
+    const step = this.#weave?.step ?? 0;
+    this.#marks = [...this.#marks, { by, kind, step, ...(mode && { mode }) }];
+  }
+
+  /** Takes the text that a decision was about, unless the base text was another one. */
+  #showing(text: Content, base: string | undefined, scope: RecordedScope | undefined): boolean {
+    const lines = this.#contents.lines(text);
+    if (!lines || !this.#weave) return true;
+    const weave = this.#weave.to(lines, "user");
+    if (base !== undefined && hashOfLines(weave.base(scopeOf(scope))) !== base) {
+      this.ignored++;
+      return false;
+    }
+    this.#weave = weave;
+    return true;
+  }
+
+  #decide(
+    id: string,
+    what: Selection,
+    scope: Scope,
+    decide: (weave: Weave, id: string, what: Selection, scope: Scope) => Weave,
+    as: Partial<FileMark>,
+  ): void {
+    if (this.#weave) this.#weave = decide(this.#weave, id, what, scope);
+    if (what !== "all") return;
+    this.#marks = this.#marks.map((mark) =>
+      isPending(mark, scope) && mark.undo === undefined ? { ...mark, ...as } : mark,
+    );
+  }
+}
+
+function reasonOf({ before, after }: FileChange): FileMark["kind"] {
+  for (const content of [after, before]) if ("withheld" in content) return content.withheld;
+  // The blob is gone, or damaged.
+  return "unknown";
+}

@@ -1,0 +1,91 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { eventually } from "../support/eventually";
+import { onEachNeovim } from "../support/session";
+import { World } from "./state/world";
+
+/** Neovim's side of the channel; `problem` is the sentence for the user. */
+const REQUEST = `
+  local done
+  local method, params = ...
+  require("claude-code.editor.review.client").request(method, params, function(value, problem)
+    done = { value = value, problem = problem }
+  end)
+  vim.wait(10000, function() return done ~= nil end, 5)
+  return done`;
+
+onEachNeovim((session) => {
+  let world: World;
+  beforeEach(() => {
+    world = new World(session.neovim.cwd, session.neovim.home);
+  });
+  afterEach(() => world[Symbol.dispose]());
+
+  const ask = (method: string, params: object = {}) =>
+    session.neovim.lua<{ value?: never; problem?: string }>(REQUEST, method, params);
+
+  test("what a hook records is listed, reported, and kept", async () => {
+    world.write("a", "1\n\xff2\n");
+    await ask("list");
+    await session.neovim.lua(`
+      _G.reported = {}
+      require("claude-code.editor.review.client").on_news(function(news)
+        table.insert(_G.reported, news.counts.hunks)
+      end)`);
+    world.claude({ a: "1\n\xfe2\n" });
+    await eventually("the report of a change", async () => {
+      const reported = await session.neovim.lua<number[]>("return _G.reported");
+      expect(reported.at(-1)).toBe(1);
+    });
+    // What is not UTF-8 arrives byte by byte.
+    const lines = await session.neovim.lua<number[][]>(
+      `
+      local answer = (function(...) ${REQUEST} end)(...)
+      local hunk = answer.value.hunks[1]
+      return { { hunk.old_lines[1]:byte(1, -1) }, { hunk.new_lines[1]:byte(1, -1) } }`,
+      "file",
+      { path: world.path("a") },
+    );
+    expect(lines).toEqual([
+      [0xff, 0x32],
+      [0xfe, 0x32],
+    ]);
+    await ask("keep", { files: [{ path: world.path("a") }] });
+    await eventually("the report of the decision", async () => {
+      const reported = await session.neovim.lua<number[]>("return _G.reported");
+      expect(reported.at(-1)).toBe(0);
+    });
+  });
+
+  test("a file that changes on disk is reported without a timer", async () => {
+    world.claude({ b: "1\n2\n" });
+    await eventually("the change", async () => {
+      const news = await session.neovim.lua<{ counts: { added: number } } | null>(
+        'return require("claude-code.editor.review.client").news()',
+      );
+      expect(news?.counts.added).toBe(2);
+    });
+    world.write("b", "1\n");
+    await eventually("the new count", async () => {
+      const added = await session.neovim.lua<number>(
+        'return require("claude-code.editor.review.client").news().counts.added',
+      );
+      expect(added).toBe(1);
+    });
+    await ask("done");
+  });
+
+  test("a request that is not in the contract gets a sentence", async () => {
+    const { problem } = await ask("keep", { files: "all" });
+    expect(problem).toContain("review/keep failed: the request is not in the contract");
+    expect((await ask("nothing")).problem).toContain("no method review/nothing");
+    expect((await ask("why", { path: world.path("none"), row: 1 })).value).toBeUndefined();
+  });
+
+  test("without the executable a request fails at once", async () => {
+    await session.neovim.lua('require("claude-code").stop()');
+    const { problem } = await ask("list");
+    expect(problem).toContain("the executable has stopped");
+    await session.neovim.lua('require("claude-code").start()');
+    await session.neovim.lock();
+  });
+});

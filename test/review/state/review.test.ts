@@ -1,0 +1,285 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { linkSync, lstatSync, statSync, symlinkSync } from "node:fs";
+import { base64, World } from "./world";
+
+let world: World;
+beforeEach(() => {
+  world = new World();
+});
+afterEach(() => world[Symbol.dispose]());
+
+const at = (name: string, more: object = {}) => ({ path: world.path(name), ...more });
+
+describe("what is listed", () => {
+  test("hunks of what Claude changed, and nothing of the user's", async () => {
+    world.write("a", "1\n2\n3\n");
+    world.write("b", "x\n");
+    world.claude({ a: "1\nII\n3\n4\n" });
+    world.write("b", "y\n");
+    world.write("a", "0\n1\nII\n3\n4\n");
+    expect(await world.summary()).toEqual(["a changed 1>1@3 0>1@5"]);
+  });
+
+  test("files that were created, deleted, moved, or are binary", async () => {
+    world.write("gone", "1\n2\n");
+    world.write("old", "same\ntext\n");
+    world.write("image", "\0one");
+    world.claude({
+      gone: undefined,
+      new: "n\n",
+      old: undefined,
+      moved: "same\ntext\n",
+      image: "\0two",
+    });
+    const { files, counts } = await world.list();
+    expect(files.map(({ path, kind, from }) => [path, kind, from])).toEqual([
+      [world.path("gone"), "deleted", undefined],
+      [world.path("image"), "binary", undefined],
+      [world.path("moved"), "renamed", world.path("old")],
+      [world.path("new"), "created", undefined],
+    ]);
+    expect(counts).toMatchObject({ files: 4, hunks: 4 });
+  });
+
+  test("by turn, session and all", async () => {
+    const first = world.prompt("A", "first");
+    world.claude({ a: "1\n" }, { prompt: first });
+    const second = world.prompt("A", "second");
+    world.claude({ b: "1\n" }, { prompt: second });
+    world.claude({ c: "1\n" }, { session: "B" });
+    expect(await world.summary()).toHaveLength(3);
+    expect(await world.summary({ scope: "session", session: "A" })).toHaveLength(2);
+    expect(await world.summary({ scope: "turn", session: "A" })).toEqual(["b created 0>1@1"]);
+    const [owner] = (await world.list({ scope: "turn", session: "A" })).files[0]?.owners ?? [];
+    expect(owner).toMatchObject({ turn: 2, prompt: "second", tool: "Edit", session: "A" });
+  });
+
+  test("a text in a buffer rather than the disk's", async () => {
+    world.write("a", "1\n2\n");
+    world.claude({ a: "1\n2\n3\n" });
+    const file = await world.file("a", { text: base64("0\n1\n2\n3\n") });
+    expect(file?.hunks).toMatchObject([{ new: [4, 1] }]);
+  });
+
+  test("a private file says that it changed, and offers no undo", async () => {
+    world.record({
+      type: "change",
+      session: "A",
+      tool: "Edit",
+      source: "tool",
+      files: [{ path: ".env", before: { withheld: "private" }, after: { withheld: "private" } }],
+    });
+    const { files } = await world.list();
+    expect(files).toMatchObject([{ kind: "unseen", hunks: [] }]);
+    expect((await world.undo([at(".env")])).files[0]?.problem).toContain("is private");
+    await world.keep([at(".env")]);
+    expect((await world.list()).files).toEqual([]);
+  });
+
+  test("what Neovim wrote while a command ran is the user's", async () => {
+    world.write("a", "1\n2\n3\n");
+    world.claude({ a: "1\n2\n3\nclaude\n" });
+    await world.keep([at("a")]);
+    const prompt = world.prompt();
+    world.record({ type: "begin", session: "A", prompt, tool: "Bash", use: "u1" });
+    const before = world.content(world.read("a"));
+    world.write("a", "user\n1\n2\n3\nclaude\n");
+    await world.service.answer("written", { path: world.path("a") });
+    world.write("a", "user\n1\nBASH\n3\nclaude\n");
+    world.record({
+      type: "change",
+      session: "A",
+      prompt,
+      tool: "Bash",
+      use: "u1",
+      source: "bash",
+      files: [{ path: "a", before, after: world.content(world.read("a")) }],
+    });
+    expect(await world.summary()).toEqual(["a changed 1>1@3"]);
+  });
+});
+
+describe("decisions", () => {
+  test("keep, undo and back, hunk by hunk", async () => {
+    world.write("a", "1\n2\n3\n4\n5\n");
+    world.claude({ a: "I\n2\n3\n4\nV\n" });
+    const [first, last] = (await world.file("a"))?.hunks ?? [];
+    await world.keep([at("a", { hunks: [first?.id] })]);
+    expect(await world.summary()).toEqual(["a changed 1>1@5"]);
+    const undone = await world.undo([at("a", { hunks: [last?.id] })]);
+    expect(undone.decision).toBeString();
+    expect(world.read("a")).toBe("I\n2\n3\n4\n5\n");
+    expect(await world.summary()).toEqual([]);
+    await world.back();
+    expect(world.read("a")).toBe("I\n2\n3\n4\nV\n");
+    await world.back();
+    expect(await world.summary()).toEqual(["a changed 1>1@1 1>1@5"]);
+    expect(world.back()).rejects.toThrow("no decision");
+  });
+
+  test("the rows of a range", async () => {
+    world.write("a", "1\n2\n3\n4\n");
+    world.claude({ a: "1\nII\nIII\n4\n" });
+    await world.undo([at("a", { range: [3, 3] })]);
+    expect(world.read("a")).toBe("1\nII\n3\n4\n");
+    await world.keep([at("a", { range: [1, 4] })]);
+    expect(await world.summary()).toEqual([]);
+  });
+
+  test("a buffer gets edits, and its file is left alone", async () => {
+    world.write("a", "1\n2\n");
+    world.claude({ a: "1\nII\n" });
+    const text = "unsaved\n1\nII\n";
+    const { files } = await world.undo([at("a", { text: base64(text) })]);
+    expect(files[0]?.edits).toEqual([
+      { first: 3, count: 1, expected: [Buffer.from("II")], lines: [Buffer.from("2")] },
+    ]);
+    expect(world.read("a")).toBe("1\nII\n");
+    expect((await world.file("a", { text: base64("unsaved\n1\n2\n") }))?.hunks).toBeUndefined();
+  });
+
+  test("what has changed since it was shown is refused", async () => {
+    world.write("a", "1\n2\n");
+    world.claude({ a: "1\nII\n" });
+    const [hunk] = (await world.file("a"))?.hunks ?? [];
+    world.write("a", "1\nII\nIII\n");
+    world.claude({ a: "1\nii\nIII\n" });
+    const { decision, files } = await world.undo([at("a", { hunks: [hunk?.id] })]);
+    expect(decision).toBeUndefined();
+    expect(files[0]?.problem).toContain("has changed since it was shown");
+    expect(world.read("a")).toBe("1\nii\nIII\n");
+  });
+
+  test("a row that both changed is shown as a conflict, and not decided", async () => {
+    world.write("a", "1\n2\n3\n4\n");
+    world.claude({ a: "1\nII\nIII\n4\n" });
+    world.write("a", "1\nII\nmine\n4\n");
+    const { decision, files } = await world.undo([at("a")]);
+    expect(decision).toBeUndefined();
+    expect(files[0]?.conflicts).toMatchObject([
+      {
+        base: [Buffer.from("2"), Buffer.from("3"), Buffer.from("mine")],
+        claude: [Buffer.from("II"), Buffer.from("III")],
+        now: [Buffer.from("II"), Buffer.from("mine")],
+      },
+    ]);
+    await world.undo([at("a")], { keep_both: true });
+    expect(world.read("a")).toBe("1\n2\n3\nmine\n4\n");
+  });
+
+  test("whole files: created, deleted, renamed, binary", async () => {
+    world.write("gone", "1\n2");
+    world.write("old", "same\ntext\n");
+    world.write("image", "\0one");
+    world.claude({
+      gone: undefined,
+      new: "",
+      old: undefined,
+      moved: "same\ntext\n",
+      image: "\0two",
+    });
+    const { files } = await world.list();
+    await world.undo(files.map(({ path }) => ({ path })));
+    const names = ["gone", "new", "old", "moved", "image"];
+    const before = ["1\n2", undefined, "same\ntext\n", undefined, "\0one"];
+    expect(names.map((name) => world.read(name))).toEqual(before);
+    expect(await world.summary()).toEqual([]);
+    await world.back();
+    const after = [undefined, "", undefined, "same\ntext\n", "\0two"];
+    expect(names.map((name) => world.read(name))).toEqual(after);
+    expect(await world.summary()).toHaveLength(4);
+  });
+
+  test("an undone file keeps its mode and its hard links; a mode comes back", async () => {
+    world.write("a", "1\n");
+    world.chmod("a", 0o640);
+    linkSync(world.path("a"), world.path("b"));
+    world.claude({ a: "2\n" });
+    world.write("c", "1\n");
+    world.chmod("c", 0o755);
+    const same = world.content("1\n");
+    const files = [
+      { path: "c", before: same, after: same, mode: [0o644, 0o755] as [number, number] },
+    ];
+    world.record({ type: "change", session: "A", tool: "Bash", source: "bash", files });
+    expect(await world.summary()).toEqual(["a changed 1>1@1", "c mode"]);
+    await world.undo([at("a"), at("c")]);
+    expect(world.read("b")).toBe("1\n");
+    expect(statSync(world.path("a")).mode & 0o777).toBe(0o640);
+    expect(statSync(world.path("c")).mode & 0o777).toBe(0o644);
+    expect(await world.summary()).toEqual([]);
+    await world.back();
+    expect(statSync(world.path("c")).mode & 0o777).toBe(0o755);
+  });
+
+  test("nothing outside of the project is written, nor through a symlink", async () => {
+    world.write("dir/a", "1\n");
+    world.claude({ "dir/a": "2\n" });
+    const [hunk] = (await world.file("dir/a"))?.hunks ?? [];
+    world.write("dir/a", undefined);
+    symlinkSync("/etc/hostname", world.path("dir/a"));
+    const { files } = await world.undo([at("dir/a", { hunks: [hunk?.id] })]);
+    expect(files[0]?.problem).toContain("has changed since it was shown");
+    expect(lstatSync(world.path("dir/a")).isSymbolicLink()).toBe(true);
+  });
+
+  test("while Claude works an undo waits for the end of the turn, also over a restart", async () => {
+    world.write("a", "1\n2\n");
+    const prompt = world.prompt();
+    world.claude({ a: "1\nII\n" }, { prompt });
+    const queued = await world.undo([at("a")]);
+    expect(queued).toMatchObject({ queued: true });
+    expect(world.read("a")).toBe("1\nII\n");
+    expect((await world.file("a"))?.hunks).toMatchObject([{ queued: true }]);
+    expect((await world.another().news()).due).toEqual([]);
+    world.claude({ a: "1\nII\nIII\n" }, { prompt });
+    world.stop();
+    const later = world.another();
+    expect((await later.news()).due).toEqual([
+      { decision: queued.decision ?? "", paths: [world.path("a")] },
+    ]);
+    await later.answer("undo", { queued: queued.decision, files: [at("a")] });
+    expect(world.read("a")).toBe("1\n2\nIII\n");
+    expect((await world.service.news()).due).toEqual([]);
+  });
+
+  test("done keeps the rest", async () => {
+    world.write("a", "1\n2\n");
+    world.claude({ a: "1\nII\n", b: "new\n" });
+    await world.service.answer("done", {});
+    expect(await world.summary()).toEqual([]);
+    expect(await world.summary({ scope: "all" })).toHaveLength(2);
+    await world.back();
+    expect(await world.summary()).toHaveLength(2);
+  });
+
+  test("two Neovims see one state", async () => {
+    world.write("a", "1\n2\n");
+    world.claude({ a: "1\nII\n" });
+    const other = world.another();
+    await other.answer("list", {});
+    await world.keep([at("a")]);
+    expect(await other.answer("list", {})).toMatchObject({ files: [] });
+    await other.answer("back", {});
+    expect(await world.summary()).toHaveLength(1);
+  });
+
+  test("why: prompt, tool and session of a row, also of a kept one", async () => {
+    world.write("a", "1\n2\n");
+    const prompt = world.prompt("A", "rename it");
+    world.claude({ a: "1\nII\n" }, { prompt });
+    await world.keep([at("a")]);
+    expect(await world.service.answer("why", { path: world.path("a"), row: 2 })).toMatchObject({
+      owners: [{ session: "A", turn: 1, prompt: "rename it", tool: "Edit" }],
+    });
+    expect(await world.service.answer("why", { path: world.path("a"), row: 1 })).toBeUndefined();
+  });
+
+  test("the base text, to the byte", async () => {
+    world.write("a", "\xef\xbb\xbf1\r\n\xff2");
+    world.claude({ a: "1\n" });
+    expect(await world.service.answer("base", { path: world.path("a") })).toEqual({
+      text: Buffer.from("\xef\xbb\xbf1\r\n\xff2", "latin1"),
+    });
+  });
+});

@@ -1,0 +1,138 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { Blobs } from "../../../src/review/blobs";
+import { append } from "../../../src/review/journal/append";
+import type { Content, JournalRecord, NewRecord } from "../../../src/review/journal/record";
+import { ensureReviewFolder } from "../../../src/review/root";
+import { type Listed, ReviewService } from "../../../src/review/service";
+import type { ShownDecision, ShownFile } from "../../../src/review/shown";
+import { temporaryFolder } from "../../support/neovim";
+
+const STATE_BEFORE = process.env.XDG_STATE_HOME;
+
+/** A project with a journal of its own: Claude and the user write files, hooks record. */
+export class World implements Disposable {
+  readonly root: string;
+  readonly folder: string;
+  readonly blobs: Blobs;
+  readonly service: ReviewService;
+  readonly #own = temporaryFolder();
+  #calls = 0;
+
+  /** Of a Neovim's folders, if they are given: `home` by its XDG default. */
+  constructor(root?: string, home?: string) {
+    process.env.XDG_STATE_HOME = join(home ?? this.#own, ".local/state");
+    this.root = root ?? join(this.#own, "project");
+    mkdirSync(this.root, { recursive: true });
+    this.folder = ensureReviewFolder(this.root);
+    this.blobs = new Blobs(this.folder);
+    this.service = this.another();
+  }
+
+  /** Another Neovim in the same project, or this one after a restart. */
+  another(): ReviewService {
+    const service = new ReviewService();
+    service.follow([this.root]);
+    return service;
+  }
+
+  path(name: string): string {
+    return join(this.root, name);
+  }
+
+  read(name: string): string | undefined {
+    return existsSync(this.path(name)) ? readFileSync(this.path(name), "latin1") : undefined;
+  }
+
+  /** The user, or a program, writes a file; `undefined` removes it. Nothing is recorded. */
+  write(name: string, text: string | undefined): void {
+    const path = this.path(name);
+    mkdirSync(dirname(path), { recursive: true });
+    if (text === undefined) rmSync(path, { force: true });
+    else writeFileSync(path, text, "latin1");
+  }
+
+  record(record: NewRecord): JournalRecord {
+    return append(this.folder, record);
+  }
+
+  prompt(session = "A", text = "do it"): string {
+    const prompt = `${session}-prompt-${++this.#calls}`;
+    this.record({ type: "prompt", session, prompt, text });
+    return prompt;
+  }
+
+  stop(session = "A"): void {
+    this.record({ type: "stop", session });
+  }
+
+  content(text: string | undefined): Content {
+    return text === undefined ? { absent: true } : this.blobs.put(Buffer.from(text, "latin1"));
+  }
+
+  /** Claude changes files by one call of a tool, and the hook records it. */
+  claude(
+    files: Record<string, string | undefined>,
+    { session = "A", prompt, tool = "Edit", source = "tool", use }: Call = {},
+  ): string {
+    const changes = Object.entries(files).map(([path, text]) => {
+      const before = this.content(this.read(path));
+      this.write(path, text);
+      return { path, before, after: this.content(text) };
+    });
+    const call = { session, tool, source, ...(prompt && { prompt }), ...(use && { use }) };
+    return this.record({ type: "change", ...call, files: changes }).id;
+  }
+
+  chmod(name: string, mode: number): void {
+    chmodSync(this.path(name), mode);
+  }
+
+  list(request: object = {}): Promise<Listed> {
+    return this.service.answer("list", request) as Promise<Listed>;
+  }
+
+  async file(name: string, request: object = {}): Promise<ShownFile | undefined> {
+    const params = { path: this.path(name), ...request };
+    return (await this.service.answer("file", params)) as ShownFile | undefined;
+  }
+
+  keep(files: object[], request: object = {}): Promise<ShownDecision> {
+    return this.service.answer("keep", { files, ...request }) as Promise<ShownDecision>;
+  }
+
+  undo(files: object[], request: object = {}): Promise<ShownDecision> {
+    return this.service.answer("undo", { files, ...request }) as Promise<ShownDecision>;
+  }
+
+  back(request: object = {}): Promise<ShownDecision> {
+    return this.service.answer("back", request) as Promise<ShownDecision>;
+  }
+
+  /** `name kind 2>3@1` for each file, with its hunks' sizes and rows. */
+  async summary(request: object = {}): Promise<string[]> {
+    const { files } = await this.list(request);
+    return files.map(({ path, kind, hunks }) => {
+      const sizes = hunks.map(({ old, new: now }) => `${old[1]}>${now[1]}@${now[0]}`);
+      return [path.slice(this.root.length + 1), kind, ...sizes].join(" ");
+    });
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.#own, { recursive: true, force: true });
+    if (STATE_BEFORE === undefined) delete process.env.XDG_STATE_HOME;
+    else process.env.XDG_STATE_HOME = STATE_BEFORE;
+  }
+}
+
+interface Call {
+  session?: string;
+  prompt?: string;
+  tool?: string;
+  source?: "tool" | "bash" | "trees";
+  use?: string;
+}
+
+export function base64(text: string): string {
+  return Buffer.from(text, "latin1").toString("base64");
+}
