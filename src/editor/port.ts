@@ -128,9 +128,9 @@ export interface EditorPort {
   currentSelection(): Promise<Selection | undefined>;
   /** The same in spec 05's terms; a selection in the current window counts whatever that shows. */
   region(): Promise<Region>;
-  /** Where the cursor is. EditorRefusal if that is a private file. */
+  /** Where the cursor is. EditorRefusal if that is a private file, a terminal, a list or an explorer. */
   cursor(): Promise<Cursor>;
-  /** The cursor with so many lines around it. EditorRefusal if that is a private file. */
+  /** The cursor with so many lines around it. EditorRefusal as for `cursor`. */
   context(linesBefore: number, linesAfter: number): Promise<Context>;
   /** Length of each buffer in characters, line ends included; 0 if it is not loaded. */
   bufferSizes(bufs: readonly number[]): Promise<number[]>;

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { pathToFileURL } from "node:url";
 import { onEachNeovim } from "../support/session";
 
@@ -142,6 +142,44 @@ onEachNeovim((session) => {
       await session.edit(session.write(".env", "TOKEN=x\n"));
       await session.neovim.type("ggve");
       expect(await ask("editor/selection")).toEqual({ active: false });
+    });
+  });
+
+  describe("a window that shows no text of the user's is refused:", () => {
+    const SECRET = "very-secret-value";
+    const qf = `call setqflist([#{filename: '.env', lnum: 1, text: '${SECRET}'}]) | copen`;
+    afterEach(() => session.neovim.lua("vim.cmd('silent! fclose!')"));
+    const float = "relative='editor', row=1, col=1, width=30, height=3";
+    test.each([
+      ["a terminal", `terminal printf '${SECRET} %s' done`],
+      ["the quickfix list", qf],
+      ["a location list", `lexpr '.env:1:${SECRET}' | lopen`],
+      ["a folder", "runtime plugin/netrwPlugin.vim | edit ."],
+      [
+        "a float",
+        `lua local b = vim.api.nvim_create_buf(false, true)
+         vim.api.nvim_buf_set_lines(b, 0, -1, false, { "${SECRET}" })
+         vim.api.nvim_open_win(b, true, { ${float} })`.replaceAll("\n", " "),
+      ],
+    ])("%s", async (_, command) => {
+      session.write(".env", `${SECRET}\n`);
+      await session.edit(session.write("left.txt", "one two\n"));
+      await session.neovim.command(command);
+      await session.neovim.lua("vim.wait(100)");
+      await session.neovim.type("<C-\\><C-n>ggVG");
+      await expect(ask("editor/position")).rejects.toThrow("Claude sees only windows with files");
+      await expect(ask("editor/context")).rejects.toThrow("Claude sees only windows with files");
+      expect(JSON.stringify(await ask("editor/selection"))).not.toContain(SECRET);
+      await session.neovim.type("<Esc>");
+    });
+
+    test("but a float that shows a file is described", async () => {
+      await session.edit(session.write("zen.lua", "return 1\n"));
+      await session.neovim.lua(`vim.api.nvim_open_win(0, true, { ${float} })`);
+      expect(await ask("editor/position")).toMatchObject({ buffer: "zen.lua", line: 1 });
+      await session.neovim.type("ggVG");
+      expect(await ask("editor/selection")).toMatchObject({ text: expect.stringContaining("1") });
+      await session.neovim.type("<Esc>");
     });
   });
 

@@ -3,7 +3,7 @@
 local api = vim.api
 local codepoints = require("claude-code.editor.columns.codepoints")
 local path = require("claude-code.editor.documents.path")
-local privacy = require("claude-code.editor.privacy")
+local refusal = require("claude-code.editor.methods.refusal")
 
 local M = {}
 
@@ -45,10 +45,11 @@ end
 ---@return claude-code.Cursor?
 ---@return claude-code.Failure?
 function M.now()
-  local buf, lnum, byte = here()
-  if privacy.hides(buf) then
-    return nil, privacy.UNNAMED_REFUSAL
+  local failure = refusal.of_current()
+  if failure then
+    return nil, failure
   end
+  local buf, lnum, byte = here()
   return M.at(buf, lnum, byte)
 end
 
@@ -65,10 +66,11 @@ end
 ---@return claude-code.Context?
 ---@return claude-code.Failure?
 function M.context(params)
-  local buf, lnum, byte, line = here()
-  if privacy.hides(buf) then
-    return nil, privacy.UNNAMED_REFUSAL
+  local failure = refusal.of_current()
+  if failure then
+    return nil, failure
   end
+  local buf, lnum, byte, line = here()
   local function text(first, last)
     return table.concat(
       api.nvim_buf_get_lines(buf, math.max(first, 0), math.max(last, 0), false),

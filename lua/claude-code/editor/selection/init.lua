@@ -1,7 +1,6 @@
 --- Sends what the user has selected to the executable, and answers when it asks.
 local api = vim.api
 local channel = require("claude-code.editor.channel")
-local privacy = require("claude-code.editor.privacy")
 local snapshots = require("claude-code.editor.selection.snapshot")
 local trackers = require("claude-code.editor.selection.tracker")
 local visual = require("claude-code.editor.selection.visual")
@@ -118,10 +117,10 @@ local function refusal()
 end
 
 ---The visual selection of the current window, also if it shows no file.
----@return claude-code.Selection? selection nil outside of visual mode, or if its file is private
+---@return claude-code.Selection? selection nil outside of visual mode, or if Claude may not see it
 local function here()
   local region = not refusal() and visual.current()
-  if region and not privacy.hides(region.buf) then
+  if region and not require("claude-code.editor.methods.refusal").of_current() then
     return snapshots.to_wire(snapshots.of_region(region))
   end
 end
