@@ -1,30 +1,43 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { connect } from "../nvim-lsp/client";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
-import { type NeovimVersion, TestNeovim } from "../support/neovim";
-import { KINDS, type Kind, Random, type Target } from "./attacks";
+import { isolatedEnv, type NeovimVersion, TestNeovim } from "../support/neovim";
+import { FILES, KINDS, type Kind, Random, type Target } from "./attacks";
 
 export interface Attack {
   seed: number;
-  /** How often each kind was tried, and what went wrong. */
-  kinds: Record<Kind, { tries: number; failures: string[] }>;
-  /** The longest that Neovim's main loop stood still, and the longest that a client waited, in ms. */
+  /** How often each kind was tried, what went wrong, and the longest that Neovim computed for it. */
+  kinds: Record<Kind, { tries: number; failures: string[]; busyMs: number }>;
+  /** The longest that Neovim's main loop stood still, which a busy machine adds to, in ms. */
   standstillMs: number;
+  /** The longest that a client waited. */
   witnessMs: number;
   /** After minus before. */
   growth: { executableKb: number; neovimKb: number; logBytes: number; descriptors: number };
 }
 
-/** Ticks each 5 ms in Neovim's main loop, and keeps the longest pause. */
+/** Ticks each 5 ms in Neovim's main loop, and keeps the longest pause, and the most computing in one. */
 const WATCH = `
-  local last = vim.uv.hrtime()
-  STANDSTILL = 0
+  local function cpu()
+    local usage = vim.uv.getrusage()
+    return (usage.utime.sec + usage.stime.sec) * 1e3 + (usage.utime.usec + usage.stime.usec) / 1e3
+  end
+  local last, last_cpu = vim.uv.hrtime(), cpu()
+  STANDSTILL, BUSY = 0, 0
   vim.uv.new_timer():start(0, 5, vim.schedule_wrap(function()
-    local now = vim.uv.hrtime()
+    local now, now_cpu = vim.uv.hrtime(), cpu()
     STANDSTILL = math.max(STANDSTILL, (now - last) / 1e6 - 5)
-    last = now
+    BUSY = math.max(BUSY, now_cpu - last_cpu)
+    last, last_cpu = now, now_cpu
   end))`;
+
+/** What Neovim computed since it was asked last. */
+const BUSY = `
+  local busy = BUSY
+  BUSY = 0
+  return busy`;
 
 const SETTLE_MS = 1_000;
 
@@ -38,12 +51,15 @@ export async function attack(
   seed: number,
 ): Promise<Attack> {
   await using neovim = await TestNeovim.start({ version, ui: { width: 120, height: 40 } });
-  const target: Target = { neovim, lock: await neovim.lock(), random: new Random(seed), kills: 0 };
+  for (const [name, text] of Object.entries(FILES)) await Bun.write(join(neovim.cwd, name), text);
+  const lock = await neovim.lock();
+  const server = await connect(neovim.cwd, isolatedEnv(neovim.home));
+  const target: Target = { neovim, lock, random: new Random(seed), kills: 0, server };
   await neovim.lua(WATCH);
   await Bun.sleep(SETTLE_MS);
   const before = await measure(target);
   const kinds = Object.fromEntries(
-    Object.keys(KINDS).map((kind) => [kind, { tries: 0, failures: [] as string[] }]),
+    Object.keys(KINDS).map((kind) => [kind, { tries: 0, failures: [] as string[], busyMs: 0 }]),
   ) as Attack["kinds"];
   const end = performance.now() + seconds * 1000;
   let witnessMs = 0;
@@ -52,8 +68,10 @@ export async function attack(
     kinds[kind].tries++;
     const failure = await KINDS[kind](target).catch((error) => String(error));
     if (failure) kinds[kind].failures.push(failure);
+    kinds[kind].busyMs = Math.max(kinds[kind].busyMs, await neovim.lua<number>(BUSY));
     witnessMs = Math.max(witnessMs, await witness(target));
   }
+  await server.close();
   await Bun.sleep(SETTLE_MS);
   const after = await measure(target);
   if (existsSync(join(neovim.cwd, "PWNED"))) kinds.call.failures.push("a name was run");
@@ -69,14 +87,14 @@ export async function attack(
 
 /** The table of `scripts/soak --attack`. */
 export function table({ seed, kinds, standstillMs, witnessMs, growth }: Attack): string[] {
-  const rows = Object.entries(kinds).map(([kind, { tries, failures }]) => {
-    const held = tries - failures.length;
-    return `  ${kind.padEnd(24)}${String(tries).padStart(8)}${String(held).padStart(8)}`;
+  const rows = Object.entries(kinds).map(([kind, { tries, failures, busyMs }]) => {
+    const cells = [tries, tries - failures.length, `${busyMs.toFixed(0)} ms`];
+    return `  ${kind.padEnd(24)}${cells.map((cell) => String(cell).padStart(8)).join("")}`;
   });
   const more = Object.entries(growth).map(([name, value]) => `  growth of ${name}: ${value}`);
   const failures = Object.values(kinds).flatMap((kind) => kind.failures);
   return [
-    `${`  seed ${seed}`.padEnd(26)}   tries    held`,
+    `${`  seed ${seed}`.padEnd(26)}   tries    held computed`,
     ...rows,
     `  longest standstill of Neovim: ${standstillMs.toFixed(0)} ms`,
     `  longest wait of another client: ${witnessMs.toFixed(0)} ms`,

@@ -1,5 +1,7 @@
 import { connect } from "node:net";
 import { join } from "node:path";
+import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { call as callServer } from "../nvim-lsp/client";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
 import type { TestNeovim } from "../support/neovim";
@@ -10,7 +12,18 @@ export interface Target {
   lock: Awaited<ReturnType<TestNeovim["lock"]>>;
   random: Random;
   kills: number;
+  /** The server nvim-lsp of a CLI in the folder. */
+  server: Client;
 }
+
+/** Files in Neovim's folder: `SECRET` stands in those that are private, and must be in no answer. */
+export const SECRET = "very-secret-value";
+export const FILES: Record<string, string> = {
+  ".env": SECRET,
+  "keys/id_rsa": SECRET,
+  "data.csv": "1,2,3\n".repeat(1_000),
+  ...Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`closed/${i}.lua`, "return 1\n"])),
+};
 
 /** Numbers that a seed decides (mulberry32). */
 export class Random {
@@ -42,6 +55,8 @@ type Try = (target: Target) => Promise<string | undefined>;
 /** The plugin gives up after five restarts in a minute. */
 const MOST_KILLS = 3;
 const ANSWER_MS = 2_000;
+/** Files that are not open are loaded first. */
+const LOAD_MS = 10_000;
 
 const HEADERS = [
   ...[
@@ -59,6 +74,10 @@ const NAMES = [
   ...["`touch PWNED`", "`=writefile([],'PWNED')`", "$(touch PWNED)", "#(touch PWNED)", "%", "#1"],
   ...["|!touch PWNED", "+!touch PWNED", "--cmd=q", "~", "$HOME", "[a]", "*", "a\nb", "\u202Ex"],
   ...[".env/", "..", "/proc/self/mem", "x".repeat(255), "d/".repeat(1_000), "\u009B201~", ""],
+  ...[".env", "keys/../.env//", "keys/id_rsa/.", "closed/1.lua", "closed//2.lua", "data.csv"],
+  // Around 4,096 bytes, which is the most that a path may have, and far above.
+  ...["d/".repeat(2_000), `${"/.".repeat(1_900)}/.env`, "x/../".repeat(800), "ü".repeat(128)],
+  ...["/d".repeat(2_040), "d/".repeat(20_000), "x".repeat(100_000), "../".repeat(300_000)],
 ];
 const TOOLS = [
   ...["openFile", "saveDocument", "checkDocumentDirty", "getDiagnostics", "close_tab", "openDiff"],
@@ -93,14 +112,34 @@ async function call({ neovim, lock, random }: Target): Promise<string | undefine
     ...{ old_file_path: name, new_file_path: name, new_file_contents: random.of(NAMES) },
   };
   const tool = random.of(TOOLS);
-  const answered = client.call(tool, args).then(
-    () => true,
-    () => true,
-  );
+  const answered = client.call(tool, args).then(JSON.stringify, String);
   // openDiff waits for the user; its client goes away.
   if (tool === "openDiff") return void (await Bun.sleep(20));
-  const inTime = await Promise.race([answered, Bun.sleep(ANSWER_MS).then(() => false)]);
-  return inTime ? undefined : `${tool} of ${JSON.stringify(name.slice(0, 80))}: no answer`;
+  const answer = await Promise.race([answered, Bun.sleep(ANSWER_MS)]);
+  if (answer === undefined) return `${tool} of ${JSON.stringify(name.slice(0, 80))}: no answer`;
+  return answer.includes(SECRET) ? `${tool} of ${JSON.stringify(name)} leaks` : undefined;
+}
+
+/** A tool of nvim-lsp, with one path or many. */
+async function lsp({ neovim, server, random }: Target): Promise<string | undefined> {
+  const name = () => random.of([...NAMES, ...Object.keys(FILES)]);
+  const path = random.of([name(), join(neovim.cwd, name()), `file://${neovim.cwd}/${name()}`]);
+  const many = Array.from({ length: random.below(70) }, () => `closed/${random.below(70)}.lua`);
+  const [tool, args] = random.of<[string, object]>([
+    ["get_diagnostics", { file_paths: path }],
+    ["get_diagnostics", { file_paths: [path, name(), name()] }],
+    ["get_diagnostics", { file_paths: many }],
+    ["get_diagnostic_context", { file_path: path, line: 1 + random.below(20) }],
+    ["get_diagnostic_summary", {}],
+    ["editor_buffers", { include_special: true }],
+    ["editor_context", { lines_before: 1_000, lines_after: 1_000 }],
+  ]);
+  const answered = callServer(server, tool, args).then(JSON.stringify, String);
+  const answer = await Promise.race([answered, Bun.sleep(LOAD_MS)]);
+  if (answer === undefined) return `${tool} of ${JSON.stringify(args).slice(0, 80)}: no answer`;
+  return answer.includes(SECRET)
+    ? `${tool} of ${JSON.stringify(args).slice(0, 80)} leaks`
+    : undefined;
 }
 
 async function messages({ lock, random }: Target): Promise<string | undefined> {
@@ -144,7 +183,7 @@ async function kill(target: Target): Promise<string | undefined> {
   return isSame === isKept ? undefined : "another port with the same token, or the other way round";
 }
 
-export const KINDS = { handshake, frames, call, messages, kill } satisfies Record<string, Try>;
+export const KINDS = { handshake, frames, call, lsp, messages, kill } satisfies Record<string, Try>;
 export type Kind = keyof typeof KINDS;
 
 /** What comes back for some bytes, until the connection ends or 100 ms have passed. */
