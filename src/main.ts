@@ -6,7 +6,8 @@ const USAGE = `Usage: claude-code-nvim COMMAND
 
 Commands:
   doctor      say why Claude Code and Neovim do not connect here, and how to fix it
-  hook EVENT  answer a hook of Claude Code: session-start, post-tool-use, stop, session-end
+  hook EVENT  answer a hook of Claude Code: session-start, session-end, user-prompt-submit,
+              pre-tool-use, post-tool-use, post-tool-use-failure, subagent-stop, stop
   install     put the executable, the plugin and the man page below a folder: --prefix DIR
   install-hooks, uninstall-hooks [--project DIR] [--claude-md] [--dry-run] [--yes]
               set a project up for Claude outside of Neovim, or undo that

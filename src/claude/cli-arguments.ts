@@ -16,7 +16,9 @@ export interface CliArguments {
 
 export function cliArguments(executable: string): CliArguments {
   // Without this rule the CLI would ask before each call of our tools, which only read.
-  const settings = { permissions: { allow: [`mcp__${SERVER_NAME}`] } };
+  const permissions = { allow: [`mcp__${SERVER_NAME}`] };
+  // The CLI then says what each Bash command changed: for the review, and for the Stop hook.
+  const settings = { permissions, bashEditDiffEnabled: true };
   const hooks = hookSettings((event) => commandLine(["hook", event, "--from-neovim"], executable));
   const [command, ...args] = commandWords(["mcp"], executable);
   const server = { type: "stdio", command, args };

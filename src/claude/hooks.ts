@@ -1,11 +1,13 @@
 import { hookLine } from "./command";
-import { EDITING_TOOLS_MATCHER } from "./editing-tools";
+import { CHANGING_TOOLS_MATCHER, OTHER_TOOLS_MATCHER } from "./editing-tools";
 
 /** One hook as Claude Code's settings have it; the time-out in seconds. */
 export interface HookEntry {
   type: "command";
   command: string;
   timeout: number;
+  /** Claude does not wait for it (measured with 2.1.330). */
+  async?: true;
 }
 
 /** Some hooks for the tools that `matcher` picks, or for all. */
@@ -31,18 +33,26 @@ export function hookSettings(line: (event: string) => string = hookLine): HookSe
   });
   return {
     SessionStart: [{ hooks: [entry("session-start", QUICK_S)] }],
-    PostToolUse: [{ matcher: EDITING_TOOLS_MATCHER, hooks: [entry("post-tool-use", WAITING_S)] }],
+    UserPromptSubmit: [{ hooks: [entry("user-prompt-submit", QUICK_S)] }],
+    PreToolUse: [
+      { matcher: OTHER_TOOLS_MATCHER, hooks: [{ ...entry("pre-tool-use", QUICK_S), async: true }] },
+    ],
+    PostToolUse: [{ matcher: CHANGING_TOOLS_MATCHER, hooks: [entry("post-tool-use", WAITING_S)] }],
+    PostToolUseFailure: [
+      { matcher: OTHER_TOOLS_MATCHER, hooks: [entry("post-tool-use-failure", QUICK_S)] },
+    ],
+    SubagentStop: [{ hooks: [entry("subagent-stop", QUICK_S)] }],
     Stop: [{ hooks: [entry("stop", STOP_S)] }],
     SessionEnd: [{ hooks: [entry("session-end", QUICK_S)] }],
   };
 }
 
+const OUR_HOOK = new RegExp(
+  "claude-code-nvim(\\.exe)?['\"]? hook " +
+    "(session-(start|end)|user-prompt-submit|(pre|post)-tool-use(-failure)?|(subagent-)?stop)\\b",
+);
+
 /** Whether a command runs one of our hooks, from whatever path. */
 export function isOurHook(command: unknown): boolean {
-  return (
-    typeof command === "string" &&
-    /claude-code-nvim(\.exe)?['"]? hook (session-start|post-tool-use|stop|session-end)\b/.test(
-      command,
-    )
-  );
+  return typeof command === "string" && OUR_HOOK.test(command);
 }

@@ -28,6 +28,20 @@ export function insertLast(
   return text.slice(0, end) + added + text.slice(end);
 }
 
+/**
+ * Takes the last of several entries out of a list or an object, with the comma before it: what
+ * `insertLast` has put there. Undefined if there is none at `path`, or it is not the last of several.
+ */
+export function removeLast(text: string, path: JSONPath): string | undefined {
+  const root = parseTree(text);
+  const found = root && findNodeAtLocation(root, path);
+  const node = found?.parent?.type === "property" ? found.parent : found;
+  const siblings = node?.parent?.children ?? [];
+  const before = siblings.at(-2);
+  if (!node || !before || siblings.at(-1) !== node) return undefined;
+  return text.slice(0, before.offset + before.length) + text.slice(node.offset + node.length);
+}
+
 interface Style {
   eol: string;
   /** One step of indentation. */

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { applyEdits, type JSONPath, modify } from "jsonc-parser";
 import { message, UserError } from "../lib/errors";
 import { type HookGroup, type HookSettings, isOurHook } from "./hooks";
-import { insertLast } from "./json-insert";
+import { insertLast, removeLast } from "./json-insert";
 import { isObject } from "./settings-files";
 
 type Json = Record<string, unknown>;
@@ -53,10 +53,13 @@ class SettingsText {
     if (!entry) return;
     const there = this.ours().find((path) => path[1] === event);
     if (there) {
-      const path = [...there, "command"];
-      if (this.#at(path) !== entry.command) this.#replace(path, entry.command);
+      this.#update([...there, "command"], entry.command);
       const timeout = [...there, "timeout"];
       if (Number(this.#at(timeout)) < entry.timeout) this.#replace(timeout, entry.timeout);
+      // An older version picked fewer tools. What stands beside our hook in its group keeps its matcher.
+      const place = there.slice(0, 3);
+      if ((this.#at(place) as HookGroup).hooks.length > 1) return;
+      if (group.matcher !== undefined) this.#update([...place, "matcher"], group.matcher);
       return;
     }
     if (this.#value().hooks === undefined) this.#insert([], "hooks", {});
@@ -92,6 +95,10 @@ class SettingsText {
     }
   }
 
+  #update(path: JSONPath, value: unknown): void {
+    if (this.#at(path) !== value) this.#replace(path, value);
+  }
+
   #insert(parent: JSONPath, key: string | undefined, value: unknown): void {
     const place = this.#at(parent);
     const path = [...parent, key ?? (place as unknown[]).length];
@@ -102,7 +109,8 @@ class SettingsText {
   /** Without a value, removes what is there, and the comma with it. */
   #replace(path: JSONPath, value: unknown): void {
     const expected = changed(this.#value(), path, value);
-    this.#set(applyEdits(this.#text, modify(this.#text, path, value, {})), expected);
+    const removed = value === undefined ? removeLast(this.#text, path) : undefined;
+    this.#set(removed ?? applyEdits(this.#text, modify(this.#text, path, value, {})), expected);
   }
 
   /** Makes sure that the text means what it should: there is no guessing in a user's file. */

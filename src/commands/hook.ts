@@ -1,6 +1,7 @@
 import { cliPid, HookCall, type Installation } from "../hooks/call";
 import { parseInput } from "../hooks/input";
 import { postToolUse } from "../hooks/post-tool-use";
+import { record } from "../hooks/record";
 import { stop } from "../hooks/stop";
 import { withDeadline } from "../lib/deadline";
 import { complain, message } from "../lib/errors";
@@ -20,6 +21,10 @@ const EVENTS: Record<string, (call: HookCall) => Promise<object | undefined>> = 
   "post-tool-use": postToolUse,
   stop,
   "session-end": (call) => silently(call.ask("session_finish")),
+  "user-prompt-submit": onlyRecorded,
+  "pre-tool-use": onlyRecorded,
+  "post-tool-use-failure": onlyRecorded,
+  "subagent-stop": onlyRecorded,
 };
 
 /** Printed when anything at all goes wrong: Claude is not blocked. */
@@ -30,7 +35,8 @@ const ON_FAILURE: Record<string, object> = { stop: { continue: true } };
  * one would block Claude, or show the user an error at every edit.
  */
 export async function hook(args: string[]): Promise<number> {
-  const [event = "", option] = args;
+  const [event = "", option, further] = args;
+  if (event === "compare") return compareBeside(option ?? "", further);
   const handle = own(EVENTS, event);
   if (!handle) {
     const known = Object.keys(EVENTS).join(", ");
@@ -40,7 +46,8 @@ export async function hook(args: string[]): Promise<number> {
   let output = own(ON_FAILURE, event);
   const wholeMs = event === "stop" ? STOP_MS : WHOLE_MS;
   try {
-    output = (await withDeadline(answer(handle, option, log), wholeMs, "the hook")) ?? undefined;
+    output =
+      (await withDeadline(answer(event, handle, option, log), wholeMs, "the hook")) ?? undefined;
   } catch (error) {
     log.warn(`The ${event} hook failed, so Claude is not blocked: ${message(error)}`);
   }
@@ -49,6 +56,7 @@ export async function hook(args: string[]): Promise<number> {
 }
 
 async function answer(
+  event: string,
   handle: (call: HookCall) => Promise<object | undefined>,
   option: string | undefined,
   log: Log,
@@ -56,6 +64,7 @@ async function answer(
   const text = await withDeadline(Bun.stdin.text(), INPUT_MS, "stdin");
   const call = new HookCall(parseInput(text), installation(option), log);
   try {
+    await record(event, call);
     return await handle(call);
   } finally {
     call.close();
@@ -69,6 +78,15 @@ function sessionStart(call: HookCall): Promise<undefined> {
   if (pid && source === "startup") new Binding(pid).forget();
   return silently(call.ask("session_start", { source }));
 }
+
+/** Our hooks start it; Claude Code does not know of it. */
+async function compareBeside(root: string, option: string | undefined): Promise<number> {
+  const { compare } = await import("../hooks/compare");
+  await compare(root, installation(option), stateLog("hooks.log"));
+  return 0;
+}
+
+async function onlyRecorded(): Promise<undefined> {}
 
 function installation(option: string | undefined): Installation {
   if (process.env.CLAUDE_PLUGIN_ROOT) return "plugin";

@@ -1,6 +1,10 @@
 import { resolve } from "node:path";
 import * as v from "valibot";
 import { EDITING_TOOLS } from "../claude/editing-tools";
+import { changedByBash } from "../review/record/bash-changes";
+
+/** Of no use where it is something else: tools of MCP servers have arguments of any kind. */
+const ifText = v.fallback(v.optional(v.string()), undefined);
 
 /** The parts we use of what Claude Code writes to a hook's stdin (measured with 2.1.330). */
 const Input = v.object({
@@ -14,9 +18,21 @@ const Input = v.object({
   stop_hook_active: v.optional(v.boolean()),
   tool_name: v.optional(v.string()),
   tool_input: v.optional(
-    v.object({ file_path: v.optional(v.string()), notebook_path: v.optional(v.string()) }),
+    v.object({
+      file_path: ifText,
+      notebook_path: ifText,
+      command: ifText,
+    }),
   ),
   tool_response: v.optional(v.unknown()),
+  tool_use_id: ifText,
+  duration_ms: v.fallback(v.optional(v.number()), undefined),
+  /** Of a subagent. */
+  agent_id: ifText,
+  /** UserPromptSubmit. */
+  prompt: ifText,
+  /** Stop: agents and commands of this turn that still run. */
+  background_tasks: v.fallback(v.optional(v.array(v.unknown())), undefined),
 });
 export type HookInput = v.InferOutput<typeof Input>;
 
@@ -33,6 +49,13 @@ export function editedPath(input: HookInput, cwd: string): string | undefined {
   if (!EDITING_TOOLS.includes(input.tool_name ?? "")) return undefined;
   const path = input.tool_input?.file_path ?? input.tool_input?.notebook_path;
   return path ? resolve(cwd, path) : undefined;
+}
+
+/** The same of a tool of any kind: for Bash what the CLI says that the command changed. */
+export function changedPaths(input: HookInput, cwd: string): string[] {
+  if (input.tool_name === "Bash") return changedByBash(input.tool_response);
+  const path = editedPath(input, cwd);
+  return path === undefined ? [] : [path];
 }
 
 /** Whether the tool has made the file. */

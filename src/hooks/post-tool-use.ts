@@ -1,6 +1,7 @@
+import { existsSync } from "node:fs";
 import type { Diagnostic } from "../editor/model";
 import type { HookCall } from "./call";
-import { createdFile, editedPath } from "./input";
+import { changedPaths, createdFile } from "./input";
 import { problemLine, shown } from "./problem";
 
 /** Longer contexts the CLI replaces by a preview (over 10,000 characters, measured with 2.1.330). */
@@ -23,19 +24,35 @@ export interface AdditionalContext {
   hookSpecificOutput: { hookEventName: "PostToolUse"; additionalContext: string };
 }
 
-/** A file was edited: Neovim shows it, and Claude may receive what is wrong with it now. */
+/** Of one command; a codemod may change thousands, each of which Neovim would load. */
+const MOST_FILES = 50;
+
+/**
+ * Files were edited, by an editing tool or by Bash: Neovim shows them, and Claude may receive what is
+ * wrong with them now.
+ */
 export async function postToolUse(call: HookCall): Promise<AdditionalContext | undefined> {
-  const path = editedPath(call.input, call.cwd);
-  if (!path) return undefined;
+  const paths = changedPaths(call.input, call.cwd).filter((path) => existsSync(path));
+  const reports: string[] = [];
+  for (const path of paths.slice(0, MOST_FILES)) {
+    const text = await edited(call, path);
+    if (text) reports.push(text);
+  }
+  if (reports.length === 0) return undefined;
+  const additionalContext = reports.join("\n\n");
+  return { hookSpecificOutput: { hookEventName: "PostToolUse", additionalContext } };
+}
+
+async function edited(call: HookCall, path: string): Promise<string | undefined> {
   const params = { path, created: createdFile(call.input) };
-  const edited = (await call.ask("session_edited", params)) as Edited | undefined;
-  if (!edited?.report) return undefined;
-  const answer = await call.askWhenSettled("session_new_problems", params, edited.timeout_ms);
-  const found = answer as NewProblems | undefined;
+  const answer = (await call.ask("session_edited", params)) as Edited | undefined;
+  // A file that Bash changed is reported by the Stop hook: a command may change many at once.
+  if (!answer?.report || call.input.tool_name === "Bash") return undefined;
+  const later = await call.askWhenSettled("session_new_problems", params, answer.timeout_ms);
+  const found = later as NewProblems | undefined;
   // What has not settled may be older than the edit; the Stop hook waits for it.
   if (!found?.settled || found.items.length === 0) return undefined;
-  const additionalContext = report(path, found, call.cwd);
-  return { hookSpecificOutput: { hookEventName: "PostToolUse", additionalContext } };
+  return report(path, found, call.cwd);
 }
 
 function report(path: string, { known, items }: NewProblems, root: string): string {

@@ -3,6 +3,7 @@ import { lstatSync, mkdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative, sep } from "node:path";
 import { gitTop } from "../claude/project";
 import { isBelow, realPath, stateFolder } from "../lib/paths";
+import { prepareMark } from "./incomplete";
 
 /**
  * The root of what is reviewed together: the top of the git repository around `folder`, else the
@@ -29,6 +30,7 @@ export function ensureReviewFolder(root: string): string {
   } catch {
     // It was there.
   }
+  prepareMark(folder);
   return folder;
 }
 

@@ -37,7 +37,7 @@ const IGNORE_ALL = "*\n";
 /** Sets a project up for a Claude CLI that is started outside of Neovim. Throws UserError. */
 export function planInstall(root: string, options: InstallOptions): Plan {
   const plan: Plan = { steps: [], notes: [] };
-  addChange(plan, root, SETTINGS, "hooks for SessionStart, PostToolUse, Stop, SessionEnd", (text) =>
+  addChange(plan, root, SETTINGS, `hooks for ${Object.keys(hookSettings()).join(", ")}`, (text) =>
     withHooks(text, hookSettings(), join(root, SETTINGS)),
   );
   if (options.claudeMd) {

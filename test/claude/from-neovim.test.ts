@@ -66,6 +66,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
         `${ENV_WITHOUT_HAZARDS.join(" ")} ${EXECUTABLE} hook ${event} --from-neovim`;
       expect(settings).toEqual({
         permissions: { allow: ["mcp__nvim-lsp"] },
+        bashEditDiffEnabled: true,
         hooks: hookSettings(line) as never,
       });
       expect(servers).toEqual({

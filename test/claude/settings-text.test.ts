@@ -92,6 +92,15 @@ describe("hooks in a settings file", () => {
     expect(add(timeouts(15, 100))).toBe(timeouts(enough, 100));
   });
 
+  test("a hook of an older version gets the matcher of this one, unless others share its group", () => {
+    const [group] = structuredClone(OURS.PostToolUse ?? []);
+    const older = { hooks: { PostToolUse: [{ ...group, matcher: "Edit|Write" }] } };
+    expect(JSON.parse(add(JSON.stringify(older)))).toEqual({ hooks: OURS });
+    older.hooks.PostToolUse[0]?.hooks?.push({ type: "command", command: "theirs", timeout: 1 });
+    const shared = JSON.parse(add(JSON.stringify(older)));
+    expect(shared.hooks.PostToolUse[0].matcher).toBe("Edit|Write");
+  });
+
   test("another's hook in our group stays", () => {
     const value = JSON.parse(add("{}"));
     value.hooks.Stop[0].hooks.push({ type: "command", command: "theirs" });

@@ -9,6 +9,7 @@ import {
 } from "bun:test";
 import { mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { keepBusy } from "../support/busy";
+import { eventually } from "../support/eventually";
 import { NEOVIMS, NEWEST } from "../support/neovim";
 import { Project } from "./project";
 
@@ -211,6 +212,35 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
     const input = { ...session, tool_name, tool_input: { file_path: path } };
     await project.hook("post-tool-use", input);
     expect(await stop()).toEqual(GO);
+  });
+
+  test("what Bash has changed counts as what Edit has", async () => {
+    const changedFiles = [project.write("sed.txt", "ERROR\n"), project.path("deleted.txt")];
+    await project.hook("post-tool-use", {
+      ...session,
+      tool_name: "Bash",
+      tool_input: { command: "sed -i s/x/ERROR/ sed.txt; rm deleted.txt" },
+      tool_response: { bashEditDiff: { files: [], moreFiles: 2, changedFiles } },
+    });
+    expect(await stop()).toEqual(blocked(1, 0));
+  });
+
+  test("what a failed command has changed, too, where the project is a git repository", async () => {
+    Bun.spawnSync(["git", "init", "-q", project.folder]);
+    const input = { ...session, prompt_id: "p" };
+    project.write("failed.txt", "fine\n");
+    await project.hook("user-prompt-submit", { ...input, prompt: "go" });
+    await eventually("the snapshot", () => project.reviewed("snapshot.json"));
+    const call = { ...input, tool_name: "Bash", tool_use_id: "u", tool_input: { command: "x" } };
+    await project.hook("pre-tool-use", call);
+    project.write("failed.txt", "ERROR\n");
+    await project.hook("post-tool-use-failure", { ...call, error: "Exit code 1", duration_ms: 5 });
+    const loaded = "return vim.fn.bufloaded(...)";
+    await eventually("the edited file", async () =>
+      expect(await project.neovim.lua<number>(loaded, project.path("failed.txt"))).toBe(1),
+    );
+    expect(await stop({ prompt_id: "p" })).toEqual(blocked(1, 0));
+    rmSync(project.path(".git"), { recursive: true });
   });
 
   test("the user's unsaved edits stay", async () => {

@@ -65,6 +65,11 @@ export class Project implements AsyncDisposable {
     return readFileSync(join(this.state, "hooks.log"), "utf8");
   }
 
+  /** Whether a file of this name is in the folder of the review. */
+  reviewed(name: string): boolean {
+    return [...new Bun.Glob(`review/*/${name}`).scanSync({ cwd: this.state })].length > 0;
+  }
+
   path(name: string): string {
     return join(this.folder, name);
   }

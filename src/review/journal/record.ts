@@ -74,6 +74,8 @@ const Change = v.object({
   use: v.optional(Text),
   source: v.picklist(["tool", "bash", "trees"]),
   files: v.array(FileChange),
+  /** When the call began, in ms since the epoch, as the CLI measured it. */
+  began: v.optional(v.number()),
   /** A sentence for the user: what is not known of this call. */
   incomplete: v.optional(Text),
   head: Head,

@@ -1,0 +1,47 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { message } from "../lib/errors";
+import type { Log } from "../lib/log";
+import { markIncomplete } from "../review/incomplete";
+import type { Found } from "../review/record/compare";
+import { compareInTurns } from "../review/record/comparison-request";
+import { Project } from "../review/record/project";
+import { reviewFolder } from "../review/root";
+import { HookCall, type Installation } from "./call";
+
+/** Of one call; Neovim loads each. */
+const MOST_FILES = 50;
+
+/**
+ * `hook compare ROOT`, which our hooks start beside them: records what changed in the work tree and no
+ * record explains, and lets Neovim check those files before Claude may end its turn. Never throws.
+ */
+export async function compare(root: string, installation: Installation, log: Log): Promise<void> {
+  try {
+    for (const found of compareInTurns(new Project(root)))
+      await reportFound(root, found, installation, log);
+  } catch (error) {
+    log.warn(`The work tree of ${root} was not compared: ${message(error)}`);
+    markIncomplete(reviewFolder(root));
+  }
+}
+
+async function reportFound(
+  root: string,
+  { session, prompt, paths }: Found,
+  installation: Installation,
+  log: Log,
+): Promise<void> {
+  const input = { session_id: session, cwd: root, prompt_id: prompt };
+  const call = new HookCall(input, installation, log);
+  const present = paths.map((path) => join(root, path)).filter((path) => existsSync(path));
+  try {
+    for (const path of present.slice(0, MOST_FILES)) {
+      await call.ask("session_edited", { path, created: false });
+    }
+  } catch (error) {
+    log.info(`Neovim does not know of files that changed: ${message(error)}`);
+  } finally {
+    call.close();
+  }
+}

@@ -1,0 +1,75 @@
+import { spawn } from "node:child_process";
+import { message } from "../lib/errors";
+import { markIncomplete } from "../review/incomplete";
+import { requestComparison } from "../review/record/comparison-request";
+import type { Comparison, Recorder } from "../review/record/recorder";
+import type { ToolCall } from "../review/record/tool-call";
+import { reviewFolder, reviewRoot } from "../review/root";
+import type { HookCall } from "./call";
+import { editedPath } from "./input";
+
+/** What each event records for the review. */
+const EVENTS: Record<string, (recorder: Recorder, call: HookCall) => Comparison> = {
+  "user-prompt-submit": (recorder, { input }) =>
+    recorder.prompt(input.session_id, input.prompt_id, input.prompt ?? ""),
+  "pre-tool-use": (recorder, call) => recorder.begin(toolCall(call)),
+  "post-tool-use": (recorder, call) =>
+    recorder.change(toolCall(call), call.installation === "neovim"),
+  "post-tool-use-failure": (recorder, call) => recorder.failed(toolCall(call)),
+  stop: (recorder, { input }) =>
+    recorder.stop(input.session_id, input.prompt_id, (input.background_tasks ?? []).length > 0),
+  "subagent-stop": () => "compare",
+  "session-end": (recorder, { input }) => recorder.end(input.session_id),
+};
+
+/**
+ * Records what a hook says of Claude's changes. Never throws: Claude and the hook's other work go on
+ * without, and the review is marked as incomplete.
+ */
+export async function record(event: string, call: HookCall): Promise<void> {
+  const handle = EVENTS[event];
+  if (!handle) return;
+  const place = projectPlace(call);
+  try {
+    // Loaded only here: the journal's schemas are for those who read it.
+    const { Recorder } = await import("../review/record/recorder");
+    const recorder = new Recorder(place);
+    if (handle(recorder, call) === "compare") startComparison(recorder, call);
+  } catch (error) {
+    call.log.warn(`The review lacks a change, since it could not be recorded: ${message(error)}`);
+    markIncomplete(reviewFolder(reviewRoot(place)));
+  }
+}
+
+/** The CLI's working folder moves with Claude's `cd` (measured with 2.1.330). */
+export function projectPlace(call: HookCall): string {
+  return process.env.CLAUDE_PROJECT_DIR || call.cwd;
+}
+
+function toolCall({ input, cwd }: HookCall): ToolCall {
+  return {
+    session: input.session_id,
+    prompt: input.prompt_id,
+    agent: input.agent_id,
+    tool: input.tool_name ?? "",
+    use: input.tool_use_id,
+    command: input.tool_input?.command,
+    path: editedPath(input, cwd),
+    response: input.tool_response,
+    durationMs: input.duration_ms,
+  };
+}
+
+/** In a process that nobody waits for: it reads the whole work tree. */
+function startComparison(recorder: Recorder, { installation, log }: HookCall): void {
+  const { git, root, folder } = recorder.project;
+  if (!git) return;
+  requestComparison(folder);
+  const child = spawn(process.execPath, ["hook", "compare", root, `--from-${installation}`], {
+    cwd: "/",
+    detached: true,
+    stdio: "ignore",
+  });
+  child.on("error", (error) => log.warn(`The work tree was not compared: ${error.message}`));
+  child.unref();
+}

@@ -1,0 +1,66 @@
+import type { Git } from "./run";
+
+/** A file of a commit. */
+export interface CommittedFile {
+  mode: number;
+  /** As a checkout would write it. Undefined where a filter driver (LFS) would make it, or it is missing. */
+  bytes: Uint8Array | undefined;
+}
+
+const MOST_PATHS_AT_ONCE = 500;
+const SYMLINK = 0o120000;
+
+/**
+ * The files at `paths` in a commit, by path; those that it does not have are left out. Undefined where
+ * git fails.
+ */
+export function committedFiles(
+  git: Git,
+  commit: string,
+  paths: readonly string[],
+): Map<string, CommittedFile> | undefined {
+  const files = new Map<string, CommittedFile>();
+  for (let from = 0; from < paths.length; from += MOST_PATHS_AT_ONCE) {
+    const some = paths.slice(from, from + MOST_PATHS_AT_ONCE);
+    const tree = git.run([
+      "--literal-pathspecs",
+      "ls-tree",
+      "-z",
+      "--full-tree",
+      commit,
+      "--",
+      ...some,
+    ]);
+    if (tree.code !== 0) return undefined;
+    const filtered = filteredPaths(git, some);
+    for (const line of tree.stdout.toString().split("\0")) {
+      const [, mode, type, id, path] = /^(\d+) (\w+) (\w+)\t(.*)$/s.exec(line) ?? [];
+      if (type !== "blob" || mode === undefined || id === undefined || path === undefined) continue;
+      const bits = Number.parseInt(mode, 8);
+      const bytes = filtered?.has(path) === false ? blob(git, id, path, bits) : undefined;
+      files.set(path, { mode: bits & 0o777, bytes });
+    }
+  }
+  return files;
+}
+
+function blob(git: Git, id: string, path: string, mode: number): Uint8Array | undefined {
+  const isLink = (mode & 0o170000) === SYMLINK;
+  const how = isLink ? ["blob", id] : ["--filters", `--path=${path}`, id];
+  const { code, stdout } = git.run(["cat-file", ...how]);
+  return code === 0 ? stdout : undefined;
+}
+
+/** Those whose text a filter driver makes: without it the text of the commit is another one. */
+function filteredPaths(git: Git, paths: readonly string[]): Set<string> | undefined {
+  const input = paths.map((path) => `${path}\0`).join("");
+  const { code, stdout } = git.run(["check-attr", "-z", "--stdin", "filter"], { input });
+  if (code !== 0) return undefined;
+  const fields = stdout.toString().split("\0");
+  const filtered = new Set<string>();
+  for (let i = 0; i + 2 < fields.length; i += 3) {
+    const value = fields[i + 2] ?? "";
+    if (value !== "unspecified" && value !== "unset") filtered.add(fields[i] ?? "");
+  }
+  return filtered;
+}

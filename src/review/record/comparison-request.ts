@@ -1,0 +1,31 @@
+import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { withLock } from "../journal/lock";
+import { compareWorkTree, type Found } from "./compare";
+import type { Project } from "./project";
+
+const MOST_ROUNDS = 5;
+
+/** Asks for a comparison; `compareInTurns` then makes it, or the process that makes one already. */
+export function requestComparison(folder: string): void {
+  writeFileSync(requestPath(folder), "", { mode: 0o600 });
+}
+
+function requestPath(folder: string): string {
+  return join(folder, "compare.request");
+}
+
+/** Compares as often as it was asked for, unless another process does. */
+export function compareInTurns(project: Project): Found[] {
+  const request = requestPath(project.folder);
+  const found: Found[] = [];
+  // Looked for after the lock was given back: who asked in between did not get it.
+  for (let round = 0; round < MOST_ROUNDS && existsSync(request); round++) {
+    const isOurs = withLock(join(project.folder, "compare.lock"), () => {
+      rmSync(request, { force: true });
+      found.push(...compareWorkTree(project));
+    });
+    if (!isOurs) break;
+  }
+  return found;
+}

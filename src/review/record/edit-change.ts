@@ -1,0 +1,68 @@
+import { join } from "node:path";
+import { MOST_TEXT_BYTES, sameContent } from "../blobs";
+import type { Content, FileChange } from "../journal/record";
+import { placeBelow } from "../root";
+import { type FileState, readState } from "./file-state";
+import type { KnownContents } from "./known";
+import type { Project } from "./project";
+import { encodeLike, isDoubtful, showsAs } from "./text";
+import type { ToolCall } from "./tool-call";
+
+/** What Edit and Write answer (`originalFile`), and NotebookEdit (`original_file`). */
+interface Response {
+  type?: unknown;
+  originalFile?: unknown;
+  original_file?: unknown;
+}
+
+/**
+ * What one of Claude's editing tools changed: before by its answer, after by the disk. Undefined for a
+ * file that is not below the root, and where nothing changed. Throws the system's error.
+ */
+export function editChange(
+  project: Project,
+  known: KnownContents,
+  call: ToolCall,
+): FileChange | undefined {
+  const path = call.path && placeBelow(project.root, call.path, true);
+  if (!path) return undefined;
+  const state = readState(join(project.root, path), project.blobs, project.privacy);
+  if (!state) return undefined;
+  const after = state.content;
+  if ("withheld" in after && after.withheld === "private") return { path, before: after, after };
+  const before = contentBefore(project, known, path, call.response as Response | null, state);
+  return sameContent(before, after) ? undefined : { path, before, after };
+}
+
+function contentBefore(
+  project: Project,
+  known: KnownContents,
+  path: string,
+  response: Response | null | undefined,
+  { bytes, stats }: FileState,
+): Content {
+  const text = response?.originalFile ?? response?.original_file;
+  if (typeof text === "string") return bytesBefore(project, known, path, text, bytes);
+  // Null for a new file; for an old one only above the CLI's limit, which is ours.
+  const isLarge = (stats?.size ?? 0) > MOST_TEXT_BYTES / 2;
+  if (text === null && response?.type !== "update" && !isLarge) return { absent: true };
+  const [last] = known.candidates(path);
+  return last ?? { withheld: "unknown" };
+}
+
+/** The exact bytes where they are known: the CLI's text has lost its line ends and its encoding. */
+function bytesBefore(
+  { blobs }: Project,
+  known: KnownContents,
+  path: string,
+  text: string,
+  after: Uint8Array | undefined,
+): Content {
+  const model = after ?? new Uint8Array();
+  for (const candidate of known.candidates(path, isDoubtful(text, model))) {
+    const bytes = blobs.bytes(candidate);
+    if (bytes && showsAs(bytes, text)) return candidate;
+  }
+  if (text.includes("\uFFFD")) return { withheld: "unknown" };
+  return blobs.put(encodeLike(text, model));
+}

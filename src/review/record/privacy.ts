@@ -1,0 +1,81 @@
+import { readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { basename, join } from "node:path";
+import { isPrivateFile, writePrivateFile } from "../../lib/atomic-write";
+import { realPath, stateFolder } from "../../lib/paths";
+import { compileGlob, type Glob, matchesGlob } from "./glob";
+import { PRIVATE_BY_DEFAULT } from "./private-by-default";
+
+interface Rule {
+  glob: Glob;
+  /** Matched against the whole path rather than the last part of it. */
+  whole: boolean;
+  /** False for an exception (`!pattern`). */
+  private: boolean;
+}
+
+/** The patterns that the last Neovim had, for hooks where none runs. */
+function patternsFile(): string {
+  return join(stateFolder(), "privacy.json");
+}
+
+/** Keeps Neovim's patterns, defaults included, for hooks. Throws the system's error. */
+export function keepPrivatePatterns(patterns: readonly string[]): void {
+  const text = JSON.stringify(patterns);
+  if (JSON.stringify(readPatterns()) !== text) writePrivateFile(patternsFile(), text);
+}
+
+/**
+ * Which files Neovim's options `privacy.*` hide from Claude; of these nothing is recorded but that
+ * they changed. The same rules as lua/claude-code/editor/privacy.
+ */
+export class Privacy {
+  readonly #rules: readonly Rule[];
+
+  constructor(patterns: readonly string[] = readPatterns() ?? PRIVATE_BY_DEFAULT) {
+    this.#rules = patterns.map(compileRule);
+  }
+
+  /** `path` is absolute. A link with an innocent name is as private as what it leads to. */
+  isPrivate(path: string): boolean {
+    if (this.#judge(path)) return true;
+    const real = realPath(path);
+    return real !== path && this.#judge(real);
+  }
+
+  #judge(path: string): boolean {
+    const whole = folded(path.replaceAll("\\", "/"));
+    const name = basename(whole);
+    const last = this.#rules.findLast((rule) => matchesGlob(rule.glob, rule.whole ? whole : name));
+    return last?.private ?? false;
+  }
+}
+
+/**
+ * On many systems `.ENV` and `.env` are one file, and so are the composed and the decomposed `ü`:
+ * letters lose their case and their accents.
+ */
+function folded(text: string): string {
+  return text.normalize("NFD").replaceAll(/\p{M}/gu, "").toLowerCase();
+}
+
+function compileRule(pattern: string): Rule {
+  const isPrivate = !pattern.startsWith("!");
+  let text = isPrivate ? pattern : pattern.slice(1);
+  const whole = text.includes("/");
+  if (text.startsWith("~/")) text = homedir().replaceAll("\\", "/") + text.slice(1);
+  else if (whole && !text.startsWith("/") && !/^[a-z]:\//i.test(text)) text = `**/${text}`;
+  return { glob: compileGlob(folded(text)), whole, private: isPrivate };
+}
+
+function readPatterns(): string[] | undefined {
+  try {
+    const path = patternsFile();
+    if (!isPrivateFile(path)) return undefined;
+    const value: unknown = JSON.parse(readFileSync(path, "utf8"));
+    const isList = Array.isArray(value) && value.every((item) => typeof item === "string");
+    return isList ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

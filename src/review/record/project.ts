@@ -1,0 +1,34 @@
+import { Blobs } from "../blobs";
+import { gitFolder, headCommit } from "../git/head";
+import { Git } from "../git/run";
+import { append } from "../journal/append";
+import type { JournalRecord, NewRecord } from "../journal/record";
+import { ensureReviewFolder, reviewRoot } from "../root";
+import { Privacy } from "./privacy";
+
+/** A root, and the place where what Claude changes below it is recorded. */
+export class Project {
+  readonly root: string;
+  /** Of the journal and the blobs. */
+  readonly folder: string;
+  readonly blobs: Blobs;
+  readonly privacy = new Privacy();
+  /** Undefined outside of a git work tree, or without git. */
+  readonly git: Git | undefined;
+
+  /** Throws the system's error where nothing can be written. */
+  constructor(place: string) {
+    this.root = reviewRoot(place);
+    this.folder = ensureReviewFolder(this.root);
+    this.blobs = new Blobs(this.folder);
+    this.git = gitFolder(this.root) === undefined ? undefined : Git.in(this.root);
+  }
+
+  append(record: NewRecord): JournalRecord {
+    return append(this.folder, record);
+  }
+
+  head(): string | undefined {
+    return this.git && headCommit(this.root);
+  }
+}

@@ -1,0 +1,107 @@
+import { EDITING_TOOLS } from "../../claude/editing-tools";
+import type { FileChange } from "../journal/record";
+import { bashChanges } from "./bash-changes";
+import { editChange } from "./edit-change";
+import { KnownContents } from "./known";
+import { Project } from "./project";
+import { callFields, shortened, type ToolCall } from "./tool-call";
+
+/** Whether the work tree must be compared now, beside the hook. */
+export type Comparison = "compare" | "enough";
+
+/**
+ * Records what a session of Claude does in one project. Every method throws the system's error where
+ * the journal cannot be written (ENOSPC, EACCES, …): the hook goes on then.
+ */
+export class Recorder {
+  readonly project: Project;
+
+  /** `place`: the project's folder, CLAUDE_PROJECT_DIR. */
+  constructor(place: string) {
+    this.project = new Project(place);
+  }
+
+  /** A new turn: what changed since the last one is not Claude's, unless a call was interrupted. */
+  prompt(session: string, prompt: string | undefined, text: string): Comparison {
+    const head = this.project.head();
+    this.project.append({
+      type: "prompt",
+      session,
+      ...(prompt !== undefined && { prompt }),
+      text: shortened(text),
+      ...(head !== undefined && { head }),
+    });
+    return "compare";
+  }
+
+  /** Bash or an MCP tool begins: what changes from now on may be its doing. */
+  begin(call: ToolCall): Comparison {
+    const { use } = call;
+    const id = `${call.session}/${use}/begin`;
+    if (use !== undefined) this.project.append({ id, type: "begin", ...callFields(call), use });
+    return "enough";
+  }
+
+  /**
+   * A tool has ended well. `asksForDiff`: the CLI got our setting bashEditDiffEnabled, so a command of
+   * which it says nothing has changed nothing.
+   */
+  change(call: ToolCall, asksForDiff: boolean): Comparison {
+    if (EDITING_TOOLS.includes(call.tool)) return this.#edited(call);
+    // A command in the background has not ended: its `begin` stays open.
+    if ((call.response as { backgroundTaskId?: unknown } | null)?.backgroundTaskId) return "enough";
+    const isBash = call.tool === "Bash";
+    const changes = isBash
+      ? bashChanges(this.project, new KnownContents(this.project), call)
+      : null;
+    this.#append(call, "bash", changes?.files ?? [], changes?.incomplete);
+    const isWhole = changes ? !changes.isCut : isBash && asksForDiff;
+    return isWhole ? "enough" : "compare";
+  }
+
+  /** A tool has failed, or was interrupted: it may have changed files all the same. */
+  failed(call: ToolCall): Comparison {
+    if (EDITING_TOOLS.includes(call.tool)) return "enough";
+    this.#append(call, "bash", []);
+    return "compare";
+  }
+
+  /** `background`: agents or commands still run. */
+  stop(session: string, prompt: string | undefined, background: boolean): Comparison {
+    this.project.append({
+      type: "stop",
+      session,
+      ...(prompt !== undefined && { prompt }),
+      ...(background && { background }),
+    });
+    return "compare";
+  }
+
+  end(session: string): Comparison {
+    this.project.append({ type: "end", session });
+    return "compare";
+  }
+
+  #edited(call: ToolCall): Comparison {
+    const file = editChange(this.project, new KnownContents(this.project), call);
+    if (file) this.#append(call, "tool", [file]);
+    return "enough";
+  }
+
+  /** The id is the call's: two installations of our hooks write the same record, which counts once. */
+  #append(call: ToolCall, source: "tool" | "bash", files: FileChange[], incomplete?: string): void {
+    const head = this.project.head();
+    const at = Date.now();
+    this.project.append({
+      ...(call.use !== undefined && { id: `${call.session}/${call.use}` }),
+      at,
+      type: "change",
+      ...callFields(call),
+      source,
+      files,
+      ...(call.durationMs !== undefined && { began: at - call.durationMs }),
+      ...(incomplete !== undefined && { incomplete }),
+      ...(head !== undefined && { head }),
+    });
+  }
+}

@@ -1,0 +1,75 @@
+/** A hunk as the CLI gives them (npm `diff`): each line with " ", "-", "+" or "\" in front, no line end. */
+export interface Hunk {
+  oldStart: number;
+  oldLines: number;
+  newStart: number;
+  newLines: number;
+  lines: string[];
+}
+
+const NO_LINE_END = "\\";
+
+/**
+ * The bytes before the hunks, made of those after them. Lines that stay keep their bytes; lines that
+ * come back get the line end of their neighbours, since the CLI leaves out carriage returns. Undefined
+ * where the hunks do not fit the bytes, or a line was not UTF-8.
+ */
+export function reverse(after: Uint8Array, hunks: readonly Hunk[]): Uint8Array | undefined {
+  const lines = splitLines(after);
+  const usual = mostlyCrlf(lines) ? "\r\n" : "\n";
+  const result: string[] = [];
+  let at = 0;
+  for (const hunk of [...hunks].sort((a, b) => a.newStart - b.newStart)) {
+    const start = hunk.newLines === 0 ? Math.min(hunk.newStart, lines.length) : hunk.newStart - 1;
+    if (start < at) return undefined;
+    result.push(...lines.slice(at, start));
+    const end = reverseHunk(hunk, lines, start, usual, result);
+    if (end === undefined) return undefined;
+    at = end;
+  }
+  result.push(...lines.slice(at));
+  return Buffer.from(result.join(""), "latin1");
+}
+
+/** Adds the hunk's old lines to `result`; returns the row after its new ones. */
+function reverseHunk(
+  hunk: Hunk,
+  lines: readonly string[],
+  start: number,
+  usual: string,
+  result: string[],
+): number | undefined {
+  let at = start;
+  for (const [index, line] of hunk.lines.entries()) {
+    const [mark, text] = [line[0], line.slice(1)];
+    const endless = hunk.lines[index + 1]?.startsWith(NO_LINE_END) ?? false;
+    if (mark === NO_LINE_END) continue;
+    if (mark === "-") {
+      if (text.includes("\uFFFD")) return undefined;
+      result.push(Buffer.from(text).toString("latin1") + (endless ? "" : usual));
+      continue;
+    }
+    const present = lines[at];
+    if (present === undefined || plain(present) !== text.replace(/\r$/, "")) return undefined;
+    if (mark === " ") result.push(present);
+    at += 1;
+  }
+  return at - start === hunk.newLines ? at : undefined;
+}
+
+/** Lines with their ends, each byte a character. */
+function splitLines(bytes: Uint8Array): string[] {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
+  return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
+}
+
+/** As the CLI shows it: UTF-8, without its end. */
+function plain(line: string): string {
+  return Buffer.from(line, "latin1")
+    .toString("utf8")
+    .replace(/\r?\n$|\r$/, "");
+}
+
+function mostlyCrlf(lines: readonly string[]): boolean {
+  return lines.filter((line) => line.endsWith("\r\n")).length * 2 > lines.length;
+}

@@ -1,0 +1,99 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { writePrivateFile } from "../../lib/atomic-write";
+import type { Blobs } from "../blobs";
+import { headCommit } from "../git/head";
+import type { Git } from "../git/run";
+import { differingPaths } from "../git/status";
+import type { Content } from "../journal/record";
+import { readState, stampOf } from "./file-state";
+import type { Privacy } from "./privacy";
+
+/** A file that differs from HEAD: what it held, and by what one sees that it still does. */
+export interface SnapshotFile {
+  content: Content;
+  /** Size, mtime, ctime, inode; "" where it is absent. */
+  stamp: string;
+  /** Permission bits; 0 where it is absent. */
+  mode: number;
+  symlink?: boolean;
+}
+
+/**
+ * The work tree at one moment: HEAD, and each file that differs from it. No tree of git's is made, and
+ * neither its index nor its objects are written: what is untracked or private must not enter them.
+ */
+export interface Snapshot {
+  v: 1;
+  /** In ms since the epoch, before the first file was looked at. */
+  at: number;
+  head: string | null;
+  files: Record<string, SnapshotFile>;
+  /** Files that could not be read, and names that are not UTF-8. */
+  unknown: number;
+}
+
+const MOST_FILES = 20_000;
+
+function snapshotPath(reviewFolder: string): string {
+  return join(reviewFolder, "snapshot.json");
+}
+
+/** The last one; undefined where there is none that can be read. */
+export function readSnapshot(reviewFolder: string): Snapshot | undefined {
+  try {
+    const snapshot = JSON.parse(readFileSync(snapshotPath(reviewFolder), "utf8")) as Snapshot;
+    return snapshot.v === 1 ? snapshot : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Throws the system's error. */
+export function writeSnapshot(reviewFolder: string, snapshot: Snapshot): void {
+  writePrivateFile(snapshotPath(reviewFolder), JSON.stringify(snapshot));
+}
+
+/** Reads the work tree. Undefined where git fails or too much differs. */
+export function takeSnapshot(
+  root: string,
+  git: Git,
+  blobs: Blobs,
+  privacy: Privacy,
+  last: Snapshot | undefined,
+): Snapshot | undefined {
+  const at = Date.now();
+  const head = headCommit(root) ?? null;
+  const paths = differingPaths(git);
+  if (!paths || paths.length > MOST_FILES) return undefined;
+  const snapshot: Snapshot = { v: 1, at, head, files: {}, unknown: 0 };
+  for (const path of paths) {
+    const file = path.includes("\uFFFD")
+      ? undefined
+      : snapshotFile(root, path, blobs, privacy, last);
+    if (file) snapshot.files[path] = file;
+    else snapshot.unknown += 1;
+  }
+  return snapshot;
+}
+
+/** What a path below the root holds now. Undefined for what is not a file, or cannot be read. */
+export function snapshotFile(
+  root: string,
+  path: string,
+  blobs: Blobs,
+  privacy: Privacy,
+  last?: Snapshot,
+): SnapshotFile | undefined {
+  try {
+    const known = last && Object.hasOwn(last.files, path) ? last.files[path] : undefined;
+    const state = readState(join(root, path), blobs, privacy, known);
+    if (!state) return undefined;
+    const { content, stats, symlink } = state;
+    const mode = stats ? stats.mode & 0o777 : 0;
+    return { content, stamp: stampOf(stats), mode, ...(symlink && { symlink }) };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOSPC") throw error;
+    return undefined;
+  }
+}

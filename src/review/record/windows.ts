@@ -1,0 +1,76 @@
+import type { JournalRecord, RecordOf } from "../journal/record";
+
+/** A time in which a call of Claude's may have changed files, in ms since the epoch. */
+export interface Window {
+  from: number;
+  /** Infinity: the call still runs. */
+  to: number;
+  /** It runs while its session works: what it changes is not complete. */
+  isOpen: boolean;
+  call: RecordOf<"begin"> | RecordOf<"change">;
+}
+
+/** The clock of the file system lags behind by up to a tick (4-10 ms), a hook by its start. */
+const SLACK_MS = 50;
+
+/**
+ * When Bash and MCP tools ran. A call without an end ends with its turn: with the next prompt (the user
+ * pressed Esc, for which there is no hook), or with a stop; but with a stop that leaves agents or
+ * commands running it only counts as complete so far.
+ */
+export function windowsOf(records: readonly JournalRecord[]): Window[] {
+  const begun = new Map<string, Window>();
+  const windows: Window[] = [];
+  const endAll = (session: string, at: number) => {
+    for (const [use, window] of begun) {
+      if (window.call.session !== session) continue;
+      window.to = at;
+      window.isOpen = false;
+      begun.delete(use);
+    }
+  };
+  const background = new Set<string>();
+  for (const record of records) {
+    if (record.type === "begin") {
+      const window = { from: record.at - SLACK_MS, to: Infinity, isOpen: true, call: record };
+      begun.set(record.use, window);
+      windows.push(window);
+    } else if (record.type === "change" && record.source === "bash") {
+      const begin = begun.get(record.use ?? "");
+      const from = Math.min(begin?.from ?? Infinity, (record.began ?? record.at) - SLACK_MS);
+      if (begin) windows.splice(windows.indexOf(begin), 1);
+      begun.delete(record.use ?? "");
+      windows.push({ from, to: record.at + SLACK_MS, isOpen: false, call: record });
+    } else if (record.type === "stop" && record.background) {
+      background.add(record.session);
+      for (const window of begun.values()) {
+        if (window.call.session === record.session) window.isOpen = false;
+      }
+    } else if (record.type === "stop" || record.type === "end") {
+      background.delete(record.session);
+      endAll(record.session, record.at);
+    } else if (record.type === "prompt" && !background.has(record.session)) {
+      endAll(record.session, record.at);
+    }
+  }
+  return windows;
+}
+
+/** The call that began last of those that may have changed a file at `time`. */
+export function windowAt(windows: readonly Window[], time: number): Window | undefined {
+  const around = windows.filter((window) => window.from <= time && time <= window.to);
+  return around.sort((a, b) => b.from - a.from)[0];
+}
+
+/**
+ * The call that began last of those that may have deleted a file between two times. Only the folder
+ * shows when, and that it may have changed again since.
+ */
+export function windowBefore(
+  windows: readonly Window[],
+  after: number,
+  before: number,
+): Window | undefined {
+  const between = windows.filter((window) => window.from <= before && window.to >= after);
+  return between.sort((a, b) => b.from - a.from)[0];
+}

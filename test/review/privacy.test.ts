@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Privacy } from "../../src/review/record/privacy";
+import { PRIVATE_BY_DEFAULT } from "../../src/review/record/private-by-default";
+import { NEWEST, TestNeovim } from "../support/neovim";
+import { ROOT } from "../support/toolchain";
+
+let neovim: TestNeovim;
+beforeAll(async () => {
+  neovim = await TestNeovim.start({ version: NEWEST });
+});
+afterAll(() => neovim[Symbol.asyncDispose]());
+
+test("hooks have Neovim's list of private files", () => {
+  const lua = readFileSync(join(ROOT, "lua/claude-code/editor/privacy/defaults.lua"), "utf8");
+  const list = [...lua.matchAll(/^ {2}"([^"]+)"/gm)].map(([, pattern]) => pattern ?? "");
+  expect(PRIVATE_BY_DEFAULT).toEqual(list);
+});
+
+test("hooks and Neovim find the same files private", async () => {
+  const patterns = [
+    "*.{a,b{1,2}}",
+    "notes/**",
+    "!notes/open.md",
+    "x[!0-9]?.t",
+    "[z-a]",
+    "~/own",
+    "/abs/*",
+  ];
+  const privacy = new Privacy([...PRIVATE_BY_DEFAULT, ...patterns]);
+  await neovim.lua("require('port').config.setup({ privacy = { patterns = ... } })", patterns);
+  const names = [
+    ".env",
+    ".ENV.local",
+    "a.env",
+    "env",
+    "id_rsa.pub",
+    "ID_ED25519",
+    "k.pem",
+    "k.pem~",
+    "pem",
+    "kpem",
+    "credentials",
+    "credentials.json.txt",
+    "secrets.yml",
+    "secrets.txt",
+    "x.tfvars.json",
+    "a.swp",
+    "a.swq",
+    ".bash_history",
+    "m.a",
+    "m.b1",
+    "m.b3",
+    "m.{a",
+    "x1y.t",
+    "xyz.t",
+    "x.t",
+    "é.pe\u0301m",
+    "notes/a.md",
+    "notes/open.md",
+    "x/notes/deep/a",
+    "notesx/a",
+    ".ssh/config",
+    ".sshx/config",
+    "ide/1.lock",
+  ];
+  const paths = [
+    ...names.map((name) => `/somewhere/${name}`),
+    `${process.env.HOME}/own`,
+    "/abs/x",
+    "/abs/x/y",
+  ];
+  const inNeovim = await neovim.lua<boolean[]>(
+    "return vim.tbl_map(require('claude-code.editor.privacy').is_private, ...)",
+    paths.filter((path) => !path.endsWith("/own")),
+  );
+  const found = paths
+    .filter((path) => !path.endsWith("/own"))
+    .map((path) => privacy.isPrivate(path));
+  expect(found).toEqual(inNeovim);
+  expect(privacy.isPrivate(`${process.env.HOME}/own`)).toBe(true);
+});

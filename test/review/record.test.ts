@@ -1,0 +1,393 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { chmodSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { Recorded } from "./recorded";
+
+/* What the hooks of the compiled executable record, given what the genuine CLI gives them. */
+setDefaultTimeout(60_000);
+
+describe("Claude's editing tools", () => {
+  test("Edit, Write and what stands before and after them", async () => {
+    using world = new Recorded({ "main.lua": "one\ntwo\n" });
+    await world.edit("main.lua", "one\nTWO\n");
+    await world.edit("sub/new.lua", "new\n", { agent_id: "agent-1" });
+    expect(world.files).toEqual([
+      'main.lua: "one\\ntwo\\n" > "one\\nTWO\\n"',
+      'sub/new.lua: absent > "new\\n"',
+    ]);
+    expect(world.changes[0]).toMatchObject({
+      v: 1,
+      session: "one",
+      prompt: "p1",
+      tool: "Edit",
+      use: "use-1",
+      source: "tool",
+      head: expect.stringMatching(/^[0-9a-f]{40}$/),
+    });
+    expect(world.changes[1]).toMatchObject({ tool: "Write", agent: "agent-1" });
+    expect(world.log).not.toContain("WARN");
+  });
+
+  test.each([
+    ["CRLF", "one\r\ntwo\r\n", "one\nTWO\n", "one\r\nTWO\r\n"],
+    ["mixed line ends, which the CLI makes one", "one\ntwo\r\nx\r\n", "", "one\nTWO\nx\n"],
+    ["a byte order mark", "\xef\xbb\xbfone\ntwo\n", "", "\xef\xbb\xbfone\nTWO\n"],
+    ["no last line end", "one\ntwo", "", "one\nTWO"],
+    ["UTF-16", "\xff\xfeo\0n\0e\0\n\0", "", "\xff\xfeO\0N\0E\0\n\0"],
+    ["an empty file", "", "", "one\n"],
+  ])("every byte of %s", async (_name, before, _shown, after) => {
+    const bytes = Buffer.from(before, "latin1");
+    using world = new Recorded({ "a.txt": bytes });
+    // A change of the user's that nobody has committed.
+    await world.prompt();
+    const utf16 = before.startsWith("\xff\xfe");
+    const shown = new TextDecoder(utf16 ? "utf-16le" : "utf-8", { ignoreBOM: true }).decode(bytes);
+    const path = world.write("a.txt", Buffer.from(after, "latin1"));
+    await world.hook("post-tool-use", {
+      tool_name: "Edit",
+      tool_input: { file_path: path },
+      tool_response: { originalFile: shown.replaceAll("\r\n", "\n") },
+    });
+    const exact = _name.startsWith("mixed") ? before.replaceAll("\r\n", "\n") : before;
+    expect(world.files).toEqual([`a.txt: ${JSON.stringify(exact)} > ${JSON.stringify(after)}`]);
+  });
+
+  test("mixed line ends of a file that Claude edited before", async () => {
+    using world = new Recorded({ "a.txt": "one\r\ntwo\n" });
+    world.write("a.txt", "one\r\ntwo\nmine\n");
+    await world.prompt();
+    await world.edit("a.txt", "one\nTWO\nmine\n");
+    expect(world.files).toEqual(['a.txt: "one\\r\\ntwo\\nmine\\n" > "one\\nTWO\\nmine\\n"']);
+  });
+
+  test("NotebookEdit gives both files under other names", async () => {
+    using world = new Recorded({ "n.ipynb": "old" });
+    world.write("n.ipynb", "new");
+    await world.hook("post-tool-use", {
+      tool_name: "NotebookEdit",
+      tool_input: { notebook_path: world.path("n.ipynb") },
+      tool_response: { original_file: "old", updated_file: "new" },
+    });
+    expect(world.files).toEqual(['n.ipynb: "old" > "new"']);
+  });
+
+  test("a private file leaves no text and no hash", async () => {
+    using world = new Recorded({ ".env": "KEY=1\n", "sub/x.pem": "PEM" });
+    await world.edit(".env", "KEY=2\n");
+    symlinkSync(world.path("sub/x.pem"), world.path("innocent.txt"));
+    await world.edit("innocent.txt", "PEM2");
+    expect(world.files).toEqual([".env: private > private", "sub/x.pem: private > private"]);
+    expect(readdirSync(join(world.state, "blobs"))).toEqual([]);
+  });
+
+  test("through a symlink, the file that it leads to; outside of the project, nothing", async () => {
+    using world = new Recorded({ "real/a.txt": "one\n" });
+    symlinkSync(world.path("real"), world.path("link"));
+    symlinkSync("real/a.txt", world.path("a-link.txt"));
+    await world.edit("link/a.txt", "two\n");
+    await world.edit("a-link.txt", "three\n");
+    symlinkSync(world.home, world.path("out"));
+    await world.edit("out/x.txt", "x\n");
+    await world.edit("../elsewhere.txt", "x\n");
+    rmSync(world.path("../elsewhere.txt"));
+    expect(world.files).toEqual([
+      'real/a.txt: "one\\n" > "two\\n"',
+      'real/a.txt: "two\\n" > "three\\n"',
+    ]);
+  });
+
+  test("names with line ends, quotes and a working folder that moved", async () => {
+    using world = new Recorded({ "sub/x.txt": "" });
+    await world.edit('sub/a\n"b"\\.txt', "x\n", { cwd: world.path("sub") });
+    expect(world.files).toEqual(['sub/a\n"b"\\.txt: absent > "x\\n"']);
+  });
+
+  test("without git, all the same", async () => {
+    using world = new Recorded({ "a.txt": "one\n" }, false);
+    await world.edit("a.txt", "two\n");
+    expect(world.files).toEqual(['a.txt: "one\\n" > "two\\n"']);
+  });
+
+  test("hooks of two installations record one change", async () => {
+    using world = new Recorded({ "a.txt": "one\n" });
+    await world.edit("a.txt", "two\n", { tool_use_id: "same" });
+    await world.hook("post-tool-use", {
+      tool_name: "Edit",
+      tool_use_id: "same",
+      tool_input: { file_path: world.path("a.txt") },
+      tool_response: { originalFile: "one\n" },
+    });
+    expect(world.files).toHaveLength(1);
+  });
+});
+
+const hunk = (
+  oldStart: number,
+  oldLines: number,
+  newStart: number,
+  newLines: number,
+  ...lines: string[]
+) => ({
+  oldStart,
+  oldLines,
+  newStart,
+  newLines,
+  lines,
+});
+
+describe("what the CLI says of Bash", () => {
+  test("one command: changed, made, deleted and moved (as recorded from 2.1.330)", async () => {
+    using world = new Recorded({
+      "main.lua": "one\ntwo\nthree\n",
+      "gone.txt": "bye\n",
+      "ren.txt": "r\n",
+    });
+    const at = (name: string) => world.path(name);
+    await world.bash(
+      "sed -i s/two/TWO/ main.lua && echo new > made.txt && rm gone.txt && mkdir d && mv ren.txt d/ren2.txt",
+      {
+        files: [
+          { filePath: at("d/ren2.txt"), hunks: [hunk(0, 0, 1, 1, "+r")], created: true },
+          { filePath: at("gone.txt"), hunks: [hunk(1, 1, 0, 0, "-bye")], deleted: true },
+          { filePath: at("made.txt"), hunks: [hunk(0, 0, 1, 1, "+new")], created: true },
+          { filePath: at("main.lua"), hunks: [hunk(1, 3, 1, 3, " one", "-two", "+TWO", " three")] },
+          { filePath: at("ren.txt"), hunks: [hunk(1, 1, 0, 0, "-r")], deleted: true },
+        ],
+        moreFiles: 0,
+        changedFiles: ["d/ren2.txt", "gone.txt", "made.txt", "main.lua", "ren.txt"].map(at),
+      },
+    );
+    expect(world.files).toEqual([
+      'd/ren2.txt: absent > "r\\n" (from ren.txt)',
+      'gone.txt: "bye\\n" > absent',
+      'made.txt: absent > "new\\n"',
+      'main.lua: "one\\ntwo\\nthree\\n" > "one\\nTWO\\nthree\\n"',
+      'ren.txt: "r\\n" > absent',
+    ]);
+    expect(world.records.map((record) => record.type)).toEqual(["begin", "change"]);
+    expect(world.changes[0]).toMatchObject({ tool: "Bash", source: "bash", use: "use-1" });
+  });
+
+  test("CRLF, which the hunks leave out, and a line that is not UTF-8", async () => {
+    using world = new Recorded({
+      "crlf.txt": "one\r\nTWO\r\n",
+      "latin.txt": Buffer.from("caf\xe9\ntwo\n", "latin1"),
+    });
+    await world.bash("sed -i s/one/ONE/ crlf.txt; LC_ALL=C sed -i s/caf.*/tea/ latin.txt", {
+      files: [
+        { filePath: world.path("crlf.txt"), hunks: [hunk(1, 2, 1, 2, "-one", "+ONE", " TWO")] },
+        {
+          filePath: world.path("latin.txt"),
+          hunks: [hunk(1, 2, 1, 2, "-caf\uFFFD", "+tea", " two")],
+        },
+      ],
+      moreFiles: 0,
+      changedFiles: [world.path("crlf.txt"), world.path("latin.txt")],
+    });
+    expect(world.files).toEqual([
+      'crlf.txt: "one\\r\\nTWO\\r\\n" > "ONE\\r\\nTWO\\r\\n"',
+      'latin.txt: "caf\xe9\\ntwo\\n" > "tea\\ntwo\\n"',
+    ]);
+  });
+
+  test("a list that was cut: the rest by the last known text", async () => {
+    using world = new Recorded({ "a.txt": "one\n", "b.txt": "one\n", "c.txt": "one\n" });
+    world.write("b.txt", "mine\n");
+    await world.prompt();
+    await world.edit("c.txt", "Claude's\n");
+    const names = ["a.txt", "b.txt", "c.txt", "d.txt"];
+    await world.bash("for f in a b c d; do echo x >> $f.txt; done", {
+      files: [],
+      moreFiles: 4,
+      changedFiles: names.map((name) => world.path(name)),
+    });
+    expect(world.files.slice(1)).toEqual([
+      'a.txt: "one\\n" > "one\\nx\\n"',
+      'b.txt: "mine\\n" > "mine\\nx\\n"',
+      'c.txt: "Claude\'s\\n" > "Claude\'s\\nx\\n"',
+      'd.txt: absent > "x\\n"',
+    ]);
+  });
+
+  test.each([
+    ["no object", "text"],
+    ["hunks of another shape", { files: [{ filePath: 7, hunks: "x" }], changedFiles: [] }],
+    [
+      "rows beyond the end",
+      { files: [{ filePath: "A", hunks: [hunk(900, 1, 900, 1, "-a", "+b")] }] },
+    ],
+    ["paths outside", { changedFiles: ["/etc/passwd", "../x", "relative"] }],
+  ])("nonsense: %s", async (_name, diff) => {
+    using world = new Recorded({ "a.txt": "one\n" });
+    const text = JSON.stringify(diff).replace('"A"', JSON.stringify(world.path("a.txt")));
+    await world.prompt();
+    await world.bash("echo two > a.txt", JSON.parse(text));
+    await world.stop();
+    expect(world.files).toEqual(['a.txt: "one\\n" > "two\\n"']);
+  });
+});
+
+describe("what the CLI does not say: by comparison of the work tree", () => {
+  test.each([
+    ["a change", "echo x >> a.txt", 'a.txt: "one\\n" > "one\\nx\\n"'],
+    ["a new file", "echo x > new.txt", 'new.txt: absent > "x\\n"'],
+    ["a deletion", "rm a.txt", 'a.txt: "one\\n" > absent'],
+    [
+      "the user's own uncommitted text is gone",
+      "git checkout -q mine.txt",
+      'mine.txt: "mine\\n" > "one\\n"',
+    ],
+    ["an untracked file is gone", "rm untracked.txt", 'untracked.txt: "u\\n" > absent'],
+    ["a mode", "chmod +x a.txt", 'a.txt: "one\\n" > "one\\n" (644 > 755)'],
+    ["a symlink", "ln -s a.txt l", 'l: absent > "a.txt" (symlink)'],
+    ["a binary file", "printf '\\000\\001' > b.dat", 'b.dat: absent > "\\u0000\\u0001"'],
+    ["a name with a line end", "echo x > 'a\nb'", 'a\nb: absent > "x\\n"'],
+    ["a private file", "echo x > .env", ".env: absent > private"],
+    ["a commit changes nothing", "git -c user.name=a -c user.email=b commit -qam x", undefined],
+    ["an ignored file", "echo x > ignored.log", undefined],
+  ])("%s, by a command that failed", async (_name, command, expected) => {
+    using world = new Recorded({ "a.txt": "one\n", "mine.txt": "one\n", ".gitignore": "*.log\n" });
+    world.write("mine.txt", "mine\n");
+    world.write("untracked.txt", "u\n");
+    chmodSync(world.path("a.txt"), 0o644);
+    await world.prompt();
+    await world.failing(command);
+    await world.stop();
+    expect(world.files).toEqual(expected === undefined ? [] : [expected]);
+    const change = world.changes.find(({ source }) => source === "trees");
+    if (expected) expect(change).toMatchObject({ session: "one", tool: "Bash", use: "use-1" });
+  });
+
+  test("a move, a directory and a commit in one command", async () => {
+    using world = new Recorded({ "a.txt": "one\n", "b.txt": "two\n" });
+    await world.prompt();
+    await world.failing(
+      "mkdir -p d && git mv a.txt d/a.txt && echo x >> b.txt && git -c user.name=a -c user.email=b commit -qam x",
+    );
+    await world.stop();
+    expect(world.files.sort()).toEqual([
+      'a.txt: "one\\n" > absent',
+      'b.txt: "two\\n" > "two\\nx\\n"',
+      'd/a.txt: absent > "one\\n" (from a.txt)',
+    ]);
+  });
+
+  test("what the user changed, before, between and after Claude's calls, is not recorded", async () => {
+    using world = new Recorded({ "a.txt": "one\n", "b.txt": "one\n", "c.txt": "one\n" });
+    world.write("a.txt", "before\n");
+    await world.prompt();
+    await world.failing("true");
+    await Bun.sleep(120);
+    world.write("b.txt", "between\n");
+    await Bun.sleep(120);
+    await world.failing("echo x >> c.txt");
+    await world.stop();
+    world.write("c.txt", "after\n");
+    await world.prompt();
+    expect(world.files).toEqual(['c.txt: "one\\n" > "one\\nx\\n"']);
+  });
+
+  test("an interrupted command: found at the next prompt", async () => {
+    using world = new Recorded({ "a.txt": "one\n" });
+    await world.prompt();
+    await world.hook("pre-tool-use", {
+      tool_name: "Bash",
+      tool_use_id: "esc",
+      tool_input: { command: "sed" },
+    });
+    world.write("a.txt", "half\n");
+    await world.prompt({ prompt_id: "p2" });
+    expect(world.files).toEqual(['a.txt: "one\\n" > "half\\n"']);
+    expect(world.changes[0]).toMatchObject({ prompt: "p1", use: "esc", command: "sed" });
+  });
+
+  test("a command in the background: found when the turn ends, and later", async () => {
+    using world = new Recorded({ "a.txt": "one\n" });
+    await world.prompt();
+    const call = { tool_name: "Bash", tool_use_id: "bg", tool_input: { command: "serve &" } };
+    await world.hook("pre-tool-use", call);
+    await world.hook("post-tool-use", { ...call, tool_response: { backgroundTaskId: "b1" } });
+    await Bun.sleep(100);
+    world.write("a.txt", "two\n");
+    await world.stop({ background_tasks: [{ type: "shell", status: "running" }] });
+    world.write("a.txt", "three\n");
+    await world.stop();
+    expect(world.files).toEqual(['a.txt: "one\\n" > "two\\n"', 'a.txt: "two\\n" > "three\\n"']);
+  });
+
+  test("a tool of an MCP server that writes", async () => {
+    using world = new Recorded({ "a.txt": "one\n" });
+    await world.prompt();
+    const call = { tool_name: "mcp__files__write", tool_use_id: "m", tool_input: { path: 7 } };
+    await world.hook("pre-tool-use", call);
+    world.write("a.txt", "two\n");
+    await world.hook("post-tool-use", { ...call, tool_response: "ok", duration_ms: 5 });
+    await world.compared();
+    expect(world.files).toEqual(['a.txt: "one\\n" > "two\\n"']);
+    expect(world.changes.at(-1)).toMatchObject({ tool: "mcp__files__write", source: "trees" });
+  });
+
+  test("nothing in git's own folder is written, and none of its programs is run", async () => {
+    using world = new Recorded({
+      "a.txt": "one\n",
+      "b.dat": "one\n",
+      ".gitattributes": "*.dat filter=evil\n",
+    });
+    const ran = world.path(".git/ran");
+    for (const key of [
+      "core.fsmonitor",
+      "filter.evil.clean",
+      "filter.evil.smudge",
+      "filter.evil.process",
+    ]) {
+      world.sh(`git config ${key} "touch ${ran}; cat"`);
+    }
+    world.sh("git config filter.evil.required true");
+    const list = () =>
+      [...new Bun.Glob("**").scanSync({ cwd: world.path(".git"), dot: true })]
+        .sort()
+        .map((name) => {
+          const { size, mtimeMs } = statSync(world.path(`.git/${name}`));
+          return `${name} ${size} ${mtimeMs}`;
+        });
+    const before = list();
+    await world.prompt();
+    await world.failing("echo x >> a.txt; echo x >> b.dat; echo x > new.txt");
+    await world.stop();
+    expect(world.files.sort()).toEqual([
+      'a.txt: "one\\n" > "one\\nx\\n"',
+      'b.dat: unknown > "one\\nx\\n"',
+      'new.txt: absent > "x\\n"',
+    ]);
+    expect(list()).toEqual(before);
+  });
+
+  test("a repository without a commit, and one in another one", async () => {
+    using world = new Recorded({}, false);
+    world.git("init -q .");
+    mkdirSync(world.path("inner"));
+    world.sh("cd inner && git init -q . && echo x > x.txt");
+    await world.prompt();
+    await world.failing("echo x > a.txt; echo y > inner/x.txt");
+    await world.stop();
+    expect(world.files).toEqual(['a.txt: absent > "x\\n"']);
+  });
+});
+
+describe("turns", () => {
+  test("prompt, stop and end, in the project that CLAUDE_PROJECT_DIR names", async () => {
+    using world = new Recorded();
+    await world.prompt({ prompt: "x".repeat(2_000), cwd: "/" });
+    await world.stop({ background_tasks: [{}] });
+    await world.hook("session-end", { reason: "other" });
+    expect(world.records).toMatchObject([
+      { type: "prompt", session: "one", prompt: "p1", head: expect.any(String) },
+      { type: "stop", background: true },
+      { type: "end", session: "one" },
+    ]);
+    const [prompt] = world.records;
+    expect(prompt?.type === "prompt" && prompt.text).toHaveLength(500);
+    expect(statSync(world.state).mode & 0o777).toBe(0o700);
+    expect(statSync(join(world.state, "snapshot.json")).mode & 0o777).toBe(0o600);
+  });
+});

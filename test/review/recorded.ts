@@ -1,0 +1,178 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { Blobs } from "../../src/review/blobs";
+import { JournalReader } from "../../src/review/journal/read";
+import type { Content, FileChange, JournalRecord, RecordOf } from "../../src/review/journal/record";
+import { eventually } from "../support/eventually";
+import { type HookResult, runHook } from "../support/hook";
+import { isolatedEnv, temporaryFolder } from "../support/neovim";
+
+/** A project in which the hooks of a Claude run, and no Neovim: what they have recorded. */
+export class Recorded {
+  readonly folder = temporaryFolder();
+  readonly home = temporaryFolder();
+  #uses = 0;
+
+  /** `git`: a repository, with the files committed. */
+  constructor(files: Record<string, string | Uint8Array> = {}, git = true) {
+    for (const [name, text] of Object.entries(files)) this.write(name, text);
+    if (git) this.git("init -q .", "add -A", "commit -qm first --allow-empty");
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.folder, { recursive: true, force: true });
+    rmSync(this.home, { recursive: true, force: true });
+  }
+
+  path(name: string): string {
+    return join(this.folder, name);
+  }
+
+  write(name: string, text: string | Uint8Array): string {
+    mkdirSync(dirname(this.path(name)), { recursive: true });
+    writeFileSync(this.path(name), text);
+    return this.path(name);
+  }
+
+  git(...commands: string[]): void {
+    for (const command of commands) {
+      this.sh(`git -c user.name=a -c user.email=a@b -c commit.gpgsign=false ${command}`);
+    }
+  }
+
+  sh(command: string): void {
+    const done = Bun.spawnSync(["sh", "-c", command], {
+      cwd: this.folder,
+      env: isolatedEnv(this.home),
+    });
+    if (done.exitCode > 3) throw new Error(`${command}: ${done.stderr}`);
+  }
+
+  get env(): Record<string, string> {
+    return { ...isolatedEnv(this.home), CLAUDE_PROJECT_DIR: this.folder };
+  }
+
+  async hook(event: string, input: object | string = {}): Promise<HookResult> {
+    const given = { session_id: "one", cwd: this.folder, prompt_id: "p1", ...(input as object) };
+    const result = await runHook({
+      event,
+      input: typeof input === "string" ? input : given,
+      cwd: this.folder,
+      env: this.env,
+      args: ["--from-neovim"],
+    });
+    return result;
+  }
+
+  /** A prompt, and the snapshot of the work tree that it takes beside it. */
+  async prompt(more: object = {}): Promise<void> {
+    await this.hook("user-prompt-submit", { prompt: "do it", ...more });
+    await this.compared();
+  }
+
+  async stop(more: object = {}): Promise<void> {
+    await this.hook("stop", { stop_hook_active: false, ...more });
+    await this.compared();
+  }
+
+  /** Until nobody compares the work tree any more. */
+  async compared(): Promise<void> {
+    await eventually("the comparison", () => {
+      const there = [...new Bun.Glob("compare.*").scanSync({ cwd: this.state })];
+      return there.length === 0;
+    });
+  }
+
+  /** Claude edits a file: the tool's whole answer is made as the CLI makes it. */
+  async edit(name: string, text: string, more: object = {}): Promise<void> {
+    const path = this.path(name);
+    const there = Bun.file(path);
+    const before = (await there.exists()) ? (await there.text()).replaceAll("\r\n", "\n") : null;
+    this.write(name, text);
+    await this.hook("post-tool-use", {
+      tool_name: before === null ? "Write" : "Edit",
+      tool_use_id: `use-${++this.#uses}`,
+      tool_input: { file_path: path },
+      tool_response: {
+        ...(before === null && { type: "create" }),
+        filePath: path,
+        originalFile: before,
+      },
+      ...more,
+    });
+  }
+
+  /** Claude runs a command; `bashEditDiff` as the CLI has given it for that. */
+  async bash(command: string, bashEditDiff?: object, more: object = {}): Promise<void> {
+    const use = `use-${++this.#uses}`;
+    const call = {
+      tool_name: "Bash",
+      tool_use_id: use,
+      tool_input: { command },
+    };
+    await this.hook("pre-tool-use", { ...call, ...more });
+    const start = Date.now();
+    this.sh(command);
+    const duration_ms = Date.now() - start;
+    const tool_response = { stdout: "", ...(bashEditDiff && { bashEditDiff }) };
+    await this.hook("post-tool-use", { ...call, tool_response, duration_ms, ...more });
+  }
+
+  /** Claude runs a command that ends with a failure, of which the CLI says nothing else. */
+  async failing(command: string): Promise<void> {
+    const call = {
+      tool_name: "Bash",
+      tool_use_id: `use-${++this.#uses}`,
+      tool_input: { command },
+    };
+    await this.hook("pre-tool-use", call);
+    const start = Date.now();
+    this.sh(command);
+    const duration_ms = Date.now() - start;
+    await this.hook("post-tool-use-failure", { ...call, error: "Exit code 3", duration_ms });
+    await this.compared();
+  }
+
+  /** The folder of the journal. */
+  get state(): string {
+    const states = join(this.home, ".local/state/claude-code.nvim/review");
+    const [name] = [...new Bun.Glob("*/root").scanSync({ cwd: states })];
+    return join(states, dirname(name ?? "none/root"));
+  }
+
+  get log(): string {
+    try {
+      return readFileSync(join(this.home, ".local/state/claude-code.nvim/hooks.log"), "utf8");
+    } catch {
+      return "";
+    }
+  }
+
+  get records(): JournalRecord[] {
+    return new JournalReader(this.state).read().records;
+  }
+
+  get changes(): RecordOf<"change">[] {
+    return this.records.filter((record) => record.type === "change");
+  }
+
+  /** All file changes, each as `path: before > after`, the texts as they are. */
+  get files(): string[] {
+    return this.changes.flatMap((change) => change.files.map((file) => this.#shown(file)));
+  }
+
+  #shown({ path, before, after, mode, from, symlink }: FileChange): string {
+    const bits = mode?.map((one) => one.toString(8)).join(" > ");
+    const more = [bits, from && `from ${from}`, symlink && "symlink"].filter(Boolean);
+    const tail = more.length > 0 ? ` (${more.join(", ")})` : "";
+    return `${path}: ${this.text(before)} > ${this.text(after)}${tail}`;
+  }
+
+  /** JSON of a text, or what is there instead. */
+  text(content: Content): string {
+    if ("absent" in content) return "absent";
+    if ("withheld" in content) return content.withheld;
+    const bytes = new Blobs(this.state).get(content.blob);
+    return bytes ? JSON.stringify(Buffer.from(bytes).toString("latin1")) : "gone";
+  }
+}
