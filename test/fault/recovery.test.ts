@@ -161,10 +161,11 @@ describe.each(NEOVIMS)("$name", (version) => {
   test("kill -9 of Neovim in the middle of a diff: no process, port or file is left", async () => {
     const { neovim, lock, executable, client } = await running({ version });
     await using _ = neovim;
-    void propose(client, neovim, "a");
+    const proposed = propose(client, neovim, "a");
     await diffShown(neovim);
     const state = join(neovim.home, ".local/state/claude-code.nvim");
     neovim.process.kill("SIGKILL");
+    expect((await proposed).content[0]?.text).toBe("DIFF_REJECTED");
     await client.closed;
     await eventually("the end of the executable", () => !isAlive(executable));
     expect(await isOpen(lock.port)).toBe(false);

@@ -219,6 +219,19 @@ describe("when the report does not come", () => {
     await release();
   });
 
+  test("Neovim is stopped: allowed soon", async () => {
+    await using project = await open();
+    await project.edit("stopped.txt", "one\n");
+    const started = performance.now();
+    project.neovim.process.kill("SIGSTOP");
+    try {
+      expect(await project.stop()).toEqual(GO);
+    } finally {
+      project.neovim.process.kill("SIGCONT");
+    }
+    expect(performance.now() - started).toBeLessThan(7_500);
+  });
+
   test("Neovim ends: allowed at once", async () => {
     await using project = await open();
     await project.edit("gone.txt", "one\n");

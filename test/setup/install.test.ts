@@ -335,6 +335,19 @@ describe("install-hooks", () => {
     );
   });
 
+  test("twelve at once install each hook once, and every byte comes back", async () => {
+    write(SETTINGS, THEIRS);
+    const before = snapshot();
+    const runs = await Promise.all(Array.from({ length: 12 }, () => install()));
+    for (const { code, stderr } of runs) {
+      if (code !== 0) expect(stderr).toContain("was changed in the meantime; try again");
+    }
+    expect(runs.some(({ code }) => code === 0)).toBe(true);
+    expect(read(SETTINGS).match(/hook stop/g)).toHaveLength(1);
+    await uninstall();
+    expect(snapshot()).toEqual(before);
+  });
+
   test("--once sets a project up once, even after it was taken back", async () => {
     await install("--once");
     expect(existsSync(join(project, SETTINGS))).toBe(true);

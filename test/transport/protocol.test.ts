@@ -239,6 +239,74 @@ describe("framing", () => {
     await client.message((m) => m.error?.code === -32700, from);
   });
 
+  /** What comes back on a connection of its own, until it ends. */
+  const conversation = (bytes: string | Uint8Array): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const socket = connect(lock.port, "127.0.0.1", () => socket.write(bytes));
+      let text = "";
+      socket.on("data", (chunk) => {
+        text += chunk.toString("latin1");
+      });
+      socket.on("close", () => resolve(text));
+      socket.on("error", reject);
+      socket.setTimeout(20_000, () => reject(new Error(`still open after ${text}`)));
+    });
+  const request = (headers: string[]) => `${headers.join("\r\n")}\r\n\r\n`;
+  const upgradeRequest = (token: boolean) =>
+    request([
+      "GET / HTTP/1.1",
+      `Host: 127.0.0.1:${lock.port}`,
+      "Connection: Upgrade",
+      "Upgrade: websocket",
+      "Sec-WebSocket-Version: 13",
+      "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+      "Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits",
+      ...(token ? [`x-claude-code-ide-authorization: ${lock.content.authToken}`] : []),
+    ]);
+  const PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
+
+  /** A frame of a client, masked with zeros. */
+  function frame(first: number, text: string, masked = true): Buffer {
+    const head = [first, text.length | (masked ? 0x80 : 0), ...(masked ? [0, 0, 0, 0] : [])];
+    return Buffer.concat([Buffer.from(head), Buffer.from(text)]);
+  }
+
+  const frames: [string, Buffer][] = [
+    ["that is not masked", frame(0x81, PING, false)],
+    ["that says it is compressed", frame(0xc1, PING)],
+    ["with another reserved bit", frame(0xa1, PING)],
+    ["of a reserved kind", frame(0x83, PING)],
+  ];
+  test.each(frames)("a frame %s ends its connection without an answer", async (_name, bytes) => {
+    using other = await TestClient.open(lock);
+    const text = await conversation(Buffer.concat([Buffer.from(upgradeRequest(true)), bytes]));
+    const [head = "", rest = ""] = text.split("\r\n\r\n");
+    expect(head).toStartWith("HTTP/1.1 101");
+    expect(head.toLowerCase()).not.toContain("extensions");
+    expect(rest).not.toContain("jsonrpc");
+    expect(await other.request("ping")).toEqual({});
+  });
+
+  const smuggled: [string, string[], string][] = [
+    [
+      "two lengths",
+      ["POST / HTTP/1.1", "Content-Length: 5", "Transfer-Encoding: chunked"],
+      "0\r\n\r\n",
+    ],
+    ["a body", ["GET / HTTP/1.1", "Content-Length: 10"], "0123456789"],
+    ["another origin", ["GET / HTTP/1.1", "Origin: https://example.com"], ""],
+  ];
+  test.each(smuggled)(
+    "an upgrade without a token behind a request with %s gets in nowhere",
+    async (_name, lines, body) => {
+      const [first = "", ...more] = lines;
+      const head = request([first, `Host: 127.0.0.1:${lock.port}`, ...more]);
+      const text = await conversation(`${head}${body}${upgradeRequest(false)}`);
+      expect(text).toStartWith("HTTP/1.1 4");
+      expect(text).not.toContain(" 101 ");
+    },
+  );
+
   test("a message of 20 MB passes, one over the limit ends only its own connection", async () => {
     using other = await TestClient.open(lock);
     using big = await TestClient.open(lock);

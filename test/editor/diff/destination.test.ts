@@ -185,6 +185,9 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
         await said(a, "nothing was accepted: ");
       }
       expect(a.ended).toEqual([]);
+      await eventually("the bar", async () =>
+        expect((await bars(a))[0]).toContain("leads to another file now"),
+      );
       expect(await a.nvim.lua(`return require("port").diff_text("new")`)).toBe("newmine\n");
       back(a);
       for (let i = 0; i < 2 && a.ended.length === 0; i++) await a.nvim.type("<CR>");

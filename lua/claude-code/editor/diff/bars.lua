@@ -25,6 +25,7 @@ Bars.__index = Bars
 ---@field hunks claude-code.HunkList
 ---@field accepted? integer hunks accepted by themselves; nil if all count
 ---@field conflicts boolean marks of conflicts are left
+---@field moved boolean symlinks lead to another file than when it was proposed
 ---@field read_only boolean
 ---@field hidden? integer first line of the proposal that adds a hidden character
 
@@ -93,6 +94,9 @@ function Bars:warnings()
   local proposal, parts, found = self.proposal, {}, self.found or {}
   if self.outside then
     parts[1] = { " outside of the workspace ", "Warning" }
+  end
+  if found.moved then
+    parts[#parts + 1] = { " leads to another file now ", "Warning" }
   end
   if found.read_only then
     parts[#parts + 1] = { " read-only ", "Warning" }
@@ -227,6 +231,7 @@ function Bars:update()
   local list = self.proposal:hunks()
   self.found = {
     hunks = list,
+    moved = self.proposal.destination:has_changed(),
     read_only = self.proposal.destination:is_read_only(),
     hidden = hidden.show(self.proposal.new_buf, list),
     accepted = accepted and accepted.count,

@@ -62,6 +62,12 @@ function Destination:is_read_only()
   return stat ~= nil and not (writable and uv.fs_access(self.path, "W"))
 end
 
+---Do symlinks lead to another file by now?
+---@return boolean
+function Destination:has_changed()
+  return resolve(self.given) ~= self.path
+end
+
 ---@param force boolean the user said that a read-only file may be written
 ---@return string? message why it must not be written
 function Destination:refusal(force)
