@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { eventually } from "../support/eventually";
-import { EXECUTABLE, isolatedEnv, NEOVIMS, ROOT, temporaryFolder } from "../support/neovim";
+import { EXECUTABLE, isolatedEnv, NEOVIMS, NEWEST, ROOT, temporaryFolder } from "../support/neovim";
 import { Project } from "./project";
 
 /*
@@ -88,6 +88,45 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
     },
   );
 
+  /** As a configuration does that looks for the root with a program. */
+  const START_LATER = `
+    local command = ...
+    vim.api.nvim_clear_autocmds({ event = "FileType", pattern = "text" })
+    vim.api.nvim_create_autocmd("FileType", { pattern = "text", callback = function(args)
+      vim.defer_fn(function()
+        vim.lsp.start({ name = "later", cmd = command, root_dir = vim.fn.getcwd() }, { bufnr = args.buf })
+      end, 300)
+    end })`;
+  test("started some time after the file was loaded: it is waited for", async () => {
+    await project.neovim.lua(START_LATER, [process.execPath, SERVER, control]);
+    hold("starting");
+    await edit("WRONG one\n");
+    await Bun.sleep(800);
+    const stopped = stop("one");
+    await kept();
+    release("starting");
+    expect((await stopped).reason).toContain("WRONG one");
+  });
+
+  const ENABLE = `
+    local command = ...
+    vim.api.nvim_clear_autocmds({ event = "FileType", pattern = "text" })
+    vim.lsp.config("enabled", {
+      cmd = command,
+      filetypes = { "text" },
+      root_dir = function(_, done)
+        vim.defer_fn(function() done(vim.fn.getcwd()) end, 500)
+      end,
+    })
+    vim.lsp.enable("enabled")`;
+  if (version === NEWEST) {
+    test("enabled, and started while Claude stops: it is waited for", async () => {
+      await project.neovim.lua(ENABLE, [process.execPath, SERVER, control]);
+      await edit("WRONG one\n");
+      expect((await stop("one")).reason).toContain("WRONG one");
+    });
+  }
+
   test("starting for longer than a report may take: it is waited for", async () => {
     await project.neovim.lua("require('port').language_servers.TIMEOUT_MS = 200");
     hold("starting");
@@ -123,8 +162,8 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
 
       release(state);
       const late =
-        `found after Claude's turn: 2 errors and 0 warnings in ${name}; ` +
-        ":ClaudeCodeSendProblems sends them to Claude";
+        `found after Claude's turn: 2 errors in ${name}; ` +
+        ":ClaudeCodeSendProblems sends this to Claude";
       await eventually("the message", async () => {
         expect(await notified()).toEqual([expect.stringContaining(late)]);
       });
@@ -156,7 +195,7 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
       systemMessage: "diagnostics of 3 files unknown (scripted is still starting)",
     });
     release("starting");
-    const late = "2 errors and 0 warnings in 2 files; gp sends them to Claude";
+    const late = "2 errors in 2 files; gp sends this to Claude";
     await eventually("the message", async () => {
       expect(await notified()).toEqual([expect.stringContaining(late)]);
     });
@@ -171,7 +210,7 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
     expect(await stop("two")).toEqual({ ...GO, systemMessage });
     release("silent");
     await eventually("the message", async () => {
-      expect(await notified()).toEqual([expect.stringContaining("1 errors and 0 warnings")]);
+      expect(await notified()).toEqual([expect.stringContaining("1 error in")]);
     });
 
     await project.neovim.lua("require('port').language_servers.TIMEOUT_MS = 200");
@@ -220,7 +259,7 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
     release("crash");
     await project.neovim.lua("vim.bo[vim.fn.bufnr(...)].filetype = 'text'", name);
     await eventually("the message", async () => {
-      expect((await notified()).join()).toContain(`1 errors and 0 warnings in ${name}`);
+      expect((await notified()).join()).toContain(`1 error in ${name}`);
     });
     expect(await status()).not.toContain("unknown");
   });

@@ -6,13 +6,16 @@ local servers = require("claude-code.editor.diagnostics.servers")
 
 ---For a save of a text that the server has reported on already: only a check on save changes that.
 local SAVE_TIMEOUT_MS = 1000
+---A configuration may look for the project's root first, with a program even, and then start its server.
+local ATTACH_MS = 1000
 
 local M = {}
 
 local group ---@type integer?
 local followers = 0
 ---When each buffer's text was replaced last, and its tick: servers that attach soon report on it too.
-local replaced = {} ---@type table<integer, { at: number, tick: integer }>
+---@type table<integer, { at: number, tick: integer, kind: claude-code.WriteKind }>
+local replaced = {}
 ---When any was, in ms. It may change what is wrong in others.
 local last_replaced = 0
 ---The buffers' ticks at the last report, by buffer and client.
@@ -45,7 +48,7 @@ function M.on_write(buf, kind)
   end
   local tick = api.nvim_buf_get_changedtick(buf)
   last_replaced = now_ms()
-  replaced[buf] = { at = last_replaced, tick = tick }
+  replaced[buf] = { at = last_replaced, tick = tick, kind = kind }
   if not package.loaded["vim.lsp"] then
     return
   end
@@ -55,6 +58,36 @@ function M.on_write(buf, kind)
     expect(buf, client, kind, is_known)
   end
   pending.review()
+end
+
+---Servers that were started for the buffer after its text was replaced: no event reports them until
+---they are ready.
+---@param buf integer
+function M.expect_starting(buf)
+  if not group or not replaced[buf] or not package.loaded["vim.lsp"] then
+    return
+  end
+  for _, client in ipairs(vim.lsp.get_clients({ bufnr = buf, _uninitialized = true })) do
+    if not client.initialized and not pending.lacks(buf, client) then
+      expect(buf, client, "opened")
+    end
+  end
+  pending.review()
+end
+
+---May a server still be started for the buffer, which has just been loaded?
+---TODO(0.11): vim.lsp.get_configs() came with 0.12.
+---@param buf integer
+---@return boolean
+function M.is_attaching(buf)
+  local text = group and replaced[buf]
+  local is_new = text and text.kind == "opened" and now_ms() - text.at < ATTACH_MS
+  if not is_new or not package.loaded["vim.lsp"] or not vim.lsp.get_configs then
+    return false
+  end
+  local filter = { enabled = true, filetype = vim.bo[buf].filetype }
+  return #vim.lsp.get_configs(filter) > 0
+    and #vim.lsp.get_clients({ bufnr = buf, _uninitialized = true }) == 0
 end
 
 ---@param buf integer

@@ -61,6 +61,7 @@ end
 ---@field path string
 ---@field items claude-code.Diagnostic[]
 ---@field file claude-code.SessionFile
+---@field is_attaching boolean a language server may still be started for it
 ---@field is_pending boolean a report of a language server on it is
 ---@field missing claude-code.MissingReport[]
 
@@ -77,11 +78,14 @@ function M.list(session)
     local open = present and path.loaded_buffer(real)
     local buf = present and (open or load(session, real))
     if buf then
+      writes.expect_starting(buf)
+      local is_attaching = writes.is_attaching(buf)
       local edited = {
         path = real,
         items = require("claude-code.editor.diagnostics").items(buf),
         file = file,
-        is_pending = not open or pending.is_pending(buf),
+        is_attaching = is_attaching,
+        is_pending = not open or is_attaching or pending.is_pending(buf),
         missing = pending.missing(buf),
       }
       list[#list + 1] = edited

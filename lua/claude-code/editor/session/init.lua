@@ -110,14 +110,13 @@ end
 ---@field others integer informations and hints, where they count
 ---@field worst { path: string, item: claude-code.Diagnostic }[]
 
----@param list claude-code.EditedFile[]
----@return boolean
-local function has_busy_server(list)
-  return vim.iter(list):any(function(edited)
-    return vim.iter(edited.missing):any(function(missing)
+---@param edited claude-code.EditedFile
+---@return boolean will a language server report on it that starts or indexes?
+local function is_busy(edited)
+  return edited.is_attaching
+    or vim.iter(edited.missing):any(function(missing)
       return missing.id ~= nil and servers.is_worth_waiting(missing.id)
     end)
-  end)
 end
 
 ---Claude wants to stop: what is wrong in the files the session has edited. Nil if it has edited none.
@@ -141,7 +140,7 @@ function M.summary(params)
   local counts, missing = filter.tally(problems), unchecked.missing(list)
   return {
     settled = settled,
-    is_busy = has_busy_server(missing),
+    is_busy = vim.iter(list):any(is_busy),
     unknown = unchecked.reasons(missing),
     may_block = options.block,
     timeout_ms = options.deadline_ms,

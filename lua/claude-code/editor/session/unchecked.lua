@@ -103,18 +103,31 @@ local function problems_of(real, file)
   end, filter.counted(real, items, file.before))
 end
 
+---@param counts integer[] by severity
+---@return string "2 errors, 1 warning"
+local function count_text(counts)
+  local parts = {}
+  for severity, name in ipairs({ "error", "warning", "note", "hint" }) do
+    local count = counts[severity]
+    if count > 0 then
+      parts[#parts + 1] = ("%d %s%s"):format(count, name, count > 1 and "s" or "")
+    end
+  end
+  return table.concat(parts, ", ")
+end
+
 ---@param problems claude-code.FileProblem[]
 local function report(problems)
-  local paths, counts = {}, filter.tally(problems)
+  local paths = {}
   for _, problem in ipairs(problems) do
     paths[problem.path] = true
   end
   local count = vim.tbl_count(paths)
   local where = count == 1 and name_of(next(paths)) or ("%d files"):format(count)
-  local text = "found after Claude's turn: %d errors and %d warnings in %s; %s sends them to Claude"
+  local text = "found after Claude's turn: %s in %s; %s sends this to Claude"
   local how = require("claude-code.keymaps").shortcut("ClaudeCodeSendProblems")
   require("claude-code.messages.notify").warn(
-    text:format(counts[1], counts[2], where, how),
+    text:format(count_text(filter.tally(problems)), where, how),
     "diagnostics.late"
   )
 end
