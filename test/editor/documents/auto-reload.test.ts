@@ -11,10 +11,10 @@ setDefaultTimeout(60_000);
 const WRITERS: Record<string, string> = {
   "in place": "printf 'two\\n' > FILE",
   "sed -i": "sed -i s/one/two/ FILE",
-  "another file renamed over it": "printf 'two\\n' > other.tmp && mv other.tmp FILE",
+  "another file renamed over it": "printf 'two\\n' > FOLDER.tmp && mv FOLDER.tmp FILE",
   "deleted and written again": "rm FILE && sleep 0.15 && printf 'two\\n' > FILE",
   "its folder replaced":
-    "mv $(dirname FILE) old && mkdir $(dirname FILE) && printf 'two\\n' > FILE && rm -r old",
+    "mv FOLDER FOLDER.old && mkdir FOLDER && printf 'two\\n' > FILE && rm -r FOLDER.old",
   "truncated, then written": ": > FILE && sleep 0.1 && printf 'two\\n' > FILE",
 };
 
@@ -67,23 +67,24 @@ for (const version of NEOVIMS) {
       test(`'${autoread}': what a shell writes reaches visible and hidden buffers, all tab pages`, async () => {
         await using a = await withClient();
         await a.nvim.command(`set ${autoread}`);
-        for (const [index, [how, command]] of Object.entries(WRITERS).entries()) {
-          const places = ["window", "hidden", "tab"];
-          const bufs: number[] = [];
-          for (const place of places) {
-            bufs.push(await a.edit(a.file(`${index}-${place}/main.txt`, "one\n")));
-            if (place === "hidden") await a.nvim.command("tabnew");
+        const files: { what: string; command: string; folder: string; buf: number }[] = [];
+        for (const place of ["window", "hidden", "tab"]) {
+          for (const [index, [how, command]] of Object.entries(WRITERS).entries()) {
+            if (place !== "hidden") await a.nvim.command("split");
+            const folder = `${index}-${place}`;
+            const buf = await a.edit(a.file(`${folder}/main.txt`, "one\n"));
+            files.push({ what: `${how}, ${place}`, command, folder, buf });
           }
-          for (const [i, place] of places.entries()) {
-            shell(a, command.replaceAll("FILE", `${index}-${place}/main.txt`));
-            await shows(a, bufs[i] as number, "two", `${how}, ${place}`);
-          }
-          // Watched from then on, whatever it is now.
-          for (const [i, place] of places.entries()) {
-            a.file(`${index}-${place}/main.txt`, "three\n");
-            await shows(a, bufs[i] as number, "three", `${how}, ${place}, again`);
-          }
+          if (place === "hidden") await a.nvim.command("tabnew");
         }
+        const commands = files.map(({ command, folder }) =>
+          command.replaceAll("FILE", `${folder}/main.txt`).replaceAll("FOLDER", folder),
+        );
+        shell(a, `${commands.map((command) => `(${command}) &`).join(" ")} wait`);
+        for (const { what, buf } of files) await shows(a, buf, "two", what);
+        // Watched from then on, whatever it is now.
+        for (const { folder } of files) a.file(`${folder}/main.txt`, "three\n");
+        for (const { what, buf } of files) await shows(a, buf, "three", `${what}, again`);
         await noQuestion(a);
         expect(await a.messages()).toBe("");
         expect(await a.nvim.lua("return #vim.fn.getbufinfo({ bufmodified = 1 })")).toBe(0);
@@ -253,19 +254,30 @@ for (const version of NEOVIMS) {
         a.nvim.lua<string[]>(
           "return vim.tbl_map(function(buf) return vim.fn.getbufline(buf, 1)[1] end, BUFS)",
         );
-      let now = "one";
-      const others = async () => (await texts()).filter((text) => text !== now).length;
-      for (const moment of [
+      /** Files that Neovim has with another text. */
+      const others = async (files: number[], text: string) => {
+        const shown = await texts();
+        return files.filter((i) => shown[i] !== text);
+      };
+      let written = Array.from({ length: count }, (_, i) => i);
+      const moments = [
         () => a.nvim.command("doautocmd FocusGained"),
         () => a.nvim.command("new"),
         () => a.call("session_start", { session: "s", installation: "i", source: "startup" }),
         () => a.call("sync"),
-      ]) {
-        now = `${now} more`;
-        for (let i = 0; i < count; i++) a.file(`${i}/main.txt`, `${now}\n`);
-        await eventually("the watched ones", async () => expect(await others()).toBe(4));
+      ];
+      for (const [round, moment] of moments.entries()) {
+        const text = `round ${round}`;
+        for (const i of written) a.file(`${i}/main.txt`, `${text}\n`);
+        const left = await eventually("the watched ones", async () => {
+          const found = await others(written, text);
+          expect(found).toHaveLength(4);
+          return found;
+        });
         await moment();
-        await eventually("all", async () => expect(await others()).toBe(0));
+        await eventually("all", async () => expect(await others(written, text)).toEqual([]));
+        // The same ones are not watched; one that is shows when the others would be there.
+        written = [...left, written.find((i) => !left.includes(i)) as number];
       }
     });
 
