@@ -32,7 +32,7 @@ const PAGES = [
   "SECURITY.md",
   "CHANGELOG.md",
   "install.sh",
-  "scripts/packaging/claude-code-nvim.rb.in",
+  "scripts/packaging/channels/claude-code-nvim.rb.in",
 ];
 
 interface Text {

@@ -37,7 +37,16 @@ export interface ArchiveOptions {
  * compresses it.
  */
 export async function archive(options: ArchiveOptions): Promise<Uint8Array> {
-  const { root, target, version, level } = options;
+  const zipped = gzipSync(tar(await archiveEntries(options)), {
+    level: options.level,
+    library: "libdeflate",
+  } as never);
+  return withoutOrigin(zipped);
+}
+
+/** What is in a release archive, of whatever kind. */
+export async function archiveEntries(options: ArchiveOptions): Promise<Entry[]> {
+  const { root, target, version } = options;
   const folder = archiveName(version, target).replace(/\.tar\.gz$/, "");
   const entries: Entry[] = [
     {
@@ -58,7 +67,7 @@ export async function archive(options: ArchiveOptions): Promise<Uint8Array> {
   for (const { path, text, executable } of claudePlugin()) {
     entries.push({ path: `${folder}/claude-plugin/${path}`, content: bytes(text), executable });
   }
-  return withoutOrigin(gzipSync(tar(entries), { level, library: "libdeflate" } as never));
+  return entries;
 }
 
 function bytes(text: string): Uint8Array {

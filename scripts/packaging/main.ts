@@ -4,8 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { $ } from "bun";
 import { type Asset, readManifest } from "./manifest";
+import { writeFlakeHash } from "./nix";
 import { buildExecutable, buildRelease } from "./release";
 import { readRepository } from "./repository";
+import { runtimeSum } from "./runtimes";
 import { smoke } from "./smoke";
 import { TARGETS, type Target, targetsNamed } from "./targets";
 
@@ -21,7 +23,9 @@ const modes: Record<string, () => Promise<void>> = {
   "--build": async () => void (await release(chosen())),
   "--verify": verify,
   "--check": check,
+  "--flake": () => writeFlakeHash(root),
   "--notes": notes,
+  "--runtimes": runtimes,
   "--smoke": () => smoke(root, names[0] ?? "", process.env.NVIM ?? "nvim"),
 };
 
@@ -60,6 +64,15 @@ async function notes(): Promise<void> {
   const section = changelog.split(/^## /m).find((part) => part.startsWith(`[${version}]`));
   if (!section) throw new Error(`CHANGELOG.md has no section [${version}]`);
   console.log(section.slice(section.indexOf("\n")).trim());
+}
+
+/** Prints the table of scripts/packaging/runtimes.ts. */
+async function runtimes(): Promise<void> {
+  const { bun } = await readRepository(root);
+  for (const target of TARGETS) {
+    await buildExecutable(root, target);
+    console.log(`  "${target.bun}": "${await runtimeSum(target.bun, bun)}",`);
+  }
 }
 
 async function refuseUnready(version: string): Promise<void> {

@@ -50,6 +50,6 @@ export async function readManifest(path: string): Promise<Asset[]> {
 }
 
 /** The file SHA256SUMS, as `sha256sum --check` reads it. */
-export function renderSums(assets: Asset[]): string {
+export function renderSums(assets: Pick<Asset, "file" | "sha256">[]): string {
   return assets.map(({ sha256, file }) => `${sha256}  ${file}\n`).join("");
 }

