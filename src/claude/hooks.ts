@@ -6,6 +6,8 @@ export interface HookEntry {
   type: "command";
   command: string;
   timeout: number;
+  /** What the CLI shows while the hook runs. */
+  statusMessage?: string;
   /** Claude does not wait for it (measured with 2.1.330). */
   async?: true;
 }
@@ -23,6 +25,7 @@ const QUICK_S = 5;
 const WAITING_S = 15;
 /** The option `diagnostics.busy_deadline_ms` is 60 s at most. */
 const STOP_S = 75;
+const STOP_STATUS = "Waiting for language servers in Neovim";
 
 /** Our hooks, by Claude Code's name of the event. `line` makes the command of one of them. */
 export function hookSettings(line: (event: string) => string = hookLine): HookSettings {
@@ -42,7 +45,7 @@ export function hookSettings(line: (event: string) => string = hookLine): HookSe
       { matcher: OTHER_TOOLS_MATCHER, hooks: [entry("post-tool-use-failure", QUICK_S)] },
     ],
     SubagentStop: [{ hooks: [entry("subagent-stop", QUICK_S)] }],
-    Stop: [{ hooks: [entry("stop", STOP_S)] }],
+    Stop: [{ hooks: [{ ...entry("stop", STOP_S), statusMessage: STOP_STATUS }] }],
     SessionEnd: [{ hooks: [entry("session-end", QUICK_S)] }],
   };
 }

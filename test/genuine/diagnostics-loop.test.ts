@@ -170,6 +170,7 @@ function loop(version: NeovimVersion) {
       await claude.waitForEditor();
       const from = model.requests.length;
       await claude.prompt("go");
+      await claude.terminal.waitFor(/Waiting for language servers in Neovim/);
       await claude.terminal.waitFor(
         /diagnostics of main\.slow unknown \(scripted is still starting\)/,
       );

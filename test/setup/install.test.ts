@@ -88,7 +88,16 @@ describe("install-hooks", () => {
     const stable = join(home, ".local/share/claude-code.nvim/bin/claude-code-nvim");
     const line = `${ENV_WITHOUT_HAZARDS.join(" ")} ${stable} hook stop`;
     expect(JSON.parse(read(SETTINGS)).hooks.Stop).toEqual([
-      { hooks: [{ type: "command", command: expect.stringContaining(line), timeout: 75 }] },
+      {
+        hooks: [
+          {
+            type: "command",
+            command: expect.stringContaining(line),
+            timeout: 75,
+            statusMessage: expect.any(String),
+          },
+        ],
+      },
     ]);
     const { command } = JSON.parse(read(SETTINGS)).hooks.Stop[0].hooks[0];
     const child = Bun.spawn(["sh", "-c", command], {
