@@ -35,6 +35,16 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
     eventually(text, async () =>
       expect((await a.messages()).replaceAll("\n", "")).toContain(text.replaceAll("\n", "")),
     );
+  const screenOf = (a: Attached) =>
+    a.nvim.lua<string>(`
+      vim.cmd.redraw()
+      local rows = {}
+      for row = 1, vim.o.lines do
+        local cells = {}
+        for column = 1, vim.o.columns do cells[column] = vim.fn.screenstring(row, column) end
+        rows[row] = table.concat(cells)
+      end
+      return table.concat(rows, "\\n")`);
   const home = (a: Attached, name: string, text?: string) => {
     const path = join(a.nvim.home, name);
     mkdirSync(join(path, ".."), { recursive: true });
@@ -239,20 +249,29 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
       await eventually("a warning", async () =>
         expect((await bars(a))[0]).toContain(`${WARNING} hidden characters, line 4 `),
       );
-      const screen = await a.nvim.lua<string>(`
-      vim.cmd.redraw()
-      local rows = {}
-      for row = 1, vim.o.lines do
-        local cells = {}
-        for column = 1, vim.o.columns do cells[column] = vim.fn.screenstring(row, column) end
-        rows[row] = table.concat(cells)
-      end
-      return table.concat(rows, "\\n")`);
+      const screen = await screenOf(a);
       expect(screen.replaceAll(character, "")).toContain(`if${code}x`);
       await a.nvim.type("Gdd");
       await eventually("no warning", async () =>
         expect((await bars(a)).join()).not.toContain("hidden characters"),
       );
+    },
+  );
+
+  test.each([
+    ["spaces", " ".repeat(100), "<100 blanks>"],
+    ["tabs", "\t".repeat(25), "<25 blanks>"],
+    ["both", " \t".repeat(30), "<60 blanks>"],
+  ])(
+    "text behind many blanks, %s: shown where they begin, and the bar warns",
+    async (_, blanks, code) => {
+      await using a = await start();
+      const lines = ["one", `  two${" ".repeat(90)}`, `three${blanks}evil()`, `\t\tfour  five`];
+      await a.propose(a.file("a.txt", "one\n"), `${lines.join("\n")}\n`);
+      await eventually("a warning", async () =>
+        expect((await bars(a))[0]).toContain(`${WARNING} hidden characters, line 3 `),
+      );
+      expect(await screenOf(a)).toContain(`three${code}`);
     },
   );
 

@@ -1,5 +1,6 @@
 --- Characters that a proposal adds and that change how its text looks, or that nobody sees: control
---- characters, those that turn the direction of the text (CVE-2021-42574), and invisible ones.
+--- characters, those that turn the direction of the text (CVE-2021-42574), invisible ones, and blanks
+--- that push what follows out of the window.
 local api = vim.api
 
 ---First and last code point. Not among them: tab, form feed and carriage return, which are common;
@@ -28,6 +29,9 @@ local RANGES = {
   { 0xe0000, 0xe0fff },
 }
 
+---A text behind so many blanks is outside of many windows; a tab counts as four.
+local MANY_BLANKS = 80
+
 ---More of them in one proposal are not marked.
 local MOST_MARKS = 1000
 local NAMESPACE = api.nvim_create_namespace("claude-code.diff.hidden")
@@ -36,7 +40,7 @@ local M = {}
 
 ---By LPeg, as a pattern of Lua or Vim takes seconds for 100,000 lines.
 ---@return vim.lpeg.Pattern pattern of a line; captures where the next of them begins, and what follows
-local function compile()
+local function compile_characters()
   local lpeg = vim.lpeg
   local hidden, first_bytes = lpeg.P(false), lpeg.P(false)
   for _, range in ipairs(RANGES) do
@@ -44,19 +48,44 @@ local function compile()
     hidden = hidden + lpeg.utfR(range[1], range[2])
     first_bytes = first_bytes + lpeg.R(from:sub(1, 1) .. to:sub(1, 1))
   end
-  local others = (1 - first_bytes) ^ 0
-  return lpeg.P({ others * (lpeg.Cp() * hidden * lpeg.Cp() + 1 * lpeg.V(1)) })
+  local others = (1 - first_bytes) ^ 1 + (first_bytes - hidden)
+  return others ^ 0 * lpeg.Cp() * hidden * lpeg.Cp()
 end
 
-local pattern ---@type vim.lpeg.Pattern?
+---@return vim.lpeg.Pattern pattern of a line; captures blanks that may be many, with a text behind them
+local function compile_blanks()
+  local lpeg = vim.lpeg
+  local blank = lpeg.S(" \t")
+  local least = MANY_BLANKS / 4
+  local others = (1 - blank) ^ 1 + blank * blank ^ (2 - least) * -blank
+  return others ^ 0 * lpeg.Cp() * blank ^ least * lpeg.Cp() * #lpeg.P(1)
+end
+
+local characters, blanks ---@type vim.lpeg.Pattern?, vim.lpeg.Pattern?
 
 ---@param line string
 ---@param from integer 1-based
 ---@return integer? first 1-based, of the next such character, in bytes
 ---@return integer? next
 local function find(line, from)
-  pattern = pattern or compile()
-  return pattern:match(line, from)
+  characters = characters or compile_characters()
+  return characters:match(line, from)
+end
+
+---@param line string
+---@param from integer 1-based
+---@return integer? first 1-based, of the next blanks that are many
+---@return integer? next
+local function find_blanks(line, from)
+  blanks = blanks or compile_blanks()
+  local first, next = blanks:match(line, from)
+  while first do
+    local _, tabs = line:sub(first, next - 1):gsub("\t", "")
+    if next - first + 3 * tabs >= MANY_BLANKS then
+      return first, next
+    end
+    first, next = blanks:match(line, next)
+  end
 end
 
 ---@param character string
@@ -86,11 +115,10 @@ end
 ---@param buf integer
 ---@param row integer 0-based
 ---@param line string
----@param first integer? 1-based, of its first such character
----@param next integer?
 ---@return integer count
-local function mark_line(buf, row, line, first, next)
+local function mark_characters(buf, row, line)
   local group, count = require("claude-code.editor.diff.highlights").name("Warning"), 0
+  local first, next = find(line, 1)
   while first and count < MOST_MARKS do
     local code = code_of(line:sub(first, next - 1), group)
     local column = code and after_cell(line, next) - 1 or first - 1
@@ -106,24 +134,72 @@ local function mark_line(buf, row, line, first, next)
   return count
 end
 
+---@param buf integer
+---@param row integer 0-based
+---@param line string
+---@return integer count
+local function mark_blanks(buf, row, line)
+  local group, count = require("claude-code.editor.diff.highlights").name("Warning"), 0
+  local first, next = find_blanks(line, 1)
+  while first and count < MOST_MARKS do
+    api.nvim_buf_set_extmark(buf, NAMESPACE, row, first - 1, {
+      virt_text = { { ("<%d blanks>"):format(next - first), group } },
+      virt_text_pos = "inline",
+    })
+    count = count + 1
+    first, next = find_blanks(line, next --[[@as integer]])
+  end
+  return count
+end
+
+---Every long run of blanks has one of these in it.
+local SIGNS_OF_BLANKS = { (" "):rep(MANY_BLANKS), ("\t"):rep(MANY_BLANKS / 4), " \t", "\t " }
+
+---Mostly there is none, and a search for fixed strings takes a fraction of the time.
+---@param text string
+---@return boolean
+local function may_have_any(text)
+  return vim.iter(SIGNS_OF_BLANKS):any(function(sign)
+    return text:find(sign, 1, true) ~= nil
+  end) or find(text, 1) ~= nil
+end
+
+---@param buf integer
+---@param first integer 0-based row of the first line
+---@param lines string[]
+---@param budget integer how many marks may still be set
+---@return integer count
+---@return integer? line 1-based, of the first mark
+local function mark_lines(buf, first, lines, budget)
+  if not may_have_any(table.concat(lines, "\f")) then
+    return 0
+  end
+  local count, found = 0, nil
+  for i, line in ipairs(lines) do
+    if count >= budget then
+      break
+    end
+    local row = first + i - 1
+    local marked = mark_characters(buf, row, line) + mark_blanks(buf, row, line)
+    found = found or marked > 0 and row + 1 or nil
+    count = count + marked
+  end
+  return count, found
+end
+
 ---Shows those in the lines that hunks add or change.
 ---@param buf integer the proposal's
 ---@param hunks claude-code.Hunk[]
 ---@return integer? line 1-based, of the first one
 local function mark(buf, hunks)
   api.nvim_buf_clear_namespace(buf, NAMESPACE, 0, -1)
-  local found, count = nil, 0
+  local budget, found = MOST_MARKS, nil
   for _, hunk in ipairs(hunks) do
-    local row = hunk.new - 1
-    local added = hunk.new_count > 0
-        and api.nvim_buf_get_lines(buf, row, row + hunk.new_count, false)
-      or {}
-    for i, line in ipairs(added) do
-      local first, next = find(line, 1)
-      if first and count < MOST_MARKS then
-        found = found or row + i
-        count = count + mark_line(buf, row + i - 1, line, first, next)
-      end
+    if hunk.new_count > 0 and budget > 0 then
+      local row = hunk.new - 1
+      local lines = api.nvim_buf_get_lines(buf, row, row + hunk.new_count, false)
+      local count, line = mark_lines(buf, row, lines, budget)
+      budget, found = budget - count, found or line
     end
   end
   return found
