@@ -1,7 +1,6 @@
 import type { Decision, Project, View } from "../state/project";
 import type { TrackedFile } from "../state/tracked-file";
 import { takenBack } from "../weave/decision";
-import { completed } from "../weave/lines";
 import { settle, type Undone, type UndoneFile } from "./undo";
 
 /** The decision that the next taking back is about: the user's last one. */
@@ -23,7 +22,7 @@ export function takeBack(
   const record = project.append({ type: "back", decision: decision.id });
   const files = plans.map(({ file, view, inBuffer, mode }): UndoneFile => {
     if (!view) return { path: file.path, problem: `${file.path} cannot be read` };
-    const target = completed(takenBack(view.weave, decision.id).lines);
+    const target = takenBack(view.weave, decision.id).lines;
     return { path: file.path, ...settle(project, { file, view, target, inBuffer }, mode) };
   });
   return { decision: record.id, files };

@@ -6,7 +6,7 @@ import { scopeOf } from "../state/scope";
 import type { TrackedFile } from "../state/tracked-file";
 import { type Selection, undone } from "../weave/decision";
 import type { Hunk } from "../weave/hunks";
-import { completed, type Lines, sameLines } from "../weave/lines";
+import { type Lines, sameLines } from "../weave/lines";
 import { type Edits, editsBetween } from "./edits";
 import { type Found, find, type Outcome, type Target } from "./keep";
 import { ChangedError, setMode, writeBelow } from "./write";
@@ -132,7 +132,7 @@ function planFor(
 ): Plan | undefined {
   const { view } = entry;
   if (!view) return undefined;
-  const target = completed(undone(view.weave, "planned", what, scopeOf(recorded)).lines);
+  const target = undone(view.weave, "planned", what, scopeOf(recorded)).lines;
   return { entry, view, what, target, inBuffer, conflicts: [] };
 }
 

@@ -56,17 +56,18 @@ export function sameLines(one: Lines, other: Lines): boolean {
   return one.length === other.length && one.every((line, i) => line === other[i]);
 }
 
-/**
- * Lines put together from several texts: each line but the last gets a line end where it has none,
- * and the file exists as soon as it has a line.
- */
+/** A text of lines that were put together: the file exists as soon as it has a line. */
 export function completed(lines: Lines): Lines {
   if (lines.length === 0) return lines;
-  const whole = [FILE, ...lines.filter((line) => line !== FILE)];
-  const ending = whole.some((line) => line.endsWith("\r\n")) ? "\r\n" : "\n";
-  for (let i = 1; i < whole.length - 1; i++) {
-    const line = whole[i] as string;
-    if (!line.endsWith("\n") && !isOpaque(line)) whole[i] = line + ending;
-  }
-  return whole;
+  return terminated([FILE, ...lines.filter((line) => line !== FILE)]);
+}
+
+/** Each line but the last gets a line end where it has none: it was the last one once. */
+export function terminated(lines: Lines): Lines {
+  const last = lines.length - 1;
+  const isOpen = (line: string, i: number) =>
+    i < last && line !== FILE && !line.endsWith("\n") && !isOpaque(line);
+  if (!lines.some(isOpen)) return lines;
+  const ending = lines.some((line) => line.endsWith("\r\n")) ? "\r\n" : "\n";
+  return lines.map((line, i) => (isOpen(line, i) ? line + ending : line));
 }

@@ -1,5 +1,5 @@
 import { compare, type Replacement } from "./compare";
-import type { Lines } from "./lines";
+import { type Lines, terminated } from "./lines";
 import { isClaude, type Mark, type Row } from "./row";
 
 /** Where equal lines leave the place of a change open, so many places are tried. */
@@ -19,7 +19,7 @@ export function stepped(
   nextId: number,
 ): { rows: Row[]; nextId: number } {
   const places = rows.flatMap((row, i) => (row.present ? [i] : []));
-  const present = places.map((i) => (rows[i] as Row).line);
+  const present = terminated(places.map((i) => (rows[i] as Row).line));
   const result: Row[] = [];
   let done = 0;
   let floor = -1;

@@ -25,7 +25,7 @@ export class Weave {
 
   /** The text that stands there now. */
   get lines(): Lines {
-    return this.rows.filter((row) => row.present).map((row) => row.line);
+    return completed(this.rows.filter((row) => row.present).map((row) => row.line));
   }
 
   /** The text without the scope's pending changes. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { kept, takenBack, undone } from "../../../src/review/weave/decision";
 import { hunksOf } from "../../../src/review/weave/hunks";
-import { completed, FILE, type Lines, linesOf } from "../../../src/review/weave/lines";
+import { FILE, type Lines, linesOf } from "../../../src/review/weave/lines";
 import { ALL, type Change, type Scope } from "../../../src/review/weave/row";
 import { Weave } from "../../../src/review/weave/weave";
 import { tries } from "../../fuzz/effort";
@@ -129,7 +129,7 @@ describe("bytes", () => {
     const weave = Weave.of(linesOf(Buffer.from("a")))
       .to(linesOf(Buffer.from("a\nb\n")), A)
       .to(linesOf(Buffer.from("a\nb\nu\n")), "user");
-    expect(completed(undone(weave, "1", "all", ALL).lines).join("")).toBe("a\nu\n");
+    expect(undone(weave, "1", "all", ALL).lines.join("")).toBe("a\nu\n");
   });
 });
 
@@ -266,7 +266,7 @@ describe("whatever the interleaving", () => {
         const decided = keeps ? kept(weave, "end", what, ALL) : undone(weave, "end", what, ALL);
         expect(state(takenBack(decided, "end"))).toEqual(state(weave));
         // That the file was seen in between changes nothing.
-        const seen = decided.to(completed(decided.lines), "user");
+        const seen = decided.to(decided.lines, "user");
         expect(state(takenBack(seen, "end"))).toEqual(state(weave));
       }),
       { numRuns: tries(400) },

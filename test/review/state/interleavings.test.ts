@@ -1,0 +1,198 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import type { Listed, ReviewService } from "../../../src/review/service";
+import type { ShownDecision } from "../../../src/review/shown";
+import { FUZZ_TIMEOUT_MS, tries } from "../../fuzz/effort";
+import { World } from "./world";
+
+const FILES = ["a", "dir/b"];
+const STARTS = ["", "1\n2\n3\n", "\xef\xbb\xbf1\r\n2\r\n", "1\n\xff\n3", undefined];
+
+const edit = {
+  file: fc.nat(FILES.length - 1),
+  at: fc.nat(8),
+  deletes: fc.nat(2),
+  inserts: fc.nat(3),
+};
+/** One thing that happens in the project. */
+const Act = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ do: fc.constant("user" as const), ...edit }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant("claude" as const),
+      session: fc.constantFrom("A", "B"),
+      source: fc.constantFrom<"tool" | "bash">("tool", "bash"),
+      ...edit,
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("delete" as const), file: edit.file }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("format" as const), file: edit.file }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("restart" as const) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constantFrom("keep" as const, "undo" as const),
+      file: edit.file,
+      hunk: fc.nat(4),
+      whole: fc.boolean(),
+      reversed: fc.boolean(),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("back" as const) }) },
+);
+type Act = typeof Act extends fc.Arbitrary<infer T> ? T : never;
+
+/** Plays in a world of its own, and gives what must hold at the end to `check`. */
+class Play {
+  service: ReviewService;
+  /** Lines that the user wrote, and nobody but an undo could take away. */
+  readonly users = new Set<string>();
+  #count = 0;
+
+  constructor(readonly world: World) {
+    this.service = world.service;
+  }
+
+  async act(act: Act): Promise<void> {
+    this.#count++;
+    switch (act.do) {
+      case "user":
+        return this.world.write(this.#name(act), this.#edited(act, "u"));
+      case "claude": {
+        const { session, source } = act;
+        this.world.claude({ [this.#name(act)]: this.#edited(act, session) }, { session, source });
+        return;
+      }
+      case "delete":
+        this.#forget(this.#lines(act));
+        this.world.claude({ [this.#name(act)]: undefined });
+        return;
+      case "format": {
+        const text = this.world.read(this.#name(act));
+        if (text !== undefined)
+          this.world.write(this.#name(act), text.replaceAll(/^([A-Z])/gm, "  $1"));
+        return;
+      }
+      case "restart":
+        this.service = this.world.another();
+        return;
+      case "back":
+        await this.service.answer("back", {}).catch(() => {});
+        return;
+      default:
+        return this.#decide(act);
+    }
+  }
+
+  /** Whatever is decided, taking it back gives what was there. */
+  async #decide({ do: what, file, hunk, whole, reversed }: Extract<Act, { whole: boolean }>) {
+    const path = this.world.path(FILES[file] as string);
+    const before = await this.state();
+    const shown = before.list.files.find((one) => one.path === path);
+    const chosen = shown?.hunks[hunk % (shown.hunks.length + 1)];
+    const files = [{ path, ...(chosen && !whole && { hunks: [chosen.id] }) }];
+    const done = (await this.service.answer(what, { files })) as ShownDecision;
+    if (done.decision === undefined || !reversed) return;
+    await this.service.answer("back", { decision: done.decision });
+    expect(await this.state()).toEqual(before);
+  }
+
+  async state(service = this.service): Promise<{ list: Listed; disk: (string | undefined)[] }> {
+    const list = (await service.answer("list", {})) as Listed;
+    return { list, disk: FILES.map((name) => this.world.read(name)) };
+  }
+
+  #forget(lines: readonly string[]): void {
+    for (const line of this.users) {
+      if (lines.some((removed) => removed.includes(line))) this.users.delete(line);
+    }
+  }
+
+  #name({ file }: { file: number }): string {
+    return FILES[file] as string;
+  }
+
+  #lines(act: { file: number }): string[] {
+    return (this.world.read(this.#name(act)) ?? "").match(/[^\n]*\n|[^\n]+/g) ?? [];
+  }
+
+  #edited(act: { file: number; at: number; deletes: number; inserts: number }, by: string): string {
+    const lines = this.#lines(act);
+    const at = Math.min(act.at, lines.length);
+    const inserted = Array.from({ length: act.inserts }, (_, i) => `${by}${this.#count}.${i}`);
+    const removed = lines.splice(at, act.deletes, ...inserted.map((line) => `${line}\n`));
+    this.#forget(removed);
+    if (by === "u") for (const line of inserted) this.users.add(line);
+    return lines.join("");
+  }
+}
+
+const Played = fc.tuple(fc.constantFrom(...STARTS), fc.array(Act, { maxLength: 20 }));
+
+function whatever(check: (play: Play) => Promise<void>, runs: number) {
+  return () =>
+    fc.assert(
+      fc.asyncProperty(Played, async ([start, acts]) => {
+        using world = new World();
+        for (const name of FILES) world.write(name, start);
+        const play = new Play(world);
+        for (const act of acts) await play.act(act);
+        await check(play);
+      }),
+      { numRuns: tries(runs), endOnFailure: true },
+    );
+}
+
+const usersLines = (play: Play) => {
+  const texts = FILES.map((name) => play.world.read(name) ?? "").join("\n");
+  return [...play.users].filter((line) => !texts.includes(line));
+};
+
+test(
+  "the journal says the same to a Neovim that has just started",
+  whatever(async (play) => {
+    expect(await play.state(play.world.another())).toEqual(await play.state());
+  }, 60),
+  FUZZ_TIMEOUT_MS,
+);
+
+test(
+  "keeping all leaves the disk, and nothing to review",
+  whatever(async (play) => {
+    const { disk } = await play.state();
+    await play.service.answer("done", {});
+    const after = await play.state();
+    expect(after.disk).toEqual(disk);
+    expect(after.list.files).toEqual([]);
+  }, 40),
+  FUZZ_TIMEOUT_MS,
+);
+
+test(
+  "undoing all leaves nothing of Claude's pending, and every row of the user's",
+  whatever(async (play) => {
+    const { list } = await play.state();
+    const files = list.files.map(({ path }) => ({ path }));
+    await play.service.answer("undo", { files, keep_both: true });
+    const after = await play.state();
+    expect(after.list.files).toEqual([]);
+    expect(usersLines(play)).toEqual([]);
+  }, 60),
+  FUZZ_TIMEOUT_MS,
+);
+
+test(
+  "undoing a session, and taking it back, gives what was there",
+  whatever(async (play) => {
+    const before = await play.state();
+    const scope = { scope: "session", session: "A" };
+    const { files } = (await play.service.answer("list", scope)) as Listed;
+    const request = { ...scope, files: files.map(({ path }) => ({ path })), keep_both: true };
+    const { decision } = (await play.service.answer("undo", request)) as ShownDecision;
+    expect(((await play.service.answer("list", scope)) as Listed).files).toEqual([]);
+    if (decision !== undefined) await play.service.answer("back", { decision });
+    expect(await play.state()).toEqual(before);
+  }, 60),
+  FUZZ_TIMEOUT_MS,
+);
