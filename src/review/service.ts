@@ -20,6 +20,7 @@ import {
   shownHunk,
   shownOwner,
 } from "./shown";
+import { Commits } from "./state/commits";
 import { type Counts, countsOf, sum } from "./state/counts";
 import { type Entry, entryOf, withRenames } from "./state/entry";
 import { Project } from "./state/project";
@@ -55,6 +56,7 @@ type Texts = readonly { path: string; text?: Uint8Array | undefined }[];
  */
 export class ReviewService {
   readonly #projects = new Map<string, Project>();
+  readonly #commits = new Map<Project, Commits>();
   #folders: readonly string[] = [];
 
   /** `folders`: the workspace folders, real paths. */
@@ -129,11 +131,14 @@ export class ReviewService {
     const due: News["due"] = [];
     const versions: number[] = [];
     for (const project of this.#all()) {
-      const entries = await this.#entries(project, { scope: "unreviewed", texts: [] });
+      const commits = this.#commitsOf(project);
+      let entries = await this.#unreviewed(project);
+      if (commits.check(entries)) entries = await this.#unreviewed(project);
       counts.push(countsOf(entries));
       due.push(...dueIn(project));
       versions.push(project.version);
-      watched.push(journalPath(project.folder), ...entries.map(({ file }) => project.path(file)));
+      watched.push(journalPath(project.folder), ...commits.watched);
+      watched.push(...entries.map(({ file }) => project.path(file)));
     }
     return { counts: sum(counts), due, version: versions.join(), watched };
   }
@@ -277,6 +282,16 @@ export class ReviewService {
     }
     const paths = (entry: Entry) => entry.file.path;
     return withRenames(entries, scope).sort((a, b) => (paths(a) < paths(b) ? -1 : 1));
+  }
+
+  #unreviewed(project: Project): Promise<Entry[]> {
+    return this.#entries(project, { scope: "unreviewed", texts: [] });
+  }
+
+  #commitsOf(project: Project): Commits {
+    const commits = this.#commits.get(project) ?? new Commits(project);
+    this.#commits.set(project, commits);
+    return commits;
   }
 
   /** A decision is one of its project. */

@@ -110,7 +110,12 @@ export type RecordedScope = v.InferOutput<typeof Scope>;
 const What = v.union([
   v.literal("all"),
   /** Rows of the base text and of the present one: first (from 1) and count. */
-  v.object({ old: v.array(Rows), new: v.array(Rows) }),
+  v.object({
+    old: v.array(Rows),
+    new: v.array(Rows),
+    /** And that the file was created or deleted. */
+    file: v.optional(v.boolean()),
+  }),
   /** What the `queue` record of that id is about. */
   v.object({ queued: Text }),
 ]);
@@ -128,6 +133,8 @@ const Keep = v.object({
   type: v.literal("keep"),
   scope: v.optional(Scope),
   why: v.picklist(["user", "commit", "accepted", "done"]),
+  /** The commit, for what was committed. */
+  head: Head,
   files: v.array(KeptFile),
 });
 

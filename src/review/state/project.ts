@@ -9,6 +9,7 @@ import type { Change } from "../weave/row";
 import type { Weave } from "../weave/weave";
 import { asLines, Contents } from "./contents";
 import { type OnDisk, readOnDisk } from "./disk";
+import { Heads } from "./heads";
 import { Sessions } from "./sessions";
 import { TrackedFile } from "./tracked-file";
 
@@ -35,8 +36,7 @@ export class Project {
   incomplete: string[] = [];
   /** Changes with each record. */
   version = 0;
-  /** The commit that HEAD named when Claude or a decision last did something. */
-  head: string | undefined;
+  heads = new Heads();
   readonly #reader: JournalReader;
   #changes = new Map<string, Change>();
   #views = new Map<string, { version: number; disk: OnDisk; view: View | undefined }>();
@@ -126,7 +126,7 @@ export class Project {
     this.sessions = new Sessions();
     this.decisions = [];
     this.incomplete = [];
-    this.head = undefined;
+    this.heads = new Heads();
     this.#changes = new Map();
     this.#views = new Map();
   }
@@ -141,7 +141,7 @@ export class Project {
 
   #take(record: JournalRecord): void {
     this.sessions.take(record);
-    if ("head" in record && record.head !== undefined) this.head = record.head;
+    this.heads.take(record);
     switch (record.type) {
       case "change":
         return this.#change(record);
@@ -169,7 +169,7 @@ export class Project {
     const change: Change = { id, session, prompt, agent, tool, command, at };
     this.#changes.set(id, change);
     if (record.incomplete !== undefined) this.incomplete.push(record.incomplete);
-    const since = this.sessions.since(session, record.use);
+    const since = record.began ?? this.sessions.since(session, record.use);
     for (const file of record.files) {
       this.#file(file.path).changed(change, file, source, since);
     }

@@ -12,12 +12,17 @@ export interface Turn {
 /** A turn that ends with Esc runs no hook (measured with 2.1.330): after so long it counts as ended. */
 const SILENT_MS = 10 * 60_000;
 
+/** Between an event of the file system and the look at what it was about. */
+const MOMENT_MS = 500;
+
 /** Claude's sessions as the journal has them: their turns, and which of them work. */
 export class Sessions {
   readonly #turns = new Map<string, Turn[]>();
   /** When the last record of a turn came that has not ended. */
   readonly #working = new Map<string, number>();
-  readonly #began = new Map<string, number>();
+  /** When each call began, and to which session it belongs. */
+  readonly #calls = new Map<string, { session: string; at: number; ended: boolean }>();
+  #lastEnd = 0;
   /** The session that did something last. */
   latest: string | undefined;
 
@@ -27,25 +32,35 @@ export class Sessions {
         this.#prompt(record.session, record.prompt ?? record.id, record.text, record.at);
         break;
       case "begin":
-        this.#began.set(record.use, record.at);
+        this.#calls.set(record.use, { session: record.session, at: record.at, ended: false });
         this.#continues(record.session, record.at);
         break;
       case "change":
+        this.#endCalls(record.session, record.use);
+        if (record.source === "bash") this.#lastEnd = record.at;
         if (record.files.length > 0) this.latest = record.session;
         this.#continues(record.session, record.at);
         break;
       case "stop":
       case "end":
+        if (record.type === "end" || !record.background) this.#endCalls(record.session);
         this.#working.delete(record.session);
     }
   }
 
   #prompt(session: string, prompt: string, text: string, at: number): void {
+    this.#endCalls(session);
     const turns = this.#turns.get(session) ?? [];
     turns.push({ prompt, number: turns.length + 1, text, at });
     this.#turns.set(session, turns);
     this.#working.set(session, at);
     this.latest = session;
+  }
+
+  #endCalls(session: string, use?: string): void {
+    for (const [id, call] of this.#calls) {
+      if (call.session === session && (use === undefined || id === use)) call.ended = true;
+    }
   }
 
   #continues(session: string, at: number): void {
@@ -62,8 +77,18 @@ export class Sessions {
 
   /** Since when a change of this call, or of this turn, can have happened. */
   since(session: string, use: string | undefined): number {
-    const began = use === undefined ? undefined : this.#began.get(use);
+    const began = use === undefined ? undefined : this.#calls.get(use)?.at;
     return began ?? this.lastTurn(session)?.at ?? 0;
+  }
+
+  /** A command of Claude's runs: what happens to the repository may be its doing. */
+  isInCall(now = Date.now()): boolean {
+    return [...this.#calls.values()].some((call) => !call.ended && now - call.at < SILENT_MS);
+  }
+
+  /** One has ended a moment ago. */
+  wasInCall(now = Date.now()): boolean {
+    return now - this.#lastEnd < MOMENT_MS;
   }
 
   anyWorks(): boolean {

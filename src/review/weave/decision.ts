@@ -7,7 +7,11 @@ import type { Weave } from "./weave";
  * What a decision is about: everything pending of the scope, rows of base and present text, or what
  * was queued by the decision of that id and still stands there.
  */
-export type Selection = "all" | { old: readonly Rows[]; new: readonly Rows[] } | { queued: string };
+export type Selection =
+  | "all"
+  /** `file`: that the file was created or deleted, too. */
+  | { old: readonly Rows[]; new: readonly Rows[]; file?: boolean | undefined }
+  | { queued: string };
 
 /** The selected marks count as kept, by the decision of that id. */
 export function kept(weave: Weave, id: string, what: Selection, scope: Scope): Weave {
@@ -126,6 +130,7 @@ function selector(what: Selection, scope: Scope): (row: Row) => Selected {
   let [old, now] = [0, 0];
   return (row) => {
     const isInBase = inBase(row, scope);
+    if (row.line === FILE && isInBase !== row.present && what.file) return pendingMarks(row, scope);
     if (row.line === FILE || isInBase === row.present) {
       if (row.line !== FILE && row.present) [old, now] = [old + 1, now + 1];
       return { inserted: false, deleted: false };

@@ -1,0 +1,31 @@
+import type { JournalRecord } from "../journal/record";
+
+/**
+ * Which commits HEAD named, as the journal has it. It moves by a call of Claude's if it is another one
+ * at the call's end; between calls, and at a prompt, the user has moved it.
+ */
+export class Heads {
+  /** The last one that was recorded. */
+  last: string | undefined;
+  /** The one up to which commits were looked at. */
+  from: string | undefined;
+  /** The user moved HEAD to it while no Neovim looked. */
+  unsettled: string | undefined;
+
+  take(record: JournalRecord): void {
+    if (!("head" in record) || record.head === undefined) return;
+    const { head, type } = record;
+    if (type === "keep") return this.settle(head);
+    const isUsers = type === "prompt" && this.last !== undefined && head !== this.last;
+    if (isUsers) this.unsettled = head;
+    else if (head !== this.last && this.unsettled === undefined) this.from = head;
+    this.from ??= head;
+    this.last = head;
+  }
+
+  settle(head: string): void {
+    this.last = head;
+    this.from = head;
+    this.unsettled = undefined;
+  }
+}

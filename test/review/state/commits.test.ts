@@ -1,0 +1,95 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { $ } from "bun";
+import { World } from "./world";
+
+let world: World;
+beforeEach(async () => {
+  world = new World();
+  await git("init", "-q");
+  world.write("a", "1\n2\n3\n4\n5\n6\n7\n");
+  await commit("first");
+});
+afterEach(() => world[Symbol.dispose]());
+
+async function git(...args: string[]): Promise<void> {
+  const env = { ...process.env, HOME: world.root, GIT_CONFIG_NOSYSTEM: "1" };
+  const who = ["-c", "user.name=n", "-c", "user.email=e@e"];
+  await $`git -C ${world.root} ${who} ${args}`.env(env).quiet();
+}
+
+async function commit(text: string): Promise<void> {
+  await git("add", "-A");
+  await git("commit", "-q", "-m", text);
+}
+
+/** As hooks record it: with the commit that HEAD names. */
+async function prompt(session = "A"): Promise<void> {
+  const head = (await $`git -C ${world.root} rev-parse HEAD`.text()).trim();
+  world.record({ type: "prompt", session, prompt: crypto.randomUUID(), text: "go", head });
+}
+
+async function left(service = world.service): Promise<string[]> {
+  await service.news();
+  return world.summary();
+}
+
+test("what the user commits is kept, the rest is not", async () => {
+  await prompt();
+  world.claude({ a: "I\n2\n3\n4\n5\n6\nVII\n", b: "new\n" });
+  expect(await left()).toEqual(["a changed 1>1@1 1>1@7", "b created 0>1@1"]);
+  world.write("a", "I\n2\n3\n4\n5\n6\n7\n");
+  await git("commit", "-q", "-m", "a part", "--", "a");
+  world.write("a", "I\n2\n3\n4\n5\n6\nVII\n");
+  expect(await left()).toEqual(["a changed 1>1@7", "b created 0>1@1"]);
+  await commit("the rest");
+  expect(await left()).toEqual([]);
+});
+
+test("what the user stages is kept", async () => {
+  await prompt();
+  world.claude({ a: "1\n2\n3\n4\n5\n6\nVII\n" });
+  expect(await left()).toHaveLength(1);
+  await git("add", "a");
+  expect(await left()).toEqual([]);
+});
+
+test("what was committed while no Neovim ran is kept, too", async () => {
+  await prompt();
+  world.claude({ a: "1\n2\n3\n4\n5\n6\nVII\n" });
+  await commit("by hand");
+  await prompt();
+  world.claude({ a: "I\n2\n3\n4\n5\n6\nVII\n" });
+  expect(await left(world.another())).toEqual(["a changed 1>1@1"]);
+});
+
+test("what Claude commits itself waits all the same", async () => {
+  await prompt();
+  world.claude({ a: "1\n2\n3\n4\n5\n6\nVII\n" });
+  expect(await left()).toHaveLength(1);
+  world.record({ type: "begin", session: "A", tool: "Bash", use: "u1" });
+  await commit("by Claude");
+  expect(await left()).toHaveLength(1);
+  const head = (await $`git -C ${world.root} rev-parse HEAD`.text()).trim();
+  const call = { session: "A", tool: "Bash", use: "u1", source: "bash", head } as const;
+  world.record({ type: "change", ...call, files: [] });
+  expect(await left()).toHaveLength(1);
+});
+
+test("a row that was never committed, and that Claude deleted, still shows after a commit", async () => {
+  await prompt();
+  world.write("a", "1\n2\nmine\n3\n4\n5\n6\n7\n");
+  world.claude({ a: "1\n2\n3\n4\n5\n6\nVII\n" });
+  world.write("a", "1\n2\n3\n4\n5\n6\nVII\nmore\n");
+  await git("add", "a");
+  world.write("a", "0\n1\n2\n3\n4\n5\n6\nVII\nmore\n");
+  await git("commit", "-q", "-m", "without the first row");
+  expect(await left()).toEqual(["a changed 1>0@3"]);
+});
+
+test("git checkout puts back what was there: nothing waits", async () => {
+  await prompt();
+  world.claude({ a: "1\n2\n" });
+  expect(await left()).toHaveLength(1);
+  await git("checkout", "--", "a");
+  expect(await left()).toEqual([]);
+});
