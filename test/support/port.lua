@@ -27,6 +27,7 @@ local MODULES = {
   pending_reports = "claude-code.editor.diagnostics.pending",
   privacy = "claude-code.editor.privacy",
   process = "claude-code.server.process",
+  proposal_servers = "claude-code.editor.diff.lsp.server_copy",
   proposal_text = "claude-code.editor.diff.text",
   restart = "claude-code.server.backoff",
   server = "claude-code.server",

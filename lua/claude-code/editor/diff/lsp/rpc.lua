@@ -18,8 +18,15 @@ local CAPABILITIES = {
   "typeDefinitionProvider",
 }
 
+---@type table<string, true> by method
+local OFFERED = {}
+for _, name in ipairs(CAPABILITIES) do
+  OFFERED["textDocument/" .. name:gsub("Provider$", "")] = true
+end
+
 ---Requests of the server that are answered without asking Neovim.
 local ANSWERS = {
+  ["client/unregisterCapability"] = vim.NIL,
   ["window/showMessageRequest"] = vim.NIL,
   ["window/workDoneProgress/create"] = vim.NIL,
   ["workspace/applyEdit"] = { applied = false },
@@ -29,7 +36,8 @@ local ANSWERS = {
 ---@class claude-code.LspDocument
 ---@field uri string as Neovim names the buffer
 ---@field file_uri string
----@field path string
+---@field path string as Neovim names the file
+---@field real? string the same with symbolic links resolved, as some servers do
 ---@field buf integer
 
 ---@class claude-code.LspSide what a copy of a server needs of the side that starts it
@@ -66,7 +74,7 @@ function M.document_of(side, uri)
   -- Servers write a URI in spellings of their own.
   local path = vim.uri_to_fname(uri)
   for _, document in pairs(side.documents) do
-    if document.path == path then
+    if document.path == path or document.real == path then
       return document
     end
   end
@@ -110,6 +118,19 @@ local function limited(side, result)
   return vim.tbl_extend("force", result, { capabilities = capabilities })
 end
 
+---What the server offers later, beside what it said at its start.
+---@param side claude-code.LspSide
+---@param registrations lsp.Registration[]
+---@return lsp.Registration[]
+local function offered(side, registrations)
+  return vim.tbl_filter(function(registration)
+    if registration.method == "textDocument/diagnostic" then
+      side.on_pull(registration.registerOptions or {})
+    end
+    return OFFERED[registration.method] == true
+  end, registrations)
+end
+
 ---@param side claude-code.LspSide
 ---@param dispatchers vim.lsp.rpc.Dispatchers Neovim's
 ---@return vim.lsp.rpc.Dispatchers
@@ -124,12 +145,11 @@ local function receivers(side, dispatchers)
     end,
     server_request = function(method, params)
       if method == "client/registerCapability" then
-        for _, registration in ipairs(params.registrations) do
-          if registration.method == "textDocument/diagnostic" then
-            side.on_pull(registration.registerOptions or {})
-          end
+        local registrations = offered(side, params.registrations)
+        if #registrations == 0 then
+          return vim.NIL
         end
-        return vim.NIL
+        return dispatchers.server_request(method, { registrations = registrations })
       elseif method == "workspace/diagnostic/refresh" then
         for _, document in pairs(side.documents) do
           side.on_change(document)
@@ -142,16 +162,15 @@ local function receivers(side, dispatchers)
       end
       return dispatchers.server_request(method, params)
     end,
-    on_error = function(code, message)
-      local log = require("claude-code.messages.log")
-      log.warn(
-        "a language server of a proposal: error %s: %s",
-        tostring(code),
-        vim.inspect(message)
-      )
-    end,
+    -- Neovim calls these where most of its API is forbidden.
+    on_error = vim.schedule_wrap(function(code, message)
+      local text = "a language server of a proposal: error %s: %s"
+      require("claude-code.messages.log").warn(text, tostring(code), vim.inspect(message))
+    end),
     on_exit = function(code)
-      side.on_exit(code)
+      vim.schedule(function()
+        side.on_exit(code)
+      end)
       -- Neovim would show a message about any other code.
       dispatchers.on_exit(0, 0)
     end,
@@ -205,6 +224,7 @@ function M.connect(config, side)
           return callback(failure, for_neovim(side, result))
         elseif failure or not result then
           -- Neovim would raise an error.
+          side.on_exit(1)
           return server.terminate()
         end
         callback(nil, limited(side, result))

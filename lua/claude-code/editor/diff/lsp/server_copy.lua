@@ -5,8 +5,6 @@ local api = vim.api
 local rpc = require("claude-code.editor.diff.lsp.rpc")
 local timer = require("claude-code.timer")
 
----A copy that no proposal needs ends after this: Claude often proposes several edits in a row.
-local KEEP_MS = 120000
 ---From an edit of the proposal to the question for its diagnostics, of a server that must be asked.
 local PULL_MS = 250
 local FILE_CHANGED = 2
@@ -25,7 +23,10 @@ local FILE_CHANGED = 2
 local Copy = {}
 Copy.__index = Copy
 
-local M = {}
+local M = {
+  ---A copy that no proposal needs ends after this: Claude often proposes several edits in a row.
+  KEEP_MS = 120000,
+}
 
 ---@type table<integer, claude-code.ServerCopy> by the id of the original
 local copies = {}
@@ -199,7 +200,8 @@ function Copy:open(buf, path, problems)
   report_files(self, self.written)
   self.written = {}
   local uri, file_uri = vim.uri_from_bufnr(buf), vim.uri_from_fname(path)
-  self.side.documents[uri] = { uri = uri, file_uri = file_uri, path = path, buf = buf }
+  local real = vim.uv.fs_realpath(path)
+  self.side.documents[uri] = { uri = uri, file_uri = file_uri, path = path, real = real, buf = buf }
   self.reports[buf] = problems
   self.client = vim.lsp.start(self.config, {
     bufnr = buf,
@@ -226,7 +228,7 @@ function Copy:close(buf)
     end
   end
   if next(self.side.documents) == nil then
-    self.cancel_end = timer.once(KEEP_MS, function()
+    self.cancel_end = timer.once(M.KEEP_MS, function()
       self:stop()
     end)
   end
