@@ -68,7 +68,7 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
   const status = () => project.neovim.lua<string>("return require('claude-code').statusline()");
   const notified = () => project.neovim.lua<string[]>("return _G.notified");
   /** Waits until a stopping Claude has been kept for longer than a server that is ready gets. */
-  const kept = () => Bun.sleep(1_500);
+  const kept = () => Bun.sleep(1_000);
 
   test.each(["starting", "indexing"])(
     "%s: it is waited for, and what it finds blocks",
@@ -262,6 +262,23 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
       expect((await notified()).join()).toContain(`1 error in ${name}`);
     });
     expect(await status()).not.toContain("unknown");
+  });
+
+  test("it ends, and starts again while Claude stops: it is waited for", async () => {
+    hold("indexing");
+    await edit("WRONG one\n");
+    await started();
+    hold("starting");
+    const ended = () => project.neovim.lua<boolean>("return #vim.lsp.get_clients() == 0");
+    hold("crash");
+    await eventually("its end", ended);
+    release("crash");
+    release("indexing");
+    await project.neovim.lua("vim.bo[vim.fn.bufnr(...)].filetype = 'text'", name);
+    const stopped = stop("one");
+    await kept();
+    release("starting");
+    expect((await stopped).reason).toContain("WRONG one");
   });
 
   test("other problems block: the reason says whose report is missing", async () => {

@@ -157,10 +157,17 @@ function M.on_report(report)
 end
 
 ---@param buf integer
+---@param id integer client
+---@return boolean
+function M.is_expected(buf, id)
+  return (pending[buf] or {})[id] ~= nil
+end
+
+---@param buf integer
 ---@param client vim.lsp.Client
----@return boolean is its report on the buffer's text missing, or that of a server of its name which ended?
+---@return boolean is its report missing, or that of a server of its name that ended?
 function M.lacks(buf, client)
-  return (pending[buf] or {})[client.id] ~= nil or (ended[buf] or {})[client.name] ~= nil
+  return M.is_expected(buf, client.id) or (ended[buf] or {})[client.name] ~= nil
 end
 
 ---Is a report on this buffer's text still expected?

@@ -68,7 +68,7 @@ function M.expect_starting(buf)
     return
   end
   for _, client in ipairs(vim.lsp.get_clients({ bufnr = buf, _uninitialized = true })) do
-    if not client.initialized and not pending.lacks(buf, client) then
+    if not client.initialized and not pending.is_expected(buf, client.id) then
       expect(buf, client, "opened")
     end
   end
