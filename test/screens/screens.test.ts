@@ -15,6 +15,21 @@ const REFERENCES: Record<string, RegExp> = { "0.10": /, 120 columns$/, "0.12": /
 const ROWS = 24;
 const LAYOUTS = ["vertical", "horizontal", "tab", "inline"] as const;
 
+/** Without the folder, which is another one each time. */
+const TABLINE = " tab page %{tabpagenr()} of %{tabpagenr('$')}";
+/** `:cd` makes the names relative. */
+const TWO_SPLITS = `vim.cmd("vsplit code.lua | wincmd p") vim.cmd.cd(vim.fn.getcwd())`;
+/** As the CLI's, at the right. */
+const TERMINAL = `
+  local buf = vim.api.nvim_create_buf(false, true)
+  local win = vim.api.nvim_open_win(buf, false, { split = "right", win = -1, width = 60, height = 10 })
+  vim.o.eventignore = "TermOpen"
+  vim.api.nvim_chan_send(vim.api.nvim_open_term(buf, {}), "Do you want to make this edit?\\r\\n> 1. Yes")
+  vim.o.eventignore = ""
+  vim.b[buf].claude_code_terminal = true
+  vim.wo[win].winfixwidth = true
+  vim.api.nvim_buf_set_name(buf, "claude-code://terminal")`;
+
 const OLD = `${Array.from({ length: 40 }, (_, i) => `This is line ${i + 1} of the file.`).join("\n")}\n`;
 /** A changed word, lines that are new, lines that are gone, and much between them that is the same. */
 const NEW = OLD.replace("line 3 of", "row 3 of")
@@ -34,11 +49,13 @@ function screens(version: NeovimVersion) {
     a = await Attached.start({ version });
     minor = await a.nvim.lua<string>("local v = vim.version() return v.major .. '.' .. v.minor");
     screen = await Screen.attach(a.nvim, 80, ROWS);
-    await a.nvim.lua(`
+    await a.nvim.lua(
+      `
       vim.opt.shortmess:append("FWI")
       vim.o.ruler = false
-      -- The folder is another one each time.
-      vim.o.tabline = " tab page %{tabpagenr()} of %{tabpagenr('$')}"`);
+      vim.o.tabline = ...`,
+      TABLINE,
+    );
     a.file("main.txt", OLD);
     a.file("other/main.txt", OLD);
     a.file("code.lua", CODE);
@@ -58,6 +75,8 @@ function screens(version: NeovimVersion) {
     keys?: string;
     /** A second diff waits behind it. */
     waiting?: string;
+    /** Windows that are open before, with Neovim's own tab line. */
+    windows?: string;
   }
 
   function shows({ name, layout, columns = 120, background = "dark", ...more }: Case) {
@@ -69,6 +88,7 @@ function screens(version: NeovimVersion) {
       const path = a.path(more.file ?? "main.txt");
       await a.nvim.lua("vim.o.background = ...", background);
       await screen.resize(columns, ROWS);
+      if (more.windows) await a.nvim.lua(`vim.o.tabline = ""\n${more.windows}`);
       await a.configure(`{ diff = { layout = "${layout}" } }`);
       // The number is part of the buffers' names.
       await a.propose(path, more.proposal ?? NEW, { id: 7 });
@@ -79,8 +99,12 @@ function screens(version: NeovimVersion) {
         await screen.matches(join(import.meta.dir, minor, `${name.replaceAll(/\W+/g, "-")}.txt`));
       } finally {
         await a.call("diff_close", { ids: [7, 8] });
+        if (more.windows) await a.nvim.command("silent! bwipeout! claude-code://terminal");
         await a.cleared();
-        await a.nvim.lua("vim.cmd.edit('main.txt') vim.cmd('silent only | 1')");
+        await a.nvim.lua(
+          "vim.cmd.edit('main.txt') vim.cmd('silent only | 1') vim.o.tabline = ...",
+          TABLINE,
+        );
       }
     });
   }
@@ -101,4 +125,23 @@ function screens(version: NeovimVersion) {
     shows({ name: `${layout}, code`, layout, file: "code.lua", proposal: NEW_CODE });
   }
   shows({ name: "inline, 52 columns", layout: "inline", columns: 52 });
+  for (const columns of [80, 160]) {
+    const vertical = { layout: "vertical", columns };
+    shows({ ...vertical, name: `of two splits, ${columns} columns`, windows: TWO_SPLITS });
+    const file = "other/main.txt";
+    shows({
+      ...vertical,
+      file,
+      name: `of a closed file, two splits, ${columns} columns`,
+      windows: TWO_SPLITS,
+    });
+    const windows = columns > 80 ? TERMINAL : TERMINAL.replace('"right"', '"below"');
+    shows({ ...vertical, name: `beside Claude's terminal, ${columns} columns`, windows });
+    const both = `${TWO_SPLITS}\n${windows}`;
+    shows({
+      ...vertical,
+      name: `of two splits beside Claude's terminal, ${columns} columns`,
+      windows: both,
+    });
+  }
 }

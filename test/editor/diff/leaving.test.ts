@@ -109,7 +109,7 @@ for (const version of NEOVIMS) {
       await using _ = a;
       await a.propose(a.file("src/beta/index.ts", OLD), NEW);
       expect(await a.nvim.lua("return vim.api.nvim_buf_get_name(0)")).toBe(
-        "claude-code://1/src/beta/index.ts (proposed)",
+        "claude-code://1/index.ts in beta (proposed)",
       );
       await a.nvim.type("<C-w>o");
       await a.waits();

@@ -151,20 +151,49 @@ function Bars:hints(wide)
   return list
 end
 
+---@param parts (claude-code.BarPart|string)[]
+---@return integer cells
+local function width_of(parts)
+  local cells = 0
+  for _, part in ipairs(parts) do
+    local text = type(part) == "table" and part[1] or part:gsub("%%.", "")
+    cells = cells + fn.strdisplaywidth(text)
+  end
+  return cells
+end
+
+---As many keys as there is room for, the most important at least; the others without words, or not.
 ---@private
 ---@param wide boolean
+---@param room integer in cells
 ---@return claude-code.BarPart[]
-function Bars:keys(wide)
-  local parts = {}
-  for _, hint in ipairs(self:hints(wide)) do
+function Bars:keys(wide, room)
+  local parts, hints = {}, self:hints(wide)
+  for index = #hints, 1, -1 do
+    local hint = hints[index]
     local names = { keys.of(hint[2])[1], hint[3] and keys.of(hint[3])[1] }
-    if next(names) then
-      local words = (wide or not hint[3]) and " " .. hint[1] or ""
-      parts[#parts + 1] = { "  " .. table.concat(vim.tbl_values(names), " "), "Key" }
-      parts[#parts + 1] = { words, "Note" }
+    local key = { "  " .. table.concat(vim.tbl_values(names), " "), "Key" }
+    local words = { (wide or not hint[3]) and " " .. hint[1] or "", "Note" }
+    local left = room - width_of(parts)
+    local must = index == #hints
+    if next(names) and (must or width_of({ key }) <= left) then
+      local with_words = must or width_of({ key, words }) <= left
+      parts = vim.list_extend({ key, with_words and words or nil }, parts)
     end
   end
   return parts
+end
+
+---@private
+---@return claude-code.BarPart[] lines that the proposal adds and removes
+function Bars:counts()
+  local found = self.found and self.found.hunks
+  return found
+      and {
+        { (" +%d"):format(found.added), "Added" },
+        { (" −%d "):format(found.removed), "Removed" },
+      }
+    or {}
 end
 
 ---@private
@@ -199,16 +228,16 @@ function Bars:of_new(cells)
   end
   parts[#parts + 1] = { ("  %s "):format(self:hunk_words()), "Count" }
   parts[#parts + 1] = "%<"
-  local found = self.found and self.found.hunks
-  if found then
-    parts[#parts + 1] = { (" +%d"):format(found.added), "Added" }
-    parts[#parts + 1] = { (" −%d "):format(found.removed), "Removed" }
+  local hints = self:keys(wide, cells - width_of(parts))
+  local counts = self:counts()
+  if width_of(parts) + width_of(counts) + width_of(hints) <= cells then
+    vim.list_extend(parts, counts)
   end
   if #self.layout.windows == 1 then
     vim.list_extend(parts, self:warnings())
   end
   parts[#parts + 1] = "%="
-  return vim.list_extend(parts, self:keys(wide))
+  return vim.list_extend(parts, hints)
 end
 
 ---Brings the bars up to date with the cursor, and with the windows' sizes. Of the proposal they

@@ -148,7 +148,11 @@ end
 ---@param state string
 ---@return string name of a buffer
 function Proposal:buffer_name(state)
-  return ("claude-code://%s/%s (%s)"):format(self.id, self:title(), state)
+  -- Neovim's own tab line shortens all folders of a name to a letter each.
+  local title = self:title()
+  local folder = path.base(vim.fs.dirname(title))
+  local name = path.base(title) .. (folder == "." and "" or " in " .. folder)
+  return ("claude-code://%s/%s (%s)"):format(self.id, name, state)
 end
 
 ---@private
