@@ -21,13 +21,13 @@ function setupOf(name: string): Setup {
 
 /** Counts how often the bar of the proposal is another plugin's, at each redraw. */
 const WATCH_BAR = `
-  FOREIGN, REDRAWN = 0, 0
+  THEIRS, REDRAWN = 0, 0
   local win = require("port").diff_window()
   vim.api.nvim_set_decoration_provider(vim.api.nvim_create_namespace("watch"), {
     on_start = function()
       if vim.api.nvim_win_is_valid(win) and require("port").diff_shown() then
         REDRAWN = REDRAWN + 1
-        FOREIGN = FOREIGN + (vim.wo[win].winbar:find("ClaudeCode") and 0 or 1)
+        THEIRS = THEIRS + (vim.wo[win].winbar:find("ClaudeCode") and 0 or 1)
       end
     end,
   })`;
@@ -46,9 +46,9 @@ for (const version of NEOVIMS) {
       await editor.neovim.type(key);
       await Bun.sleep(40);
     }
-    const [foreign, redrawn] = await editor.neovim.lua<number[]>("return { FOREIGN, REDRAWN }");
+    const [theirsShown, redrawn] = await editor.neovim.lua<number[]>("return { THEIRS, REDRAWN }");
     expect(redrawn).toBeGreaterThan(10);
-    expect(foreign).toBe(0);
+    expect(theirsShown).toBe(0);
     await editor.neovim.type("q");
     expect(await rejected).toBe("DIFF_REJECTED");
     await eventually("lualine's bar", async () => (await theirs()) === "lualine");
@@ -114,7 +114,7 @@ for (const version of NEOVIMS) {
         await using editor = await Editor.start(version, { ...setupOf("snacks"), ours });
         await editor.neovim.command("vertical resize 40 | split | resize 9");
         const before = await editor.settled();
-        for (const end of ["ClaudeCode", "ClaudeCode", "ClaudeCodeClose"]) {
+        for (const end of ["ClaudeCode", "ClaudeCodeClose"]) {
           await editor.neovim.command("ClaudeCode");
           await editor.waitForMode("t");
           const found = await editor.neovim.lua(
@@ -142,7 +142,7 @@ for (const name of ["which-key", "mini.clue, mini.notify"]) {
     const rejected = editor.propose();
     await editor.shown();
     await editor.shows("accept");
-    // The popup waits in getchar(), where Neovim answers no request: what it shows is told by a timer.
+    // The popup waits in getchar(), where Neovim answers no request: a timer records what it shows.
     await editor.neovim.lua(`
       vim.uv.new_timer():start(600, 0, vim.schedule_wrap(function()
         local texts = {}

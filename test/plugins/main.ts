@@ -40,7 +40,7 @@ process.exit([...rows.values()].some((row) => Object.values(row).includes("fails
 async function rowOf(setup: PluginSetup): Promise<Row> {
   const row: Row = {};
   let editor: Editor | undefined;
-  const note = async (column: string, work: () => Promise<void>) => {
+  const record = async (column: string, work: () => Promise<void>) => {
     try {
       await work();
       row[column] = "ok";
@@ -54,7 +54,7 @@ async function rowOf(setup: PluginSetup): Promise<Row> {
     }
   };
   for (const [column, scenario] of Object.entries(SCENARIOS)) {
-    await note(column, async () => {
+    await record(column, async () => {
       editor ??= await Editor.start(NEWEST, setup);
       await scenario(editor, setup);
       const errors = await editor.errors();
@@ -63,7 +63,7 @@ async function rowOf(setup: PluginSetup): Promise<Row> {
   }
   await editor?.[Symbol.asyncDispose]();
   editor = undefined;
-  await note("session file", async () => {
+  await record("session file", async () => {
     for (const layout of ["vertical", "tab"]) await sessionFile(NEWEST, setup, layout);
   });
   return row;

@@ -1,4 +1,5 @@
 import type { PluginName } from "./archives";
+import { byLazy, ours } from "./configurations";
 import type { Setup } from "./editor";
 
 /** What a plugin does when it takes the keyboard, and how it gives it back. */
@@ -74,6 +75,12 @@ export const SETUPS: PluginSetup[] = [
     ["heirline.nvim"],
     `require("heirline").setup{ statusline = { provider = "%f" }, winbar = { provider = "WB %f" } }`,
   ),
+  {
+    name: "lazy.nvim, its window",
+    plugins: [],
+    init: byLazy([ours("lazy = false")]),
+    keyboard: { take: ":Lazy<CR>", taken: "Install", give: "q" },
+  },
   plugin(
     "lualine",
     ["lualine.nvim"],
