@@ -8,7 +8,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { replace } from "../../lib/atomic-write";
+import { keptMode, replace } from "../../lib/atomic-write";
 import { isInside, readOnDisk } from "../state/disk";
 import type { Lines } from "../weave/lines";
 import { sameLines } from "../weave/lines";
@@ -46,7 +46,7 @@ export function writeBelow(root: string, { path, expected, bytes, mode }: Writin
   if (!isInside(root, file)) throw new ChangedError(`${path} is not inside of the project`);
   const stats = lstatSync(file, { throwIfNoEntry: false });
   if (stats?.isSymbolicLink()) throw new ChangedError(`${path} is a symlink`);
-  if (stats && stats.nlink > 1) writeFileSync(file, bytes);
+  if (stats && stats.nlink > 1) writeInPlace(file, bytes, stats);
   else replaceOrWrite(file, bytes, stats);
   if (mode !== undefined) chmodSync(file, mode);
 }
@@ -64,14 +64,19 @@ function replaceOrWrite(file: string, bytes: Uint8Array, stats: Stats | undefine
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (!stats || (code !== "EPERM" && code !== "EACCES")) throw error;
-    writeFileSync(file, bytes);
+    writeInPlace(file, bytes, stats);
   }
 }
 
+function writeInPlace(file: string, bytes: Uint8Array, stats: Stats): void {
+  writeFileSync(file, bytes);
+  if (stats.mode & 0o6000) chmodSync(file, keptMode(stats));
+}
+
 function writeAs(draft: string, bytes: Uint8Array, stats: Stats | undefined): void {
-  const mode = stats && stats.mode & 0o7777;
+  const mode = stats && keptMode(stats);
   writeFileSync(draft, bytes, { flag: "wx", ...(mode !== undefined && { mode }) });
   if (!stats) return;
   if (process.platform !== "win32") chownSync(draft, stats.uid, stats.gid);
-  chmodSync(draft, stats.mode & 0o7777);
+  chmodSync(draft, keptMode(stats));
 }

@@ -212,6 +212,16 @@ describe("decisions", () => {
     expect(statSync(world.path("c")).mode & 0o777).toBe(0o755);
   });
 
+  test.each([1, 2])("undone, a file with %p names loses setuid and setgid", async (names) => {
+    world.write("a", "1\n");
+    if (names > 1) linkSync(world.path("a"), world.path("b"));
+    world.claude({ a: "2\n" });
+    world.chmod("a", 0o6755);
+    await world.undo([at("a")]);
+    expect(world.read("a")).toBe("1\n");
+    expect(statSync(world.path("a")).mode & 0o7777).toBe(0o755);
+  });
+
   test("nothing outside of the project is written, nor through a symlink", async () => {
     world.write("dir/a", "1\n");
     world.claude({ "dir/a": "2\n" });
