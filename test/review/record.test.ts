@@ -168,6 +168,24 @@ describe("what the CLI says of Bash", () => {
     expect(world.changes[0]).toMatchObject({ tool: "Bash", source: "bash", use: "use-1" });
   });
 
+  test("CRLF that the hunks show, and a file that nobody knew", async () => {
+    using world = new Recorded({}, false);
+    world.write("crlf.txt", "one\r\ntwo\nthree\r\n");
+    await world.bash("sed -i s/one/ONE/ crlf.txt; sed -i s/two/TWO/ crlf.txt", {
+      files: [
+        {
+          filePath: world.path("crlf.txt"),
+          hunks: [hunk(1, 3, 1, 3, "-one\r", "-two", "+ONE\r", "+TWO", " three\r")],
+        },
+      ],
+      moreFiles: 0,
+      changedFiles: [world.path("crlf.txt")],
+    });
+    expect(world.files).toEqual([
+      'crlf.txt: "one\\r\\ntwo\\nthree\\r\\n" > "ONE\\r\\nTWO\\nthree\\r\\n"',
+    ]);
+  });
+
   test("CRLF, which the hunks leave out, and a line that is not UTF-8", async () => {
     using world = new Recorded({
       "crlf.txt": "one\r\nTWO\r\n",

@@ -10,13 +10,14 @@ export interface Hunk {
 const NO_LINE_END = "\\";
 
 /**
- * The bytes before the hunks, made of those after them. Lines that stay keep their bytes; lines that
- * come back get the line end of their neighbours, since the CLI leaves out carriage returns. Undefined
- * where the hunks do not fit the bytes, or a line was not UTF-8.
+ * The bytes before the hunks, made of those after them. Lines that stay keep their bytes. Where the CLI
+ * leaves out carriage returns (2.1.330 does so at times), lines that come back get the line end of most
+ * others. Undefined where the hunks do not fit the bytes, or a line was not UTF-8.
  */
 export function reverse(after: Uint8Array, hunks: readonly Hunk[]): Uint8Array | undefined {
   const lines = splitLines(after);
-  const usual = mostlyCrlf(lines) ? "\r\n" : "\n";
+  const showsCr = hunks.some((hunk) => hunk.lines.some((line) => line.endsWith("\r")));
+  const usual = !showsCr && mostlyCrlf(lines) ? "\r\n" : "\n";
   const result: string[] = [];
   let at = 0;
   for (const hunk of [...hunks].sort((a, b) => a.newStart - b.newStart)) {
