@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { message } from "../lib/errors";
 import type { Log } from "../lib/log";
 import { markIncomplete } from "../review/incomplete";
+import { pruneSometimes } from "../review/prune";
 import type { Found } from "../review/record/compare";
 import { compareInTurns } from "../review/record/comparison-request";
 import { Project } from "../review/record/project";
@@ -18,8 +19,10 @@ const MOST_FILES = 50;
  */
 export async function compare(root: string, installation: Installation, log: Log): Promise<void> {
   try {
-    for (const found of compareInTurns(new Project(root)))
-      await reportFound(root, found, installation, log);
+    const project = new Project(root);
+    const all = compareInTurns(project);
+    for (const found of all) await reportFound(root, found, installation, log);
+    pruneSometimes(project.folder);
   } catch (error) {
     log.warn(`The work tree of ${root} was not compared: ${message(error)}`);
     markIncomplete(reviewFolder(root));

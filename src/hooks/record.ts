@@ -34,7 +34,11 @@ export async function record(event: string, call: HookCall): Promise<void> {
     // Loaded only here: the journal's schemas are for those who read it.
     const { Recorder } = await import("../review/record/recorder");
     const recorder = new Recorder(place);
-    if (handle(recorder, call) === "compare") startComparison(recorder, call);
+    const isWanted = handle(recorder, call) === "compare";
+    // Without git there is nothing to compare; what is old is forgotten all the same.
+    if (isWanted && (recorder.project.git || event === "session-end")) {
+      startComparison(recorder, call);
+    }
   } catch (error) {
     call.log.warn(`The review lacks a change, since it could not be recorded: ${message(error)}`);
     markIncomplete(reviewFolder(reviewRoot(place)));
@@ -62,8 +66,7 @@ function toolCall({ input, cwd }: HookCall): ToolCall {
 
 /** In a process that nobody waits for: it reads the whole work tree. */
 function startComparison(recorder: Recorder, { installation, log }: HookCall): void {
-  const { git, root, folder } = recorder.project;
-  if (!git) return;
+  const { root, folder } = recorder.project;
   requestComparison(folder);
   const child = spawn(process.execPath, ["hook", "compare", root, `--from-${installation}`], {
     cwd: "/",

@@ -75,6 +75,9 @@ export const Done = v.object({
 
 export const Written = v.object({ path: Path });
 
+/** The options `privacy.*`. */
+export const Privacy = v.object({ defaults: v.boolean(), patterns: v.array(v.string()) });
+
 export type Scoped = {
   scope: "turn" | "session" | "all" | "unreviewed";
   session?: string | undefined;

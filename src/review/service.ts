@@ -6,8 +6,10 @@ import { isBelow, realPath, stateFolder } from "../lib/paths";
 import { lastDecision, takeBack } from "./decide/back";
 import { keep, type Target } from "./decide/keep";
 import { undo, undoQueued } from "./decide/undo";
+import { incompleteSince } from "./incomplete";
 import { journalPath } from "./journal/append";
 import type { RecordedScope } from "./journal/record";
+import { keepPrivatePatterns, Privacy } from "./record/privacy";
 import * as requests from "./requests";
 import { reviewRoot } from "./root";
 import {
@@ -76,6 +78,7 @@ export class ReviewService {
    * | base | Base | `{ text }`: the base text's bytes; nothing for a file without pending changes |
    * | done | Done | ShownDecision: keeps all that is left |
    * | written | Written | nothing: Neovim wrote the file |
+   * | privacy | Privacy | nothing: which files hooks leave out from now on |
    *
    * Throws UserError, ValiError for what is not in the contract, and the system's error.
    */
@@ -101,6 +104,8 @@ export class ReviewService {
         return this.done(v.parse(requests.Done, params));
       case "written":
         return this.written(v.parse(requests.Written, params));
+      case "privacy":
+        return keepPrivatePatterns(v.parse(requests.Privacy, params));
       default:
         throw new UserError(`the executable has no method review/${method}: update it`);
     }
@@ -229,7 +234,7 @@ export class ReviewService {
   written({ path }: v.InferOutput<typeof requests.Written>): undefined {
     const { project, place } = this.#locate(path);
     if (!project.sessions.anyWorks()) return undefined;
-    const content = project.onDisk(place);
+    const content = new Privacy().isPrivate(path) ? undefined : project.onDisk(place);
     if (content) project.append({ type: "written", files: [{ path: place, content }] });
     return undefined;
   }
@@ -341,6 +346,11 @@ function dueIn(project: Project): News["due"] {
 
 function incompleteOf(project: Project): string[] {
   const sentences = [...new Set(project.incomplete)];
+  const lost = incompleteSince(project.folder);
+  if (lost !== undefined) {
+    const time = new Date(lost).toLocaleString();
+    sentences.push(`a change could not be recorded (${time}): see the disk's space and hooks.log`);
+  }
   if (project.damaged === 0) return sentences;
   const lines = project.damaged === 1 ? "1 line" : `${project.damaged} lines`;
   const damage = `${lines} of the journal could not be read: see ${project.folder}/set-aside`;

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { Privacy } from "../../src/review/record/privacy";
 import { PRIVATE_BY_DEFAULT } from "../../src/review/record/private-by-default";
+import { eventually } from "../support/eventually";
 import { NEWEST, TestNeovim } from "../support/neovim";
 import { ROOT } from "../support/toolchain";
 
@@ -16,6 +17,18 @@ test("hooks have Neovim's list of private files", () => {
   const lua = readFileSync(join(ROOT, "lua/claude-code/editor/privacy/defaults.lua"), "utf8");
   const list = [...lua.matchAll(/^ {2}"([^"]+)"/gm)].map(([, pattern]) => pattern ?? "");
   expect(PRIVATE_BY_DEFAULT).toEqual(list);
+});
+
+test("hooks get Neovim's options, and each change of them", async () => {
+  const path = join(neovim.home, ".local/state/claude-code.nvim/privacy.json");
+  const patterns = async () => JSON.parse(await Bun.file(path).text());
+  await eventually("the defaults", async () =>
+    expect(await patterns()).toEqual(PRIVATE_BY_DEFAULT),
+  );
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  const setup = "{ privacy = { defaults = false, patterns = { 'a' } } }";
+  await neovim.lua(`require('claude-code').setup(${setup})`);
+  await eventually("the pattern", async () => expect(await patterns()).toEqual(["a"]));
 });
 
 test("hooks and Neovim find the same files private", async () => {

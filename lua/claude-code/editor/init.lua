@@ -37,6 +37,7 @@ local function attach(info)
   channel.attach(info.channel)
   local delta = require("claude-code.editor.sync").start()
   require("claude-code.editor.selection").start()
+  require("claude-code.editor.review.privacy").start()
   require("claude-code.editor.input.keyboard").follow()
   require("claude-code.server").on_attach(info.channel, {
     version = info.version,

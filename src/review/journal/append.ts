@@ -24,20 +24,24 @@ export function append(reviewFolder: string, record: NewRecord): JournalRecord {
     id: crypto.randomUUID(),
     ...record,
   } as JournalRecord;
-  const path = journalPath(reviewFolder);
-  const line = Buffer.from(`\n${JSON.stringify(whole)}\n`);
-  for (let attempt = 0; attempt < MOST_TRIES; attempt++) {
-    if (writeWhole(path, line) === statSync(path, { throwIfNoEntry: false })?.ino) break;
-  }
+  appendLines(reviewFolder, Buffer.from(`\n${JSON.stringify(whole)}\n`));
   return whole;
 }
 
+/** Appends whole lines. Throws the system's error. */
+export function appendLines(reviewFolder: string, lines: Uint8Array): void {
+  const path = journalPath(reviewFolder);
+  for (let attempt = 0; attempt < MOST_TRIES; attempt++) {
+    if (writeWhole(path, lines) === statSync(path, { throwIfNoEntry: false })?.ino) return;
+  }
+}
+
 /** Returns the inode that it wrote to. */
-function writeWhole(path: string, line: Uint8Array): number {
+function writeWhole(path: string, lines: Uint8Array): number {
   const file = openSync(path, "a", 0o600);
   try {
-    const written = writeSync(file, line);
-    if (written < line.length) throw new Error(`only ${written} bytes fit into ${path}`);
+    const written = writeSync(file, lines);
+    if (written < lines.length) throw new Error(`only ${written} bytes fit into ${path}`);
     return fstatSync(file).ino;
   } finally {
     closeSync(file);

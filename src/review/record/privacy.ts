@@ -19,10 +19,13 @@ function patternsFile(): string {
   return join(stateFolder(), "privacy.json");
 }
 
-/** Keeps Neovim's patterns, defaults included, for hooks. Throws the system's error. */
-export function keepPrivatePatterns(patterns: readonly string[]): void {
-  const text = JSON.stringify(patterns);
-  if (JSON.stringify(readPatterns()) !== text) writePrivateFile(patternsFile(), text);
+/** Keeps Neovim's options `privacy.*` for hooks. Throws the system's error. */
+export function keepPrivatePatterns(options: {
+  defaults: boolean;
+  patterns: readonly string[];
+}): undefined {
+  const all = [...(options.defaults ? PRIVATE_BY_DEFAULT : []), ...options.patterns];
+  if (!Bun.deepEquals(readPatterns(), all)) writePrivateFile(patternsFile(), JSON.stringify(all));
 }
 
 /**

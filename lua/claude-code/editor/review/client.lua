@@ -31,7 +31,7 @@ local function fail_all()
 end
 
 ---Sends a request; the callback gets its value, or nil and a sentence for the user.
----@param method "list"|"file"|"keep"|"undo"|"last"|"back"|"why"|"base"|"done"|"written"
+---@param method "list"|"file"|"keep"|"undo"|"last"|"back"|"why"|"base"|"done"|"written"|"privacy"
 ---@param params table
 ---@param callback fun(value: any?, problem: string?)
 function M.request(method, params, callback)

@@ -1,0 +1,67 @@
+import { existsSync, linkSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { replace } from "../../lib/atomic-write";
+import { appendLines, journalPath } from "./append";
+import { withLock } from "./lock";
+
+/** `journal.previous.OFFSET`: the journal before it was rewritten, read up to there. */
+const PREVIOUS = /^journal\.previous\.(\d+)$/;
+
+/**
+ * Puts in place of each line what `change` makes of it, nothing for null; a line that is not JSON goes.
+ * Others may append at the same time, and this process may be killed at any moment: what came to the
+ * old file after it was read is appended to the new one. Does nothing while another process rewrites.
+ * Throws the system's error; the journal is then as it was.
+ */
+export function rewriteJournal(
+  reviewFolder: string,
+  change: (record: Record<string, unknown>) => Record<string, unknown> | null,
+): void {
+  if (!existsSync(journalPath(reviewFolder))) return;
+  withLock(join(reviewFolder, "journal.lock"), () => {
+    finish(reviewFolder);
+    const path = journalPath(reviewFolder);
+    const text = readFileSync(path);
+    const end = text.lastIndexOf(0x0a) + 1;
+    const lines = text.toString("utf8", 0, end).split("\n").filter(Boolean);
+    const kept = lines.map((line) => rewritten(line, change)).filter(Boolean);
+    if (Bun.deepEquals(lines, kept)) return;
+    replace(path, (draft) => {
+      writeFileSync(draft, kept.map((line) => `${line}\n`).join(""), { mode: 0o600 });
+      linkSync(path, join(reviewFolder, `journal.previous.${end}`));
+    });
+    finish(reviewFolder);
+  });
+}
+
+function rewritten(
+  line: string,
+  change: (record: Record<string, unknown>) => Record<string, unknown> | null,
+): string {
+  const record = parse(line);
+  const changed = record && change(record);
+  if (!changed) return "";
+  return changed === record ? line : JSON.stringify(changed);
+}
+
+function parse(line: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+    return isObject ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Also after a process that was killed in between. Readers count a record that comes twice once. */
+function finish(reviewFolder: string): void {
+  for (const name of readdirSync(reviewFolder)) {
+    const offset = PREVIOUS.exec(name)?.[1];
+    if (offset === undefined) continue;
+    const path = join(reviewFolder, name);
+    const late = readFileSync(path).subarray(Number(offset));
+    if (late.length > 0) appendLines(reviewFolder, late);
+    rmSync(path, { force: true });
+  }
+}

@@ -1,0 +1,129 @@
+import { readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { journalPath } from "./journal/append";
+import { rewriteJournal } from "./journal/rewrite";
+
+/** What is kept of one project: this long after a file was last touched, and this much in all. */
+export const MOST_DAYS = 30;
+export const MOST_BYTES = 200 * 1024 * 1024;
+
+const DAY_MS = 24 * 60 * 60_000;
+const EVERY_MS = 60 * 60_000;
+/** A blob that was made or used so lately may belong to a record that is still to be written. */
+const RECENT_MS = 60 * 60_000;
+
+interface RecordedFile {
+  path: string;
+  from?: string;
+}
+
+interface RecordedLine {
+  type?: unknown;
+  at?: unknown;
+  files?: unknown;
+  keep?: unknown;
+}
+
+/** Prunes at most once an hour. Throws the system's error. */
+export function pruneSometimes(reviewFolder: string): void {
+  const mark = join(reviewFolder, "pruned");
+  const last = statSync(mark, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  if (Date.now() - last < EVERY_MS) return;
+  writeFileSync(mark, "", { mode: 0o600 });
+  utimesSync(mark, new Date(), new Date());
+  prune(reviewFolder);
+}
+
+/**
+ * Forgets files that nobody touched for 30 days, then, while there is too much, whole files: those of
+ * which all was kept first, then the ones that were touched longest ago. Throws the system's error.
+ */
+export function prune(reviewFolder: string, mostBytes = MOST_BYTES, now = Date.now()): void {
+  const oldest = now - MOST_DAYS * DAY_MS;
+  drop(reviewFolder, oldest, (touched) => touched.filter(({ at }) => at < oldest));
+  let bytes = removeUnused(reviewFolder, now);
+  while (bytes > mostBytes) {
+    const share = 1 - mostBytes / bytes;
+    const before = bytes;
+    drop(reviewFolder, oldest, (touched) => {
+      const order = touched.sort((a, b) => Number(b.isKept) - Number(a.isKept) || a.at - b.at);
+      return order.slice(0, Math.ceil(order.length * share));
+    });
+    bytes = removeUnused(reviewFolder, now);
+    if (bytes === before) break;
+  }
+}
+
+interface Touched {
+  path: string;
+  /** In ms since the epoch. */
+  at: number;
+  /** All of it was kept since. */
+  isKept: boolean;
+}
+
+/** Takes the files that `choose` returns out of every record, and records that are left with none. */
+function drop(reviewFolder: string, oldest: number, choose: (files: Touched[]) => Touched[]): void {
+  const dropped = new Set(choose(touchedFiles(reviewFolder)).map(({ path }) => path));
+  rewriteJournal(reviewFolder, (record) => {
+    const { at, files } = record as RecordedLine;
+    const isOld = typeof at === "number" && at < oldest;
+    if (!Array.isArray(files) || files.length === 0) return isOld ? null : record;
+    const left = (files as RecordedFile[]).filter(({ path }) => !dropped.has(path));
+    if (left.length === files.length) return record;
+    return left.length === 0 ? null : { ...record, files: left };
+  });
+}
+
+function touchedFiles(reviewFolder: string): Touched[] {
+  const touched = new Map<string, Touched>();
+  for (const line of readLines(journalPath(reviewFolder))) {
+    const { type, at, files } = parse(line);
+    if (typeof at !== "number" || !Array.isArray(files)) continue;
+    for (const file of files as (RecordedFile & RecordedLine)[]) {
+      const isKept = type === "keep" && file.keep === "all";
+      // What was moved goes, or stays, with the name that it had.
+      for (const path of [file.path, file.from]) {
+        if (typeof path === "string") touched.set(path, { path, at, isKept });
+      }
+    }
+  }
+  return [...touched.values()];
+}
+
+/** Removes the blobs that no record names; returns how many bytes are left in all. */
+function removeUnused(reviewFolder: string, now: number): number {
+  const used = new Set<string>();
+  for (const name of ["journal.jsonl", "snapshot.json"]) {
+    const text = readLines(join(reviewFolder, name)).join("\n");
+    for (const [, hash] of text.matchAll(/"blob":"([0-9a-f]{64})"/g)) used.add(hash as string);
+  }
+  let bytes = 0;
+  const blobs = join(reviewFolder, "blobs");
+  for (const folder of readdirSync(blobs)) {
+    for (const name of readdirSync(join(blobs, folder))) {
+      const path = join(blobs, folder, name);
+      const stats = statSync(path, { throwIfNoEntry: false });
+      if (!stats) continue;
+      if (used.has(name) || now - stats.mtimeMs < RECENT_MS) bytes += stats.size;
+      else rmSync(path, { force: true });
+    }
+  }
+  return bytes;
+}
+
+function parse(line: string): RecordedLine {
+  try {
+    return (JSON.parse(line) as RecordedLine | null) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+function readLines(path: string): string[] {
+  try {
+    return readFileSync(path, "utf8").split("\n").filter(Boolean);
+  } catch {
+    return [];
+  }
+}

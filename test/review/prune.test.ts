@@ -1,0 +1,143 @@
+import { describe, expect, test } from "bun:test";
+import {
+  appendFileSync,
+  linkSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { Blobs } from "../../src/review/blobs";
+import { append, journalPath } from "../../src/review/journal/append";
+import { JournalReader } from "../../src/review/journal/read";
+import type { Content, JournalRecord, NewRecord } from "../../src/review/journal/record";
+import { rewriteJournal } from "../../src/review/journal/rewrite";
+import { prune } from "../../src/review/prune";
+import { temporaryFolder } from "../support/neovim";
+
+const DAY_MS = 24 * 60 * 60_000;
+
+/** A project's folder whose records and blobs are so many days old. */
+class Past {
+  readonly folder = temporaryFolder();
+  readonly blobs = new Blobs(this.folder);
+
+  blob(text: string, days = 1): Content {
+    const content = this.blobs.put(Buffer.from(text));
+    if (!("blob" in content)) throw new Error("it was not kept");
+    const time = new Date(Date.now() - days * DAY_MS);
+    utimesSync(this.blobs.path(content.blob), time, time);
+    return content;
+  }
+
+  add(record: NewRecord, days = 1): JournalRecord {
+    return append(this.folder, { ...record, at: Date.now() - days * DAY_MS });
+  }
+
+  change(path: string, text: string, days = 1, more: object = {}): JournalRecord {
+    const file = { path, before: { absent: true } as const, after: this.blob(text, days), ...more };
+    const call = { session: "one", tool: "Write", source: "tool" } as const;
+    return this.add({ type: "change", ...call, files: [file] }, days);
+  }
+
+  keep(path: string, text: string, days = 1): JournalRecord {
+    const files = [{ path, text: this.blob(text, days), keep: "all" } as const];
+    return this.add({ type: "keep", why: "user", files }, days);
+  }
+
+  get paths(): string[] {
+    const { records } = new JournalReader(this.folder).read();
+    return records.flatMap((record) =>
+      "files" in record ? record.files.map(({ path }) => `${record.type} ${path}`) : [record.type],
+    );
+  }
+
+  get count(): number {
+    return [...new Bun.Glob("blobs/*/*").scanSync({ cwd: this.folder })].length;
+  }
+}
+
+describe("pruning", () => {
+  test("forgets what nobody touched for 30 days, and nothing else", () => {
+    const past = new Past();
+    past.add({ type: "prompt", session: "one", text: "old" }, 40);
+    past.change("old.txt", "old", 40);
+    past.change("moved.txt", "first", 40);
+    past.change("touched.txt", "first", 40);
+    past.change("touched.txt", "second", 2);
+    past.change("new.txt", "first", 2, { from: "moved.txt" });
+    appendFileSync(journalPath(past.folder), '{"v":9,"type":"later","at":9e15,"x":{"blob":1}}\n');
+    prune(past.folder);
+    expect(past.paths).toEqual([
+      "change moved.txt",
+      "change touched.txt",
+      "change touched.txt",
+      "change new.txt",
+    ]);
+    expect(readFileSync(journalPath(past.folder), "utf8")).toContain('"type":"later"');
+    expect(past.count).toBe(2);
+    expect(statSync(journalPath(past.folder)).mode & 0o777).toBe(0o600);
+  });
+
+  test("too much: files of which all was kept go first, then the oldest", () => {
+    const past = new Past();
+    const text = (seed: string) =>
+      Array.from({ length: 4_000 }, (_, i) => Bun.hash(seed + i)).join();
+    for (const name of ["a", "b", "c", "d"]) past.change(name, text(name), name === "c" ? 9 : 5);
+    past.keep("b", text("b"), 4);
+    const bytes = [...new Bun.Glob("blobs/*/*").scanSync({ cwd: past.folder })]
+      .map((name) => statSync(join(past.folder, name)).size)
+      .reduce((sum, size) => sum + size, 0);
+    prune(past.folder, bytes - 1);
+    expect(past.paths).toEqual(["change a", "change c", "change d"]);
+    prune(past.folder, bytes * 0.7);
+    expect(past.paths).toEqual(["change a", "change d"]);
+    expect(past.count).toBe(2);
+  });
+
+  test("a blob that was used lately stays: its record may be about to be written", () => {
+    const past = new Past();
+    past.blob("used again");
+    past.blobs.put(Buffer.from("used again"));
+    past.blob("unused");
+    prune(past.folder);
+    expect(past.count).toBe(1);
+  });
+});
+
+describe("rewriting the journal", () => {
+  test("records that others append at the same time are not lost", async () => {
+    const past = new Past();
+    const script = `import { append } from "${join(import.meta.dir, "../../src/review/journal/append")}";
+      for (let i = 0; i < 400; i++) append(${JSON.stringify(past.folder)},
+        { type: "prompt", session: "one", text: String(i) });`;
+    const runs = [1, 2].map(() => Bun.spawn([process.execPath, "-e", script]));
+    past.add({ type: "end", session: "one" });
+    let count = 0;
+    while (runs.some((run) => run.exitCode === null)) {
+      rewriteJournal(past.folder, (record) => ({ ...record, again: ++count }));
+      await Bun.sleep(0);
+    }
+    await Promise.all(runs.map((run) => run.exited));
+    expect(count).toBeGreaterThan(10);
+    const reader = new JournalReader(past.folder);
+    expect(reader.read().records).toHaveLength(801);
+    expect(reader.damaged).toBe(0);
+    expect(readdirSync(past.folder).sort()).toEqual(["journal.jsonl"]);
+  });
+
+  test("killed after the new journal took its place: the next one brings what came late", () => {
+    const past = new Past();
+    const early = past.add({ type: "end", session: "early" });
+    const offset = statSync(journalPath(past.folder)).size;
+    linkSync(journalPath(past.folder), join(past.folder, `journal.previous.${offset}`));
+    const late = past.add({ type: "end", session: "late" });
+    writeFileSync(join(past.folder, "draft"), `${JSON.stringify(early)}\n`);
+    Bun.spawnSync(["mv", join(past.folder, "draft"), journalPath(past.folder)]);
+    rewriteJournal(past.folder, (record) => record);
+    expect(new JournalReader(past.folder).read().records).toEqual([early, late]);
+    expect(readdirSync(past.folder)).toEqual(["journal.jsonl"]);
+  });
+});
