@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { onPath } from "../../src/lib/programs";
 import { Attached } from "../editor/attached";
@@ -72,6 +72,26 @@ describe.each(NEOVIMS)("an entry of $PATH that is not absolute, in $name", (vers
     expect(opened).toBe(false);
     expect(message).toContain("`tmux` is not run");
     expect(existsSync(a.path("ran"))).toBe(false);
+  });
+
+  test("in the terminal, npm's `claude` does not get the project's interpreter", async () => {
+    const bin = temporaryFolder();
+    writeFileSync(join(bin, "claude"), "#!/usr/bin/env node\n", { mode: 0o755 });
+    const mark = join(bin, "ran");
+    writeFileSync(join(bin, "node"), `#!/bin/sh\necho "$PATH" >'${mark}'\n`, { mode: 0o755 });
+    await using neovim = await TestNeovim.start({
+      version,
+      cwd: project,
+      ui: { width: 100, height: 30 },
+      env: { PATH: `.:tools:${bin}:/usr/bin:/bin` },
+    });
+    await neovim.command("ClaudeCode");
+    const path = await eventually("the interpreter", () =>
+      existsSync(mark) ? readFileSync(mark, "utf8").trim() : false,
+    );
+    expect(path).toBe(`${bin}:/usr/bin:/bin:.:tools`);
+    expect(existsSync(join(project, "ran"))).toBe(false);
+    rmSync(bin, { recursive: true });
   });
 
   test("an absolute one further behind is used", async () => {

@@ -17,11 +17,11 @@ function M.runs(path)
   return stat ~= nil and stat.type == "file" and vim.uv.fs_access(path, "X") == true
 end
 
---- The entry "" of $PATH is the current folder, too; Windows looks there first, without any entry.
----@return string[]
-local function folders()
-  local list = vim.split(vim.env.PATH or "", is_windows and ";" or ":", { plain = true })
-  return is_windows and vim.list_extend({ "." }, list) or list
+local SEPARATOR = is_windows and ";" or ":"
+
+---@return string[] entries of $PATH
+local function entries()
+  return vim.split(vim.env.PATH or "", SEPARATOR, { plain = true })
 end
 
 ---@param folder string
@@ -55,7 +55,8 @@ end
 ---@return string? message for the user, if it is missing or only another entry leads to it
 function M.on_path(name)
   local refused
-  for _, folder in ipairs(folders()) do
+  -- The entry "" is the current folder, too; Windows looks there first, without any entry.
+  for _, folder in ipairs(is_windows and vim.list_extend({ "." }, entries()) or entries()) do
     local path = M.at(vim.fs.joinpath(folder == "" and "." or folder, name))
     if path and is_absolute(folder) then
       return path
@@ -65,6 +66,17 @@ function M.on_path(name)
     end
   end
   return nil, refused or ("`%s` is not on $PATH"):format(name)
+end
+
+--- $PATH for a program that looks others up by itself, as a script with `#!/usr/bin/env node` does.
+---@return string? path absolute entries first; nil if that is $PATH as it is
+function M.absolute_first()
+  local first, last = {}, {}
+  for _, folder in ipairs(entries()) do
+    table.insert(is_absolute(folder) and first or last, folder)
+  end
+  local path = table.concat(vim.list_extend(first, last), SEPARATOR)
+  return path ~= (vim.env.PATH or "") and path or nil
 end
 
 return M

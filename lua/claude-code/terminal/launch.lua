@@ -35,6 +35,8 @@ end
 function M.environment()
   local own = require("claude-code.config").get().terminal.env
   local env = vim.tbl_extend("force", own, require("claude-code.server.environment").applied())
+  -- npm's `claude` is a script: the project must not hand it its interpreter.
+  env.PATH = own.PATH or require("claude-code.programs").absolute_first()
   env.NVIM = require("claude-code.server.endpoint").address()
   -- Where it keeps its settings, and looks for our lock file.
   env.CLAUDE_CONFIG_DIR = require("claude-code.claude.config_dir").configured()
