@@ -67,6 +67,10 @@ export const Why = v.object({ path: Path, text: Text, row: v.number() });
 
 export const Base = v.object({ path: Path });
 
+export const Accepted = v.object({ path: Path, text: v.nonOptional(Text) });
+
+export const Ref = v.object({ path: v.optional(Path) });
+
 export const Done = v.object({
   ...Scope,
   paths: v.optional(v.array(Path)),

@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import * as v from "valibot";
 import { UserError } from "../lib/errors";
 import { isBelow, realPath, stateFolder } from "../lib/paths";
+import { AcceptedTexts } from "./decide/accepted";
 import { lastDecision, takeBack } from "./decide/back";
 import { keep, type Target } from "./decide/keep";
 import { undo, undoQueued } from "./decide/undo";
@@ -22,6 +23,7 @@ import {
   shownHunk,
   shownOwner,
 } from "./shown";
+import { updateBaseRef } from "./state/base-ref";
 import { Commits } from "./state/commits";
 import { type Counts, countsOf, sum } from "./state/counts";
 import { type Entry, entryOf, withRenames } from "./state/entry";
@@ -58,6 +60,7 @@ type Texts = readonly { path: string; text?: Uint8Array | undefined }[];
  */
 export class ReviewService {
   readonly #projects = new Map<string, Project>();
+  readonly #accepted = new Map<Project, AcceptedTexts>();
   readonly #commits = new Map<Project, Commits>();
   #folders: readonly string[] = [];
 
@@ -76,7 +79,9 @@ export class ReviewService {
    * | back | Back | ShownDecision |
    * | why | Why | `{ hunk, owners }` at a row, what was kept included, or nothing |
    * | base | Base | `{ text }`: the base text's bytes; nothing for a file without pending changes |
+   * | ref | Ref | `{ ref, commit }`: a ref that git plugins can compare with; it is made again |
    * | done | Done | ShownDecision: keeps all that is left |
+   * | accepted | Accepted | nothing: the user accepted this text in a diff, Claude writes it now |
    * | written | Written | nothing: Neovim wrote the file |
    * | privacy | Privacy | nothing: which files hooks leave out from now on |
    *
@@ -100,8 +105,12 @@ export class ReviewService {
         return this.why(v.parse(requests.Why, params));
       case "base":
         return this.base(v.parse(requests.Base, params));
+      case "ref":
+        return this.ref(v.parse(requests.Ref, params));
       case "done":
         return this.done(v.parse(requests.Done, params));
+      case "accepted":
+        return this.accepted(v.parse(requests.Accepted, params));
       case "written":
         return this.written(v.parse(requests.Written, params));
       case "privacy":
@@ -137,6 +146,7 @@ export class ReviewService {
     const versions: number[] = [];
     for (const project of this.#all()) {
       const commits = this.#commitsOf(project);
+      this.#accepted.get(project)?.keep();
       let entries = await this.#unreviewed(project);
       if (commits.check(entries)) entries = await this.#unreviewed(project);
       counts.push(countsOf(entries));
@@ -217,6 +227,13 @@ export class ReviewService {
     return { text: bytesOf(entry.view.weave.base(scopeOf(undefined))) };
   }
 
+  /** Of the project around `path`, else the workspace's first. */
+  ref({ path }: v.InferOutput<typeof requests.Ref>): { ref: string; commit: string } {
+    const project = path === undefined ? this.#all()[0] : this.#locate(path).project;
+    if (!project) throw new UserError("there is no workspace folder with a review");
+    return updateBaseRef(project);
+  }
+
   async done(request: v.InferOutput<typeof requests.Done>): Promise<ShownDecision> {
     const results: ShownDecision[] = [];
     for (const project of this.#all()) {
@@ -228,6 +245,13 @@ export class ReviewService {
       results.push(shownDecision(project, kept));
     }
     return joined(results);
+  }
+
+  /** The hook records the change once the CLI has written it. */
+  accepted({ path, text }: v.InferOutput<typeof requests.Accepted>): undefined {
+    const { project, place } = this.#locate(path);
+    this.#acceptedIn(project).add(place, text);
+    return undefined;
   }
 
   /** While a session works, what Neovim writes is kept apart from what its commands write. */
@@ -287,6 +311,12 @@ export class ReviewService {
     }
     const paths = (entry: Entry) => entry.file.path;
     return withRenames(entries, scope).sort((a, b) => (paths(a) < paths(b) ? -1 : 1));
+  }
+
+  #acceptedIn(project: Project): AcceptedTexts {
+    const accepted = this.#accepted.get(project) ?? new AcceptedTexts(project);
+    this.#accepted.set(project, accepted);
+    return accepted;
   }
 
   #unreviewed(project: Project): Promise<Entry[]> {

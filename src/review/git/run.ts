@@ -18,13 +18,21 @@ const ENVIRONMENT = {
 
 const QUICK_MS = 2_000;
 
+interface GitOptions {
+  input?: string;
+  ms?: number;
+  mostBytes?: number;
+  /** An index of its own, for what is put together in it. */
+  index?: string;
+}
+
 export interface GitResult {
   code: number | null;
   /** Cut off at the limit, with a code that is not 0. */
   stdout: Buffer;
 }
 
-/** git in one work tree: reads only. */
+/** git in one work tree. Its own index is only read. */
 export class Git {
   readonly #git: string;
   readonly #root: string;
@@ -42,23 +50,21 @@ export class Git {
   }
 
   /** Runs a command to its end. */
-  run(
-    args: readonly string[],
-    options: { input?: string; ms?: number; mostBytes?: number } = {},
-  ): GitResult {
+  run(args: readonly string[], options: GitOptions = {}): GitResult {
     return this.#spawn(args, options, this.#withoutFilters());
   }
 
-  #spawn(
-    args: readonly string[],
-    options: { input?: string; ms?: number; mostBytes?: number },
-    config: Record<string, string>,
-  ): GitResult {
+  #spawn(args: readonly string[], options: GitOptions, config: Record<string, string>): GitResult {
     const child = Bun.spawnSync([this.#git, ...FIXED, "-C", this.#root, ...args], {
       stdin: Buffer.from(options.input ?? ""),
       stdout: "pipe",
       stderr: "ignore",
-      env: { ...cleanEnvironment(), ...ENVIRONMENT, ...configEnvironment(config) },
+      env: {
+        ...cleanEnvironment(),
+        ...ENVIRONMENT,
+        ...configEnvironment(config),
+        ...(options.index !== undefined && { GIT_INDEX_FILE: options.index }),
+      },
       timeout: options.ms ?? QUICK_MS,
       killSignal: "SIGKILL",
       ...(options.mostBytes && { maxBuffer: options.mostBytes }),

@@ -98,10 +98,11 @@ const Written = v.object({
   files: v.array(v.object({ path: Text, content: Content })),
 });
 
-/** Which of Claude's changes a decision is about: of a session, of one prompt of it, else all. */
+/** Which of Claude's changes a decision is about: a session's, one prompt's, one alone, else all. */
 const Scope = v.object({
   session: v.optional(Text),
   prompt: v.optional(Text),
+  change: v.optional(Text),
   /** Those that were kept before count, too. */
   kept: v.optional(v.boolean()),
 });

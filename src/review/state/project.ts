@@ -13,6 +13,9 @@ import { Heads } from "./heads";
 import { Sessions } from "./sessions";
 import { TrackedFile } from "./tracked-file";
 
+/** Of these those are found that the user has accepted in a diff a moment before. */
+const MOST_EDITS = 50;
+
 /** A decision that can be taken back. */
 export type Decision = RecordOf<"keep"> | RecordOf<"undo"> | RecordOf<"queue">;
 
@@ -37,6 +40,8 @@ export class Project {
   /** Changes with each record. */
   version = 0;
   heads = new Heads();
+  /** What Claude's editing tools changed last. */
+  edits: { change: Change; path: string; after: Content }[] = [];
   readonly #reader: JournalReader;
   #changes = new Map<string, Change>();
   #views = new Map<string, { version: number; disk: OnDisk; view: View | undefined }>();
@@ -127,6 +132,7 @@ export class Project {
     this.decisions = [];
     this.incomplete = [];
     this.heads = new Heads();
+    this.edits = [];
     this.#changes = new Map();
     this.#views = new Map();
   }
@@ -169,9 +175,11 @@ export class Project {
     const change: Change = { id, session, prompt, agent, tool, command, at };
     this.#changes.set(id, change);
     if (record.incomplete !== undefined) this.incomplete.push(record.incomplete);
+    this.edits = this.edits.slice(-MOST_EDITS);
     const since = record.began ?? this.sessions.since(session, record.use);
     for (const file of record.files) {
       this.#file(file.path).changed(change, file, source, since);
+      if (source === "tool") this.edits.push({ change, path: file.path, after: file.after });
     }
   }
 

@@ -93,3 +93,22 @@ test("git checkout puts back what was there: nothing waits", async () => {
   await git("checkout", "--", "a");
   expect(await left()).toEqual([]);
 });
+
+test("the base as a ref: what git plugins compare with, with nobody's index touched", async () => {
+  await prompt();
+  world.write("c", "x\r\n");
+  await git("-c", "core.autocrlf=true", "add", "c");
+  await git("commit", "-q", "-m", "with LF");
+  await git("config", "core.autocrlf", "true");
+  world.claude({ a: "I\n2\n3\n4\n5\n6\nVII\n", b: "new\n", c: "y\r\n" });
+  const { files } = await world.list({ paths: [world.path("a")] });
+  await world.keep([{ path: world.path("a"), hunks: [files[0]?.hunks[0]?.id] }]);
+  const status = () => $`git -C ${world.root} status --porcelain`.text();
+  const before = await status();
+  const { ref } = (await world.service.answer("ref", {})) as { ref: string };
+  const shown = (path: string) => $`git -C ${world.root} show ${`${ref}:${path}`}`.text();
+  expect(await shown("a")).toBe("I\n2\n3\n4\n5\n6\n7\n");
+  expect(await shown("c")).toBe("x\n");
+  expect(await $`git -C ${world.root} ls-tree --name-only ${ref}`.text()).toBe("a\nc\n");
+  expect(await status()).toBe(before);
+});

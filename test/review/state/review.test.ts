@@ -263,6 +263,16 @@ describe("decisions", () => {
     expect(await world.summary()).toHaveLength(2);
   });
 
+  test("an edit that was accepted in a diff is kept, and what Claude changed before is not", async () => {
+    world.write("a", "1\r\n2\r\n3\r\n");
+    world.claude({ a: "I\r\n2\r\n3\r\n" });
+    const request = { path: world.path("a"), text: base64("I\n2\nIII\n") };
+    await world.service.answer("accepted", request);
+    world.claude({ a: "I\r\n2\r\nIII\r\n" });
+    await world.service.news();
+    expect(await world.summary()).toEqual(["a changed 1>1@1"]);
+  });
+
   test("two Neovims see one state", async () => {
     world.write("a", "1\n2\n");
     world.claude({ a: "1\nII\n" });

@@ -10,6 +10,11 @@ local M = {}
 ---@field added integer
 ---@field removed integer
 
+---@alias claude-code.ReviewMethod
+---| "list"|"file"|"why"|"base"|"ref"
+---| "keep"|"undo"|"last"|"back"|"done"
+---| "written"|"accepted"|"privacy"
+
 ---@class claude-code.ReviewNews
 ---@field counts claude-code.ReviewCounts
 ---@field due { decision: string, paths: string[] }[] undos that were queued and are to be requested now
@@ -31,7 +36,7 @@ local function fail_all()
 end
 
 ---Sends a request; the callback gets its value, or nil and a sentence for the user.
----@param method "list"|"file"|"keep"|"undo"|"last"|"back"|"why"|"base"|"done"|"written"|"privacy"
+---@param method claude-code.ReviewMethod
 ---@param params table
 ---@param callback fun(value: any?, problem: string?)
 function M.request(method, params, callback)

@@ -1,0 +1,110 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { UserError } from "../../lib/errors";
+import { gitFolder, headCommit } from "../git/head";
+import { Git } from "../git/run";
+import { blobOf, type Lines } from "../weave/lines";
+import { ALL } from "../weave/row";
+import type { Project, View } from "./project";
+
+/** Of this work tree alone: it is not pushed, and git does not prune what it names. */
+export const BASE_REF = "refs/worktree/claude-code/base";
+
+const WHO = ["-c", "user.name=claude-code.nvim", "-c", "user.email=claude-code.nvim@localhost"];
+
+interface BaseFile {
+  path: string;
+  /** The base text; empty for a file that is not there without Claude's changes. */
+  lines: Lines;
+  mode: "100644" | "100755";
+}
+
+/**
+ * Makes the ref name a commit on top of HEAD that holds the base texts of all files of the review, so
+ * that git plugins can compare with it. The user's index and branches are left alone. Throws
+ * UserError.
+ */
+export function updateBaseRef(project: Project): { ref: string; commit: string } {
+  const git = gitFolder(project.root) === undefined ? undefined : Git.in(project.root);
+  const head = headCommit(project.root);
+  if (!git || head === undefined) {
+    throw new UserError(`${project.root} has no git commit to compare with: make one first`);
+  }
+  mkdirSync(project.folder, { recursive: true, mode: 0o700 });
+  const folder = mkdtempSync(join(project.folder, "base-"));
+  try {
+    const index = join(folder, "index");
+    run(git, ["read-tree", head], index);
+    run(git, ["update-index", "-z", "--index-info"], index, entries(git, folder, project, head));
+    const tree = run(git, ["write-tree"], index);
+    const args = [
+      "commit-tree",
+      "-p",
+      head,
+      "-m",
+      "What stands here without Claude's changes",
+      tree,
+    ];
+    const commit = run(git, [...WHO, ...args], index);
+    run(git, ["update-ref", BASE_REF, commit], index);
+    return { ref: BASE_REF, commit };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Every exit code counts: a tree of an index that was not written would be another one. */
+function run(git: Git, args: readonly string[], index: string, input = ""): string {
+  const { code, stdout } = git.run(args, { index, input, ms: 30_000 });
+  if (code !== 0) throw new UserError(`git ${args[0]} failed in this repository (exit ${code})`);
+  return stdout.toString().trim();
+}
+
+/** The lines of `git update-index --index-info`. */
+function entries(git: Git, folder: string, project: Project, head: string): string {
+  const files = baseFiles(project);
+  const withCrlf = convertedPaths(git, files, join(folder, "index"));
+  const present = files.filter(({ lines }) => lines.length > 0);
+  for (const [i, { path, lines }] of present.entries()) {
+    const bytes = project.contents.bytes(lines) ?? new Uint8Array();
+    const isConverted = withCrlf.has(path) && blobOf(lines) === undefined;
+    writeFileSync(join(folder, `${i}`), isConverted ? withoutCr(bytes) : bytes, { mode: 0o600 });
+  }
+  const paths = present.map((_, i) => `${join(folder, `${i}`)}\n`).join("");
+  const args = ["hash-object", "-w", "--no-filters", "--stdin-paths"];
+  const ids = present.length > 0 ? run(git, args, join(folder, "index"), paths).split("\n") : [];
+  const kept = present.map(({ path, mode }, i) => `${mode} ${ids[i]}\t${path}\0`);
+  const gone = files
+    .filter(({ lines }) => lines.length === 0)
+    .map(({ path }) => `0 ${"0".repeat(head.length)}\t${path}\0`);
+  return [...gone, ...kept].join("");
+}
+
+function baseFiles(project: Project): BaseFile[] {
+  return [...project.files.values()].flatMap((file): BaseFile[] => {
+    const view = project.view(file);
+    if (!view || file.symlink) return [];
+    const lines = view.weave.base(ALL);
+    return project.contents.bytes(lines) ? [{ path: file.path, lines, mode: modeOf(view) }] : [];
+  });
+}
+
+function modeOf({ mode = 0 }: View): BaseFile["mode"] {
+  return mode & 0o100 ? "100755" : "100644";
+}
+
+/** Those that a checkout writes with CRLF where git keeps LF. */
+function convertedPaths(git: Git, files: readonly BaseFile[], index: string): Set<string> {
+  const paths = files.map(({ path }) => path);
+  const args = ["--literal-pathspecs", "ls-files", "--eol", "-z", "--", ...paths];
+  const found = paths.length > 0 ? run(git, args, index) : "";
+  const converted = found.split("\0").flatMap((line) => {
+    const [, path] = /^i\/lf +w\/crlf +[^\t]*\t(.*)$/s.exec(line) ?? [];
+    return path ?? [];
+  });
+  return new Set(converted);
+}
+
+function withoutCr(bytes: Uint8Array): Buffer {
+  return Buffer.from(Buffer.from(bytes).toString("latin1").replaceAll("\r\n", "\n"), "latin1");
+}
