@@ -144,6 +144,16 @@ function M.is_misread(buf)
   return before_end ~= nil and format == (before_end == "\r" and "unix" or "dos")
 end
 
+---What differs between the buffer's lines and others.
+---@param old string[]
+---@param new string[]
+---@param endofline boolean
+---@return claude-code.FileChange
+function M.between(old, new, endofline)
+  local head, tail = common(old, new)
+  return { old = old, new = new, head = head, tail = tail, endofline = endofline, version = "" }
+end
+
 ---Nil if only Neovim can read the file, or with another 'fileformat', 'fileencoding' or 'bomb' than
 ---the buffer's.
 ---@param buf integer

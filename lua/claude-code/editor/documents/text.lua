@@ -20,14 +20,10 @@ function M.is_empty(buf, lines)
   end)
 end
 
----@param params { path: string }
----@return string?
----@return claude-code.Failure?
-function M.read(params)
-  local buf = path.loaded_buffer(params.path)
-  if not buf then
-    return nil, { code = "not_open", message = "Document not open: " .. params.path }
-  end
+---The buffer's text in UTF-8, whatever its 'fileencoding'.
+---@param buf integer loaded
+---@return string
+function M.of(buf)
   local lines = vim.api.nvim_buf_get_lines(buf, 0, -1, false)
   local options = vim.bo[buf]
   local bom = options.bomb and BOM or ""
@@ -37,6 +33,17 @@ function M.read(params)
   local eol = LINE_ENDS[options.fileformat]
   local ends = options.endofline or (options.fixendofline and not options.binary)
   return bom .. table.concat(lines, eol) .. (ends and eol or "")
+end
+
+---@param params { path: string }
+---@return string?
+---@return claude-code.Failure?
+function M.read(params)
+  local buf = path.loaded_buffer(params.path)
+  if not buf then
+    return nil, { code = "not_open", message = "Document not open: " .. params.path }
+  end
+  return M.of(buf)
 end
 
 return M

@@ -56,28 +56,28 @@ local function chunks(line, new, tabstop)
   return found
 end
 
----@param proposal claude-code.Proposal
----@param hunk claude-code.Hunk
+---@param buf integer
+---@param hunk claude-code.DrawnHunk
 ---@return string[] lines in place of the old ones, from the first on
-local function replacements(proposal, hunk)
-  local count = math.min(hunk.old_count, hunk.new_count, LONGEST_HUNK)
-  return api.nvim_buf_get_lines(proposal.new_buf, hunk.new - 1, hunk.new - 1 + count, false)
+local function replacements(buf, hunk)
+  local count = math.min(#hunk.old_lines, hunk.new_count, LONGEST_HUNK)
+  return api.nvim_buf_get_lines(buf, hunk.new - 1, hunk.new - 1 + count, false)
 end
 
----@param proposal claude-code.Proposal
----@param hunk claude-code.Hunk
+---@param buf integer
+---@param hunk claude-code.DrawnHunk
 ---@param margin claude-code.Chunk in front of each line
 ---@return claude-code.Chunk[][] virtual lines
-function M.lines(proposal, hunk, margin)
-  local tabstop = vim.bo[proposal.new_buf].tabstop
-  local new = hunk.new_count > 0 and replacements(proposal, hunk) or {}
+function M.lines(buf, hunk, margin)
+  local tabstop = vim.bo[buf].tabstop
+  local new = hunk.new_count > 0 and replacements(buf, hunk) or {}
   local lines = {}
-  for i = 0, math.min(hunk.old_count, MOST_LINES) - 1 do
-    local line = chunks(proposal.old.lines[hunk.old + i], new[i + 1], tabstop)
+  for i = 1, math.min(#hunk.old_lines, MOST_LINES) do
+    local line = chunks(hunk.old_lines[i], new[i], tabstop)
     table.insert(line, 1, margin)
     lines[#lines + 1] = line
   end
-  local more = hunk.old_count - #lines
+  local more = #hunk.old_lines - #lines
   if more > 0 then
     local text = (" … and %d more deleted lines"):format(more)
     lines[#lines + 1] = { { text, highlights.name("Note") } }

@@ -1,0 +1,103 @@
+--- Draws hunks in a buffer that holds the new text: colours, signs, and the old lines as virtual lines.
+local api, fn = vim.api, vim.fn
+local changed_part = require("claude-code.editor.diff.inline.changed_part")
+local deleted = require("claude-code.editor.diff.inline.deleted")
+local highlights = require("claude-code.editor.diff.highlights")
+
+---Below tree-sitter's (100): its foreground goes on our background.
+local LINE_PRIORITY, TEXT_PRIORITY = 50, 60
+
+---Above those of other plugins, which know nothing of the change.
+local SIGN_PRIORITY = 100
+
+---Lines of one hunk that have a sign each.
+local MOST_SIGNS = 2000
+
+local CAN_SCROLL = fn.has("nvim-0.11") == 1
+
+local M = {}
+
+---@class claude-code.DrawnHunk
+---@field new integer first line, from 1; of no lines the one before
+---@field new_count integer
+---@field old_lines string[]
+
+---@param buf integer
+---@param namespace integer
+---@param row integer 0-based
+---@param old string
+local function mark_text(buf, namespace, row, old)
+  local new = api.nvim_buf_get_lines(buf, row, row + 1, false)[1]
+  local first, last = changed_part.of(new, old)
+  if first then
+    api.nvim_buf_set_extmark(buf, namespace, row, first, {
+      end_col = last,
+      hl_group = highlights.name("Text"),
+      priority = TEXT_PRIORITY,
+    })
+  end
+end
+
+---@param buf integer
+---@param namespace integer
+---@param hunk claude-code.DrawnHunk
+local function mark_new(buf, namespace, hunk)
+  local row = hunk.new - 1
+  api.nvim_buf_set_extmark(buf, namespace, row, 0, {
+    end_row = row + hunk.new_count,
+    end_col = 0,
+    hl_group = highlights.name(#hunk.old_lines > 0 and "Change" or "Add"),
+    hl_eol = true,
+    priority = LINE_PRIORITY,
+    strict = false,
+  })
+  for sign = row, row + math.min(hunk.new_count, MOST_SIGNS) - 1 do
+    api.nvim_buf_set_extmark(buf, namespace, sign, 0, {
+      sign_text = "+",
+      sign_hl_group = highlights.name("Added"),
+      priority = SIGN_PRIORITY,
+      strict = false,
+    })
+  end
+  for i = 1, math.min(#hunk.old_lines, hunk.new_count, deleted.LONGEST_HUNK) do
+    mark_text(buf, namespace, row + i - 1, hunk.old_lines[i])
+  end
+end
+
+---@param buf integer
+---@param namespace integer
+---@param hunk claude-code.DrawnHunk
+---@param margin claude-code.Chunk
+local function mark_deleted(buf, namespace, hunk, margin)
+  local row = hunk.new_count > 0 and hunk.new - 1 or hunk.new
+  local count = api.nvim_buf_line_count(buf)
+  api.nvim_buf_set_extmark(buf, namespace, math.min(row, count - 1), 0, {
+    virt_lines = deleted.lines(buf, hunk, margin),
+    virt_lines_leftcol = true,
+    virt_lines_above = row < count,
+    virt_lines_overflow = CAN_SCROLL and "scroll" or nil,
+  })
+end
+
+---A sign, and room up to where the lines of the buffer begin.
+---@param win integer
+---@return claude-code.Chunk
+function M.margin(win)
+  local cells = math.max(2, fn.getwininfo(win)[1].textoff)
+  return { "-" .. (" "):rep(cells - 1), highlights.name("Removed") }
+end
+
+---@param buf integer
+---@param namespace integer
+---@param hunk claude-code.DrawnHunk
+---@param margin claude-code.Chunk in front of the old lines
+function M.hunk(buf, namespace, hunk, margin)
+  if hunk.new_count > 0 then
+    mark_new(buf, namespace, hunk)
+  end
+  if #hunk.old_lines > 0 then
+    mark_deleted(buf, namespace, hunk, margin)
+  end
+end
+
+return M
