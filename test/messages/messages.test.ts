@@ -150,6 +150,30 @@ describe.each(NEOVIMS)("messages in $name", (version) => {
     expect(log(neovim).match(/installed it/g)).toHaveLength(1);
   });
 
+  test.each(["v", "gh", "i", "R"])(
+    "in mode %s Neovim does not wait, and shows it afterwards",
+    async (keys) => {
+      await using neovim = await start(80, "");
+      await logged(neovim, STARTUP);
+      await neovim.type(keys);
+      await neovim.lua(`
+      local last = vim.uv.hrtime()
+      LONGEST_MS = 0
+      vim.uv.new_timer():start(0, 10, function()
+        LONGEST_MS = math.max(LONGEST_MS, (vim.uv.hrtime() - last) / 1e6)
+        last = vim.uv.hrtime()
+      end)
+      require("port").messages.info("not now")`);
+      await eventually("the message", async () =>
+        expect(await neovim.command("messages")).toContain("not now"),
+      );
+      // In visual and select mode Neovim would keep it on screen for 3 s.
+      expect(await neovim.lua<number>("return LONGEST_MS")).toBeLessThan(2_500);
+      await neovim.type("<Esc>");
+      await shown(neovim, "not now");
+    },
+  );
+
   test.each([
     ["n", "nothing was changed"],
     ["y", "set up for new Claude sessions; :ClaudeUninstallMCP undoes it"],

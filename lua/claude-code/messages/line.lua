@@ -50,6 +50,27 @@ local function fit(name, text, is_logged)
   return cut(line, cells, is_logged)
 end
 
+local GROUP = "claude-code.line"
+
+--- With 'showmode' the name of the mode takes the line in insert, visual and select mode. In the latter
+--- two Neovim (0.10.4, 0.12.4) first keeps a message there for 3 s or until a key is typed, and answers
+--- no RPC in that time. So the mode is drawn at once, and the message again when it ends where it began.
+---@param chunks [string, string?][]
+local function show_after_mode(chunks)
+  local win = vim.api.nvim_get_current_win()
+  vim.cmd.redraw()
+  vim.api.nvim_create_autocmd("ModeChanged", {
+    group = GROUP,
+    pattern = "*:n",
+    once = true,
+    callback = vim.schedule_wrap(function()
+      if vim.api.nvim_get_current_win() == win and vim.api.nvim_get_mode().mode == "n" then
+        vim.api.nvim_echo(chunks, false, {})
+      end
+    end),
+  })
+end
+
 ---@class claude-code.LineOptions
 ---@field highlight? string
 ---@field history? boolean whether `:messages` gets it, too
@@ -61,8 +82,12 @@ end
 function M.show(name, text, options)
   -- What is there already is written over, not pushed up.
   vim.cmd.redraw()
-  local line = fit(name, text, options.is_logged == true)
-  vim.api.nvim_echo({ { line, options.highlight } }, options.history == true, {})
+  local chunks = { { fit(name, text, options.is_logged == true), options.highlight } }
+  vim.api.nvim_echo(chunks, options.history == true, {})
+  vim.api.nvim_create_augroup(GROUP, { clear = true })
+  if vim.o.showmode and vim.api.nvim_get_mode().mode:find("^[vV\22sS\19iR]") then
+    show_after_mode(chunks)
+  end
 end
 
 return M
