@@ -1,25 +1,21 @@
 import {
   chmodSync,
   mkdirSync,
-  readlinkSync,
-  realpathSync,
   renameSync,
   rmSync,
   type Stats,
   statSync,
   writeFileSync,
 } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
-
-/** As many symlinks as Linux follows. */
-const MOST_LINKS = 40;
+import { dirname, join } from "node:path";
+import { realPath } from "./paths";
 
 /**
  * Writes `text` to `path`. Folders are made, a symlink stays one (its target is written), the mode
  * is kept, but for setuid and setgid. Throws the system's error; the file is then as it was.
  */
 export function writeAtomically(path: string, text: string): void {
-  const target = writtenFile(path);
+  const target = realPath(path);
   mkdirSync(dirname(target), { recursive: true });
   const stats = statSync(target, { throwIfNoEntry: false });
   const mode = stats && keptMode(stats);
@@ -66,30 +62,5 @@ export function replace(path: string, make: (draft: string) => void): void {
   } catch (error) {
     rmSync(draft, { force: true });
     throw error;
-  }
-}
-
-/**
- * The real path of the file that a write to the absolute `path` makes or replaces: also behind symlinks
- * whose target is still to be made. Lua's `destination` (editor/diff/) finds the same.
- */
-export function writtenFile(path: string, links = MOST_LINKS): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    const folder = dirname(path);
-    if (folder === path) return path;
-    const parent = writtenFile(folder, links);
-    const here = join(parent, basename(path));
-    const link = links > 0 ? linkAt(here) : undefined;
-    return link === undefined ? here : writtenFile(resolve(parent, link), links - 1);
-  }
-}
-
-function linkAt(path: string): string | undefined {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return undefined;
   }
 }

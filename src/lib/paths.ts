@@ -1,10 +1,12 @@
-import { accessSync, constants, realpathSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
-import { basename, dirname, isAbsolute, join, sep } from "node:path";
+import { isAbsolute, join, parse, resolve, sep } from "node:path";
 
 export type Environment = Record<string, string | undefined>;
 
 const NAME = "claude-code.nvim";
+/** As many symlinks as Linux follows. */
+const MOST_LINKS = 40;
 
 /** Whether `path` is `folder` or lies below it. Both are absolute; a folder may end with a separator. */
 export function isBelow(path: string, folder: string): boolean {
@@ -22,15 +24,48 @@ export function isExecutable(path: string): boolean {
 }
 
 /**
- * `path` with symlinks resolved, as far as it exists: a file that is still to be made is placed in
- * the real folder it will stand in.
+ * `path` with symlinks resolved, as far as it exists: a file that is still to be made is placed in the
+ * real folder it will stand in, also behind a symlink that leads to it. Lua's `path.real`
+ * (editor/documents/) finds the same.
  */
 export function realPath(path: string): string {
+  let name = path;
+  for (let links = 0; links < MOST_LINKS; links++) {
+    try {
+      return realpathSync(name);
+    } catch {
+      const { existing, first, behind } = splitAtMissing(resolve(name));
+      if (first === undefined) return resolve(name);
+      const folder = realpathSync(existing);
+      const link = linkAt(join(folder, first));
+      if (link === undefined) return join(folder, first, ...behind);
+      name = join(resolve(folder, link), ...behind);
+    }
+  }
+  return name;
+}
+
+/** By halves: a path of 4,096 bytes may have 2,048 parts, and each look costs a walk through them. */
+function splitAtMissing(path: string): { existing: string; first?: string; behind: string[] } {
+  const { root } = parse(path);
+  const parts = path.slice(root.length).split(sep).filter(Boolean);
+  const part = (count: number) => root + parts.slice(0, count).join(sep);
+  let low = 0;
+  let high = parts.length - 1;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (existsSync(part(middle))) low = middle;
+    else high = middle - 1;
+  }
+  const [first, ...behind] = parts.slice(low);
+  return { existing: part(low), behind, ...(first !== undefined && { first }) };
+}
+
+function linkAt(path: string): string | undefined {
   try {
-    return realpathSync(path);
+    return readlinkSync(path);
   } catch {
-    const folder = dirname(path);
-    return folder === path ? path : join(realPath(folder), basename(path));
+    return undefined;
   }
 }
 

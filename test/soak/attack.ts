@@ -58,6 +58,7 @@ export async function attack(
   await neovim.lua(WATCH);
   await Bun.sleep(SETTLE_MS);
   const before = await measure(target);
+  await neovim.lua(BUSY);
   const kinds = Object.fromEntries(
     Object.keys(KINDS).map((kind) => [kind, { tries: 0, failures: [] as string[], busyMs: 0 }]),
   ) as Attack["kinds"];
@@ -68,8 +69,8 @@ export async function attack(
     kinds[kind].tries++;
     const failure = await KINDS[kind](target).catch((error) => String(error));
     if (failure) kinds[kind].failures.push(failure);
-    kinds[kind].busyMs = Math.max(kinds[kind].busyMs, await neovim.lua<number>(BUSY));
     witnessMs = Math.max(witnessMs, await witness(target));
+    kinds[kind].busyMs = Math.max(kinds[kind].busyMs, await neovim.lua<number>(BUSY));
   }
   await server.close();
   await Bun.sleep(SETTLE_MS);

@@ -1,8 +1,9 @@
 import * as v from "valibot";
 import { resolvePath } from "../../editor/path";
 import type { EditorPort } from "../../editor/port";
-import { writeAtomically, writtenFile } from "../../lib/atomic-write";
+import { writeAtomically } from "../../lib/atomic-write";
 import { message } from "../../lib/errors";
+import { realPath } from "../../lib/paths";
 import { isClaudeCode } from "../../mcp/client";
 import { failed, texts } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
@@ -34,7 +35,7 @@ export function openDiff(
       const oldPath = resolvePath(input.old_file_path, root);
       const newPath = resolvePath(input.new_file_path, root);
       names.remember(client, newPath);
-      const file = writtenFile(newPath);
+      const file = realPath(newPath);
       const outcome = await diffs.open(
         {
           client: client.id,
@@ -70,7 +71,7 @@ export function openDiff(
 
 /** `file`: where `path` led to when the change was proposed. Returns what went wrong. */
 function write(path: string, file: string, text: string): string | undefined {
-  const now = writtenFile(path);
+  const now = realPath(path);
   if (now !== file) return `it led to ${file}, and leads to ${now} now`;
   try {
     writeAtomically(file, text);

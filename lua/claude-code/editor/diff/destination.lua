@@ -3,9 +3,6 @@
 local path = require("claude-code.editor.documents.path")
 local uv = vim.uv
 
----As many symlinks as Linux follows.
-local MOST_LINKS = 40
-
 ---@class claude-code.Destination
 ---@field path string absolute, all symlinks resolved
 ---@field private given string as the client named it
@@ -14,33 +11,10 @@ Destination.__index = Destination
 
 local M = {}
 
----Also behind symlinks whose target is still to be made, which fs_realpath() does not follow.
----@param name string absolute
----@param links? integer how many may still be followed
----@return string
-local function resolve(name, links)
-  links = links or MOST_LINKS
-  local real = uv.fs_realpath(name)
-  if real then
-    return vim.fs.normalize(real, { expand_env = false })
-  end
-  local folder, base = vim.fs.dirname(name), path.base(name)
-  if folder == name then
-    return name
-  end
-  local parent = resolve(folder, links)
-  local here = vim.fs.joinpath(parent, base)
-  local link = links > 0 and uv.fs_readlink(here)
-  if not link then
-    return here
-  end
-  return resolve(path.is_absolute(link) and link or vim.fs.joinpath(parent, link), links - 1)
-end
-
 ---@param given string absolute
 ---@return claude-code.Destination
 function M.of(given)
-  return setmetatable({ given = given, path = resolve(given) }, Destination)
+  return setmetatable({ given = given, path = path.real(given) }, Destination)
 end
 
 ---Is it in none of the workspace's folders, nor below the working folder?
@@ -65,13 +39,13 @@ end
 ---Do symlinks lead to another file by now?
 ---@return boolean
 function Destination:has_changed()
-  return resolve(self.given) ~= self.path
+  return path.real(self.given) ~= self.path
 end
 
 ---@param force boolean the user said that a read-only file may be written
 ---@return string? message why it must not be written
 function Destination:refusal(force)
-  local title, now = path.title(self.given), resolve(self.given)
+  local title, now = path.title(self.given), path.real(self.given)
   if now ~= self.path then
     local text = "nothing was accepted: %s leads to another file than when Claude proposed this (%s "
       .. "now, %s then); restore the symlink, or reject the proposal"
