@@ -1,3 +1,4 @@
+import { isAsking } from "../claude/session-state";
 import type { EditorPort } from "../editor/port";
 import { ErrorCode, RpcError } from "../jsonrpc/message";
 import type { Log } from "../lib/log";
@@ -103,6 +104,11 @@ export class Rejections implements Resources {
     return this.#waiting.some((one) => one.client === client);
   }
 
+  /** About another edit, or about a command of a subagent. */
+  async #isAsking({ id, pid }: Client): Promise<boolean> {
+    return this.#diffs.hasOpen(id) || (pid !== undefined && (await isAsking(pid)));
+  }
+
   #deliverIn(client: Client, ms: number): void {
     clearTimeout(this.#timers.get(client));
     const timer = setTimeout(() => void this.#deliver(client), ms);
@@ -111,8 +117,8 @@ export class Rejections implements Resources {
   }
 
   async #deliver(client: Client): Promise<void> {
-    // The CLI asks about another edit: Enter would answer that.
-    if (this.#diffs.hasOpen(client.id)) return this.#deliverIn(client, CLOSES_MS);
+    // Enter would answer the question.
+    if (await this.#isAsking(client)) return this.#deliverIn(client, PROMPT_MS);
     const text = this.#take(client);
     if (text && !(await this.#send(client, text, true))) this.#offer(client, text);
   }

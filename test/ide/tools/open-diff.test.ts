@@ -3,6 +3,7 @@ import {
   chmodSync,
   existsSync,
   lstatSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   statSync,
@@ -397,6 +398,14 @@ onEachNeovim(
       expect(await answer).toEqual(["DIFF_REJECTED", "the name", "too clever"]);
     });
 
+    /** The reasons that a client can read, by their URIs. */
+    const listed = async (client: TestClient) => {
+      const { resources } = await client.request<{ resources: { uri: string }[] }>(
+        "resources/list",
+      );
+      return resources.map(({ uri }) => uri).filter((uri) => uri.startsWith("rejection:"));
+    };
+
     test("rejected with a reason: a CLI elsewhere reads it as a resource, and no other client does", async () => {
       const path = session.write("reason.txt", "old\n");
       using other = await TestClient.open(session.lock, "claude-code");
@@ -407,12 +416,6 @@ onEachNeovim(
       await eventually("list_changed", async () =>
         expect(cli.notifications("notifications/resources/list_changed")).not.toBeEmpty(),
       );
-      const listed = async (client: TestClient) => {
-        const { resources } = await client.request<{ resources: { uri: string }[] }>(
-          "resources/list",
-        );
-        return resources.map(({ uri }) => uri).filter((uri) => uri.startsWith("rejection:"));
-      };
       const [uri = ""] = await eventually("the resource", async () => {
         const found = await listed(cli);
         expect(found).toHaveLength(1);
@@ -425,6 +428,25 @@ onEachNeovim(
       expect(await cli.request("resources/read", { uri })).toMatchObject({ contents: [{ text }] });
       expect(await listed(other)).toEqual([]);
       expect(other.request("resources/read", { uri })).rejects.toThrow();
+    });
+
+    test("the reason waits while the CLI asks its user something: Enter would be the answer", async () => {
+      const pid = 4_000_000;
+      const folder = join(session.neovim.home, ".claude/sessions");
+      mkdirSync(folder, { recursive: true });
+      const state = (status: string) =>
+        writeFileSync(join(folder, `${pid}.json`), JSON.stringify({ pid, status }));
+      state("waiting");
+      cli.notify("ide_connected", { pid });
+      const path = session.write("reason.txt", "old\n");
+      const answer = open(cli, path, "new\n", "the name");
+      await press(":ClaudeCodeDiffDeny too clever<CR>");
+      await answer;
+      await cli.texts("close_tab", { tab_name: "the name" });
+      await Bun.sleep(1_000);
+      expect(await listed(cli)).toEqual([]);
+      state("idle");
+      await eventually("the reason", async () => expect(await listed(cli)).toHaveLength(1));
     });
 
     test("leaving Neovim with a diff open rejects it", async () => {
