@@ -123,6 +123,14 @@ export class Editor implements AsyncDisposable {
     );
   }
 
+  /** Wide: a diff has room in the place of one of the two windows; else it needs a tab page. */
+  async screenIs(which: "usual" | "wide"): Promise<void> {
+    const columns = which === "wide" ? 2 * UI.width : UI.width;
+    await this.neovim.request("nvim_ui_try_resize", [columns, UI.height]);
+    await eventually("the screen", () => this.neovim.lua(`return vim.o.columns == ${columns}`));
+    await this.neovim.command("wincmd =");
+  }
+
   async layout(name: string): Promise<void> {
     await this.neovim.lua('require("port").config.get().diff.layout = ...', name);
   }

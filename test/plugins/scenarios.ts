@@ -12,28 +12,37 @@ type Scenario = (editor: Editor, setup: PluginSetup) => Promise<void>;
 /** How long a plugin may need to take the keyboard, and a diff to (wrongly) appear, in ms. */
 const TAKE_MS = 500;
 
-/** Rejected with `q`, accepted with `:w`: seen, with its keys, and everything as before. */
+/** With little room, as for "vertical" here, on a tab page; with more in the place of a window. */
 const diffIn =
   (layout: string): Scenario =>
-  async (editor) => {
+  async (editor, setup) => {
     await editor.layout(layout);
-    const before = await editor.settled();
-    const rejected = editor.propose();
-    await editor.shown();
-    await editor.shows("accept");
-    await editor.neovim.type("q");
-    expect(await rejected).toBe("DIFF_REJECTED");
-    await editor.noDiff();
-    await editor.same(before);
-    const accepted = editor.propose();
-    await editor.shown();
-    await editor.neovim.type(":w<CR>");
-    expect(await accepted).toBe("FILE_SAVED");
-    await editor.noDiff();
-    await bufferIs(editor, PROPOSED);
-    await editor.same(before);
-    await putBack(editor);
+    await diff(editor, setup);
+    if (layout !== "vertical") return;
+    await editor.screenIs("wide");
+    await diff(editor, setup);
+    await editor.screenIs("usual");
   };
+
+/** Rejected with `q`, accepted with `:w`: seen, with its keys, and everything as before. */
+const diff: Scenario = async (editor) => {
+  const before = await editor.settled();
+  const rejected = editor.propose();
+  await editor.shown();
+  await editor.shows("accept");
+  await editor.neovim.type("q");
+  expect(await rejected).toBe("DIFF_REJECTED");
+  await editor.noDiff();
+  await editor.same(before);
+  const accepted = editor.propose();
+  await editor.shown();
+  await editor.neovim.type(":w<CR>");
+  expect(await accepted).toBe("FILE_SAVED");
+  await editor.noDiff();
+  await bufferIs(editor, PROPOSED);
+  await editor.same(before);
+  await putBack(editor);
+};
 
 /** Claude in the terminal, a diff while the user is there, hidden, shown, ended. */
 const terminal: Scenario = async (editor) => {

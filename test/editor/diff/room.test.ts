@@ -86,6 +86,31 @@ for (const version of NEOVIMS) {
       expect(await a.picture()).toEqual(before);
     });
 
+    test.each(["vertical", "horizontal", "tab"])(
+      "both sides are the same size after the screen has changed (%s)",
+      async (layout) => {
+        await using a = await Attached.start({ version, ui: UI });
+        await a.edit(a.file("a.txt", OLD));
+        await a.nvim.command("botright 30vnew | setlocal winfixwidth | wincmd p");
+        await a.configure(`{ diff = { layout = "${layout}" } }`);
+        await a.attach();
+        await a.propose(a.path("a.txt"), NEW);
+        await a.shown();
+        for (const [width, height] of [
+          [120, 30],
+          [200, 60],
+        ]) {
+          await a.nvim.request("nvim_ui_try_resize", [width, height]);
+          await eventually("even sides", async () => {
+            const { sizes } = await a.nvim.lua<Shown>(DIFF);
+            const total = sizes.map(([w, h]) => (layout === "horizontal" ? h : w));
+            expect(await a.nvim.lua<number>("return vim.o.columns")).toBe(width as number);
+            expect(Math.abs((total[0] as number) - (total[1] as number))).toBeLessThan(2);
+          });
+        }
+      },
+    );
+
     test.each(["vertical", "horizontal", "inline"])(
       "a change far to the right is in sight, hunk after hunk (%s)",
       async (layout) => {

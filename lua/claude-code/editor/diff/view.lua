@@ -149,6 +149,13 @@ function View:refresh()
   end
 end
 
+---The screen has another size.
+function View:even_out()
+  if self:is_open() then
+    self.layout:even_out()
+  end
+end
+
 ---The bars alone: the cursor moved, or another diff waits.
 function View:show_bars()
   if self:is_open() and self:is_intact() then

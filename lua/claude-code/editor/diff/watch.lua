@@ -151,6 +151,13 @@ function Watch:start_events()
     autocmd(gone, check_windows, buf)
   end
   autocmd({ "WinClosed", "TabClosed", "BufWinEnter" }, check_windows)
+  -- Later, as Claude's terminal and other plugins change sizes now.
+  autocmd(
+    "VimResized",
+    vim.schedule_wrap(function()
+      self.view:even_out()
+    end)
+  )
   autocmd({ "BufWritePost", "BufModifiedSet", "FileChangedShellPost" }, self:all_checks())
   local function show_bars()
     self.view:show_bars()

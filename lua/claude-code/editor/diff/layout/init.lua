@@ -21,6 +21,7 @@ local M = {}
 ---@field is_intact fun(self): boolean did the user leave its windows as they are?
 ---@field close fun(self): integer?, integer? brings the user's windows back; also after `open` has
 --- failed. Of a window that is gone, and the one in its place
+---@field even_out fun(self) the screen has another size
 ---@field refresh fun(self) the proposal was edited
 ---@field reveal fun(self, hunk?: claude-code.Hunk) the cursor was moved to it
 

@@ -43,6 +43,8 @@ function Inline:open()
   self:watch()
 end
 
+function Inline.even_out() end
+
 function Inline:refresh()
   self.marks:show(self.win)
 end

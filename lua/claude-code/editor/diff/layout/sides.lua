@@ -112,6 +112,17 @@ function Sides:is_intact()
   return shows(self.old_win, self.proposal.old_buf) and shows(self.win, self.proposal.new_buf)
 end
 
+---Both sides the same size again, of the room that they have together.
+function Sides:even_out()
+  if not self:is_intact() then
+    return
+  end
+  local dimension = self.direction == "right" and "width" or "height"
+  local get, set = api["nvim_win_get_" .. dimension], api["nvim_win_set_" .. dimension]
+  -- What the first side gives or takes is the second one's, which is next to it.
+  set(self.old_win, math.floor((get(self.old_win) + get(self.win)) / 2))
+end
+
 ---Diff mode finds the changes by itself.
 function Sides.refresh() end
 
