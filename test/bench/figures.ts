@@ -19,6 +19,8 @@ const TAKEN = "the same for a bare compiled Bun.serve beside Neovim";
 const IDLE = "the same time without work";
 const CHECKTIME = "Neovim's own :checktime of the same file";
 const DIFFTHIS = "Neovim's own :diffthis on the same text";
+const READ = "reading the 200 files";
+const SPLIT = "reading and splitting that file";
 
 export const FIGURES: readonly Figure[] = [
   at("setup", "setup()", "ms", "an empty module", { most: 3 }),
@@ -43,6 +45,10 @@ export const FIGURES: readonly Figure[] = [
   at("diff-type", "… a key typed into it", "ms", DIFFTHIS, { most: 16 }),
   at("reload", "a line of 3 MB changes on disk, reloaded", "ms", CHECKTIME, { times: 3 }),
   at("hook", "a hook's run", "ms", "a bare compiled Bun program", { most: 60 }),
+  at("review-list-first", "review of 500 hunks in 200 files, after a start", "ms", READ),
+  at("review-list", "… again", "ms", READ, { most: 16 }),
+  at("review-long", "a key typed into 20,000 rows with 300 hunks", "ms", SPLIT, { most: 16 }),
+  at("review-rewritten", "… and all 20,000 rows replaced", "ms", SPLIT),
   at("memory-server", "server, resident, at rest", "MB", "a bare compiled Bun.serve", { most: 64 }),
   at("memory-server-after", "… after all of the above", "MB"),
   at("memory-editor", "Neovim, resident, at rest", "MB", "Neovim without a plugin"),

@@ -9,13 +9,14 @@ import { cursor } from "./cursor";
 import { hookRun } from "./hook-run";
 import { reload } from "./reload";
 import { lines, load, machineName, type Report, table } from "./report";
+import { review } from "./review";
 import { roundTrips } from "./round-trips";
 import type { Machine, Scenario, Values } from "./scenario";
 import { standstill } from "./standstill";
 import { startup } from "./startup";
 import { ownSubject, type Subject } from "./subject";
 
-const SCENARIOS = [startup, cursor, roundTrips, standstill, bigDiff, reload, hookRun];
+const SCENARIOS = [startup, cursor, roundTrips, standstill, bigDiff, reload, hookRun, review];
 
 const { values: options } = parseArgs({
   args: process.argv.slice(2),

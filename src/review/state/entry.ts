@@ -1,6 +1,6 @@
 import { type Hunk, hunksOf } from "../weave/hunks";
 import { FILE, isOpaque } from "../weave/lines";
-import { type Change, inBase, isPending, type Row, type Scope } from "../weave/row";
+import { ALL, type Change, inBase, isPending, type Row, type Scope } from "../weave/row";
 import type { Project, View } from "./project";
 import type { FileMark, TrackedFile } from "./tracked-file";
 
@@ -38,6 +38,10 @@ const UNKNOWN = {
   mode: "",
 } as const;
 
+/** Of everything that is pending, by the view: it is asked for again and again. */
+const known = new WeakMap<View, Entry | typeof NOTHING>();
+const NOTHING = Symbol("nothing to review");
+
 /** What there is to review in a file, on disk or with `text`; undefined if nothing. */
 export function entryOf(
   project: Project,
@@ -46,6 +50,13 @@ export function entryOf(
   text?: Uint8Array,
 ): Entry | undefined {
   const view = project.view(file, text);
+  if (!view || scope !== ALL) return made(file, view, scope);
+  const entry = known.get(view) ?? made(file, view, scope) ?? NOTHING;
+  known.set(view, entry);
+  return entry === NOTHING ? undefined : entry;
+}
+
+function made(file: TrackedFile, view: View | undefined, scope: Scope): Entry | undefined {
   const marks = file.marks.filter((mark) => isOpen(mark, scope, view));
   const rows = view?.weave.rows.filter((row) => inBase(row, scope) !== row.present) ?? [];
   if (rows.length === 0 && marks.length === 0) return undefined;

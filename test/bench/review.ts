@@ -1,0 +1,95 @@
+import { readFileSync } from "node:fs";
+import { World } from "../review/state/world";
+import { type Machine, repetitions, type Scenario, type Values } from "./scenario";
+import { median, timings } from "./statistics";
+
+const FILES = 200;
+const HUNKS = 500;
+const LONG_ROWS = 20_000;
+const LONG_HUNKS = 300;
+
+/** The review's answers, in the process that gives them: the channel is measured elsewhere. */
+export const review: Scenario = {
+  name: "review",
+  floor: async (machine) => measure(machine, floors),
+  measure: async (machine, subject) =>
+    subject.hook ? { values: await measure(machine, values) } : { values: {} },
+};
+
+async function measure(
+  machine: Machine,
+  figures: (world: World, times: number) => Promise<Values>,
+): Promise<Values> {
+  using world = new World();
+  manyFiles(world);
+  longFile(world);
+  return await figures(world, repetitions(machine, 10));
+}
+
+async function floors(world: World, times: number): Promise<Values> {
+  const read = async () => {
+    for (let i = 0; i < FILES; i++) readFileSync(world.path(nameOf(i)));
+  };
+  const text = async () => void readFileSync(world.path("long"), "latin1").split("\n");
+  return {
+    "review-list-first": median(await timings(times, read)),
+    "review-list": median(await timings(times, read)),
+    "review-long": median(await timings(times, text)),
+    "review-rewritten": median(await timings(times, text)),
+  };
+}
+
+async function values(world: World, times: number): Promise<Values> {
+  const list = async (service = world.service) => void (await service.answer("list", {}));
+  const first = await timings(times, () => list(world.another()));
+  await list();
+  const again = await timings(times, () => list());
+  let count = 0;
+  const typed = (text: string) => Buffer.from(`${++count}\n${text}`).toString("base64");
+  const text = world.read("long") ?? "";
+  const long = await timings(
+    times,
+    async () => void (await world.file("long", { text: typed(text) })),
+  );
+  const rewritten = rows("rewritten", LONG_ROWS).join("");
+  const rewrite = await timings(
+    times,
+    async () => void (await world.file("long", { text: typed(rewritten) })),
+  );
+  return {
+    "review-list-first": median(first),
+    "review-list": median(again),
+    "review-long": median(long),
+    "review-rewritten": median(rewrite),
+  };
+}
+
+function manyFiles(world: World): void {
+  const before: Record<string, string> = {};
+  const after: Record<string, string> = {};
+  for (let i = 0; i < FILES; i++) {
+    const lines = rows(`file ${i}`, 200);
+    before[nameOf(i)] = lines.join("");
+    const hunks = Math.floor(((i + 1) * HUNKS) / FILES) - Math.floor((i * HUNKS) / FILES);
+    for (let hunk = 0; hunk < hunks; hunk++) lines[hunk * 50 + 10] = `Claude's ${i} ${hunk}\n`;
+    after[nameOf(i)] = lines.join("");
+  }
+  for (const [name, text] of Object.entries(before)) world.write(name, text);
+  for (const [name, text] of Object.entries(after)) world.claude({ [name]: text });
+}
+
+function longFile(world: World): void {
+  const lines = rows("long", LONG_ROWS);
+  world.write("long", lines.join(""));
+  const every = LONG_ROWS / LONG_HUNKS;
+  for (let i = 0; i < LONG_HUNKS; i++) lines[Math.floor(i * every)] = `Claude's ${i}\nand more\n`;
+  world.claude({ long: lines.join("") });
+}
+
+function rows(name: string, count: number): string[] {
+  return Array.from({ length: count }, (_, i) => `${name}, line ${i} of some length\n`);
+}
+
+function nameOf(i: number): string {
+  return `folder${i % 10}/file${i}.txt`;
+}
