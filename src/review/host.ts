@@ -12,6 +12,9 @@ import { PathWatch } from "./watch";
 /** So long after an event others are waited for, which come in flocks. */
 const DEBOUNCE_MS = 80;
 
+/** How often a turn is looked at that an undo waits for: one that ends by Esc makes no event. */
+const RECHECK_MS = 5_000;
+
 /** A request of Neovim's: `review/METHOD`. */
 export interface ReviewRequest {
   /** For the answer. */
@@ -48,6 +51,7 @@ export class ReviewHost {
   readonly #service = new ReviewService();
   readonly #watch = new PathWatch(() => this.#soon());
   #timer: Timer | undefined;
+  #timerAt = 0;
   #reports = false;
   #sent = "";
 
@@ -76,12 +80,16 @@ export class ReviewHost {
     this.#watch.end();
   }
 
-  #soon(): void {
-    if (!this.#reports) return;
-    this.#timer ??= setTimeout(() => {
+  /** An event waits for others of its flock; what is due earlier is not put off. */
+  #soon(ms = DEBOUNCE_MS): void {
+    const at = Date.now() + ms;
+    if (!this.#reports || (this.#timer && this.#timerAt <= at)) return;
+    clearTimeout(this.#timer);
+    this.#timerAt = at;
+    this.#timer = setTimeout(() => {
       this.#timer = undefined;
       this.#report().catch((error) => this.#log.warn(`The review failed: ${message(error)}`));
-    }, DEBOUNCE_MS);
+    }, ms);
   }
 
   async #report(): Promise<void> {
@@ -91,7 +99,8 @@ export class ReviewHost {
     if (!this.#reports) return;
     this.#watch.follow([`${folder}/`, ...news.watched]);
     // Before the answer: what changes while Neovim takes it is another event.
-    const { counts, due, version } = news;
+    const { counts, due, waits, version } = news;
+    if (waits) this.#soon(RECHECK_MS);
     const seen = JSON.stringify([counts, due, version]);
     if (seen === this.#sent) return;
     this.#sent = seen;

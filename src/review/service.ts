@@ -47,6 +47,8 @@ export interface News {
   counts: Counts;
   /** Undos that were queued, and whose turn has ended. */
   due: { decision: string; paths: string[] }[];
+  /** Others wait for the end of theirs. */
+  waits: boolean;
   /** Another one as soon as something was recorded. */
   version: string;
   watched: string[];
@@ -144,18 +146,21 @@ export class ReviewService {
     const watched: string[] = [];
     const due: News["due"] = [];
     const versions: number[] = [];
+    let waits = false;
     for (const project of this.#all()) {
       const commits = this.#commitsOf(project);
       this.#accepted.get(project)?.keep();
       let entries = await this.#unreviewed(project);
       if (commits.check(entries)) entries = await this.#unreviewed(project);
       counts.push(countsOf(entries));
-      due.push(...dueIn(project));
+      const queued = queuedIn(project);
+      due.push(...queued.due);
+      waits ||= queued.waits;
       versions.push(project.version);
       watched.push(journalPath(project.folder), ...commits.watched);
       watched.push(...entries.map(({ file }) => project.path(file)));
     }
-    return { counts: sum(counts), due, version: versions.join(), watched };
+    return { counts: sum(counts), due, waits, version: versions.join(), watched };
   }
 
   file(request: v.InferOutput<typeof requests.File>): ShownFile | undefined {
@@ -366,12 +371,15 @@ function recordedScope(
   return { session: whose, ...(scope === "turn" && prompt !== undefined && { prompt }) };
 }
 
-function dueIn(project: Project): News["due"] {
-  return project.decisions.flatMap((decision) => {
-    if (decision.type !== "queue" || project.sessions.isWorking(decision.session)) return [];
-    const paths = decision.files.map(({ path }) => join(project.root, path));
-    return [{ decision: decision.id, paths }];
-  });
+/** The undos that were queued: those whose turn has ended, and whether there are others. */
+function queuedIn(project: Project): Pick<News, "due" | "waits"> {
+  const queued = project.decisions.filter((decision) => decision.type === "queue");
+  const ended = queued.filter(({ session }) => !project.isWorking(session));
+  const due = ended.map(({ id, files }) => ({
+    decision: id,
+    paths: files.map(({ path }) => join(project.root, path)),
+  }));
+  return { due, waits: ended.length < queued.length };
 }
 
 function incompleteOf(project: Project): string[] {

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { sessionStatus } from "../../claude/session-status";
 import { Blobs } from "../blobs";
 import { append } from "../journal/append";
 import { JournalReader } from "../journal/read";
@@ -97,6 +98,11 @@ export class Project {
   problem(file: TrackedFile): string | undefined {
     const { disk } = this.#onDisk(file);
     return "problem" in disk ? disk.problem : undefined;
+  }
+
+  /** Has the session's turn not ended? The CLI knows of an Esc, for which no hook runs. */
+  isWorking(session: string): boolean {
+    return this.sessions.isWorking(session) && sessionStatus(session) !== "idle";
   }
 
   /** Keeps what stands at a place on disk. */

@@ -253,6 +253,24 @@ describe("decisions", () => {
     expect((await world.service.news()).due).toEqual([]);
   });
 
+  test("a turn that ended by Esc, for which no hook runs, does not hold an undo", async () => {
+    world.write("a", "1\n");
+    world.claude({ a: "2\n" }, { prompt: world.prompt() });
+    const before = process.env.CLAUDE_CONFIG_DIR;
+    process.env.CLAUDE_CONFIG_DIR = world.path(".claude");
+    try {
+      const entry = { pid: 1, sessionId: "A", status: "busy" };
+      world.write(".claude/sessions/1.json", JSON.stringify(entry));
+      expect(await world.undo([at("a")])).toMatchObject({ queued: true });
+      expect(await world.service.news()).toMatchObject({ due: [], waits: true });
+      world.write(".claude/sessions/1.json", JSON.stringify({ ...entry, status: "idle" }));
+      expect((await world.service.news()).due).toHaveLength(1);
+    } finally {
+      if (before === undefined) delete process.env.CLAUDE_CONFIG_DIR;
+      else process.env.CLAUDE_CONFIG_DIR = before;
+    }
+  });
+
   test("done keeps the rest", async () => {
     world.write("a", "1\n2\n");
     world.claude({ a: "1\nII\n", b: "new\n" });
