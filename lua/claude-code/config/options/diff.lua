@@ -31,6 +31,7 @@ return {
   {
     key = "diff.narrow_terminal",
     type = t.any_of(t.integer(10, 500), t.one_of(false)),
+    -- In so many the CLI (2.1.330) still wraps its question and the answers between words.
     default = 40,
     description = "Columns that Claude's terminal keeps at the side of a diff. While a diff with "
       .. "less than 60 columns for each side is on screen, the terminal gives it the others. With "

@@ -4,13 +4,16 @@ local api = vim.api
 ---So much of what follows the change's beginning must be visible, in cells.
 local LEAST_VISIBLE = 10
 
+---So far to the right, in bytes, it is not looked for: Neovim draws such lines slowly.
+local FARTHEST = 20000
+
 local M = {}
 
 ---@param line string
 ---@param other string
----@return integer bytes that both begin with
+---@return integer bytes that both begin with, FARTHEST at most
 local function common_prefix(line, other)
-  local shortest = math.min(#line, #other)
+  local shortest = math.min(#line, #other, FARTHEST)
   for byte = 1, shortest do
     if line:byte(byte) ~= other:byte(byte) then
       return byte - 1
@@ -44,6 +47,9 @@ function M.to_change(windows, proposal, hunk)
   end
   local new = api.nvim_buf_get_lines(proposal.new_buf, hunk.new - 1, hunk.new, false)[1]
   local column = common_prefix(new, proposal.old.lines[hunk.old])
+  if column == FARTHEST then
+    return
+  end
   for _, win in ipairs(windows) do
     local is_old = api.nvim_win_get_buf(win) == proposal.old_buf
     show(win, is_old and hunk.old or hunk.new, column)
