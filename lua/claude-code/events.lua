@@ -9,7 +9,8 @@
 ---                                    start: { line, character }, end: { line, character } }
 ---   ClaudeCodeDiffOpened           { id: integer, client: integer, path: string }
 ---   ClaudeCodeDiffAccepted         the same
----   ClaudeCodeDiffRejected         the same; you rejected it or closed its window
+---   ClaudeCodeDiffRejected         the same, with reason?: string; you rejected it or closed its
+---                                  window
 ---   ClaudeCodeDiffClosed           the same; it was answered elsewhere, or its client disconnected
 ---   ClaudeCodeActivityChanged      { activity?: "working"|"idle" }, nil if no CLI with hooks runs
 ---   ClaudeCodeUnknownDiagnostics   { text?: string }, nil once they are known

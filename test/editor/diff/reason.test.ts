@@ -29,8 +29,14 @@ function rejectingWithReason(version: NeovimVersion) {
   ])("%s sends the reason with the rejection", async (_, keys) => {
     const { a, id } = await proposed();
     await using _a = a;
+    await a.nvim.lua(`
+      vim.api.nvim_create_autocmd("User", {
+        pattern = "ClaudeCodeDiffRejected",
+        callback = function(args) _G.reason = args.data.reason end,
+      })`);
     await a.nvim.type(keys);
     expect(await a.outcome(id)).toEqual({ id, outcome: "rejected", reason: "too clever" } as never);
+    expect(await a.nvim.lua<string>("return _G.reason")).toBe("too clever");
     await a.cleared();
   });
 

@@ -5,11 +5,13 @@ local M = {}
 
 ---@param event "DiffOpened"|"DiffAccepted"|"DiffRejected"|"DiffClosed"
 ---@param proposal claude-code.Proposal
-function M.emit(event, proposal)
+---@param reason? string
+function M.emit(event, proposal, reason)
   require("claude-code.events").emit(event, {
     id = proposal.id,
     client = proposal.client,
     path = proposal.new_path,
+    reason = reason,
   })
 end
 
@@ -43,7 +45,7 @@ function M.send(proposal, outcome, reason)
     newline = result.newline,
     reason = reason,
   })
-  M.emit(accepted and "DiffAccepted" or "DiffRejected", proposal)
+  M.emit(accepted and "DiffAccepted" or "DiffRejected", proposal, reason)
 end
 
 return M

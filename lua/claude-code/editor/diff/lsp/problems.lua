@@ -2,7 +2,7 @@
 --- there: vim.diagnostic does not keep them, so they are in no list, no count and no quickfix list.
 local api = vim.api
 
----@type table<string, integer>
+---@type string[] by vim.diagnostic.severity
 local SEVERITY_NAMES = { "Error", "Warning", "Information", "Hint" }
 
 ---@type table<string, fun(problems: claude-code.LspProblems)>

@@ -99,7 +99,8 @@ function M.of(original)
     Copy
   )
   copy.side = copy:make_side()
-  local settings = next(original.settings or {}) and original.settings or nil
+  -- Its own: `on_init` of a configuration may change them.
+  local settings = next(original.settings or {}) and vim.deepcopy(original.settings) or nil
   copy.config = vim.tbl_extend("force", original.config, {
     -- Another name: vim.lsp.start() would take a client of the same one for the user's files.
     name = original.name .. " (proposal)",
