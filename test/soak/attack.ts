@@ -9,7 +9,7 @@ import { FILES, KINDS, type Kind, Random, type Target } from "./attacks";
 export interface Attack {
   seed: number;
   /** How often each kind was tried, what went wrong, and the longest that Neovim computed for it. */
-  kinds: Record<Kind, { tries: number; failures: string[]; busyMs: number }>;
+  kinds: Record<Kind, { tries: number; failures: string[]; busyMs: number; called: string }>;
   /** The longest that Neovim's main loop stood still, which a busy machine adds to, in ms. */
   standstillMs: number;
   /** The longest that a client waited. */
@@ -54,13 +54,16 @@ export async function attack(
   for (const [name, text] of Object.entries(FILES)) await Bun.write(join(neovim.cwd, name), text);
   const lock = await neovim.lock();
   const server = await connect(neovim.cwd, isolatedEnv(neovim.home));
-  const target: Target = { neovim, lock, random: new Random(seed), kills: 0, server };
+  const target: Target = { neovim, lock, random: new Random(seed), kills: 0, server, called: "" };
   await neovim.lua(WATCH);
   await Bun.sleep(SETTLE_MS);
   const before = await measure(target);
   await neovim.lua(BUSY);
   const kinds = Object.fromEntries(
-    Object.keys(KINDS).map((kind) => [kind, { tries: 0, failures: [] as string[], busyMs: 0 }]),
+    Object.keys(KINDS).map((kind) => [
+      kind,
+      { tries: 0, failures: [] as string[], busyMs: 0, called: "" },
+    ]),
   ) as Attack["kinds"];
   const end = performance.now() + seconds * 1000;
   let witnessMs = 0;
@@ -70,7 +73,8 @@ export async function attack(
     const failure = await KINDS[kind](target).catch((error) => String(error));
     if (failure) kinds[kind].failures.push(failure);
     witnessMs = Math.max(witnessMs, await witness(target));
-    kinds[kind].busyMs = Math.max(kinds[kind].busyMs, await neovim.lua<number>(BUSY));
+    const busyMs = await neovim.lua<number>(BUSY);
+    if (busyMs > kinds[kind].busyMs) Object.assign(kinds[kind], { busyMs, called: target.called });
   }
   await server.close();
   await Bun.sleep(SETTLE_MS);
@@ -94,11 +98,13 @@ export function table({ seed, kinds, standstillMs, witnessMs, growth }: Attack):
   });
   const more = Object.entries(growth).map(([name, value]) => `  growth of ${name}: ${value}`);
   const failures = Object.values(kinds).flatMap((kind) => kind.failures);
+  const busiest = [kinds.call, kinds.lsp].map(({ called }) => `  computed most for ${called}`);
   return [
     `${`  seed ${seed}`.padEnd(26)}   tries    held computed`,
     ...rows,
     `  longest standstill of Neovim: ${standstillMs.toFixed(0)} ms`,
     `  longest wait of another client: ${witnessMs.toFixed(0)} ms`,
+    ...busiest,
     ...more,
     ...failures.map((failure) => `  DID NOT HOLD: ${failure}`),
   ];

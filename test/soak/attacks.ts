@@ -14,6 +14,8 @@ export interface Target {
   kills: number;
   /** The server nvim-lsp of a CLI in the folder. */
   server: Client;
+  /** What was called last. */
+  called: string;
 }
 
 /** Files in Neovim's folder: `SECRET` stands in those that are private, and must be in no answer. */
@@ -103,25 +105,29 @@ async function frames({ lock, random }: Target): Promise<string | undefined> {
   return undefined;
 }
 
-async function call({ neovim, lock, random }: Target): Promise<string | undefined> {
+async function call(target: Target): Promise<string | undefined> {
+  const { neovim, lock, random } = target;
   using client = await TestClient.open(lock);
   const path = join(neovim.cwd, random.of(NAMES));
   const name = random.of([path, random.of(NAMES)]);
+  // A diff takes as long as its text is big, which is no matter of the path.
+  const contents = random.of(NAMES).slice(0, 4_096);
   const args = {
     ...{ filePath: name, uri: `file://${name}`, tab_name: name, startText: random.of(NAMES) },
-    ...{ old_file_path: name, new_file_path: name, new_file_contents: random.of(NAMES) },
+    ...{ old_file_path: name, new_file_path: name, new_file_contents: contents },
   };
   const tool = random.of(TOOLS);
+  target.called = `${tool} of ${name.length} characters, ${JSON.stringify(name.slice(0, 60))}`;
   const answered = client.call(tool, args).then(JSON.stringify, String);
   // openDiff waits for the user; its client goes away.
   if (tool === "openDiff") return void (await Bun.sleep(20));
-  const answer = await Promise.race([answered, Bun.sleep(ANSWER_MS)]);
-  if (answer === undefined) return `${tool} of ${JSON.stringify(name.slice(0, 80))}: no answer`;
-  return answer.includes(SECRET) ? `${tool} of ${JSON.stringify(name)} leaks` : undefined;
+  const answer = await Promise.race([answered, Bun.sleep(ANSWER_MS).then(() => undefined)]);
+  return problemWith(answer, target.called);
 }
 
 /** A tool of nvim-lsp, with one path or many. */
-async function lsp({ neovim, server, random }: Target): Promise<string | undefined> {
+async function lsp(target: Target): Promise<string | undefined> {
+  const { neovim, server, random } = target;
   const name = () => random.of([...NAMES, ...Object.keys(FILES)]);
   const path = random.of([name(), join(neovim.cwd, name()), `file://${neovim.cwd}/${name()}`]);
   const many = Array.from({ length: random.below(70) }, () => `closed/${random.below(70)}.lua`);
@@ -134,12 +140,15 @@ async function lsp({ neovim, server, random }: Target): Promise<string | undefin
     ["editor_buffers", { include_special: true }],
     ["editor_context", { lines_before: 1_000, lines_after: 1_000 }],
   ]);
+  target.called = `${tool} with ${JSON.stringify(args).slice(0, 80)}`;
   const answered = callServer(server, tool, args).then(JSON.stringify, String);
-  const answer = await Promise.race([answered, Bun.sleep(LOAD_MS)]);
-  if (answer === undefined) return `${tool} of ${JSON.stringify(args).slice(0, 80)}: no answer`;
-  return answer.includes(SECRET)
-    ? `${tool} of ${JSON.stringify(args).slice(0, 80)} leaks`
-    : undefined;
+  const answer = await Promise.race([answered, Bun.sleep(LOAD_MS).then(() => undefined)]);
+  return problemWith(answer, target.called);
+}
+
+function problemWith(answer: string | undefined, called: string): string | undefined {
+  if (answer === undefined) return `${called}: no answer`;
+  return answer.includes(SECRET) ? `${called} leaks` : undefined;
 }
 
 async function messages({ lock, random }: Target): Promise<string | undefined> {
