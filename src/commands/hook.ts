@@ -3,6 +3,7 @@ import { parseInput } from "../hooks/input";
 import { postToolUse } from "../hooks/post-tool-use";
 import { record } from "../hooks/record";
 import { stop } from "../hooks/stop";
+import { userPromptSubmit } from "../hooks/user-prompt-submit";
 import { withDeadline } from "../lib/deadline";
 import { complain, message } from "../lib/errors";
 import { type Log, stateLog } from "../lib/log";
@@ -21,7 +22,7 @@ const EVENTS: Record<string, (call: HookCall) => Promise<object | undefined>> = 
   "post-tool-use": postToolUse,
   stop,
   "session-end": (call) => silently(call.ask("session_finish")),
-  "user-prompt-submit": onlyRecorded,
+  "user-prompt-submit": userPromptSubmit,
   "pre-tool-use": onlyRecorded,
   "post-tool-use-failure": onlyRecorded,
   "subagent-stop": onlyRecorded,

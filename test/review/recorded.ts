@@ -1,8 +1,9 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Blobs } from "../../src/review/blobs";
 import { JournalReader } from "../../src/review/journal/read";
 import type { Content, FileChange, JournalRecord, RecordOf } from "../../src/review/journal/record";
+import { ReviewService } from "../../src/review/service";
 import { eventually } from "../support/eventually";
 import { type HookResult, runHook } from "../support/hook";
 import { isolatedEnv, temporaryFolder } from "../support/neovim";
@@ -73,6 +74,20 @@ export class Recorded {
   async stop(more: object = {}): Promise<void> {
     await this.hook("stop", { stop_hook_active: false, ...more });
     await this.compared();
+  }
+
+  /** A Neovim's request for the review; there is none else that runs. */
+  async answer(method: string, params: object): Promise<unknown> {
+    const before = process.env.XDG_STATE_HOME;
+    process.env.XDG_STATE_HOME = join(this.home, ".local/state");
+    try {
+      const service = new ReviewService();
+      service.follow([realpathSync(this.folder)]);
+      return await service.answer(method, params);
+    } finally {
+      if (before === undefined) delete process.env.XDG_STATE_HOME;
+      else process.env.XDG_STATE_HOME = before;
+    }
   }
 
   /** Until nobody compares the work tree any more. */

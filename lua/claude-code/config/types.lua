@@ -21,6 +21,7 @@
 ---@field selection? claude-code.UserSelectionConfig
 ---@field privacy? claude-code.UserPrivacyConfig
 ---@field diff? claude-code.UserDiffConfig
+---@field review? claude-code.UserReviewConfig
 ---@field diagnostics? claude-code.UserDiagnosticsConfig
 
 ---@class claude-code.UserBinaryConfig
@@ -135,6 +136,10 @@
 ---Globs of further private files.
 ---@field patterns? string[]
 
+---@class claude-code.UserReviewConfig
+---Whether an edit that you accepted in a diff counts as kept in the review.
+---@field accepted_is_reviewed? boolean
+
 ---@class claude-code.UserSelectionConfig
 ---Whether Claude receives your selection and the name of the current file.
 ---@field enabled? boolean
@@ -207,6 +212,7 @@
 ---@field selection claude-code.SelectionConfig
 ---@field privacy claude-code.PrivacyConfig
 ---@field diff claude-code.DiffConfig
+---@field review claude-code.ReviewConfig
 ---@field diagnostics claude-code.DiagnosticsConfig
 
 ---@class claude-code.BinaryConfig
@@ -271,6 +277,9 @@
 ---@class claude-code.PrivacyConfig
 ---@field defaults boolean
 ---@field patterns string[]
+
+---@class claude-code.ReviewConfig
+---@field accepted_is_reviewed boolean
 
 ---@class claude-code.SelectionConfig
 ---@field enabled boolean

@@ -3,7 +3,7 @@
 
 ---@type claude-code.Option[]
 local options = {}
-for _, group in ipairs({ "server", "terminal", "claude", "diff", "diagnostics" }) do
+for _, group in ipairs({ "server", "terminal", "claude", "diff", "review", "diagnostics" }) do
   vim.list_extend(options, require("claude-code.config.options." .. group))
 end
 return options

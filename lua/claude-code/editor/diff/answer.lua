@@ -24,6 +24,19 @@ local function expect_write(proposal)
   require("claude-code.editor.documents.watch").start({ path = proposal.new_path })
 end
 
+---The review keeps the edit once the client has made it.
+---@param proposal claude-code.Proposal
+local function report_accepted(proposal)
+  if require("claude-code.config").get().review.accepted_is_reviewed then
+    local params = { path = proposal.new_path, text = vim.base64.encode(proposal:final_text()) }
+    require("claude-code.editor.review.client").request("accepted", params, function(_, problem)
+      if problem then
+        require("claude-code.messages.log").warn("review/accepted failed: %s", problem)
+      end
+    end)
+  end
+end
+
 ---@param proposal claude-code.Proposal
 ---@param outcome claude-code.DiffOutcome
 ---@param reason? string why the user rejects it
@@ -37,6 +50,7 @@ function M.send(proposal, outcome, reason)
     -- First of all: once the answer is out the file may change at any time.
     expect_write(proposal)
     require("claude-code.editor.diff.kept_edits").hold(proposal)
+    report_accepted(proposal)
   end
   require("claude-code.editor.channel").notify("diff_ended", {
     id = proposal.id,

@@ -272,6 +272,12 @@ function Proposal:text()
   return result.text(self.accepted:lines(), self.old, self.proposed)
 end
 
+---@return string text once it was accepted: then the hunks that were not chosen are gone
+function Proposal:final_text()
+  local is_loaded = self.new_buf ~= nil and api.nvim_buf_is_loaded(self.new_buf)
+  return result.text(is_loaded and self:lines() or self.proposed.lines, self.old, self.proposed)
+end
+
 ---@return string? words what the proposal changes if it changes no line
 function Proposal:change_of_ends()
   local same = self.exists and text.same_lines(self.old.lines, self.proposed.lines)

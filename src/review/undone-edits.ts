@@ -1,0 +1,176 @@
+import { readFileSync } from "node:fs";
+import { journalPath } from "./journal/append";
+import { parseLine } from "./journal/read";
+import type { RecordOf } from "./journal/record";
+import { Privacy } from "./record/privacy";
+import { reviewFolder, reviewRoot } from "./root";
+import { Project } from "./state/project";
+import type { TrackedFile } from "./state/tracked-file";
+import { FILE, isOpaque } from "./weave/lines";
+import { isClaude, type Mark, type Row } from "./weave/row";
+
+/** The CLI replaces a longer context by a preview (over 10,000 characters, measured with 2.1.330). */
+const MOST_CHARACTERS = 9_500;
+const MOST_NAMES = 100;
+
+const HEAD =
+  "The user has reviewed your edits and undone some. Do not make these again unless the user asks " +
+  'for it. Below, "-" is a line that you had added and that is gone, "+" one that you had removed ' +
+  "and that is back; the numbers are those of the lines now.";
+
+/** Undos of one file, as far as they concern the session. */
+interface UndoneFile {
+  path: string;
+  text: string;
+  /** The `undo` records whose effect stands on the disk. */
+  undos: string[];
+  /** Those whose effect does not: it is in an unsaved buffer, or the user took it back. */
+  missing: string[];
+}
+
+/**
+ * What the session's Claude is to receive with the prompt that is submitted now: which of its own edits
+ * the user has undone. Each is reported once; undefined if there are none. `place`: the project's
+ * folder. Throws the system's error.
+ */
+export function takeUndoneEdits(place: string, session: string): string | undefined {
+  const root = reviewRoot(place);
+  const waiting = unreported(reviewFolder(root), session);
+  if (waiting.size === 0) return undefined;
+  const project = new Project(root);
+  project.refresh();
+  const files = [...project.files.values()].map((file) =>
+    undoneIn(project, file, session, waiting),
+  );
+  const done = new Set(files.flatMap(({ undos }) => undos));
+  const missing = new Set(files.flatMap((file) => file.missing));
+  const ids = [...waiting].filter((id) => done.has(id) || !missing.has(id));
+  const shown = files.filter(({ text }) => text !== "");
+  if (ids.length === 0 || !take(project, session, ids) || shown.length === 0) return undefined;
+  return message(shown);
+}
+
+/**
+ * Records that they are reported. False if another hook was faster: with two installations each runs
+ * for the same prompt.
+ */
+function take(project: Project, session: string, ids: string[]): boolean {
+  const { id } = project.append({ type: "reported", session, undo: ids });
+  const records = recordsOf(project.folder, "reported").filter((one) => one.session === session);
+  return records.find(({ undo }) => undo.includes(ids[0] as string))?.id === id;
+}
+
+/** Ids of the `undo` records that the session has not received. Most journals hold none. */
+function unreported(folder: string, session: string): ReadonlySet<string> {
+  const ids = new Set(recordsOf(folder, "undo").map(({ id }) => id));
+  if (ids.size === 0) return ids;
+  for (const { session: whose, undo } of recordsOf(folder, "reported")) {
+    if (whose === session) for (const id of undo) ids.delete(id);
+  }
+  return ids;
+}
+
+/** Without a look at all the others: a hook reads the journal at each prompt. */
+function recordsOf<T extends "undo" | "reported">(folder: string, type: T): RecordOf<T>[] {
+  const lines = readJournal(folder).split("\n");
+  return lines.flatMap((line) => {
+    const record = line.includes(`"type":"${type}"`) ? parseLine(line) : "other";
+    return typeof record === "object" && record.type === type ? [record as RecordOf<T>] : [];
+  });
+}
+
+function readJournal(folder: string): string {
+  try {
+    return readFileSync(journalPath(folder), "utf8");
+  } catch {
+    return "";
+  }
+}
+
+function undoneIn(
+  project: Project,
+  file: TrackedFile,
+  session: string,
+  waiting: ReadonlySet<string>,
+): UndoneFile {
+  const isUndone = (mark: Mark | undefined): mark is Mark & { undo: string } =>
+    mark?.undo !== undefined &&
+    waiting.has(mark.undo) &&
+    isClaude(mark.by) &&
+    mark.by.session === session;
+  const undos: string[] = [];
+  const missing: string[] = [];
+  const notes = file.marks.flatMap((mark) => {
+    if (!isUndone(mark)) return [];
+    undos.push(mark.undo);
+    return mark.kind === "mode" ? ["its permissions are as they were"] : [];
+  });
+  const rows = new ShownRows();
+  for (const row of project.view(file)?.weave.rows ?? []) {
+    const { inserted, deleted, present } = row;
+    const mark = [inserted, deleted].find(isUndone);
+    if (mark) (present === (mark === deleted) ? undos : missing).push(mark.undo);
+    rows.add(row, mark !== undefined && present === (mark === deleted));
+  }
+  const isPrivate = undos.length > 0 && new Privacy().isPrivate(project.path(file));
+  const text = isPrivate ? "" : [...notes, ...rows.text].join("\n");
+  return { path: file.path, text, undos, missing };
+}
+
+/** Undone rows as a diff, those that stand next to each other under one number. */
+class ShownRows {
+  readonly #groups: string[] = [];
+  #file: string | undefined;
+  #number = 0;
+  #isOpen = false;
+
+  add({ line, present }: Row, isUndone: boolean): void {
+    if (line === FILE) {
+      if (isUndone) this.#file = present ? "the file is back" : "the file is gone";
+      return;
+    }
+    if (present) this.#number++;
+    if (!isUndone) {
+      this.#isOpen = this.#isOpen && !present;
+      return;
+    }
+    if (!this.#isOpen) this.#groups.push(`line ${Math.max(this.#number + (present ? 0 : 1), 1)}:`);
+    this.#isOpen = true;
+    this.#groups.push(`${present ? "+" : "-"}${shownLine(line)}`);
+  }
+
+  /** Of a file that came or went as a whole its lines say nothing more. */
+  get text(): readonly string[] {
+    return this.#file === undefined ? this.#groups : [this.#file];
+  }
+}
+
+function shownLine(line: string): string {
+  if (isOpaque(line)) return "(binary content)";
+  return Buffer.from(line, "latin1")
+    .toString("utf8")
+    .replace(/\r?\n$/, "");
+}
+
+/** All of it if it fits, else the texts of the first files and the names of the rest. */
+function message(files: readonly UndoneFile[]): string {
+  const names = files.map(({ path }) => shownName(path));
+  const parts: string[] = [];
+  const rest: string[] = [];
+  let left = MOST_CHARACTERS - HEAD.length - names.slice(0, MOST_NAMES).join(", ").length - 100;
+  for (const [i, { text }] of files.entries()) {
+    const part = `\n\n${names[i]}\n${text}`;
+    if (part.length > left) rest.push(names[i] as string);
+    else parts.push(part);
+    left -= part.length > left ? 0 : part.length;
+  }
+  if (rest.length === 0) return HEAD + parts.join("");
+  const more = rest.length > MOST_NAMES ? `, and ${rest.length - MOST_NAMES} more files` : "";
+  const listed = rest.slice(0, MOST_NAMES).join(", ").slice(0, Math.max(left, 2_000));
+  return `${HEAD}${parts.join("")}\n\nAnd, with too many lines to show: ${listed}${more}`;
+}
+
+/** A name may hold line ends. */
+function shownName(path: string): string {
+  return /[\p{Cc}]/u.test(path) ? JSON.stringify(path) : path;
+}

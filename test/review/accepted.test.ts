@@ -1,0 +1,90 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { TestClient } from "../support/client";
+import { eventually } from "../support/eventually";
+import { onEachNeovim } from "../support/session";
+import { World } from "./state/world";
+
+/* openDiff and the review: the client is asked, writes the file, and its hook records the edit. */
+onEachNeovim((session) => {
+  let world: World;
+  let cli: TestClient;
+  beforeEach(async () => {
+    await session.reset();
+    world = new World(session.neovim.cwd, session.neovim.home);
+    cli = await TestClient.open(session.lock, "claude-code");
+  });
+  afterEach(async () => {
+    cli.close();
+    await session.neovim.lua('require("claude-code").setup({})');
+    world[Symbol.dispose]();
+  });
+
+  /** What the user answers, once the diff of the file is shown. */
+  async function propose(name: string, text: string, command: string): Promise<string[]> {
+    const path = world.path(name);
+    const answer = cli.texts("openDiff", {
+      old_file_path: path,
+      new_file_path: path,
+      new_file_contents: text,
+      tab_name: name,
+    });
+    await eventually("the diff", () =>
+      session.neovim.lua<boolean>('return require("port").diff_shown(...)', path),
+    );
+    await session.neovim.lua(command);
+    return answer;
+  }
+
+  const left = async (name: string) => {
+    const { files } = await world.list();
+    return files.filter(({ path }) => path === world.path(name)).map(({ hunk_count: n }) => n);
+  };
+  const news = () =>
+    session.neovim.lua<number | null>(
+      'return (require("claude-code.editor.review.client").news() or { counts = {} }).counts.hunks',
+    );
+
+  test("accepted: kept as soon as Claude has written it", async () => {
+    world.write("a", "1\n2\n3\n");
+    const [, text = ""] = await propose("a", "1\nII\n3\n", 'vim.cmd("ClaudeCodeDiffAccept")');
+    world.claude({ a: text });
+    await eventually("the decision", async () => expect(await left("a")).toEqual([]));
+  });
+
+  test("accepted with the user's own edits, and in part", async () => {
+    world.write("b", "1\r\n2\r\n3\r\n");
+    const [, text = ""] = await propose(
+      "b",
+      "I\n2\n3\n",
+      `vim.cmd("ClaudeCodeDiffHunkAccept")
+       vim.api.nvim_buf_set_lines(0, 0, 1, false, { "mine" })
+       vim.cmd("ClaudeCodeDiffAccept")`,
+    );
+    expect(text).toBe("mine\n2\n3\n");
+    world.claude({ b: text.replaceAll("\n", "\r\n") });
+    await eventually("the decision", async () => expect(await left("b")).toEqual([]));
+  });
+
+  test("another text than the accepted one is to be reviewed, and so is all with the option off", async () => {
+    world.write("c", "1\n");
+    await propose("c", "2\n", 'vim.cmd("ClaudeCodeDiffAccept")');
+    world.claude({ c: "3\n" });
+    await eventually("the hunk", async () => expect(await news()).toBe(1));
+    expect(await left("c")).toEqual([1]);
+    await session.neovim.lua(
+      'require("claude-code").setup({ review = { accepted_is_reviewed = false } })',
+    );
+    world.write("d", "1\n");
+    await propose("d", "2\n", 'vim.cmd("ClaudeCodeDiffAccept")');
+    world.claude({ d: "2\n" });
+    await eventually("the hunk", async () => expect(await news()).toBe(2));
+    expect(await left("d")).toEqual([1]);
+  });
+
+  test("rejected: nothing was written, so nothing shows", async () => {
+    world.write("e", "1\n");
+    const answer = await propose("e", "2\n", 'vim.cmd("ClaudeCodeDiffDeny")');
+    expect(answer[0]).toBe("DIFF_REJECTED");
+    expect(await left("e")).toEqual([]);
+  });
+});

@@ -1,0 +1,116 @@
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { Recorded } from "./recorded";
+
+/* What Claude receives with the next prompt once the user has undone edits of it. */
+setDefaultTimeout(60_000);
+
+const undo = (world: Recorded, name: string, more: object = {}) =>
+  world.answer("undo", { files: [{ path: world.path(name), ...more }] });
+
+/** What the hook of the next prompt gives Claude; its first line says what the rest is. */
+async function received(world: Recorded, more: object = {}): Promise<string | undefined> {
+  const { output, code } = await world.hook("user-prompt-submit", { prompt: "go on", ...more });
+  expect(code).toBe(0);
+  const context = (output as { hookSpecificOutput?: { additionalContext: string } } | undefined)
+    ?.hookSpecificOutput?.additionalContext;
+  if (context === undefined) return undefined;
+  expect(context.length).toBeLessThan(10_000);
+  const [head = "", ...rest] = context.split("\n");
+  expect(head).toContain("Do not make these again unless the user asks");
+  return rest.join("\n").trim();
+}
+
+test("lines that are gone, and lines that are back, once", async () => {
+  using world = new Recorded({ "a.ts": "one\ntwo\nthree\nfour\nfive\n", "b ü.ts": "x\n" });
+  await world.prompt();
+  await world.edit("a.ts", "one\nTWO ü\nTWO B\nthree\nfive\n");
+  await world.edit("b ü.ts", "y\n");
+  await world.stop();
+  expect(await received(world)).toBeUndefined();
+  await world.stop();
+  await undo(world, "a.ts");
+  expect(await received(world)).toBe(
+    ["a.ts", "line 2:", "+two", "-TWO ü", "-TWO B", "line 4:", "+four"].join("\n"),
+  );
+  expect(await received(world)).toBeUndefined();
+  await world.stop();
+  await undo(world, "b ü.ts");
+  expect(await received(world)).toBe("b ü.ts\nline 1:\n+x\n-y");
+});
+
+test("a file that came, and one that went", async () => {
+  using world = new Recorded({ "gone.ts": "x\n" });
+  await world.prompt();
+  await world.edit("new.ts", "1\n2\n");
+  await world.bash("rm gone.ts", {
+    files: [
+      {
+        filePath: world.path("gone.ts"),
+        hunks: [{ oldStart: 1, oldLines: 1, newStart: 0, newLines: 0, lines: ["-x"] }],
+        deleted: true,
+      },
+    ],
+  });
+  await world.stop();
+  await undo(world, "new.ts");
+  await undo(world, "gone.ts");
+  const text = await received(world);
+  expect(text).toContain("new.ts\nthe file is gone");
+  expect(text).toContain("gone.ts\nthe file is back");
+});
+
+test("only the session's own edits, to that session", async () => {
+  using world = new Recorded({ "a.ts": "1\n2\n3\n4\n5\n" });
+  await world.prompt();
+  await world.edit("a.ts", "I\n2\n3\n4\n5\n");
+  await world.stop();
+  await world.edit("a.ts", "I\n2\n3\n4\nV\n", { session_id: "two", prompt_id: "q1" });
+  await undo(world, "a.ts");
+  expect(await received(world)).toBe("a.ts\nline 1:\n+1\n-I");
+  expect(await received(world, { session_id: "two" })).toBe("a.ts\nline 5:\n+5\n-V");
+  expect(await received(world, { session_id: "three" })).toBeUndefined();
+  expect(await received(world, { session_id: "two" })).toBeUndefined();
+});
+
+test("nothing of an undo that was taken back; of one that is not saved yet once it is", async () => {
+  using world = new Recorded({ "a.ts": "1\n", "b.ts": "1\n" });
+  await world.prompt();
+  await world.edit("a.ts", "2\n");
+  await world.edit("b.ts", "2\n");
+  await world.stop();
+  await undo(world, "a.ts");
+  await world.answer("back", {});
+  expect(await received(world)).toBeUndefined();
+  await world.stop();
+  // In a buffer: the executable gives the edits, and the file stays as it is.
+  await undo(world, "b.ts", { text: Buffer.from("2\n").toString("base64") });
+  expect(await received(world)).toBeUndefined();
+  world.write("b.ts", "1\n");
+  expect(await received(world)).toBe("b.ts\nline 1:\n+1\n-2");
+});
+
+test("more than the CLI shows: the files by name", async () => {
+  using world = new Recorded({ "a.ts": "1\n" });
+  await world.prompt();
+  const long = Array.from({ length: 2_000 }, (_, i) => `line ${i}\n`).join("");
+  await world.edit("a.ts", "2\n");
+  world.write("b.ts", "1\n");
+  await world.edit("b.ts", long);
+  await world.stop();
+  await undo(world, "a.ts");
+  await undo(world, "b.ts");
+  const text = await received(world);
+  expect(text).toStartWith("a.ts\nline 1:\n+1\n-2");
+  expect(text).toEndWith("And, with too many lines to show: b.ts");
+});
+
+test("hooks of two installations report it once, and a damaged journal stops nobody", async () => {
+  using world = new Recorded({ "a.ts": "1\n" });
+  await world.prompt();
+  await world.edit("a.ts", "2\n");
+  await world.stop();
+  await undo(world, "a.ts");
+  world.sh(`printf '{"type":"undo","torn' >> ${world.state}/journal.jsonl`);
+  const both = await Promise.all([received(world), received(world)]);
+  expect(both.filter(Boolean)).toEqual(["a.ts\nline 1:\n+1\n-2"]);
+});
