@@ -18,9 +18,25 @@ const nearly = fc.record(
     prompt_id: fc.oneof(fc.string(), anything),
     source: fc.oneof(fc.constantFrom("startup", "resume", "clear", "compact"), anything),
     stop_hook_active: fc.oneof(fc.boolean(), anything),
-    tool_name: fc.oneof(fc.constantFrom("Edit", "Write", "MultiEdit", "NotebookEdit"), anything),
+    tool_name: fc.oneof(
+      fc.constantFrom("Edit", "Write", "MultiEdit", "NotebookEdit", "Bash", "mcp__x__y"),
+      anything,
+    ),
+    tool_use_id: fc.oneof(fc.string(), anything),
+    prompt: fc.oneof(fc.string(), anything),
+    duration_ms: anything,
+    background_tasks: anything,
     tool_input: fc.oneof(fc.record({ file_path: fc.oneof(fc.string(), anything) }), anything),
-    tool_response: anything,
+    tool_response: fc.oneof(
+      fc.record({ originalFile: fc.oneof(fc.string(), anything) }),
+      fc.record({
+        bashEditDiff: fc.record(
+          { files: fc.array(anything), changedFiles: fc.array(fc.string()), moreFiles: anything },
+          { requiredKeys: [] },
+        ),
+      }),
+      anything,
+    ),
   },
   { requiredKeys: [] },
 );
@@ -53,7 +69,16 @@ test(
 );
 
 describe("a hook never holds Claude back by a mistake", () => {
-  test.each(["session-start", "post-tool-use", "stop", "session-end"])(
+  test.each([
+    "session-start",
+    "user-prompt-submit",
+    "pre-tool-use",
+    "post-tool-use",
+    "post-tool-use-failure",
+    "subagent-stop",
+    "stop",
+    "session-end",
+  ])(
     "%s",
     async (event) => {
       await fc.assert(

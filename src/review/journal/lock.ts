@@ -1,9 +1,9 @@
-import { readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { readFileSync, readlinkSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
 import { isAlive } from "../../lib/process";
 
-/** Longer than any work under a lock. The holder's process may be one of another container. */
+/** Longer than any work under a lock: of a holder in another container nobody knows whether it runs. */
 const STALE_MS = 10 * 60_000;
-const DEAD_MS = 10_000;
 
 /**
  * Runs `work` as the only process that does so under this name. Returns false, without running it, if
@@ -22,7 +22,7 @@ export function withLock(path: string, work: () => void): boolean {
 function take(path: string): boolean {
   for (let attempt = 0; attempt < 2; attempt++) {
     try {
-      writeFileSync(path, String(process.pid), { flag: "wx", mode: 0o600 });
+      writeFileSync(path, `${process.pid} ${processSpace()}`, { flag: "wx", mode: 0o600 });
       return true;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
@@ -36,8 +36,9 @@ function take(path: string): boolean {
 function breakStale(path: string): boolean {
   try {
     const age = Date.now() - statSync(path).mtimeMs;
-    const pid = Number(readFileSync(path, "utf8"));
-    if (age < STALE_MS && (age < DEAD_MS || isAlive(pid))) return false;
+    const [pid, space] = readFileSync(path, "utf8").split(" ");
+    const isDead = space === processSpace() && !isAlive(Number(pid));
+    if (!isDead && age < STALE_MS) return false;
     // By a rename only one of several gets it.
     const grave = `${path}.${crypto.randomUUID().slice(0, 8)}`;
     renameSync(path, grave);
@@ -48,8 +49,11 @@ function breakStale(path: string): boolean {
   }
 }
 
-/** The holder is at work still. */
-export function touchLock(path: string): void {
-  const now = new Date();
-  utimesSync(path, now, now);
+/** Where process ids mean the same: the pid namespace, elsewhere the machine. */
+function processSpace(): string {
+  try {
+    return readlinkSync("/proc/self/ns/pid");
+  } catch {
+    return hostname();
+  }
 }

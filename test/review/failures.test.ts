@@ -1,0 +1,119 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { Blobs } from "../../src/review/blobs";
+import { incompleteSince } from "../../src/review/incomplete";
+import { JournalReader } from "../../src/review/journal/read";
+import { EXECUTABLE } from "../support/toolchain";
+import { Recorded } from "./recorded";
+
+setDefaultTimeout(60_000);
+
+/** Runs a hook, under `limits` of the shell's, or killed after so many milliseconds. */
+async function run(
+  world: Recorded,
+  event: string,
+  input: object,
+  { limits = "true", killMs }: { limits?: string; killMs?: number } = {},
+) {
+  const given = { session_id: "one", cwd: world.folder, prompt_id: "p1", ...input };
+  const child = Bun.spawn(["sh", "-c", `${limits}; exec "$0" hook ${event}`, EXECUTABLE], {
+    cwd: world.folder,
+    env: world.env,
+    stdin: new Blob([JSON.stringify(given)]),
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const timer = killMs === undefined ? undefined : setTimeout(() => child.kill("SIGKILL"), killMs);
+  const [stdout, stderr] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  clearTimeout(timer);
+  return { stdout, stderr, code: child.exitCode };
+}
+
+const edited = (world: Recorded, originalFile: string, use: string) => ({
+  tool_name: "Edit",
+  tool_use_id: use,
+  tool_input: { file_path: world.path("a.txt") },
+  tool_response: { originalFile },
+});
+
+describe("a full disk", () => {
+  test.each([
+    ["from the beginning", "ulimit -f 0"],
+    ["in the middle", "ulimit -f 1"],
+  ])("%s: Claude goes on, and the review is incomplete", async (_name, limit) => {
+    using world = new Recorded({ "a.txt": "one\n" });
+    await world.prompt();
+    expect(incompleteSince(world.state)).toBeUndefined();
+    world.write("a.txt", "two\n");
+    // A journal that ends just below the limit: part of the next line fits.
+    if (limit.endsWith("1")) await world.hook("session-end", { session_id: "x".repeat(400) });
+    const limits = `trap '' XFSZ; ${limit}`;
+    const result = await run(world, "post-tool-use", edited(world, "one\n", "u1"), { limits });
+    expect(result).toEqual({ stdout: "", stderr: "", code: 0 });
+    expect(Date.now() - (incompleteSince(world.state) ?? 0)).toBeLessThan(30_000);
+    expect(world.files).toEqual([]);
+    // There is room again.
+    world.write("a.txt", "three\n");
+    await world.hook("post-tool-use", edited(world, "two\n", "u2"));
+    expect(world.files).toEqual(['a.txt: "two\\n" > "three\\n"']);
+  });
+
+  test("the Stop hook still answers", async () => {
+    using world = new Recorded();
+    const limits = "trap '' XFSZ; ulimit -f 0";
+    const { stdout, code } = await run(world, "stop", {}, { limits });
+    expect({ stdout, code }).toEqual({ stdout: '{"continue":true}\n', code: 0 });
+  });
+});
+
+test("killed at any moment, hooks and comparisons leave a journal that can be read", async () => {
+  using world = new Recorded({ "a.txt": "0\n", "b.txt": "0\n" });
+  await world.prompt();
+  const rounds = 24;
+  for (let i = 1; i <= rounds; i++) {
+    const before = readFileSync(world.path("a.txt"), "utf8");
+    world.write("a.txt", `${i}\n`);
+    const killMs = (i * 60) / rounds;
+    await run(world, "post-tool-use", edited(world, before, `u${i}`), { killMs });
+    const call = { tool_name: "Bash", tool_use_id: `b${i}`, tool_input: { command: `${i}` } };
+    await run(world, "pre-tool-use", call);
+    world.write("b.txt", `${i}\n`);
+    await run(world, "post-tool-use-failure", { ...call, error: "x", duration_ms: 1 }, { killMs });
+    killComparison(world);
+  }
+  await world.stop();
+
+  const reader = new JournalReader(world.state);
+  const { records } = reader.read();
+  expect(reader.damaged).toBe(0);
+  const blobs = new Blobs(world.state);
+  const hashes = JSON.stringify(records).matchAll(/"blob":"([0-9a-f]{64})"/g);
+  for (const [, hash] of hashes) expect(blobs.get(hash as string)).toBeDefined();
+  // Of what Bash did nothing is lost: each change begins with what the one before has left.
+  const texts = world.files
+    .filter((line) => line.startsWith("b.txt: "))
+    .map((line) => line.slice(7));
+  expect(texts.at(0)).toStartWith('"0\\n" >');
+  expect(texts.at(-1)).toEndWith(`> "${rounds}\\n"`);
+  texts.reduce((last, text) => {
+    expect(text.split(" > ")[0]).toBe(last.split(" > ")[1] as string);
+    return text;
+  });
+  expect(readdirSync(world.state).filter((name) => name.endsWith(".lock"))).toEqual([]);
+  expect(statSync(join(world.state, "journal.jsonl")).mode & 0o777).toBe(0o600);
+});
+
+/** The process that holds the lock, by the lock. */
+function killComparison(world: Recorded): void {
+  try {
+    const pid = Number(readFileSync(join(world.state, "compare.lock"), "utf8").split(" ")[0]);
+    if (pid > 1) process.kill(pid, "SIGKILL");
+  } catch {
+    // It has ended, or is about to begin.
+  }
+}
