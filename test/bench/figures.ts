@@ -45,6 +45,12 @@ export const FIGURES: readonly Figure[] = [
   at("diff-type", "… a key typed into it", "ms", DIFFTHIS, { most: 16 }),
   at("reload", "a line of 3 MB changes on disk, reloaded", "ms", CHECKTIME, { times: 3 }),
   at("hook", "a hook's run", "ms", "a bare compiled Bun program", { most: 60 }),
+  ...recorded("edit", "… recording an Edit, 100,000 files"),
+  ...recorded("bash", "… recording a Bash command"),
+  ...recorded("prompt", "… recording a prompt"),
+  at("comparison", "the work tree compared beside it", "ms", "git add -A into a copied index", {
+    times: 1.3,
+  }),
   at("review-list-first", "review of 500 hunks in 200 files, after a start", "ms", READ),
   at("review-list", "… again", "ms", READ, { most: 16 }),
   at("review-long", "a key typed into 20,000 rows with 300 hunks", "ms", SPLIT, { most: 16 }),
@@ -69,6 +75,13 @@ function trip(id: string, title: string, floor: string, target?: Target): Figure
   return [
     at(`${id}-p50`, `${title}, p50`, "ms", floor, target),
     at(`${id}-p99`, "… p99", "ms", floor),
+  ];
+}
+
+function recorded(id: string, title: string): Figure[] {
+  return [
+    at(`record-${id}-p50`, `${title}, p50`, "ms", undefined, { most: 60 }),
+    at(`record-${id}-p95`, "… p95", "ms"),
   ];
 }
 

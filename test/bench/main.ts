@@ -7,6 +7,7 @@ import { EXECUTABLE, NEOVIMS, ROOT } from "../support/neovim";
 import { bigDiff } from "./big-diff";
 import { cursor } from "./cursor";
 import { hookRun } from "./hook-run";
+import { recording } from "./recording";
 import { reload } from "./reload";
 import { lines, load, machineName, type Report, table } from "./report";
 import { review } from "./review";
@@ -16,7 +17,17 @@ import { standstill } from "./standstill";
 import { startup } from "./startup";
 import { ownSubject, type Subject } from "./subject";
 
-const SCENARIOS = [startup, cursor, roundTrips, standstill, bigDiff, reload, hookRun, review];
+const SCENARIOS = [
+  startup,
+  cursor,
+  roundTrips,
+  standstill,
+  bigDiff,
+  reload,
+  hookRun,
+  recording,
+  review,
+];
 
 const { values: options } = parseArgs({
   args: process.argv.slice(2),
