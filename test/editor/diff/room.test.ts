@@ -69,6 +69,23 @@ for (const version of NEOVIMS) {
       }
     });
 
+    test("with `diff.focus = false` the diff is in sight, beside the cursor", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      await a.edit(a.file("a.txt", OLD));
+      await a.nvim.command("vsplit b.txt");
+      await a.configure("{ diff = { focus = false } }");
+      await a.attach();
+      const before = await a.picture();
+      const id = await a.propose(a.path("a.txt"), NEW);
+      await a.shown();
+      const { current, tab } = await a.picture();
+      expect({ current, tab }).toEqual({ current: before.current, tab: before.tab });
+      expect(await a.nvim.lua<Shown>(DIFF)).toEqual(sides(1, [79, 43]));
+      await a.call("diff_close", { ids: [id] });
+      await a.cleared();
+      expect(await a.picture()).toEqual(before);
+    });
+
     test("a user who types in one of two windows stays there, and sees the diff", async () => {
       await using a = await Attached.start({ version, ui: UI });
       const path = a.file("a.txt", OLD);

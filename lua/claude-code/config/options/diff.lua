@@ -26,7 +26,8 @@ return {
       .. '"horizontal": one above the other. "tab": side by side on a new tab page. "inline": the '
       .. "proposal in the file's window, with deleted lines as virtual lines. In less than 80 columns "
       .. "nothing is shown side by side, but inline. Where the file's window leaves a side less than "
-      .. "60 columns or 15 lines, the diff opens on a new tab page if that has more room.",
+      .. "60 columns or 15 lines, the diff opens on a new tab page if that has more room and the "
+      .. "cursor moves there.",
   },
   {
     key = "diff.narrow_terminal",

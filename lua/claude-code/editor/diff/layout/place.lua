@@ -116,7 +116,9 @@ end
 function M.choose(layout, target, except, behind_float)
   local here = room_here(target, except)
   local must = behind_float or must_be_on_tab(layout, target, except)
-  local on_tab = must or (not except and is_better_on_tab(layout, here))
+  -- A user who keeps the cursor would not see a diff on another tab page.
+  local goes_there = not except and require("claude-code.config").get().diff.focus
+  local on_tab = must or (goes_there and is_better_on_tab(layout, here))
   local room = must and room_without_terminal(layout) or on_tab and room_on_tab() or here
   local win = terminal.at_side()
   local missing = math.max(0, EASY[layout].width - room.width)
