@@ -128,5 +128,5 @@ const KICKSTART_LIKE = byLazy(
 export const CONFIGURATIONS: Setup[] = [
   { name: "LazyVim-like (16 plugins)", plugins: [], init: LAZYVIM_LIKE },
   { name: "mini.nvim (30 modules)", plugins: [], init: MINI },
-  { name: "kickstart-like (9 plugins)", plugins: [], init: KICKSTART_LIKE },
+  { name: "kickstart-like (9 plugins)", plugins: [], init: KICKSTART_LIKE, newestOnly: true },
 ];

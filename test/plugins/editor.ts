@@ -39,6 +39,8 @@ export interface Setup {
   savesSessions?: boolean;
   /** Lua of the table for our setup(). */
   ours?: string;
+  /** It does not run in the oldest Neovim that we support. */
+  newestOnly?: true;
   /** The whole init.lua, which also loads claude-code.nvim: for plugin managers. */
   init?: string;
 }

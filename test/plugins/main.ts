@@ -1,10 +1,11 @@
 /**
  * The whole matrix, each plugin by itself and whole configurations, in every scenario:
  * `scripts/test --plugins [NAME…]`. Prints the table, and puts it into CONTRIBUTING.md with --write.
+ * With --oldest it runs in the oldest Neovim that we support, and writes nothing.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { NEWEST, ROOT } from "../support/neovim";
+import { NEOVIMS, NEWEST, type NeovimVersion, ROOT } from "../support/neovim";
 import { fetchPlugins } from "./archives";
 import { CONFIGURATIONS } from "./configurations";
 import { Editor } from "./editor";
@@ -24,8 +25,11 @@ if (missing) {
   process.exit(0);
 }
 const names = process.argv.slice(2).filter((name) => !name.startsWith("--"));
+const isOldest = process.argv.includes("--oldest");
+const version = isOldest ? (NEOVIMS[0] as NeovimVersion) : NEWEST;
 const setups: PluginSetup[] = [...CONFIGURATIONS, ...SETUPS].filter(
-  ({ name }) => names.length === 0 || names.some((part) => name.includes(part)),
+  ({ name, newestOnly }) =>
+    (names.length === 0 || names.some((part) => name.includes(part))) && !(isOldest && newestOnly),
 );
 const rows = new Map<string, Row>();
 for (const setup of setups) {
@@ -34,7 +38,7 @@ for (const setup of setups) {
   print(`${setup.name.padEnd(30)}${COLUMNS.map((column) => row[column]?.padEnd(8)).join("")}`);
 }
 print(`\n${tableOf(rows, [])}`);
-if (process.argv.includes("--write")) writeTable(rows);
+if (process.argv.includes("--write") && !isOldest) writeTable(rows);
 process.exit([...rows.values()].some((row) => Object.values(row).includes("fails")) ? 1 : 0);
 
 async function rowOf(setup: PluginSetup): Promise<Row> {
@@ -55,7 +59,7 @@ async function rowOf(setup: PluginSetup): Promise<Row> {
   };
   for (const [column, scenario] of Object.entries(SCENARIOS)) {
     await record(column, async () => {
-      editor ??= await Editor.start(NEWEST, setup);
+      editor ??= await Editor.start(version, setup);
       await scenario(editor, setup);
       const errors = await editor.errors();
       if (errors.length > 0) throw new Error(errors.join("; "));
@@ -64,7 +68,7 @@ async function rowOf(setup: PluginSetup): Promise<Row> {
   await editor?.[Symbol.asyncDispose]();
   editor = undefined;
   await record("session file", async () => {
-    for (const layout of ["vertical", "tab"]) await sessionFile(NEWEST, setup, layout);
+    for (const layout of ["vertical", "tab"]) await sessionFile(version, setup, layout);
   });
   return row;
 }

@@ -205,11 +205,14 @@ export const SETUPS: PluginSetup[] = [
     ...plugin("snacks, its terminal", ["snacks.nvim"], setup("snacks")),
     ours: `{ terminal = { provider = "snacks" } }`,
   },
-  plugin("telescope", ["telescope.nvim", "plenary.nvim"], setup("telescope"), {
-    take: ":lua require('telescope.builtin').find_files()<CR>",
-    taken: "Find Files",
-    give: "<Esc><Esc>",
-  }),
+  {
+    ...plugin("telescope", ["telescope.nvim", "plenary.nvim"], setup("telescope"), {
+      take: ":lua require('telescope.builtin').find_files()<CR>",
+      taken: "Find Files",
+      give: "<Esc><Esc>",
+    }),
+    newestOnly: true,
+  },
   plugin("toggleterm", ["toggleterm.nvim"], setup("toggleterm", "direction = 'float'"), {
     take: ":lua require('toggleterm').toggle(1)<CR>",
     taken: /╭|┌/,
