@@ -68,7 +68,7 @@ export class TrackedFile {
   kept(record: RecordOf<"keep">, file: RecordOf<"keep">["files"][number]): void {
     const { id, scope } = record;
     this.#later(() => {
-      if (!this.#showing(file.text, file.base, scope)) return;
+      if (!this.#showing(file.keep, file.text, scope, file.base)) return;
       this.#decide(id, file.keep, scopeOf(scope), kept, { keep: id });
     });
   }
@@ -76,7 +76,7 @@ export class TrackedFile {
   undone(record: RecordOf<"undo">, file: RecordOf<"undo">["files"][number]): void {
     const { id, scope } = record;
     this.#later(() => {
-      if (file.undo === undefined || !this.#showing(file.before, undefined, scope)) return;
+      if (file.undo === undefined || !this.#showing(file.undo, file.before, scope)) return;
       this.#decide(id, file.undo, scopeOf(scope), undone, { undo: id });
     });
   }
@@ -84,7 +84,7 @@ export class TrackedFile {
   queued(record: RecordOf<"queue">, file: RecordOf<"queue">["files"][number]): void {
     const { id, scope } = record;
     this.#later(() => {
-      if (!this.#showing(file.text, undefined, scope)) return;
+      if (!this.#showing(file.undo, file.text, scope)) return;
       this.#decide(id, file.undo, scopeOf(scope), queued, { queue: id });
     });
   }
@@ -141,10 +141,15 @@ export class TrackedFile {
     this.#marks = [...this.#marks, { by, kind, step, ...(mode && { mode }) }];
   }
 
-  /** Takes the text that a decision was about, unless the base text was another one. */
-  #showing(text: Content, base: string | undefined, scope: RecordedScope | undefined): boolean {
+  /** Takes the text that a decision was about. Rows of an unknown one, or another, mean nothing. */
+  #showing(
+    what: Selection,
+    text: Content,
+    scope: RecordedScope | undefined,
+    base?: string,
+  ): boolean {
     const lines = this.#contents.lines(text);
-    if (!lines || !this.#weave) return true;
+    if (!lines || !this.#weave) return what === "all";
     const weave = this.#weave.to(lines, "user");
     if (base !== undefined && hashOfLines(weave.base(scopeOf(scope))) !== base) {
       this.ignored++;

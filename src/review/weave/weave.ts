@@ -1,6 +1,15 @@
 import { completed, type Lines, sameLines } from "./lines";
-import { type Author, inBase, type Row, type Scope } from "./row";
+import { ALL, type Author, inBase, type Row, type Scope } from "./row";
 import { stepped } from "./step";
+
+/** A large file that is written again and again does not grow for ever. */
+const MOST_ROWS = 200_000;
+
+/** What neither stands there nor would without Claude, and is of no decision, can only come back. */
+function isOfUse(row: Row): boolean {
+  if (row.present || inBase(row, ALL)) return true;
+  return [row.inserted, row.deleted].some((mark) => mark?.keep ?? mark?.undo ?? mark?.queue);
+}
 
 /**
  * All lines that a file ever had since it was first recorded, in one order, each with who inserted
@@ -37,7 +46,7 @@ export class Weave {
   to(lines: Lines, by: Author): Weave {
     if (sameLines(this.lines, lines)) return this;
     const { rows, nextId } = stepped(this.rows, lines, { by, step: this.step + 1 }, this.nextId);
-    return new Weave(rows, this.step + 1, nextId);
+    return new Weave(rows.length > MOST_ROWS ? rows.filter(isOfUse) : rows, this.step + 1, nextId);
   }
 
   /** The same lines with other marks. */

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import type { Listed, ReviewService } from "../../../src/review/service";
 import type { ShownDecision } from "../../../src/review/shown";
 import { FUZZ_TIMEOUT_MS, tries } from "../../fuzz/effort";
-import { World } from "./world";
+import { base64, World } from "./world";
 
 const FILES = ["a", "dir/b"];
 const STARTS = ["", "1\n2\n3\n", "\xef\xbb\xbf1\r\n2\r\n", "1\n\xff\n3", undefined];
@@ -35,13 +35,18 @@ const Act = fc.oneof(
       do: fc.constantFrom("keep" as const, "undo" as const),
       file: edit.file,
       hunk: fc.nat(4),
-      whole: fc.boolean(),
+      part: fc.constantFrom<"file" | "hunk" | "rows">("file", "hunk", "rows"),
+      rows: fc.tuple(fc.nat(8), fc.nat(3)),
+      of: fc.constantFrom(undefined, "A", "B"),
+      inBuffer: fc.boolean(),
       reversed: fc.boolean(),
     }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("back" as const) }) },
 );
 type Act = typeof Act extends fc.Arbitrary<infer T> ? T : never;
+
+type Decide = Extract<Act, { part: unknown }>;
 
 /** Plays in a world of its own, and gives what must hold at the end to `check`. */
 class Play {
@@ -86,16 +91,45 @@ class Play {
   }
 
   /** Whatever is decided, taking it back gives what was there. */
-  async #decide({ do: what, file, hunk, whole, reversed }: Extract<Act, { whole: boolean }>) {
-    const path = this.world.path(FILES[file] as string);
+  async #decide(act: Decide): Promise<void> {
+    const { do: what, file, hunk, part, rows, of, inBuffer, reversed } = act;
+    const name = FILES[file] as string;
+    const path = this.world.path(name);
+    const scope = of === undefined ? {} : { scope: "session", session: of };
     const before = await this.state();
-    const shown = before.list.files.find((one) => one.path === path);
-    const chosen = shown?.hunks[hunk % (shown.hunks.length + 1)];
-    const files = [{ path, ...(chosen && !whole && { hunks: [chosen.id] }) }];
-    const done = (await this.service.answer(what, { files })) as ShownDecision;
-    if (done.decision === undefined || !reversed) return;
-    await this.service.answer("back", { decision: done.decision });
+    const shown = ((await this.service.answer("list", scope)) as Listed).files;
+    const found = shown.find((one) => one.path === path)?.hunks ?? [];
+    const chosen = part === "hunk" && found[hunk % (found.length + 1)];
+    const text = inBuffer ? this.world.read(name) : undefined;
+    const request = {
+      path,
+      ...(text !== undefined && { text: base64(text) }),
+      ...(chosen && { hunks: [chosen.id] }),
+      ...(part === "rows" && { range: [rows[0] + 1, rows[0] + 1 + rows[1]] }),
+    };
+    const done = await this.service.answer(what, { ...scope, files: [request] });
+    const { decision } = this.#applied(done as ShownDecision);
+    if (decision === undefined || !reversed) return;
+    const now = text === undefined ? undefined : this.world.read(name);
+    const files = now === undefined ? [] : [{ path, text: base64(now) }];
+    this.#applied((await this.service.answer("back", { decision, files })) as ShownDecision);
     expect(await this.state()).toEqual(before);
+  }
+
+  /** What Neovim does with a buffer that has no unsaved changes: it takes the edits, and writes. */
+  #applied(done: ShownDecision): ShownDecision {
+    for (const { path, edits, eol } of done.files) {
+      if (!edits || edits.length === 0) continue;
+      const name = path.slice(this.world.root.length + 1);
+      const rows = (this.world.read(name) ?? "").match(/[^\n]*\n|[^\n]+/g) ?? [];
+      const lines = rows.map((row) => row.replace(/\n$/, ""));
+      for (const { first, count, expected, lines: now } of edits) {
+        expect(lines.slice(first - 1, first - 1 + count)).toEqual(expected.map(latin1));
+        lines.splice(first - 1, count, ...now.map(latin1));
+      }
+      this.world.write(name, lines.join("\n") + (eol && lines.length > 0 ? "\n" : ""));
+    }
+    return done;
   }
 
   async state(service = this.service): Promise<{ list: Listed; disk: (string | undefined)[] }> {
@@ -127,6 +161,8 @@ class Play {
     return lines.join("");
   }
 }
+
+const latin1 = (bytes: Uint8Array) => Buffer.from(bytes).toString("latin1");
 
 const Played = fc.tuple(fc.constantFrom(...STARTS), fc.array(Act, { maxLength: 20 }));
 

@@ -117,6 +117,15 @@ describe("decisions", () => {
   });
 });
 
+test("a large file that is rewritten again and again stays bounded", () => {
+  const rewritten = (round: number) =>
+    linesOf(Buffer.from(Array.from({ length: 20_000 }, (_, i) => `${round} ${i}\n`).join("")));
+  let weave = Weave.of(rewritten(0));
+  for (let round = 1; round < 14; round++) weave = weave.to(rewritten(round), change("A", round));
+  expect(weave.rows.length).toBeLessThan(200_000);
+  expect(undone(weave, "1", "all", ALL).lines).toEqual(rewritten(0));
+});
+
 describe("bytes", () => {
   test("line ends, a BOM, a missing one and bytes that are not UTF-8 come back", () => {
     const bytes = Buffer.from("\xef\xbb\xbfa\r\nb\n\xff\xfe\rc", "latin1");
