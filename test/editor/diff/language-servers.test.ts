@@ -18,7 +18,7 @@ import { Attached } from "../attached";
  * what it finds there is in no list of Neovim's. Servers take their time, so each block shares one.
  */
 setDefaultTimeout(240_000);
-const COLD_MS = 45_000;
+const COLD_MS = 90_000;
 const UI = { width: 160, height: 40 };
 
 const BIN = join(ROOT, "node_modules/.bin");
@@ -137,9 +137,8 @@ function inProposal(version: NeovimVersion, language: (typeof LANGUAGES)[number]
   });
   afterAll(() => a?.[Symbol.asyncDispose]());
   afterEach(async () => {
-    await a.nvim.lua(
-      'require("claude-code.editor.diff").reject_all() vim.cmd("silent! fclose!") vim.cmd.only()',
-    );
+    await a.nvim.command("silent! ClaudeCodeCloseAllDiffs");
+    await a.nvim.lua("vim.cmd('silent! fclose!') vim.cmd.only()");
     await a.cleared();
   });
 
@@ -223,6 +222,16 @@ function inProposal(version: NeovimVersion, language: (typeof LANGUAGES)[number]
       await a.nvim.type("<C-o>");
       expect(await place()).toEqual(["main.ts (proposed)", 3]);
       await reject(id);
+    });
+
+    test("what K shows goes with the diff", async () => {
+      const id = await open(language.proposal);
+      await a.nvim.type("3G27|K");
+      const count = "return #vim.api.nvim_list_wins()";
+      await eventually("the hover", async () => expect(await a.nvim.lua<number>(count)).toBe(3));
+      await a.nvim.type("q");
+      expect((await a.outcome(id)).outcome).toBe("rejected");
+      await eventually("one window", async () => expect(await a.nvim.lua<number>(count)).toBe(1));
     });
 
     test("references name the proposal once, and the other file", async () => {
@@ -385,7 +394,6 @@ function inProposal(version: NeovimVersion, language: (typeof LANGUAGES)[number]
       await reject(await open(language.proposal));
       await eventually("one server", async () => expect(await names()).toEqual(["typescript"]));
       const id = await open(language.proposal);
-      await problemShown();
       expect((await names()).toSorted()).toEqual(["typescript", "typescript (proposal)"]);
       await reject(id);
       await a.nvim.lua('require("port").proposal_servers.KEEP_MS = 120000');

@@ -67,6 +67,16 @@ local function map_definition(buf)
   end
 end
 
+---What a server showed of the proposal goes with the diff, whose windows close without the events for
+---which Neovim would close it.
+---@param buf integer
+local function close_preview(buf)
+  local win = api.nvim_buf_is_valid(buf) and vim.b[buf].lsp_floating_preview
+  if win and api.nvim_win_is_valid(win) and win ~= api.nvim_get_current_win() then
+    pcall(api.nvim_win_close, win, true)
+  end
+end
+
 ---@param proposal claude-code.Proposal
 ---@param attached fun() a server was attached: others may have mapped keys then
 ---@return fun()? stop
@@ -95,6 +105,7 @@ local function attach(proposal, attached)
   end
   return function()
     pcall(api.nvim_del_autocmd, on_attach)
+    close_preview(buf)
     for _, copy in ipairs(copies) do
       copy:close(buf)
     end
