@@ -45,11 +45,10 @@ end
 ---@return boolean refused
 function M.refuse_private(buf)
   local privacy = require("claude-code.editor.privacy")
-  local name = api.nvim_buf_get_name(buf)
-  if not privacy.is_private(name) then
+  if not privacy.hides(buf) then
     return false
   end
-  notify.warn(privacy.refusal(name))
+  notify.warn(privacy.refusal(api.nvim_buf_get_name(buf)))
   return true
 end
 

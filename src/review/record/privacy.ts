@@ -56,10 +56,13 @@ export class Privacy {
 
 /**
  * On many systems `.ENV` and `.env` are one file, and so are the composed and the decomposed `ü`:
- * letters lose their case and their accents.
+ * letters lose their case and their accents. U+200B to U+200F are seen by nobody.
  */
 function folded(text: string): string {
-  return text.normalize("NFD").replaceAll(/\p{M}/gu, "").toLowerCase();
+  return text
+    .normalize("NFD")
+    .replaceAll(/\p{M}|[\u200b-\u200f]/gu, "")
+    .toLowerCase();
 }
 
 function compileRule(pattern: string): Rule {

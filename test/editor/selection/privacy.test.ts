@@ -50,6 +50,8 @@ const PRIVATE = [
   "\u00dcbersicht.txt",
   "u\u0308bersicht.txt",
   "U\u0308BERSICHT.TXT",
+  // With a space that nobody sees.
+  ".en\u200bv",
 ];
 const PUBLIC = [
   "main.lua",

@@ -33,8 +33,11 @@ local function fold(text)
   for letter in ("abcdefghijklmnopqrstuvwxyz"):gmatch(".") do
     text = vim.fn.substitute(text, "[[=" .. letter .. "=]]", letter, "g")
   end
-  -- U+0300 to U+036F, which combine with the letter before them.
-  return (text:gsub("\204[\128-\191]", ""):gsub("\205[\128-\175]", ""))
+  -- U+0300 to U+036F, which combine with the letter before them; U+200B to U+200F, which nobody sees.
+  for _, characters in ipairs({ "\204[\128-\191]", "\205[\128-\175]", "\226\128[\139-\143]" }) do
+    text = text:gsub(characters, "")
+  end
+  return text
 end
 
 ---@param pattern string as the user wrote it
@@ -169,9 +172,10 @@ function M.forget(buf)
 end
 
 ---Is the text of a buffer, or its name, that of a private file?
----@param buf integer
+---@param buf integer 0: the current one
 ---@return boolean
 function M.hides(buf)
+  buf = buf == 0 and vim.api.nvim_get_current_buf() or buf
   -- The name of a proposal's buffer has only the last part of the path.
   local file = vim.b[buf].claude_code_file
   return M.is_private(file or vim.api.nvim_buf_get_name(buf))
