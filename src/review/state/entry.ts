@@ -60,7 +60,7 @@ function made(file: TrackedFile, view: View | undefined, scope: Scope): Entry | 
   const marks = file.marks.filter((mark) => isOpen(mark, scope, view));
   const rows = view?.weave.rows.filter((row) => inBase(row, scope) !== row.present) ?? [];
   if (rows.length === 0 && marks.length === 0) return undefined;
-  const kind = kindOf(file, rows, marks);
+  const kind = kindOf(file, rows, marks, view, scope);
   const hunks = view && kind !== "binary" ? hunksOf(view.weave, scope) : [];
   const cannotUndo = marks.map((mark) => UNKNOWN[mark.kind]).find(Boolean);
   return { file, view, kind, hunks, marks, owners: ownersOf(rows, marks), cannotUndo };
@@ -73,9 +73,20 @@ function isOpen(mark: FileMark, scope: Scope, view: View | undefined): boolean {
   return view?.mode === undefined ? false : (view.mode & 0o777) === ((mark.mode?.[1] ?? 0) & 0o777);
 }
 
-function kindOf(file: TrackedFile, rows: readonly Row[], marks: readonly FileMark[]): Kind {
+function kindOf(
+  file: TrackedFile,
+  rows: readonly Row[],
+  marks: readonly FileMark[],
+  view: View | undefined,
+  scope: Scope,
+): Kind {
   const existence = rows.find((row) => row.line === FILE);
   if (existence) return existence.present ? "created" : "deleted";
+  // Created by one session and deleted by another, with the user's rows in it.
+  const isThere = view?.weave.rows.some((row) => row.present);
+  if (view && isThere !== view.weave.rows.some((row) => inBase(row, scope))) {
+    return isThere ? "created" : "deleted";
+  }
   if (file.symlink) return "symlink";
   if (rows.some((row) => isOpaque(row.line))) return "binary";
   if (rows.length > 0) return "changed";

@@ -61,12 +61,9 @@ function withFile(weave: Weave, id: string): Weave {
   const last = files.at(-1);
   if (!last || files.some(({ present }) => present)) return weave;
   const { deleted, ...rest } = last;
-  const kept: Row = {
-    ...rest,
-    present: true,
-    inserted: { ...without(last.inserted, id), keep: id },
-  };
-  const file = last.inserted.undo === id ? kept : restored(last, id);
+  const isRemovedNow = deleted?.by === "user" && deleted.undo === id;
+  const inserted = { ...without(last.inserted, id), keep: id };
+  const file: Row = { ...(isRemovedNow ? rest : restored(last, id)), present: true, inserted };
   return weave.with((row) => (row === last ? file : row));
 }
 

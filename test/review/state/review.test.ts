@@ -190,6 +190,19 @@ describe("decisions", () => {
     expect(await world.summary()).toHaveLength(4);
   });
 
+  test("a file that one session created, the user wrote into and another session deleted", async () => {
+    world.claude({ a: "1\n2\n" }, { session: "B" });
+    world.write("a", "1\nmine\n2\n");
+    world.claude({ a: undefined });
+    const before = await world.list();
+    expect(before.files).toMatchObject([{ kind: "deleted" }]);
+    await world.undo([at("a")]);
+    expect(world.read("a")).toBe("mine\n");
+    await world.back();
+    expect(world.read("a")).toBeUndefined();
+    expect(await world.list()).toEqual(before);
+  });
+
   test("an undone file keeps its mode and its hard links; a mode comes back", async () => {
     world.write("a", "1\n");
     world.chmod("a", 0o640);
