@@ -84,7 +84,10 @@ define("ClaudeCodeSendProblems", "send_problems", "send problems that were found
 define("ClaudeInstallMCP", "install_mcp", "set up the project for a CLI outside of Neovim")
 define("ClaudeUninstallMCP", "uninstall_mcp", "remove what :ClaudeInstallMCP added")
 define("ClaudeCodeDiffAccept", "diff_accept", "accept the proposed edit on screen", { bang = true })
-define("ClaudeCodeDiffDeny", "diff_deny", "reject the proposed edit on screen", { nargs = "*" })
+define("ClaudeCodeDiffDeny", "diff_deny", "reject the proposed edit on screen", {
+  nargs = "*",
+  complete = files,
+})
 define("ClaudeCodeCloseAllDiffs", "close_all_diffs", "reject all proposed edits that wait")
 define("ClaudeCodeDiffHunkAccept", "diff_hunk_accept", "accept the hunk under the cursor")
 define("ClaudeCodeDiffHunkDrop", "diff_hunk_drop", "drop the hunk under the cursor")
