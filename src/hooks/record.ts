@@ -34,11 +34,7 @@ export async function record(event: string, call: HookCall): Promise<void> {
     // Loaded only here: the journal's schemas are for those who read it.
     const { Recorder } = await import("../review/record/recorder");
     const recorder = new Recorder(place);
-    const isWanted = handle(recorder, call) === "compare";
-    // Without git there is nothing to compare; what is old is forgotten all the same.
-    if (isWanted && (recorder.project.git || event === "session-end")) {
-      startComparison(recorder, call);
-    }
+    if (handle(recorder, call) === "compare") startComparison(recorder, call);
   } catch (error) {
     call.log.warn(`The review lacks a change, since it could not be recorded: ${message(error)}`);
     markIncomplete(reviewFolder(reviewRoot(place)));

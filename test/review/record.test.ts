@@ -305,6 +305,18 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     expect(world.files).toEqual(['c.txt: "one\\n" > "one\\nx\\n"']);
   });
 
+  test("what the user saved just before the prompt is not Claude's, whatever Claude then adds", async () => {
+    using world = new Recorded({ "a.txt": "one\n" });
+    await world.prompt();
+    await world.failing("true");
+    await world.stop();
+    world.write("a.txt", "mine\n");
+    await world.prompt();
+    await world.failing("echo x >> a.txt");
+    await world.stop();
+    expect(world.files).toEqual(['a.txt: "mine\\n" > "mine\\nx\\n"']);
+  });
+
   test("an interrupted command: found at the next prompt", async () => {
     using world = new Recorded({ "a.txt": "one\n" });
     await world.prompt();
@@ -389,6 +401,41 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     await world.failing("echo x > a.txt; echo y > inner/x.txt");
     await world.stop();
     expect(world.files).toEqual(['a.txt: absent > "x\\n"']);
+  });
+});
+
+describe("what is not known is said", () => {
+  test("without git: a command's changes of files that Claude edited, and that there may be more", async () => {
+    using world = new Recorded({ "a.txt": "one\n", "b.txt": "one\n" }, false);
+    await world.prompt();
+    await world.edit("a.txt", "two\n");
+    await world.bash("echo three > a.txt; echo x > b.txt");
+    await world.compared();
+    world.write("a.txt", "mine\n");
+    await world.prompt();
+    await world.bash("echo four >> a.txt");
+    await world.stop();
+    expect(world.files).toEqual([
+      'a.txt: "one\\n" > "two\\n"',
+      'a.txt: "two\\n" > "three\\n"',
+      'a.txt: "mine\\n" > "mine\\nfour\\n"',
+    ]);
+    expect(world.changes.find(({ tool }) => tool === "Bash")?.incomplete).toContain(
+      "Outside of a git",
+    );
+  });
+
+  test.each([
+    ["git fails", "echo '[core' > .git/config", "could not be compared"],
+    ["names that are not UTF-8", "touch $(printf 'a\\377b')", "1 files could not be read"],
+  ])("%s: said once a turn", async (_name, command, expected) => {
+    using world = new Recorded({ "a.txt": "one\n" });
+    await world.prompt();
+    await world.failing(command);
+    await world.failing("true");
+    await world.stop();
+    const sentences = world.changes.flatMap(({ incomplete }) => incomplete ?? []);
+    expect(sentences).toEqual([expect.stringContaining(expected)]);
   });
 });
 

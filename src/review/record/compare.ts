@@ -39,40 +39,82 @@ export interface Found {
  * and what the CLI left out. A change is a call's by its time (ctime, which no program can set) and by
  * nobody else's claim: not where Neovim wrote that text. What is left is the user's, and not recorded.
  *
- * Returns nothing found outside of a git work tree. Throws the system's error (ENOSPC, …).
+ * Without git only the files are compared that Claude edited. Throws the system's error (ENOSPC, …).
  */
 export function compareWorkTree(project: Project): Found[] {
-  const { root, folder, git, blobs, privacy } = project;
-  if (!git) return [];
+  const { folder } = project;
   const last = readSnapshot(folder);
-  const now = takeSnapshot(root, git, blobs, privacy, last);
+  const records = new JournalReader(folder).read().records;
+  const known = lastContents(records);
+  const now = takeSnapshot(project, last, [...known.keys()]);
+  if (!now || now.unknown > 0) recordIncomplete(project, records, now?.unknown);
   if (!now) return [];
-  const found = last ? recordUnexplained(project, last, now) : [];
+  const found = last ? recordUnexplained(project, records, known, last, now) : [];
   writeSnapshot(folder, now);
   return found;
 }
 
 /** Puts back into `now` what is still to be compared. */
-function recordUnexplained(project: Project, last: Snapshot, now: Snapshot): Found[] {
-  const records = new JournalReader(project.folder).read().records;
+function recordUnexplained(
+  project: Project,
+  records: readonly JournalRecord[],
+  known: ReadonlyMap<string, Known>,
+  last: Snapshot,
+  now: Snapshot,
+): Found[] {
   const windows = windowsOf(records);
   const byCall = new Map<Window, FileChange[]>();
+  const undecidedSince = Math.max(now.at - UNDECIDED_MS, turnStart(records));
   let unknown = 0;
   if (windows.length === 0) return [];
-  const explained = lastContents(records);
-  for (const { path, before, after } of differences(project, last, now)) {
-    const content = explained.get(path);
+  for (const { path, before, after } of differences(project, known, last, now)) {
+    const content = known.get(path)?.content;
     if (content && sameContent(content, after.content)) continue;
     const time = changedAt(project.root, path, after);
     const isGone = "absent" in after.content;
     const window = isGone ? windowBefore(windows, last.at, time) : windowAt(windows, time);
-    if (window ? window.isOpen : time > now.at - UNDECIDED_MS) keepForNextTime(last, now, path);
+    if (window ? window.isOpen : time > undecidedSince) keepForNextTime(last, now, path);
     if (!window || window.isOpen) continue;
     if (before === undefined) unknown += 1;
     const change = fileChange(path, before, after);
-    if (change) byCall.set(window, [...(byCall.get(window) ?? []), change]);
+    byCall.set(window, [...(byCall.get(window) ?? []), change]);
   }
   return [...byCall].map(([window, files]) => record(project, window, files, unknown));
+}
+
+/** Once a turn; only a turn in which commands ran can have changed what is not known. */
+function recordIncomplete(
+  project: Project,
+  records: readonly JournalRecord[],
+  unknown: number | undefined,
+): void {
+  const turn = records.findLast((one) => one.type === "prompt");
+  const call = records.findLast((one) => one.type === "begin" || one.type === "change");
+  if (!turn || !call || call.at < turn.at || call.session !== turn.session) return;
+  const id = `${turn.id}/incomplete`;
+  if (records.some((one) => one.id === id)) return;
+  const incomplete =
+    unknown === undefined
+      ? "The work tree could not be compared (does `git status` work here?), so changes by commands may be missing."
+      : `${unknown} files could not be read, or have names that are not UTF-8: changes of them are missing.`;
+  project.append({
+    id,
+    type: "change",
+    ...callFields(call),
+    source: "trees",
+    files: [],
+    incomplete,
+  });
+}
+
+/** When the turn began that runs, in ms since the epoch; Infinity without one. Before it was the user. */
+function turnStart(records: readonly JournalRecord[]): number {
+  const started = new Map<string, number>();
+  for (const one of records) {
+    if (one.type === "prompt") started.set(one.session, one.at);
+    if (one.type === "stop" || one.type === "end") started.delete(one.session);
+  }
+  return Math.min(Number.POSITIVE_INFINITY, ...started.values());
 }
 
 function record(project: Project, { call }: Window, files: FileChange[], unknown: number): Found {
@@ -88,14 +130,19 @@ function record(project: Project, { call }: Window, files: FileChange[], unknown
   return { session: call.session, prompt: call.prompt, paths: files.map((file) => file.path) };
 }
 
-/** By path, what the journal says that it holds. */
-function lastContents(records: readonly JournalRecord[]): Map<string, Content> {
-  const contents = new Map<string, Content>();
+/** What the journal says last of a file. */
+interface Known {
+  content: Content;
+  at: number;
+}
+
+function lastContents(records: readonly JournalRecord[]): Map<string, Known> {
+  const contents = new Map<string, Known>();
   for (const record of records) {
-    if (!("files" in record) || record.type === "keep") continue;
+    if (record.type !== "change" && record.type !== "written" && record.type !== "undo") continue;
     for (const { path } of record.files) {
       const content = contentAfter(record, path);
-      if (content) contents.set(path, content);
+      if (content) contents.set(path, { content, at: record.at });
     }
   }
   return contents;
@@ -108,21 +155,33 @@ interface Difference {
   after: SnapshotFile;
 }
 
-function* differences(project: Project, last: Snapshot, now: Snapshot): Generator<Difference> {
+function* differences(
+  project: Project,
+  known: ReadonlyMap<string, Known>,
+  last: Snapshot,
+  now: Snapshot,
+): Generator<Difference> {
   const paths = new Set([...Object.keys(last.files), ...Object.keys(now.files)]);
   if (last.head !== now.head && last.head && now.head && project.git) {
     for (const path of pathsBetween(project.git, last.head, now.head) ?? []) paths.add(path);
   }
   const clean = [...paths].filter((path) => !Object.hasOwn(last.files, path));
-  const committed = inCommit(project, last.head, clean);
+  const committed = project.git
+    ? inCommit(project, last.head, clean)
+    : (path: string) => asRecorded(known.get(path));
   for (const path of paths) {
     const before = Object.hasOwn(last.files, path) ? last.files[path] : committed(path);
     const after = Object.hasOwn(now.files, path)
       ? now.files[path]
-      : snapshotFile(project.root, path, project.blobs, project.privacy, last);
+      : snapshotFile(project, path, last);
     if (!after || (before && isSame(before, after))) continue;
     yield { path, before, after };
   }
+}
+
+/** Without git a file is compared from the time on when Claude first edited it. */
+function asRecorded(known: Known | undefined): SnapshotFile | undefined {
+  return known && { content: known.content, stamp: "", mode: 0 };
 }
 
 /** What clean files held: those of the commit. */
@@ -150,7 +209,7 @@ function inCommit(
 function isSame(a: SnapshotFile, b: SnapshotFile): boolean {
   const isWithheld = "withheld" in a.content && "withheld" in b.content;
   const same = sameContent(a.content, b.content) || (isWithheld && a.stamp === b.stamp);
-  return same && isExecutable(a) === isExecutable(b);
+  return same && (a.mode === 0 || b.mode === 0 || isExecutable(a) === isExecutable(b));
 }
 
 /** Of a file's mode git knows nothing else. */
@@ -162,7 +221,7 @@ function fileChange(
   path: string,
   before: SnapshotFile | undefined,
   after: SnapshotFile,
-): FileChange | undefined {
+): FileChange {
   const content: Content = before?.content ?? { withheld: "unknown" };
   const bothThere = before && before.mode !== 0 && after.mode !== 0;
   const hasMode = bothThere && isExecutable(before) !== isExecutable(after);

@@ -13,6 +13,7 @@ export class Project {
   readonly folder: string;
   readonly blobs: Blobs;
   readonly privacy = new Privacy();
+  readonly isRepository: boolean;
   /** Undefined outside of a git work tree, or without git. */
   readonly git: Git | undefined;
 
@@ -21,7 +22,8 @@ export class Project {
     this.root = reviewRoot(place);
     this.folder = ensureReviewFolder(this.root);
     this.blobs = new Blobs(this.folder);
-    this.git = gitFolder(this.root) === undefined ? undefined : Git.in(this.root);
+    this.isRepository = gitFolder(this.root) !== undefined;
+    this.git = this.isRepository ? Git.in(this.root) : undefined;
   }
 
   append(record: NewRecord): JournalRecord {

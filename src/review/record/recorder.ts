@@ -9,6 +9,9 @@ import { callFields, shortened, type ToolCall } from "./tool-call";
 /** Whether the work tree must be compared now, beside the hook. */
 export type Comparison = "compare" | "enough";
 
+const WITHOUT_GIT =
+  "Outside of a git repository, changes by commands are known only of files that Claude edited before.";
+
 /**
  * Records what a session of Claude does in one project. Every method throws the system's error where
  * the journal cannot be written (ENOSPC, EACCES, …): the hook goes on then.
@@ -54,8 +57,9 @@ export class Recorder {
     const changes = isBash
       ? bashChanges(this.project, new KnownContents(this.project), call)
       : null;
-    this.#append(call, "bash", changes?.files ?? [], changes?.incomplete);
-    const isWhole = changes ? !changes.isCut : isBash && asksForDiff;
+    const incomplete = this.project.isRepository ? changes?.incomplete : WITHOUT_GIT;
+    this.#append(call, "bash", changes?.files ?? [], incomplete);
+    const isWhole = changes ? !changes.isCut : isBash && asksForDiff && this.project.isRepository;
     return isWhole ? "enough" : "compare";
   }
 

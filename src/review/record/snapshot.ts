@@ -1,13 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { writePrivateFile } from "../../lib/atomic-write";
-import type { Blobs } from "../blobs";
-import { headCommit } from "../git/head";
-import type { Git } from "../git/run";
 import { differingPaths } from "../git/status";
 import type { Content } from "../journal/record";
 import { readState, stampOf } from "./file-state";
-import type { Privacy } from "./privacy";
+import type { Project } from "./project";
 
 /** A file that differs from HEAD: what it held, and by what one sees that it still does. */
 export interface SnapshotFile {
@@ -54,23 +51,21 @@ export function writeSnapshot(reviewFolder: string, snapshot: Snapshot): void {
   writePrivateFile(snapshotPath(reviewFolder), JSON.stringify(snapshot));
 }
 
-/** Reads the work tree. Undefined where git fails or too much differs. */
+/**
+ * Reads the work tree; without git the files at `known`. Undefined where git fails or too much differs.
+ */
 export function takeSnapshot(
-  root: string,
-  git: Git,
-  blobs: Blobs,
-  privacy: Privacy,
+  project: Project,
   last: Snapshot | undefined,
+  known: readonly string[],
 ): Snapshot | undefined {
   const at = Date.now();
-  const head = headCommit(root) ?? null;
-  const paths = differingPaths(git);
+  const head = project.head() ?? null;
+  const paths = project.isRepository ? project.git && differingPaths(project.git) : known;
   if (!paths || paths.length > MOST_FILES) return undefined;
   const snapshot: Snapshot = { v: 1, at, head, files: {}, unknown: 0 };
   for (const path of paths) {
-    const file = path.includes("\uFFFD")
-      ? undefined
-      : snapshotFile(root, path, blobs, privacy, last);
+    const file = path.includes("\uFFFD") ? undefined : snapshotFile(project, path, last);
     if (file) snapshot.files[path] = file;
     else snapshot.unknown += 1;
   }
@@ -79,10 +74,8 @@ export function takeSnapshot(
 
 /** What a path below the root holds now. Undefined for what is not a file, or cannot be read. */
 export function snapshotFile(
-  root: string,
+  { root, blobs, privacy }: Project,
   path: string,
-  blobs: Blobs,
-  privacy: Privacy,
   last?: Snapshot,
 ): SnapshotFile | undefined {
   try {

@@ -10,7 +10,7 @@ export interface Window {
   call: RecordOf<"begin"> | RecordOf<"change">;
 }
 
-/** The clock of the file system lags behind by up to a tick (4-10 ms), a hook by its start. */
+/** The clock of the file system lags behind by up to a tick (4-10 ms). */
 const SLACK_MS = 50;
 
 /**
@@ -40,7 +40,7 @@ export function windowsOf(records: readonly JournalRecord[]): Window[] {
       const from = Math.min(begin?.from ?? Infinity, (record.began ?? record.at) - SLACK_MS);
       if (begin) windows.splice(windows.indexOf(begin), 1);
       begun.delete(record.use ?? "");
-      windows.push({ from, to: record.at + SLACK_MS, isOpen: false, call: record });
+      windows.push({ from, to: record.at, isOpen: false, call: record });
     } else if (record.type === "stop" && record.background) {
       background.add(record.session);
       for (const window of begun.values()) {
