@@ -1,18 +1,15 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import * as v from "valibot";
 import { UserError } from "../lib/errors";
-import { isBelow, realPath, stateFolder } from "../lib/paths";
 import { AcceptedTexts } from "./decide/accepted";
 import { lastDecision, takeBack } from "./decide/back";
 import { keep, type Target } from "./decide/keep";
 import { undo, undoQueued } from "./decide/undo";
-import { incompleteSince } from "./incomplete";
 import { journalPath } from "./journal/append";
-import type { RecordedScope } from "./journal/record";
+import { entriesOf, incompleteOf, recordedScope, textsIn, textsOf } from "./listing";
+import { Projects, placeIn } from "./projects";
 import { keepPrivatePatterns, Privacy } from "./record/privacy";
 import * as requests from "./requests";
-import { reviewRoot } from "./root";
 import {
   type ShownDecision,
   type ShownFile,
@@ -26,15 +23,13 @@ import {
 import { updateBaseRef } from "./state/base-ref";
 import { Commits } from "./state/commits";
 import { type Counts, countsOf, sum } from "./state/counts";
-import { type Entry, entryOf, withRenames } from "./state/entry";
-import { Project } from "./state/project";
+import { type Entry, entryOf } from "./state/entry";
+import type { Project } from "./state/project";
 import { scopeOf } from "./state/scope";
 import { bytesOf } from "./weave/lines";
 
 /** So many hunks are listed one by one; of the other files the number. */
 const MOST_HUNKS = 500;
-/** After so long other events have their turn. */
-const SLICE_MS = 10;
 
 export interface Listed {
   files: ShownFile[];
@@ -54,21 +49,18 @@ export interface News {
   watched: string[];
 }
 
-type Texts = readonly { path: string; text?: Uint8Array | undefined }[];
-
 /**
  * The review for one Neovim, by the methods of `answer`; requests.ts says what they take, shown.ts
  * what they give. Nothing here writes to a buffer: Neovim gets edits for the text that it sent.
  */
 export class ReviewService {
-  readonly #projects = new Map<string, Project>();
+  readonly #projects = new Projects();
   readonly #accepted = new Map<Project, AcceptedTexts>();
   readonly #commits = new Map<Project, Commits>();
-  #folders: readonly string[] = [];
 
   /** `folders`: the workspace folders, real paths. */
   follow(folders: readonly string[]): void {
-    this.#folders = folders;
+    this.#projects.follow(folders);
   }
 
   /**
@@ -127,8 +119,8 @@ export class ReviewService {
     const counts: Counts[] = [];
     const incomplete: string[] = [];
     let left = MOST_HUNKS;
-    for (const project of this.#all()) {
-      const entries = await this.#entries(project, request);
+    for (const project of this.#projects.all()) {
+      const entries = await entriesOf(project, request);
       counts.push(countsOf(entries));
       incomplete.push(...incompleteOf(project));
       for (const entry of entries) {
@@ -147,7 +139,7 @@ export class ReviewService {
     const due: News["due"] = [];
     const versions: number[] = [];
     let waits = false;
-    for (const project of this.#all()) {
+    for (const project of this.#projects.all()) {
       const commits = this.#commitsOf(project);
       this.#accepted.get(project)?.keep();
       let entries = await this.#unreviewed(project);
@@ -164,7 +156,7 @@ export class ReviewService {
   }
 
   file(request: v.InferOutput<typeof requests.File>): ShownFile | undefined {
-    const { project, place } = this.#locate(request.path);
+    const { project, place } = this.#projects.locate(request.path);
     const file = project.files.get(place);
     const scope = scopeOf(recordedScope(project, request));
     const entry = file && entryOf(project, file, scope, request.text);
@@ -187,7 +179,8 @@ export class ReviewService {
   }
 
   last({ path }: v.InferOutput<typeof requests.Last>) {
-    const projects = path === undefined ? this.#all() : [this.#locate(path).project];
+    const projects =
+      path === undefined ? this.#projects.all() : [this.#projects.locate(path).project];
     const found = projects.flatMap((project) => {
       const decision = lastDecision(project);
       return decision ? [{ project, decision }] : [];
@@ -202,7 +195,8 @@ export class ReviewService {
   back(request: v.InferOutput<typeof requests.Back>): ShownDecision {
     const newest = this.last({});
     const id = request.decision ?? newest?.decision;
-    for (const project of this.#all()) {
+    // Also of a file outside of the workspace, by which `last` was asked.
+    for (const project of this.#projects.known()) {
       const decision = project.decisions.find((one) => one.id === id);
       if (!decision) continue;
       const texts = request.files.map(({ path, text }) => ({ path: placeIn(project, path), text }));
@@ -212,7 +206,7 @@ export class ReviewService {
   }
 
   why({ path, text, row }: v.InferOutput<typeof requests.Why>) {
-    const { project, place } = this.#locate(path);
+    const { project, place } = this.#projects.locate(path);
     const file = project.files.get(place);
     const entry = file && entryOf(project, file, scopeOf({ kept: true }), text);
     const hunk = entry?.hunks.find(({ new: [first, count] }) =>
@@ -225,7 +219,7 @@ export class ReviewService {
   }
 
   base({ path }: v.InferOutput<typeof requests.Base>): { text: Uint8Array } | undefined {
-    const { project, place } = this.#locate(path);
+    const { project, place } = this.#projects.locate(path);
     const file = project.files.get(place);
     const entry = file && entryOf(project, file, scopeOf(undefined));
     if (!entry?.view || entry.kind === "binary") return undefined;
@@ -234,16 +228,17 @@ export class ReviewService {
 
   /** Of the project around `path`, else the workspace's first. */
   ref({ path }: v.InferOutput<typeof requests.Ref>): { ref: string; commit: string } {
-    const project = path === undefined ? this.#all()[0] : this.#locate(path).project;
+    const project =
+      path === undefined ? this.#projects.all()[0] : this.#projects.locate(path).project;
     if (!project) throw new UserError("there is no workspace folder with a review");
     return updateBaseRef(project);
   }
 
   async done(request: v.InferOutput<typeof requests.Done>): Promise<ShownDecision> {
     const results: ShownDecision[] = [];
-    for (const project of this.#all()) {
+    for (const project of this.#projects.all()) {
       const texts = textsIn(project, request.texts);
-      const entries = await this.#entries(project, request);
+      const entries = await entriesOf(project, request);
       const files = entries.flatMap(({ file, from }) => (from ? [file, from] : [file]));
       const targets = files.map(({ path }): Target => ({ path, text: texts.get(path) }));
       const kept = keep(project, targets, recordedScope(project, request), "done");
@@ -254,68 +249,18 @@ export class ReviewService {
 
   /** The hook records the change once the CLI has written it. */
   accepted({ path, text }: v.InferOutput<typeof requests.Accepted>): undefined {
-    const { project, place } = this.#locate(path);
+    const { project, place } = this.#projects.locate(path);
     this.#acceptedIn(project).add(place, text);
     return undefined;
   }
 
   /** While a session works, what Neovim writes is kept apart from what its commands write. */
   written({ path }: v.InferOutput<typeof requests.Written>): undefined {
-    const { project, place } = this.#locate(path);
+    const { project, place } = this.#projects.locate(path);
     if (!project.sessions.anyWorks()) return undefined;
     const content = new Privacy().isPrivate(path) ? undefined : project.onDisk(place);
     if (content) project.append({ type: "written", files: [{ path: place, content }] });
     return undefined;
-  }
-
-  /** The projects of the workspace: those around its folders, and recorded ones below them. */
-  #all(): Project[] {
-    const roots = new Set(this.#folders.map((folder) => reviewRoot(folder)));
-    for (const root of recordedRoots()) {
-      if (this.#folders.some((folder) => isBelow(root, folder))) roots.add(root);
-    }
-    return [...roots].map((root) => this.#project(root));
-  }
-
-  #project(root: string): Project {
-    const project = this.#projects.get(root) ?? new Project(root);
-    this.#projects.set(root, project);
-    project.refresh();
-    return project;
-  }
-
-  /** A file's project: of those that are known the innermost, else the one around it. */
-  #locate(path: string): { project: Project; place: string } {
-    const real = join(realPath(dirname(path)), path.slice(dirname(path).length));
-    const roots = [...this.#all().map(({ root }) => root), ...this.#projects.keys()];
-    const inner = roots
-      .filter((root) => isBelow(real, root))
-      .sort((one, other) => other.length - one.length)[0];
-    const project = this.#project(inner ?? reviewRoot(dirname(real)));
-    return { project, place: project.place(real) };
-  }
-
-  async #entries(
-    project: Project,
-    request: requests.Scoped & { paths?: string[] | undefined; texts: Texts },
-  ): Promise<Entry[]> {
-    const scope = scopeOf(recordedScope(project, request));
-    const texts = textsIn(project, request.texts);
-    const within = request.paths?.map((path) => realPath(path));
-    const files = [...project.files.values()].filter(
-      (file) => within?.some((path) => isBelow(project.path(file), path)) ?? true,
-    );
-    const entries: Entry[] = [];
-    let since = performance.now();
-    for (const file of files) {
-      const entry = entryOf(project, file, scope, texts.get(file.path));
-      if (entry) entries.push(entry);
-      if (performance.now() - since < SLICE_MS) continue;
-      await new Promise((resolve) => setImmediate(resolve));
-      since = performance.now();
-    }
-    const paths = (entry: Entry) => entry.file.path;
-    return withRenames(entries, scope).sort((a, b) => (paths(a) < paths(b) ? -1 : 1));
   }
 
   #acceptedIn(project: Project): AcceptedTexts {
@@ -325,7 +270,7 @@ export class ReviewService {
   }
 
   #unreviewed(project: Project): Promise<Entry[]> {
-    return this.#entries(project, { scope: "unreviewed", texts: [] });
+    return entriesOf(project, { scope: "unreviewed", texts: [] });
   }
 
   #commitsOf(project: Project): Commits {
@@ -341,7 +286,7 @@ export class ReviewService {
   ): ShownDecision {
     const targets = new Map<Project, Target[]>();
     for (const file of files) {
-      const { project, place } = this.#locate(file.path);
+      const { project, place } = this.#projects.locate(file.path);
       targets.set(project, [...(targets.get(project) ?? []), { ...file, path: place }]);
     }
     return joined(
@@ -359,18 +304,6 @@ function joined(results: readonly ShownDecision[]): ShownDecision {
   };
 }
 
-function recordedScope(
-  project: Project,
-  { scope, session }: requests.Scoped,
-): RecordedScope | undefined {
-  if (scope === "unreviewed") return undefined;
-  if (scope === "all") return { kept: true };
-  const whose = session ?? project.sessions.latest;
-  if (whose === undefined) return undefined;
-  const prompt = project.sessions.lastTurn(whose)?.prompt;
-  return { session: whose, ...(scope === "turn" && prompt !== undefined && { prompt }) };
-}
-
 /** The undos that were queued: those whose turn has ended, and whether there are others. */
 function queuedIn(project: Project): Pick<News, "due" | "waits"> {
   const queued = project.decisions.filter((decision) => decision.type === "queue");
@@ -380,47 +313,4 @@ function queuedIn(project: Project): Pick<News, "due" | "waits"> {
     paths: files.map(({ path }) => join(project.root, path)),
   }));
   return { due, waits: ended.length < queued.length };
-}
-
-function incompleteOf(project: Project): string[] {
-  const sentences = [...new Set(project.incomplete)];
-  const lost = incompleteSince(project.folder);
-  if (lost !== undefined) {
-    const time = new Date(lost).toLocaleString();
-    sentences.push(`a change could not be recorded (${time}): see the disk's space and hooks.log`);
-  }
-  if (project.damaged === 0) return sentences;
-  const lines = project.damaged === 1 ? "1 line" : `${project.damaged} lines`;
-  const damage = `${lines} of the journal could not be read: see ${project.folder}/set-aside`;
-  return [...sentences, damage];
-}
-
-function placeIn(project: Project, path: string): string {
-  return project.place(join(realPath(dirname(path)), path.slice(dirname(path).length)));
-}
-
-function textsIn(project: Project, texts: Texts): ReadonlyMap<string, Uint8Array> {
-  return textsOf(texts.map(({ path, text }) => ({ path: placeIn(project, path), text })));
-}
-
-function textsOf(files: Texts): ReadonlyMap<string, Uint8Array> {
-  return new Map(files.flatMap(({ path, text }) => (text ? [[path, text] as const] : [])));
-}
-
-/** The roots of which something is recorded. */
-function recordedRoots(): string[] {
-  const folder = join(stateFolder(), "review");
-  try {
-    return readdirSync(folder).flatMap((name) => readRoot(join(folder, name, "root")));
-  } catch {
-    return [];
-  }
-}
-
-function readRoot(file: string): string[] {
-  try {
-    return [readFileSync(file, "utf8")];
-  } catch {
-    return [];
-  }
 }

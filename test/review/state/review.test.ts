@@ -304,6 +304,19 @@ describe("decisions", () => {
     expect(await world.summary()).toEqual(["a changed 1>1@1"]);
   });
 
+  test("a decision about a file outside of the workspace can be taken back, too", async () => {
+    world.write("a", "1\n");
+    world.claude({ a: "2\n" });
+    const again = world.another();
+    again.follow([world.path("elsewhere")]);
+    expect(await again.answer("list", {})).toMatchObject({ files: [] });
+    await again.answer("undo", { files: [at("a")] });
+    expect(world.read("a")).toBe("1\n");
+    const last = await again.answer("last", { path: world.path("a") });
+    await again.answer("back", { decision: (last as { decision: string }).decision });
+    expect(world.read("a")).toBe("2\n");
+  });
+
   test("two Neovims see one state", async () => {
     world.write("a", "1\n2\n");
     world.claude({ a: "1\nII\n" });

@@ -1,0 +1,74 @@
+import { isBelow, realPath } from "../lib/paths";
+import { incompleteSince } from "./incomplete";
+import type { RecordedScope } from "./journal/record";
+import { placeIn } from "./projects";
+import type { Scoped } from "./requests";
+import { type Entry, entryOf, withRenames } from "./state/entry";
+import type { Project } from "./state/project";
+import { scopeOf } from "./state/scope";
+
+/** After so long other events have their turn. */
+const SLICE_MS = 10;
+
+/** Texts of buffers; of a path without one the disk counts. */
+export type Texts = readonly { path: string; text?: Uint8Array | undefined }[];
+
+/** What there is to review in a project, in order of the paths. */
+export async function entriesOf(
+  project: Project,
+  request: Scoped & { paths?: string[] | undefined; texts: Texts },
+): Promise<Entry[]> {
+  const scope = scopeOf(recordedScope(project, request));
+  const texts = textsIn(project, request.texts);
+  const within = request.paths?.map((path) => realPath(path));
+  const files = [...project.files.values()].filter(
+    (file) => within?.some((path) => isBelow(project.path(file), path)) ?? true,
+  );
+  const entries: Entry[] = [];
+  let since = performance.now();
+  for (const file of files) {
+    const entry = entryOf(project, file, scope, texts.get(file.path));
+    if (entry) entries.push(entry);
+    if (performance.now() - since < SLICE_MS) continue;
+    await new Promise((resolve) => setImmediate(resolve));
+    since = performance.now();
+  }
+  const paths = (entry: Entry) => entry.file.path;
+  return withRenames(entries, scope).sort((a, b) => (paths(a) < paths(b) ? -1 : 1));
+}
+
+/** The scope that a request names, as decisions record it. */
+export function recordedScope(
+  project: Project,
+  { scope, session }: Scoped,
+): RecordedScope | undefined {
+  if (scope === "unreviewed") return undefined;
+  if (scope === "all") return { kept: true };
+  const whose = session ?? project.sessions.latest;
+  if (whose === undefined) return undefined;
+  const prompt = project.sessions.lastTurn(whose)?.prompt;
+  return { session: whose, ...(scope === "turn" && prompt !== undefined && { prompt }) };
+}
+
+/** Sentences for the user: what the review does not know. */
+export function incompleteOf(project: Project): string[] {
+  const sentences = [...new Set(project.incomplete)];
+  const lost = incompleteSince(project.folder);
+  if (lost !== undefined) {
+    const time = new Date(lost).toLocaleString();
+    sentences.push(`a change could not be recorded (${time}): see the disk's space and hooks.log`);
+  }
+  if (project.damaged === 0) return sentences;
+  const lines = project.damaged === 1 ? "1 line" : `${project.damaged} lines`;
+  const damage = `${lines} of the journal could not be read: see ${project.folder}/set-aside`;
+  return [...sentences, damage];
+}
+
+/** By place below the root. */
+export function textsIn(project: Project, texts: Texts): ReadonlyMap<string, Uint8Array> {
+  return textsOf(texts.map(({ path, text }) => ({ path: placeIn(project, path), text })));
+}
+
+export function textsOf(files: Texts): ReadonlyMap<string, Uint8Array> {
+  return new Map(files.flatMap(({ path, text }) => (text ? [[path, text] as const] : [])));
+}

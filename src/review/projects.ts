@@ -1,0 +1,71 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { isBelow, realPath, stateFolder } from "../lib/paths";
+import { reviewRoot } from "./root";
+import { Project } from "./state/project";
+
+/** The projects of one Neovim, each with what its journal says by now. */
+export class Projects {
+  readonly #projects = new Map<string, Project>();
+  #folders: readonly string[] = [];
+
+  /** `folders`: the workspace folders, real paths. */
+  follow(folders: readonly string[]): void {
+    this.#folders = folders;
+  }
+
+  /** The projects of the workspace: those around its folders, and recorded ones below them. */
+  all(): Project[] {
+    const roots = new Set(this.#folders.map((folder) => reviewRoot(folder)));
+    for (const root of recordedRoots()) {
+      if (this.#folders.some((folder) => isBelow(root, folder))) roots.add(root);
+    }
+    return [...roots].map((root) => this.#project(root));
+  }
+
+  #project(root: string): Project {
+    const project = this.#projects.get(root) ?? new Project(root);
+    this.#projects.set(root, project);
+    project.refresh();
+    return project;
+  }
+
+  /** A file's project: of those that are known the innermost, else the one around it. */
+  locate(path: string): { project: Project; place: string } {
+    const real = join(realPath(dirname(path)), path.slice(dirname(path).length));
+    const roots = [...this.all().map(({ root }) => root), ...this.#projects.keys()];
+    const inner = roots
+      .filter((root) => isBelow(real, root))
+      .sort((one, other) => other.length - one.length)[0];
+    const project = this.#project(inner ?? reviewRoot(dirname(real)));
+    return { project, place: project.place(real) };
+  }
+
+  /** Those outside of the workspace, too, about which something was asked. */
+  known(): Project[] {
+    return [...new Set([...this.all(), ...this.#projects.values()])];
+  }
+}
+
+/** The place of an absolute path; that of its folder is a real one. */
+export function placeIn(project: Project, path: string): string {
+  return project.place(join(realPath(dirname(path)), path.slice(dirname(path).length)));
+}
+
+/** The roots of which something is recorded. */
+function recordedRoots(): string[] {
+  const folder = join(stateFolder(), "review");
+  try {
+    return readdirSync(folder).flatMap((name) => readRoot(join(folder, name, "root")));
+  } catch {
+    return [];
+  }
+}
+
+function readRoot(file: string): string[] {
+  try {
+    return [readFileSync(file, "utf8")];
+  } catch {
+    return [];
+  }
+}
