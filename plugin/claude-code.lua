@@ -94,6 +94,12 @@ define("ClaudeCodeDiffHunkDrop", "diff_hunk_drop", "drop the hunk under the curs
 define("ClaudeCodeDiffNext", "diff_next", "show the next proposed edit")
 define("ClaudeCodeDiffPrevious", "diff_previous", "show the previous proposed edit")
 define("ClaudeCodeDiffMerge", "diff_merge", "merge your unsaved edits into the proposed edit")
+define("ClaudeCodeComment", "comment", "comment on lines for Claude, or send all comments", {
+  nargs = "*",
+  range = true,
+  bang = true,
+  complete = files,
+})
 define("ClaudeCodeStart", "start", "start the server")
 define("ClaudeCodeStop", "stop", "stop the server")
 define("ClaudeCodeStatus", "status", "show the server, its clients and its workspace")
@@ -123,6 +129,7 @@ plug({ "x", "t" }, "ClaudeCode", "<Cmd>ClaudeCode<CR>", "toggle the terminal")
 plug({ "x", "t" }, "ClaudeCodeFocus", "<Cmd>ClaudeCodeFocus<CR>", "move to the terminal, or back")
 plug("x", "ClaudeCodeSend", '<Cmd>lua require("claude-code.context.send").selection()<CR>', "send")
 plug("x", "ClaudeAtMention", "<Cmd>ClaudeAtMention<CR>", "mention the lines")
+plug("x", "ClaudeCodeComment", ":ClaudeCodeComment<CR>", "comment on the lines")
 plug(
   "x",
   "ClaudeSendWithDiagnostics",

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 export const ROOT = join(import.meta.dir, "../..");
@@ -51,7 +51,9 @@ export function readFacts(nvim: string): Facts {
 /** A command's documentation: the comment above the function that it runs, or whose name it is. */
 export function commandTexts(): Record<string, string> {
   const plugin = readFileSync(join(ROOT, "plugin/claude-code.lua"), "utf8");
-  const functions = readFileSync(join(ROOT, "lua/claude-code/commands.lua"), "utf8");
+  const folder = join(ROOT, "lua/claude-code/commands");
+  const files = readdirSync(folder).sort();
+  const functions = files.map((file) => readFileSync(join(folder, file), "utf8")).join("\n");
   const texts: Record<string, string> = {};
   for (const [, name = "", method = ""] of plugin.matchAll(/define\(\s*"(\w+)",\s*"(\w+)"/g)) {
     const comment = new RegExp(`((?:^---.*\\n)+)function M\\.${method}\\(`, "m").exec(functions);

@@ -41,7 +41,7 @@ function commands(list: readonly Command[]): string {
   return sorted(list, ({ name }) => name)
     .map((command) => {
       const text = texts[command.name];
-      if (!text) throw new Error(`:${command.name} has no comment in commands.lua`);
+      if (!text) throw new Error(`:${command.name} has no comment in lua/claude-code/commands/`);
       return `${heading(usage(command), `:${command.name}`)}\n${fill(linked(text), 4)}`;
     })
     .join("\n\n");

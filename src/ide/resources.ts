@@ -40,14 +40,15 @@ export function openBuffers(editor: EditorPort): Resources {
   };
 }
 
-/** Both as one: the second reads what it `owns`, the first the rest. */
+/** All as one: each of the others reads what it `owns`, the first the rest. */
 export function combined(
   first: Resources,
-  second: Resources & { owns(uri: string): boolean },
+  ...others: (Resources & { owns(uri: string): boolean })[]
 ): Resources {
+  const all = [first, ...others];
   return {
-    list: async (client) => [...(await first.list(client)), ...(await second.list(client))],
-    read: (uri, client) => (second.owns(uri) ? second : first).read(uri, client),
+    list: async (client) => (await Promise.all(all.map((one) => one.list(client)))).flat(),
+    read: (uri, client) => (others.find((other) => other.owns(uri)) ?? first).read(uri, client),
   };
 }
 

@@ -10,6 +10,7 @@ import type { ExecuteCodeOptions } from "./launch";
 import { Notifications } from "./notifications";
 import { Rejections } from "./rejections";
 import { combined, openBuffers } from "./resources";
+import { reviewComments } from "./review-comments";
 import { createTools } from "./tools";
 
 /** Reaches the model as the instructions of the MCP server "ide". */
@@ -46,7 +47,7 @@ export function createIdeServer(
       info: { name: NAME, version: VERSION },
       instructions: INSTRUCTIONS,
       tools: createTools(editor, diffs, rejections, executeCode),
-      resources: combined(openBuffers(editor), rejections),
+      resources: combined(openBuffers(editor), rejections, reviewComments(editor)),
       methods: createMethods(editor),
     },
     {

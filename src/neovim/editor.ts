@@ -167,6 +167,10 @@ export class NeovimEditor extends Queries implements EditorPort {
     return (await this.#call("prompt_submit", params, Number.POSITIVE_INFINITY)) === true;
   }
 
+  async takeComments(): Promise<string> {
+    return v.parse(v.string(), await this.#call("review_comments", {}, BUSY_AFTER_MS));
+  }
+
   prompted(pid: number): void {
     this.#call("prompted", { pid }, WORK_DEADLINE_MS).catch((error) =>
       this.#log.warn(`Reporting a prompt failed: ${error}`),

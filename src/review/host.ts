@@ -5,7 +5,7 @@ import type { Emitter } from "../lib/emitter";
 import { message, UserError } from "../lib/errors";
 import type { Log } from "../lib/log";
 import { stateFolder } from "../lib/paths";
-import { ReviewService } from "./service";
+import { ReviewService, type ShownComment } from "./service";
 import type { Counts } from "./state/counts";
 import { PathWatch } from "./watch";
 
@@ -33,6 +33,7 @@ export interface ReviewAnswer {
 /** What Neovim learns without asking. */
 export interface ReviewNews {
   counts: Counts;
+  comments: ShownComment[];
   /** Undos that were queued and whose turn has ended: Neovim asks for them with their texts. */
   due: { decision: string; paths: string[] }[];
 }
@@ -99,12 +100,12 @@ export class ReviewHost {
     if (!this.#reports) return;
     this.#watch.follow([`${folder}/`, ...news.watched]);
     // Before the answer: what changes while Neovim takes it is another event.
-    const { counts, due, waits, version } = news;
+    const { counts, comments, due, waits, version } = news;
     if (waits) this.#soon(RECHECK_MS);
     const seen = JSON.stringify([counts, due, version]);
     if (seen === this.#sent) return;
     this.#sent = seen;
-    await this.#port.reviewChanged({ counts, due });
+    await this.#port.reviewChanged({ counts, comments, due });
   }
 
   async #answer({ id, method, params }: ReviewRequest): Promise<void> {

@@ -77,6 +77,23 @@ export const Done = v.object({
   texts: v.optional(v.array(WithText), []),
 });
 
+const MOST_LINES = 20;
+const MOST_CHARACTERS = 20_000;
+
+const Comment = v.object({
+  /** The one that is changed; a new one if it is left out. */
+  comment: v.optional(Id),
+  state: v.picklist(["open", "sent", "deleted"]),
+  path: Path,
+  /** First row, from 1, and count. */
+  rows: v.tuple([v.number(), v.number()]),
+  /** The first of them, to find them again. */
+  lines: v.pipe(v.array(v.string()), v.maxLength(MOST_LINES)),
+  text: v.pipe(v.string(), v.maxLength(MOST_CHARACTERS)),
+});
+
+export const Comments = v.object({ changes: v.array(Comment) });
+
 export const Written = v.object({ path: Path });
 
 /** The options `privacy.*`. */

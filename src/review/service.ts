@@ -21,6 +21,7 @@ import {
   shownOwner,
 } from "./shown";
 import { updateBaseRef } from "./state/base-ref";
+import type { Comment } from "./state/comments";
 import { Commits } from "./state/commits";
 import { type Counts, countsOf, sum } from "./state/counts";
 import { type Entry, entryOf } from "./state/entry";
@@ -40,6 +41,8 @@ export interface Listed {
 
 export interface News {
   counts: Counts;
+  /** All of the workspace; paths are absolute. */
+  comments: ShownComment[];
   /** Undos that were queued, and whose turn has ended. */
   due: { decision: string; paths: string[] }[];
   /** Others wait for the end of theirs. */
@@ -48,6 +51,8 @@ export interface News {
   version: string;
   watched: string[];
 }
+
+export type ShownComment = Omit<Comment, "isSent"> & { is_sent: boolean };
 
 /**
  * The review for one Neovim, by the methods of `answer`; requests.ts says what they take, shown.ts
@@ -75,6 +80,7 @@ export class ReviewService {
    * | base | Base | `{ text }`: the base text's bytes; nothing for a file without pending changes |
    * | ref | Ref | `{ ref, commit }`: a ref that git plugins can compare with; it is made again |
    * | done | Done | ShownDecision: keeps all that is left |
+   * | comments | Comments | ShownComment[]: adds, changes, deletes some; gives all of the workspace |
    * | accepted | Accepted | nothing: the user accepted this text in a diff, Claude writes it now |
    * | written | Written | nothing: Neovim wrote the file |
    * | privacy | Privacy | nothing: which files hooks leave out from now on |
@@ -103,6 +109,8 @@ export class ReviewService {
         return this.ref(v.parse(requests.Ref, params));
       case "done":
         return this.done(v.parse(requests.Done, params));
+      case "comments":
+        return this.comments(v.parse(requests.Comments, params));
       case "accepted":
         return this.accepted(v.parse(requests.Accepted, params));
       case "written":
@@ -152,7 +160,8 @@ export class ReviewService {
       watched.push(journalPath(project.folder), ...commits.watched);
       watched.push(...entries.map(({ file }) => project.path(file)));
     }
-    return { counts: sum(counts), due, waits, version: versions.join(), watched };
+    const comments = this.#comments();
+    return { counts: sum(counts), comments, due, waits, version: versions.join(), watched };
   }
 
   file(request: v.InferOutput<typeof requests.File>): ShownFile | undefined {
@@ -247,6 +256,14 @@ export class ReviewService {
     return joined(results);
   }
 
+  comments({ changes }: v.InferOutput<typeof requests.Comments>): ShownComment[] {
+    for (const { path, ...comment } of changes) {
+      const { project, place } = this.#projects.locate(path);
+      project.append({ type: "comment", ...comment, path: place });
+    }
+    return this.#comments();
+  }
+
   /** The hook records the change once the CLI has written it. */
   accepted({ path, text }: v.InferOutput<typeof requests.Accepted>): undefined {
     const { project, place } = this.#projects.locate(path);
@@ -261,6 +278,16 @@ export class ReviewService {
     const content = new Privacy().isPrivate(path) ? undefined : project.onDisk(place);
     if (content) project.append({ type: "written", files: [{ path: place, content }] });
     return undefined;
+  }
+
+  #comments(): ShownComment[] {
+    return this.#projects.known().flatMap((project) =>
+      project.comments.all.map(({ isSent, ...comment }) => ({
+        ...comment,
+        path: join(project.root, comment.path),
+        is_sent: isSent,
+      })),
+    );
   }
 
   #acceptedIn(project: Project): AcceptedTexts {

@@ -1,5 +1,5 @@
---- What the user commands do. plugin/claude-code.lua defines them; the comments here are their
---- documentation.
+--- What the user commands do. plugin/claude-code.lua defines them; the comments in this folder are
+--- their documentation.
 local M = {}
 
 ---@alias claude-code.CommandArgs vim.api.keyset.create_user_command.command_args
@@ -288,4 +288,4 @@ function M.diff_merge()
   answer_diff("act", "merge")
 end
 
-return M
+return setmetatable(M, { __index = require("claude-code.commands.review") })

@@ -38,6 +38,7 @@ local function attach(info)
   local delta = require("claude-code.editor.sync").start()
   require("claude-code.editor.selection").start()
   require("claude-code.editor.review.privacy").start()
+  require("claude-code.editor.review.comments").start()
   require("claude-code.editor.input.keyboard").follow()
   require("claude-code.server").on_attach(info.channel, {
     version = info.version,
@@ -124,6 +125,7 @@ local methods = {
   session_finish = lazy("editor.session", "finish"),
   session_problems = lazy("editor.session", "problems"),
   review_answer = lazy("editor.review.client", "on_answer"),
+  review_comments = lazy("editor.review.comments.send", "take"),
   review_changed = lazy("editor.review.client", "on_changed"),
   when_settled = function(params)
     return require("claude-code.editor.diagnostics.when_settled").answer(params, function()

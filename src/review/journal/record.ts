@@ -160,18 +160,18 @@ const Queue = v.object({
 /** Takes the keep, undo or queue of that id back. */
 const Back = v.object({ ...common, type: v.literal("back"), decision: Text });
 
+/** What the user writes about lines of a file, for Claude. */
 const Comment = v.object({
   ...common,
   type: v.literal("comment"),
   /** The comment that this one replaces, sends or deletes; its own id otherwise. */
   comment: v.optional(Text),
-  state: v.optional(v.picklist(["open", "sent", "deleted"])),
+  state: v.picklist(["open", "sent", "deleted"]),
   path: Text,
-  side: v.optional(v.picklist(["old", "new"])),
   rows: v.optional(Rows),
+  /** The first of those lines, without line ends. */
   lines: v.optional(v.array(Text)),
   text: Text,
-  session: v.optional(Text),
 });
 
 /** Claude has received in this session that these were undone: ids of undo records. */

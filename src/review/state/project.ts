@@ -8,6 +8,7 @@ import { ensureReviewFolder, reviewFolder } from "../root";
 import type { Lines } from "../weave/lines";
 import type { Change } from "../weave/row";
 import type { Weave } from "../weave/weave";
+import { Comments } from "./comments";
 import { asLines, Contents } from "./contents";
 import { type OnDisk, readOnDisk } from "./disk";
 import { Heads } from "./heads";
@@ -34,6 +35,7 @@ export class Project {
   readonly contents: Contents;
   files = new Map<string, TrackedFile>();
   sessions = new Sessions();
+  comments = new Comments();
   /** In their order; those that were taken back are not in it. */
   decisions: Decision[] = [];
   /** Sentences for the user: what the review does not know. */
@@ -135,6 +137,7 @@ export class Project {
   #reset(): void {
     this.files = new Map();
     this.sessions = new Sessions();
+    this.comments = new Comments();
     this.decisions = [];
     this.incomplete = [];
     this.heads = new Heads();
@@ -173,6 +176,8 @@ export class Project {
         return this.#decided(record);
       case "back":
         return this.#takenBack(record.decision);
+      case "comment":
+        return this.comments.take(record);
     }
   }
 

@@ -13,10 +13,11 @@ local M = {}
 ---@alias claude-code.ReviewMethod
 ---| "list"|"file"|"why"|"base"|"ref"
 ---| "keep"|"undo"|"last"|"back"|"done"
----| "written"|"accepted"|"privacy"
+---| "comments"|"written"|"accepted"|"privacy"
 
 ---@class claude-code.ReviewNews
 ---@field counts claude-code.ReviewCounts
+---@field comments claude-code.ReviewComment[]
 ---@field due { decision: string, paths: string[] }[] undos that were queued and are to be requested now
 
 local GONE = "the executable has stopped: try again in a moment"

@@ -1,0 +1,148 @@
+--- Comments on lines, for Claude: :ClaudeCodeComment makes, edits, deletes and sends them.
+local api = vim.api
+local marks = require("claude-code.editor.review.comments.marks")
+local notify = require("claude-code.messages.notify")
+local path = require("claude-code.editor.documents.path")
+local places = require("claude-code.editor.review.comments.places")
+local store = require("claude-code.editor.review.comments.store")
+
+local TOPIC = "review.comments"
+
+local M = {}
+
+---The comment at a row; one that waits to be sent rather than one that was.
+---@param buf integer
+---@param row integer from 1
+---@return claude-code.ReviewComment?
+function M.at(buf, row)
+  local name = #store.all() > 0 and path.of_buffer(buf)
+  local sent
+  for _, comment in ipairs(name and store.of_file(path.real(name)) or {}) do
+    local place = places.of(comment)
+    if row >= place.first and row <= place.last then
+      if not comment.is_sent then
+        return comment
+      end
+      sent = sent or not place.is_outdated and comment or nil
+    end
+  end
+  return sent
+end
+
+local function report()
+  local count = #vim.tbl_filter(function(comment)
+    return not comment.is_sent
+  end, store.all())
+  if count > 0 then
+    local words = count == 1 and "1 comment waits" or ("%d comments wait"):format(count)
+    notify.info(words .. " to be sent: :ClaudeCodeComment! sends all", TOPIC)
+  end
+end
+
+---@class claude-code.CommentTarget
+---@field path string real
+---@field first integer
+---@field last integer
+---@field lines string[]
+---@field comment? claude-code.ReviewComment that is there
+
+---@param args claude-code.CommandArgs
+---@return claude-code.CommentTarget?
+local function target_of(args)
+  local buf = api.nvim_get_current_buf()
+  local name = path.of_buffer(buf)
+  if not name then
+    notify.warn("this buffer is not a file; go to one to comment on its lines")
+    return nil
+  elseif require("claude-code.context.send").refuse_private(buf) then
+    return nil
+  end
+  local first, last = args.line1, args.line2
+  if args.range == 0 then
+    first = api.nvim_win_get_cursor(0)[1]
+    last = first
+  end
+  local lines = api.nvim_buf_get_lines(buf, first - 1, last, false)
+  local target = { path = path.real(name), first = first, last = last, lines = lines }
+  target.comment = M.at(buf, first)
+  return target
+end
+
+---@param target claude-code.CommentTarget
+---@param text string empty: the comment is deleted
+---@param callback fun()
+local function save(target, text, callback)
+  local comment = target.comment
+  if text == "" then
+    return comment and store.save({ places.change(comment, "deleted") }, callback)
+  elseif comment then
+    local change = places.change(comment, "open")
+    change.text = text
+    return store.save({ change }, callback)
+  end
+  local rows = { target.first, target.last - target.first + 1 }
+  local lines = places.snippet(target.lines)
+  local change = { state = "open", path = target.path, rows = rows, lines = lines, text = text }
+  store.save({ change }, callback)
+end
+
+---@param args claude-code.CommandArgs
+function M.command(args)
+  if args.bang and args.args == "" and args.range == 0 then
+    return require("claude-code.editor.review.comments.send").all(true)
+  end
+  local target = target_of(args)
+  if not target then
+    return
+  end
+  local function done(text)
+    if not text then
+      return
+    end
+    save(target, vim.trim(text), function()
+      if args.bang then
+        require("claude-code.editor.review.comments.send").all(true)
+      else
+        report()
+      end
+    end)
+  end
+  if args.args ~= "" then
+    return done(args.args)
+  end
+  local default = target.comment and target.comment.text or ""
+  vim.ui.input({ prompt = "Comment for Claude: ", default = default }, done)
+end
+
+local is_started = false
+
+---At every attach.
+function M.start()
+  if is_started then
+    return
+  end
+  is_started = true
+  store.follow(marks.show_all)
+  local group = api.nvim_create_augroup("claude-code.review.comments", { clear = true })
+  api.nvim_create_autocmd("BufReadPost", {
+    group = group,
+    callback = function(event)
+      if #store.all() > 0 then
+        places.forget_all(event.buf)
+        marks.show(event.buf)
+      end
+    end,
+  })
+  api.nvim_create_autocmd("BufWritePost", {
+    group = group,
+    callback = function(event)
+      local name = #store.all() > 0 and path.of_buffer(event.buf)
+      if name then
+        places.record(path.real(name))
+        marks.show(event.buf)
+      end
+    end,
+  })
+end
+
+return M

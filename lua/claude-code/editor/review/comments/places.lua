@@ -1,0 +1,200 @@
+--- Where comments stand: an extmark for each in loaded buffers, else the lines that it was made on.
+local api = vim.api
+local path = require("claude-code.editor.documents.path")
+local store = require("claude-code.editor.review.comments.store")
+
+local NAMESPACE = api.nvim_create_namespace("claude-code.review.comments.places")
+
+---So many lines are kept of a comment, to find it again.
+local MOST_LINES = 20
+local MOST_BYTES_OF_LINE = 1000
+---Larger files are not read only to find a comment.
+local MOST_BYTES = 10 * 1024 * 1024
+
+local M = {}
+
+---@type table<integer, table<string, integer>> extmarks by buffer and comment
+local marks = {}
+
+---@class claude-code.CommentPlace rows from 1
+---@field first integer
+---@field last integer
+---@field is_outdated boolean these are not the lines that it was made on: those are gone
+
+---@param lines string[]
+---@return string[]
+function M.snippet(lines)
+  return vim.tbl_map(function(line)
+    return line:sub(1, MOST_BYTES_OF_LINE)
+  end, vim.list_slice(lines, 1, MOST_LINES))
+end
+
+---@param lines string[]
+---@param row integer
+---@param wanted string[]
+---@return boolean
+local function stands_at(lines, row, wanted)
+  for i, line in ipairs(wanted) do
+    local there = lines[row + i - 1]
+    if not there or there:sub(1, MOST_BYTES_OF_LINE) ~= line then
+      return false
+    end
+  end
+  return true
+end
+
+---The place nearest to where the lines stood.
+---@param lines string[]
+---@param comment claude-code.ReviewComment
+---@return claude-code.CommentPlace
+local function found(lines, comment)
+  local first, count = comment.rows[1], comment.rows[2]
+  for distance = 0, math.max(#lines, first) do
+    for _, row in ipairs({ first - distance, first + distance }) do
+      if row >= 1 and row <= #lines and stands_at(lines, row, comment.lines) then
+        return { first = row, last = math.min(row + count - 1, #lines), is_outdated = false }
+      end
+    end
+  end
+  local row = math.min(first, math.max(#lines, 1))
+  return { first = row, last = math.min(row + count - 1, math.max(#lines, 1)), is_outdated = true }
+end
+
+---@param name string
+---@return string[]
+local function lines_on_disk(name)
+  local stat = vim.uv.fs_stat(name)
+  if not stat or stat.type ~= "file" or stat.size > MOST_BYTES then
+    return {}
+  end
+  local ok, lines = pcall(vim.fn.readfile, name)
+  return vim.tbl_map(function(line)
+    return (line:gsub("\r$", ""))
+  end, ok and lines or {})
+end
+
+---@param buf integer
+---@param place claude-code.CommentPlace
+---@return integer extmark
+local function mark(buf, place)
+  return api.nvim_buf_set_extmark(buf, NAMESPACE, place.first - 1, 0, {
+    end_row = place.last,
+    end_col = 0,
+    right_gravity = true,
+    end_right_gravity = false,
+    invalidate = true,
+    strict = false,
+  })
+end
+
+---@param buf integer
+---@param id? integer
+---@return claude-code.CommentPlace? nil without a mark; it is outdated if all its lines were deleted
+local function marked(buf, id)
+  local found_mark = id and api.nvim_buf_get_extmark_by_id(buf, NAMESPACE, id, { details = true })
+  if not found_mark or #found_mark == 0 then
+    return nil
+  end
+  local first, details = found_mark[1] + 1, found_mark[3]
+  local is_at_start = details.end_col == 0 and details.end_row >= first
+  local last = is_at_start and details.end_row or details.end_row + 1
+  last = math.max(math.min(last, api.nvim_buf_line_count(buf)), first)
+  return { first = first, last = last, is_outdated = details.invalid == true }
+end
+
+---@param buf integer loaded
+---@param comment claude-code.ReviewComment
+---@return claude-code.CommentPlace
+local function in_buffer(buf, comment)
+  marks[buf] = marks[buf] or {}
+  -- What was sent is of interest as long as its lines are as they were.
+  local place = not comment.is_sent and marked(buf, marks[buf][comment.id]) or nil
+  if place then
+    return place
+  end
+  place = found(api.nvim_buf_get_lines(buf, 0, -1, false), comment)
+  if not place.is_outdated then
+    marks[buf][comment.id] = mark(buf, place)
+  end
+  return place
+end
+
+---@param comment claude-code.ReviewComment
+---@return claude-code.CommentPlace
+---@return string[] lines that stand there now; if it is outdated those that it was made on
+function M.of(comment)
+  local buf = path.loaded_buffer(comment.path)
+  local place, lines
+  if buf then
+    place = in_buffer(buf, comment)
+    lines = api.nvim_buf_get_lines(buf, place.first - 1, place.last, false)
+  else
+    local all = lines_on_disk(comment.path)
+    place = found(all, comment)
+    lines = vim.list_slice(all, place.first, place.last)
+  end
+  return place, place.is_outdated and comment.lines or lines
+end
+
+---The buffer was read again: its comments are found by their lines.
+---@param buf integer
+function M.forget_all(buf)
+  api.nvim_buf_clear_namespace(buf, NAMESPACE, 0, -1)
+  marks[buf] = nil
+end
+
+---Forgets the marks of comments that are gone.
+---@param buf integer
+function M.forget(buf)
+  local kept = {}
+  for _, comment in ipairs(store.all()) do
+    kept[comment.id] = true
+  end
+  for id, extmark in pairs(marks[buf] or {}) do
+    if not kept[id] then
+      api.nvim_buf_del_extmark(buf, NAMESPACE, extmark)
+      marks[buf][id] = nil
+    end
+  end
+end
+
+---What the journal is to hold of a comment now.
+---@param comment claude-code.ReviewComment
+---@param state "open"|"sent"|"deleted"
+---@return claude-code.ReviewCommentChange
+function M.change(comment, state)
+  local place, lines = M.of(comment)
+  return {
+    comment = comment.id,
+    state = state,
+    path = comment.path,
+    rows = place.is_outdated and comment.rows or { place.first, place.last - place.first + 1 },
+    lines = M.snippet(lines),
+    text = comment.text,
+  }
+end
+
+---A file was written: where its comments stand is recorded, to be found in the next Neovim.
+---@param name string real path
+function M.record(name)
+  local changes = {}
+  for _, comment in ipairs(store.of_file(name)) do
+    local change = not comment.is_sent and M.change(comment, "open")
+    local before = { comment.rows, comment.lines }
+    if change and not vim.deep_equal({ change.rows, change.lines }, before) then
+      changes[#changes + 1] = change
+    end
+  end
+  if #changes > 0 then
+    store.save(changes)
+  end
+end
+
+api.nvim_create_autocmd("BufWipeout", {
+  group = api.nvim_create_augroup("claude-code.review.comments.places", { clear = true }),
+  callback = function(event)
+    marks[event.buf] = nil
+  end,
+})
+
+return M

@@ -1,0 +1,107 @@
+--- Comments reach Claude as a text of the user's own: pasted into its prompt in this Neovim, or, for a
+--- CLI elsewhere, as a mention of a resource that it reads when the user submits the prompt.
+local notify = require("claude-code.messages.notify")
+local places = require("claude-code.editor.review.comments.places")
+local store = require("claude-code.editor.review.comments.store")
+
+---As the CLI names the resource of src/ide/review-comments.ts.
+local RESOURCE = "ide:review:comments"
+---More of a comment's lines are not quoted.
+local MOST_QUOTED = 10
+local MOST_CHARACTERS = 300
+
+local M = {}
+
+---@return claude-code.ReviewComment[] those that Claude has not received
+local function waiting()
+  local privacy = require("claude-code.editor.privacy")
+  return vim.tbl_filter(function(comment)
+    return not comment.is_sent and not privacy.is_private(comment.path)
+  end, store.all())
+end
+
+---@param lines string[]
+---@return string[]
+local function quoted(lines)
+  local quotes = {}
+  for i, line in ipairs(vim.list_slice(lines, 1, MOST_QUOTED)) do
+    quotes[i] = "   > " .. vim.fn.strcharpart(line, 0, MOST_CHARACTERS)
+  end
+  if #lines > MOST_QUOTED then
+    quotes[#quotes + 1] = "   > …"
+  end
+  return quotes
+end
+
+---@param number integer
+---@param comment claude-code.ReviewComment
+---@return string[]
+local function item(number, comment)
+  local place, lines = places.of(comment)
+  local rows = place.last > place.first and ("%d-%d"):format(place.first, place.last)
+    or tostring(place.first)
+  local name = vim.fn.fnamemodify(comment.path, ":.")
+  local outdated = place.is_outdated and " (these lines have changed since)" or ""
+  local text = comment.text:gsub("\n", "\n   ")
+  return vim.list_extend(
+    { ("%d. %s:%s%s: %s"):format(number, name, rows, outdated, text) },
+    quoted(lines)
+  )
+end
+
+---@param comments claude-code.ReviewComment[]
+---@return string
+local function message(comments)
+  local lines = { "My comments on these lines:" }
+  for number, comment in ipairs(comments) do
+    lines[#lines + 1] = ""
+    vim.list_extend(lines, item(number, comment))
+  end
+  return table.concat(lines, "\n")
+end
+
+---@param comments claude-code.ReviewComment[]
+local function mark_sent(comments)
+  store.save(vim.tbl_map(function(comment)
+    return places.change(comment, "sent")
+  end, comments))
+end
+
+---The text of all that wait; they count as sent. The executable asks for it when a CLI reads the
+---resource.
+---@return string
+function M.take()
+  local comments = waiting()
+  if #comments == 0 then
+    return "The user has no comments that you have not received."
+  end
+  local text = message(comments)
+  mark_sent(comments)
+  return text
+end
+
+local function mention()
+  local accepted, problem = require("claude-code.context.mention").add({ { path = RESOURCE } })
+  if not accepted then
+    notify.warn(problem --[[@as string]])
+  elseif #require("claude-code.server").clients > 0 then
+    notify.info(
+      "Claude runs outside of this Neovim: press Enter in its prompt to send your comments"
+    )
+  end
+end
+
+---Sends all that wait.
+---@param submit boolean
+function M.all(submit)
+  local comments = waiting()
+  if #comments == 0 then
+    return notify.warn("there is no comment to send; :ClaudeCodeComment makes one")
+  elseif require("claude-code.terminal.prompt").paste(message(comments), submit) then
+    mark_sent(comments)
+  else
+    mention()
+  end
+end
+
+return M

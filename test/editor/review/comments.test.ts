@@ -1,0 +1,187 @@
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { TestClient } from "../../support/client";
+import { eventually } from "../../support/eventually";
+import { NEOVIMS, TestNeovim } from "../../support/neovim";
+import { configure, ECHO, openEcho, startNeovim, terminalText } from "../../terminal/workbench";
+
+setDefaultTimeout(60_000);
+
+const LINES = ["one", "two", "three", "four", "five"];
+
+describe.each(NEOVIMS)("comments in $name", (version) => {
+  let neovim: TestNeovim;
+  beforeEach(async () => {
+    neovim = await startNeovim(version, "{}");
+    await attached(neovim);
+    write("src/a.ts", LINES);
+    await neovim.command("edit src/a.ts");
+  });
+  afterEach(() => neovim[Symbol.asyncDispose]());
+
+  function write(name: string, lines: string[]): void {
+    const path = join(neovim.cwd, name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, `${lines.join("\n")}\n`);
+  }
+
+  /** What is drawn in the current buffer: `row: text`, the row above it from 1. */
+  const drawn = (of = neovim) =>
+    of.lua<string[]>(`
+      local namespace = vim.api.nvim_get_namespaces()["claude-code.review.comments"]
+      local marks = vim.api.nvim_buf_get_extmarks(0, namespace, 0, -1, { details = true })
+      return vim.tbl_map(function(mark)
+        local lines = vim.tbl_map(function(line) return line[2][1] end, mark[4].virt_lines)
+        return (mark[2] + 1) .. ": " .. table.concat(lines, "|")
+      end, marks)`);
+  const draws = (expected: string[], of = neovim) =>
+    eventually("the comments", async () => expect(await drawn(of)).toEqual(expected));
+  const attached = (one: TestNeovim) =>
+    eventually("the executable", () =>
+      one.lua<boolean>('return require("port").channel.is_attached()'),
+    );
+  const said = () => neovim.lua<string>("return table.concat(SAID, '\\n')");
+  /** What the program in Claude's terminal received. */
+  const pasted = async () => (await terminalText(neovim)).replaceAll("\n", "");
+
+  test("made, edited, deleted; the range, the cursor's line, and a question for the text", async () => {
+    await neovim.command("2,3ClaudeCodeComment better names | please");
+    await draws(["3: better names | please"]);
+    await neovim.command("5");
+    await neovim.lua(`
+      vim.ui.input = function(options, done)
+        ASKED = options
+        done(ANSWER)
+      end
+      ANSWER = "why?"`);
+    await neovim.command("ClaudeCodeComment");
+    await draws(["3: better names | please", "5: why?"]);
+    await neovim.command("3");
+    await neovim.lua("ANSWER = nil");
+    await neovim.command("ClaudeCodeComment");
+    expect(await neovim.lua("return ASKED.default")).toBe("better names | please");
+    await draws(["3: better names | please", "5: why?"]);
+    await neovim.lua('ANSWER = "names"');
+    await neovim.command("ClaudeCodeComment");
+    await draws(["3: names", "5: why?"]);
+    await neovim.lua('ANSWER = ""');
+    await neovim.command("ClaudeCodeComment");
+    await draws(["5: why?"]);
+    expect(await neovim.lua('return require("port").comments.at(0, 5).text')).toBe("why?");
+    expect(await neovim.lua('return require("port").comments.at(0, 4)')).toBeNull();
+  });
+
+  test("visual mode by <Plug>, and a long text in several lines", async () => {
+    await neovim.lua(`
+      vim.keymap.set({ "n", "x" }, "gC", "<Plug>(ClaudeCodeComment)")
+      vim.ui.input = function(_, done) done(("word "):rep(20)) end`);
+    await neovim.type("ggVjgC");
+    await eventually("the comment", async () => {
+      const [text = ""] = await drawn();
+      expect(text).toMatch(/^2: (word ?){15}\|word word word word word$/);
+    });
+  });
+
+  test("it follows its lines, is found again in the next Neovim, and is outdated without them", async () => {
+    await neovim.command("4ClaudeCodeComment here");
+    await draws(["4: here"]);
+    await neovim.lua('vim.api.nvim_buf_set_lines(0, 0, 0, false, { "zero", "zero" })');
+    await neovim.command("write");
+    await draws(["6: here"]);
+    const options = { version, cwd: neovim.cwd, home: neovim.home };
+    await using next = await TestNeovim.start(options);
+    await attached(next);
+    write("src/a.ts", ["new", "zero", "zero", ...LINES]);
+    await next.command("edit src/a.ts");
+    await draws(["7: here"], next);
+    write("src/a.ts", ["zero", "other"]);
+    await next.command("edit!");
+    await draws(["2: (its lines have changed) here"], next);
+    // Both Neovims have one state.
+    await next.lua('vim.ui.input = function(_, done) done("") end');
+    await next.command("2ClaudeCodeComment");
+    await draws([], next);
+    await draws([]);
+  });
+
+  test("all that wait are pasted into Claude's terminal and submitted, once", async () => {
+    await neovim.command("2,3ClaudeCodeComment better names");
+    await draws(["3: better names"]);
+    write("b.ts", ["x", "y"]);
+    await neovim.command("edit b.ts");
+    await neovim.command("1ClaudeCodeComment why x?");
+    await draws(["1: why x?"]);
+    write("b.ts", ["other"]);
+    await neovim.command("bwipeout!");
+    await neovim.command("edit src/a.ts");
+    await configure(neovim, `{ command = ${ECHO} }`);
+    await openEcho(neovim);
+    await neovim.type("<C-\\><C-n>");
+    await neovim.command("ClaudeCodeComment!");
+    const text = [
+      "My comments on these lines:",
+      "",
+      "1. src/a.ts:2-3: better names",
+      "   > two",
+      "   > three",
+      "",
+      "2. b.ts:1 (these lines have changed since): why x?",
+      "   > x",
+    ];
+    await eventually("the paste", async () => {
+      const shown = (await pasted()).replaceAll(/\s|\^[MJ]/g, "");
+      expect(shown).toContain(`^[[200~${text.join("").replaceAll(/\s/g, "")}^[[201~`);
+    });
+    await eventually("Enter", async () => expect(await pasted()).toEndWith("^[[201~^M"));
+    await neovim.command("wincmd p");
+    await draws(["3: sent: better names"]);
+    await neovim.command("ClaudeCodeComment!");
+    expect(await said()).toContain("there is no comment to send");
+    // A sent one is gone once its lines are others.
+    await neovim.lua('vim.api.nvim_buf_set_lines(0, 1, 3, false, { "TWO" })');
+    await neovim.command("write");
+    await draws([]);
+  });
+
+  test("a Claude elsewhere gets a mention, and reads them when that is submitted", async () => {
+    using cli = await TestClient.open(await neovim.lock(), "claude-code");
+    await cli.request("tools/list");
+    cli.notify("ide_connected", { pid: process.pid });
+    await eventually("the client", () =>
+      neovim.lua<boolean>('return #require("port").server.clients == 1'),
+    );
+    await neovim.command("1ClaudeCodeComment! look");
+    await eventually("the mention", async () =>
+      expect(cli.notifications("at_mentioned")).toEqual([{ filePath: "ide:review:comments" }]),
+    );
+    expect(await said()).toContain("press Enter in its prompt to send your comments");
+    await draws(["1: look"]);
+    const { resources } = await cli.request<{ resources: { uri: string }[] }>("resources/list");
+    expect(resources.map(({ uri }) => uri)).toContain("review:comments");
+    const read = () => cli.request("resources/read", { uri: "review:comments" });
+    const text = "My comments on these lines:\n\n1. src/a.ts:1: look\n   > one";
+    expect(await read()).toMatchObject({ contents: [{ uri: "review:comments", text }] });
+    await draws(["1: sent: look"]);
+    const none = "The user has no comments that you have not received.";
+    expect(await read()).toMatchObject({ contents: [{ text: none }] });
+  });
+
+  test("no comment on what is no file, or private; none is lost without the executable", async () => {
+    await neovim.command("enew");
+    await neovim.command("ClaudeCodeComment x");
+    expect(await said()).toContain("this buffer is not a file");
+    write(".env", ["KEY=1"]);
+    await neovim.command("edit .env");
+    await neovim.command("ClaudeCodeComment x");
+    expect(await said()).toContain("private");
+    await neovim.command("edit src/a.ts");
+    await neovim.command("ClaudeCodeStop");
+    await neovim.command("1ClaudeCodeComment a long thought");
+    expect(await said()).toContain("a long thought");
+    await neovim.command("ClaudeCodeStart");
+    await attached(neovim);
+    await neovim.command("1ClaudeCodeComment a long thought");
+    await draws(["1: a long thought"]);
+  });
+});
