@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { readRegular } from "../lib/read-regular";
 import { projectFolder } from "./project";
 
 type Json = Record<string, unknown>;
@@ -31,7 +31,11 @@ export function settingsFiles(paths: readonly string[]): SettingsFile[] {
 /** The JSON object in a file, with or without a byte order mark; undefined if there is none. */
 export function readJson(path: string): Json | undefined {
   try {
-    const content: unknown = JSON.parse(readFileSync(path, "utf8").replace(/^\uFEFF/, ""));
+    const content: unknown = JSON.parse(
+      readRegular(path)
+        .toString()
+        .replace(/^\uFEFF/, ""),
+    );
     return isObject(content) ? content : undefined;
   } catch {
     return undefined;

@@ -1,6 +1,7 @@
-import { readFileSync } from "node:fs";
 import { type ParseError, parse, printParseErrorCode } from "jsonc-parser";
 import { isObject } from "../claude/settings-files";
+import { message } from "../lib/errors";
+import { readRegular } from "../lib/read-regular";
 import type { Facts } from "./facts";
 import { error, type Finding } from "./finding";
 
@@ -22,10 +23,13 @@ export function checkSettings({ settingsPaths, state }: Facts): Finding | undefi
 function problemIn(path: string): string | undefined {
   let text: string;
   try {
-    text = readFileSync(path, "utf8").replace(/^\uFEFF/, "");
+    text = readRegular(path)
+      .toString()
+      .replace(/^\uFEFF/, "");
   } catch (failure) {
     const { code } = failure as { code?: string };
-    return code === "ENOENT" || code === "ENOTDIR" ? undefined : `cannot be read (${code})`;
+    const isThere = code !== "ENOENT" && code !== "ENOTDIR";
+    return isThere ? `cannot be read (${code ?? message(failure)})` : undefined;
   }
   if (text.trim() === "") return undefined;
   const errors: ParseError[] = [];

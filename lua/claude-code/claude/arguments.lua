@@ -10,7 +10,9 @@ local M = {}
 ---@param path string
 ---@return boolean does a settings file hold our hooks already?
 local function has_hooks(path)
-  local file = io.open(path, "r")
+  local stat = vim.uv.fs_stat(path)
+  -- To open a FIFO waits for who writes to it.
+  local file = stat and stat.type == "file" and io.open(path, "r")
   if not file then
     return false
   end

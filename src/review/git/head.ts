@@ -1,5 +1,6 @@
-import { readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { readRegular } from "../../lib/read-regular";
 
 const COMMIT = /^[0-9a-f]{40,64}$/;
 
@@ -17,11 +18,18 @@ export function headCommit(root: string): string | undefined {
 /** `.git`, or where the file of that name leads, in worktrees and submodules. */
 export function gitFolder(root: string): string | undefined {
   const path = join(root, ".git");
-  const stats = statSync(path, { throwIfNoEntry: false });
-  if (!stats) return undefined;
-  if (stats.isDirectory()) return path;
+  if (isFolder(path)) return path;
   const target = read(path)?.match(/^gitdir: (.+)$/)?.[1];
   return target === undefined ? undefined : resolve(root, target);
+}
+
+/** Not where it is a symlink to itself. */
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 function packed(common: string, ref: string): string | undefined {
@@ -37,7 +45,7 @@ function commit(text: string | undefined): string | undefined {
 
 function read(path: string): string | undefined {
   try {
-    return readFileSync(path, "utf8").trim();
+    return readRegular(path).toString().trim();
   } catch {
     return undefined;
   }

@@ -3,7 +3,7 @@ import { onPath } from "../../lib/programs";
 /**
  * A repository's own configuration may name programs, and a folder from the internet may bring such a
  * configuration: none of them is run. Hooks, fsmonitor and submodules are off here, filter drivers by
- * `withoutFilters`, and nothing is fetched.
+ * `withoutFilters`, and nothing is fetched. Where those cannot be turned off, git is not run.
  */
 const FIXED = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "--no-pager"];
 
@@ -32,7 +32,14 @@ export interface GitResult {
   stdout: Buffer;
 }
 
-/** git in one work tree. Its own index is only read. */
+const NOT_RUN: GitResult = { code: null, stdout: Buffer.alloc(0) };
+/** What `git config` ends with where no name matches. */
+const NO_MATCH = 1;
+
+/**
+ * git in one work tree, for one piece of work: the repository may get another configuration afterwards.
+ * Its own index is only read.
+ */
 export class Git {
   readonly #git: string;
   readonly #root: string;
@@ -49,37 +56,48 @@ export class Git {
     return git === undefined ? undefined : new Git(git, root);
   }
 
-  /** Runs a command to its end. */
+  /** Runs a command to its end. A git that cannot be started has the code null. */
   run(args: readonly string[], options: GitOptions = {}): GitResult {
-    return this.#spawn(args, options, this.#withoutFilters());
+    this.#filters ??= this.#withoutFilters();
+    return this.#filters ? this.#spawn(args, options, this.#filters) : NOT_RUN;
   }
 
   #spawn(args: readonly string[], options: GitOptions, config: Record<string, string>): GitResult {
-    const child = Bun.spawnSync([this.#git, ...FIXED, "-C", this.#root, ...args], {
-      stdin: Buffer.from(options.input ?? ""),
-      stdout: "pipe",
-      stderr: "ignore",
-      env: {
-        ...cleanEnvironment(),
-        ...ENVIRONMENT,
-        ...configEnvironment(config),
-        ...(options.index !== undefined && { GIT_INDEX_FILE: options.index }),
-      },
-      timeout: options.ms ?? QUICK_MS,
-      killSignal: "SIGKILL",
-      ...(options.mostBytes && { maxBuffer: options.mostBytes }),
-    });
-    return { code: child.exitedDueToMaxBuffer ? null : child.exitCode, stdout: child.stdout };
+    try {
+      const child = Bun.spawnSync([this.#git, ...FIXED, "-C", this.#root, ...args], {
+        stdin: Buffer.from(options.input ?? ""),
+        stdout: "pipe",
+        stderr: "ignore",
+        env: {
+          ...cleanEnvironment(),
+          ...ENVIRONMENT,
+          ...configEnvironment(config),
+          ...(options.index !== undefined && { GIT_INDEX_FILE: options.index }),
+        },
+        timeout: options.ms ?? QUICK_MS,
+        killSignal: "SIGKILL",
+        ...(options.mostBytes && { maxBuffer: options.mostBytes }),
+      });
+      return { code: child.exitedDueToMaxBuffer ? null : child.exitCode, stdout: child.stdout };
+    } catch {
+      // E2BIG: a configuration with thousands of filter drivers.
+      return NOT_RUN;
+    }
   }
 
-  /** Every filter driver (LFS, git-crypt) as one that does nothing. */
-  #withoutFilters(): Record<string, string> {
-    if (this.#filters) return this.#filters;
+  /**
+   * Every filter driver (LFS, git-crypt) as one that does nothing. Undefined where they are not all
+   * known, or have a name that cannot stand in the environment, since it is not UTF-8.
+   */
+  #withoutFilters(): Record<string, string> | undefined {
     const args = ["config", "--null", "--name-only", "--get-regexp", "^filter\\."];
-    const names = this.#spawn(args, {}, {}).stdout.toString().split("\0").filter(Boolean);
-    const entries = names.map((name) => [name, /\.required$/i.test(name) ? "false" : ""]);
-    this.#filters = Object.fromEntries(entries) as Record<string, string>;
-    return this.#filters;
+    const { code, stdout } = this.#spawn(args, {}, {});
+    if (code !== 0 && code !== NO_MATCH) return undefined;
+    const names = stdout.toString().split("\0").filter(Boolean);
+    if (names.some((name) => name.includes("\uFFFD"))) return undefined;
+    return Object.fromEntries(
+      names.map((name) => [name, /\.required$/i.test(name) ? "false" : ""]),
+    );
   }
 }
 

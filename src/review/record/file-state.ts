@@ -1,4 +1,5 @@
-import { lstatSync, readFileSync, readlinkSync, type Stats } from "node:fs";
+import { lstatSync, readlinkSync, type Stats } from "node:fs";
+import { readRegular } from "../../lib/read-regular";
 import { type Blobs, hashOf, MOST_TEXT_BYTES } from "../blobs";
 import type { Content } from "../journal/record";
 import type { Privacy } from "./privacy";
@@ -38,14 +39,14 @@ export function readState(
   }
   if (stats.size > MOST_TEXT_BYTES)
     return { content: large(path, stats), symlink, stats, bytes: undefined };
-  const bytes = symlink ? Buffer.from(readlinkSync(path)) : readFileSync(path);
+  const bytes = symlink ? Buffer.from(readlinkSync(path)) : readRegular(path);
   const content = blobs.put(bytes);
   return { content, symlink, stats, bytes };
 }
 
 function large(path: string, stats: Stats): Content {
   if (stats.size > MOST_HASHED_BYTES) return { withheld: "large" };
-  return { withheld: "large", hash: hashOf(readFileSync(path)) };
+  return { withheld: "large", hash: hashOf(readRegular(path)) };
 }
 
 /** By what one sees that a file was not written to; "" for one that is absent. */

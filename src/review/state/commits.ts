@@ -18,13 +18,11 @@ type KeptFile = RecordOf<"keep">["files"][number];
  */
 export class Commits {
   readonly #project: Project;
-  readonly #git: Git | undefined;
   /** The index' blobs of files with something to review, as they were last seen. */
   #staged = new Map<string, string>();
 
   constructor(project: Project) {
     this.#project = project;
-    this.#git = gitFolder(project.root) === undefined ? undefined : Git.in(project.root);
   }
 
   /** The files by whose change something may have been committed or staged. */
@@ -36,8 +34,10 @@ export class Commits {
 
   /** Keeps what was committed or staged since; `entries` is all that waits for the user. */
   check(entries: readonly Entry[]): boolean {
-    const git = this.#git;
-    if (!git || this.#project.sessions.isInCall()) return false;
+    const { root, sessions } = this.#project;
+    if (gitFolder(root) === undefined || sessions.isInCall()) return false;
+    const git = Git.in(root);
+    if (!git) return false;
     const isCommitted = this.#checkHead(git, entries);
     return this.#checkIndex(git, entries) || isCommitted;
   }

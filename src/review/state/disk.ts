@@ -1,6 +1,7 @@
-import { lstatSync, readFileSync, readlinkSync } from "node:fs";
+import { lstatSync, readlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isBelow, realPath } from "../../lib/paths";
+import { readRegular } from "../../lib/read-regular";
 import { MOST_TEXT_BYTES } from "../blobs";
 import { type Lines, linesOf } from "../weave/lines";
 import { asLines } from "./contents";
@@ -24,7 +25,7 @@ export function readOnDisk(root: string, path: string): OnDisk {
   if (!stats.isFile()) return { problem: "is no file any more", stamp };
   if (stats.size > MOST_TEXT_BYTES) return { problem: "is too large to be compared", stamp };
   try {
-    return { lines: asLines(readFileSync(file)), mode: stats.mode & 0o7777, stamp };
+    return { lines: asLines(readRegular(file)), mode: stats.mode & 0o7777, stamp };
   } catch (error) {
     return { problem: `cannot be read (${(error as NodeJS.ErrnoException).code})`, stamp };
   }

@@ -1,0 +1,33 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+
+const MOST_BYTES = 64 * 1024 * 1024;
+
+/**
+ * The bytes of a regular file. A project may have a FIFO, a device, a file of /proc or a link to one
+ * in the place of any file: the reader would wait, or read, without an end. O_NONBLOCK opens those at
+ * once, and no more is read than the file is said to hold. Throws the system's error, and an Error
+ * for what is not a regular file, or has more than `mostBytes`.
+ */
+export function readRegular(path: string, mostBytes = MOST_BYTES): Buffer {
+  // Windows has neither FIFOs nor that flag.
+  const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  try {
+    const stats = fstatSync(file);
+    if (!stats.isFile()) throw new Error("it is not a regular file");
+    if (stats.size > mostBytes) throw new Error(`it has ${stats.size} bytes`);
+    return readWhole(file, stats.size);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function readWhole(file: number, size: number): Buffer {
+  const bytes = Buffer.allocUnsafe(size);
+  let count = 0;
+  while (count < size) {
+    const read = readSync(file, bytes, count, size - count, null);
+    if (read === 0) break;
+    count += read;
+  }
+  return bytes.subarray(0, count);
+}

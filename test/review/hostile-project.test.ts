@@ -1,0 +1,103 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { appendFileSync, existsSync, symlinkSync } from "node:fs";
+import { Git } from "../../src/review/git/run";
+import { TestClient } from "../support/client";
+import { eventually } from "../support/eventually";
+import { NEOVIMS, TestNeovim, temporaryFolder } from "../support/neovim";
+import { Recorded } from "./recorded";
+
+/* What a folder from the internet may bring in its `.git`, against the hooks and the executable. */
+setDefaultTimeout(60_000);
+
+describe("no filter driver runs", () => {
+  const driver = (name: string | Buffer, mark: string) =>
+    Buffer.concat([
+      Buffer.from('[filter "'),
+      Buffer.from(name),
+      Buffer.from(`"]\n\tclean = touch ${mark}; cat\n\tprocess = touch ${mark}\n`),
+    ]);
+
+  test.each<[what: string, name: string | Buffer, more: string]>([
+    ["whose name is not UTF-8", Buffer.from("ev\xff", "latin1"), ""],
+    ["whose name looks like an attribute's state", "unset", ""],
+    ["beside too many others for one environment", "evil", '[filter "x#"]\n\tclean = cat\n'],
+    ["behind a configuration that git cannot read to its end", "evil", "[broken\n"],
+  ])("%s", async (_what, name, more) => {
+    using world = new Recorded({ "a.dat": "one\n" });
+    const mark = world.path(".git/ran");
+    const attribute = [Buffer.from("*.dat filter="), Buffer.from(name), Buffer.from("\n")];
+    world.write(".gitattributes", Buffer.concat(attribute));
+    appendFileSync(world.path(".git/config"), driver(name, mark));
+    const count = more.includes("#") ? 30_000 : 1;
+    const others = Array.from({ length: count }, (_, i) => more.replace("#", `${i}`));
+    appendFileSync(world.path(".git/config"), others.join(""));
+    await world.prompt();
+    world.write("a.dat", "two\n");
+    await world.stop();
+    expect(existsSync(mark)).toBe(false);
+    expect(world.log).not.toContain("WARN");
+  });
+
+  test("where the time does not suffice to read their names", () => {
+    using world = new Recorded({ "a.dat": "one\n" });
+    world.write(".gitattributes", "*.dat filter=evil\n");
+    const mark = world.path(".git/ran");
+    appendFileSync(world.path(".git/config"), driver("evil", mark));
+    const config = '[filter "x"]\n\tclean = cat\n'.repeat(2_500_000);
+    appendFileSync(world.path(".git/config"), config);
+    world.write("a.dat", "two\n");
+    Git.in(world.folder)?.run(["status", "--porcelain"], { ms: 30_000 });
+    expect(existsSync(mark)).toBe(false);
+  });
+});
+
+const inGit: [what: string, command: string][] = [
+  ["HEAD is a FIFO", "rm .git/HEAD && mkfifo .git/HEAD"],
+  ["packed-refs is a FIFO", "rm .git/refs/heads/* && mkfifo .git/packed-refs"],
+  [
+    "the branch never ends",
+    "ln -sf /proc/self/pagemap .git/refs/heads/$(git branch --show-current)",
+  ],
+  [".git is a FIFO", "rm -r .git && mkfifo .git"],
+  [".git is a symlink to itself", "rm -r .git && ln -s .git .git"],
+];
+
+describe.each(inGit)("%s", (_what, command) => {
+  test("the hooks record Claude's changes", async () => {
+    using world = new Recorded({ "a.txt": "one\n" });
+    world.sh(command);
+    await world.hook("user-prompt-submit", { prompt: "do it" });
+    await world.edit("a.txt", "two\n");
+    expect(world.files).toEqual(['a.txt: "one\\n" > "two\\n"']);
+  });
+
+  test.each(NEOVIMS)("clients get answers, in $name", async (version) => {
+    using world = new Recorded({ "a.txt": "one\n" });
+    world.sh(command);
+    await using neovim = await TestNeovim.start({ version, cwd: world.folder });
+    const lock = await neovim.lock();
+    // The review looks for commits as soon as the executable has started.
+    await Bun.sleep(300);
+    using client = await TestClient.open(lock);
+    expect(await client.json("getOpenEditors")).toBeDefined();
+  });
+});
+
+test.each(NEOVIMS)(
+  "$name: settings that are a FIFO do not keep Claude's terminal",
+  async (version) => {
+    const folder = temporaryFolder();
+    await using neovim = await TestNeovim.start({ version, cwd: folder });
+    await neovim.lock();
+    Bun.spawnSync(["sh", "-c", "mkdir .claude && mkfifo .claude/settings.json"], { cwd: folder });
+    symlinkSync("settings.json", `${folder}/.claude/settings.local.json`);
+    const words = () =>
+      neovim.lua<string[]>(
+        `return require("claude-code.claude.arguments").launch_arguments(...)`,
+        folder,
+      );
+    await eventually("the arguments", async () =>
+      (await words()).join(" ").includes("--settings="),
+    );
+  },
+);
