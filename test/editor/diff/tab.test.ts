@@ -92,4 +92,36 @@ describe.each(NEOVIMS)("a tab page of the diff's own in $name", (version) => {
       expect(await neovim.lua(HERE)).toEqual({ tab: 1, terminal: true });
     });
   });
+
+  test("leaving it does not start terminal mode on the user's own tab page", async () => {
+    await using neovim = await TestNeovim.start({
+      version,
+      ui: { width: 160, height: 40 },
+      setup: `{ terminal = { command = ${ECHO} }, diff = { layout = "tab" } }`,
+    });
+    const path = join(neovim.cwd, "a.txt");
+    writeFileSync(path, "one\n");
+    using client = await TestClient.open(await neovim.lock(), "claude-code");
+    await neovim.command("edit a.txt | ClaudeCode");
+    await shows(neovim, "up");
+    await waitForMode(neovim, "t");
+    const answer = client.texts("openDiff", {
+      ...{ old_file_path: path, new_file_path: path, tab_name: "t" },
+      new_file_contents: "ONE\n",
+    });
+    await eventually("the diff", async () =>
+      expect(await neovim.lua(HERE)).toEqual({ tab: 2, terminal: false }),
+    );
+    await neovim.type("gt");
+    // Terminal mode would begin later than the key is executed.
+    await Bun.sleep(200);
+    expect(await neovim.lua(HERE)).toEqual({ tab: 1, terminal: true });
+    await neovim.type("gt");
+    await eventually("the diff again", async () =>
+      expect(await neovim.lua(HERE)).toEqual({ tab: 2, terminal: false }),
+    );
+    await neovim.command("ClaudeCodeDiffDeny");
+    await answer;
+    await waitForMode(neovim, "t");
+  });
 });

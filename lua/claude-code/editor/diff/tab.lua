@@ -28,9 +28,9 @@ function M.open(buf, fits)
   return win
 end
 
----@param tab integer
+---@param tab integer 0: the current one
 ---@return boolean
-local function is_ours(tab)
+function M.is_ours(tab)
   return (pcall(api.nvim_tabpage_get_var, tab, MARK))
 end
 
@@ -56,7 +56,7 @@ end
 ---The diff has gone: so does its tab page, unless the user has put something there.
 ---@param saved claude-code.SavedLayout of the tab page before
 function M.close(saved)
-  for _, tab in ipairs(vim.tbl_filter(is_ours, api.nvim_list_tabpages())) do
+  for _, tab in ipairs(vim.tbl_filter(M.is_ours, api.nvim_list_tabpages())) do
     local wins = vim.iter(api.nvim_tabpage_list_wins(tab)):filter(function(win)
       return not windows.is_floating(win)
     end)

@@ -113,8 +113,17 @@ local function follow_mode(buf, group)
         or vim.uv.now() - terminal.left_mode_at < SAME_KEY_MS
     end
   end)
+  local leaves_diff = false
+  api.nvim_create_autocmd({ "TabLeave", "TabEnter" }, {
+    group = group,
+    callback = function(args)
+      leaves_diff = args.event == "TabLeave" and require("claude-code.editor.diff.tab").is_ours(0)
+    end,
+  })
   on("WinEnter", function()
-    if terminal and terminal.resumes_typing then
+    -- A user who leaves a diff for another tab page did not choose the terminal there, and the CLI asks
+    -- about the diff: the next Enter would accept it.
+    if terminal and terminal.resumes_typing and not leaves_diff then
       enter_terminal_mode()
     end
   end)
