@@ -65,7 +65,7 @@ export const Last = v.object({ path: v.optional(Path) });
 
 export const Why = v.object({ path: Path, text: Text, row: v.number() });
 
-export const Base = v.object({ path: Path });
+export const Base = WithText;
 
 export const Accepted = v.object({ path: Path, text: v.nonOptional(Text) });
 

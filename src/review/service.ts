@@ -227,10 +227,10 @@ export class ReviewService {
     return { ...(shown && { hunk: shown }), owners };
   }
 
-  base({ path }: v.InferOutput<typeof requests.Base>): { text: Uint8Array } | undefined {
+  base({ path, text }: v.InferOutput<typeof requests.Base>): { text: Uint8Array } | undefined {
     const { project, place } = this.#projects.locate(path);
     const file = project.files.get(place);
-    const entry = file && entryOf(project, file, scopeOf(undefined));
+    const entry = file && entryOf(project, file, scopeOf(undefined), text);
     if (!entry?.view || entry.kind === "binary") return undefined;
     return { text: bytesOf(entry.view.weave.base(scopeOf(undefined))) };
   }

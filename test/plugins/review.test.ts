@@ -1,0 +1,134 @@
+import { expect, setDefaultTimeout } from "bun:test";
+import { World } from "../review/state/world";
+import { eventually } from "../support/eventually";
+import { NEOVIMS } from "../support/neovim";
+import type { PluginName } from "./archives";
+import { Editor, TEXT } from "./editor";
+import { testWithPlugins } from "./only-with-plugins";
+import { recipe } from "./recipes";
+
+/* The review in plugins that compare a file with another text, by the recipes of the help. */
+
+setDefaultTimeout(60_000);
+
+/** Two hunks of Claude's: in the first function, and in the last. */
+const CLAUDES = TEXT.replace("a + b", "a * b").replace(/return sum\nend\n\n$/, "return 0\nend\n\n");
+const LAST = TEXT.split("\n").length - 3;
+
+for (const version of NEOVIMS) {
+  const review = (
+    name: PluginName,
+    what: string,
+    lua: string,
+    run: (editor: Editor, world: World) => Promise<void>,
+    ...others: PluginName[]
+  ) =>
+    testWithPlugins(`${name}: ${what} (${version.name})`, async () => {
+      await using editor = await Editor.start(version, { name, plugins: [name, ...others], lua });
+      using world = new World(editor.neovim.cwd, editor.neovim.home);
+      // The user's own change, which is not to be reviewed.
+      editor.write("src/main.lua", `-- mine\n${TEXT}`);
+      world.claude({ "src/main.lua": `-- mine\n${CLAUDES}` });
+      await editor.neovim.command("silent checktime");
+      await run(editor, world);
+    });
+
+  const listed = async (world: World) =>
+    (await world.list()).files.flatMap(({ hunks }) => hunks.map(({ new: [row] }) => row));
+
+  review(
+    "mini.nvim",
+    "mini.diff's gh keeps, its gH undoes, its overlay shows; without changes git is compared",
+    recipe("mini.diff").join("\n"),
+    async (editor, world) => {
+      const { neovim } = editor;
+      /** The source, and the first row of each hunk. */
+      const shown = () =>
+        neovim.lua<unknown[]>(`
+          local data = MiniDiff.get_buf_data(0) or {}
+          return { data.summary and data.summary.source_name, vim.tbl_map(function(hunk)
+            return hunk.buf_start
+          end, data.hunks or {}) }`);
+      const shows = (source: string, rows: number[]) =>
+        eventually(`hunks of ${source}`, async () => expect(await shown()).toEqual([source, rows]));
+      await shows("claude-code", [3, LAST + 1]);
+      await neovim.lua("MiniDiff.toggle_overlay(0)");
+      await eventually("the old line", async () => {
+        const lines = await neovim.lua<string[]>(`
+          local namespace = vim.api.nvim_get_namespaces().MiniDiffOverlay
+          vim.cmd("redraw")
+          local marks = vim.api.nvim_buf_get_extmarks(0, namespace, 0, -1, { details = true })
+          local lines = {}
+          for _, mark in ipairs(marks) do
+            for _, line in ipairs(mark[4].virt_lines or {}) do
+              lines[#lines + 1] = vim.iter(line):map(function(chunk) return chunk[1] end):join("")
+            end
+          end
+          return lines`);
+        expect(lines.join("\n")).toContain("return sum");
+      });
+      await neovim.type("3Gghgh");
+      await shows("claude-code", [LAST + 1]);
+      expect(await listed(world)).toEqual([LAST + 1]);
+      await neovim.type(`${LAST + 1}GgHgh:w<CR>`);
+      // Nothing is left: the user's line is what git sees, and what was kept.
+      await shows("git", [1, 3]);
+      expect(editor.read("src/main.lua")).toBe(`-- mine\n${TEXT.replace("a + b", "a * b")}`);
+      expect(await listed(world)).toEqual([]);
+      world.claude({ "src/main.lua": `-- mine\n${CLAUDES}` });
+      await neovim.command("silent checktime");
+      await shows("claude-code", [LAST + 1]);
+    },
+  );
+
+  review(
+    "gitsigns.nvim",
+    "compares with the base, also after a decision",
+    `require("gitsigns").setup()`,
+    async (editor, world) => {
+      const rows = () =>
+        editor.neovim.lua<number[]>(`
+          return vim.tbl_map(function(hunk)
+            return hunk.added.start
+          end, require("gitsigns").get_hunks(0) or {})`);
+      await eventually("git's hunks", async () => expect(await rows()).toContain(1));
+      await editor.neovim.lua(recipe("gitsigns.nvim").join("\n"));
+      await eventually("Claude's hunks", async () => expect(await rows()).toEqual([3, LAST + 1]));
+      const path = world.path("src/main.lua");
+      await world.keep([{ path, range: [3, 3] }]);
+      await eventually("the rest", async () => expect(await rows()).toEqual([LAST + 1]));
+      await editor.neovim.lua('require("claude-code.review").base_ref()');
+      await editor.neovim.command("Gitsigns reset_base true");
+      await world.keep([{ path }]);
+      await eventually("git's hunks", async () => expect(await rows()).toEqual([1, 3, LAST + 1]));
+    },
+  );
+
+  review(
+    "diffview.nvim",
+    "opens the files of the review",
+    `require("diffview").setup({ use_icons = false })
+     vim.api.nvim_create_autocmd("User", {
+       pattern = "DiffviewDiffBufWinEnter", callback = function() OPENED = true end })`,
+    async (editor) => {
+      await editor.neovim.lua(recipe("diffview.nvim").join("\n"));
+      await eventually("the view", () => editor.neovim.lua<boolean>("return OPENED or false"));
+      const sides = await eventually("both sides", async () => {
+        const found = await editor.neovim.lua<string[]>(`
+          local texts = {}
+          for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
+            if vim.wo[win].diff then
+              local lines = vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(win), 0, -1, false)
+              texts[#texts + 1] = table.concat(lines, "\\n") .. "\\n"
+            end
+          end
+          return texts`);
+        expect(found).toHaveLength(2);
+        expect(found[0]).toContain("-- mine");
+        return found;
+      });
+      expect(sides).toEqual([`-- mine\n${TEXT}`, `-- mine\n${CLAUDES}`]);
+    },
+    "plenary.nvim",
+  );
+}
