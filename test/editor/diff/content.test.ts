@@ -368,6 +368,44 @@ for (const version of NEOVIMS) {
   });
 }
 
+describe.each(NEOVIMS)("big changes, in $name", (version) => {
+  const lines = (word: string, count: number) =>
+    Array.from({ length: count }, (_, i) => `${word} ${i * 7}\n`).join("");
+  const old = lines("old", 6_000);
+  test.each([
+    ["unlike lines: inline", lines("old", 3_000), lines("new", 3_000), false],
+    ["long lines: inline", `${"x".repeat(300_000)}\n`, `${"y".repeat(300_000)}\n`, false],
+    ["a new file: inline", "", lines("new", 6_000), false],
+    ["small ones in a big file: side by side", old, old.replaceAll("4\n", "4!\n"), true],
+  ])("%s", async (_what, before, after, isSideBySide) => {
+    await using a = await Attached.start({ version, ui: UI });
+    await a.attach();
+    const id = await a.propose(a.file("big.txt", before), after);
+    await a.barShows("hunk 1/");
+    expect(await a.nvim.lua("return vim.wo.diff")).toBe(isSideBySide);
+    const message = "shown inline: the change is too big for diff mode";
+    expect((await a.messages()).includes(message)).toBe(!isSideBySide);
+    await a.nvim.type("q");
+    await a.outcome(id);
+    await a.cleared();
+  });
+
+  test("of a deleted line its beginning is shown", async () => {
+    await using a = await Attached.start({ version, ui: UI });
+    await a.attach();
+    await a.propose(a.file("tabs.txt", `${"\t".repeat(600_000)}\n`), "x\n");
+    await a.barShows("hunk 1/1");
+    const shown = await a.nvim.lua<string>(`
+      for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, -1, 0, -1, { details = true })) do
+        local line = (mark[4].virt_lines or {})[1]
+        if line then
+          return vim.iter(line):map(function(chunk) return chunk[1] end):join("")
+        end
+      end`);
+    expect(shown).toContain("… and 598000 more bytes");
+  });
+});
+
 describe.each(NEOVIMS)("white space that 'diffopt' ignores, in $name", (version) => {
   test.each([
     ["iwhite", "if a:\n        b()\n"],

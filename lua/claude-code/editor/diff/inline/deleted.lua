@@ -9,6 +9,9 @@ local MOST_LINES = 500
 ---In bigger hunks what changed within a line is not marked.
 local LONGEST_HUNK = 200
 
+---Of longer lines nobody sees more, and Neovim goes through all of it each time; bytes.
+local LONGEST_LINE = 2000
+
 local M = { LONGEST_HUNK = LONGEST_HUNK }
 
 ---@alias claude-code.Chunk { [1]: string, [2]: string } text and highlight group
@@ -22,13 +25,24 @@ local function visible(text, tabstop, column)
   if not text:find("%c") then
     return text, column + fn.strdisplaywidth(text, column)
   end
-  local shown = ""
+  local shown = {}
   for i, piece in ipairs(vim.split(text, "\t", { plain = true })) do
     local gap = i > 1 and tabstop - column % tabstop or 0
     piece = (" "):rep(gap) .. fn.strtrans((piece:gsub("%z", "^@")))
-    shown, column = shown .. piece, column + fn.strdisplaywidth(piece)
+    shown[i], column = piece, column + fn.strdisplaywidth(piece)
   end
-  return shown, column
+  return table.concat(shown), column
+end
+
+---@param line string
+---@return string
+---@return string? note for what was cut
+local function cut(line)
+  if #line <= LONGEST_LINE then
+    return line
+  end
+  local last = LONGEST_LINE + vim.str_utf_start(line, LONGEST_LINE + 1)
+  return line:sub(1, last), (" … and %d more bytes"):format(#line - last)
 end
 
 ---@param line string
@@ -37,6 +51,8 @@ end
 ---@return claude-code.Chunk[]
 local function chunks(line, new, tabstop)
   local first, last = changed_part.of(line, new or line)
+  local note
+  line, note = cut(line)
   local parts = {
     { line:sub(1, first or #line), "Delete" },
     { first and line:sub(first + 1, last) or "", "DeleteText" },
@@ -49,6 +65,9 @@ local function chunks(line, new, tabstop)
     if text ~= "" then
       found[#found + 1] = { text, highlights.name(part[2]) }
     end
+  end
+  if note then
+    found[#found + 1] = { note, highlights.name("Note") }
   end
   -- To the window's edge, as with lines of the buffer.
   local rest = (" "):rep(math.max(1, vim.o.columns - column))
