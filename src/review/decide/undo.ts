@@ -5,7 +5,7 @@ import type { Project, View } from "../state/project";
 import { scopeOf } from "../state/scope";
 import type { TrackedFile } from "../state/tracked-file";
 import { type Selection, undone } from "../weave/decision";
-import type { Hunk, Rows } from "../weave/hunks";
+import type { Hunk } from "../weave/hunks";
 import { type Lines, sameLines } from "../weave/lines";
 import { type Edits, editsBetween } from "./edits";
 import { type Found, find, type Outcome, type Target } from "./keep";
@@ -199,7 +199,6 @@ function carryOut(
     before: project.contents.put(view.lines),
     after: project.contents.put(target),
     undo: what as RecordOf<"undo">["files"][number]["undo"],
-    hunks: undoneHunks(entry, what),
   }));
   const record = project.append({
     type: "undo",
@@ -215,26 +214,6 @@ function carryOut(
     };
   });
   return { decision: record.id, files: merged(outcomes, results) };
-}
-
-/** For the report to Claude: which rows it had changed there, and in which sessions. */
-function undoneHunks({ hunks }: Entry, what: Selection) {
-  const isIn = (hunk: Hunk) => {
-    if (what === "all") return true;
-    if ("queued" in what) return hunk.queued === what.queued;
-    return (
-      what.old.some((rows) => overlap(rows, hunk.old)) ||
-      what.new.some((rows) => overlap(rows, hunk.new))
-    );
-  };
-  return hunks.filter(isIn).map(({ owners, new: [first, count] }) => ({
-    sessions: [...new Set(owners.map(({ session }) => session))],
-    rows: [first, count] as [number, number],
-  }));
-}
-
-function overlap([first, count]: Rows, [other, otherCount]: Rows): boolean {
-  return count > 0 && first < other + otherCount && other < first + count;
 }
 
 function modeBefore({ marks }: Entry): number | undefined {

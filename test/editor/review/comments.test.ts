@@ -167,6 +167,26 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
     expect(await read()).toMatchObject({ contents: [{ text: none }] });
   });
 
+  test("lines that are empty, very long, or no text; the last one; a file without a line end", async () => {
+    const path = join(neovim.cwd, "odd");
+    writeFileSync(path, Buffer.from(`\xff\xfe\0\n\n${"long ".repeat(10_000)}\n\xe9nd`, "latin1"));
+    await neovim.command("edit ++enc=utf-8 odd");
+    for (const row of [1, 2, 3, 4]) await neovim.command(`${row}ClaudeCodeComment on ${row}`);
+    const all = [1, 2, 3, 4].map((row) => `${row}: on ${row}`);
+    await draws(all);
+    await neovim.command("edit!");
+    const ends = await eventually("the comments", async () => {
+      const found = await drawn();
+      expect(found).toHaveLength(4);
+      return found;
+    });
+    expect(ends.slice(1, 3)).toEqual(all.slice(1, 3));
+    await neovim.lua("vim.api.nvim_buf_set_lines(0, 0, -1, false, {})");
+    await neovim.command("1ClaudeCodeComment on nothing");
+    await neovim.command("silent write");
+    expect((await drawn()).length).toBeGreaterThan(0);
+  });
+
   test("no comment on what is no file, or private; none is lost without the executable", async () => {
     await neovim.command("enew");
     await neovim.command("ClaudeCodeComment x");
