@@ -106,6 +106,15 @@ local function is_in_provider(pid)
   return #pids == 1 and pids[1] == pid and require("claude-code.terminal").is_open()
 end
 
+--- Does a CLI in a terminal of this Neovim ask its user something? Enter would be the answer then.
+---@return boolean
+function M.is_asking()
+  return vim.iter(client_pids()):any(function(pid)
+    return require("claude-code.claude.state").is_asking(pid)
+      and (terminal_of({ pid }) ~= nil or is_in_provider(pid))
+  end)
+end
+
 ---@class claude-code.UserPrompt
 ---@field text string
 ---@field pid? integer process of the CLI that it is for

@@ -118,6 +118,20 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
     await configure(neovim, `{ command = ${ECHO} }`);
     await openEcho(neovim);
     await neovim.type("<C-\\><C-n>");
+    // Enter would answer a question of the CLI's.
+    const pid = await neovim.lua<number>("return vim.b.terminal_job_pid");
+    using cli = await TestClient.open(await neovim.lock(), "claude-code");
+    cli.notify("ide_connected", { pid });
+    await eventually("the client", () =>
+      neovim.lua<boolean>('return (require("port").server.clients[1] or {}).pid == ...', pid),
+    );
+    const folder = join(neovim.home, ".claude/sessions");
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, `${pid}.json`), JSON.stringify({ pid, status: "waiting" }));
+    await neovim.command("ClaudeCodeComment!");
+    expect(await said()).toContain("Claude asks something in its terminal: answer it first");
+    writeFileSync(join(folder, `${pid}.json`), JSON.stringify({ pid, status: "idle" }));
+    expect(await pasted()).toBe("up");
     await neovim.command("ClaudeCodeComment!");
     const text = [
       "My comments on these lines:",

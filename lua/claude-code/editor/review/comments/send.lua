@@ -97,7 +97,11 @@ function M.all(submit)
   local comments = waiting()
   if #comments == 0 then
     return notify.warn("there is no comment to send; :ClaudeCodeComment makes one")
-  elseif require("claude-code.terminal.prompt").paste(message(comments), submit) then
+  end
+  local prompt = require("claude-code.terminal.prompt")
+  if prompt.is_asking() then
+    notify.warn("Claude asks something in its terminal: answer it first, then send your comments")
+  elseif prompt.paste(message(comments), submit) then
     mark_sent(comments)
   else
     mention()

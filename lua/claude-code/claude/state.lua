@@ -1,0 +1,22 @@
+--- What a running CLI says of itself.
+local M = {}
+
+---Its file is some hundred bytes.
+local MOST_BYTES = 65536
+
+---Whether the CLI asks its user something, so that Enter would be an answer. It keeps its state in
+---`sessions/PID.json` (measured with 2.1.330); one that cannot be read asks nothing.
+---@param pid integer
+---@return boolean
+function M.is_asking(pid)
+  local folder = require("claude-code.claude.config_dir").path()
+  local file = io.open(("%s/sessions/%d.json"):format(folder, pid), "r")
+  local text = file and file:read(MOST_BYTES)
+  if file then
+    file:close()
+  end
+  local ok, state = pcall(vim.json.decode, text or "")
+  return ok and type(state) == "table" and state.status == "waiting"
+end
+
+return M
