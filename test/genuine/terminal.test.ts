@@ -115,6 +115,18 @@ function inTerminal(version: NeovimVersion) {
   );
 
   test(
+    "comments are the user's own prompt",
+    async () => {
+      model.script([[{ text: "I see a comment." }]]);
+      await command("2ClaudeCodeComment! return a table");
+      const request = await model.nextRequest();
+      expect(newsText(request)).toContain("1. main.lua:2: return a table\n   > return name");
+      await showing(/I see a comment/);
+    },
+    CASE_MS,
+  );
+
+  test(
     "stays visible beside a diff, which is answered there; then all is as before",
     async () => {
       const before = withoutTerminalCursor(await neovim.layout());

@@ -23,9 +23,9 @@ local function wait_ms()
 end
 
 ---@param mention claude-code.MentionTarget
----@return string as it will look in the prompt
+---@return string as it will look in the prompt, unless it has a label
 local function label(mention)
-  local text = path.base(mention.path)
+  local text = mention.label or path.base(mention.path)
   if not mention.line_start then
     return text
   elseif mention.line_start == mention.line_end then

@@ -6,6 +6,7 @@ local path = require("claude-code.editor.documents.path")
 ---@field path string absolute, symbolic links in its folder resolved: the CLI compares real folders
 ---@field line_start? integer 0-based, with line_end or not at all
 ---@field line_end? integer 0-based, included
+---@field label? string how messages name it, where that is no file
 
 ---What users and explorers name: a path, or lines of it (1-based, `last` included; one line without it).
 ---@alias claude-code.MentionItem string|{ path: string, first?: integer, last?: integer }

@@ -81,7 +81,8 @@ function M.take()
 end
 
 local function mention()
-  local accepted, problem = require("claude-code.context.mention").add({ { path = RESOURCE } })
+  local target = { path = RESOURCE, label = "your comments" }
+  local accepted, problem = require("claude-code.context.mention").add({ target })
   if not accepted then
     notify.warn(problem --[[@as string]])
   elseif #require("claude-code.server").clients > 0 then
