@@ -7,7 +7,7 @@ import { rewriteJournal } from "./journal/rewrite";
 export const MOST_DAYS = 30;
 export const MOST_BYTES = 200 * 1024 * 1024;
 
-const DAY_MS = 24 * 60 * 60_000;
+export const DAY_MS = 24 * 60 * 60_000;
 const EVERY_MS = 60 * 60_000;
 /** A blob that was made or used so lately may belong to a record that is still to be written. */
 const RECENT_MS = 60 * 60_000;

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { journalPath } from "./journal/append";
 import { parseLine } from "./journal/read";
 import type { RecordOf } from "./journal/record";
+import { DAY_MS, MOST_DAYS } from "./prune";
 import { Privacy } from "./record/privacy";
 import { reviewFolder, reviewRoot } from "./root";
 import { Project } from "./state/project";
@@ -62,7 +63,10 @@ function take(project: Project, session: string, ids: string[]): boolean {
 
 /** Ids of the `undo` records that the session has not received. Most journals hold none. */
 function unreported(folder: string, session: string): ReadonlySet<string> {
-  const ids = new Set(recordsOf(folder, "undo").map(({ id }) => id));
+  // By then what was reported may be forgotten.
+  const oldest = Date.now() - MOST_DAYS * DAY_MS;
+  const undos = recordsOf(folder, "undo").filter(({ at }) => at > oldest);
+  const ids = new Set(undos.map(({ id }) => id));
   if (ids.size === 0) return ids;
   for (const { session: whose, undo } of recordsOf(folder, "reported")) {
     if (whose === session) for (const id of undo) ids.delete(id);

@@ -1,4 +1,6 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { Recorded } from "./recorded";
 
 /* What Claude receives with the next prompt once the user has undone edits of it. */
@@ -113,4 +115,20 @@ test("hooks of two installations report it once, and a damaged journal stops nob
   world.sh(`printf '{"type":"undo","torn' >> ${world.state}/journal.jsonl`);
   const both = await Promise.all([received(world), received(world)]);
   expect(both.filter(Boolean)).toEqual(["a.ts\nline 1:\n+1\n-2"]);
+});
+
+test("an undo of long ago is not reported: whether it was may be forgotten by now", async () => {
+  using world = new Recorded({ "a.ts": "1\n" });
+  await world.prompt();
+  await world.edit("a.ts", "2\n");
+  await world.stop();
+  await undo(world, "a.ts");
+  const journal = join(world.state, "journal.jsonl");
+  const month = 31 * 24 * 60 * 60_000;
+  const aged = readFileSync(journal, "utf8").replace(
+    /("at":)(\d+)(?=[^\n]*"type":"undo")/,
+    (_whole, name, at) => `${name}${Number(at) - month}`,
+  );
+  writeFileSync(journal, aged);
+  expect(await received(world)).toBeUndefined();
 });
