@@ -215,6 +215,29 @@ describe.each(NEOVIMS)("Claude's terminal at the side in $name", (version) => {
 
   const wide = async (neovim: TestNeovim) => (await windows(neovim)).map(({ width }) => width);
 
+  test.each(["inline", "horizontal"])(
+    "that has enough beside it keeps its columns, its program as well (%s)",
+    async (layout) => {
+      await using neovim = await start(`layout = "${layout}"`);
+      const path = join(neovim.cwd, "a.lua");
+      // Lua has colours, for which Neovim calls buffers that no window shows.
+      writeFileSync(path, "return 1\n");
+      using client = await TestClient.open(await neovim.lock(), "claude-code");
+      await waitForMode(neovim, "t");
+      const answer = client.texts("openDiff", {
+        ...{ old_file_path: path, new_file_path: path, tab_name: "t" },
+        new_file_contents: "return 2\n",
+      });
+      await waitForMode(neovim, "n");
+      // Neovim, and then the program, learn of a new size later.
+      await Bun.sleep(300);
+      const text = (await terminalText(neovim)).replaceAll(/\s+/g, "");
+      expect([...new Set(text.match(/has\d+\./g))]).toEqual(["has60."]);
+      await neovim.command("ClaudeCodeDiffDeny");
+      await answer;
+    },
+  );
+
   test.each([
     ["one window", "", 119],
     ["two windows", " | vsplit", 119],

@@ -34,6 +34,26 @@ function M.take(win, origin)
   end)
 end
 
+---Runs `work`, which works on buffers that no window shows, in a window without a terminal. Neovim
+---shows such a buffer in a hidden window as wide as the screen. In a terminal it takes that one's width
+---for the terminal's, until the window changes its size (measured with 0.10.4 and 0.12.4): the CLI
+---draws lines that are cut off.
+---@param work fun()
+function M.outside_terminal(work)
+  local function is_terminal(win)
+    return vim.bo[api.nvim_win_get_buf(win)].buftype == "terminal"
+  end
+  local other = is_terminal(0)
+    and vim.iter(api.nvim_tabpage_list_wins(0)):find(function(win)
+      return not is_terminal(win)
+    end)
+  if other then
+    api.nvim_win_call(other, work)
+  else
+    work()
+  end
+end
+
 ---Back to the window, the "previous window" and the mode of before. With autocommands off.
 ---@param origin claude-code.Origin
 ---@param previous integer the window CTRL-W p led to, 0 if none

@@ -4,6 +4,7 @@
 --- autocommands off.
 local busy = require("claude-code.editor.diff.busy")
 local diff_tab = require("claude-code.editor.diff.tab")
+local focus = require("claude-code.editor.windows.focus")
 local hunks = require("claude-code.editor.diff.hunks")
 local notify = require("claude-code.messages.notify")
 local places = require("claude-code.editor.diff.layout.place")
@@ -111,7 +112,9 @@ end
 function M.open(proposal, except)
   local layout, place, saved
   local ok, message = pcall(windows.noautocmd, function()
-    proposal:prepare()
+    focus.outside_terminal(function()
+      proposal:prepare()
+    end)
     saved = saved_layout.save()
     layout, place = pick(proposal, except)
     place:make_room()
