@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { TestClient } from "../support/client";
+import { eventually } from "../support/eventually";
 import { NEOVIMS, TestNeovim, temporaryFolder } from "../support/neovim";
 import { LATER, SCREEN, shows, waitForMode } from "./workbench";
 
@@ -98,5 +100,34 @@ describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (versi
     await shows(neovim, "up");
     expect(started()).toHaveLength(1);
     expect(await shown(neovim)).toEqual(["a.txt", "terminal"]);
+  });
+
+  test("saved as Neovim ends has no tab page of a diff", async () => {
+    const setup = options.replace(/}$/, ', diff = { layout = "tab" } }');
+    // Wide enough for Claude's terminal beside the diff.
+    const ui = { width: 160, height: 40 };
+    await using neovim = await TestNeovim.start({ version, setup, cwd: folder, ui });
+    await neovim.command("autocmd VimLeavePre * mksession! left.vim");
+    const path = join(folder, "a.txt");
+    await neovim.command(`edit ${path}`);
+    await neovim.command("ClaudeCode");
+    await shows(neovim, "up");
+    await waitForMode(neovim, "t");
+    using client = await TestClient.open(await neovim.lock(), "claude-code");
+    const answer = client.texts("openDiff", {
+      ...{ old_file_path: path, new_file_path: path, tab_name: "t" },
+      new_file_contents: "proposed\n",
+    });
+    answer.catch(() => {});
+    await waitForMode(neovim, "n");
+    neovim.request("nvim_input", [":qa<CR>"]).catch(() => {});
+    const left = join(folder, "left.vim");
+    await eventually("the session", () => existsSync(left));
+    await eventually("its end", () =>
+      readFileSync(left, "utf8").includes("doautoall SessionLoadPost"),
+    );
+    await using restored = await start(options, "-S", left);
+    expect(await restored.lua("return vim.fn.tabpagenr('$')")).toBe(1);
+    expect(await shown(restored)).toEqual(["a.txt", ""]);
   });
 });

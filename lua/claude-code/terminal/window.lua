@@ -196,11 +196,13 @@ function M.hide(buf)
   end
 end
 
---- Takes the terminal out of its windows and leaves them open.
+--- Takes the terminal out of its windows and leaves them open. To a diff's tab page, which closes
+--- with the last other window, they are the terminal's as before.
 ---@param buf integer
 function M.replace_buffer(buf)
   local empty = api.nvim_create_buf(false, true)
   vim.bo[empty].bufhidden = "wipe"
+  vim.b[empty].claude_code_terminal = true
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
     api.nvim_win_set_buf(win, empty)
   end
