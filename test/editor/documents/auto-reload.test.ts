@@ -63,6 +63,22 @@ for (const version of NEOVIMS) {
         blocking: false,
       });
 
+    test("a FIFO in the place of an open file does not keep Neovim waiting", async () => {
+      await using a = await withClient();
+      const path = a.file("a.txt", "one\n");
+      await a.edit(path);
+      const other = a.file("b.txt", "one\n");
+      await a.nvim.command(`split ${other}`);
+      rmSync(path);
+      Bun.spawnSync(["mkfifo", path]);
+      writeFileSync(other, "two\n");
+      const changed = 'return vim.api.nvim_buf_get_lines(0, 0, 1, false)[1] == "two"';
+      await eventually("the other file's text", () => a.nvim.lua(changed));
+      await Bun.sleep(500);
+      await a.nvim.command("wincmd w");
+      expect(await a.nvim.lua("return vim.fn.getline(1)")).toBe("one");
+    });
+
     for (const autoread of ["autoread", "noautoread"]) {
       test(`'${autoread}': what a shell writes reaches visible and hidden buffers, all tab pages`, async () => {
         await using a = await withClient();

@@ -48,6 +48,14 @@ local function without_autoread(buf, own)
   end
 end
 
+---Neovim reads whatever has taken the place of the file: a FIFO keeps it waiting for good.
+---@param buf integer
+---@return boolean
+local function is_special(buf)
+  local stat = vim.uv.fs_stat(api.nvim_buf_get_name(buf))
+  return stat ~= nil and stat.type ~= "file"
+end
+
 ---Calls `decide` if the file differs from what Neovim last compared. "" keeps the buffer, "edit" lets
 ---Neovim reload it. Neovim then knows the file's new time, so that :checktime stays silent; :w knows
 ---it after "edit" only (W12).
@@ -56,6 +64,9 @@ end
 ---false if an autocommand of the user's decided against a reload, where Neovim would ask it
 ---@return boolean differed
 function M.run(buf, decide)
+  if is_special(buf) then
+    return false
+  end
   local own = api.nvim_get_option_value("autoread", { buf = buf }) ---@type boolean?
   local is_autoread = own or (own == nil and vim.go.autoread)
   local is_asked = not is_autoread and #M.autocommands(buf, "FileChangedShell") > 0

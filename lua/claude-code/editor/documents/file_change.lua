@@ -134,7 +134,9 @@ end
 ---@param buf integer
 ---@return boolean
 function M.is_misread(buf)
-  local file = io.open(api.nvim_buf_get_name(buf), "rb")
+  local name = api.nvim_buf_get_name(buf)
+  local stat = uv.fs_stat(name)
+  local file = stat and stat.type == "file" and io.open(name, "rb")
   local head = file and file:read(SNIFF) or ""
   if file then
     file:close()
