@@ -100,6 +100,19 @@ define("ClaudeCodeComment", "comment", "comment on lines for Claude, or send all
   bang = true,
   complete = files,
 })
+define("ClaudeCodeReview", "review", "review what Claude changed", {
+  nargs = "*",
+  bang = true,
+  complete = function(lead)
+    return require("claude-code.completion").review_arguments(lead)
+  end,
+})
+define("ClaudeCodeKeep", "keep", "keep a change of Claude's", { range = true, bang = true })
+define("ClaudeCodeUndo", "undo", "undo a change of Claude's", { range = true, bang = true })
+define("ClaudeCodeReviewBack", "review_back", "take the last decision of a review back")
+define("ClaudeCodeReviewDone", "review_done", "keep all changes that are left")
+define("ClaudeCodeReviewClose", "review_close", "leave the review")
+define("ClaudeCodeWhy", "why", "show where the line under the cursor is from")
 define("ClaudeCodeStart", "start", "start the server")
 define("ClaudeCodeStop", "stop", "stop the server")
 define("ClaudeCodeStatus", "status", "show the server, its clients and its workspace")
@@ -125,11 +138,22 @@ vim.api.nvim_create_autocmd("BufReadCmd", {
   command = "setlocal noswapfile nobuflisted bufhidden=wipe | noautocmd call nvim_open_term(0, {})",
 })
 
+-- The text of a file before Claude changed it, as a review shows a deleted file.
+vim.api.nvim_create_autocmd("BufReadCmd", {
+  group = vim.api.nvim_create_augroup("claude-code.review.base", { clear = true }),
+  pattern = "claude-code://base/*",
+  callback = function(event)
+    require("claude-code.editor.review.base").load(event.buf)
+  end,
+})
+
 plug({ "x", "t" }, "ClaudeCode", "<Cmd>ClaudeCode<CR>", "toggle the terminal")
 plug({ "x", "t" }, "ClaudeCodeFocus", "<Cmd>ClaudeCodeFocus<CR>", "move to the terminal, or back")
 plug("x", "ClaudeCodeSend", '<Cmd>lua require("claude-code.context.send").selection()<CR>', "send")
 plug("x", "ClaudeAtMention", "<Cmd>ClaudeAtMention<CR>", "mention the lines")
 plug("x", "ClaudeCodeComment", ":ClaudeCodeComment<CR>", "comment on the lines")
+plug("x", "ClaudeCodeKeep", ":ClaudeCodeKeep<CR>", "keep the lines")
+plug("x", "ClaudeCodeUndo", ":ClaudeCodeUndo<CR>", "undo the lines")
 plug(
   "x",
   "ClaudeSendWithDiagnostics",

@@ -55,4 +55,12 @@ function M.cli_arguments(lead, line, position)
   return starting_with(vim.tbl_keys(ARGUMENTS), lead)
 end
 
+---The scopes of a review, and files.
+---@param lead string
+---@return string[]
+function M.review_arguments(lead)
+  local scopes = starting_with({ "turn", "session", "all" }, lead)
+  return vim.list_extend(scopes, vim.fn.getcompletion(lead, "file"))
+end
+
 return M

@@ -13,6 +13,7 @@
 ---                                  window
 ---   ClaudeCodeDiffClosed           the same; it was answered elsewhere, or its client disconnected
 ---   ClaudeCodeActivityChanged      { activity?: "working"|"idle" }, nil if no CLI with hooks runs
+---   ClaudeCodeReviewChanged        { files, hunks, added, removed: integer } that wait for a review
 ---   ClaudeCodeUnknownDiagnostics   { text?: string }, nil once they are known
 ---
 --- After "crashed" comes ClaudeCodeServerStarted, or "failed" if the server does not start again.
@@ -33,6 +34,7 @@ local M = {}
 ---| "DiffRejected"
 ---| "DiffClosed"
 ---| "ActivityChanged"
+---| "ReviewChanged"
 ---| "UnknownDiagnostics"
 
 ---Fires an event. An error in a handler is reported and does not reach the caller.

@@ -13,13 +13,14 @@ end
 ---@field clients integer how many are connected
 ---@field diffs integer how many wait for an answer
 ---@field activity? claude-code.Activity of Claude, where its hooks run
+---@field to_review integer changes that wait for a review
 ---@field unknown? string "diagnostics of 2 files unknown (gopls is still indexing)"
 
 ---@return claude-code.Indicator
 function M.get()
   local server, diff, activity =
     loaded("server"), loaded("editor.diff"), loaded("editor.session.activity")
-  local unchecked = loaded("editor.session.unchecked")
+  local unchecked, review = loaded("editor.session.unchecked"), loaded("editor.review")
   local state = server and server.state or "stopped"
   local clients = server and #server.clients or 0
   if state == "ready" then
@@ -30,6 +31,7 @@ function M.get()
     clients = clients,
     diffs = diff and diff.count() or 0,
     activity = activity and activity.get(),
+    to_review = review and review.count() or 0,
     unknown = unchecked and unchecked.text(),
   }
 end
@@ -51,6 +53,9 @@ function M.text()
   local text = "Claude " .. text_of(indicator)
   if indicator.diffs > 0 then
     text = ("%s, %d diff%s"):format(text, indicator.diffs, indicator.diffs > 1 and "s" or "")
+  end
+  if indicator.to_review > 0 then
+    text = ("%s, %d to review"):format(text, indicator.to_review)
   end
   return indicator.unknown and ("%s, %s"):format(text, indicator.unknown) or text
 end
@@ -84,6 +89,7 @@ function M.redraw_on_change()
       "ClaudeCodeClient*",
       "ClaudeCodeDiff*",
       "ClaudeCodeActivityChanged",
+      "ClaudeCodeReviewChanged",
       "ClaudeCodeUnknownDiagnostics",
     },
     callback = vim.schedule_wrap(function()

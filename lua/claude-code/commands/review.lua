@@ -1,6 +1,85 @@
 --- What the commands of the review do; their comments are their documentation.
 local M = {}
 
+---@return table claude-code.editor.review
+local function review()
+  return require("claude-code.editor.review")
+end
+
+local SCOPES = { turn = true, session = true, all = true }
+
+---@param args claude-code.CommandArgs
+---@return claude-code.ReviewScope
+local function scope_of(args)
+  local words = require("claude-code.terminal.shell_words").split(args.args)
+  local scope = { scope = "unreviewed" }
+  if SCOPES[words[1]] then
+    scope.scope = table.remove(words, 1)
+  end
+  if #words > 0 then
+    scope.paths = vim.tbl_map(function(word)
+      return vim.fn.fnamemodify(vim.fs.normalize(word), ":p"):gsub("(.)/$", "%1")
+    end, words)
+  end
+  return scope
+end
+
+---@param args claude-code.CommandArgs
+---@return claude-code.ReviewTarget
+local function target_of(args)
+  if args.bang then
+    return { whole = true }
+  end
+  return args.range > 0 and { range = { args.line1, args.line2 } } or {}
+end
+
+--- Reviews what Claude changed and you have not reviewed: fills the quickfix list with an entry for
+--- each hunk, and for each file that was created, deleted, renamed or has no text. `turn` shows what
+--- its last turn changed, `session` what its last session changed, `all` also what you have kept.
+--- Further {args} are files or folders. With ! it goes to the first entry. In the files of a review,
+--- and in its quickfix window, the keys of |claude-code-review| are mapped.
+---@param args claude-code.CommandArgs
+function M.review(args)
+  review().open(scope_of(args), args.bang)
+end
+
+--- Leaves the review. What you have not decided still waits.
+function M.review_close()
+  review().close()
+end
+
+--- Keeps the hunk under the cursor, or the lines of the range: it does not wait for a review any more.
+--- With ! the whole file. In the quickfix window of a review the entries of the range.
+---@param args claude-code.CommandArgs
+function M.keep(args)
+  review().keep(target_of(args))
+end
+
+--- Undoes the hunk under the cursor, or the lines of the range: the old lines come back, and your own
+--- edits stay. With ! the whole file; lines that both of you changed then stand beside the old ones.
+--- In the quickfix window of a review the entries of the range. A buffer that had no unsaved changes is
+--- written. While Claude works, the undo waits for the end of its turn (see
+--- |claude-code-option-review.undo_while_working|).
+---@param args claude-code.CommandArgs
+function M.undo(args)
+  review().undo(target_of(args))
+end
+
+--- Takes your last decision of a review back, whether it kept or undid. Again: the one before.
+function M.review_back()
+  review().back()
+end
+
+--- Keeps all that is left, and ends the review.
+function M.review_done()
+  review().done()
+end
+
+--- Shows which prompt, tool and session changed the line under the cursor.
+function M.why()
+  review().why()
+end
+
 --- Comments on the line under the cursor, or on the lines of the range, for Claude. Without {args} it
 --- asks for the text. Where a comment is already, its text changes; an empty one deletes it. Comments
 --- are kept until you send them, also when Neovim ends. With ! all that wait are sent: pasted into the

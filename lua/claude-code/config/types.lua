@@ -137,8 +137,31 @@
 ---@field patterns? string[]
 
 ---@class claude-code.UserReviewConfig
+---When the sign column shows what Claude changed and you have not reviewed.
+---@field signs? claude-code.ReviewSigns
+---Whether a message says how much there is to review when Claude ends its turn.
+---@field message? boolean
+---What happens to an undo while Claude works.
+---@field undo_while_working? "queue"|"now"
 ---Whether an edit that you accepted in a diff counts as kept in the review.
 ---@field accepted_is_reviewed? boolean
+---@field keys? claude-code.UserReviewKeysConfig
+
+---@class claude-code.UserReviewKeysConfig
+---In a review, the key or keys that keep the hunk, or the selected lines.
+---@field keep? string|string[]|false
+---In a review, the key or keys that undo the hunk, or the selected lines.
+---@field undo? string|string[]|false
+---In a review, the key or keys that move to the next hunk, in the next file after the last one.
+---@field next_hunk? string|string[]|false
+---In a review, the key or keys that move to the previous hunk.
+---@field previous_hunk? string|string[]|false
+---In a review, the key or keys that move to the next file.
+---@field next_file? string|string[]|false
+---In a review, the key or keys that move to the previous file.
+---@field previous_file? string|string[]|false
+---In a review, the key or keys that comment on the lines for Claude.
+---@field comment? string|string[]|false
 
 ---@class claude-code.UserSelectionConfig
 ---Whether Claude receives your selection and the name of the current file.
@@ -279,7 +302,20 @@
 ---@field patterns string[]
 
 ---@class claude-code.ReviewConfig
+---@field signs claude-code.ReviewSigns
+---@field message boolean
+---@field undo_while_working "queue"|"now"
 ---@field accepted_is_reviewed boolean
+---@field keys claude-code.ReviewKeysConfig
+
+---@class claude-code.ReviewKeysConfig
+---@field keep string|string[]|false
+---@field undo string|string[]|false
+---@field next_hunk string|string[]|false
+---@field previous_hunk string|string[]|false
+---@field next_file string|string[]|false
+---@field previous_file string|string[]|false
+---@field comment string|string[]|false
 
 ---@class claude-code.SelectionConfig
 ---@field enabled boolean
@@ -318,4 +354,5 @@
 ---@alias claude-code.DiffLayout "vertical"|"horizontal"|"tab"|"inline"
 ---@alias claude-code.LogLevel "debug"|"info"|"warn"|"error"|"off"
 ---@alias claude-code.PermissionMode "default"|"plan"|"acceptEdits"|"auto"|"dontAsk"|"bypassPermissions"
+---@alias claude-code.ReviewSigns "always"|"review"|"never"
 ---@alias claude-code.SeverityName "error"|"warning"|"information"|"hint"

@@ -126,7 +126,7 @@ local methods = {
   session_problems = lazy("editor.session", "problems"),
   review_answer = lazy("editor.review.client", "on_answer"),
   review_comments = lazy("editor.review.comments.send", "take"),
-  review_changed = lazy("editor.review.client", "on_changed"),
+  review_changed = lazy("editor.review", "on_changed"),
   when_settled = function(params)
     return require("claude-code.editor.diagnostics.when_settled").answer(params, function()
       return M.call(params.method, params.params)

@@ -22,8 +22,9 @@ end
 
 ---The buffer's text in UTF-8, whatever its 'fileencoding'.
 ---@param buf integer loaded
+---@param as_read? boolean without the last line end that 'fixendofline' will add
 ---@return string
-function M.of(buf)
+function M.of(buf, as_read)
   local lines = vim.api.nvim_buf_get_lines(buf, 0, -1, false)
   local options = vim.bo[buf]
   local bom = options.bomb and BOM or ""
@@ -31,7 +32,7 @@ function M.of(buf)
     return bom
   end
   local eol = LINE_ENDS[options.fileformat]
-  local ends = options.endofline or (options.fixendofline and not options.binary)
+  local ends = options.endofline or (not as_read and options.fixendofline and not options.binary)
   return bom .. table.concat(lines, eol) .. (ends and eol or "")
 end
 

@@ -15,14 +15,15 @@ local function encoding(buf)
   return name ~= "" and name or "utf-8"
 end
 
----The buffer's text in the file's encoding, in base64; nil for line ends that rows cannot have.
+---The buffer's text in the file's encoding, in base64. A missing last line end is no edit of the
+---user's until Neovim has written one; nil for line ends that no row of ours has.
 ---@param buf integer loaded
 ---@return string?
 function M.encoded(buf)
   if vim.bo[buf].fileformat == "mac" then
     return nil
   end
-  local bytes = text.of(buf)
+  local bytes = text.of(buf, true)
   if encoding(buf) ~= "utf-8" then
     bytes = vim.iconv(bytes, "utf-8", encoding(buf)) or bytes
   end

@@ -1,0 +1,94 @@
+--- Carries out in buffers what a decision gave, and reports what it could not do.
+local api = vim.api
+local notify = require("claude-code.messages.notify")
+local path = require("claude-code.editor.documents.path")
+local text = require("claude-code.editor.review.text")
+
+local TOPIC = "review"
+
+local M = {}
+
+---@class claude-code.DecidedFile
+---@field path string absolute
+---@field problem? string why nothing was done
+---@field edits? claude-code.ReviewEdit[]
+---@field eol? boolean
+---@field removed? boolean the file was removed from the disk
+---@field conflicts? table[]
+
+---@class claude-code.Decision
+---@field decision? string left out if nothing was decided
+---@field queued? boolean it is carried out when Claude's turn ends
+---@field files claude-code.DecidedFile[]
+
+---The window keeps a buffer: the last one there, or an empty one.
+---@param buf integer
+local function give_up(buf)
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    api.nvim_win_call(win, function()
+      local other = vim.fn.bufnr("#")
+      if other > 0 and other ~= buf and vim.bo[other].buflisted then
+        api.nvim_win_set_buf(win, other)
+      else
+        vim.cmd("enew")
+      end
+    end)
+  end
+  pcall(api.nvim_buf_delete, buf, {})
+end
+
+---@param file claude-code.DecidedFile
+---@return string? problem
+---@return boolean? unsaved the change is in the buffer only
+local function carry_out(file)
+  local buf = path.loaded_buffer(file.path)
+  if file.problem or not buf then
+    return file.problem
+  elseif file.removed then
+    if not vim.bo[buf].modified then
+      give_up(buf)
+    end
+    return nil
+  elseif not file.edits then
+    return nil
+  end
+  local problem, written = text.apply(buf, file.edits, file.eol ~= false)
+  return problem, not problem and not written
+end
+
+---@param file claude-code.DecidedFile
+---@param hunks integer
+---@return string
+local function conflict_words(file, hunks)
+  local words = hunks == 1 and "1 hunk was" or ("%d hunks were"):format(hunks)
+  return (
+    "%s: %s not undone, because you have edited the same lines: edit them yourself, or use "
+    .. ":ClaudeCodeUndo! there to keep your lines beside the old ones"
+  ):format(path.title(file.path), words)
+end
+
+---Applies a decision's edits. Messages say what was not done, and what is not written yet.
+---@param decision claude-code.Decision
+function M.run(decision)
+  local unsaved = {}
+  for _, file in ipairs(decision.files) do
+    local title = path.title(file.path)
+    local problem, is_unsaved = carry_out(file)
+    if problem then
+      notify.warn(("%s: %s"):format(title, problem), TOPIC)
+    elseif file.conflicts and #file.conflicts > 0 then
+      notify.warn(conflict_words(file, #file.conflicts), TOPIC)
+    elseif is_unsaved then
+      unsaved[#unsaved + 1] = title
+    end
+  end
+  if decision.queued then
+    notify.info("this is undone when Claude's turn ends", TOPIC)
+  elseif #unsaved > 0 then
+    local words =
+      "undone in the buffer of %s, which has unsaved changes: write it when you are ready"
+    notify.info(words:format(table.concat(unsaved, ", ")), TOPIC)
+  end
+end
+
+return M

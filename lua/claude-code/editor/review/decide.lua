@@ -1,0 +1,185 @@
+--- Keep and undo: what the user chose, sent to the executable, and carried out.
+local api = vim.api
+local apply = require("claude-code.editor.review.apply")
+local base = require("claude-code.editor.review.base")
+local buffers = require("claude-code.editor.review.buffers")
+local client = require("claude-code.editor.review.client")
+local files = require("claude-code.editor.review.files")
+local list = require("claude-code.editor.review.list")
+local notify = require("claude-code.messages.notify")
+local path = require("claude-code.editor.documents.path")
+local text = require("claude-code.editor.review.text")
+
+local M = {}
+
+---@class claude-code.ReviewChoice
+---@field path string absolute
+---@field text? string in base64, of a loaded buffer
+---@field hunks? string[] ids; without it and `range` the whole file
+---@field range? [integer, integer]
+
+---@param file string
+---@return claude-code.ReviewChoice
+local function choice_of(file)
+  local buf = path.loaded_buffer(file)
+  return { path = file, text = buf and text.encoded(buf) }
+end
+
+---@param first integer
+---@param last integer
+---@return claude-code.ReviewChoice[]
+local function of_list(first, last)
+  local choices, by_path = {}, {}
+  for _, entry in ipairs(list.entries(first, last)) do
+    local choice = by_path[entry.path]
+    if not choice then
+      choice = choice_of(entry.path)
+      choice.hunks = {}
+      by_path[entry.path], choices[#choices + 1] = choice, choice
+    end
+    if not entry.hunk then
+      choice.hunks = nil
+    elseif choice.hunks then
+      table.insert(choice.hunks, entry.hunk)
+    end
+  end
+  return choices
+end
+
+---@class claude-code.ReviewTarget what a command or key is about
+---@field whole? boolean the whole file
+---@field range? [integer, integer] rows of the current buffer, or entries of the quickfix window
+
+---The hunk under the cursor is looked up in the text as it is now.
+---@param target claude-code.ReviewTarget
+---@param scope claude-code.ReviewScope
+---@param callback fun(choices: claude-code.ReviewChoice[])
+local function choose(target, scope, callback)
+  local buf, row = api.nvim_get_current_buf(), api.nvim_win_get_cursor(0)[1]
+  if vim.bo[buf].buftype == "quickfix" and list.is_current() then
+    local range = target.range or { row, row }
+    return callback(of_list(range[1], range[2]))
+  end
+  local deleted = base.file_of(api.nvim_buf_get_name(buf))
+  local name = deleted or path.of_buffer(buf)
+  if not name then
+    return callback({})
+  end
+  local choice = choice_of(deleted or path.real(name))
+  if deleted or target.whole then
+    return callback({ choice })
+  elseif target.range then
+    choice.range = target.range
+    return callback({ choice })
+  end
+  files.fetch(buf, scope, function(file)
+    local hunk = file and buffers.find(file.hunks, row)
+    choice.hunks = hunk and { hunk.id }
+    -- A file that was created, or has no text, is decided as a whole.
+    local is_whole = file and (#file.hunks == 0 or (not hunk and file.kind ~= "changed"))
+    callback((hunk or is_whole) and { choice } or {})
+  end)
+end
+
+---@param method "keep"|"undo"
+---@param target claude-code.ReviewTarget
+---@param scope claude-code.ReviewScope
+---@param options table more of the request
+---@param callback fun() once it is carried out
+local function request(method, target, scope, options, callback)
+  choose(target, scope, function(choices)
+    if #choices == 0 then
+      return notify.warn("there is no change of Claude's here that waits for a review")
+    end
+    local params = vim.tbl_extend("force", { files = choices }, options)
+    params.scope, params.session = scope.scope, scope.session
+    client.request(method, params, function(decision, problem)
+      if problem then
+        return notify.error(problem)
+      end
+      apply.run(decision)
+      callback()
+    end)
+  end)
+end
+
+---@param target claude-code.ReviewTarget
+---@param scope claude-code.ReviewScope
+---@param callback fun()
+function M.keep(target, scope, callback)
+  request("keep", target, scope, {}, callback)
+end
+
+---@param target claude-code.ReviewTarget
+---@param scope claude-code.ReviewScope
+---@param callback fun()
+function M.undo(target, scope, callback)
+  local options = {
+    while_working = require("claude-code.config").get().review.undo_while_working,
+    keep_both = target.whole,
+  }
+  request("undo", target, scope, options, callback)
+end
+
+---@param paths string[]
+---@return claude-code.ReviewChoice[]
+local function texts_of(paths)
+  return vim.tbl_map(choice_of, paths)
+end
+
+---Takes the last decision back.
+---@param callback fun()
+function M.back(callback)
+  client.request("last", {}, function(last, problem)
+    if problem then
+      return notify.error(problem)
+    elseif not last then
+      return notify.warn("there is no decision to take back")
+    end
+    local params = { decision = last.decision, files = texts_of(last.paths) }
+    client.request("back", params, function(decision, failure)
+      if failure then
+        return notify.error(failure)
+      end
+      apply.run(decision)
+      local names = vim.tbl_map(path.title, last.paths)
+      local words = last.type == "keep" and "kept" or "undone"
+      local which = #names == 1 and names[1] or ("%d files"):format(#names)
+      notify.info(("what was %s in %s waits for a review again"):format(words, which), "review")
+      callback()
+    end)
+  end)
+end
+
+---Carries out an undo that waited for the end of Claude's turn.
+---@param due { decision: string, paths: string[] }
+function M.carry_out(due)
+  local params = { files = texts_of(due.paths), queued = due.decision, while_working = "now" }
+  client.request("undo", params, function(decision)
+    if decision then
+      apply.run(decision)
+      vim.iter(due.paths):each(function(name)
+        local buf = path.loaded_buffer(name)
+        if buf then
+          buffers.update(buf)
+        end
+      end)
+    end
+  end)
+end
+
+---Keeps all that is left.
+---@param scope claude-code.ReviewScope
+---@param callback fun()
+function M.done(scope, callback)
+  local params = vim.tbl_extend("force", { texts = files.unsaved() }, scope)
+  client.request("done", params, function(decision, problem)
+    if problem then
+      return notify.error(problem)
+    end
+    apply.run(decision)
+    callback()
+  end)
+end
+
+return M

@@ -1,0 +1,114 @@
+--- What there is to review, as the executable listed it last: files, and their hunks.
+local api = vim.api
+local client = require("claude-code.editor.review.client")
+local path = require("claude-code.editor.documents.path")
+local text = require("claude-code.editor.review.text")
+
+local M = {}
+
+---@class claude-code.ReviewOwner a call of a tool that made a hunk
+---@field session string
+---@field turn? integer of the session, from 1
+---@field prompt? string
+---@field agent? string
+---@field tool string
+---@field command? string
+---@field at integer ms since the epoch
+
+---@class claude-code.ReviewHunk rows from 1; a side without rows has the row above
+---@field id string
+---@field old [integer, integer] first row and count in the base text
+---@field new [integer, integer] in the present text
+---@field added integer
+---@field removed integer
+---@field mixed boolean
+---@field conflict boolean
+---@field queued boolean
+---@field owners claude-code.ReviewOwner[]
+---@field old_lines? string[] bytes; only of a file that was asked for by itself
+---@field new_lines? string[]
+
+---@class claude-code.ReviewFile
+---@field path string absolute
+---@field kind "changed"|"created"|"deleted"|"renamed"|"binary"|"mode"|"unseen"
+---@field from? string
+---@field hunk_count integer
+---@field hunks claude-code.ReviewHunk[]
+---@field mode? [integer, integer]
+---@field owners claude-code.ReviewOwner[]
+---@field cannot_undo? string why the whole file cannot be undone
+
+---@class claude-code.ReviewScope
+---@field scope "turn"|"session"|"all"|"unreviewed"
+---@field session? string
+---@field paths? string[]
+
+local listed = {} ---@type claude-code.ReviewFile[]
+local by_path = {} ---@type table<string, claude-code.ReviewFile>
+
+---@return claude-code.ReviewFile[] in order of their paths
+function M.all()
+  return listed
+end
+
+---@param buf integer
+---@return claude-code.ReviewFile?
+function M.of_buffer(buf)
+  local name = path.of_buffer(buf)
+  return name and (by_path[name] or by_path[path.real(name)]) or nil
+end
+
+---Texts that the disk does not have.
+---@return { path: string, text: string }[]
+function M.unsaved()
+  local texts = {}
+  for _, buf in ipairs(api.nvim_list_bufs()) do
+    local name = api.nvim_buf_is_loaded(buf) and vim.bo[buf].modified and path.of_buffer(buf)
+    local bytes = name and text.encoded(buf)
+    if bytes then
+      texts[#texts + 1] = { path = path.real(name), text = bytes }
+    end
+  end
+  return texts
+end
+
+---Asks for the list again.
+---@param scope claude-code.ReviewScope
+---@param callback fun(problem: string?, incomplete: string[]?)
+function M.refresh(scope, callback)
+  local params = vim.tbl_extend("force", { texts = M.unsaved() }, scope)
+  client.request("list", params, function(value, problem)
+    if not value then
+      return callback(problem)
+    end
+    listed, by_path = value.files, {}
+    for _, file in ipairs(listed) do
+      by_path[file.path] = file
+    end
+    callback(nil, value.incomplete)
+  end)
+end
+
+function M.clear()
+  listed, by_path = {}, {}
+end
+
+---Asks for the hunks of a buffer's text, with their lines.
+---@param buf integer
+---@param scope claude-code.ReviewScope
+---@param callback fun(file: claude-code.ReviewFile?, problem: string?) nil: nothing to review
+function M.fetch(buf, scope, callback)
+  local name, tick = path.of_buffer(buf), api.nvim_buf_get_changedtick(buf)
+  if not name then
+    return callback(nil)
+  end
+  local params = { path = path.real(name), text = text.encoded(buf) }
+  params.scope, params.session = scope.scope, scope.session
+  client.request("file", params, function(file, problem)
+    if api.nvim_buf_is_valid(buf) and api.nvim_buf_get_changedtick(buf) == tick then
+      callback(file, problem)
+    end
+  end)
+end
+
+return M

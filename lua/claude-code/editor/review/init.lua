@@ -1,0 +1,317 @@
+--- The review of what Claude changed without asking: the quickfix list, marks in the user's files, and
+--- decisions that can be taken back. The executable knows the changes (src/review); here is what the
+--- user sees.
+local api = vim.api
+local bar = require("claude-code.editor.review.bar")
+local buffers = require("claude-code.editor.review.buffers")
+local client = require("claude-code.editor.review.client")
+local decide = require("claude-code.editor.review.decide")
+local files = require("claude-code.editor.review.files")
+local keys = require("claude-code.editor.review.keys")
+local list = require("claude-code.editor.review.list")
+local move = require("claude-code.editor.review.move")
+local notify = require("claude-code.messages.notify")
+
+local M = {}
+
+---@type claude-code.ReviewScope
+local UNREVIEWED = { scope = "unreviewed" }
+
+local TITLES = {
+  unreviewed = "Claude's changes",
+  turn = "Claude's changes of its last turn",
+  session = "Claude's changes of this session",
+  all = "All changes of Claude's",
+}
+
+local active ---@type claude-code.ReviewScope? of the review that is on
+local is_watching = false
+
+---@return claude-code.ReviewScope
+local function scope()
+  return active or UNREVIEWED
+end
+
+---@return integer hunks and whole files that wait for a review
+function M.count()
+  local news = client.news()
+  return news and news.counts.hunks or 0
+end
+
+---@return boolean is a review on?
+function M.is_active()
+  return active ~= nil
+end
+
+local function close()
+  active = nil
+  buffers.set_scope(nil)
+  keys.unmap_all()
+  bar.hide_all()
+end
+
+---@type table<claude-code.ReviewAction, fun(visual: boolean)>
+local actions
+
+---Keys in the buffers of the review, and in its quickfix window.
+local function map_keys()
+  for _, win in ipairs(api.nvim_list_wins()) do
+    local buf = api.nvim_win_get_buf(win)
+    local is_list = vim.bo[buf].buftype == "quickfix" and list.is_current()
+    local base = require("claude-code.editor.review.base")
+    local is_ours = is_list or files.of_buffer(buf) or base.file_of(api.nvim_buf_get_name(buf))
+    if active and is_ours then
+      keys.map(buf, actions)
+    elseif not is_ours then
+      keys.unmap(buf)
+    end
+  end
+end
+
+---@param incomplete string[]
+local function say_incomplete(incomplete)
+  for _, sentence in ipairs(incomplete) do
+    notify.warn(sentence, "review.incomplete")
+  end
+end
+
+---Lists again, and shows it everywhere.
+---@param callback? fun(incomplete: string[])
+local function refresh(callback)
+  local review = active
+  files.refresh(scope(), function(problem, incomplete)
+    if review ~= active then
+      return -- the answer is about another review, or none
+    elseif problem then
+      return notify.error(problem)
+    end
+    if active then
+      local count = list.fill(TITLES[active.scope])
+      if count == 0 then
+        close()
+        notify.info("all of Claude's changes are reviewed", "review")
+      end
+    end
+    map_keys()
+    buffers.update_all()
+    if callback then
+      callback(incomplete or {})
+    end
+  end)
+end
+
+---After a decision in a file or in the list.
+local function advance()
+  local is_list = vim.bo.buftype == "quickfix"
+  refresh(function()
+    if active and not is_list then
+      local buf = api.nvim_get_current_buf()
+      buffers.update(buf, function()
+        if api.nvim_get_current_buf() == buf then
+          move.onward()
+        end
+      end)
+    end
+  end)
+end
+
+---@param visual boolean
+---@return claude-code.ReviewTarget
+local function target(visual)
+  if not visual then
+    return {}
+  end
+  local rows = { vim.fn.line("v"), vim.fn.line(".") }
+  table.sort(rows)
+  api.nvim_feedkeys(vim.keycode("<Esc>"), "nx", false)
+  return { range = rows }
+end
+
+actions = {
+  keep = function(visual)
+    M.keep(target(visual))
+  end,
+  undo = function(visual)
+    M.undo(target(visual))
+  end,
+  next_hunk = function()
+    move.hunk(1)
+  end,
+  previous_hunk = function()
+    move.hunk(-1)
+  end,
+  next_file = function()
+    move.file(1)
+  end,
+  previous_file = function()
+    move.file(-1)
+  end,
+  comment = function(visual)
+    vim.cmd(visual and "'<,'>ClaudeCodeComment" or "ClaudeCodeComment")
+  end,
+}
+
+---@param claude_scope claude-code.ReviewScope
+---@param jump boolean to the first entry at once
+function M.open(claude_scope, jump)
+  local review = claude_scope
+  active = review
+  buffers.set_scope(active)
+  files.refresh(active, function(problem, incomplete)
+    if review ~= active then
+      return -- another one was opened, or this one closed
+    elseif problem then
+      close()
+      return notify.error(problem)
+    end
+    say_incomplete(incomplete or {})
+    if #files.all() == 0 then
+      close()
+      return notify.info("Claude changed nothing that you have not reviewed", "review")
+    end
+    list.fill(TITLES[active.scope])
+    list.show()
+    vim.cmd("botright copen")
+    if jump then
+      vim.cmd("wincmd p")
+      move.first()
+    end
+    map_keys()
+    buffers.update_all()
+  end)
+end
+
+---Leaves the review; what is undecided stays so.
+function M.close()
+  if not active then
+    return notify.warn("no review is on")
+  end
+  close()
+  refresh()
+end
+
+---@param what claude-code.ReviewTarget
+function M.keep(what)
+  decide.keep(what, scope(), advance)
+end
+
+---@param what claude-code.ReviewTarget
+function M.undo(what)
+  decide.undo(what, scope(), advance)
+end
+
+function M.back()
+  decide.back(refresh)
+end
+
+function M.done()
+  decide.done(scope(), refresh)
+end
+
+function M.why()
+  local buf, row = api.nvim_get_current_buf(), api.nvim_win_get_cursor(0)[1]
+  local file = require("claude-code.editor.documents.path").of_buffer(buf)
+    or require("claude-code.editor.review.base").file_of(api.nvim_buf_get_name(buf))
+  if vim.bo[buf].buftype == "quickfix" then
+    local entry = list.entries(row, row)[1]
+    local item = entry and vim.fn.getqflist()[row]
+    file, row, buf = entry and entry.path, item and item.lnum or 1, item and item.bufnr or buf
+  end
+  if not file then
+    return notify.warn("this buffer shows no file")
+  end
+  require("claude-code.editor.review.why").show(buf, file, row)
+end
+
+local reported ---@type claude-code.ReviewCounts? in the last message
+
+---Milliseconds from the end of a turn until the hooks have recorded it and the executable has read it.
+local TURN_END_MS = 400
+
+---@param count integer
+---@param word string
+---@return string
+local function counted(count, word)
+  return ("%d %s%s"):format(count, word, count == 1 and "" or "s")
+end
+
+---One message at the end of a turn that left something to review.
+local function report_turn()
+  local news = client.news()
+  local wanted = require("claude-code.config").get().review.message and not active
+  if not (news and wanted) or vim.deep_equal(news.counts, reported) then
+    return
+  end
+  reported = news.counts
+  if news.counts.hunks > 0 then
+    local what, where = counted(news.counts.hunks, "change"), counted(news.counts.files, "file")
+    notify.info(("%s in %s to review: :ClaudeCodeReview"):format(what, where), "review")
+  end
+end
+
+local function watch()
+  if is_watching then
+    return
+  end
+  is_watching = true
+  local group = api.nvim_create_augroup("claude-code.review", { clear = true })
+  local function on(events, callback)
+    api.nvim_create_autocmd(events, { group = group, callback = callback })
+  end
+  on({ "TextChanged", "TextChangedI" }, function(event)
+    buffers.touch(event.buf)
+  end)
+  on("BufWritePost", function(event)
+    local name = require("claude-code.editor.documents.path").of_buffer(event.buf)
+    if name then
+      client.request("written", { path = name }, function() end)
+    end
+    buffers.touch(event.buf)
+  end)
+  on({ "BufWinEnter", "QuickFixCmdPost" }, function(event)
+    vim.schedule(function()
+      map_keys()
+      if api.nvim_buf_is_valid(event.buf) and files.of_buffer(event.buf) then
+        buffers.update(event.buf)
+      end
+    end)
+  end)
+  api.nvim_create_autocmd("User", {
+    group = group,
+    pattern = "ClaudeCodeActivityChanged",
+    callback = function(event)
+      if event.data and event.data.activity == "idle" then
+        require("claude-code.timer").once(TURN_END_MS, report_turn)
+      end
+    end,
+  })
+  on({ "CursorMoved", "WinEnter", "WinResized" }, function()
+    if active then
+      buffers.show_bars()
+    end
+  end)
+end
+
+---@return boolean are marks wanted in files now?
+local function is_drawn()
+  return active ~= nil or require("claude-code.config").get().review.signs == "always"
+end
+
+---The executable reports that something was recorded, decided, or has changed on disk.
+---@param news claude-code.ReviewNews
+---@return true
+function M.on_changed(news)
+  local before = client.news()
+  client.on_changed(news)
+  watch()
+  vim.iter(news.due):each(decide.carry_out)
+  if not before or not vim.deep_equal(before.counts, news.counts) then
+    require("claude-code.events").emit("ReviewChanged", news.counts)
+  end
+  if is_drawn() and (news.counts.files > 0 or #files.all() > 0) then
+    refresh()
+  end
+  return true
+end
+
+return M

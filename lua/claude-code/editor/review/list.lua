@@ -1,0 +1,193 @@
+--- The quickfix list of a review: an entry for each hunk, one for each file that was created, deleted,
+--- renamed, or has no text.
+local fn = vim.fn
+local files = require("claude-code.editor.review.files")
+
+local M = {}
+
+---Characters of a prompt in an entry.
+local PROMPT_CHARACTERS = 40
+
+local list_id ---@type integer?
+
+---@class claude-code.ReviewEntry user_data of a quickfix entry
+---@field path string
+---@field hunk? string id; nil: the whole file
+
+---@param owners claude-code.ReviewOwner[]
+---@return string
+local function origin(owners)
+  local last = owners[#owners]
+  if not last then
+    return ""
+  end
+  local words = {}
+  if last.turn then
+    words[#words + 1] = ("turn %d"):format(last.turn)
+  end
+  if last.prompt and last.prompt ~= "" then
+    local prompt = fn.strtrans((last.prompt:gsub("%s+", " ")))
+    local cut = fn.strcharpart(prompt, 0, PROMPT_CHARACTERS)
+    words[#words + 1] = ("‹%s%s›"):format(cut, cut ~= prompt and "…" or "")
+  end
+  words[#words + 1] = last.agent and (last.tool .. " of a subagent") or last.tool
+  return table.concat(words, "  ")
+end
+
+---@param hunk claude-code.ReviewHunk
+---@return string
+local function flags(hunk)
+  local found = {}
+  if hunk.conflict then
+    found[#found + 1] = "[your edits conflict]"
+  elseif hunk.mixed then
+    found[#found + 1] = "[with your edits]"
+  end
+  if hunk.queued then
+    found[#found + 1] = "[undone when Claude's turn ends]"
+  end
+  return #found > 0 and table.concat(found, " ") .. "  " or ""
+end
+
+---@param file claude-code.ReviewFile
+---@param hunk claude-code.ReviewHunk
+---@return table item
+local function hunk_item(file, hunk)
+  local last = math.max(hunk.new[1], hunk.new[1] + hunk.new[2] - 1, 1)
+  return {
+    filename = file.path,
+    lnum = math.max(hunk.new[1], 1),
+    end_lnum = last,
+    col = 1,
+    text = ("+%d -%d  %s%s"):format(hunk.added, hunk.removed, flags(hunk), origin(hunk.owners)),
+    user_data = { claude_code = { path = file.path, hunk = hunk.id } },
+  }
+end
+
+local KINDS = {
+  created = "new file",
+  deleted = "deleted",
+  binary = "binary file",
+  mode = "mode changed",
+  unseen = "changed, but its text is not known",
+  changed = "changed",
+}
+
+---@param file claude-code.ReviewFile
+---@return string
+local function file_words(file)
+  local words = KINDS[file.kind]
+  if file.kind == "renamed" then
+    words = "renamed from " .. fn.fnamemodify(file.from or "?", ":.")
+  elseif file.kind == "mode" and file.mode then
+    words = ("mode %o, was %o"):format(file.mode[2], file.mode[1])
+  elseif file.kind == "changed" or (file.kind == "created" and #file.hunks == 0) then
+    words = ("%s, %d hunks"):format(words, file.hunk_count)
+  end
+  return file.cannot_undo and words .. ", cannot be undone here" or words
+end
+
+---A deleted file's text is read in a buffer of its own.
+---@param file claude-code.ReviewFile
+---@return string
+local function name_of(file)
+  local scheme = require("claude-code.editor.review.base").SCHEME
+  return file.kind == "deleted" and scheme .. file.path or file.path
+end
+
+---@param file claude-code.ReviewFile
+---@return table item
+local function file_item(file)
+  return {
+    filename = name_of(file),
+    lnum = 1,
+    col = 1,
+    text = ("%s  %s"):format(file_words(file), origin(file.owners)),
+    user_data = { claude_code = { path = file.path } },
+  }
+end
+
+---@return table[]
+local function items()
+  local found = {}
+  for _, file in ipairs(files.all()) do
+    local has_hunks = #file.hunks > 0 and file.kind ~= "created" and file.kind ~= "deleted"
+    if file.kind ~= "changed" or not has_hunks then
+      found[#found + 1] = file_item(file)
+    end
+    if has_hunks then
+      for _, hunk in ipairs(file.hunks) do
+        found[#found + 1] = hunk_item(file, hunk)
+      end
+    end
+  end
+  return found
+end
+
+---@return boolean
+local function exists()
+  return list_id ~= nil and fn.getqflist({ id = list_id, nr = 0 }).id == list_id
+end
+
+---@return boolean is it the list that the quickfix window shows?
+function M.is_current()
+  return list_id ~= nil and fn.getqflist({ id = 0 }).id == list_id
+end
+
+---Fills the list; makes it if it is not there. The user's other lists stay behind it (|:colder|).
+---@param title string
+---@return integer count of entries
+function M.fill(title)
+  local found = items()
+  if exists() then
+    local index = fn.getqflist({ id = list_id, idx = 0 }).idx
+    local what = { id = list_id, items = found, title = title }
+    what.idx = #found > 0 and math.min(math.max(index, 1), #found) or nil
+    fn.setqflist({}, "r", what)
+  else
+    fn.setqflist({}, " ", { items = found, title = title })
+    list_id = fn.getqflist({ id = 0 }).id
+  end
+  return #found
+end
+
+---Makes ours the current list again, if another one was made or chosen since.
+function M.show()
+  local number = list_id and fn.getqflist({ id = list_id, nr = 0 }).nr or 0
+  local now = fn.getqflist({ nr = 0 }).nr
+  if number > 0 and number ~= now then
+    vim.cmd(("silent %d%s"):format(math.abs(number - now), number < now and "colder" or "cnewer"))
+  end
+end
+
+---Makes the first entry of a file the current one, where |:cnext| goes on from.
+---@param path string
+function M.select(path)
+  if not exists() then
+    return
+  end
+  for i, item in ipairs(fn.getqflist({ id = list_id, items = 0 }).items) do
+    local data = type(item.user_data) == "table" and item.user_data.claude_code
+    if data and data.path == path then
+      return fn.setqflist({}, "a", { id = list_id, idx = i })
+    end
+  end
+end
+
+---Entries of the list, as :ClaudeCodeKeep and :ClaudeCodeUndo take them.
+---@param first integer
+---@param last integer
+---@return claude-code.ReviewEntry[]
+function M.entries(first, last)
+  local found = {}
+  local all = fn.getqflist({ id = list_id, items = 0 }).items or {}
+  for index = first, math.min(last, #all) do
+    local data = all[index].user_data
+    if type(data) == "table" and data.claude_code then
+      found[#found + 1] = data.claude_code
+    end
+  end
+  return found
+end
+
+return M

@@ -1,0 +1,111 @@
+--- From hunk to hunk and from file to file.
+local api = vim.api
+local base = require("claude-code.editor.review.base")
+local buffers = require("claude-code.editor.review.buffers")
+local files = require("claude-code.editor.review.files")
+local list = require("claude-code.editor.review.list")
+
+local M = {}
+
+---@param row integer
+local function go(row)
+  vim.cmd("normal! m'")
+  local last = api.nvim_buf_line_count(0)
+  api.nvim_win_set_cursor(0, { math.min(math.max(row, 1), last), 0 })
+  vim.cmd("normal! zv")
+end
+
+---@param step 1|-1
+---@return integer? row of the next hunk from the cursor in this buffer
+local function next_row(step)
+  local row, best = api.nvim_win_get_cursor(0)[1], nil
+  for _, hunk in ipairs(buffers.hunks(api.nvim_get_current_buf())) do
+    local first = math.max(hunk.new[1], 1)
+    if step == 1 and first > row and not best then
+      best = first
+    elseif step == -1 and first < row then
+      best = first
+    end
+  end
+  return best
+end
+
+---The current buffer's file: one of the list, or one whose base text is shown.
+---@return string?
+local function current_path()
+  local buf = api.nvim_get_current_buf()
+  local file = files.of_buffer(buf)
+  return file and file.path or base.file_of(api.nvim_buf_get_name(buf))
+end
+
+---@param step 1|-1
+---@return claude-code.ReviewFile? the next in order of the paths, also from a file that left the list
+local function next_file(step)
+  local now, all = current_path(), files.all()
+  if not now then
+    now = require("claude-code.editor.documents.path").of_buffer(0) or ""
+  end
+  local found
+  for _, file in ipairs(all) do
+    if step == 1 and file.path > now and not found then
+      found = file
+    elseif step == -1 and file.path < now then
+      found = file
+    end
+  end
+  return found or (step == 1 and all[1] or all[#all])
+end
+
+---@param file claude-code.ReviewFile
+---@param row? integer
+local function open(file, row)
+  local name = file.kind == "deleted" and base.SCHEME .. file.path or file.path
+  if api.nvim_buf_get_name(0) ~= name then
+    local ok, message = pcall(vim.cmd.edit, { args = { vim.fn.fnameescape(name) } })
+    if not ok then
+      return require("claude-code.messages.notify").error(message)
+    end
+  end
+  local hunk = file.hunks[1]
+  go(row or (hunk and hunk.new[1]) or 1)
+  list.select(file.path)
+end
+
+---@param step 1|-1
+function M.file(step)
+  local file = next_file(step)
+  if not file then
+    return require("claude-code.messages.notify").info("there is nothing left to review")
+  end
+  local last = step == -1 and file.hunks[#file.hunks]
+  open(file, last and last.new[1] or nil)
+end
+
+---To the next hunk; after the last one of a file to the next file.
+---@param step 1|-1
+function M.hunk(step)
+  local row = next_row(step)
+  if row then
+    go(row)
+  else
+    M.file(step)
+  end
+end
+
+---After a decision: the hunk that stands where the cursor is, or below it; else the next file.
+function M.onward()
+  local buf, row = api.nvim_get_current_buf(), api.nvim_win_get_cursor(0)[1]
+  if not buffers.at(buf, row) and #files.all() > 0 then
+    M.hunk(1)
+  end
+end
+
+---To the first entry.
+function M.first()
+  local file = files.all()[1]
+  if file then
+    open(file)
+  end
+end
+
+return M

@@ -1,0 +1,57 @@
+--- Where a hunk is from: prompts, tools, commands and sessions, in a floating window.
+local client = require("claude-code.editor.review.client")
+local text = require("claude-code.editor.review.text")
+
+local M = {}
+
+---@param owner claude-code.ReviewOwner
+---@return string[]
+local function lines_of(owner)
+  local agent = owner.agent and " in a subagent" or ""
+  local time = os.date("%Y-%m-%d %H:%M:%S", math.floor(owner.at / 1000))
+  local lines = { ("%s%s, %s"):format(owner.tool, agent, time) }
+  local function add(label, value)
+    for i, line in ipairs(vim.split(vim.trim(value or ""), "\n")) do
+      if line ~= "" then
+        lines[#lines + 1] = ("  %-9s%s"):format(i == 1 and label or "", vim.fn.strtrans(line))
+      end
+    end
+  end
+  add("prompt", owner.prompt)
+  add("command", owner.command)
+  add("session", owner.turn and ("%s, turn %d"):format(owner.session, owner.turn) or owner.session)
+  return lines
+end
+
+---@param owners claude-code.ReviewOwner[]
+---@return string[]
+function M.lines(owners)
+  local lines = {}
+  for i = #owners, 1, -1 do
+    if #lines > 0 then
+      lines[#lines + 1] = ""
+    end
+    vim.list_extend(lines, lines_of(owners[i]))
+  end
+  return lines
+end
+
+---@param buf integer
+---@param file string absolute path
+---@param row integer
+function M.show(buf, file, row)
+  local params =
+    { path = file, row = row, text = vim.api.nvim_buf_is_loaded(buf) and text.encoded(buf) or nil }
+  client.request("why", params, function(value, problem)
+    local notify = require("claude-code.messages.notify")
+    if problem then
+      notify.error(problem)
+    elseif not value or #value.owners == 0 then
+      notify.info("Claude changed nothing in this line, as far as it was recorded")
+    else
+      require("claude-code.messages.float").open("Why this changed", M.lines(value.owners))
+    end
+  end)
+end
+
+return M

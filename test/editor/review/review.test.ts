@@ -1,0 +1,323 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { World } from "../../review/state/world";
+import { eventually } from "../../support/eventually";
+import { onEachNeovim } from "../../support/session";
+
+const TEN = Array.from({ length: 10 }, (_, i) => `line ${i + 1}\n`).join("");
+
+/** What a user sees of what Claude has changed, and does about it. */
+onEachNeovim((session) => {
+  let world: World;
+  let tests = 0;
+  /** Each test has a folder and a Claude session of its own. */
+  const at = (name: string) => `t${tests}/${name}`;
+  const claude = (files: Record<string, string | undefined>, call: object = {}) => {
+    const placed = Object.entries(files).map(([name, text]) => [at(name), text]);
+    return world.claude(Object.fromEntries(placed), { session: `S${tests}`, ...call });
+  };
+  const write = (name: string, text: string) => world.write(at(name), text);
+  const read = (name: string) => world.read(at(name));
+  const nvim = () => session.neovim;
+  const lua = <T>(code: string, ...args: unknown[]) => nvim().lua<T>(code, ...args);
+
+  beforeEach(async () => {
+    world = new World(nvim().cwd, nvim().home);
+    tests += 1;
+    await lua(`
+      _G.said = {}
+      vim.notify = function(text) table.insert(_G.said, text) end
+      vim.fn.setqflist({}, "f")`);
+  });
+  afterEach(async () => {
+    await lua(`
+      pcall(vim.cmd, "silent! wall")
+      pcall(vim.cmd, "silent! ClaudeCodeReviewClose")
+      pcall(vim.cmd, "silent! ClaudeCodeReviewDone")`);
+    await eventually("the end", async () => (await world.list()).files.length === 0);
+    await session.reset();
+    world[Symbol.dispose]();
+  });
+
+  interface Item {
+    name: string;
+    lnum: number;
+    text: string;
+  }
+  const list = () =>
+    lua<Item[]>(`
+      return vim.tbl_map(function(item)
+        local name = vim.fn.fnamemodify(vim.fn.bufname(item.bufnr), ":.")
+        return { name = name, lnum = item.lnum, text = item.text }
+      end, vim.fn.getqflist())`);
+  const listed = (count: number) =>
+    eventually(`${count} entries`, async () => {
+      const items = await list();
+      return items.length === count && items;
+    });
+  const lines = (buf = 0) =>
+    lua<string[]>(`return vim.api.nvim_buf_get_lines(${buf}, 0, -1, false)`);
+  const said = () => lua<string[]>("return _G.said");
+  const cursor = () => lua<[number, number]>("return vim.api.nvim_win_get_cursor(0)");
+  const bar = () => lua<string>("return vim.wo.winbar");
+  /** The keys of the review are there in the current buffer. */
+  const mapped = (key = "ga") =>
+    lua<boolean>(`return vim.fn.maparg(..., "n", false, true).buffer == 1`, key);
+
+  /** Two hunks in a, one in b; c is new, d deleted. */
+  async function changed(): Promise<void> {
+    for (const name of ["a", "b", "d"]) write(name, TEN);
+    const prompt = world.prompt(`S${tests}`, "rename\n  the lines");
+    const text = TEN.replace("line 2\n", "LINE 2\n").replace("line 8\n", "LINE 8\nand more\n");
+    claude({ a: text }, { prompt });
+    claude({ b: TEN.replace("line 5\n", ""), c: "new\n", d: undefined }, { prompt, tool: "Bash" });
+    world.stop(`S${tests}`);
+  }
+
+  async function review(command = "ClaudeCodeReview!"): Promise<Item[]> {
+    await nvim().command(command);
+    return listed(5);
+  }
+
+  describe("the list", () => {
+    test("has an entry for each hunk and each file that came or went, with where it is from", async () => {
+      await changed();
+      const items = await review("ClaudeCodeReview");
+      expect(items).toEqual([
+        { name: at("a"), lnum: 2, text: "+1 -1  turn 1  ‹rename the lines›  Edit" },
+        { name: at("a"), lnum: 8, text: "+2 -1  turn 1  ‹rename the lines›  Edit" },
+        { name: at("b"), lnum: 4, text: "+0 -1  turn 1  ‹rename the lines›  Bash" },
+        { name: at("c"), lnum: 1, text: "new file  turn 1  ‹rename the lines›  Bash" },
+        {
+          name: expect.stringContaining("claude-code://base/"),
+          lnum: 1,
+          text: expect.stringContaining("deleted"),
+        },
+      ]);
+      expect(await lua("return vim.bo.buftype")).toBe("quickfix");
+    });
+
+    test("takes files and a turn, and leaves the user's own list behind it", async () => {
+      await changed();
+      await lua(`vim.fn.setqflist({ { filename = "x", lnum = 3, text = "mine" } })`);
+      await nvim().command(`ClaudeCodeReview turn ${at("b")} ${at("c")}`);
+      expect((await listed(2)).map(({ name }) => name)).toEqual([at("b"), at("c")]);
+      await nvim().command("colder");
+      expect((await list()).map(({ text }) => text)).toEqual(["mine"]);
+      await nvim().command("cnewer");
+      expect(await list()).toHaveLength(2);
+    });
+
+    test("of nothing says so, and maps nothing", async () => {
+      await nvim().command("ClaudeCodeReview");
+      await eventually("a message", async () => (await said()).length > 0);
+      expect((await said())[0]).toContain("Claude changed nothing that you have not reviewed");
+      expect(await mapped()).toBe(false);
+    });
+  });
+
+  describe("in a file", () => {
+    test("! goes to the first hunk; ga keeps it, and moves on through the files", async () => {
+      await changed();
+      await review();
+      await eventually("the first hunk", async () => (await cursor())[0] === 2);
+      await eventually("the bar", async () => (await bar()).includes("hunk 1/2"));
+      expect(await bar()).toContain("file 1/4");
+      await nvim().type("ga");
+      await eventually("the second hunk", async () => (await cursor())[0] === 8);
+      await nvim().type("ga");
+      await eventually("the next file", async () =>
+        lua<boolean>(`return vim.fn.expand("%:t") == "b"`),
+      );
+      expect((await world.list()).files.map(({ path }) => path.split("/").at(-1))).toEqual([
+        "b",
+        "c",
+        "d",
+      ]);
+      expect(read("a")).toContain("LINE 8\nand more\n");
+    });
+
+    test("gr brings the old lines back, writes the clean buffer, and u takes that back", async () => {
+      await changed();
+      await review();
+      await eventually("the first hunk", async () => (await cursor())[0] === 2);
+      await nvim().type("gr");
+      await eventually("the old line on disk", () => read("a")?.includes("line 2\n"));
+      expect(read("a")).toBe(TEN.replace("line 8\n", "LINE 8\nand more\n"));
+      expect(await lua("return vim.bo.modified")).toBe(false);
+      await nvim().command("silent undo | silent write");
+      await listed(5);
+      expect(read("a")).toContain("LINE 2\n");
+    });
+
+    test("an undo leaves a buffer with unsaved changes unwritten, and says so", async () => {
+      await changed();
+      await nvim().command(`edit ${at("a")}`);
+      await lua(`vim.api.nvim_buf_set_lines(0, -2, -1, false, { "mine" })`);
+      await review();
+      await eventually("the first hunk", async () => (await cursor())[0] === 2);
+      await nvim().type("gr");
+      await eventually("the old line", async () => (await lines())[1] === "line 2");
+      expect((await lines()).at(-1)).toBe("mine");
+      expect(read("a")).toContain("LINE 2");
+      expect(await lua("return vim.bo.modified")).toBe(true);
+      await eventually("a message", async () =>
+        (await said()).some((text) => text.includes("unsaved changes")),
+      );
+    });
+
+    test("a part of a hunk by visual mode", async () => {
+      write("a", TEN);
+      claude({ a: TEN.replace("line 5\n", "five\nfive and a half\nsix minus\n") });
+      await nvim().command("ClaudeCodeReview!");
+      await listed(1);
+      await eventually("the hunk", async () => (await cursor())[0] === 5);
+      await nvim().type("jVjgr");
+      await eventually("the rest", () => !read("a")?.includes("half"));
+      expect(read("a")).toContain("five\n");
+    });
+
+    test("the user's edits inside of a hunk stay, those beside it are not shown", async () => {
+      write("a", TEN);
+      claude({ a: TEN.replace("line 5\n", "five\nmore\n") });
+      await nvim().command(`edit ${at("a")}`);
+      await lua(
+        `vim.api.nvim_buf_set_lines(0, 5, 5, false, { "mine" }); vim.api.nvim_buf_set_lines(0, 0, 1, false, { "top" }); vim.cmd("silent write")`,
+      );
+      await nvim().command("ClaudeCodeReview!");
+      const items = await listed(1);
+      expect(items[0]?.text).toContain("[with your edits]");
+      await eventually("the hunk", async () => (await cursor())[0] === 5);
+      await nvim().type("gr");
+      await eventually("the old line", () => read("a")?.includes("line 5"));
+      expect(read("a")).toContain("mine\n");
+      expect(read("a")).toStartWith("top\n");
+    });
+
+    test("CRLF, a byte order mark and a missing last line end stay", async () => {
+      const text = `\xef\xbb\xbf${TEN.replaceAll("\n", "\r\n").slice(0, -2)}`;
+      write("a", text);
+      claude({
+        a: text.replace("\xef\xbb\xbfline 1", "\xef\xbb\xbfone").replace("line 10", "ten"),
+      });
+      await nvim().command(`edit ${at("a")}`);
+      await nvim().command("ClaudeCodeReview");
+      await listed(2);
+      await nvim().command("wincmd p");
+      await nvim().command("ClaudeCodeUndo!");
+      await eventually("the old text", () => read("a") === text);
+    });
+  });
+
+  test("deleted lines, colours and signs are drawn, and go with the review", async () => {
+    await changed();
+    await nvim().command(`edit ${at("a")}`);
+    const marks = () =>
+      lua<{ virtual: number; signs: number }>(`
+        local found = { virtual = 0, signs = 0 }
+        local space = vim.api.nvim_create_namespace("claude-code.review")
+        for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, space, 0, -1, { details = true })) do
+          found.virtual = found.virtual + (mark[4].virt_lines and #mark[4].virt_lines or 0)
+          found.signs = found.signs + (mark[4].sign_text and 1 or 0)
+        end
+        return found`);
+    await eventually("signs alone", async () => {
+      const { virtual, signs } = await marks();
+      return virtual === 0 && signs === 3;
+    });
+    expect(await lua("return vim.b.claude_code_review")).toEqual({
+      hunks: 2,
+      added: 3,
+      removed: 2,
+      mixed: false,
+      turn: 1,
+    });
+    await review();
+    await eventually("old lines", async () => (await marks()).virtual === 2);
+    await nvim().command("ClaudeCodeReviewClose");
+    await eventually("signs alone", async () => (await marks()).virtual === 0);
+    expect([await bar(), await mapped()]).toEqual(["", false]);
+  });
+
+  describe("in the quickfix window", () => {
+    test("keys act on entries; a range on several", async () => {
+      await changed();
+      await review("ClaudeCodeReview");
+      await eventually("keys", () => mapped());
+      await nvim().type("ggga");
+      await listed(4);
+      await nvim().type("ggVjgr");
+      await eventually("files as they were", () => read("b") === TEN);
+      await listed(2);
+      expect(read("a")).toBe(TEN.replace("line 2\n", "LINE 2\n"));
+    });
+
+    test("a new file is undone and comes back, as a deleted one", async () => {
+      await changed();
+      await review("ClaudeCodeReview");
+      await eventually("keys", () => mapped());
+      await nvim().type("Ggr");
+      await eventually("the deleted file", () => read("d") === TEN);
+      await listed(4);
+      await nvim().type("Ggr");
+      await eventually("the new file gone", () => read("c") === undefined);
+      await nvim().command("ClaudeCodeReviewBack");
+      await eventually("the new file", () => read("c") === "new\n");
+    });
+
+    test("a deleted file can be read", async () => {
+      await changed();
+      await review("ClaudeCodeReview");
+      await nvim().command("clast");
+      await eventually("its text", async () => (await lines())[9] === "line 10");
+      expect(await lua("return vim.bo.modifiable")).toBe(false);
+    });
+  });
+
+  test("the user's own buffer-local mapping comes back", async () => {
+    await changed();
+    await nvim().command(`edit ${at("a")}`);
+    await lua(`vim.keymap.set("n", "ga", "<Cmd>let g:own = 1<CR>", { buffer = true })`);
+    await review();
+    await eventually("our mapping", async () =>
+      (await lua<string>(`return vim.fn.maparg("ga", "n", false, true).desc or ""`)).includes(
+        "Keep",
+      ),
+    );
+    await nvim().command("ClaudeCodeReviewClose");
+    expect(await lua(`return vim.fn.maparg("ga", "n")`)).toContain("let g:own");
+  });
+
+  test("where a line is from", async () => {
+    await changed();
+    await nvim().command(`edit ${at("a")}`);
+    await lua("vim.api.nvim_win_set_cursor(0, { 8, 0 })");
+    await nvim().command("ClaudeCodeWhy");
+    const text = await eventually("the window", async () => {
+      const shown = (await lines()).join("\n");
+      return shown.includes("prompt") && shown;
+    });
+    expect(text).toMatch(/^Edit, \d{4}-/);
+    expect(text).toContain("prompt   rename\n");
+    expect(text).toContain(`session  S${tests}, turn 1`);
+    await nvim().type("q");
+  });
+
+  test("the status line counts, and the event comes", async () => {
+    await lua(`
+      _G.review_counts = {}
+      vim.api.nvim_create_autocmd("User", { pattern = "ClaudeCodeReviewChanged", callback = function(event)
+        table.insert(_G.review_counts, event.data.hunks)
+      end })`);
+    await changed();
+    await eventually("the count", async () =>
+      (await lua<string>(`return require("claude-code").statusline()`)).endsWith(", 5 to review"),
+    );
+    expect((await lua<number[]>("return _G.review_counts")).at(-1)).toBe(5);
+    await nvim().command("ClaudeCodeReviewDone");
+    await eventually(
+      "no count",
+      async () =>
+        !(await lua<string>(`return require("claude-code").statusline()`)).includes("review"),
+    );
+  });
+});
