@@ -138,7 +138,7 @@ describe.each(NEOVIMS)("loading in $name", (version) => {
     ["ClaudeCodeMen", "ClaudeCodeMention"],
     ["ClaudeCodeSendD", "ClaudeCodeSendDiagnostics"],
     ["ClaudeCodeSetup", "ClaudeCodeSetupProject"],
-    ["ClaudeCodeUn", "ClaudeCodeUnsetupProject"],
+    ["ClaudeCodeUns", "ClaudeCodeUnsetupProject"],
   ])(":%s completes to %s", async (typed, completed) => {
     await using neovim = await bare([]);
     expect(await neovim.lua("return vim.fn.getcompletion(..., 'cmdline')", typed)).toEqual([

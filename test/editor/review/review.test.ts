@@ -34,6 +34,9 @@ onEachNeovim((session) => {
       pcall(vim.cmd, "silent! ClaudeCodeReviewClose")
       pcall(vim.cmd, "silent! ClaudeCodeReviewDone")`);
     await eventually("the end", async () => (await world.list()).files.length === 0);
+    await eventually("Neovim's count", () =>
+      lua<boolean>(`return require("claude-code.editor.review").count() == 0`),
+    );
     await session.reset();
     world[Symbol.dispose]();
   });
@@ -309,15 +312,38 @@ onEachNeovim((session) => {
         table.insert(_G.review_counts, event.data.hunks)
       end })`);
     await changed();
-    await eventually("the count", async () =>
-      (await lua<string>(`return require("claude-code").statusline()`)).endsWith(", 5 to review"),
+    await eventually("the event", async () => {
+      expect((await lua<number[]>("return _G.review_counts")).at(-1)).toBe(5);
+    });
+    expect(await lua<string>(`return require("claude-code").statusline()`)).toEndWith(
+      ", 5 to review",
     );
-    expect((await lua<number[]>("return _G.review_counts")).at(-1)).toBe(5);
     await nvim().command("ClaudeCodeReviewDone");
     await eventually(
       "no count",
       async () =>
         !(await lua<string>(`return require("claude-code").statusline()`)).includes("review"),
     );
+  });
+
+  test("a turn that ends with changes says so, once", async () => {
+    const ends = () =>
+      lua(`require("claude-code.events").emit("ActivityChanged", { activity = "idle" })`);
+    await lua(`
+      _G.review_counts = {}
+      vim.api.nvim_create_autocmd("User", { pattern = "ClaudeCodeReviewChanged", callback = function(event)
+        table.insert(_G.review_counts, event.data.hunks)
+      end })`);
+    await changed();
+    await eventually("the event", async () => {
+      expect((await lua<number[]>("return _G.review_counts")).at(-1)).toBe(5);
+    });
+    await ends();
+    await eventually("a message", async () => {
+      expect(await said()).toEqual(["5 changes in 4 files to review: :ClaudeCodeReview"]);
+    });
+    await ends();
+    await Bun.sleep(600);
+    expect(await said()).toHaveLength(1);
   });
 });

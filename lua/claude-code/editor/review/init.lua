@@ -147,7 +147,8 @@ actions = {
     move.file(-1)
   end,
   comment = function(visual)
-    vim.cmd(visual and "'<,'>ClaudeCodeComment" or "ClaudeCodeComment")
+    local range = target(visual).range or { vim.fn.line("."), vim.fn.line(".") }
+    vim.cmd.ClaudeCodeComment({ range = range })
   end,
 }
 
