@@ -224,32 +224,6 @@ function M.why()
   require("claude-code.editor.review.why").show(buf, file, row)
 end
 
-local reported ---@type claude-code.ReviewCounts? in the last message
-
----Milliseconds from the end of a turn until the hooks have recorded it and the executable has read it.
-local TURN_END_MS = 400
-
----@param count integer
----@param word string
----@return string
-local function counted(count, word)
-  return ("%d %s%s"):format(count, word, count == 1 and "" or "s")
-end
-
----One message at the end of a turn that left something to review.
-local function report_turn()
-  local news = client.news()
-  local wanted = require("claude-code.config").get().review.message and not active
-  if not (news and wanted) or vim.deep_equal(news.counts, reported) then
-    return
-  end
-  reported = news.counts
-  if news.counts.hunks > 0 then
-    local what, where = counted(news.counts.hunks, "change"), counted(news.counts.files, "file")
-    notify.info(("%s in %s to review: :ClaudeCodeReview"):format(what, where), "review")
-  end
-end
-
 local function watch()
   if is_watching then
     return
@@ -277,15 +251,7 @@ local function watch()
       end
     end)
   end)
-  api.nvim_create_autocmd("User", {
-    group = group,
-    pattern = "ClaudeCodeActivityChanged",
-    callback = function(event)
-      if event.data and event.data.activity == "idle" then
-        require("claude-code.timer").once(TURN_END_MS, report_turn)
-      end
-    end,
-  })
+  require("claude-code.editor.review.turn_end").watch(M.is_active)
   on({ "CursorMoved", "WinEnter", "WinResized" }, function()
     if active then
       buffers.show_bars()

@@ -16,7 +16,8 @@ local function encoding(buf)
 end
 
 ---The buffer's text in the file's encoding, in base64. A missing last line end is no edit of the
----user's until Neovim has written one; nil for line ends that no row of ours has.
+---user's until Neovim has written one; nil for line ends that rows
+---cannot have.
 ---@param buf integer loaded
 ---@return string?
 function M.encoded(buf)
