@@ -129,6 +129,19 @@ async function play(): Promise<void> {
   await command("ClaudeCodeSend! Tidy up the whole file");
   await shows("Opened changes in Neovim");
   await picture("inline", "The same in one window, hunk by hunk.");
+  await command("ClaudeCodeDiffDeny");
+  await shows("User rejected");
+
+  model.script([edits, say("Done: one expression each.")]);
+  await command("ClaudeCodeFocus");
+  await neovim.terminal.press("BTab");
+  await shows("accept edits on");
+  await neovim.lua(`vim.cmd.wincmd("p") vim.cmd.stopinsert() return true`);
+  await command("ClaudeCodeSend! Tidy up the whole file");
+  await shows("one expression each");
+  await eventually(() => neovim.lua(`return require("claude-code.editor.review").count()`), 2);
+  await command("ClaudeCodeReview!");
+  await picture("review", "What Claude changed without asking, hunk by hunk.");
 }
 
 /** The CLI drops what it receives in its first moments, and nothing is sent twice. */

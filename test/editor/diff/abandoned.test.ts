@@ -83,19 +83,26 @@ describe.each(NEOVIMS)("the executable dies, in $name", (version) => {
     expect(await a.messages()).not.toContain("your version");
   });
 
-  test("who came from a terminal does not type in it", async () => {
-    await using a = await Attached.start({ version, ui: UI });
-    await a.edit(a.file("a.txt", OLD));
-    await a.nvim.command("vsplit | terminal cat");
-    const socket = await attachSocket(a);
-    await a.nvim.type("i");
-    await eventually("terminal mode", async () => (await a.mode()) === "t");
-    await a.propose(a.path("a.txt"), NEW);
-    await eventually("the diff", async () => (await a.mode()) === "n");
-    socket.destroy();
-    await a.cleared();
-    await a.nvim.type("<CR>");
-    await Bun.sleep(150);
-    expect(await a.mode()).toBe("nt");
-  });
+  test.each(["after the view has gone", "before Neovim has noticed"])(
+    "who came from a terminal does not type in it: %s",
+    async (when) => {
+      await using a = await Attached.start({ version, ui: UI });
+      await a.edit(a.file("a.txt", OLD));
+      await a.nvim.command("vsplit | terminal cat");
+      const socket = await attachSocket(a);
+      await a.nvim.type("i");
+      await eventually("terminal mode", async () => (await a.mode()) === "t");
+      await a.propose(a.path("a.txt"), NEW);
+      await eventually("the diff", async () => (await a.mode()) === "n");
+      socket.destroy();
+      if (when === "before Neovim has noticed") {
+        await eventually("the end of the channel", () => a.nvim.lua<boolean>(NO_SOCKET));
+        await a.nvim.type("<CR>");
+      }
+      await a.cleared();
+      await a.nvim.type("<CR>");
+      await Bun.sleep(150);
+      expect(await a.mode()).toBe("nt");
+    },
+  );
 });

@@ -93,6 +93,32 @@ describe.each(NEOVIMS)("a tab page of the diff's own in $name", (version) => {
     });
   });
 
+  test("moving to Claude's terminal while it waits does not start terminal mode", async () => {
+    await using neovim = await TestNeovim.start({
+      version,
+      ui: { width: 160, height: 40 },
+      setup: `{ terminal = { command = ${ECHO} } }`,
+    });
+    const path = join(neovim.cwd, "a.txt");
+    writeFileSync(path, "one\n");
+    using client = await TestClient.open(await neovim.lock(), "claude-code");
+    await neovim.command("edit a.txt | ClaudeCode");
+    await shows(neovim, "up");
+    await waitForMode(neovim, "t");
+    const answer = client.texts("openDiff", {
+      ...{ old_file_path: path, new_file_path: path, tab_name: "t" },
+      new_file_contents: "ONE\n",
+    });
+    const inTerminal = () => neovim.lua<boolean>(`return vim.bo.buftype == "terminal"`);
+    await eventually("the diff", async () => !(await inTerminal()));
+    await neovim.type("<C-w>p");
+    await eventually("Claude's terminal", inTerminal);
+    await Bun.sleep(200);
+    expect(await neovim.lua("return vim.api.nvim_get_mode().mode")).toBe("nt");
+    await neovim.command("ClaudeCodeDiffDeny");
+    await answer;
+  });
+
   test("leaving it does not start terminal mode on the user's own tab page", async () => {
     await using neovim = await TestNeovim.start({
       version,

@@ -329,6 +329,9 @@ onEachNeovim((session) => {
   test("a turn that ends with changes says so, once", async () => {
     const ends = () =>
       lua(`require("claude-code.events").emit("ActivityChanged", { activity = "idle" })`);
+    await eventually("the executable's first report", () =>
+      lua<boolean>(`return require("claude-code.editor.review.client").news() ~= nil`),
+    );
     await changed();
     await ends();
     await eventually("a message", async () => {

@@ -1,4 +1,5 @@
 --- The diffs that are open: one is on screen, the others wait for it, or for a pause in typing.
+local channel = require("claude-code.editor.channel")
 local announce = require("claude-code.editor.diff.announce")
 local answer = require("claude-code.editor.diff.answer")
 local aside = require("claude-code.editor.diff.aside")
@@ -138,7 +139,8 @@ function Queue:finish(diff, outcome, in_write)
   end
   diff.view:close({
     in_write = in_write,
-    back_to_terminal = outcome ~= "closed",
+    -- Of a lost connection the terminal's program knows nothing: it would take the next key.
+    back_to_terminal = outcome ~= "closed" and channel.is_attached(),
     done = function()
       diff.view, self.shown = nil, nil
       self:show_next(outcome ~= "closed")

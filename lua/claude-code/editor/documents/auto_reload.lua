@@ -32,17 +32,13 @@ end
 
 ---@param buf integer
 local function follow(buf)
-  forget(buf)
   local name = watch and api.nvim_buf_is_loaded(buf) and path.of_buffer(buf)
   if not watch or not name then
-    return
+    return forget(buf)
   end
   name = path.normal(name)
-  watch:add(name, buf)
   local real = path.real(name)
-  if real ~= name then
-    watch:add(real, buf)
-  end
+  watch:set(buf, real ~= name and { name, real } or { name })
   versions[buf] = file_change.version(name)
   queue.expect(buf)
 end

@@ -89,6 +89,7 @@ local function parts(file)
   return folder == "" and "/" or folder, base
 end
 
+---@private
 ---@param file string absolute
 ---@param buf integer that shows it
 function FolderWatch:add(file, buf)
@@ -116,6 +117,21 @@ function FolderWatch:remove(buf)
     end
   end
   self.files[buf] = nil
+end
+
+---From now on a buffer stands for these files. If it does already, their folders stay watched without a
+---gap: an event that is on its way would be lost with its handle, such as the second write of two
+---while the first one is read.
+---@param buf integer
+---@param files string[] absolute
+function FolderWatch:set(buf, files)
+  if vim.deep_equal(self.files[buf], files) then
+    return
+  end
+  self:remove(buf)
+  for _, file in ipairs(files) do
+    self:add(file, buf)
+  end
 end
 
 ---Tries again to watch what is not watched.

@@ -89,6 +89,14 @@ local function on_exit(ended, code)
   end)
 end
 
+--- Does a proposal wait for an answer? Then the CLI asks as well, and the next Enter in its terminal
+--- would be the answer.
+---@return boolean
+local function is_asking()
+  local diff = package.loaded["claude-code.editor.diff"]
+  return diff ~= nil and diff.count() > 0
+end
+
 --- Terminal mode comes back with the window, unless it was left to read.
 ---@param buf integer
 ---@param group integer
@@ -123,7 +131,7 @@ local function follow_mode(buf, group)
   on("WinEnter", function()
     -- A user who leaves a diff for another tab page did not choose the terminal there, and the CLI asks
     -- about the diff: the next Enter would accept it.
-    if terminal and terminal.resumes_typing and not leaves_diff then
+    if terminal and terminal.resumes_typing and not leaves_diff and not is_asking() then
       enter_terminal_mode()
     end
   end)
