@@ -130,7 +130,7 @@ async function play(): Promise<void> {
   await shows("Opened changes in Neovim");
   await picture("inline", "The same in one window, hunk by hunk.");
   await command("ClaudeCodeDiffDeny");
-  await shows("User rejected");
+  await shows("Rejected write");
 
   model.script([edits, say("Done: one expression each.")]);
   await command("ClaudeCodeFocus");

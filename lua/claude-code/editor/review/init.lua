@@ -170,9 +170,10 @@ function M.open(claude_scope, jump)
       close()
       return notify.info("Claude changed nothing that you have not reviewed", "review")
     end
-    list.fill(TITLES[active.scope])
+    local count = list.fill(TITLES[active.scope])
     list.show()
-    vim.cmd("botright copen")
+    -- The files are what is read; a long list scrolls.
+    vim.cmd(("botright copen %d"):format(math.min(math.max(count, 3), 10)))
     if jump then
       vim.cmd("wincmd p")
       move.first()
