@@ -54,6 +54,9 @@ end
 ---@param buf integer
 ---@return claude-code.ReviewFile?
 function M.of_buffer(buf)
+  if next(by_path) == nil then
+    return nil -- at once: this is asked for each key
+  end
   local name = path.of_buffer(buf)
   return name and (by_path[name] or by_path[path.real(name)]) or nil
 end

@@ -43,8 +43,25 @@ function M.is_active()
   return active ~= nil
 end
 
+---The bar follows the cursor, during a review only.
+---@return integer group
+local function follow_cursor()
+  local group = api.nvim_create_augroup("claude-code.review.cursor", { clear = true })
+  api.nvim_create_autocmd({ "CursorMoved", "WinEnter", "WinResized" }, {
+    group = group,
+    callback = buffers.show_bars,
+  })
+  return group
+end
+
+local cursor_group ---@type integer?
+
 local function close()
   active = nil
+  if cursor_group then
+    api.nvim_del_augroup_by_id(cursor_group)
+    cursor_group = nil
+  end
   buffers.set_scope(nil)
   keys.unmap_all()
   bar.hide_all()
@@ -157,6 +174,7 @@ actions = {
 function M.open(claude_scope, jump)
   local review = claude_scope
   active = review
+  cursor_group = cursor_group or follow_cursor()
   buffers.set_scope(active)
   files.refresh(active, function(problem, incomplete)
     if review ~= active then
@@ -253,11 +271,6 @@ local function watch()
     end)
   end)
   require("claude-code.editor.review.turn_end").watch(M.is_active)
-  on({ "CursorMoved", "WinEnter", "WinResized" }, function()
-    if active then
-      buffers.show_bars()
-    end
-  end)
 end
 
 ---@return boolean are marks wanted in files now?
