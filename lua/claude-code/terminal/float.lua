@@ -65,8 +65,14 @@ end
 ---@param win integer
 ---@param hide fun()
 function M.hide_when_left(win, hide)
-  -- A diff takes the cursor without WinEnter.
   while_open(win, { "WinEnter", "CursorMoved", "ModeChanged" }, function()
+    hide_if_left(win, hide)
+  end)
+  -- A diff takes the cursor without any of these.
+  require("claude-code.editor.windows.focus").on_take(function()
+    if not api.nvim_win_is_valid(win) then
+      return true
+    end
     hide_if_left(win, hide)
   end)
 end
