@@ -147,6 +147,8 @@ onEachNeovim((session) => {
       await eventually("the old line on disk", () => read("a")?.includes("line 2\n"));
       expect(read("a")).toBe(TEN.replace("line 8\n", "LINE 8\nand more\n"));
       expect(await lua("return vim.bo.modified")).toBe(false);
+      await listed(4);
+      await eventually("the second hunk", async () => (await cursor())[0] === 8);
       await nvim().command("silent undo | silent write");
       await listed(5);
       expect(read("a")).toContain("LINE 2\n");
