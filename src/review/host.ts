@@ -15,6 +15,9 @@ const DEBOUNCE_MS = 80;
 /** How often a turn is looked at that an undo waits for: one that ends by Esc makes no event. */
 const RECHECK_MS = 5_000;
 
+/** Methods after which Neovim shows something else than what was reported last. */
+const CHANGING = new Set(["keep", "undo", "back", "done", "written"]);
+
 /** A request of Neovim's: `review/METHOD`. */
 export interface ReviewRequest {
   /** For the answer. */
@@ -110,6 +113,8 @@ export class ReviewHost {
 
   async #answer({ id, method, params }: ReviewRequest): Promise<void> {
     const answer = await this.#answerTo(method, params);
+    // Neovim has seen the result already: what then goes back to what was reported last is news.
+    if (CHANGING.has(method)) this.#sent = "";
     await this.#port
       .reviewAnswer({ id, ...answer })
       .catch((error) => this.#log.warn(`An answer of the review failed: ${message(error)}`));
