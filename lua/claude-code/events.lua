@@ -12,6 +12,10 @@
 ---   ClaudeCodeDiffRejected         the same, with reason?: string; you rejected it or closed its
 ---                                  window
 ---   ClaudeCodeDiffClosed           the same; it was answered elsewhere, or its client disconnected
+---   ClaudeCodeSessionStarted       { session: claude-code.SessionRow }, a Claude in this Neovim
+---   ClaudeCodeSessionChanged       the same, with from?, to?: its state before and now, and kind?,
+---                                  msg?: what it asks or does
+---   ClaudeCodeSessionEnded         { session }
 ---   ClaudeCodeActivityChanged      { activity?: "working"|"idle" }, nil if no CLI with hooks runs
 ---   ClaudeCodeReviewChanged        { files, hunks, added, removed: integer } that wait for a review
 ---   ClaudeCodeUnknownDiagnostics   { text?: string }, nil once they are known
@@ -33,6 +37,9 @@ local M = {}
 ---| "DiffAccepted"
 ---| "DiffRejected"
 ---| "DiffClosed"
+---| "SessionStarted"
+---| "SessionChanged"
+---| "SessionEnded"
 ---| "ActivityChanged"
 ---| "ReviewChanged"
 ---| "UnknownDiagnostics"

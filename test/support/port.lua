@@ -34,6 +34,7 @@ local MODULES = {
   restart = "claude-code.server.backoff",
   server = "claude-code.server",
   sessions = "claude-code.editor.session",
+  session_rows = "claude-code.sessions",
   status = "claude-code.status",
   statusline = "claude-code.statusline",
   target = "claude-code.install.target",

@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { NEOVIMS, TestNeovim } from "../support/neovim";
+
+/* The rows of sessions: what each source may change, which one is current, what events say. */
+
+const EMPTY = `
+  rows = require("port").session_rows
+  for _, row in ipairs(rows.list()) do rows.remove(row.n) end
+  happened = {}`;
+
+const RECORD = `
+  vim.api.nvim_create_autocmd("User", {
+    pattern = "ClaudeCodeSession*",
+    callback = function(event)
+      local data = event.data
+      table.insert(happened, table.concat({
+        event.match:match("Session(.*)"), data.session.n,
+        data.from or "-", data.to or "-", data.kind or "-", data.msg or "-",
+      }, " "))
+    end,
+  })`;
+
+describe.each([...NEOVIMS])("the rows of sessions in Neovim $name", (version) => {
+  let neovim: TestNeovim;
+
+  beforeAll(async () => {
+    neovim = await TestNeovim.start({ version, setup: "{ auto_start = false }" });
+    await neovim.lua(RECORD);
+  });
+  afterAll(() => neovim[Symbol.asyncDispose]());
+
+  async function run<T>(body: string): Promise<T> {
+    await neovim.lua(EMPTY);
+    return neovim.lua<T>(body);
+  }
+
+  test("a number is the lowest that is free, and stays", async () => {
+    const numbers = await run(`
+      rows.add({}) rows.add({}) rows.add({})
+      rows.remove(2)
+      local again = rows.add({ name = "again" })
+      return { again, rows.add({ n = 7 }), rows.add({ n = 7 }), #rows.list() }`);
+    expect(numbers).toEqual([2, 7, 4, 5]);
+  });
+
+  test("callers get copies", async () => {
+    const name = await run(`
+      local n = rows.add({ name = "docs" })
+      rows.get(n).name = "changed"
+      rows.list()[1].name = "changed"
+      return rows.get(n).name`);
+    expect(name).toBe("docs");
+  });
+
+  test("events say what happened, and nothing that did not", async () => {
+    const happened = await run(`
+      local n = rows.add({})
+      rows.report(n, "terminal", { state = "working", msg = "Reading a.txt" })
+      rows.report(n, "terminal", { state = "working", msg = "Reading a.txt" })
+      rows.report(n, "terminal", { state = "blocked", kind = "permission", msg = "approve" })
+      rows.remove(n)
+      rows.remove(n)
+      return happened`);
+    expect(happened).toEqual([
+      "Started 1 - - - -",
+      "Changed 1 - working - Reading a.txt",
+      "Changed 1 working blocked permission approve",
+      "Ended 1 - - - -",
+    ]);
+  });
+
+  test("a lower source never overrules a higher one", async () => {
+    const states = await run(`
+      local n, states = rows.add({ pid = 100 }), {}
+      for _, step in ipairs({
+        { "hook", "working" }, { "registry", "idle" }, { "hook", "working" },
+        { "connection", "working" }, { "terminal", "blocked" }, { "registry", "idle" },
+      }) do
+        rows.report({ pid = 100 }, step[1], { state = step[2] })
+        table.insert(states, rows.get(n).state)
+      end
+      return states`);
+    expect(states).toEqual(["working", "idle", "idle", "idle", "blocked", "blocked"]);
+  });
+
+  test("a session is known by its process, by its id, or, once, by its number", async () => {
+    const known = await run(`
+      local n, report = rows.add({ pid = 100, id = "a" }), { state = "idle" }
+      local second = rows.add({})
+      return {
+        rows.report({ pid = 100, id = "cleared" }, "hook", report),
+        rows.get(n).id,
+        rows.report({ id = "a" }, "hook", report),
+        rows.report({ n = second, pid = 200, id = "b" }, "hook", report),
+        rows.get(second).pid,
+        -- A CLI that Claude has started: it inherits the number.
+        rows.report({ n = second, pid = 201, id = "c" }, "hook", report),
+        rows.get(second).id,
+        rows.report(9, "hook", report),
+      }`);
+    expect(known).toEqual([true, "cleared", false, true, 200, false, "b", false]);
+  });
+
+  test("the current session: with the cursor, of the tab page, shown, used last", async () => {
+    const current = await run(`
+      local first, second, third = rows.add({}), rows.add({}), rows.add({})
+      local buf = vim.api.nvim_create_buf(false, true)
+      rows.set(second, { buf = buf })
+      local current = { rows.current() }
+      rows.use(first)
+      table.insert(current, rows.current())
+      vim.cmd.tabnew()
+      table.insert(current, rows.current())
+      vim.cmd.sbuffer(buf)
+      table.insert(current, rows.current())
+      vim.cmd.wincmd("p")
+      table.insert(current, rows.current())
+      rows.use(third)
+      table.insert(current, rows.current())
+      rows.remove(third)
+      table.insert(current, rows.current())
+      vim.cmd.tabclose()
+      table.insert(current, rows.current())
+      return current`);
+    expect(current).toEqual([3, 1, 1, 2, 2, 3, 2, 1]);
+  });
+});
