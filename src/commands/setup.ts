@@ -38,7 +38,7 @@ async function runSetup(args: string[], active: boolean): Promise<number> {
   print(describe(plan, root, active));
   if (plan.steps.length === 0 || options["dry-run"]) return 0;
   if (!options.yes && !isConfirmed()) return 1;
-  await applyPlan(plan, root, active);
+  await applyPlan(plan);
   print(active ? "Done. New Claude sessions use it." : "Done.");
   return 0;
 }

@@ -1,5 +1,6 @@
 import {
   linkSync,
+  mkdirSync,
   readFileSync,
   readlinkSync,
   renameSync,
@@ -9,31 +10,30 @@ import {
 } from "node:fs";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
-import { isAlive } from "../../lib/process";
+import { isAlive } from "./process";
 
 /** Longer than any work under a lock: of a holder in another container nobody knows whether it runs. */
 const STALE_MS = 10 * 60_000;
+const RETRY_MS = 20;
 
 /**
- * Runs `work` as the only process that does so under this name. Returns false, without running it, if
- * another one does.
+ * Takes the lock of this name: no other process has it until it is disposed of, or this process is
+ * killed. Undefined if another process has it. Throws the system's error.
  */
-export function withLock(path: string, work: () => void): boolean {
-  if (!take(path)) return false;
-  try {
-    work();
-  } finally {
-    rmSync(path, { force: true });
-  }
-  return true;
+export function tryLock(path: string): Disposable | undefined {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  if (!create(path) && !(breakStale(path) && create(path))) return undefined;
+  return { [Symbol.dispose]: () => rmSync(path, { force: true }) };
 }
 
-function take(path: string): boolean {
-  for (let attempt = 0; attempt < 2; attempt++) {
-    if (create(path)) return true;
-    if (!breakStale(path)) return false;
+/** As `tryLock`; undefined if another process has had the lock for all of `ms`. */
+export async function waitForLock(path: string, ms: number): Promise<Disposable | undefined> {
+  const end = performance.now() + ms;
+  for (;;) {
+    const lock = tryLock(path);
+    if (lock || performance.now() >= end) return lock;
+    await Bun.sleep(RETRY_MS);
   }
-  return false;
 }
 
 /** By a link, so that it never stands there without its holder. */
@@ -55,12 +55,15 @@ function create(path: string): boolean {
 function breakStale(path: string): boolean {
   try {
     const age = Date.now() - statSync(path).mtimeMs;
-    const [pid, space] = readFileSync(path, "utf8").split(" ");
+    const holder = readFileSync(path, "utf8");
+    const [pid, space] = holder.split(" ");
     const isDead = space === processSpace() && !runs(Number(pid));
     if (!isDead && age < STALE_MS) return false;
     // By a rename only one of several gets it.
     const grave = `${path}.${crypto.randomUUID().slice(0, 8)}`;
     renameSync(path, grave);
+    // Another process broke it first, and this is the new holder's.
+    if (readFileSync(grave, "utf8") !== holder) linkSync(grave, path);
     rmSync(grave, { force: true });
     return true;
   } catch {

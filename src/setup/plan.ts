@@ -6,10 +6,11 @@ import { hookSettings } from "../claude/hooks";
 import { withHooks, withoutHooks } from "../claude/settings-text";
 import { writePrivateFile } from "../lib/atomic-write";
 import { UserError } from "../lib/errors";
+import { waitForLock } from "../lib/lock";
 import type { Lookup } from "../lib/programs";
 import { PROJECT_FILE } from "../locate/project-file";
 import { whyUnsafe } from "../locate/socket";
-import { type ProjectRecord, readRecord, writeRecord } from "./record";
+import { lockPath, type ProjectRecord, readRecord, writeRecord } from "./record";
 import { addServer, removeServer } from "./server";
 import { ensureStablePath } from "./stable-path";
 import {
@@ -31,12 +32,15 @@ export interface InstallOptions {
 }
 
 const SETTINGS = join(".claude", "settings.local.json");
+/** Longer than the Claude CLI may take to add our MCP server. */
+const LOCK_MS = 40_000;
 const FOLDER = dirname(PROJECT_FILE);
 const IGNORE_ALL = "*\n";
 
 /** Sets a project up for a Claude CLI that is started outside of Neovim. Throws UserError. */
 export function planInstall(root: string, options: InstallOptions): Plan {
-  const plan: Plan = { steps: [], notes: [] };
+  const again = () => planInstall(root, options);
+  const plan: Plan = { root, active: true, steps: [], notes: [], again };
   addChange(plan, root, SETTINGS, `hooks for ${Object.keys(hookSettings()).join(", ")}`, (text) =>
     withHooks(text, hookSettings(), join(root, SETTINGS)),
   );
@@ -50,7 +54,8 @@ export function planInstall(root: string, options: InstallOptions): Plan {
 
 /** Undoes what was set up, and nothing else. Throws UserError. */
 export function planUninstall(root: string, claude?: string): Plan {
-  const plan: Plan = { steps: [], notes: [] };
+  const again = () => planUninstall(root, claude);
+  const plan: Plan = { root, active: false, steps: [], notes: [], again };
   const record = readRecord(root);
   const add = (step: Step | undefined) => step && plan.steps.push(step);
   const settings = join(root, SETTINGS);
@@ -70,8 +75,18 @@ export function planUninstall(root: string, claude?: string): Plan {
   return plan;
 }
 
-/** Applies a plan; `active` is whether the project is set up afterwards. */
-export async function applyPlan(plan: Plan, root: string, active: boolean): Promise<void> {
+/**
+ * Does what is left of a plan that the user has seen: a process that set the project up at the same
+ * time may have done some of it. Throws UserError or the system's error.
+ */
+export async function applyPlan(seen: Plan): Promise<void> {
+  const { root, active } = seen;
+  using lock = await waitForLock(lockPath(root), LOCK_MS);
+  if (!lock) throw new UserError(`another claude-code-nvim is changing ${root}; try again`);
+  const plan = seen.again();
+  if (plan.steps.some(({ what }) => seen.steps.every((step) => step.what !== what))) {
+    throw new UserError(`${root} was changed in the meantime; try again`);
+  }
   const record: ProjectRecord = {
     ...(readRecord(root) ?? { files: {}, folders: [], server: false }),
     root,

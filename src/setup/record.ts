@@ -24,8 +24,17 @@ export interface ProjectRecord {
 }
 
 function recordPath(root: string): string {
+  return `${withoutExtension(root)}.json`;
+}
+
+/** Held from the record's reading to its writing. */
+export function lockPath(root: string): string {
+  return `${withoutExtension(root)}.lock`;
+}
+
+function withoutExtension(root: string): string {
   const id = createHash("sha256").update(root).digest("hex").slice(0, 24);
-  return join(stateFolder(), "projects", `${id}.json`);
+  return join(stateFolder(), "projects", id);
 }
 
 /** Undefined where a project was never set up, or its record cannot be read. */

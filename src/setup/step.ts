@@ -13,10 +13,15 @@ export interface Step {
   run(record: ProjectRecord): void | Promise<void>;
 }
 
-/** What is to be done, and what the user should know besides. */
+/** What is to be done in a project, and what the user should know besides. */
 export interface Plan {
+  root: string;
+  /** Whether the project is set up afterwards. */
+  active: boolean;
   steps: Step[];
   notes: string[];
+  /** Plans again, from what is there now. */
+  again(): Plan;
 }
 
 /**

@@ -46,7 +46,7 @@ function project(root: string, claude: string | undefined) {
   const plan = planUninstall(root, claude);
   const steps = plan.steps.map(({ what }) => what).join("; ");
   if (plan.steps.length === 0) return [];
-  const removal = { what: `in ${root}: ${steps}`, remove: () => applyPlan(plan, root, false) };
+  const removal = { what: `in ${root}: ${steps}`, remove: () => applyPlan(plan) };
   return [{ removal, notes: plan.notes }];
 }
 

@@ -1,8 +1,8 @@
 import { existsSync, linkSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { replace } from "../../lib/atomic-write";
+import { tryLock } from "../../lib/lock";
 import { appendLines, journalPath } from "./append";
-import { withLock } from "./lock";
 
 /** `journal.previous.OFFSET`: the journal before it was rewritten, read up to there. */
 const PREVIOUS = /^journal\.previous\.(\d+)$/;
@@ -18,20 +18,20 @@ export function rewriteJournal(
   change: (record: Record<string, unknown>) => Record<string, unknown> | null,
 ): void {
   if (!existsSync(journalPath(reviewFolder))) return;
-  withLock(join(reviewFolder, "journal.lock"), () => {
-    finish(reviewFolder);
-    const path = journalPath(reviewFolder);
-    const text = readFileSync(path);
-    const end = text.lastIndexOf(0x0a) + 1;
-    const lines = text.toString("utf8", 0, end).split("\n").filter(Boolean);
-    const kept = lines.map((line) => rewritten(line, change)).filter(Boolean);
-    if (Bun.deepEquals(lines, kept)) return;
-    replace(path, (draft) => {
-      writeFileSync(draft, kept.map((line) => `${line}\n`).join(""), { mode: 0o600 });
-      linkSync(path, join(reviewFolder, `journal.previous.${end}`));
-    });
-    finish(reviewFolder);
+  using lock = tryLock(join(reviewFolder, "journal.lock"));
+  if (!lock) return;
+  finish(reviewFolder);
+  const path = journalPath(reviewFolder);
+  const text = readFileSync(path);
+  const end = text.lastIndexOf(0x0a) + 1;
+  const lines = text.toString("utf8", 0, end).split("\n").filter(Boolean);
+  const kept = lines.map((line) => rewritten(line, change)).filter(Boolean);
+  if (Bun.deepEquals(lines, kept)) return;
+  replace(path, (draft) => {
+    writeFileSync(draft, kept.map((line) => `${line}\n`).join(""), { mode: 0o600 });
+    linkSync(path, join(reviewFolder, `journal.previous.${end}`));
   });
+  finish(reviewFolder);
 }
 
 function rewritten(

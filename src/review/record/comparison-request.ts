@@ -1,6 +1,6 @@
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { withLock } from "../journal/lock";
+import { tryLock } from "../../lib/lock";
 import { compareWorkTree, type Found } from "./compare";
 import type { Project } from "./project";
 
@@ -21,11 +21,10 @@ export function compareInTurns(project: Project): Found[] {
   const found: Found[] = [];
   // Looked for after the lock was given back: who asked in between did not get it.
   for (let round = 0; round < MOST_ROUNDS && existsSync(request); round++) {
-    const isOurs = withLock(join(project.folder, "compare.lock"), () => {
-      rmSync(request, { force: true });
-      found.push(...compareWorkTree(project));
-    });
-    if (!isOurs) break;
+    using lock = tryLock(join(project.folder, "compare.lock"));
+    if (!lock) break;
+    rmSync(request, { force: true });
+    found.push(...compareWorkTree(project));
   }
   return found;
 }
