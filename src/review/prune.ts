@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { journalPath } from "./journal/append";
+import type { RecordedScope } from "./journal/record";
 import { rewriteJournal } from "./journal/rewrite";
 
 /** What is kept of one project: this long after a file was last touched, and this much in all. */
@@ -9,6 +10,8 @@ export const MOST_BYTES = 200 * 1024 * 1024;
 
 export const DAY_MS = 24 * 60 * 60_000;
 const EVERY_MS = 60 * 60_000;
+/** Of the files, in one go: each reads the journal again. */
+const LEAST_SHARE = 0.05;
 /** A blob that was made or used so lately may belong to a record that is still to be written. */
 const RECENT_MS = 60 * 60_000;
 
@@ -19,9 +22,13 @@ interface RecordedFile {
 
 interface RecordedLine {
   type?: unknown;
+  id?: unknown;
   at?: unknown;
   files?: unknown;
   keep?: unknown;
+  scope?: RecordedScope;
+  /** Of a `back`: the decision that it takes back. */
+  decision?: unknown;
 }
 
 /** Prunes at most once an hour. Throws the system's error. */
@@ -41,31 +48,39 @@ export function pruneSometimes(reviewFolder: string): void {
 export function prune(reviewFolder: string, mostBytes = MOST_BYTES, now = Date.now()): void {
   const oldest = now - MOST_DAYS * DAY_MS;
   drop(reviewFolder, oldest, (touched) => touched.filter(({ at }) => at < oldest));
-  let bytes = removeUnused(reviewFolder, now);
-  while (bytes > mostBytes) {
-    const share = 1 - mostBytes / bytes;
-    const before = bytes;
-    drop(reviewFolder, oldest, (touched) => {
-      const order = touched.sort((a, b) => Number(b.isKept) - Number(a.isKept) || a.at - b.at);
-      return order.slice(0, Math.ceil(order.length * share));
-    });
+  for (let bytes = removeUnused(reviewFolder, now); bytes > mostBytes; ) {
+    const share = Math.max(1 - mostBytes / bytes, LEAST_SHARE);
+    const isLess = drop(reviewFolder, oldest, (touched) => firstToGo(touched, share));
+    if (!isLess) break;
     bytes = removeUnused(reviewFolder, now);
-    if (bytes === before) break;
   }
+}
+
+function firstToGo(touched: readonly Touched[], share: number): Touched[] {
+  const kept = touched.filter(({ keptBy }) => keptBy !== undefined);
+  const order = (kept.length > 0 ? kept : [...touched]).sort((a, b) => a.at - b.at);
+  return order.slice(0, Math.ceil(order.length * share));
 }
 
 interface Touched {
   path: string;
   /** In ms since the epoch. */
   at: number;
-  /** All of it was kept since. */
-  isKept: boolean;
+  /** The decision by which all of it was kept, if nothing came after that. */
+  keptBy: unknown;
 }
 
-/** Takes the files that `choose` returns out of every record, and records that are left with none. */
-function drop(reviewFolder: string, oldest: number, choose: (files: Touched[]) => Touched[]): void {
+/**
+ * Takes the files that `choose` returns out of every record, and records that are left with none.
+ * Returns false where there are no such files, or another process rewrites the journal.
+ */
+function drop(
+  reviewFolder: string,
+  oldest: number,
+  choose: (files: Touched[]) => Touched[],
+): boolean {
   const dropped = new Set(choose(touchedFiles(reviewFolder)).map(({ path }) => path));
-  rewriteJournal(reviewFolder, (record) => {
+  const isRewritten = rewriteJournal(reviewFolder, (record) => {
     const { at, files } = record as RecordedLine;
     const isOld = typeof at === "number" && at < oldest;
     if (!Array.isArray(files) || files.length === 0) return isOld ? null : record;
@@ -73,22 +88,32 @@ function drop(reviewFolder: string, oldest: number, choose: (files: Touched[]) =
     if (left.length === files.length) return record;
     return left.length === 0 ? null : { ...record, files: left };
   });
+  return isRewritten && dropped.size > 0;
 }
 
 function touchedFiles(reviewFolder: string): Touched[] {
   const touched = new Map<string, Touched>();
   for (const line of readLines(journalPath(reviewFolder))) {
-    const { type, at, files } = parse(line);
+    const { type, id, at, files, scope, decision } = parse(line);
+    if (type === "back") {
+      for (const file of touched.values()) if (file.keptBy === decision) file.keptBy = undefined;
+    }
     if (typeof at !== "number" || !Array.isArray(files)) continue;
     for (const file of files as (RecordedFile & RecordedLine)[]) {
-      const isKept = type === "keep" && file.keep === "all";
+      const keepsAll = type === "keep" && file.keep === "all" && !isPartial(scope);
       // What was moved goes, or stays, with the name that it had.
       for (const path of [file.path, file.from]) {
-        if (typeof path === "string") touched.set(path, { path, at, isKept });
+        if (typeof path !== "string") continue;
+        touched.set(path, { path, at, keptBy: keepsAll ? id : undefined });
       }
     }
   }
   return [...touched.values()];
+}
+
+/** Of one session, turn or call: what the others changed still waits. */
+function isPartial(scope: RecordedScope | undefined): boolean {
+  return [scope?.session, scope?.prompt, scope?.change].some((part) => part !== undefined);
 }
 
 /** Removes the blobs that no record names; returns how many bytes are left in all. */

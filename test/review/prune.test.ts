@@ -12,12 +12,20 @@ import { join } from "node:path";
 import { Blobs } from "../../src/review/blobs";
 import { append, journalPath } from "../../src/review/journal/append";
 import { JournalReader } from "../../src/review/journal/read";
-import type { Content, JournalRecord, NewRecord } from "../../src/review/journal/record";
+import type {
+  Content,
+  JournalRecord,
+  NewRecord,
+  RecordedScope,
+} from "../../src/review/journal/record";
 import { rewriteJournal } from "../../src/review/journal/rewrite";
 import { prune } from "../../src/review/prune";
 import { temporaryFolder } from "../support/neovim";
 
 const DAY_MS = 24 * 60 * 60_000;
+
+/** That hardly gets smaller. */
+const text = (seed: string) => Array.from({ length: 4_000 }, (_, i) => Bun.hash(seed + i)).join();
 
 /** A project's folder whose records and blobs are so many days old. */
 class Past {
@@ -42,9 +50,15 @@ class Past {
     return this.add({ type: "change", ...call, files: [file] }, days);
   }
 
-  keep(path: string, text: string, days = 1): JournalRecord {
+  keep(path: string, text: string, days = 1, scope?: RecordedScope): JournalRecord {
     const files = [{ path, text: this.blob(text, days), keep: "all" } as const];
-    return this.add({ type: "keep", why: "user", files }, days);
+    return this.add({ type: "keep", why: "user", files, ...(scope && { scope }) }, days);
+  }
+
+  get bytes(): number {
+    return [...new Bun.Glob("blobs/*/*").scanSync({ cwd: this.folder })]
+      .map((name) => statSync(join(this.folder, name)).size)
+      .reduce((sum, size) => sum + size, 0);
   }
 
   get paths(): string[] {
@@ -83,18 +97,36 @@ describe("pruning", () => {
 
   test("too much: files of which all was kept go first, then the oldest", () => {
     const past = new Past();
-    const text = (seed: string) =>
-      Array.from({ length: 4_000 }, (_, i) => Bun.hash(seed + i)).join();
     for (const name of ["a", "b", "c", "d"]) past.change(name, text(name), name === "c" ? 9 : 5);
     past.keep("b", text("b"), 4);
-    const bytes = [...new Bun.Glob("blobs/*/*").scanSync({ cwd: past.folder })]
-      .map((name) => statSync(join(past.folder, name)).size)
-      .reduce((sum, size) => sum + size, 0);
+    const { bytes } = past;
     prune(past.folder, bytes - 1);
     expect(past.paths).toEqual(["change a", "change c", "change d"]);
     prune(past.folder, bytes * 0.7);
     expect(past.paths).toEqual(["change a", "change d"]);
     expect(past.count).toBe(2);
+  });
+
+  test("a keep of one session or turn, or one that was taken back, leaves the file undecided", () => {
+    const past = new Past();
+    for (const name of ["a", "b", "c", "d"]) past.change(name, text(name), 9);
+    past.keep("a", text("a"), 8, { session: "one" });
+    past.keep("b", text("b"), 8, { session: "one", prompt: "p" });
+    past.add({ type: "back", decision: past.keep("c", text("c"), 8).id }, 8);
+    past.keep("d", text("d"), 2);
+    prune(past.folder, past.bytes - 1);
+    expect(new Set(past.paths)).not.toContain("change d");
+    for (const name of ["a", "b", "c"]) expect(past.paths).toContain(`change ${name}`);
+  });
+
+  test("what is undecided stays while what is decided is enough", () => {
+    const past = new Past();
+    for (const name of ["a", "b", "c", "empty"]) past.change(name, "few");
+    past.keep("empty", "", 2);
+    past.change("large", text("large"));
+    past.keep("large", text("large"));
+    prune(past.folder, past.bytes * 0.3);
+    expect(past.paths).toEqual(["change a", "change b", "change c"]);
   });
 
   test("a blob that was used lately stays: its record may be about to be written", () => {

@@ -10,28 +10,29 @@ const PREVIOUS = /^journal\.previous\.(\d+)$/;
 /**
  * Puts in place of each line what `change` makes of it, nothing for null; a line that is not JSON goes.
  * Others may append at the same time, and this process may be killed at any moment: what came to the
- * old file after it was read is appended to the new one. Does nothing while another process rewrites.
- * Throws the system's error; the journal is then as it was.
+ * old file after it was read is appended to the new one. Returns false, and does nothing, while another
+ * process rewrites. Throws the system's error; the journal is then as it was.
  */
 export function rewriteJournal(
   reviewFolder: string,
   change: (record: Record<string, unknown>) => Record<string, unknown> | null,
-): void {
-  if (!existsSync(journalPath(reviewFolder))) return;
+): boolean {
+  if (!existsSync(journalPath(reviewFolder))) return true;
   using lock = tryLock(join(reviewFolder, "journal.lock"));
-  if (!lock) return;
+  if (!lock) return false;
   finish(reviewFolder);
   const path = journalPath(reviewFolder);
   const text = readFileSync(path);
   const end = text.lastIndexOf(0x0a) + 1;
   const lines = text.toString("utf8", 0, end).split("\n").filter(Boolean);
   const kept = lines.map((line) => rewritten(line, change)).filter(Boolean);
-  if (Bun.deepEquals(lines, kept)) return;
+  if (Bun.deepEquals(lines, kept)) return true;
   replace(path, (draft) => {
     writeFileSync(draft, kept.map((line) => `${line}\n`).join(""), { mode: 0o600 });
     linkSync(path, join(reviewFolder, `journal.previous.${end}`));
   });
   finish(reviewFolder);
+  return true;
 }
 
 function rewritten(

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { prune } from "../../../src/review/prune";
 import type { Listed, ReviewService } from "../../../src/review/service";
 import type { ShownDecision } from "../../../src/review/shown";
 import { FUZZ_TIMEOUT_MS, tries } from "../../fuzz/effort";
@@ -229,6 +230,29 @@ test(
     expect(((await play.service.answer("list", scope)) as Listed).files).toEqual([]);
     if (decision !== undefined) await play.service.answer("back", { decision });
     expect(await play.state()).toEqual(before);
+  }, 60),
+  FUZZ_TIMEOUT_MS,
+);
+
+const HOUR_MS = 60 * 60_000;
+
+test(
+  "pruning what is decided changes neither the list nor any hunk",
+  whatever(async ({ world }) => {
+    // Larger than all others together: once it is gone, nothing else has to go.
+    const large = Array.from({ length: 4_000 }, (_, i) => `${Bun.hash(`${i}`)}\n`).join("");
+    world.claude({ large });
+    await world.keep([{ path: world.path("large") }]);
+    // With the old and new lines of every hunk.
+    const shown = async () => ({
+      list: await world.list(),
+      files: await Promise.all(FILES.map((name) => world.file(name))),
+    });
+    const before = await shown();
+    const bytes = world.blobBytes();
+    prune(world.folder, bytes - 1, Date.now() + 2 * HOUR_MS);
+    expect(world.blobBytes()).toBeLessThan(bytes);
+    expect(await shown()).toEqual(before);
   }, 60),
   FUZZ_TIMEOUT_MS,
 );

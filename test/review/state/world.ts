@@ -1,4 +1,12 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { Blobs } from "../../../src/review/blobs";
 import { append } from "../../../src/review/journal/append";
@@ -116,6 +124,14 @@ export class World implements Disposable {
       const sizes = hunks.map(({ old, new: now }) => `${old[1]}>${now[1]}@${now[0]}`);
       return [path.slice(this.root.length + 1), kind, ...sizes].join(" ");
     });
+  }
+
+  /** What the contents that are kept take on disk. */
+  blobBytes(): number {
+    const names = [...new Bun.Glob("*/*").scanSync({ cwd: join(this.folder, "blobs") })];
+    return names
+      .map((name) => statSync(join(this.folder, "blobs", name)).size)
+      .reduce((sum, size) => sum + size, 0);
   }
 
   [Symbol.dispose](): void {
