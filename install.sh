@@ -61,6 +61,8 @@ main() {
   [ -n "$version" ] || version=${own_version:-$(newest_version)}
   version=${version#v}
 
+  # Everybody may read what is installed, and nobody else may change it.
+  umask 022
   # Beside the place of the executable: a temporary folder may refuse to run programs, or be small.
   mkdir -p "$prefix" || fail "the folder $prefix cannot be made"
   work=$(mktemp -d "$prefix/.claude-code-nvim.XXXXXX") || fail "$prefix is not writable"

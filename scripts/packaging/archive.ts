@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Glob, gzipSync } from "bun";
+import { helpTags } from "../../src/package/help-tags";
 import { claudePlugin } from "../claude-plugin";
 import { type Entry, tar } from "./tar";
 import { executableName, type Target } from "./targets";
@@ -12,6 +13,8 @@ const FILES = ["lua/**/*.lua", "plugin/**/*.lua", "doc/*", "LICENSE", "README.md
  * was installed from an archive, executable included.
  */
 const MANIFEST = "lua/claude-code/install/manifest.lua";
+/** Made here: a checkout may have those of another version. */
+const TAGS = "doc/tags";
 
 /** On top of an archive, and in PREFIX/share/doc/claude-code-nvim (src/package/prefix.ts). */
 const NOTICES = "THIRD-PARTY-NOTICES";
@@ -64,6 +67,8 @@ export async function archiveEntries(options: ArchiveOptions): Promise<Entry[]> 
     const content = await readFile(join(root, path));
     entries.push({ path: `${folder}/${path}`, content, executable: false });
   }
+  const tags = bytes(helpTags(join(root, "doc")));
+  entries.push({ path: `${folder}/${TAGS}`, content: tags, executable: false });
   for (const { path, text, executable } of claudePlugin()) {
     entries.push({ path: `${folder}/claude-plugin/${path}`, content: bytes(text), executable });
   }
@@ -76,7 +81,8 @@ function bytes(text: string): Uint8Array {
 
 async function sources(root: string): Promise<string[]> {
   const found = FILES.flatMap((pattern) => [...new Glob(pattern).scanSync({ cwd: root })]);
-  return found.map((path) => path.replaceAll("\\", "/")).filter((path) => path !== MANIFEST);
+  const paths = found.map((path) => path.replaceAll("\\", "/"));
+  return paths.filter((path) => path !== MANIFEST && path !== TAGS);
 }
 
 /** Byte 9 of a gzip file names the system that wrote it: always "unknown". */

@@ -47,6 +47,8 @@ export function installBelow(prefix: string, distribution: Distribution): Instal
   const executable = join(prefix, "bin", basename(distribution.executable));
   const plugin = join(prefix, PLUGIN);
   const manPage = join(prefix, "share/man/man1", MAN_PAGE);
+  // Everybody may read what is installed, and nobody else may change it, whatever the user's umask.
+  process.umask(0o022);
   refuseOthers(plugin);
   sweep(join(prefix, "bin"), DRAFT);
   sweep(join(prefix, PACK), DRAFT_FOLDER);
@@ -113,11 +115,20 @@ function replacePlugin(root: string, plugin: string, executable: string, work: s
     rmSync(join(next, MANIFEST), { force: true });
     rmSync(join(next, "doc", MAN_PAGE), { force: true });
     writeFileSync(join(next, "doc/tags"), helpTags(join(next, "doc")));
+    setModes(next);
     linkExecutable(plugin, executable, next);
     if (existsSync(plugin)) renameSync(plugin, join(draft, "old"));
     renameSync(next, plugin);
   } finally {
     rmSync(draft, { recursive: true, force: true });
+  }
+}
+
+/** tar has unpacked the files under the user's umask. */
+function setModes(folder: string): void {
+  chmodSync(folder, 0o755);
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    chmodSync(join(entry.parentPath, entry.name), entry.isDirectory() ? 0o755 : 0o644);
   }
 }
 

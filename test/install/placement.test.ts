@@ -10,10 +10,11 @@ import {
 } from "bun:test";
 import { spawn } from "node:child_process";
 import { existsSync, readlinkSync, utimesSync } from "node:fs";
-import { chmod, mkdir, writeFile } from "node:fs/promises";
+import { chmod, mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { eventually } from "../support/eventually";
 import { DataFolder, install, Publication } from "../support/installer";
+import { inMount } from "../support/mount";
 import {
   isolatedEnv,
   NEOVIMS,
@@ -235,6 +236,11 @@ describe("a data folder that", () => {
   const filesystems: [string, Options, RegExp][] = [
     ["is read-only", () => "ro", /cannot create the folder .* make it writable/],
     [
+      "runs no programs",
+      () => "noexec",
+      /the file system of .* does not run programs \(noexec\); set \$XDG_DATA_HOME/,
+    ],
+    [
       "is full while the archive comes",
       (archive) => `size=${archive >> 1}`,
       /could not be written: is the disk full\?/,
@@ -247,7 +253,10 @@ describe("a data folder that", () => {
   ];
   test.each(filesystems)("%s: a clear message, and nothing half installed", async (...row) => {
     const [, options, message] = row;
-    const wrapper = await inMount(data.xdg, options(published.release.asset.size), version.binary);
+    const place = temporaryFolder();
+    await using _ = { [Symbol.asyncDispose]: () => rm(place, { recursive: true }) };
+    const mount = options(published.release.asset.size);
+    const wrapper = await inMount(data.xdg, mount, version.binary, place);
     if (!wrapper) return;
     await using neovim = await TestNeovim.start({
       version: { name: version.name, binary: wrapper },
@@ -257,23 +266,7 @@ describe("a data folder that", () => {
     });
     const outcome = await install(neovim);
     expect(outcome.message).toMatch(message);
-    const seen = `return vim.fn.glob(vim.env.XDG_DATA_HOME .. "/claude-code.nvim/*-*", true, true)`;
+    const seen = `return vim.fn.glob(vim.env.XDG_DATA_HOME .. "/claude-code.nvim/*-*/", true, true)`;
     expect(await neovim.lua<string[]>(seen)).toEqual([]);
   });
 });
-
-/** A script that runs `program` where a file system of its own is mounted on `folder`. */
-async function inMount(folder: string, options: string, program: string): Promise<string | null> {
-  const unshare = ["unshare", "--map-root-user", "--mount", "--"];
-  const mount = `mount -t tmpfs -o ${options} tmpfs "${folder}"`;
-  const possible = Bun.which("unshare") !== null;
-  if (!possible || Bun.spawnSync([...unshare, "sh", "-c", mount]).exitCode !== 0) {
-    console.log("platform skip: no mount namespace, so no full or read-only disk");
-    return null;
-  }
-  const script = join(temporaryFolder(), "nvim");
-  const inner = `${mount} && exec "${program}" "$@"`;
-  await writeFile(script, `#!/bin/sh\nexec ${unshare.join(" ")} sh -c '${inner}' sh "$@"\n`);
-  await chmod(script, 0o755);
-  return script;
-}

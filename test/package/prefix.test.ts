@@ -9,11 +9,12 @@ import {
   test,
 } from "bun:test";
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { chmod, copyFile, mkdir, rename, rm, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { renderInstaller } from "../../scripts/packaging/installer";
 import { Publication } from "../support/installer";
+import { inMount } from "../support/mount";
 import {
   isolatedEnv,
   NEOVIMS,
@@ -150,6 +151,32 @@ describe("claude-code-nvim install", () => {
       1,
       expect.stringContaining("is a git checkout"),
     ]);
+  });
+
+  test("on a file system that runs no programs: says so", async () => {
+    const folder = temporaryFolder();
+    const program = join(unpacked, "claude-code-nvim");
+    const mounted = await inMount(folder, "noexec", program, prefix);
+    if (!mounted) return;
+    const { code, out, err } = await run([mounted, "install", "--prefix", folder]);
+    await rm(folder, { recursive: true });
+    expect([code, out]).toEqual([0, expect.stringContaining("bin/claude-code-nvim\n")]);
+    expect(err).toContain(`the file system of ${folder} does not run programs (noexec)`);
+  });
+
+  test.each(["077", "002"])("umask %s: everybody may read it, nobody else write", async (umask) => {
+    const target = join(prefix, "a/new folder");
+    const command = `umask ${umask} && exec "$0" install --prefix "$1"`;
+    const program = join(unpacked, "claude-code-nvim");
+    expect((await run(["sh", "-c", command, program, target])).code).toBe(0);
+    const names = readdirSync(join(prefix, "a"), { recursive: true, encoding: "utf8" });
+    const modes = ["", ...names].map((name) => {
+      const stats = lstatSync(join(prefix, "a", name));
+      const isRun = stats.isDirectory() || name.endsWith("bin/claude-code-nvim");
+      const wanted = stats.isSymbolicLink() ? stats.mode & 0o777 : isRun ? 0o755 : 0o644;
+      return { name, mode: (stats.mode & 0o777).toString(8), wanted: wanted.toString(8) };
+    });
+    expect(modes.filter(({ mode, wanted }) => mode !== wanted)).toEqual([]);
   });
 
   test("cannot do it: says why", async () => {
@@ -291,6 +318,17 @@ describe("install.sh", () => {
     }
     const { err } = await installer({ PATH: bin });
     expect(err).toContain("neither curl nor wget is installed");
+  });
+
+  test("a prefix on a file system that runs no programs is named, and left as it was", async () => {
+    const folder = temporaryFolder();
+    const args = ["--version", "0.1.0", "--prefix", folder, "--mirror", small.server.url];
+    const mounted = await inMount(folder, "noexec", "/bin/sh", prefix);
+    if (!mounted) return;
+    const command = `sh ${script} ${args.join(" ")}; echo $?; ls -A ${folder}`;
+    const { out, err } = await run([mounted, "-c", command]);
+    await rm(folder, { recursive: true });
+    expect([out, err]).toEqual(["1\n", expect.stringContaining("(noexec); choose another folder")]);
   });
 
   test("a program that does not run here is not called a folder that is not writable", async () => {

@@ -51,6 +51,8 @@ describe("an archive", () => {
       "lua/claude-code/init.lua",
       "plugin/claude-code.lua",
       "doc/claude-code-nvim.1",
+      "doc/claude-code.txt",
+      "doc/tags",
       "LICENSE",
       "THIRD-PARTY-NOTICES",
       "README.md",
@@ -59,6 +61,8 @@ describe("an archive", () => {
     }
     expect(paths).not.toContain(`${top}/lua/claude-code/install/manifest.lua`);
     expect(paths).toEqual(paths.toSorted());
+    const tags = entries.find(({ path }) => path.endsWith("/doc/tags"))?.content.toString();
+    expect(tags?.split("\n")).toContain("claude-code\tclaude-code.txt\t/*claude-code*");
     for (const { path, mode, owner, group, modified } of entries) {
       const runs = [`${top}/claude-code-nvim`, `${top}/claude-plugin/run.sh`].includes(path);
       const expected = runs ? 0o755 : 0o644;
@@ -326,6 +330,7 @@ function members(bytes: Uint8Array) {
       owner: number(108, 8),
       group: number(116, 8),
       modified: number(136, 12),
+      content: archive.subarray(at + 512, at + 512 + number(124, 12)),
     });
     at += 512 + 512 * Math.ceil(number(124, 12) / 512);
   }

@@ -36,6 +36,12 @@ local function probe(executable, release)
   elseif version then
     return nil, ("the executable of %s has version %s"):format(release.file, version)
   end
+  -- access(2) answers for the mount, too.
+  if not require("claude-code.programs").runs(executable) then
+    local text = "the file system of %s does not run programs (noexec); set $XDG_DATA_HOME to a "
+      .. "folder elsewhere and run :ClaudeCodeInstall, or set binary.path"
+    return nil, text:format(store.root())
+  end
   local advice = release.target:find("musl", 1, true)
       and "install libstdc++ (Alpine: `apk add libstdc++`), then run :ClaudeCodeInstall"
     or "build one: " .. require("claude-code.install.plugin_files").build_command()
@@ -92,7 +98,7 @@ local function unpack_in(release, archive, folder, replace)
   if not runs then
     return nil, why
   end
-  installed.set_contract(folder, require("claude-code.install.plugin_files").contract().number)
+  installed.add(unpacked, require("claude-code.install.plugin_files").contract().number)
   return store.move_in(folder, release, replace)
 end
 
@@ -170,7 +176,8 @@ end
 local function install(release, request)
   local executable = store.executable(release.version, release.target)
   local is_there = vim.uv.fs_stat(executable) ~= nil
-  if is_there and not request.force and probe(executable, release) then
+  local is_kept = is_there and not request.force
+  if is_kept and installed.is_intact(executable) and probe(executable, release) then
     return executable
   end
   local made, refused = store.make_folder(store.download())

@@ -1,5 +1,6 @@
 --- What is known about each installed version, in files beside its executable and beside its folder:
 ---   VERSION-TARGET/contract      the number of its contract
+---   VERSION-TARGET/sha256        the checksum of its executable
 ---   VERSION-TARGET.unusable      why its executable does not run on this machine
 local M = {}
 
@@ -26,10 +27,22 @@ local function write(path, text)
   end
 end
 
----@param folder string the one that becomes VERSION-TARGET
+---@param executable string in the folder that becomes VERSION-TARGET
 ---@param contract integer
-function M.set_contract(folder, contract)
+function M.add(executable, contract)
+  local folder = vim.fs.dirname(executable)
   write(vim.fs.joinpath(folder, "contract"), tostring(contract))
+  local sum = require("claude-code.install.checksum").of(executable)
+  write(vim.fs.joinpath(folder, "sha256"), sum or "")
+end
+
+--- Whether an executable is as it was installed. One with a changed byte may print its version, and
+--- end later.
+---@param executable string
+---@return boolean
+function M.is_intact(executable)
+  local sum = read(vim.fs.joinpath(vim.fs.dirname(executable), "sha256")) or ""
+  return sum == "" or sum == require("claude-code.install.checksum").of(executable)
 end
 
 --- The executable of another version that works with this plugin: the newest of those with the same

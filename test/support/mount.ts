@@ -1,0 +1,26 @@
+import { chmod, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+/**
+ * Writes a script in `place` that runs `program` with its arguments where a new tmpfs with the mount
+ * options `options` is on `folder`. Null, with a `platform skip:` line, where nobody but root may mount.
+ */
+export async function inMount(
+  folder: string,
+  options: string,
+  program: string,
+  place: string,
+): Promise<string | null> {
+  const unshare = ["unshare", "--map-root-user", "--mount", "--"];
+  const mount = `mount -t tmpfs -o ${options} tmpfs "${folder}"`;
+  const possible = Bun.which("unshare") !== null;
+  if (!possible || Bun.spawnSync([...unshare, "sh", "-c", mount]).exitCode !== 0) {
+    console.log("platform skip: no mount namespace, so no full, read-only or noexec disk");
+    return null;
+  }
+  const script = join(place, "mounted");
+  const inner = `${mount} && exec "${program}" "$@"`;
+  await writeFile(script, `#!/bin/sh\nexec ${unshare.join(" ")} sh -c '${inner}' sh "$@"\n`);
+  await chmod(script, 0o755);
+  return script;
+}
