@@ -134,7 +134,7 @@ alias("ClaudeCodeUnsetupProject", "ClaudeUninstallMCP")
 -- With "localoptions" the session sets 'buftype' to "terminal", which no other buffer can be.
 vim.api.nvim_create_autocmd("BufReadCmd", {
   group = vim.api.nvim_create_augroup("claude-code.terminal.restored", { clear = true }),
-  pattern = "claude-code://terminal",
+  pattern = { "claude-code://terminal", "claude-code://terminal/*" },
   command = "setlocal noswapfile nobuflisted bufhidden=wipe | noautocmd call nvim_open_term(0, {})",
 })
 

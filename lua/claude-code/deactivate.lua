@@ -24,7 +24,7 @@ local function remove_autocommands()
 end
 
 return function()
-  call("terminal", "close")
+  call("terminal", "close_all")
   call("server.autostart", "disable")
   -- The diffs end with it, and all that follows the editor.
   call("server", "stop")

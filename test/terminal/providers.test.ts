@@ -47,7 +47,7 @@ describe.each(NEOVIMS)("terminal.provider in $name", (version) => {
     await neovim.command("ClaudeCode");
     await neovim.command("ClaudeCodeClose");
     expect(await neovim.lua<unknown[]>("return CALLS")).toEqual([
-      ["open", "cat", "--permission-mode", true],
+      ["open", "cat", "--session-id", true],
       ["send", "hello"],
       ["submit"],
       ["focus"],

@@ -25,7 +25,7 @@ export async function startNeovim(version: NeovimVersion, setup: string): Promis
 /** Ends what a test left running, and goes back to one window with one empty buffer. */
 export async function reset(neovim: TestNeovim): Promise<void> {
   await neovim.lua(`
-    require("port").terminal.close()
+    require("port").terminal.close_all()
     vim.cmd("silent! tabonly! | silent! only! | enew! | %bwipeout!")
     SAID = {}`);
   await waitForMode(neovim, "n");

@@ -3,9 +3,9 @@
 --- this one plugin/claude-code.lua shows an empty buffer instead.
 local api = vim.api
 
-local M = {
-  NAME = "claude-code://terminal",
-}
+local M = {}
+
+local NAME = "claude-code://terminal"
 
 ---@param name string
 ---@param except integer
@@ -18,12 +18,14 @@ local function wipe_buffer_named(name, except)
 end
 
 ---@param buf integer its command has started
-function M.set(buf)
+---@param n integer the session's number
+function M.set(buf, n)
   local before = api.nvim_buf_get_name(buf)
-  wipe_buffer_named(M.NAME, buf)
+  local name = n == 1 and NAME or ("%s/%d"):format(NAME, n)
+  wipe_buffer_named(name, buf)
   -- The alternate file is the user's.
   vim.cmd.lua({
-    ("vim.api.nvim_buf_set_name(%d, %q)"):format(buf, M.NAME),
+    ("vim.api.nvim_buf_set_name(%d, %q)"):format(buf, name),
     mods = { keepalt = true, silent = true },
   })
   -- Neovim keeps the old name for another, empty buffer.

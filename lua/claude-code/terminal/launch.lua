@@ -14,25 +14,30 @@ end
 --- is touched; the user's own arguments come last.
 ---@param arguments string[]
 ---@return string[]? command
----@return string? message
+---@return string|claude-code.SessionArguments
 function M.command(arguments)
   local command, message = require("claude-code.claude.cli").command()
   if not command then
-    return nil, message
+    return nil, message --[[@as string]]
   end
   local options = require("claude-code.config").get().terminal
   local own = vim.list_extend(vim.list_slice(options.args), arguments)
+  local session = require("claude-code.terminal.session_arguments").of(own)
+  if session.is_new then
+    vim.list_extend(command, { "--session-id", session.id })
+  end
   if options.permission_mode and not has_permission_mode(own) then
     vim.list_extend(command, { "--permission-mode", options.permission_mode })
   end
   vim.list_extend(command, require("claude-code.claude.arguments").launch_arguments())
-  return vim.list_extend(command, own)
+  return vim.list_extend(command, own), session
 end
 
 --- The user's variables, and what the CLI must find in its environment to reach this Neovim, for
 --- terminals that do not inherit ours (tmux).
+---@param n? integer the session's number, which its hooks and MCP servers inherit
 ---@return table<string, string>
-function M.environment()
+function M.environment(n)
   local own = require("claude-code.config").get().terminal.env
   local env = vim.tbl_extend("force", own, require("claude-code.server.environment").applied())
   -- npm's `claude` is a script: the project must not hand it its interpreter.
@@ -40,6 +45,7 @@ function M.environment()
   env.NVIM = require("claude-code.server.endpoint").address()
   -- Where it keeps its settings, and looks for our lock file.
   env.CLAUDE_CONFIG_DIR = require("claude-code.claude.config_dir").configured()
+  env.CLAUDE_CODE_NVIM_SESSION = n and tostring(n)
   return env
 end
 

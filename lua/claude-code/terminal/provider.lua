@@ -1,23 +1,35 @@
---- Where the CLI's terminal is: the `terminal.provider` option.
+--- Where the CLI's terminals are: the `terminal.provider` option.
 local M = {}
 
---- What a provider is; a user's table has the same functions. There is one CLI at a time. open()
---- starts the command and shows it; where that is impossible it returns false and a message.
----@class claude-code.TerminalProvider
----@field open fun(command: string[], env: table<string, string>, folder: string): boolean?, string?
----@field close fun() ends it
----@field send fun(text: string): boolean? passes text on as a paste
----@field is_open fun(): boolean whether it runs, be it hidden
----@field toggle? fun() hides it, or shows and focuses it
----@field focus? fun() shows and focuses it
----@field submit? fun() presses Enter
----@field is_visible? fun(): boolean whether it is on screen
+--- The terminal of one session. What a provider cannot do is missing.
+---@class claude-code.Terminal
+---@field buf? integer its buffer, if it is one of Neovim's own
+---@field is_open fun(self): boolean whether its CLI runs, be it hidden
+---@field close fun(self) ends it
+---@field send fun(self, text: string): boolean? passes text on as a paste
+---@field toggle? fun(self) hides it, or shows and focuses it
+---@field focus? fun(self) shows and focuses it; from there, goes back
+---@field submit? fun(self) presses Enter
+---@field is_visible? fun(self): boolean whether it is on screen
 
----@param option "native"|"snacks"|"tmux"|"none"|claude-code.TerminalProvider terminal.provider
----@return claude-code.TerminalProvider
-function M.get(option)
+--- What runs in a terminal.
+---@class claude-code.Launch
+---@field n integer the session's number
+---@field command string[]
+---@field env table<string, string>
+---@field folder string
+---@field on_exit? fun() called when it has ended by itself
+
+--- Starts the command in a terminal of its own, and shows that in the place of one that is shown.
+---@class claude-code.Provider
+---@field open fun(launch: claude-code.Launch): claude-code.Terminal?, string?
+---@field running? fun(): claude-code.Terminal? one that runs already, though nobody opened it here
+
+---@return claude-code.Provider
+function M.get()
+  local option = require("claude-code.config").get().terminal.provider
   if type(option) == "table" then
-    return option
+    return require("claude-code.terminal.providers.custom").new(option)
   end
   return require("claude-code.terminal.providers." .. option)
 end

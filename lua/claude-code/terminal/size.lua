@@ -52,10 +52,10 @@ end
 
 --- Remembers the size that the user gives the window, and fits it to a screen that changes.
 ---@param win integer
----@param buf integer the terminal; the window may show something else later
+---@param is_terminal fun(win: integer): boolean the window may show something else later
 ---@param dimension claude-code.Dimension
 ---@return fun() notice called when the window closes
-function M.follow(win, buf, dimension)
+function M.follow(win, is_terminal, dimension)
   local columns, lines, cells
   local function remember()
     columns, lines, cells = vim.o.columns, vim.o.lines, M.get(win, dimension)
@@ -65,7 +65,7 @@ function M.follow(win, buf, dimension)
   end
   local function has_terminal()
     return not narrowed[win]
-      and api.nvim_win_get_buf(win) == buf
+      and is_terminal(win)
       and placement.allows(dimension)
       and not is_alone(win)
   end

@@ -44,12 +44,12 @@ local function open_split(buf, enter, position, cells)
   -- TODO(0.10): it makes all windows equal in spite of the size it was given.
   size.set(win, dimension, cells)
   size.equalize_others(dimension)
-  local notice = size.follow(win, buf, dimension)
+  local notice = size.follow(win, M.is_terminal, dimension)
   api.nvim_create_autocmd("WinClosed", {
     pattern = tostring(win),
     once = true,
     callback = function()
-      if api.nvim_win_get_buf(win) == buf then
+      if M.is_terminal(win) then
         notice()
         vim.schedule(restore_others)
       end
@@ -118,6 +118,11 @@ function M.is_terminal(win)
   return vim.b[api.nvim_win_get_buf(win)].claude_code_terminal == true
 end
 
+---@return integer? win of this tab page that shows any session's terminal
+local function find_any()
+  return vim.iter(api.nvim_tabpage_list_wins(0)):find(M.is_terminal)
+end
+
 ---@return integer? win of the terminal in this tab page, if it is one of the tab page's columns
 function M.at_side()
   local tree = vim.fn.winlayout()
@@ -142,7 +147,7 @@ end
 function M.room_on_tab()
   -- A line each for tab pages and status.
   local room = { width = vim.o.columns, height = vim.o.lines - vim.o.cmdheight - 2 }
-  local win = vim.iter(api.nvim_tabpage_list_wins(0)):find(M.is_terminal)
+  local win = find_any()
   if win and placement.position() ~= "float" then
     local dimension, cells = share_on_tab(win)
     room[dimension] = room[dimension] - cells - 1
@@ -168,21 +173,26 @@ function M.mirror_to_tab(from, fits)
   end
 end
 
---- Shows the terminal in this tab page and moves there. It is nowhere else then: it can have only
---- one size. A diff's tab page (it has the variable `claude_code_diff`) closes by itself, so there
---- the terminal also stays where it was.
+--- Shows the terminal in this tab page, in the place of another session's, and moves there. It is
+--- nowhere else then: it can have only one size. A diff's tab page (it has the variable
+--- `claude_code_diff`) closes by itself, so there the terminal also stays where it was.
 ---@param buf integer
 ---@return integer win
 function M.show(buf)
   local win = M.find(buf)
-  if win then
-    api.nvim_set_current_win(win)
-    return win
-  end
-  if not vim.t.claude_code_diff then
+  if not win and not vim.t.claude_code_diff then
     M.hide(buf)
   end
-  return open(buf)
+  win = win or find_any()
+  if not win then
+    return open(buf)
+  end
+  api.nvim_set_current_win(win)
+  if api.nvim_win_get_buf(win) ~= buf then
+    vim.cmd.buffer({ buf, mods = { keepalt = true } })
+    set_options(win)
+  end
+  return win
 end
 
 --- A user who is in it goes back to the window they came from. That is entered once there is room for

@@ -23,6 +23,13 @@ local provider = t.table_of_functions(
   { "toggle", "focus", "submit", "is_visible" }
 )
 
+local one_terminal = provider.accepts
+function provider.accepts(value)
+  -- What open() returns then has the other functions.
+  local only_open = type(value) == "table" and vim.tbl_count(value) == 1
+  return one_terminal(value) or only_open and type(value.open) == "function"
+end
+
 ---@type claude-code.Type
 local variables = {
   expected = 'a table of variables such as { NAME = "value" }',

@@ -1,53 +1,62 @@
 --- The CLI in a terminal of folke/snacks.nvim, with that plugin's windows and styles.
----@class claude-code.SnacksProvider: claude-code.TerminalProvider
+---@class claude-code.SnacksTerminal: claude-code.Terminal
+---@field buf integer
+---@field private win table the snacks.win
+---@field private restore_others? fun() gives the other windows the sizes that they had before
+local Terminal = {}
+Terminal.__index = Terminal
+
+---@class claude-code.SnacksProvider: claude-code.Provider
 local M = {}
 
----@type table? the snacks.win of the terminal
-local terminal
+---@type table<integer, claude-code.SnacksTerminal> those that nobody has ended, by their buffers
+local terminals = {}
 
----@type fun()? gives the other windows the sizes that they had before it was shown
-local restore_others
-
-local function before_showing()
-  restore_others = require("claude-code.terminal.size").save_all()
+--- The others of this tab page make room.
+---@private
+function Terminal:before_showing()
+  local restore
+  for _, other in pairs(terminals) do
+    if other ~= self and other:is_visible() then
+      restore, other.restore_others = other.restore_others, nil
+      other.win:hide()
+    end
+  end
+  self.restore_others = restore or require("claude-code.terminal.size").save_all()
 end
 
 --- With 'equalalways' Neovim makes the other windows equal.
-local function on_close()
-  if restore_others then
-    vim.schedule(restore_others)
-    restore_others = nil
+---@private
+function Terminal:on_close()
+  if self.restore_others then
+    vim.schedule(self.restore_others)
+    self.restore_others = nil
   end
-end
-
----@return integer? job channel of the running terminal
-local function job()
-  local buf = terminal and terminal.buf
-  if not buf or not vim.api.nvim_buf_is_valid(buf) then
-    return nil
-  end
-  local channel = vim.bo[buf].channel
-  return vim.fn.jobwait({ channel }, 0)[1] == -1 and channel or nil
 end
 
 --- In the place of snacks.nvim's own handler, which would report that we end it as a failure.
----@param opened table
-local function watch_exit(opened)
-  opened:on("TermClose", function()
-    if terminal ~= opened then
+---@private
+---@param launch claude-code.Launch
+function Terminal:watch_exit(launch)
+  self.win:on("TermClose", function()
+    if terminals[self.buf] ~= self then
       return -- we ended it
     end
-    terminal = nil
+    terminals[self.buf] = nil
+    if launch.on_exit then
+      launch.on_exit()
+    end
     local is_typing = vim.api.nvim_get_mode().mode == "t"
     local code = vim.v.event.status
-    require("claude-code.terminal.exited").handle(opened.buf, code, is_typing, function()
-      opened:close()
+    require("claude-code.terminal.exited").handle(self.buf, code, is_typing, function()
+      self.win:close()
     end)
   end, { buf = true })
 end
 
+---@private
 ---@return table options for snacks.win
-local function window_options()
+function Terminal:window_options()
   local placement = require("claude-code.terminal.placement")
   local position = placement.position()
   if position == "float" then
@@ -69,87 +78,88 @@ local function window_options()
   return {
     position = position,
     [dimension] = placement.size(dimension),
-    on_close = on_close,
+    on_close = function()
+      self:on_close()
+    end,
     -- Its title would take a line from the CLI.
     wo = { winbar = "" },
   }
 end
 
-function M.open(command, env, folder)
+function M.open(launch)
   local ok, snacks = pcall(require, "snacks")
   if not ok then
-    return false,
+    return nil,
       'terminal.provider is "snacks", but folke/snacks.nvim is not installed; install it, or set '
         .. 'terminal.provider to "native"'
   end
-  before_showing()
-  terminal = snacks.terminal.open(command, {
-    env = env,
-    cwd = folder,
+  local terminal = setmetatable({}, Terminal) ---@type claude-code.SnacksTerminal
+  terminal:before_showing()
+  terminal.win = snacks.terminal.open(launch.command, {
+    env = launch.env,
+    cwd = launch.folder,
     auto_close = false,
-    win = window_options(),
+    win = terminal:window_options(),
   })
-  watch_exit(terminal)
+  terminal.buf = terminal.win.buf
+  terminals[terminal.buf] = terminal
+  terminal:watch_exit(launch)
   vim.b[terminal.buf].claude_code_terminal = true
-  require("claude-code.terminal.buffer_name").set(terminal.buf)
+  require("claude-code.terminal.buffer_name").set(terminal.buf, launch.n)
   require("claude-code.terminal.keys").map(terminal.buf)
-  return job() ~= nil, "snacks.nvim did not open a terminal for Claude"
+  if not terminal:is_open() then
+    return nil, "snacks.nvim did not open a terminal for Claude"
+  end
+  return terminal
 end
 
-function M.is_open()
-  return job() ~= nil
+function Terminal:is_open()
+  return terminals[self.buf] == self
+    and vim.api.nvim_buf_is_valid(self.buf)
+    and vim.fn.jobwait({ vim.bo[self.buf].channel }, 0)[1] == -1
 end
 
-function M.is_visible()
-  return terminal ~= nil and require("claude-code.terminal.window").find(terminal.buf) ~= nil
+function Terminal:is_visible()
+  return require("claude-code.terminal.window").find(self.buf) ~= nil
 end
 
-function M.close()
-  local ending = terminal
-  terminal = nil
-  if ending then
+function Terminal:close()
+  if terminals[self.buf] == self then
+    terminals[self.buf] = nil
     -- With its buffer goes the job.
-    ending:close()
+    self.win:close()
   end
 end
 
 --- From anywhere to the terminal, and back.
-function M.focus()
-  if terminal and vim.api.nvim_get_current_buf() == terminal.buf then
+function Terminal:focus()
+  if vim.api.nvim_get_current_buf() == self.buf then
     vim.cmd.wincmd("p")
-  elseif terminal then
-    if not M.is_visible() then
-      before_showing()
-      terminal:show()
-    end
-    terminal:focus()
-    vim.cmd.startinsert()
+    return
   end
+  if not self:is_visible() then
+    self:before_showing()
+    self.win:show()
+  end
+  self.win:focus()
+  vim.cmd.startinsert()
 end
 
-function M.toggle()
-  if terminal and not M.is_visible() then
-    before_showing()
+function Terminal:toggle()
+  if not self:is_visible() then
+    self:before_showing()
   end
-  if terminal then
-    terminal:toggle()
-  end
+  self.win:toggle()
 end
 
-function M.send(text)
-  local channel = job()
-  if not channel then
-    return false
-  end
+function Terminal:send(text)
+  local channel = vim.bo[self.buf].channel
   vim.api.nvim_chan_send(channel, require("claude-code.terminal.paste").bracketed(text))
   return true
 end
 
-function M.submit()
-  local channel = job()
-  if channel then
-    vim.api.nvim_chan_send(channel, "\r")
-  end
+function Terminal:submit()
+  vim.api.nvim_chan_send(vim.bo[self.buf].channel, "\r")
 end
 
 return M

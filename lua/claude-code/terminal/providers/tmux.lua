@@ -1,13 +1,18 @@
 --- The CLI in a pane of the tmux that Neovim runs in. tmux starts it, so it inherits nothing from
 --- Neovim: what it needs is passed along.
----@class claude-code.TmuxProvider: claude-code.TerminalProvider
+---@class claude-code.TmuxTerminal: claude-code.Terminal
+---@field private pane string its id
+local Terminal = {}
+Terminal.__index = Terminal
+
+---@class claude-code.TmuxProvider: claude-code.Provider
 local M = {}
 
 local TIMEOUT_MS = 2000
 local BUFFER = "claude-code.nvim"
 
----@type string? the pane's id
-local pane
+---@type table<string, claude-code.TmuxTerminal> those that nobody has ended, by their panes
+local terminals = {}
 
 ---@param arguments string[]
 ---@param input? string
@@ -61,89 +66,102 @@ local function own_window()
   return tmux({ "display-message", "-p", "-t", vim.env.TMUX_PANE or "", "#{window_id}" })
 end
 
----@return boolean
-local function is_visible()
-  local window = tmux({ "display-message", "-p", "-t", pane or "", "#{window_id}" })
-  return window ~= nil and window == own_window()
+--- The others that are beside Neovim make room.
+---@param shown? claude-code.TmuxTerminal
+local function hide_others(shown)
+  for _, other in pairs(terminals) do
+    if other ~= shown and other:is_visible() then
+      other:hide()
+    end
+  end
 end
 
-local function show()
-  local arguments = { "join-pane", "-s", pane, "-t", vim.env.TMUX_PANE }
-  tmux(vim.list_extend(arguments, place()))
+local function end_with_neovim()
+  vim.api.nvim_create_autocmd("VimLeavePre", {
+    group = vim.api.nvim_create_augroup("claude-code.terminal", { clear = true }),
+    callback = function()
+      for _, terminal in pairs(terminals) do
+        terminal:close()
+      end
+    end,
+  })
 end
 
-function M.open(command, env, folder)
+function M.open(launch)
   if (vim.env.TMUX or "") == "" then
-    return false,
+    return nil,
       'terminal.provider is "tmux", but Neovim does not run in tmux; start it there, or set '
         .. 'terminal.provider to "native"'
   end
-  local arguments = { "split-window", "-P", "-F", "#{pane_id}", "-c", without_formats(folder) }
+  hide_others()
+  local arguments =
+    { "split-window", "-P", "-F", "#{pane_id}", "-c", without_formats(launch.folder) }
   vim.list_extend(arguments, { "-t", vim.env.TMUX_PANE })
   vim.list_extend(arguments, place())
-  for name, value in pairs(env) do
+  for name, value in pairs(launch.env) do
     vim.list_extend(arguments, { "-e", literal(("%s=%s"):format(name, value)) })
   end
   -- Through env(1): a lone word would be handed to a shell.
   table.insert(arguments, "/usr/bin/env")
-  local message
-  pane, message = tmux(vim.list_extend(arguments, vim.tbl_map(literal, command)))
+  local pane, message = tmux(vim.list_extend(arguments, vim.tbl_map(literal, launch.command)))
   if not pane then
-    return false, ("tmux did not open a pane for Claude: %s"):format(message)
+    return nil, ("tmux did not open a pane for Claude: %s"):format(message)
   end
-  vim.api.nvim_create_autocmd("VimLeavePre", {
-    group = vim.api.nvim_create_augroup("claude-code.terminal", { clear = true }),
-    callback = M.close,
-  })
-  return true
+  terminals[pane] = setmetatable({ pane = pane }, Terminal)
+  end_with_neovim()
+  return terminals[pane]
 end
 
-function M.is_open()
-  if not pane then
-    return false
+function Terminal:is_open()
+  local known = terminals[self.pane] == self
+  if known and tmux({ "display-message", "-p", "-t", self.pane, "#{pane_id}" }) ~= self.pane then
+    terminals[self.pane] = nil
   end
-  local id = tmux({ "display-message", "-p", "-t", pane, "#{pane_id}" })
-  if id ~= pane then
-    pane = nil
-  end
-  return pane ~= nil
+  return terminals[self.pane] == self
 end
 
-M.is_visible = is_visible
+function Terminal:is_visible()
+  local window = tmux({ "display-message", "-p", "-t", self.pane, "#{window_id}" })
+  return window ~= nil and window == own_window()
+end
 
-function M.close()
-  if M.is_open() then
-    tmux({ "kill-pane", "-t", pane })
-    pane = nil
+function Terminal:close()
+  if self:is_open() then
+    tmux({ "kill-pane", "-t", self.pane })
+    terminals[self.pane] = nil
   end
 end
 
-function M.focus()
-  if not is_visible() then
-    show()
-  end
-  tmux({ "select-pane", "-t", pane })
+---@private
+function Terminal:hide()
+  tmux({ "break-pane", "-d", "-s", self.pane })
 end
 
-function M.toggle()
-  if is_visible() then
-    tmux({ "break-pane", "-d", "-s", pane })
+function Terminal:focus()
+  if not self:is_visible() then
+    hide_others(self)
+    local arguments = { "join-pane", "-s", self.pane, "-t", vim.env.TMUX_PANE }
+    tmux(vim.list_extend(arguments, place()))
+  end
+  tmux({ "select-pane", "-t", self.pane })
+end
+
+function Terminal:toggle()
+  if self:is_visible() then
+    self:hide()
   else
-    M.focus()
+    self:focus()
   end
 end
 
-function M.send(text)
-  if not M.is_open() then
-    return false
-  end
+function Terminal:send(text)
   tmux({ "load-buffer", "-b", BUFFER, "-" }, require("claude-code.terminal.paste").clean(text))
   -- -p: as a paste, if the program asked for that; -r: line ends as they are.
-  return tmux({ "paste-buffer", "-p", "-r", "-d", "-b", BUFFER, "-t", pane }) ~= nil
+  return tmux({ "paste-buffer", "-p", "-r", "-d", "-b", BUFFER, "-t", self.pane }) ~= nil
 end
 
-function M.submit()
-  tmux({ "send-keys", "-t", pane, "Enter" })
+function Terminal:submit()
+  tmux({ "send-keys", "-t", self.pane, "Enter" })
 end
 
 return M

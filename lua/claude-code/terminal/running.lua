@@ -1,0 +1,154 @@
+--- The terminals of the sessions that run in this Neovim, by the session's number.
+local sessions = require("claude-code.sessions")
+
+local M = {}
+
+---@type table<integer, claude-code.Terminal>
+local terminals = {}
+
+--- Calls a terminal, which may be a user's, and reports what fails.
+---@param terminal claude-code.Terminal|claude-code.Provider
+---@param name string of its function
+---@param ... any its arguments
+---@return any value false or nil if it failed
+local function call(terminal, name, ...)
+  local ok, value, message = pcall(terminal[name], ...)
+  local notify = require("claude-code.messages.notify")
+  if not ok then
+    notify.error(("%s() of the terminal's provider failed: %s"):format(name, value))
+    return nil
+  elseif not value and message then
+    notify.error(message)
+  end
+  return value
+end
+
+--- Files follow the disk as long as any CLI runs.
+local function update_reload()
+  require("claude-code.editor.documents.auto_reload").set("terminal", M.is_any_open)
+end
+
+---@param n integer
+local function remove(n)
+  terminals[n] = nil
+  sessions.remove(n)
+end
+
+--- It is current in its tab page from when the user goes there.
+---@param n integer
+---@param terminal claude-code.Terminal
+local function keep(n, terminal)
+  terminals[n] = terminal
+  update_reload()
+  local buf = terminal.buf
+  if type(buf) ~= "number" or not vim.api.nvim_buf_is_valid(buf) then
+    return
+  end
+  sessions.set(n, { buf = buf })
+  vim.api.nvim_create_autocmd("BufEnter", {
+    group = vim.api.nvim_create_augroup("claude-code.terminal", { clear = false }),
+    buffer = buf,
+    callback = function()
+      sessions.use(n)
+    end,
+  })
+end
+
+--- Opens a terminal for a session that starts.
+---@param n integer
+---@param launch claude-code.Launch
+---@return boolean opened if not, a message said why
+function M.open(n, launch)
+  launch.on_exit = function()
+    if terminals[n] then
+      remove(n)
+    end
+  end
+  local terminal = call(require("claude-code.terminal.provider").get(), "open", launch)
+  if not terminal then
+    sessions.remove(n)
+    return false
+  end
+  keep(n, terminal)
+  return true
+end
+
+--- A user's provider may run Claude though nobody opened it here.
+local function find_running()
+  local provider = require("claude-code.terminal.provider").get()
+  local terminal = provider.running and call(provider, "running")
+  if terminal then
+    keep(sessions.add({}), terminal)
+  end
+end
+
+---@param n integer
+---@return boolean runs
+function M.is_open(n)
+  local terminal = terminals[n]
+  if terminal and not call(terminal, "is_open", terminal) then
+    remove(n)
+  end
+  return terminals[n] ~= nil
+end
+
+---@return integer[] numbers of the sessions that run, in order
+function M.list()
+  if next(terminals) == nil then
+    find_running()
+  end
+  local numbers = vim.tbl_filter(M.is_open, vim.tbl_keys(terminals))
+  table.sort(numbers)
+  return numbers
+end
+
+---@return boolean
+function M.is_any_open()
+  return #M.list() > 0
+end
+
+---@return integer? n of the current session; nil if none runs
+function M.current()
+  local numbers = M.list()
+  local n = sessions.current()
+  return terminals[n or 0] and n or numbers[1]
+end
+
+--- Calls a function of a session's terminal.
+---@param n integer
+---@param name string of the function
+---@param ... any
+---@return any value nil if the terminal does not have it, too
+function M.call(n, name, ...)
+  local terminal = terminals[n]
+  if terminal and terminal[name] then
+    return call(terminal, name, terminal, ...)
+  end
+end
+
+---@param n integer
+---@param name string of a function
+---@return boolean does the session's terminal have it?
+function M.can(n, name)
+  return terminals[n] ~= nil and terminals[n][name] ~= nil
+end
+
+--- Is its window known to be out of sight?
+---@param n integer
+---@return boolean
+function M.is_hidden(n)
+  return M.call(n, "is_visible") == false
+end
+
+--- Ends it.
+---@param n integer
+function M.close(n)
+  local terminal = terminals[n]
+  if terminal then
+    call(terminal, "close", terminal)
+    remove(n)
+    update_reload()
+  end
+end
+
+return M

@@ -1,0 +1,114 @@
+--- Terminal mode in the window of Claude's terminal: it begins with the window, and comes back with it
+--- unless it was left to read.
+local api = vim.api
+
+---@class claude-code.TerminalMode
+---@field private buf integer
+---@field private resumes boolean whether terminal mode comes back with the window
+---@field private pending boolean whether it is asked for, but has not begun
+---@field private left_at number vim.uv.now() of its last end
+local TerminalMode = {}
+TerminalMode.__index = TerminalMode
+
+local M = {}
+
+--- A mapping such as <C-\><C-n><C-w>h leaves terminal mode and the window within this time, in ms;
+--- a user who leaves terminal mode to read takes longer.
+local SAME_KEY_MS = 100
+local RETRY_MS, TRIES = 20, 10
+
+--- Does the user come out of the tab page of a diff?
+local leaves_diff = false
+
+--- Does a proposal wait for an answer? Then the CLI asks as well, and the next Enter in its terminal
+--- would be the answer.
+---@return boolean
+local function is_asking()
+  local diff = package.loaded["claude-code.editor.diff"]
+  return diff ~= nil and diff.count() > 0
+end
+
+--- One try after the other until terminal mode has begun. TODO(0.10): a terminal mode that is about
+--- to end also ends one that was just asked for.
+---@param mode claude-code.TerminalMode
+---@param tries integer
+local function try_startinsert(mode, tries)
+  vim.schedule(function()
+    if not mode.pending or api.nvim_get_current_buf() ~= mode.buf or tries == 0 then
+      return
+    elseif api.nvim_get_mode().mode ~= "t" then
+      vim.cmd.startinsert()
+    end
+    vim.defer_fn(function()
+      try_startinsert(mode, tries - 1)
+    end, RETRY_MS)
+  end)
+end
+
+--- Begins it, unless the cursor is elsewhere by the time Neovim gets to it.
+function TerminalMode:enter()
+  self.pending = true
+  try_startinsert(self, TRIES)
+end
+
+--- What is still pending would become insert mode in the window that comes next.
+---@return boolean was_pending
+function TerminalMode:cancel()
+  local was_pending = self.pending
+  self.pending = false
+  if was_pending and vim.startswith(api.nvim_get_mode().mode, "n") then
+    vim.cmd.stopinsert()
+  end
+  return was_pending
+end
+
+--- Is it on in this terminal, or about to begin?
+---@return boolean
+function TerminalMode:is_on()
+  return self.pending or api.nvim_get_mode().mode == "t"
+end
+
+---@param group integer
+local function watch_tab_pages(group)
+  api.nvim_clear_autocmds({ group = group, event = { "TabLeave", "TabEnter" } })
+  api.nvim_create_autocmd({ "TabLeave", "TabEnter" }, {
+    group = group,
+    callback = function(args)
+      leaves_diff = args.event == "TabLeave" and require("claude-code.editor.diff.tab").is_ours(0)
+    end,
+  })
+end
+
+---@param buf integer a terminal's
+---@param group integer of autocommands
+---@param is_open fun(): boolean does its command run?
+---@return claude-code.TerminalMode
+function M.follow(buf, group, is_open)
+  local mode =
+    setmetatable({ buf = buf, resumes = true, pending = false, left_at = 0 }, TerminalMode)
+  local function on(event, callback)
+    api.nvim_create_autocmd(event, { group = group, buffer = buf, callback = callback })
+  end
+  on("TermEnter", function()
+    mode.pending = false
+  end)
+  on("TermLeave", function()
+    mode.left_at = vim.uv.now()
+  end)
+  on("WinLeave", function()
+    mode.resumes = mode:cancel()
+      or api.nvim_get_mode().mode == "t"
+      or vim.uv.now() - mode.left_at < SAME_KEY_MS
+  end)
+  on("WinEnter", function()
+    -- A user who leaves a diff for another tab page did not choose the terminal there, and the CLI asks
+    -- about the diff: the next Enter would accept it.
+    if mode.resumes and not leaves_diff and not is_asking() and is_open() then
+      mode:enter()
+    end
+  end)
+  watch_tab_pages(group)
+  return mode
+end
+
+return M
