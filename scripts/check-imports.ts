@@ -88,6 +88,10 @@ const LAYERS: Record<string, [imports: string[], why: string]> = {
     ["claude", "editor", "locate", "mcp", "methods", "neovim", "lib", "version"],
     "nvim-lsp/ is a program of its own, without the server that the CLI connects to",
   ],
+  edits: [
+    ["editor", "lib"],
+    "edits/ changes files by a port to Neovim: tools and commands say which, and record it",
+  ],
   review: [
     ["claude", "lib"],
     "review/ works on records and files: hooks use it where no Neovim runs",

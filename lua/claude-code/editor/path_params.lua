@@ -111,6 +111,25 @@ local function checked_files(files)
   return all
 end
 
+---@param changes { path: string }[] of one edit of many files
+---@param private boolean
+---@return table[]? changes with their paths in normal form
+---@return claude-code.Failure?
+local function checked_changes(changes, private)
+  local all = {}
+  for i, change in ipairs(changes) do
+    local name, failure = checked(change.path)
+    if name and not private and is_private(name) then
+      failure = { code = "private", message = "a private file would be changed" }
+    end
+    if failure then
+      return nil, failure
+    end
+    all[i] = vim.tbl_extend("force", change, { path = name })
+  end
+  return all
+end
+
 ---@param params table as the executable sent them
 ---@param private boolean may the paths be those of private files?
 ---@return table? params with all paths in normal form
@@ -138,6 +157,9 @@ function M.checked(params, private)
   end
   if params.files and not failure then
     result.files, failure = checked_files(params.files)
+  end
+  if params.changes and not failure then
+    result.changes, failure = checked_changes(params.changes, private)
   end
   if failure then
     return nil, failure

@@ -1,14 +1,6 @@
-import {
-  chmodSync,
-  chownSync,
-  lstatSync,
-  mkdirSync,
-  rmSync,
-  type Stats,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, lstatSync, mkdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { keptMode, replace } from "../../lib/atomic-write";
+import { rewrite } from "../../lib/rewrite";
 import { isInside, readOnDisk } from "../state/disk";
 import type { Lines } from "../weave/lines";
 import { sameLines } from "../weave/lines";
@@ -46,8 +38,7 @@ export function writeBelow(root: string, { path, expected, bytes, mode }: Writin
   if (!isInside(root, file)) throw new ChangedError(`${path} is not inside of the project`);
   const stats = lstatSync(file, { throwIfNoEntry: false });
   if (stats?.isSymbolicLink()) throw new ChangedError(`${path} is a symlink`);
-  if (stats && stats.nlink > 1) writeInPlace(file, bytes, stats);
-  else replaceOrWrite(file, bytes, stats);
+  rewrite(file, bytes, stats);
   if (mode !== undefined) chmodSync(file, mode);
 }
 
@@ -55,28 +46,4 @@ export function writeBelow(root: string, { path, expected, bytes, mode }: Writin
 export function setMode(root: string, path: string, mode: number): void {
   const file = join(root, path);
   if (isInside(root, file) && lstatSync(file).isFile()) chmodSync(file, mode);
-}
-
-/** Where the new file cannot get the owner and group of the old one, that one is written in place. */
-function replaceOrWrite(file: string, bytes: Uint8Array, stats: Stats | undefined): void {
-  try {
-    replace(file, (draft) => writeAs(draft, bytes, stats));
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (!stats || (code !== "EPERM" && code !== "EACCES")) throw error;
-    writeInPlace(file, bytes, stats);
-  }
-}
-
-function writeInPlace(file: string, bytes: Uint8Array, stats: Stats): void {
-  writeFileSync(file, bytes);
-  if (stats.mode & 0o6000) chmodSync(file, keptMode(stats));
-}
-
-function writeAs(draft: string, bytes: Uint8Array, stats: Stats | undefined): void {
-  const mode = stats && keptMode(stats);
-  writeFileSync(draft, bytes, { flag: "wx", ...(mode !== undefined && { mode }) });
-  if (!stats) return;
-  if (process.platform !== "win32") chownSync(draft, stats.uid, stats.gid);
-  chmodSync(draft, keptMode(stats));
 }

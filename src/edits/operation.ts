@@ -1,0 +1,276 @@
+import {
+  closeSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
+import * as v from "valibot";
+import { isBelow, stateFolder } from "../lib/paths";
+import { readRegular } from "../lib/read-regular";
+import { rewrite } from "../lib/rewrite";
+import type { FileChange } from "./virtual-files";
+
+/** Older operations are forgotten: nobody takes them back any more. */
+const MOST_OPERATIONS = 20;
+/** An operation takes seconds: one whose process is still there has a reused process id by then. */
+const STALE_MS = 60_000;
+
+const Hash = v.nullable(v.string());
+const Stored = v.object({
+  /** Ms since the epoch. */
+  at: v.number(),
+  pid: v.number(),
+  /** What was done, for the user: "the rename of a to b". */
+  label: v.string(),
+  /** The project's folder, as Claude Code names it. */
+  place: v.string(),
+  files: v.array(
+    v.object({
+      path: v.string(),
+      /** SHA-256; null: the file is not there. */
+      before: Hash,
+      after: Hash,
+      draft: v.optional(v.string()),
+      /** It has several names, or another owner: written in place, so a crash can cut it off. */
+      in_place: v.optional(v.boolean()),
+      from: v.optional(v.string()),
+    }),
+  ),
+  /** Folders that were made for it, the outermost first. */
+  folders: v.array(v.string()),
+});
+type Stored = v.InferOutput<typeof Stored>;
+export type StoredFile = Stored["files"][number];
+export type Labelled = Pick<Stored, "label" | "place">;
+export type Staged = Pick<Stored, "files" | "folders">;
+
+/**
+ * One edit of many files, recorded before the first of them changes. Its folder below
+ * `edits/` holds `operation.json`, the bytes before (`0`, `1`, …), and two marks: `ready` until Neovim
+ * begins to change files (who removes it decides: Neovim begins, or we give up), and `done` when all are
+ * changed. One without `done` was interrupted, and is completed or taken back (./recover.ts).
+ */
+export class Operation {
+  readonly folder: string;
+  readonly #stored: Stored;
+
+  private constructor(folder: string, stored: Stored) {
+    this.folder = folder;
+    this.#stored = stored;
+  }
+
+  /** Records an operation, to the disk. Throws the system's error; then nothing is left of it. */
+  static begin(what: Labelled, changes: readonly FileChange[], staged: Staged): Operation {
+    const at = Date.now();
+    const folder = join(operationsFolder(), `${at}-${crypto.randomUUID().slice(0, 8)}`);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    try {
+      for (const [index, { before }] of changes.entries()) {
+        if (before) writeSynced(join(folder, `${index}`), before);
+      }
+      const stored = { at, pid: process.pid, ...what, ...staged };
+      writeFileSync(join(folder, "ready"), "", { mode: 0o600 });
+      writeSynced(join(folder, "operation.json"), Buffer.from(JSON.stringify(stored)));
+      sync(folder);
+      return new Operation(folder, stored);
+    } catch (error) {
+      rmSync(folder, { recursive: true, force: true });
+      throw error;
+    }
+  }
+
+  /** All that are recorded, the newest first. */
+  static all(): Operation[] {
+    return names().flatMap((name) => {
+      const folder = join(operationsFolder(), name);
+      const stored = readStored(folder);
+      return stored ? [new Operation(folder, stored)] : [];
+    });
+  }
+
+  get id(): string {
+    return basename(this.folder);
+  }
+
+  get label(): string {
+    return this.#stored.label;
+  }
+
+  get place(): string {
+    return this.#stored.place;
+  }
+
+  get files(): readonly StoredFile[] {
+    return this.#stored.files;
+  }
+
+  get readyMark(): string {
+    return join(this.folder, "ready");
+  }
+
+  get isDone(): boolean {
+    return exists(join(this.folder, "done"));
+  }
+
+  /** Does a process still work on it? */
+  get isRunning(): boolean {
+    const { at, pid } = this.#stored;
+    if (pid === process.pid || Date.now() - at > STALE_MS) return false;
+    try {
+      process.kill(pid, 0);
+      return true;
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code === "EPERM";
+    }
+  }
+
+  isInside(folders: readonly string[]): boolean {
+    return this.files.every(({ path }) => folders.some((folder) => isBelow(path, folder)));
+  }
+
+  /** Keeps Neovim from beginning. False: it has begun. */
+  claim(): boolean {
+    try {
+      unlinkSync(this.readyMark);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  markDone(): void {
+    writeSynced(join(this.folder, "done"), new Uint8Array());
+    for (const { draft } of this.files) if (draft) rmSync(draft, { force: true });
+    for (const name of names().slice(MOST_OPERATIONS)) {
+      rmSync(join(operationsFolder(), name), { recursive: true, force: true });
+    }
+  }
+
+  /** The bytes of a file before it; undefined: it was not there. Throws the system's error. */
+  before(index: number): Uint8Array | undefined {
+    if (this.files[index]?.before === null) return undefined;
+    return readFileSync(join(this.folder, `${index}`));
+  }
+
+  /** What a file holds now: as before, as after, or neither of them. */
+  state(index: number): "before" | "after" | "other" {
+    const { path, before, after } = this.files[index] as StoredFile;
+    const now = hashOnDisk(path);
+    if (now === after) return "after";
+    return now === before ? "before" : "other";
+  }
+
+  /**
+   * Makes files what they were, and forgets the operation. Those that are neither as before nor as
+   * after were changed since: they stay, and are returned. Throws the system's error.
+   */
+  takeBack(): string[] {
+    const kept: string[] = [];
+    for (const [index, { path }] of this.files.entries()) {
+      const state = this.state(index);
+      if (state === "after" || this.#isCutOff(index, state)) this.#restore(index);
+      else if (state === "other") kept.push(path);
+    }
+    this.forget();
+    return kept;
+  }
+
+  /** A crash in the middle of a write in place leaves the beginning of the new text. */
+  #isCutOff(index: number, state: "before" | "other"): boolean {
+    const { path, draft, in_place } = this.files[index] as StoredFile;
+    if (state !== "other" || !in_place || !draft || !exists(draft) || !exists(path)) return false;
+    const now = readRegular(path);
+    return Buffer.compare(now, readRegular(draft).subarray(0, now.length)) === 0;
+  }
+
+  #restore(index: number): void {
+    const { path } = this.files[index] as StoredFile;
+    const bytes = this.before(index);
+    if (!bytes) return rmSync(path, { force: true });
+    mkdirSync(dirname(path), { recursive: true });
+    rewrite(path, bytes, lstatSync(path, { throwIfNoEntry: false }));
+  }
+
+  /** Removes what is left of it: drafts, folders that are empty, its record. */
+  forget(): void {
+    for (const { draft } of this.files) if (draft) rmSync(draft, { force: true });
+    removeEmpty(this.#stored.folders);
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+export function removeEmpty(folders: readonly string[]): void {
+  for (const folder of folders.toReversed()) {
+    try {
+      if (readdirSync(folder).length === 0) rmSync(folder, { recursive: true });
+    } catch {
+      // It is gone, or somebody uses it.
+    }
+  }
+}
+
+/** In lower-case hex digits; null for a file that is not there. */
+export function hash(bytes: Uint8Array | undefined): string | null {
+  return bytes ? new Bun.CryptoHasher("sha256").update(bytes).digest("hex") : null;
+}
+
+function hashOnDisk(path: string): string | null | undefined {
+  try {
+    return hash(exists(path) ? readRegular(path) : undefined);
+  } catch {
+    return undefined;
+  }
+}
+
+function operationsFolder(): string {
+  return join(stateFolder(), "edits");
+}
+
+/** The newest first. */
+function names(): string[] {
+  try {
+    return readdirSync(operationsFolder()).sort().reverse();
+  } catch {
+    return [];
+  }
+}
+
+function readStored(folder: string): Stored | undefined {
+  try {
+    return v.parse(Stored, JSON.parse(readFileSync(join(folder, "operation.json"), "utf8")));
+  } catch {
+    return undefined;
+  }
+}
+
+function exists(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+function writeSynced(path: string, bytes: Uint8Array): void {
+  const file = openSync(path, "w", 0o600);
+  try {
+    writeFileSync(file, bytes);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** The folder's entries; not possible on Windows. */
+function sync(folder: string): void {
+  if (process.platform === "win32") return;
+  const file = openSync(folder, "r");
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}

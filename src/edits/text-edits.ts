@@ -1,0 +1,134 @@
+import { EditProblem } from "./problem";
+
+/** What a language server counts columns in (LSP 3.17, `positionEncoding`). */
+export type Encoding = "utf-8" | "utf-16" | "utf-32";
+
+/** Line and character are 0-based. */
+export interface Position {
+  line: number;
+  character: number;
+}
+
+export interface TextEdit {
+  range: { start: Position; end: Position };
+  newText: string;
+}
+
+const BOM = "\uFEFF";
+
+/**
+ * A file's bytes with the edits of one version of it applied (LSP 3.17, `TextEdit[]`). BOM, line ends
+ * and a missing last line end stay; positions do not count the BOM, and new text gets the file's line
+ * ends. Throws EditProblem, the sentence of which begins behind the file's name.
+ */
+export function applyTextEdits(
+  bytes: Uint8Array,
+  edits: readonly TextEdit[],
+  encoding: Encoding,
+): Uint8Array {
+  const text = new EditableText(bytes, encoding);
+  const placed = edits.map((edit) => text.place(edit));
+  // Stable: insertions at one place keep their order.
+  placed.sort((a, b) => a.start - b.start || a.end - b.end);
+  let result = "";
+  let at = 0;
+  for (const { start, end, newText } of placed) {
+    if (start < at) throw new EditProblem("would get edits that overlap");
+    result += text.content.slice(at, start) + newText;
+    at = end;
+  }
+  return Buffer.from(text.bom + result + text.content.slice(at));
+}
+
+/** What the edit's range holds. Throws as applyTextEdits. */
+export function textAt(bytes: Uint8Array, edit: TextEdit, encoding: Encoding): string {
+  const text = new EditableText(bytes, encoding);
+  const { start, end } = text.place(edit);
+  return text.content.slice(start, end);
+}
+
+class EditableText {
+  readonly bom: string;
+  readonly content: string;
+  readonly #encoding: Encoding;
+  /** Where each line begins, and where it ends without its line end. */
+  readonly #lines: { start: number; end: number }[] = [];
+  readonly #lineEnd: "\n" | "\r\n";
+
+  constructor(bytes: Uint8Array, encoding: Encoding) {
+    const text = decode(bytes);
+    this.bom = text.startsWith(BOM) ? BOM : "";
+    this.content = text.slice(this.bom.length);
+    this.#encoding = encoding;
+    let start = 0;
+    for (const { index, 0: end } of this.content.matchAll(/\r\n|\n/g)) {
+      this.#lines.push({ start, end: index });
+      start = index + end.length;
+    }
+    this.#lines.push({ start, end: this.content.length });
+    this.#lineEnd = /^[^\n]*\r\n/.test(this.content) ? "\r\n" : "\n";
+  }
+
+  place({ range, newText }: TextEdit): { start: number; end: number; newText: string } {
+    const start = this.#offset(range.start);
+    const end = this.#offset(range.end);
+    if (start === undefined) {
+      const text = `has ${this.#lines.length} lines, and the language server names line ${range.start.line + 1}`;
+      throw new EditProblem(`${text}: it knows another text`);
+    }
+    return {
+      start,
+      // Servers name a line far below the last one for the end of the text.
+      end: Math.max(start, end ?? this.content.length),
+      newText: newText.replaceAll(/\r\n|\r|\n/g, this.#lineEnd),
+    };
+  }
+
+  /** Undefined behind the last line. A column behind the end of its line is that end (LSP 3.17). */
+  #offset({ line, character }: Position): number | undefined {
+    const found = this.#lines[line];
+    if (!found) return line === this.#lines.length ? this.content.length : undefined;
+    const { start, end } = found;
+    if (this.#encoding === "utf-16") return this.#whole(Math.min(start + character, end), start);
+    let at = start;
+    for (let left = character; left > 0 && at < end; ) {
+      const point = this.content.codePointAt(at) as number;
+      left -= this.#encoding === "utf-32" ? 1 : bytesOf(point);
+      at += point > 0xffff ? 2 : 1;
+    }
+    return at;
+  }
+
+  /** Never between the halves of a surrogate pair. */
+  #whole(at: number, start: number): number {
+    const isInside = at > start && isLow(this.content, at) && isHigh(this.content, at - 1);
+    return isInside ? at - 1 : at;
+  }
+}
+
+function decode(bytes: Uint8Array): string {
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new EditProblem("is not in UTF-8");
+  }
+  if (text.includes("\0")) throw new EditProblem("is a binary file");
+  // To a language server each of them ends a line, to Neovim none does.
+  if (/\r(?!\n)/.test(text)) throw new EditProblem("has carriage returns within lines");
+  return text;
+}
+
+function bytesOf(point: number): number {
+  if (point < 0x80) return 1;
+  if (point < 0x800) return 2;
+  return point < 0x10000 ? 3 : 4;
+}
+
+function isHigh(text: string, at: number): boolean {
+  return (text.charCodeAt(at) & 0xfc00) === 0xd800;
+}
+
+function isLow(text: string, at: number): boolean {
+  return (text.charCodeAt(at) & 0xfc00) === 0xdc00;
+}

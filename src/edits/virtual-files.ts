@@ -1,0 +1,140 @@
+import { lstatSync } from "node:fs";
+import { message } from "../lib/errors";
+import { realPath } from "../lib/paths";
+import { readRegular } from "../lib/read-regular";
+import { EditProblem } from "./problem";
+import { applyTextEdits, type Encoding, type TextEdit } from "./text-edits";
+
+/** Larger files, and more of them, are no work of a language server's. */
+const MOST_BYTES = 10 * 1024 * 1024;
+const MOST_FILES = 2_000;
+
+/** A file before and after an operation; undefined: it is not there. */
+export interface FileChange {
+  /** Absolute, symlinks resolved. */
+  path: string;
+  before: Uint8Array | undefined;
+  after: Uint8Array | undefined;
+  /** How many text edits were made in it. */
+  edits: number;
+  /** The path that the file is moved from. */
+  from?: string;
+}
+
+interface VirtualFile {
+  before: Uint8Array | undefined;
+  now: Uint8Array | undefined;
+  /** Not applied yet: all of them are about the text as it is now. */
+  pending: TextEdit[];
+  edits: number;
+  from?: string | undefined;
+}
+
+interface FileOptions {
+  overwrite?: boolean | undefined;
+  ignoreIfExists?: boolean | undefined;
+  ignoreIfNotExists?: boolean | undefined;
+}
+
+/** Files as they will be: each is read once, and nothing is written. Every method throws EditProblem. */
+export class VirtualFiles {
+  readonly #encoding: Encoding;
+  readonly #read: (path: string) => Uint8Array | undefined;
+  readonly #files = new Map<string, VirtualFile>();
+
+  constructor(encoding: Encoding, read: (path: string) => Uint8Array | undefined = readFile) {
+    this.#encoding = encoding;
+    this.#read = read;
+  }
+
+  edit(path: string, edits: readonly TextEdit[]): void {
+    const file = this.#file(path);
+    if (!file.now) throw new EditProblem(`${path} does not exist.`);
+    file.pending.push(...edits);
+    file.edits += edits.length;
+  }
+
+  create(path: string, { overwrite, ignoreIfExists }: FileOptions = {}): void {
+    const file = this.#file(path);
+    if (file.now && !overwrite) {
+      if (ignoreIfExists) return;
+      throw new EditProblem(`${path} exists already.`);
+    }
+    Object.assign(file, { now: new Uint8Array(), pending: [] });
+  }
+
+  remove(path: string, { ignoreIfNotExists }: FileOptions = {}): void {
+    const file = this.#file(path);
+    if (!file.now && !ignoreIfNotExists) throw new EditProblem(`${path} does not exist.`);
+    Object.assign(file, { now: undefined, pending: [] });
+  }
+
+  move(from: string, to: string, options: FileOptions = {}): void {
+    const file = this.#file(from);
+    const target = this.#file(to);
+    if (!file.now) throw new EditProblem(`${from} does not exist.`);
+    if (file === target) return;
+    if (target.now && !options.overwrite) {
+      if (options.ignoreIfExists) return;
+      throw new EditProblem(`${to} exists already.`);
+    }
+    const moved = { ...file, before: target.before, from: file.from ?? realPath(from) };
+    Object.assign(target, moved);
+    Object.assign(file, { now: undefined, pending: [], edits: 0, from: undefined });
+  }
+
+  /** What the operation changes, sorted by path. */
+  changes(): FileChange[] {
+    const changes: FileChange[] = [];
+    for (const [path, file] of [...this.#files].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      const { before, edits, from } = file;
+      const after = file.now && edited(path, file.now, file.pending, this.#encoding);
+      if (isSame(before, after)) continue;
+      changes.push({
+        path,
+        before,
+        after,
+        edits,
+        ...(from !== undefined && { from }),
+      });
+    }
+    return changes;
+  }
+
+  #file(given: string): VirtualFile {
+    const path = realPath(given);
+    const known = this.#files.get(path);
+    if (known) return known;
+    if (this.#files.size === MOST_FILES) {
+      throw new EditProblem(`More than ${MOST_FILES} files would change.`);
+    }
+    const before = this.#read(path);
+    const file = { before, now: before, pending: [], edits: 0 };
+    this.#files.set(path, file);
+    return file;
+  }
+}
+
+function edited(path: string, now: Uint8Array, edits: TextEdit[], encoding: Encoding): Uint8Array {
+  if (edits.length === 0) return now;
+  try {
+    return applyTextEdits(now, edits, encoding);
+  } catch (error) {
+    throw error instanceof EditProblem ? new EditProblem(`${path} ${error.message}.`) : error;
+  }
+}
+
+function isSame(a: Uint8Array | undefined, b: Uint8Array | undefined): boolean {
+  return a && b ? Buffer.compare(a, b) === 0 : a === b;
+}
+
+export function readFile(path: string): Uint8Array | undefined {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (!stats) return undefined;
+  if (stats.isDirectory()) throw new EditProblem(`${path} is a folder: only files can be changed.`);
+  try {
+    return readRegular(path, MOST_BYTES);
+  } catch (error) {
+    throw new EditProblem(`${path} cannot be read: ${message(error)}.`);
+  }
+}

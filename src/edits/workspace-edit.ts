@@ -1,0 +1,107 @@
+import * as v from "valibot";
+import { pathsOfUri } from "../lib/file-uri";
+import { realPath } from "../lib/paths";
+import { EditProblem } from "./problem";
+import type { TextEdit } from "./text-edits";
+import type { VirtualFiles } from "./virtual-files";
+
+const Position = v.object({
+  line: v.pipe(v.number(), v.integer(), v.minValue(0)),
+  character: v.pipe(v.number(), v.integer(), v.minValue(0)),
+});
+const Edit = v.object({
+  range: v.object({ start: Position, end: Position }),
+  newText: v.string(),
+  annotationId: v.optional(v.string()),
+});
+const Annotated = { annotationId: v.optional(v.string()) };
+const Uri = v.string();
+const TextDocumentEdit = v.object({
+  textDocument: v.object({ uri: Uri, version: v.nullish(v.number()) }),
+  edits: v.array(Edit),
+});
+const Options = v.optional(
+  v.object({
+    overwrite: v.optional(v.boolean()),
+    ignoreIfExists: v.optional(v.boolean()),
+    ignoreIfNotExists: v.optional(v.boolean()),
+    recursive: v.optional(v.boolean()),
+  }),
+  {},
+);
+const DocumentChange = v.union([
+  TextDocumentEdit,
+  v.object({ ...Annotated, kind: v.literal("create"), uri: Uri, options: Options }),
+  v.object({
+    ...Annotated,
+    kind: v.literal("rename"),
+    oldUri: Uri,
+    newUri: Uri,
+    options: Options,
+  }),
+  v.object({ ...Annotated, kind: v.literal("delete"), uri: Uri, options: Options }),
+]);
+
+/** What a language server wants to change (LSP 3.17, `WorkspaceEdit`). */
+export const WorkspaceEdit = v.object({
+  changes: v.optional(v.record(Uri, v.array(Edit))),
+  documentChanges: v.optional(v.array(DocumentChange)),
+  changeAnnotations: v.optional(
+    v.record(
+      v.string(),
+      v.object({ label: v.string(), needsConfirmation: v.optional(v.boolean()) }),
+    ),
+  ),
+});
+export type WorkspaceEdit = v.InferOutput<typeof WorkspaceEdit>;
+
+/** Does everything of a WorkspaceEdit in `files`, in its order. Throws EditProblem. */
+export function applyWorkspaceEdit(edit: WorkspaceEdit, files: VirtualFiles): void {
+  refuseConfirmations(edit);
+  // `documentChanges` alone counts where both are there (LSP 3.17).
+  if (!edit.documentChanges) {
+    for (const [uri, edits] of Object.entries(edit.changes ?? {})) files.edit(pathOf(uri), edits);
+    return;
+  }
+  for (const change of edit.documentChanges) {
+    if (!("kind" in change)) {
+      const { uri } = change.textDocument;
+      files.edit(pathOf(uri), change.edits as TextEdit[]);
+    } else if (change.kind === "create") files.create(pathOf(change.uri), change.options);
+    else if (change.kind === "delete") files.remove(pathOf(change.uri), change.options);
+    else files.move(pathOf(change.oldUri), pathOf(change.newUri), change.options);
+  }
+}
+
+/** The files that an edit is about, with the versions of their texts for which it was made. */
+export function filesOf(edit: WorkspaceEdit): { path: string; version?: number }[] {
+  const versions = new Map<string, number | undefined>();
+  const add = (uri: string, version?: number | null) => {
+    const path = realPath(pathOf(uri));
+    versions.set(path, versions.get(path) ?? version ?? undefined);
+  };
+  if (!edit.documentChanges) for (const uri of Object.keys(edit.changes ?? {})) add(uri);
+  for (const change of edit.documentChanges ?? []) {
+    if (!("kind" in change)) add(change.textDocument.uri, change.textDocument.version);
+    else if (change.kind !== "rename") add(change.uri);
+    else for (const uri of [change.oldUri, change.newUri]) add(uri);
+  }
+  return [...versions].map(([path, version]) => ({
+    path,
+    ...(version !== undefined && { version }),
+  }));
+}
+
+function refuseConfirmations({ changeAnnotations = {} }: WorkspaceEdit): void {
+  const asked = Object.values(changeAnnotations).find((one) => one.needsConfirmation);
+  if (!asked) return;
+  throw new EditProblem(
+    `The language server wants the user to confirm this ("${asked.label}"): it can only be done in the editor.`,
+  );
+}
+
+function pathOf(uri: string): string {
+  const [path] = pathsOfUri(uri);
+  if (path === undefined) throw new EditProblem(`${uri} is not a file of this machine.`);
+  return path;
+}

@@ -1,0 +1,37 @@
+import { chmodSync, chownSync, type Stats, writeFileSync } from "node:fs";
+import { keptMode, replace } from "./atomic-write";
+
+/**
+ * Writes a file's bytes so that its mode (but for setuid and setgid), owner and hard links stay.
+ * `stats`: lstat's of the file, which is no symlink; undefined for a new one. Throws the system's
+ * error; the file is then as it was, unless it has several names.
+ */
+export function rewrite(file: string, bytes: Uint8Array, stats: Stats | undefined): void {
+  if (stats && stats.nlink > 1) return writeInPlace(file, bytes, stats);
+  try {
+    replace(file, (draft) => writeLike(draft, bytes, stats));
+  } catch (error) {
+    // Where the new file cannot get the owner and group of the old one, that one is written.
+    if (!stats || !isDenied(error)) throw error;
+    writeInPlace(file, bytes, stats);
+  }
+}
+
+/** Makes a file with the mode and the owner of another one. Throws the system's error. */
+export function writeLike(draft: string, bytes: Uint8Array, stats: Stats | undefined): void {
+  const mode = stats && keptMode(stats);
+  writeFileSync(draft, bytes, { flag: "wx", ...(mode !== undefined && { mode }) });
+  if (!stats) return;
+  if (process.platform !== "win32") chownSync(draft, stats.uid, stats.gid);
+  chmodSync(draft, keptMode(stats));
+}
+
+export function isDenied(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === "EPERM" || code === "EACCES";
+}
+
+function writeInPlace(file: string, bytes: Uint8Array, stats: Stats): void {
+  writeFileSync(file, bytes);
+  if (stats.mode & 0o6000) chmodSync(file, keptMode(stats));
+}
