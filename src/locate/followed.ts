@@ -63,6 +63,20 @@ export class FollowedNeovim {
     }
   }
 
+  /** Runs a method that waits for language servers (see `Plugin.runTask`). */
+  async runTask<T>(
+    method: string,
+    params: object,
+    limitMs: number,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    // Finds the Neovim, if that is still to be done.
+    if (!this.#current()) await this.ask("ping", {});
+    if (!this.#plugin) throw new EditorRefusal(this.#notFound());
+    const times = { limitMs, answerMs: ANSWER_MS, signal };
+    return (await this.#plugin.runTask(method, params, times)) as T;
+  }
+
   #current(): Plugin | undefined {
     const plugin = this.#plugin;
     if (!plugin || plugin.closed) return undefined;

@@ -29,6 +29,21 @@ export interface WaitTimes {
   answerMs: number;
 }
 
+/** How long a task may take, in ms. */
+export interface TaskTimes {
+  limitMs: number;
+  /** Neovim itself. */
+  answerMs: number;
+  /** Aborts when nobody wants the answer any more. */
+  signal?: AbortSignal | undefined;
+}
+
+interface LateAnswer {
+  answer: Promise<unknown>;
+  reject: (error: Error) => void;
+  stop: () => void;
+}
+
 /** A connection of our own to a Neovim that has the plugin, for programs that Claude Code starts. */
 export class Plugin {
   readonly #rpc: NeovimRpc;
@@ -76,28 +91,57 @@ export class Plugin {
   async callWhenSettled(method: string, params: object, times: WaitTimes): Promise<unknown> {
     const { waitMs, busyMs = waitMs, answerMs } = times;
     const limitMs = Math.max(waitMs, busyMs) + answerMs;
+    const wait = { timeout_ms: waitMs, busy_timeout_ms: busyMs, method, params };
+    return unwrap(await this.#callLate("when_settled", wait, { limitMs, answerMs }));
+  }
+
+  /**
+   * Runs a method that waits for language servers, for up to `limitMs`. When `signal` aborts, Neovim
+   * takes back what it has asked them; the promise rejects then.
+   */
+  async runTask(method: string, params: object, times: TaskTimes): Promise<unknown> {
+    const { limitMs, answerMs, signal } = times;
+    const task = { timeout_ms: limitMs, method, params };
+    const late = { limitMs: limitMs + answerMs, answerMs, signal };
+    return unwrap(await this.#callLate("task_start", task, late));
+  }
+
+  /** Neovim answers at once, or by the notification `settled`. */
+  async #callLate(method: string, params: object, times: TaskTimes): Promise<unknown> {
+    const { limitMs, answerMs, signal } = times;
     const id = ++this.#waits;
     const late = this.#lateAnswer(id);
+    const channel = await this.#channel(answerMs);
+    const cancel = () => {
+      this.call("task_cancel", { channel, id }, answerMs).catch(() => {});
+      late.reject(new Error("cancelled"));
+    };
     try {
-      const channel = await this.#channel(answerMs);
-      const wait = { channel, id, timeout_ms: waitMs, busy_timeout_ms: busyMs, method, params };
-      const { answer } = (await this.call("when_settled", wait, answerMs)) as { answer?: unknown };
-      return unwrap(answer ?? (await withDeadline(late.answer, limitMs, "Neovim")));
+      signal?.throwIfAborted();
+      signal?.addEventListener("abort", cancel);
+      const request = { ...params, channel, id };
+      const { answer } = (await this.call(method, request, answerMs)) as { answer?: unknown };
+      return answer ?? (await withDeadline(late.answer, limitMs, "Neovim"));
     } catch (error) {
       throw error instanceof DeadlineError ? new EditorBusyError() : error;
     } finally {
+      signal?.removeEventListener("abort", cancel);
       late.stop();
     }
   }
 
   /** Neovim's number for this connection. */
   async #channel(deadlineMs: number): Promise<number> {
-    const info = await this.#rpc.request("nvim_get_chan_info", [0], deadlineMs);
-    return (info as { id: number }).id;
+    try {
+      const info = await this.#rpc.request("nvim_get_chan_info", [0], deadlineMs);
+      return (info as { id: number }).id;
+    } catch (error) {
+      throw error instanceof DeadlineError ? new EditorBusyError() : error;
+    }
   }
 
   /** The answer that comes as the notification `settled`. */
-  #lateAnswer(id: number): { answer: Promise<unknown>; stop: () => void } {
+  #lateAnswer(id: number): LateAnswer {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     // Nobody may wait for it yet when the connection ends.
     promise.catch(() => {});
@@ -108,7 +152,7 @@ export class Plugin {
       }),
       this.#rpc.onClose.on(() => reject(new DisconnectedError())),
     ];
-    return { answer: promise, stop: () => offs.forEach((off) => void off()) };
+    return { answer: promise, reject, stop: () => offs.forEach((off) => void off()) };
   }
 
   close(): void {

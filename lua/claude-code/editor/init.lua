@@ -40,6 +40,7 @@ local function attach(info)
   require("claude-code.editor.review.privacy").start()
   require("claude-code.editor.review.comments").start()
   require("claude-code.editor.input.keyboard").follow()
+  require("claude-code.editor.language.servers").start()
   require("claude-code.server").on_attach(info.channel, {
     version = info.version,
     on_gone = function()
@@ -81,6 +82,9 @@ local methods = {
   attach = attach,
   sync = sync,
   ready = lazy("server", "on_ready"),
+  ping = function()
+    return true
+  end,
   rivals = function(params)
     require("claude-code.server").on_rivals(params.rivals)
     return true
@@ -130,6 +134,14 @@ local methods = {
   review_answer = lazy("editor.review.client", "on_answer"),
   review_comments = lazy("editor.review.comments.send", "take"),
   review_changed = lazy("editor.review", "on_changed"),
+  task_start = function(params)
+    return require("claude-code.editor.language.task").start(params, function()
+      return M.call(params.method, params.params)
+    end)
+  end,
+  task_cancel = lazy("editor.language.task", "cancel"),
+  find_symbol = lazy("editor.language.find", "definition"),
+  find_references = lazy("editor.language.find", "related"),
   when_settled = function(params)
     return require("claude-code.editor.diagnostics.when_settled").answer(params, function()
       return M.call(params.method, params.params)

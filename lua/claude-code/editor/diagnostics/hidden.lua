@@ -1,5 +1,6 @@
 --- Files of the workspace that nobody has open and a client asks about: they are loaded, so that
---- linters and language servers see them, and stay out of `:ls`. Only those with diagnostics are kept.
+--- linters and language servers see them, and stay out of `:ls`. For diagnostics only those that have
+--- some are kept; for a question to a language server, a file is kept for a time.
 local api = vim.api
 local documents = require("claude-code.editor.documents")
 local path = require("claude-code.editor.documents.path")
@@ -7,15 +8,20 @@ local timer = require("claude-code.timer")
 
 ---One call loads files for so long, and at least one; the next call goes on.
 local BATCH_MS = 10
----The more a file has, the longer Neovim stands still: 2 MB take some 20 ms.
-local MOST_BYTES = 2 * 1024 * 1024
 local MOST_KEPT = 50
----Linters that run as programs have so long to report.
-local KEEP_MS = 10000
+---The more a file has, the longer Neovim stands still: 2 MB take some 20 ms. Linters that run as
+---programs have 10 s to report.
+local FOR_DIAGNOSTICS = { most_bytes = 2 * 1024 * 1024, keep_ms = 10000, for_diagnostics = true }
 
 local M = {}
 
-local kept = {} ---@type { buf: integer, is_new: boolean }[] oldest first
+---@class claude-code.HiddenFile
+---@field buf integer
+---@field is_new boolean the buffer was made for this
+---@field till number it is kept until then, by uv.now()
+---@field for_diagnostics boolean … and for as long as it has some
+
+local kept = {} ---@type claude-code.HiddenFile[] oldest first
 local cancel_release = function() end
 
 ---@param i integer
@@ -24,48 +30,85 @@ local function drop(i)
   documents.unload_hidden(entry.buf, entry.is_new)
 end
 
----Deletes what has no diagnostics, one buffer at a time: each may take a language server's time.
-local function release()
-  for i, entry in ipairs(kept) do
-    if not api.nvim_buf_is_loaded(entry.buf) or not next(vim.diagnostic.count(entry.buf)) then
-      drop(i)
-      cancel_release = timer.once(1, release)
-      return
-    end
+---@param entry claude-code.HiddenFile
+---@return number till by uv.now()
+local function kept_till(entry)
+  if not api.nvim_buf_is_loaded(entry.buf) then
+    return 0
   end
+  local has_some = entry.for_diagnostics and next(vim.diagnostic.count(entry.buf)) ~= nil
+  return has_some and math.huge or entry.till
+end
+
+---Deletes what is no longer kept, one buffer at a time: each may take a language server's time.
+local function release()
+  local next_at, now = math.huge, vim.uv.now()
+  for i, entry in ipairs(kept) do
+    local till = kept_till(entry)
+    if till <= now then
+      drop(i)
+      next_at = now + 1
+      break
+    end
+    next_at = math.min(next_at, till)
+  end
+  cancel_release()
+  cancel_release = next_at < math.huge and timer.once(next_at - now, release) or function() end
 end
 
 ---@param name string in normal form
 ---@return boolean
-local function is_in_workspace(name)
+function M.is_in_workspace(name)
   local real = path.real(name)
   return vim.iter(require("claude-code.workspace").folders()):any(function(folder)
     return vim.startswith(real, folder .. "/")
   end)
 end
 
+---@class claude-code.HiddenOptions
+---@field most_bytes integer
+---@field keep_ms integer
+---@field for_diagnostics boolean
+
+---Loads a file of the workspace that is not loaded.
 ---@param name string in normal form
+---@param options claude-code.HiddenOptions
 ---@return integer? buf
----@return string? failure
-local function load(name)
+---@return string? failure if it is too big
+function M.load(name, options)
   local stat = vim.uv.fs_stat(name)
-  if not stat or not is_in_workspace(name) then
+  if not stat or not M.is_in_workspace(name) then
     return nil
-  elseif stat.size > MOST_BYTES then
-    return nil, path.too_big(name, stat.size, MOST_BYTES) .. ", unless you open it yourself"
+  elseif stat.size > options.most_bytes then
+    return nil, path.too_big(name, stat.size, options.most_bytes) .. ", unless you open it yourself"
   end
   local is_new = path.buffer(name) == nil
   local buf = documents.load_hidden({ path = name })
   if buf then
-    kept[#kept + 1] = { buf = buf, is_new = is_new }
+    kept[#kept + 1] = {
+      buf = buf,
+      is_new = is_new,
+      till = vim.uv.now() + options.keep_ms,
+      for_diagnostics = options.for_diagnostics,
+    }
     if #kept > MOST_KEPT then
       drop(1)
     end
-    cancel_release()
-    cancel_release = timer.once(KEEP_MS, release)
+    release()
     require("claude-code.editor.diagnostics.writes").on_write(buf, "opened")
   end
   return buf
+end
+
+---Keeps a file that was loaded here for longer.
+---@param buf integer
+---@param ms integer from now on
+function M.keep(buf, ms)
+  for _, entry in ipairs(kept) do
+    if entry.buf == buf then
+      entry.till, entry.for_diagnostics = vim.uv.now() + ms, false
+    end
+  end
 end
 
 ---Loads files for a moment.
@@ -79,7 +122,7 @@ function M.loader()
   end
   return function(candidates)
     for _, candidate in ipairs(candidates) do
-      local buf, failure = load(candidate)
+      local buf, failure = M.load(candidate, FOR_DIAGNOSTICS)
       if buf or failure then
         count = count + 1
         return buf, failure

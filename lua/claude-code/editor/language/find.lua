@@ -1,0 +1,188 @@
+--- Answers what Claude asks about a symbol: where it is defined, and where it is used.
+local answers = require("claude-code.editor.language.answer")
+local describe = require("claude-code.editor.language.describe")
+local hierarchy = require("claude-code.editor.language.hierarchy")
+local locate = require("claude-code.editor.language.locate")
+local position = require("claude-code.editor.language.position")
+local ready = require("claude-code.editor.language.ready")
+local servers = require("claude-code.editor.language.servers")
+
+local M = {}
+
+---@class claude-code.SymbolAnswer
+---@field name string
+---@field definitions claude-code.LanguagePlaces
+---@field hover? string Markdown
+---@field declaration? claude-code.Declaration
+---@field candidates? { kind?: string, container?: string }[] one for each of `definitions`
+---@field uses? claude-code.LanguagePlaces
+---@field items? claude-code.HierarchyItem[]
+---@field states claude-code.ServerState[]
+---@field settled boolean the servers had read the project
+
+---@param candidates claude-code.SymbolCandidate[]
+---@param params claude-code.SymbolParams
+---@param list claude-code.ServerAnswer[]
+---@return claude-code.SymbolAnswer
+local function ambiguous(candidates, params, list)
+  local shown = vim.tbl_filter(function(candidate)
+    return not require("claude-code.editor.privacy").is_private(candidate.place.path or "")
+  end, candidates)
+  return {
+    name = params.symbol,
+    definitions = answers.of(vim.tbl_map(function(candidate)
+      return candidate.place
+    end, shown)),
+    candidates = vim.tbl_map(function(candidate)
+      return { kind = candidate.kind, container = candidate.container }
+    end, shown),
+    states = ready.states(list),
+    settled = true,
+  }
+end
+
+---@param symbol claude-code.Symbol
+---@param list claude-code.ServerAnswer[]
+---@return claude-code.ServerState[] with those that ended and might have answered, too
+local function states_of(symbol, list)
+  local states = ready.states(list)
+  for _, name in ipairs(servers.ended(vim.bo[symbol.buf].filetype, true)) do
+    table.insert(states, { name = name, state = "ended" })
+  end
+  return states
+end
+
+---@param symbol claude-code.Symbol
+---@return claude-code.Failure
+local function unknown(symbol)
+  local busy = vim.iter(ready.states(symbol.answers)):find(function(state)
+    return state.state ~= "idle"
+  end)
+  local line = position.line(symbol.buf, symbol.row):sub(1, 160)
+  if busy then
+    local text = "Not ready: %s is %s and does not know `%s` yet. Ask again in 10 s."
+    local message = text:format(busy.name, busy.state, symbol.name)
+    return { code = "not_ready", message = message }
+  end
+  local text = "No language server knows what `%s` is in `%s` (a comment, a string or plain text?)."
+  return { code = "not_found", message = text:format(symbol.name, vim.trim(line)) }
+end
+
+---Where a symbol is defined, and what it is.
+---@param params claude-code.SymbolParams|{ body?: boolean }
+---@return claude-code.SymbolAnswer?
+---@return claude-code.Failure?
+function M.definition(params)
+  local found, failure = locate.symbol(params)
+  if not found then
+    return nil, failure
+  elseif found.candidates then
+    return ambiguous(found.candidates, params, found.answers)
+  end
+  local symbol = found.symbol --[[@as claude-code.Symbol]]
+  if #symbol.definitions == 0 then
+    return nil, unknown(symbol)
+  end
+  return {
+    name = symbol.name,
+    definitions = answers.of(symbol.definitions),
+    declaration = describe.declaration(symbol.definitions[1], params.body == true),
+    hover = describe.hover(symbol),
+    states = states_of(symbol, found.answers),
+    settled = true,
+  }
+end
+
+---@param symbol claude-code.Symbol
+---@param method string
+---@return claude-code.ServerAnswer[]? nil if no server of the file can answer it
+---@return boolean settled
+local function ask(symbol, method)
+  local clients = servers.capable(symbol.buf, method)
+  if #clients == 0 then
+    return nil, false
+  end
+  return ready.ask(clients, {
+    method = method,
+    buf = symbol.buf,
+    params = function(client)
+      local params = position.params(client, symbol.buf, symbol.row, symbol.col)
+      return vim.tbl_extend("error", params, { context = { includeDeclaration = true } })
+    end,
+  })
+end
+
+---@param list claude-code.ServerAnswer[]
+---@return claude-code.Failure? if no server gave an answer
+local function failure_of(list)
+  local first ---@type claude-code.ServerAnswer?
+  for _, answer in ipairs(list) do
+    if not answer.failure then
+      return nil
+    end
+    first = first or answer
+  end
+  if first then
+    local text = "%s gave no answer: %s."
+    return { code = "failed", message = text:format(first.client.name, first.failure) }
+  end
+end
+
+---@param symbol claude-code.Symbol
+---@param relation string
+---@return claude-code.Failure
+local function unsupported(symbol, relation)
+  local names = vim.tbl_map(function(client)
+    return client.name
+  end, servers.of_buffer(symbol.buf))
+  local text = "%s cannot find %s. Use relation references, or Grep."
+  return { code = "unsupported", message = text:format(table.concat(names, ", "), relation) }
+end
+
+local METHODS = {
+  references = "textDocument/references",
+  implementations = "textDocument/implementation",
+}
+
+---Where a symbol is used, or what is related to it.
+---@param params claude-code.SymbolParams|{ relation: string }
+---@return claude-code.SymbolAnswer?
+---@return claude-code.Failure?
+function M.related(params)
+  local found, failure = locate.symbol(params)
+  if not found then
+    return nil, failure
+  elseif found.candidates then
+    return ambiguous(found.candidates, params, found.answers)
+  end
+  local symbol = found.symbol --[[@as claude-code.Symbol]]
+  local value = { name = symbol.name, definitions = answers.of(symbol.definitions) }
+  local list, settled, items
+  if METHODS[params.relation] then
+    list, settled = ask(symbol, METHODS[params.relation])
+  else
+    items, list, settled = hierarchy.find(symbol, params.relation)
+  end
+  if not list then
+    return nil, unsupported(symbol, params.relation)
+  end
+  failure = failure_of(list)
+  if failure then
+    return nil, failure
+  end
+  value.items = items
+  if not items then
+    local places = {}
+    for _, answer in ipairs(list) do
+      vim.list_extend(places, position.places(answer))
+    end
+    if #places == 0 and #symbol.definitions == 0 then
+      return nil, unknown(symbol)
+    end
+    value.uses = answers.of(places)
+  end
+  value.states, value.settled = states_of(symbol, list), settled
+  return value
+end
+
+return M

@@ -1,0 +1,133 @@
+--- Callers and callees, supertypes and subtypes of a symbol.
+local answers = require("claude-code.editor.language.answer")
+local document_symbols = require("claude-code.editor.language.document_symbols")
+local position = require("claude-code.editor.language.position")
+local ready = require("claude-code.editor.language.ready")
+local request = require("claude-code.editor.language.request")
+local servers = require("claude-code.editor.language.servers")
+
+---@class claude-code.HierarchyRelation
+---@field prepare string
+---@field method string
+---@field depth integer
+---@field item string the field of an answer's entry with the item; "" if it is the entry itself
+
+---@type table<string, claude-code.HierarchyRelation>
+local RELATIONS = {
+  callers = {
+    prepare = "textDocument/prepareCallHierarchy",
+    method = "callHierarchy/incomingCalls",
+    depth = 1,
+    item = "from",
+  },
+  callees = {
+    prepare = "textDocument/prepareCallHierarchy",
+    method = "callHierarchy/outgoingCalls",
+    depth = 1,
+    item = "to",
+  },
+  supertypes = {
+    prepare = "textDocument/prepareTypeHierarchy",
+    method = "typeHierarchy/supertypes",
+    depth = 3,
+    item = "",
+  },
+  subtypes = {
+    prepare = "textDocument/prepareTypeHierarchy",
+    method = "typeHierarchy/subtypes",
+    depth = 3,
+    item = "",
+  },
+}
+---In all.
+local MOST_ITEMS = 500
+
+local M = {}
+
+---@class claude-code.HierarchyItem
+---@field name string
+---@field kind string
+---@field detail? string
+---@field depth integer from 1
+---@field at claude-code.LanguagePlaces where it is declared: one place, or none if that is private
+---@field calls? claude-code.LanguagePlaces
+
+---@param item table CallHierarchyItem or TypeHierarchyItem
+---@param entry table what the server answered
+---@param client vim.lsp.Client
+---@param depth integer
+---@param relation claude-code.HierarchyRelation
+---@return claude-code.HierarchyItem
+local function describe(item, entry, client, depth, relation)
+  local place = position.place({ uri = item.uri, range = item.selectionRange }, client)
+  local calls
+  if relation.item == "from" or relation.item == "to" then
+    -- The ranges of outgoing calls are in the caller, which is not the item.
+    local uri = relation.item == "from" and item.uri or entry.caller_uri
+    calls = vim.tbl_map(function(range)
+      return position.place({ uri = uri, range = range }, client)
+    end, entry.fromRanges or {})
+  end
+  return {
+    name = tostring(item.name),
+    kind = document_symbols.kind_name(item.kind),
+    detail = type(item.detail) == "string" and item.detail ~= "" and item.detail or nil,
+    depth = depth,
+    at = answers.of({ place }),
+    calls = calls and answers.of(calls),
+  }
+end
+
+---@param client vim.lsp.Client
+---@param item table
+---@param relation claude-code.HierarchyRelation
+---@param depth integer
+---@param list claude-code.HierarchyItem[]
+---@param seen table<string, true>
+local function collect(client, item, relation, depth, list, seen)
+  local question = { method = relation.method, params = { item = item } }
+  local result = request.all({ client }, question)[1].result
+  for _, entry in ipairs(type(result) == "table" and result or {}) do
+    local other = relation.item == "" and entry or entry[relation.item]
+    local start = other.selectionRange.start
+    local key = ("%s\0%d\0%d"):format(other.uri, start.line, start.character)
+    if not seen[key] and #list < MOST_ITEMS then
+      seen[key] = true
+      entry.caller_uri = item.uri
+      list[#list + 1] = describe(other, entry, client, depth, relation)
+      if depth < relation.depth then
+        collect(client, other, relation, depth + 1, list, seen)
+      end
+    end
+  end
+end
+
+---In a task.
+---@param symbol claude-code.Symbol
+---@param name "callers"|"callees"|"supertypes"|"subtypes"
+---@return claude-code.HierarchyItem[]?
+---@return claude-code.ServerAnswer[]? nil if no server of the file knows such hierarchies
+---@return boolean settled
+function M.find(symbol, name)
+  local relation = RELATIONS[name]
+  local clients = servers.capable(symbol.buf, relation.prepare)
+  if #clients == 0 then
+    return nil, nil, false
+  end
+  local prepared, settled = ready.ask(clients, {
+    method = relation.prepare,
+    buf = symbol.buf,
+    params = function(client)
+      return position.params(client, symbol.buf, symbol.row, symbol.col)
+    end,
+  })
+  local list, seen = {}, {}
+  for _, answer in ipairs(prepared) do
+    for _, item in ipairs(type(answer.result) == "table" and answer.result or {}) do
+      collect(answer.client, item, relation, 1, list, seen)
+    end
+  end
+  return list, prepared, settled
+end
+
+return M

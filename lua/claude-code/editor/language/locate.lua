@@ -1,0 +1,229 @@
+--- Finds the symbol that a question of Claude is about: in the file it names, else in the whole project.
+local changed_files = require("claude-code.editor.language.changed_files")
+local occurrences = require("claude-code.editor.language.occurrences")
+local open = require("claude-code.editor.language.open")
+local ready = require("claude-code.editor.language.ready")
+local servers = require("claude-code.editor.language.servers")
+local symbols = require("claude-code.editor.language.symbol")
+local workspace_symbols = require("claude-code.editor.language.workspace_symbols")
+
+---So many of the files in which the executable found the word are looked at.
+local MOST_PLACES = 3
+local MOST_SIMILAR = 8
+local MOST_LOOKED_UP = 10
+
+local M = {}
+
+---@class claude-code.SymbolParams
+---@field symbol string a name, or one with those around it: "Parser.parse"
+---@field file? string[] the possible paths of a file in which it occurs
+---@field named? string the first of them, as it was given
+---@field line? integer 1-based, as on disk
+---@field occurrences? { path: string, line: integer }[] where the word stands in the project
+---@field changes? claude-code.ChangedFile[]
+
+---@class claude-code.SymbolCandidate
+---@field place claude-code.Place
+---@field kind? string
+---@field container? string
+
+---@class claude-code.LocatedSymbol
+---@field symbol? claude-code.Symbol
+---@field candidates? claude-code.SymbolCandidate[] several symbols have the name
+---@field answers claude-code.ServerAnswer[]
+
+---@param groups claude-code.SymbolGroup[]
+---@return claude-code.SymbolCandidate[]
+local function candidates_of(groups)
+  return vim.tbl_map(function(entry)
+    local declared = entry.declared
+    local parents = declared and table.concat(declared.parents, ".") or ""
+    return {
+      place = entry.places[1],
+      kind = declared and declared.kind,
+      container = parents ~= "" and parents or nil,
+    }
+  end, groups)
+end
+
+---@param question claude-code.SymbolQuestion
+---@return claude-code.LocatedSymbol?
+---@return claude-code.Failure?
+local function in_file(question)
+  local symbol, failure, several = symbols.in_file(question)
+  if failure then
+    return nil, failure
+  elseif several then
+    return { candidates = candidates_of(several), answers = {} }
+  end
+  return { symbol = symbol, answers = symbol and symbol.answers or {} }
+end
+
+---@param params claude-code.SymbolParams
+---@param name claude-code.SymbolName
+---@return claude-code.LocatedSymbol?
+---@return claude-code.Failure?
+local function in_named_file(params, name)
+  if #params.file == 0 then
+    local message = require("claude-code.editor.privacy").refusal(params.named)
+    return nil, { code = "private", message = message }
+  end
+  local buf, failure = open.file(params.file)
+  if not buf then
+    return nil, failure
+  end
+  local row = params.line and require("claude-code.editor.language.position").row(buf, params.line)
+  return in_file({ buf = buf, name = name, row = row })
+end
+
+---@param params claude-code.SymbolParams
+---@param name claude-code.SymbolName
+---@return claude-code.LocatedSymbol?
+---@return claude-code.Failure?
+local function at_occurrences(params, name)
+  local failure ---@type claude-code.Failure?
+  for i = 1, math.min(MOST_PLACES, #(params.occurrences or {})) do
+    local at = params.occurrences[i]
+    local buf, problem = open.file({ at.path })
+    if buf then
+      local found = in_file({ buf = buf, name = name, row = at.line - 1 })
+      if found and (found.candidates or #found.symbol.definitions > 0) then
+        return found
+      end
+    end
+    failure = failure or problem
+  end
+  return nil, failure
+end
+
+---@param list claude-code.WorkspaceSymbol[]
+---@param test fun(symbol: claude-code.WorkspaceSymbol): boolean
+---@return claude-code.WorkspaceSymbol[] those that pass; all if none does
+local function preferred(list, test)
+  local some = vim.tbl_filter(test, list)
+  return #some > 0 and some or list
+end
+
+---In a task: some servers leave out what a symbol is in.
+---@param list claude-code.WorkspaceSymbol[]
+local function add_containers(list)
+  for i = 1, math.min(#list, MOST_LOOKED_UP) do
+    local symbol = list[i]
+    local declared = not symbol.container and symbols.declared_at(symbol.place)
+    if declared then
+      symbol.kind = declared.kind
+      symbol.container = #declared.parents > 0 and table.concat(declared.parents, ".") or nil
+    end
+  end
+end
+
+---In a task.
+---@param exact claude-code.WorkspaceSymbol[]
+---@param name claude-code.SymbolName
+---@return claude-code.WorkspaceSymbol[] those of the project, in the named parents if any are
+local function chosen(exact, name)
+  local list = preferred(exact, function(symbol)
+    local file = symbol.place.path
+    return file ~= nil and not symbols.is_dependency(file)
+  end)
+  if #list > 1 then
+    add_containers(list)
+  end
+  local parent = name.parents[#name.parents]
+  list = not parent and list
+    or preferred(list, function(symbol)
+      return symbol.container ~= nil and symbol.container:match("[^%.:#]+$") == parent
+    end)
+  -- Overloads, and what is declared in parts.
+  local seen, result = {}, {}
+  for _, symbol in ipairs(list) do
+    local key = ("%s\0%s\0%s"):format(symbol.place.uri, symbol.container or "", symbol.kind)
+    if not seen[key] then
+      seen[key] = true
+      result[#result + 1] = symbol
+    end
+  end
+  return result
+end
+
+---@param list claude-code.WorkspaceSymbol[]
+---@param name claude-code.SymbolName
+---@param answers claude-code.ServerAnswer[]
+---@return claude-code.LocatedSymbol?
+local function of_workspace_symbols(list, name, answers)
+  if #list > 1 then
+    return { candidates = list, answers = answers }
+  end
+  local only = list[1]
+  local buf = only.place.path and open.file({ only.place.path })
+  return buf and in_file({ buf = buf, name = name, row = only.place.row }) or nil
+end
+
+---@param params claude-code.SymbolParams
+---@param similar claude-code.WorkspaceSymbol[]
+---@param states claude-code.ServerState[]
+---@return claude-code.Failure
+local function not_found(params, similar, states)
+  local busy = vim.iter(states):find(function(state)
+    return state.state ~= "idle"
+  end)
+  if busy then
+    local text = "Not ready: %s is %s, so `%s` may be there all the same. Ask again in 10 s."
+    local message = text:format(busy.name, busy.state, params.symbol)
+    return { code = "not_ready", message = message }
+  end
+  local names = vim.tbl_map(function(symbol)
+    return symbol.name
+  end, vim.list_slice(similar, 1, MOST_SIMILAR))
+  local text = "No symbol `%s` in the project."
+  text = text:format(params.symbol)
+  if #names > 0 then
+    text = text .. " Similar: " .. table.concat(names, ", ") .. "."
+  end
+  return { code = "not_found", message = text .. " For words in texts use Grep." }
+end
+
+---@param params claude-code.SymbolParams
+---@param name claude-code.SymbolName
+---@return claude-code.LocatedSymbol?
+---@return claude-code.Failure?
+local function in_project(params, name)
+  local failure ---@type claude-code.Failure?
+  if #servers.running("workspace/symbol") == 0 then
+    -- A file of the project makes its server start.
+    local first = (params.occurrences or {})[1]
+    failure = first and select(2, open.file({ first.path }))
+  end
+  local exact, similar, answers, settled = workspace_symbols.find(name.last)
+  local list = chosen(exact, name)
+  local found = #list > 0 and of_workspace_symbols(list, name, answers) or nil
+  if found then
+    return found
+  end
+  local by_word, problem = at_occurrences(params, name)
+  if by_word then
+    return by_word
+  elseif #answers == 0 and (failure or problem) then
+    return nil, failure or problem
+  end
+  local states = ready.states(answers)
+  if not settled and states[1] then
+    states[1].state = states[1].state == "idle" and "starting" or states[1].state
+  end
+  return nil, not_found(params, similar, states)
+end
+
+---In a task, once buffers and servers have taken over what was written outside.
+---@param params claude-code.SymbolParams
+---@return claude-code.LocatedSymbol?
+---@return claude-code.Failure?
+function M.symbol(params)
+  changed_files.take_over(params.changes)
+  local name = occurrences.parse(params.symbol)
+  if params.file then
+    return in_named_file(params, name)
+  end
+  return in_project(params, name)
+end
+
+return M

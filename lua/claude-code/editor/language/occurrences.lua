@@ -1,0 +1,129 @@
+--- Where a name stands in a buffer, as a whole word.
+local api = vim.api
+
+---Claude's line numbers may be from before an edit: so far around the line the name is looked for.
+local TOLERANCE = 5
+---So many occurrences are asked about, where no line is given.
+local MOST = 24
+
+local M = {}
+
+---@class claude-code.Occurrence 0-based
+---@field row integer
+---@field col integer byte
+
+---@class claude-code.SymbolName
+---@field given string
+---@field last string the name itself
+---@field parents string[] from the outermost on
+
+---`Parser.parse`, `parser::parse`, `Parser#parse` and `Parser/parse` name one of several.
+---@param given string
+---@return claude-code.SymbolName
+function M.parse(given)
+  local parts = {} ---@type string[]
+  for part in given:gsub("%b()%s*$", ""):gmatch("[^%.:#/%s]+") do
+    parts[#parts + 1] = part
+  end
+  local last = table.remove(parts) or given
+  return { given = given, last = last, parents = parts }
+end
+
+---@param char string
+---@return boolean
+local function is_word(char)
+  return char:find("^[%w_\128-\255]") ~= nil
+end
+
+---@param line string
+---@param name string
+---@return integer[] columns 0-based bytes
+function M.in_line(line, name)
+  local columns, from = {}, 1
+  while true do
+    local first, last = line:find(name, from, true)
+    if not first or not last then
+      return columns
+    end
+    local starts = not (is_word(name) and is_word(line:sub(first - 1, first - 1)))
+    local ends = not (is_word(name:sub(-1)) and is_word(line:sub(last + 1, last + 1)))
+    if (first == 1 or starts) and ends then
+      columns[#columns + 1] = first - 1
+    end
+    from = last + 1
+  end
+end
+
+---@param buf integer
+---@param name string
+---@param row integer
+---@return claude-code.Occurrence[]
+local function in_row(buf, name, row)
+  local line = api.nvim_buf_get_lines(buf, row, row + 1, false)[1]
+  return vim.tbl_map(function(col)
+    return { row = row, col = col }
+  end, line and M.in_line(line, name) or {})
+end
+
+---The occurrences on a row, or on the nearest one that has some.
+---@param buf integer loaded
+---@param name string
+---@param row integer 0-based
+---@return claude-code.Occurrence[]
+function M.near(buf, name, row)
+  for distance = 0, TOLERANCE do
+    for _, other in ipairs({ row + distance, row - distance }) do
+      local found = other >= 0 and in_row(buf, name, other) or {}
+      if #found > 0 then
+        return found
+      end
+    end
+  end
+  return {}
+end
+
+---The first occurrences in a buffer.
+---@param buf integer loaded
+---@param name string
+---@return claude-code.Occurrence[]
+function M.all(buf, name)
+  local list = {}
+  for i, line in ipairs(api.nvim_buf_get_lines(buf, 0, -1, false)) do
+    if line:find(name, 1, true) then
+      for _, col in ipairs(M.in_line(line, name)) do
+        list[#list + 1] = { row = i - 1, col = col }
+      end
+      if #list >= MOST then
+        break
+      end
+    end
+  end
+  return list
+end
+
+---Names in a buffer that may have been meant.
+---@param buf integer loaded
+---@param name string
+---@param most integer
+---@return string[]
+function M.similar(buf, name, most)
+  local wanted, seen, list = name:lower(), {}, {}
+  for _, line in ipairs(api.nvim_buf_get_lines(buf, 0, -1, false)) do
+    for word in line:gmatch("[%a_\128-\255][%w_\128-\255]+") do
+      local other = word:lower()
+      if not seen[word] and math.min(#other, #wanted) >= 3 then
+        seen[word] = true
+        if other:find(wanted, 1, true) or wanted:find(other, 1, true) then
+          list[#list + 1] = word
+        end
+      end
+    end
+  end
+  table.sort(list, function(a, b)
+    local x, y = math.abs(#a - #name), math.abs(#b - #name)
+    return x < y or (x == y and a < b)
+  end)
+  return vim.list_slice(list, 1, most)
+end
+
+return M

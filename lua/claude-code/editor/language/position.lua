@@ -1,0 +1,171 @@
+--- Places in a text: Neovim counts bytes, each language server by an encoding of its own, and Claude
+--- reads the lines of the file on disk. Rows and columns are 0-based here.
+local api = vim.api
+local codepoints = require("claude-code.editor.columns.codepoints")
+local file_change = require("claude-code.editor.documents.file_change")
+local utf16 = require("claude-code.editor.columns.utf16")
+
+---Above that the comparison with the disk would keep Neovim still.
+local MOST_LINES = 50000
+
+-- TODO(0.11): vim.diff has this name from 0.12 on.
+local diff = vim.text and vim.text.diff or vim.diff
+
+local M = {}
+
+---@param line string
+---@param byte integer byte column
+---@param encoding string a client's `offset_encoding`
+---@return integer character
+function M.to_character(line, byte, encoding)
+  if encoding == "utf-8" then
+    return math.min(byte, #line)
+  elseif encoding == "utf-32" then
+    return codepoints.column(line, byte)
+  end
+  return utf16.to_utf16(line, byte)
+end
+
+---@param line string
+---@param character integer
+---@param encoding string a client's `offset_encoding`
+---@return integer byte column
+function M.to_byte(line, character, encoding)
+  if encoding == "utf-8" then
+    return math.min(character, #line)
+  elseif encoding == "utf-32" then
+    return utf16.is_ascii(line) and math.min(character, #line)
+      or #vim.fn.strcharpart(line, 0, character)
+  end
+  return utf16.to_byte(line, character)
+end
+
+---@param buf integer loaded
+---@param row integer
+---@return string
+function M.line(buf, row)
+  return api.nvim_buf_get_lines(buf, row, row + 1, false)[1] or ""
+end
+
+---The parameters of a request about a place.
+---@param client vim.lsp.Client
+---@param buf integer loaded
+---@param row integer
+---@param col integer byte
+---@return lsp.TextDocumentPositionParams
+function M.params(client, buf, row, col)
+  local character = M.to_character(M.line(buf, row), col, client.offset_encoding)
+  return {
+    textDocument = { uri = vim.uri_from_bufnr(buf) },
+    position = { line = row, character = character },
+  }
+end
+
+---@class claude-code.Place
+---@field uri string
+---@field path? string in normal form; nil where the URI is no file's
+---@field row integer
+---@field character integer
+---@field end_row integer
+---@field end_character integer
+---@field encoding string
+
+---A server's Location or LocationLink. The name alone, where the server gives its range.
+---@param location lsp.Location|lsp.LocationLink|{ uri: string }
+---@param client vim.lsp.Client
+---@return claude-code.Place?
+function M.place(location, client)
+  local uri = location.uri or location.targetUri
+  local range = location.range or location.targetSelectionRange or location.targetRange
+  if type(uri) ~= "string" then
+    return nil
+  end
+  range = type(range) == "table" and range
+    or { start = { line = 0, character = 0 }, ["end"] = { line = 0, character = 0 } }
+  local path
+  if vim.startswith(uri, "file:") then
+    local ok, name = pcall(vim.uri_to_fname, uri)
+    path = ok and require("claude-code.editor.documents.path").normal(name) or nil
+  end
+  return {
+    uri = uri,
+    path = path,
+    row = range.start.line,
+    character = range.start.character,
+    end_row = range["end"].line,
+    end_character = range["end"].character,
+    encoding = client.offset_encoding,
+  }
+end
+
+---All places in the answer to a request for definitions, references or implementations.
+---@param answer claude-code.ServerAnswer
+---@return claude-code.Place[]
+function M.places(answer)
+  local result = answer.result
+  if type(result) ~= "table" then
+    return {}
+  end
+  local list = (result.uri or result.targetUri) and { result } or result
+  local places = {}
+  for _, location in ipairs(list) do
+    places[#places + 1] = M.place(location, answer.client)
+  end
+  return places
+end
+
+---@param hunks integer[][]
+---@return fun(row: integer): integer?
+local function mapping(hunks)
+  return function(row)
+    local shift = 0
+    for _, hunk in ipairs(hunks) do
+      local from, count, disk_from, disk_count = hunk[1], hunk[2], hunk[3], hunk[4]
+      -- Of no lines the one before is named.
+      local first = count > 0 and from - 1 or from
+      if row < first then
+        break
+      elseif row < first + count then
+        return nil
+      end
+      shift = (disk_from + (disk_count > 0 and disk_count - 1 or 0)) - (first + count)
+    end
+    return row + shift
+  end
+end
+
+---The row in a buffer of a line on disk; of a line that was deleted from the buffer, one near it.
+---@param buf integer loaded
+---@param line integer 1-based
+---@return integer row
+function M.row(buf, line)
+  local last = api.nvim_buf_line_count(buf) - 1
+  local row_on_disk = M.on_disk(buf)
+  if row_on_disk then
+    for row = 0, last do
+      if (row_on_disk(row) or -1) >= line - 1 then
+        return row
+      end
+    end
+  end
+  return math.min(line - 1, last)
+end
+
+---Where a buffer's lines are in its file. Claude's Read shows the file, a language server knows the
+---buffer.
+---@param buf integer loaded
+---@return (fun(row: integer): integer?)? row_on_disk nil if the buffer has no unsaved changes; gives nil
+--- for a line that only the buffer has
+function M.on_disk(buf)
+  if not vim.bo[buf].modified or api.nvim_buf_line_count(buf) > MOST_LINES then
+    return nil
+  end
+  local change = file_change.read(buf)
+  if not change then
+    return nil
+  end
+  local old, new = table.concat(change.old, "\n") .. "\n", table.concat(change.new, "\n") .. "\n"
+  return mapping(diff(old, new, { result_type = "indices" }) --[[@as integer[][] ]])
+end
+
+return M

@@ -1,0 +1,135 @@
+--- Whether an answer of the language servers is whole. One that starts or indexes gives a part, and
+--- most do not say so.
+local request = require("claude-code.editor.language.request")
+local servers = require("claude-code.editor.language.servers")
+local task = require("claude-code.editor.language.task")
+
+---So long a server is waited for that says it is busy; the answer says that it is.
+local BUSY_MS = 12000
+---A server that has just begun is asked until two answers are the same.
+local REPEAT_MS, MOST_REPEAT_MS = 700, 8000
+
+local M = {}
+
+local asked = {} ---@type table<string, true> by client and method
+
+---@param client vim.lsp.Client
+---@return boolean
+local function is_busy(client)
+  local state = servers.state_of(client).state
+  return state == "starting" or state == "indexing"
+end
+
+---In a task: waits for servers that say they are busy, until they are no longer.
+---@param clients vim.lsp.Client[]
+function M.wait(clients)
+  task.wait_for(function()
+    return not vim.iter(clients):any(is_busy) or nil
+  end, math.min(BUSY_MS, task.time_left() - 3000))
+end
+
+---In a task: asks again while servers that have just begun find nothing.
+---@generic T
+---@param clients vim.lsp.Client[]
+---@param find fun(): T[], any
+---@return T[]
+---@return any
+function M.retry_empty(clients, find)
+  M.wait(clients)
+  local limit = vim.uv.now() + math.min(MOST_REPEAT_MS, task.time_left() - 3000)
+  local found, more = find()
+  while #found == 0 and vim.iter(clients):any(servers.is_young) and vim.uv.now() < limit do
+    task.sleep(REPEAT_MS)
+    found, more = find()
+  end
+  return found, more
+end
+
+---@param value any
+---@return integer count, number sum that differ for lists of other places
+local function fingerprint(value)
+  local count, sum = 0, 0
+  local function add(item)
+    local range = type(item) == "table" and (item.range or item.targetRange or item.selectionRange)
+    local start = type(range) == "table" and range.start or { line = 0, character = 0 }
+    count, sum = count + 1, sum + start.line * 4096 + start.character
+  end
+  for _, item in ipairs(type(value) == "table" and value or {}) do
+    add(item)
+  end
+  return count, sum
+end
+
+---@param before claude-code.ServerAnswer[]
+---@param after claude-code.ServerAnswer[]
+---@return boolean
+local function are_same(before, after)
+  for i, answer in ipairs(after) do
+    local count, sum = fingerprint(answer.result)
+    local count_before, sum_before = fingerprint(before[i].result)
+    if count ~= count_before or sum ~= sum_before or answer.failure ~= before[i].failure then
+      return false
+    end
+  end
+  return true
+end
+
+---@param clients vim.lsp.Client[]
+---@param method string
+---@return boolean must_repeat
+local function note_asked(clients, method)
+  local must_repeat = false
+  for _, client in ipairs(clients) do
+    local key = client.id .. method
+    must_repeat = must_repeat or not asked[key] or servers.is_young(client)
+    asked[key] = true
+  end
+  return must_repeat
+end
+
+---Asks servers a question across files, in a task: until the answer can be relied on, or time is over.
+---@param clients vim.lsp.Client[]
+---@param question claude-code.Question
+---@param must_repeat? boolean the project has just changed
+---@return claude-code.ServerAnswer[]
+---@return boolean is_settled
+function M.ask(clients, question, must_repeat)
+  M.wait(clients)
+  must_repeat = note_asked(clients, question.method) or must_repeat or false
+  local answers = request.all(clients, question)
+  local limit = vim.uv.now() + math.min(MOST_REPEAT_MS, task.time_left() - 2000)
+  while must_repeat do
+    if vim.uv.now() > limit then
+      return answers, false
+    end
+    task.sleep(REPEAT_MS)
+    local again = request.all(clients, question)
+    must_repeat = not are_same(answers, again) or vim.iter(clients):any(is_busy)
+    answers = again
+  end
+  return answers, not vim.iter(clients):any(is_busy)
+end
+
+---The state of each server that was asked.
+---@param answers claude-code.ServerAnswer[]
+---@return claude-code.ServerState[] by name, each once
+function M.states(answers)
+  local by_name = {} ---@type table<string, claude-code.ServerState>
+  for _, answer in ipairs(answers) do
+    local state = servers.state_of(answer.client)
+    if answer.problem then
+      state.state = answer.problem
+    end
+    local known = by_name[state.name]
+    if not known or known.state == "idle" then
+      by_name[state.name] = state
+    end
+  end
+  local list = vim.tbl_values(by_name)
+  table.sort(list, function(a, b)
+    return a.name < b.name
+  end)
+  return list
+end
+
+return M

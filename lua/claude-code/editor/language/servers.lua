@@ -1,0 +1,167 @@
+--- The language servers that the user's Neovim runs: which can answer a question, and whether they are
+--- ready to.
+local uv = vim.uv
+
+---Until then a server may still be reading the project, whether it reports progress or not.
+local YOUNG_MS = 30000
+---A server that ended earlier is no longer mentioned, as long as another one can answer.
+local MENTIONED_MS = 10 * 60 * 1000
+
+local M = {}
+
+---@alias claude-code.ServerCondition "idle"|"starting"|"indexing"|"ended"|"hangs"
+
+---@class claude-code.ServerState
+---@field name string
+---@field state claude-code.ServerCondition
+---@field percentage? integer of what it works on
+---@field title? string of what it works on
+
+---@class claude-code.SeenServer
+---@field name string
+---@field filetypes table<string, true>
+---@field attached number by uv.now()
+---@field gone? number by uv.now()
+
+local seen = {} ---@type table<integer, claude-code.SeenServer> by client
+local progress = {} ---@type table<integer, table<any, integer|false>> percentages by client and token
+local group ---@type integer?
+
+---@return boolean
+local function is_lsp_loaded()
+  return package.loaded["vim.lsp"] ~= nil
+end
+
+---@param client vim.lsp.Client
+---@param buf? integer
+local function note(client, buf)
+  seen[client.id] = seen[client.id] or { name = client.name, filetypes = {}, attached = uv.now() }
+  if buf and vim.api.nvim_buf_is_valid(buf) then
+    seen[client.id].filetypes[vim.bo[buf].filetype] = true
+  end
+end
+
+---@param data { client_id: integer, params?: table }
+local function on_progress(data)
+  local params = data.params or {}
+  local value = type(params.value) == "table" and params.value or {}
+  local tokens = progress[data.client_id] or {}
+  progress[data.client_id] = tokens
+  if value.kind == "end" then
+    tokens[params.token] = nil
+  elseif params.token ~= nil then
+    tokens[params.token] = value.percentage or tokens[params.token] or false
+  end
+end
+
+---Notes from now on which servers attach, and how far their work is.
+function M.start()
+  if group then
+    return
+  end
+  group = vim.api.nvim_create_augroup("claude-code.language", { clear = true })
+  local function on(event, callback)
+    vim.api.nvim_create_autocmd(event, { group = group, callback = callback })
+  end
+  on("LspAttach", function(args)
+    local client = vim.lsp.get_client_by_id(args.data.client_id)
+    if client then
+      note(client, args.buf)
+    end
+  end)
+  on("LspProgress", function(args)
+    on_progress(args.data)
+  end)
+  for _, client in ipairs(is_lsp_loaded() and vim.lsp.get_clients() or {}) do
+    for buf in pairs(client.attached_buffers or {}) do
+      note(client, buf)
+    end
+    -- How long it has been there is not known; it has not been seen to read the project.
+    note(client)
+  end
+end
+
+---@param client vim.lsp.Client
+---@return claude-code.ServerState
+function M.state_of(client)
+  local state = { name = client.name, state = "idle" } ---@type claude-code.ServerState
+  if client:is_stopped() then
+    state.state = "ended"
+  elseif not client.initialized then
+    state.state = "starting"
+  elseif client.progress and next(client.progress.pending or {}) then
+    local token, title = next(client.progress.pending)
+    state.state = "indexing"
+    state.title = type(title) == "string" and title or nil
+    state.percentage = (progress[client.id] or {})[token] or nil
+  end
+  return state
+end
+
+---@param client vim.lsp.Client
+---@return boolean may it still be reading the project, without saying so?
+function M.is_young(client)
+  local known = seen[client.id]
+  return not known or uv.now() - known.attached < YOUNG_MS
+end
+
+---Servers of a buffer that start still are among them.
+---@param buf integer
+---@return vim.lsp.Client[]
+function M.of_buffer(buf)
+  return is_lsp_loaded() and vim.lsp.get_clients({ bufnr = buf, _uninitialized = true }) or {}
+end
+
+---The servers of a buffer that can answer such a request, those that run in other programs alone.
+---@param buf integer
+---@param method string
+---@return vim.lsp.Client[] by their ids
+function M.capable(buf, method)
+  local found = is_lsp_loaded() and vim.lsp.get_clients({ bufnr = buf, method = method }) or {}
+  table.sort(found, function(a, b)
+    return a.id < b.id
+  end)
+  return found
+end
+
+---All servers that run, whatever their buffers.
+---@param method? string that they can answer
+---@return vim.lsp.Client[] by their ids
+function M.running(method)
+  local found = vim.tbl_filter(function(client)
+    return client.initialized and not client:is_stopped()
+  end, is_lsp_loaded() and vim.lsp.get_clients({ method = method }) or {})
+  table.sort(found, function(a, b)
+    return a.id < b.id
+  end)
+  return found
+end
+
+---Names of servers that served this file type, ended, and were not started again.
+---@param filetype string
+---@param only_recent boolean those of the last ten minutes
+---@return string[]
+function M.ended(filetype, only_recent)
+  local names, running = {}, {}
+  for _, client in ipairs(is_lsp_loaded() and vim.lsp.get_clients({ _uninitialized = true }) or {}) do
+    running[client.id], running[client.name] = true, true
+  end
+  for id, server in pairs(seen) do
+    if not running[id] then
+      server.gone = server.gone or uv.now()
+      local is_recent = uv.now() - server.gone < MENTIONED_MS
+      if
+        not running[server.name]
+        and server.filetypes[filetype]
+        and (is_recent or not only_recent)
+      then
+        names[#names + 1] = server.name
+        running[server.name] = true
+      end
+    end
+  end
+  table.sort(names)
+  return names
+end
+
+return M

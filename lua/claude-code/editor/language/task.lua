@@ -1,0 +1,163 @@
+--- Work that waits for language servers: a coroutine with a deadline, which whoever asked can cancel.
+--- Neovim answers RPC requests at once, so a late answer is a notification on the asker's channel.
+local uv = vim.uv
+local timer = require("claude-code.timer")
+
+---Work in Lua goes on for so long before Neovim gets its turn, in ms.
+local SLICE_MS = 4
+
+local M = {}
+
+---@class claude-code.Task
+---@field ends number when it is given up, by uv.now()
+---@field slice number when its present slice began, in ns
+---@field is_over boolean
+---@field cancel_wait fun() ends what it waits for
+---@field finish fun(answer?: claude-code.Answer)
+
+---@type table<thread, claude-code.Task>
+local tasks = setmetatable({}, { __mode = "k" })
+local started = {} ---@type table<string, claude-code.Task> by channel and id
+
+local function nothing() end
+
+---@return claude-code.Task
+local function current()
+  local thread = coroutine.running()
+  return assert(thread and tasks[thread], "this method runs in a task only (task_start)")
+end
+
+---@param thread thread
+local function step(thread)
+  local task = tasks[thread]
+  task.slice = uv.hrtime()
+  local ok, answer = coroutine.resume(thread)
+  if not ok then
+    task.finish({ error = tostring(answer) })
+  elseif coroutine.status(thread) == "dead" then
+    task.finish(answer)
+  end
+end
+
+---Waits in a task until `done` is called, and returns what it is called with.
+---@param begin fun(done: fun(...)): fun()? its result ends the work when the task is cancelled
+---@return any ...
+function M.await(begin)
+  local task, thread = current(), coroutine.running() --[[@as thread]]
+  local results, is_waiting ---@type table?, boolean
+  local function done(...)
+    if results or task.is_over then
+      return
+    end
+    results = { n = select("#", ...), ... }
+    if is_waiting then
+      step(thread)
+    end
+  end
+  task.cancel_wait = begin(done) or nothing
+  if not results then
+    is_waiting = true
+    coroutine.yield()
+  end
+  task.cancel_wait = nothing
+  return unpack(results, 1, results.n)
+end
+
+---@param ms number
+function M.sleep(ms)
+  M.await(function(done)
+    return timer.once(ms, done)
+  end)
+end
+
+---Waits until `test` gives something that counts.
+---@generic T
+---@param test fun(): T?
+---@param ms number at most
+---@return T?
+function M.wait_for(test, ms)
+  local limit = uv.now() + ms
+  local found = test()
+  while not found and uv.now() < limit do
+    M.sleep(25)
+    found = test()
+  end
+  return found
+end
+
+---Between two pieces of a long work: lets Neovim do other things, if it has stood still for a while.
+function M.breathe()
+  if (uv.hrtime() - current().slice) / 1e6 > SLICE_MS then
+    M.sleep(0)
+  end
+end
+
+---@return number ms that the task still has
+function M.time_left()
+  return math.max(0, current().ends - uv.now())
+end
+
+---@param channel integer
+---@param id integer
+---@return string
+local function key_of(channel, id)
+  return channel .. ":" .. id
+end
+
+---@param timeout_ms number
+---@return string
+local function late(timeout_ms)
+  local text = "No answer within %g s: a language server hangs or works on something long. "
+    .. "Ask again in 10 s, or use Grep."
+  return text:format(timeout_ms / 1000)
+end
+
+---@class claude-code.TaskParams
+---@field channel integer the asker's
+---@field id integer the asker's number for this task
+---@field timeout_ms integer
+
+---Begins a task.
+---@param params claude-code.TaskParams
+---@param work fun(): claude-code.Answer
+---@return { answer?: claude-code.Answer } without one it comes as the notification "settled"
+function M.start(params, work)
+  local key = key_of(params.channel, params.id)
+  local cancel_deadline, answer_now, is_late = nothing, nil, false
+  local task = { ends = uv.now() + params.timeout_ms, slice = 0, is_over = false }
+  task.cancel_wait = nothing
+  function task.finish(answer)
+    if task.is_over then
+      return
+    end
+    task.is_over, started[key] = true, nil
+    cancel_deadline()
+    task.cancel_wait()
+    answer_now = answer
+    if answer and is_late then
+      local payload = { id = params.id, answer = answer }
+      pcall(vim.rpcnotify, params.channel, "claude_code", "settled", payload)
+    end
+  end
+  local thread = coroutine.create(work)
+  tasks[thread], started[key] = task, task
+  cancel_deadline = timer.once(params.timeout_ms, function()
+    task.finish({ error = { code = "late", message = late(params.timeout_ms) } })
+  end)
+  step(thread)
+  is_late = true
+  return { answer = answer_now }
+end
+
+---Whoever asked no longer wants the answer.
+---@param params { channel: integer, id: integer }
+---@return boolean
+function M.cancel(params)
+  local task = started[key_of(params.channel, params.id)]
+  if task then
+    task.finish(nil)
+  end
+  return task ~= nil
+end
+
+return M
