@@ -172,13 +172,13 @@ export class ReviewService {
     return entry && shownFile(project, entry, entry.hunks, true);
   }
 
-  keep(request: v.InferOutput<typeof requests.Keep>): ShownDecision {
+  keep(request: v.InferOutput<typeof requests.Keep>): Promise<ShownDecision> {
     return this.#perProject(request.files, (project, targets) =>
       keep(project, targets, recordedScope(project, request)),
     );
   }
 
-  undo(request: v.InferOutput<typeof requests.Undo>): ShownDecision {
+  undo(request: v.InferOutput<typeof requests.Undo>): Promise<ShownDecision> {
     const { queued, while_working, keep_both: keepsBoth } = request;
     return this.#perProject(request.files, (project, targets) => {
       if (queued !== undefined) return undoQueued(project, queued, textsOf(targets));
@@ -201,15 +201,18 @@ export class ReviewService {
     return { decision: id, type, at, paths };
   }
 
-  back(request: v.InferOutput<typeof requests.Back>): ShownDecision {
+  async back(request: v.InferOutput<typeof requests.Back>): Promise<ShownDecision> {
     const newest = this.last({});
     const id = request.decision ?? newest?.decision;
     // Also of a file outside of the workspace, by which `last` was asked.
     for (const project of this.#projects.known()) {
-      const decision = project.decisions.find((one) => one.id === id);
-      if (!decision) continue;
+      if (!project.decision(id)) continue;
       const texts = request.files.map(({ path, text }) => ({ path: placeIn(project, path), text }));
-      return shownDecision(project, takeBack(project, decision, textsOf(texts)));
+      const taken = await project.decide(() => {
+        const decision = project.decision(id);
+        return decision && takeBack(project, decision, textsOf(texts));
+      });
+      if (taken) return shownDecision(project, taken);
     }
     throw new UserError("there is no decision to take back");
   }
@@ -246,11 +249,13 @@ export class ReviewService {
   async done(request: v.InferOutput<typeof requests.Done>): Promise<ShownDecision> {
     const results: ShownDecision[] = [];
     for (const project of this.#projects.all()) {
-      const texts = textsIn(project, request.texts);
-      const entries = await entriesOf(project, request);
-      const files = entries.flatMap(({ file, from }) => (from ? [file, from] : [file]));
-      const targets = files.map(({ path }): Target => ({ path, text: texts.get(path) }));
-      const kept = keep(project, targets, recordedScope(project, request), "done");
+      const kept = await project.decide(async () => {
+        const texts = textsIn(project, request.texts);
+        const entries = await entriesOf(project, request);
+        const files = entries.flatMap(({ file, from }) => (from ? [file, from] : [file]));
+        const targets = files.map(({ path }): Target => ({ path, text: texts.get(path) }));
+        return keep(project, targets, recordedScope(project, request), "done");
+      });
       results.push(shownDecision(project, kept));
     }
     return joined(results);
@@ -307,18 +312,21 @@ export class ReviewService {
   }
 
   /** A decision is one of its project. */
-  #perProject(
+  async #perProject(
     files: readonly Target[],
     decide: (project: Project, targets: Target[]) => Parameters<typeof shownDecision>[1],
-  ): ShownDecision {
+  ): Promise<ShownDecision> {
     const targets = new Map<Project, Target[]>();
     for (const file of files) {
       const { project, place } = this.#projects.locate(file.path);
       targets.set(project, [...(targets.get(project) ?? []), { ...file, path: place }]);
     }
-    return joined(
-      [...targets].map(([project, those]) => shownDecision(project, decide(project, those))),
-    );
+    const results: ShownDecision[] = [];
+    for (const [project, those] of targets) {
+      const decided = await project.decide(() => decide(project, those));
+      results.push(shownDecision(project, decided));
+    }
+    return joined(results);
   }
 }
 

@@ -3,9 +3,11 @@ import type { TrackedFile } from "../state/tracked-file";
 import { takenBack } from "../weave/decision";
 import { settle, type Undone, type UndoneFile } from "./undo";
 
-/** The decision that the next taking back is about: the user's last one. */
+/** The decision that the next taking back is about: the user's last one that changed anything. */
 export function lastDecision(project: Project): Decision | undefined {
-  return project.decisions.findLast((one) => one.type !== "keep" || one.why !== "commit");
+  return project.decisions.findLast((one) => {
+    return one.files.length > 0 && (one.type !== "keep" || one.why !== "commit");
+  });
 }
 
 /**

@@ -1,11 +1,15 @@
-import type { RecordedScope, RecordOf } from "../journal/record";
+import type { NewRecord, RecordedScope, RecordOf } from "../journal/record";
 import { hashOfLines } from "../state/contents";
 import { type Entry, entryOf, originOf } from "../state/entry";
 import type { Project } from "../state/project";
 import { scopeOf } from "../state/scope";
 import type { Selection } from "../weave/decision";
+import { sameLines } from "../weave/lines";
 import type { Scope } from "../weave/row";
 import { type Chosen, selectionOf } from "./selection";
+
+/** A sentence's end for the user. */
+const CHANGED = "has changed since it was shown: look at it again";
 
 /** A file of a request; `text` is what a buffer holds, else the disk counts. */
 export interface Target extends Chosen {
@@ -43,9 +47,33 @@ export function keep(
     files.push(...found.files.map((entry) => keptFile(project, entry, found.what, scope)));
     return { path: target.path };
   });
-  if (files.length === 0) return { decision: undefined, files: outcomes };
-  const record = { type: "keep", why, files, ...(recorded && { scope: recorded }) } as const;
-  return { decision: project.append(record).id, files: outcomes };
+  const { decision, stale } = decided(project, files, (those) => {
+    return { type: "keep", why, files: those, ...(recorded && { scope: recorded }) };
+  });
+  for (const outcome of outcomes) {
+    if (stale.has(outcome.path)) outcome.problem = `${outcome.path} ${CHANGED}`;
+  }
+  return { decision, files: outcomes };
+}
+
+/**
+ * Records a decision. A file that a hook has recorded a change of between the look at it and this is
+ * left out: nobody has seen that change. Returns the paths of those.
+ */
+function decided(
+  project: Project,
+  files: KeptFile[],
+  record: (files: KeptFile[]) => NewRecord,
+): { decision: string | undefined; stale: Set<string> } {
+  if (files.length === 0) return { decision: undefined, stale: new Set() };
+  const { id } = project.append(record(files));
+  const isStale = ({ path }: KeptFile) => project.files.get(path)?.isStale(id) ?? false;
+  const stale = files.filter(isStale);
+  if (stale.length === 0) return { decision: id, stale: new Set() };
+  project.append({ type: "back", decision: id });
+  const rest = files.filter((file) => !stale.includes(file));
+  const again = decided(project, rest, record);
+  return { ...again, stale: new Set([...stale.map(({ path }) => path), ...again.stale]) };
 }
 
 function keptFile(project: Project, entry: Entry, what: Selection, scope: Scope): KeptFile {
@@ -54,8 +82,18 @@ function keptFile(project: Project, entry: Entry, what: Selection, scope: Scope)
     path: file.path,
     text: view ? project.contents.put(view.lines) : { withheld: "unknown" },
     ...(view && { base: hashOfLines(view.weave.base(scope)) }),
-    keep: what as KeptFile["keep"],
+    keep: seenOf(project, entry, what) as KeptFile["keep"],
   };
+}
+
+/**
+ * A buffer with unsaved edits may lack what Claude has written to the disk since: of such a file all
+ * is what the buffer shows.
+ */
+export function seenOf(project: Project, { file, view, hunks }: Entry, what: Selection): Selection {
+  const onDisk = project.view(file);
+  if (what !== "all" || !view || !onDisk || sameLines(view.lines, onDisk.lines)) return what;
+  return { old: hunks.map((hunk) => hunk.old), new: hunks.map((hunk) => hunk.new), file: true };
 }
 
 /** Everything of a request's file that is to be decided; a renamed one is two files. */
@@ -65,11 +103,7 @@ export interface Found {
   what: Selection;
 }
 
-export function find(
-  project: Project,
-  target: Target,
-  scope: Scope,
-): Found | { problem: string; changed?: boolean } {
+export function find(project: Project, target: Target, scope: Scope): Found | { problem: string } {
   const file = project.files.get(target.path);
   const entry = file && entryOf(project, file, scope, target.text);
   if (!file || !entry) {
@@ -78,7 +112,7 @@ export function find(
   }
   const what = selectionOf(entry, target);
   if (what === undefined) {
-    return { problem: `${target.path} has changed since it was shown`, changed: true };
+    return { problem: `${target.path} ${CHANGED}` };
   }
   const origin = what === "all" && entry.kind === "created" && movedFrom(project, entry, scope);
   return { entry, files: origin ? [entry, origin] : [entry], what };

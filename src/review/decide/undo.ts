@@ -1,6 +1,6 @@
 import { message } from "../../lib/errors";
 import type { RecordedScope, RecordOf } from "../journal/record";
-import type { Entry } from "../state/entry";
+import { type Entry, entryOf } from "../state/entry";
 import type { Project, View } from "../state/project";
 import { scopeOf } from "../state/scope";
 import type { TrackedFile } from "../state/tracked-file";
@@ -8,8 +8,11 @@ import { type Selection, undone } from "../weave/decision";
 import type { Hunk } from "../weave/hunks";
 import { type Lines, sameLines } from "../weave/lines";
 import { type Edits, editsBetween } from "./edits";
-import { type Found, find, type Outcome, type Target } from "./keep";
+import { type Found, find, type Outcome, seenOf, type Target } from "./keep";
 import { ChangedError, setMode, writeBelow } from "./write";
+
+/** A sentence's end for the user. */
+const KEPT = "was not undone, because you have kept it in the meantime";
 
 /** Rows that both Claude and the user have changed: three texts, among which the user decides. */
 export interface Conflict {
@@ -85,22 +88,26 @@ export function undoQueued(
   id: string,
   texts: ReadonlyMap<string, Uint8Array>,
 ): Undone {
-  const record = project.decisions.find((one) => one.id === id);
+  const record = project.decision(id);
   if (record?.type !== "queue") return { decision: undefined, files: [] };
-  const what: Selection = { queued: id };
   const outcomes: UndoneFile[] = [];
   const plans = record.files.flatMap(({ path }): Plan[] => {
     const text = texts.get(path);
-    const found = find(project, { path, text }, scopeOf(record.scope));
-    if ("problem" in found) {
-      outcomes.push({ path, problem: found.problem });
-      return [];
-    }
-    outcomes.push({ path });
-    const plan = planFor(found.entry, what, record.scope, text !== undefined);
-    return plan ? [plan] : [];
+    const file = project.files.get(path);
+    const entry = file && entryOf(project, file, scopeOf(record.scope), text);
+    const plan = entry && planFor(entry, { queued: id }, record.scope, text !== undefined);
+    const isEffective = plan && (modeBefore(plan) ?? !sameLines(plan.target, plan.view.lines));
+    const problem = file && (project.problem(file) ?? (wasKept(file, id) ? KEPT : undefined));
+    outcomes.push({ path, ...(!isEffective && problem && { problem: `${path} ${problem}` }) });
+    return isEffective ? [plan] : [];
   });
   return carryOut(project, plans, outcomes, { scope: record.scope, queued: id });
+}
+
+/** Has the user kept what was to be undone? */
+function wasKept({ weave, marks }: TrackedFile, queue: string): boolean {
+  const all = [...marks, ...(weave?.rows ?? []).flatMap((row) => [row.inserted, row.deleted])];
+  return all.some((mark) => mark?.queue === queue && mark.keep !== undefined);
 }
 
 function plansFor(
@@ -182,7 +189,7 @@ function queue(
   const files = plans.map(({ entry, view, what }) => ({
     path: entry.file.path,
     text: project.contents.put(view.lines),
-    undo: what as RecordOf<"queue">["files"][number]["undo"],
+    undo: seenOf(project, entry, what) as RecordOf<"queue">["files"][number]["undo"],
   }));
   const record = project.append({ type: "queue", session, files, ...(scope && { scope }) });
   return { decision: record.id, queued: true, files: outcomes };
@@ -207,16 +214,19 @@ function carryOut(
     ...(queued !== undefined && { queued }),
   });
   const results = plans.map((plan): UndoneFile => {
-    const mode = plan.what === "all" ? modeBefore(plan.entry) : undefined;
     return {
       path: plan.entry.file.path,
-      ...settle(project, { ...plan, file: plan.entry.file }, mode),
+      ...settle(project, { ...plan, file: plan.entry.file }, modeBefore(plan)),
     };
   });
   return { decision: record.id, files: merged(outcomes, results) };
 }
 
-function modeBefore({ marks }: Entry): number | undefined {
+/** The permission bits that the file is to get. */
+function modeBefore({ entry, what }: Plan): number | undefined {
+  const marks = entry.marks.filter(({ queue }) => {
+    return what === "all" || ("queued" in what && queue === what.queued);
+  });
   return marks.find(({ kind }) => kind === "mode")?.mode?.[0];
 }
 

@@ -114,7 +114,7 @@ const What = v.union([
   v.object({
     old: v.array(Rows),
     new: v.array(Rows),
-    /** And that the file was created or deleted. */
+    /** And that the file was created or deleted, and its mode. */
     file: v.optional(v.boolean()),
   }),
   /** What the `queue` record of that id is about. */

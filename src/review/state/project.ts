@@ -1,5 +1,7 @@
 import { join } from "node:path";
 import { sessionStatus } from "../../claude/session-status";
+import { UserError } from "../../lib/errors";
+import { waitForLock } from "../../lib/lock";
 import { Blobs } from "../blobs";
 import { append } from "../journal/append";
 import { JournalReader } from "../journal/read";
@@ -17,6 +19,9 @@ import { TrackedFile } from "./tracked-file";
 
 /** Of these those are found that the user has accepted in a diff a moment before. */
 const MOST_EDITS = 50;
+
+/** A decision takes some milliseconds, and one about hundreds of large files a second. */
+const DECISION_MS = 10_000;
 
 /** A decision that can be taken back. */
 export type Decision = RecordOf<"keep"> | RecordOf<"undo"> | RecordOf<"queue">;
@@ -46,7 +51,7 @@ export class Project {
   /** What Claude's editing tools changed last. */
   edits: { change: Change; path: string; after: Content }[] = [];
   readonly #reader: JournalReader;
-  #changes = new Map<string, Change>();
+  #lastDecision: Promise<unknown> = Promise.resolve();
   #views = new Map<string, { version: number; disk: OnDisk; view: View | undefined }>();
 
   /** `root` is a real path. */
@@ -79,8 +84,27 @@ export class Project {
     return written;
   }
 
-  change(id: string): Change | undefined {
-    return this.#changes.get(id);
+  /**
+   * Runs `work`, which decides, after all that was decided before it: of the Neovims of a project one
+   * at a time decides. Throws UserError, the system's error, and what `work` throws.
+   */
+  decide<T>(work: () => T | Promise<T>): Promise<T> {
+    const decision = this.#lastDecision.then(() => this.#decideAlone(work));
+    this.#lastDecision = decision.catch(() => {});
+    return decision;
+  }
+
+  async #decideAlone<T>(work: () => T | Promise<T>): Promise<T> {
+    ensureReviewFolder(this.root);
+    using lock = await waitForLock(join(this.folder, "decide.lock"), DECISION_MS);
+    if (!lock) throw new UserError("another Neovim decides about these changes: try again");
+    this.refresh();
+    return await work();
+  }
+
+  /** Undefined also for one that was taken back. */
+  decision(id: string | undefined): Decision | undefined {
+    return this.decisions.find((one) => one.id === id);
   }
 
   /**
@@ -142,7 +166,6 @@ export class Project {
     this.incomplete = [];
     this.heads = new Heads();
     this.edits = [];
-    this.#changes = new Map();
     this.#views = new Map();
   }
 
@@ -184,7 +207,6 @@ export class Project {
   #change(record: RecordOf<"change">): void {
     const { id, session, prompt, agent, tool, command, at, source } = record;
     const change: Change = { id, session, prompt, agent, tool, command, at };
-    this.#changes.set(id, change);
     if (record.incomplete !== undefined) this.incomplete.push(record.incomplete);
     this.edits = this.edits.slice(-MOST_EDITS);
     const since = record.began ?? this.sessions.since(session, record.use);
@@ -195,7 +217,7 @@ export class Project {
   }
 
   #takenBack(id: string): void {
-    const decision = this.decisions.find((other) => other.id === id);
+    const decision = this.decision(id);
     for (const { path } of decision?.files ?? []) this.files.get(path)?.takenBack(id);
     this.decisions = this.decisions.filter((other) => other !== decision);
   }

@@ -22,9 +22,9 @@ export class TrackedFile {
   symlink = false;
   /** Where a created file was moved from. */
   from: string | undefined;
-  /** Decisions about a text that is another one by now; they count for nothing. */
-  ignored = 0;
   readonly #contents: Contents;
+  /** Decisions about a text that was another one already. */
+  readonly #stale = new Set<string>();
   #weave: Weave | undefined;
   #marks: readonly FileMark[] = [];
   /** Records that nobody has asked for yet. */
@@ -51,6 +51,12 @@ export class TrackedFile {
     return this.#marks;
   }
 
+  /** Did this decision come too late? What it was about had changed, so it counts for nothing. */
+  isStale(decision: string): boolean {
+    this.#catchUp();
+    return this.#stale.has(decision);
+  }
+
   /** `since`: when the call began, or its turn. In ms since the epoch. */
   changed(change: Change, file: FileChange, source: string, since: number): void {
     this.#later(() => this.#applyChange(change, file, source, since));
@@ -68,7 +74,7 @@ export class TrackedFile {
   kept(record: RecordOf<"keep">, file: RecordOf<"keep">["files"][number]): void {
     const { id, scope } = record;
     this.#later(() => {
-      if (!this.#showing(file.keep, file.text, scope, file.base)) return;
+      if (!this.#showing(file.keep, file.text, scope, file.base)) return void this.#stale.add(id);
       this.#decide(id, file.keep, scopeOf(scope), kept, { keep: id });
     });
   }
@@ -92,6 +98,7 @@ export class TrackedFile {
   takenBack(id: string): void {
     this.#later(() => {
       this.#weave = this.#weave && takenBack(this.#weave, id);
+      this.#stale.delete(id);
       this.#marks = this.#marks.map(({ keep, undo, queue, ...mark }) => ({
         ...mark,
         ...(keep !== id && { keep }),
@@ -151,10 +158,7 @@ export class TrackedFile {
     const lines = this.#contents.lines(text);
     if (!lines || !this.#weave) return what === "all";
     const weave = this.#weave.to(lines, "user");
-    if (base !== undefined && hashOfLines(weave.base(scopeOf(scope))) !== base) {
-      this.ignored++;
-      return false;
-    }
+    if (base !== undefined && hashOfLines(weave.base(scopeOf(scope))) !== base) return false;
     this.#weave = weave;
     return true;
   }
@@ -167,11 +171,18 @@ export class TrackedFile {
     as: Partial<FileMark>,
   ): void {
     if (this.#weave) this.#weave = decide(this.#weave, id, what, scope);
-    if (what !== "all") return;
     this.#marks = this.#marks.map((mark) =>
-      isPending(mark, scope) && mark.undo === undefined ? { ...mark, ...as } : mark,
+      isPending(mark, scope) && mark.undo === undefined && isAbout(what, mark)
+        ? { ...mark, ...as }
+        : mark,
     );
   }
+}
+
+/** Rows say nothing of the file itself. */
+function isAbout(what: Selection, mark: FileMark): boolean {
+  if (what === "all") return true;
+  return "queued" in what ? mark.queue === what.queued : what.file === true;
 }
 
 function reasonOf({ before, after }: FileChange): FileMark["kind"] {

@@ -9,7 +9,7 @@ import type { Weave } from "./weave";
  */
 export type Selection =
   | "all"
-  /** `file`: that the file was created or deleted, too. */
+  /** `file`: that the file was created or deleted, and its mode, too. */
   | { old: readonly Rows[]; new: readonly Rows[]; file?: boolean | undefined }
   | { queued: string };
 

@@ -38,7 +38,7 @@ local function give_up(buf)
 end
 
 ---@param file claude-code.DecidedFile
----@return string? problem
+---@return string? problem a sentence that names the file
 ---@return boolean? unsaved the change is in the buffer only
 local function carry_out(file)
   local buf = path.loaded_buffer(file.path)
@@ -53,7 +53,10 @@ local function carry_out(file)
     return nil
   end
   local problem, written = text.apply(buf, file.edits, file.eol ~= false)
-  return problem, not problem and not written
+  if problem then
+    return ("%s: %s"):format(path.title(file.path), problem)
+  end
+  return nil, not written
 end
 
 ---@param file claude-code.DecidedFile
@@ -72,14 +75,13 @@ end
 function M.run(decision)
   local unsaved = {}
   for _, file in ipairs(decision.files) do
-    local title = path.title(file.path)
     local problem, is_unsaved = carry_out(file)
     if problem then
-      notify.warn(("%s: %s"):format(title, problem), TOPIC)
+      notify.warn(problem, TOPIC)
     elseif file.conflicts and #file.conflicts > 0 then
       notify.warn(conflict_words(file, #file.conflicts), TOPIC)
     elseif is_unsaved then
-      unsaved[#unsaved + 1] = title
+      unsaved[#unsaved + 1] = path.title(file.path)
     end
   end
   if decision.queued then

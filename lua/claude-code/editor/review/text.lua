@@ -2,6 +2,7 @@
 local api = vim.api
 local file_change = require("claude-code.editor.documents.file_change")
 local patch = require("claude-code.editor.documents.patch")
+local reload = require("claude-code.editor.documents.reload")
 local text = require("claude-code.editor.documents.text")
 
 local BOM = "\239\187\191"
@@ -81,23 +82,33 @@ local function edited(buf, old, edits)
   return new
 end
 
----Applies edits as one undo step. The file is written if the buffer had no unsaved changes.
+---@param buf integer
+---@return string[] lines none of an empty file
+local function lines_of(buf)
+  local lines = api.nvim_buf_get_lines(buf, 0, -1, false)
+  return text.is_empty(buf, lines) and {} or lines
+end
+
+---Applies edits as one undo step. The file is written if the buffer had no unsaved changes; another
+---Neovim may have done the same to it a moment ago.
 ---@param buf integer loaded
 ---@param edits claude-code.ReviewEdit[] from the last to the first
 ---@param eol boolean whether the last line then has a line end
 ---@return string? problem a sentence for the user; then the buffer is as it was
 ---@return boolean? written
 function M.apply(buf, edits, eol)
-  local old = api.nvim_buf_get_lines(buf, 0, -1, false)
-  if text.is_empty(buf, old) then
-    old = {}
-  end
+  local old = lines_of(buf)
   local new = edited(buf, old, edits)
-  if not new then
-    return "its text has changed in the meantime; look at it again"
+  local was_clean = not vim.bo[buf].modified
+  if was_clean then
+    reload.check(buf)
   end
-  local was_clean, was_modifiable = not vim.bo[buf].modified, vim.bo[buf].modifiable
-  if not was_modifiable then
+  local now = lines_of(buf)
+  if new and was_clean and vim.deep_equal(now, new) then
+    return nil, true
+  elseif not new or not vim.deep_equal(now, old) then
+    return "its text has changed in the meantime; look at it again"
+  elseif not vim.bo[buf].modifiable then
     return "its buffer is not modifiable"
   end
   local whole = api.nvim_buf_get_lines(buf, 0, -1, false)

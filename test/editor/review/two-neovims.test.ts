@@ -1,0 +1,68 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { World } from "../../review/state/world";
+import { eventually } from "../../support/eventually";
+import { TestNeovim } from "../../support/neovim";
+import { onEachNeovim } from "../../support/session";
+
+/** Two Neovims of one user in one project, with the same file open. */
+onEachNeovim((session, version) => {
+  let world: World;
+  let other: TestNeovim;
+  const both = () => [session.neovim, other];
+
+  beforeEach(async () => {
+    const { cwd, home } = session.neovim;
+    world = new World(cwd, home);
+    other = await TestNeovim.start({ version, cwd, home });
+    world.write("a", "1\n2\n3\n");
+    for (const neovim of both()) {
+      await neovim.command("set noswapfile | edit a");
+    }
+  });
+  afterEach(async () => {
+    await other[Symbol.asyncDispose]();
+    await session.reset();
+    world[Symbol.dispose]();
+  });
+
+  const waits = (count: number) =>
+    eventually(`${count} to review in both`, async () => {
+      for (const neovim of both()) {
+        expect(await neovim.lua(`return require("claude-code.editor.review").count()`)).toBe(count);
+      }
+    });
+  /** No Claude is connected here, for which a Neovim watches its files. */
+  const settled = (text: string) =>
+    eventually("one text everywhere", async () => {
+      expect(world.read("a")).toBe(text);
+      for (const neovim of both()) {
+        const shown = await neovim.lua(`
+          vim.cmd("checktime")
+          local lines = vim.api.nvim_buf_get_lines(vim.fn.bufnr("a"), 0, -1, false)
+          return { table.concat(lines, "\\n") .. "\\n", vim.bo[vim.fn.bufnr("a")].modified }`);
+        expect(shown).toEqual([text, false]);
+      }
+    });
+
+  test("both undo the same hunk at once: one text, and no question (W12)", async () => {
+    world.claude({ a: "1\nII\n3\n" });
+    await waits(1);
+    await settled("1\nII\n3\n");
+    await Promise.all(both().map((neovim) => neovim.command("ClaudeCodeUndo!")));
+    await settled("1\n2\n3\n");
+    await waits(0);
+  });
+
+  test("an undo that waits for the end of the turn is carried out in both, by one", async () => {
+    world.claude({ a: "1\nII\n3\n" }, { prompt: world.prompt() });
+    await waits(1);
+    await settled("1\nII\n3\n");
+    await other.command("ClaudeCodeUndo!");
+    await eventually("the queue", async () => {
+      expect((await world.file("a"))?.hunks[0]?.queued).toBe(true);
+    });
+    world.stop();
+    await settled("1\n2\n3\n");
+    await waits(0);
+  });
+});
