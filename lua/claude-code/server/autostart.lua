@@ -70,6 +70,7 @@ end
 --- From now on only the user starts the server.
 function M.disable()
   M.reason = nil
+  require("claude-code.server.early_start").discard()
   vim.api.nvim_create_augroup(GROUP, { clear = true })
   if cancel_watch then
     cancel_watch()
@@ -86,10 +87,21 @@ local function run()
   local decision = decide()
   M.reason = decision.reason
   if decision.start then
-    M.disable()
     server.start({ allow_home = decision.allow_home })
-  elseif decision.may_change and not cancel_watch then
+    return M.disable()
+  end
+  require("claude-code.server.early_start").discard()
+  if decision.may_change and not cancel_watch then
     cancel_watch = require("claude-code.workspace").on_change(run)
+  end
+end
+
+--- Lets the executable load while Neovim starts. Not if it is clear by now that the server does not
+--- start, nor if a function of the user's decides, which may take its time.
+local function begin_early()
+  local option = require("claude-code.config").get().auto_start
+  if option == true or (option == "auto" and not reason_against()) then
+    require("claude-code.server.early_start").begin()
   end
 end
 
@@ -101,6 +113,7 @@ function M.enable()
     vim.schedule(run)
     return
   end
+  begin_early()
   require("claude-code.server.external_editor").watch(group)
   vim.api.nvim_create_autocmd("VimEnter", {
     group = group,

@@ -124,10 +124,9 @@ function spawn()
     return fail(exit_message.not_reachable(reason))
   end
   local process, message
-  process, message = require("claude-code.server.process").spawn({
+  process, message = require("claude-code.server.early_start").process({
     path = M.binary.path,
     args = { "serve" },
-    line = require("claude-code.server.launch_line").encode(M.binary.path, M.port),
     address = address,
     on_exit = function(code, signal)
       on_exit(process, code, signal)
@@ -137,6 +136,7 @@ function spawn()
     return fail(exit_message.not_spawned(M.binary, message --[[@as string]]))
   end
   M.process = process
+  process:launch(require("claude-code.server.launch_line").encode(M.binary.path, M.port))
   slow_start.watch(M.binary, function(warning)
     M.last_error = warning
   end)

@@ -1,5 +1,5 @@
---- One run of the executable: spawned with a launch line on its stdin, which then stays open.
---- By stdin's end it notices that Neovim is gone.
+--- One run of the executable. It waits for a launch line on its stdin, which then stays open: by
+--- stdin's end it notices that Neovim is gone.
 local M = {}
 
 local STDERR_LINES = 20
@@ -14,6 +14,9 @@ local ending
 ---@field pid integer
 ---@field alive boolean
 ---@field stderr string[] the last lines it wrote there
+---@field private has_launched? boolean
+---@field private path string
+---@field private env string[]
 ---@field private handle uv.uv_process_t
 ---@field private stdin uv.uv_pipe_t
 local Process = {}
@@ -22,7 +25,6 @@ Process.__index = Process
 ---@class claude-code.Launch
 ---@field path string the executable
 ---@field args string[]
----@field line string the launch line, without its line end
 ---@field address string the socket on which this Neovim answers
 ---@field on_exit fun(code: integer, signal: integer) called in the main loop, once
 
@@ -33,6 +35,10 @@ local function is_hazard(name)
   name = name:upper()
   return name == "BUN_OPTIONS" or name == "BUN_BE_BUN" or vim.startswith(name, "BUN_INSPECT")
 end
+
+--- How often the executable's garbage collector looks whether there is something to do, in ms. Bun
+--- reads it as it starts; its own value wakes a process at rest 13 times a second.
+local GC_TIMER_MS = 10000
 
 --- Our environment, fit for the executable.
 ---@return table<string, string>
@@ -66,12 +72,15 @@ function M.whole(env)
 end
 
 ---@param address string
----@return string[] NAME=value
+---@return string[] NAME=value, sorted
 local function environment_list(address)
   local env = M.environment()
   env.NVIM = address
+  env.BUN_GC_TIMER_INTERVAL = env.BUN_GC_TIMER_INTERVAL or tostring(GC_TIMER_MS)
   env.CLAUDE_CONFIG_DIR = require("claude-code.claude.config_dir").configured()
-  return as_list(env)
+  local list = as_list(env)
+  table.sort(list)
+  return list
 end
 
 ---@param process claude-code.Process
@@ -131,17 +140,20 @@ local function join(callback)
   return stderr_ended, process_ended
 end
 
+--- Starts one, which loads and then waits for its launch line.
 ---@param launch claude-code.Launch
 ---@return claude-code.Process?
 ---@return string? message
 function M.spawn(launch)
   local windows = vim.fn.has("win32") == 1
   local stdin, stderr = assert(vim.uv.new_pipe()), assert(vim.uv.new_pipe())
-  local process = setmetatable({ alive = true, stderr = {}, stdin = stdin }, Process)
+  local env = environment_list(launch.address)
+  local fields = { alive = true, stderr = {}, stdin = stdin, path = launch.path, env = env }
+  local process = setmetatable(fields, Process)
   local stderr_ended, process_ended = join(launch.on_exit)
   local handle, pid = vim.uv.spawn(launch.path, {
     args = launch.args,
-    env = environment_list(launch.address),
+    env = env,
     cwd = require("claude-code.programs").NEUTRAL_FOLDER,
     stdio = { stdin, nil, stderr },
     -- Its own session: Ctrl-Z and Ctrl-C in Neovim's terminal must not reach it.
@@ -160,7 +172,6 @@ function M.spawn(launch)
   end
   process.handle, process.pid = handle, pid --[[@as integer]]
   collect_stderr(process, stderr, stderr_ended)
-  stdin:write(launch.line .. "\n")
   return process
 end
 
@@ -170,9 +181,23 @@ function M.is_one_ending()
   return ending ~= nil and ending.alive
 end
 
+--- Would one that is spawned now be the same?
+---@param path string
+---@param address string
+---@return boolean
+function Process:is_like(path, address)
+  return self.alive and self.path == path and vim.deep_equal(self.env, environment_list(address))
+end
+
+---@param line string the launch line, without its line end
+function Process:launch(line)
+  self.has_launched = true
+  self.stdin:write(line .. "\n")
+end
+
 --- Closes its stdin, upon which it cleans up and ends.
 function Process:hang_up()
-  ending = self
+  ending = self.has_launched and self or ending
   if not self.stdin:is_closing() then
     self.stdin:close()
   end

@@ -1,0 +1,51 @@
+--- The executable while Neovim starts: it loads beside the other plugins, before it is decided whether
+--- the server starts. Until it gets its launch line it opens no port and writes no file.
+local M = {}
+
+---@type { process?: claude-code.Process, on_exit?: fun(code: integer, signal: integer) }?
+local waiting
+
+--- Starts it if it is there. What is wrong with it shows when the server starts.
+function M.begin()
+  local binary = not waiting and require("claude-code.install.locate").find()
+  local address = binary and require("claude-code.server.endpoint").address()
+  if not binary or not address then
+    return
+  end
+  local early = {}
+  early.process = require("claude-code.server.process").spawn({
+    path = binary.path,
+    args = { "serve" },
+    address = address,
+    on_exit = function(code, signal)
+      if early.on_exit then
+        early.on_exit(code, signal)
+      end
+    end,
+  })
+  waiting = early.process and early
+end
+
+--- Ends it: the server does not start by itself.
+function M.discard()
+  if waiting then
+    waiting.process:hang_up()
+    waiting = nil
+  end
+end
+
+--- Hands it over, if it is what would be spawned now; spawns one otherwise.
+---@param launch claude-code.Launch
+---@return claude-code.Process?
+---@return string? message
+function M.process(launch)
+  local early = waiting
+  if early and early.process:is_like(launch.path, launch.address) then
+    waiting, early.on_exit = nil, launch.on_exit
+    return early.process
+  end
+  M.discard()
+  return require("claude-code.server.process").spawn(launch)
+end
+
+return M
