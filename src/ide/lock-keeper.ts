@@ -1,12 +1,14 @@
+import { dirname } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { Emitter } from "../lib/emitter";
 import { message } from "../lib/errors";
 import type { Log } from "../lib/log";
+import { FolderWatch } from "./folder-watch";
 import { IDE_NAME, LockFile } from "./lock-file";
 import { findRivals, type Rival } from "./rivals";
 
-/** How often the lock file is rewritten if it is gone or could not be written, and others are read. */
-const REWRITE_MS = 5_000;
+/** How often we try again while the lock file cannot be written, or its folder not be watched. */
+const RETRY_MS = 5_000;
 
 export interface LockKeeperOptions {
   port: number;
@@ -25,7 +27,8 @@ export class LockKeeper {
   readonly onProblem = new Emitter<string | undefined>();
   readonly #lock: LockFile;
   readonly #options: LockKeeperOptions;
-  readonly #timer: Timer;
+  readonly #watch: FolderWatch;
+  #retry: Timer | undefined;
   #folders: readonly string[];
   #problem: string | undefined;
   #rivals: readonly Rival[] = [];
@@ -34,8 +37,8 @@ export class LockKeeper {
     this.#options = options;
     this.#folders = options.folders;
     this.#lock = new LockFile(options.port);
+    this.#watch = new FolderWatch(dirname(this.#lock.path), () => this.#update());
     this.#update();
-    this.#timer = setInterval(() => this.#update(), REWRITE_MS);
   }
 
   get path(): string {
@@ -59,12 +62,21 @@ export class LockKeeper {
   }
 
   end(): void {
-    clearInterval(this.#timer);
+    clearTimeout(this.#retry);
+    this.#watch.end();
     this.#lock.remove();
   }
 
   #update(): void {
+    // What changes before the watch begins is missed, so the file is looked at after that.
+    let isWatched = this.#watch.arm();
     this.#write();
+    if (!isWatched) {
+      isWatched = this.#watch.arm();
+      this.#write();
+    }
+    clearTimeout(this.#retry);
+    if (this.#problem || !isWatched) this.#retry = setTimeout(() => this.#update(), RETRY_MS);
     const rivals = findRivals(this.#options.pid, this.#folders);
     if (isDeepStrictEqual(rivals, this.#rivals)) return;
     this.#rivals = rivals;
