@@ -14,6 +14,12 @@ export interface CliArguments {
   mcp_config: string;
 }
 
+/**
+ * Bun's garbage collector looks 13 times a second whether there is something to do; so it does every
+ * ten seconds (ms; lua/claude-code/server/process.lua sets the same for `serve`).
+ */
+const QUIET = { BUN_GC_TIMER_INTERVAL: "10000" };
+
 export function cliArguments(executable: string): CliArguments {
   // Without this rule the CLI would ask before each call of our tools, which only read.
   const permissions = { allow: [`mcp__${SERVER_NAME}`] };
@@ -21,7 +27,7 @@ export function cliArguments(executable: string): CliArguments {
   const settings = { permissions, bashEditDiffEnabled: true };
   const hooks = hookSettings((event) => commandLine(["hook", event, "--from-neovim"], executable));
   const [command, ...args] = commandWords(["mcp"], executable);
-  const server = { type: "stdio", command, args };
+  const server = { type: "stdio", command, args, env: QUIET };
   return {
     settings: `--settings=${JSON.stringify(settings)}`,
     settings_with_hooks: `--settings=${JSON.stringify({ ...settings, hooks })}`,

@@ -9,6 +9,7 @@ const SYMBOLS = {
   waitpid: { args: [i32, ptr, i32], returns: i32 },
   getsockname: { args: [i32, ptr, ptr], returns: i32 },
   getpeername: { args: [i32, ptr, ptr], returns: i32 },
+  setitimer: { args: [i32, ptr, ptr], returns: i32 },
   shutdown: { args: [i32, i32], returns: i32 },
 } as const;
 

@@ -8,9 +8,13 @@ export class BareServer implements AsyncDisposable {
     private readonly socket: WebSocket,
   ) {}
 
-  static async start(program: string): Promise<BareServer> {
+  static async start(program: string, env: Record<string, string> = {}): Promise<BareServer> {
     const began = performance.now();
-    const process = Bun.spawn([program, "serve"], { stdin: "ignore", stdout: "pipe" });
+    const process = Bun.spawn([program, "serve"], {
+      stdin: "ignore",
+      stdout: "pipe",
+      env: { ...globalThis.process.env, ...env },
+    });
     const reader = process.stdout.getReader();
     const { value } = await reader.read();
     const startMs = performance.now() - began;

@@ -2,7 +2,7 @@
 export interface Figure {
   id: string;
   title: string;
-  unit: "ms" | "µs" | "MB";
+  unit: "ms" | "µs" | "MB" | "/s";
   /** What the floor is; its values are measured under the same id. */
   floor?: string;
   target?: Target;
@@ -12,6 +12,7 @@ export interface Figure {
 export type Target = { most: number } | { times: number };
 
 const EMPTY = "an empty autocommand";
+const BARE = "a bare compiled Bun.serve";
 const ECHO = "a bare compiled Bun.serve, echoing";
 const TRIP = "the same echo and a bare msgpack round trip";
 const SIZE = "an echo of as many bytes and a bare msgpack round trip";
@@ -55,7 +56,9 @@ export const FIGURES: readonly Figure[] = [
   at("review-list", "… again", "ms", READ, { most: 16 }),
   at("review-long", "a key typed into 20,000 rows with 300 hunks", "ms", SPLIT, { most: 16 }),
   at("review-rewritten", "… and all 20,000 rows replaced", "ms", SPLIT),
-  at("memory-server", "server, resident, at rest", "MB", "a bare compiled Bun.serve", { most: 64 }),
+  at("wake-ups", "wake-ups of the server at rest, with a client", "/s", BARE, { most: 0.5 }),
+  at("memory-private", "… its own memory (private, dirty)", "MB", BARE, { most: 12 }),
+  at("memory-server", "server, resident, at rest", "MB", BARE, { most: 64 }),
   at("memory-server-after", "… after all of the above", "MB"),
   at("memory-editor", "Neovim, resident, at rest", "MB", "Neovim without a plugin"),
   at("memory-editor-after", "… after all of the above", "MB"),

@@ -10,6 +10,7 @@ import { hookRun } from "./hook-run";
 import { recording } from "./recording";
 import { reload } from "./reload";
 import { lines, load, machineName, type Report, table } from "./report";
+import { rest } from "./rest";
 import { review } from "./review";
 import { roundTrips } from "./round-trips";
 import type { Machine, Scenario, Values } from "./scenario";
@@ -19,6 +20,7 @@ import { ownSubject, type Subject } from "./subject";
 
 const SCENARIOS = [
   startup,
+  rest,
   cursor,
   roundTrips,
   standstill,

@@ -74,6 +74,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
           type: "stdio",
           command: "/usr/bin/env",
           args: [...ENV_WITHOUT_HAZARDS.slice(1), EXECUTABLE, "mcp"],
+          env: { BUN_GC_TIMER_INTERVAL: "10000" },
         },
       });
     });
