@@ -52,7 +52,8 @@
           dontStrip = true;
           dontPatchELF = true;
           buildPhase = ''
-            ln -s ${dependencies pkgs} node_modules
+            # Bun resolves a symlink, and finds no package beside what it leads to.
+            cp -R ${dependencies pkgs} node_modules
             HOME=$TMPDIR bun scripts/build.ts
           '';
           installPhase = "HOME=$TMPDIR dist/claude-code-nvim install --prefix $out";
@@ -70,6 +71,8 @@
           pname = "claude-code.nvim";
           inherit version;
           src = ./.;
+          # It needs lualine.nvim, which alone loads it.
+          nvimSkipModules = [ "lualine.components.claude_code" ];
           postInstall = ''
             mkdir -p $out/dist
             ln -s ${executable pkgs}/bin/claude-code-nvim $out/dist/claude-code-nvim

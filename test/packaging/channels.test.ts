@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createHash } from "node:crypto";
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -17,7 +18,7 @@ import { type Repository, readRepository } from "../../scripts/packaging/reposit
 import { TARGETS } from "../../scripts/packaging/targets";
 import { zip } from "../../scripts/packaging/zip";
 import { PLUGIN } from "../../src/package/prefix";
-import { EXECUTABLE, temporaryFolder } from "../support/neovim";
+import { EXECUTABLE, NEOVIMS, temporaryFolder } from "../support/neovim";
 import { BUILD_MS, NATIVE, TestRelease } from "../support/release";
 import { ROOT } from "../support/toolchain";
 
@@ -112,6 +113,8 @@ test("aqua's registry entry gives the names of the archives", async () => {
   const { packages: entries } = Bun.YAML.parse(await render("aqua")) as {
     packages: { asset: string; files: { src: string }[]; replacements: Record<string, string> }[];
   };
+  const { owner: repo_owner, name: repo_name, description } = repository;
+  expect(entries[0]).toMatchObject({ repo_owner, repo_name, description });
   const asset = entries[0]?.asset ?? "";
   const named = asset
     .replace("{{trimV .Version}}", "0.1.0")
@@ -124,7 +127,7 @@ test("aqua's registry entry gives the names of the archives", async () => {
 test("the flake pins the dependencies that bun.lock has now", async () => {
   expect(await flakeHash(ROOT)).toBe(await dependenciesHash(ROOT));
   if (!Bun.which("nix-hash"))
-    return console.log("platform skip: no nix, so flake.nix is not parsed");
+    return console.log("platform skip: no nix, so its hashes are not compared with ours");
   const tree = join(folder, "tree/a b");
   mkdirSync(tree, { recursive: true });
   writeFileSync(join(tree, "run"), "#!/bin/sh\n", { mode: 0o755 });
@@ -132,7 +135,64 @@ test("the flake pins the dependencies that bun.lock has now", async () => {
   symlinkSync("run", join(tree, "link"));
   const hash = new Bun.CryptoHasher("sha256").update(archived(join(folder, "tree"))).digest("hex");
   expect(run(["nix-hash", "--type", "sha256", join(folder, "tree")]).out.trim()).toBe(hash);
-  expect(run(["nix-instantiate", "--parse", join(ROOT, "flake.nix")]).code).toBe(0);
+});
+
+test("the flake builds executable and plugin", () => {
+  if (!Bun.which("nix")) return console.log("platform skip: no nix, so flake.nix is not built");
+  const nix = join(folder, "nix");
+  const source = join(nix, "source");
+  mkdirSync(source, { recursive: true });
+  for (const name of [
+    "flake.nix",
+    "package.json",
+    "bun.lock",
+    "lua",
+    "plugin",
+    "doc",
+    "src",
+    "scripts",
+  ]) {
+    cpSync(join(ROOT, name), join(source, name), { recursive: true });
+  }
+  const places = ["STORE", "STATE", "LOG", "CONF"].map((name) => [
+    `NIX_${name}_DIR`,
+    join(nix, name),
+  ]);
+  const built = run(
+    [
+      ...["nix", "--extra-experimental-features", "nix-command flakes", "build", "--impure"],
+      ...[`path:${source}#vimPlugin`, "--out-link", join(nix, "result"), "--no-write-lock-file"],
+      ...["--override-input", "nixpkgs", `path:${join(ROOT, "test/support/nixpkgs")}`],
+      ...["--option", "sandbox", "false", "--option", "substitute", "false"],
+      ...["--option", "build-users-group", ""],
+    ],
+    { ...Object.fromEntries(places), HOME: nix },
+  );
+  expect([built.code, built.code === 0 ? "" : built.err]).toEqual([0, ""]);
+  const { out } = run([join(nix, "result/dist/claude-code-nvim"), "--version"]);
+  expect(out).toBe("claude-code.nvim 0.1.0\n");
+  // The store is read-only.
+  run(["chmod", "-R", "u+w", nix]);
+});
+
+test("every module that nixpkgs tries loads without another plugin", () => {
+  const flake = readFileSync(join(ROOT, "flake.nix"), "utf8");
+  const [, skipped = ""] = /nvimSkipModules = \[ "(.*)" \]/.exec(flake) ?? [];
+  const script = join(folder, "modules.lua");
+  writeFileSync(
+    script,
+    `vim.opt.rtp:prepend([[${ROOT}]])
+     local files = vim.fn.globpath([[${ROOT}/lua]], "**/*.lua", true, true)
+     for _, file in ipairs(files) do
+       local name = file:sub(#[[${ROOT}/lua/]] + 1, -5):gsub("/init$", ""):gsub("/", ".")
+       if not pcall(require, name) then print(name) end
+     end
+     print(#files > 100)`,
+  );
+  for (const { binary } of NEOVIMS) {
+    const { err } = run([binary, "--clean", "--headless", "-l", script], { HOME: folder });
+    expect(err.trim().split(/\r?\n/)).toEqual([skipped, "true"]);
+  }
 });
 
 test("a zip file unpacks to the same bytes and modes, and is the same each time", () => {
