@@ -33,7 +33,9 @@ local function define(name, method, desc, options)
     require("claude-code.commands")[method](args)
     require("claude-code.editor.channel").log_event("run_claude_command", { command = name })
   end, vim.tbl_extend("error", { desc = "Claude Code: " .. desc }, options or {}))
-  plug("n", name, ("<Cmd>%s<CR>"):format(name), desc)
+  -- A count goes along where the command takes one.
+  local count = options and type(options.range) == "number" and "execute v:count .. '%s'" or "%s"
+  plug("n", name, ("<Cmd>" .. count .. "<CR>"):format(name), desc)
 end
 
 --- Another name for a command.
@@ -55,7 +57,18 @@ end
 
 local for_cli = { nargs = "*", bang = true, complete = cli_arguments }
 
-define("ClaudeCode", "toggle", "start, hide or show Claude in a terminal", for_cli)
+define("ClaudeCode", "toggle", "start, hide or show Claude in a terminal", {
+  nargs = "*",
+  bang = true,
+  range = 0, -- the number of a session
+  complete = cli_arguments,
+})
+define("ClaudeCodeNew", "new", "start another Claude beside those that run", {
+  nargs = "*",
+  complete = cli_arguments,
+})
+define("ClaudeCodeSessions", "sessions", "choose a session from a list")
+define("ClaudeCodeNext", "next", "go to the session that needs you")
 define("ClaudeCodeOpen", "open", "start or show Claude, and move there", for_cli)
 define("ClaudeCodeFocus", "focus", "move to Claude's terminal, or back")
 define("ClaudeCodeContinue", "continue", "start Claude with the last conversation", for_cli)
@@ -67,6 +80,14 @@ define("ClaudeCodeSend", "send", "paste lines or text into Claude's prompt", {
   range = true,
   bang = true,
   complete = files,
+})
+define("ClaudeCodeSendTo", "send_to", "paste lines or text into the prompt of a session", {
+  nargs = "*",
+  range = true,
+  bang = true,
+  complete = function(lead, line)
+    return require("claude-code.completion").sessions(lead, line)
+  end,
 })
 define("ClaudeAtMention", "at_mention", "add the file, lines or paths to Claude's prompt", {
   nargs = "*",
@@ -150,6 +171,9 @@ vim.api.nvim_create_autocmd("BufReadCmd", {
 plug({ "x", "t" }, "ClaudeCode", "<Cmd>ClaudeCode<CR>", "toggle the terminal")
 plug({ "x", "t" }, "ClaudeCodeFocus", "<Cmd>ClaudeCodeFocus<CR>", "move to the terminal, or back")
 plug("x", "ClaudeCodeSend", '<Cmd>lua require("claude-code.context.send").selection()<CR>', "send")
+plug("x", "ClaudeCodeSendTo", ":ClaudeCodeSendTo<CR>", "send the lines to a session")
+plug("t", "ClaudeCodeNext", "<Cmd>ClaudeCodeNext<CR>", "go to the session that needs you")
+plug("t", "ClaudeCodeSessions", "<Cmd>ClaudeCodeSessions<CR>", "choose a session from a list")
 plug("x", "ClaudeAtMention", "<Cmd>ClaudeAtMention<CR>", "mention the lines")
 plug("x", "ClaudeCodeComment", ":ClaudeCodeComment<CR>", "comment on the lines")
 plug("x", "ClaudeCodeKeep", ":ClaudeCodeKeep<CR>", "keep the lines")

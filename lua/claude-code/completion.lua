@@ -17,6 +17,7 @@ local ARGUMENTS = {
   ["--mcp-config"] = function(lead)
     return vim.fn.getcompletion(lead, "file")
   end,
+  ["--name"] = true,
   ["--model"] = require("claude-code.terminal.model").NAMES,
   ["--permission-mode"] = MODES,
   ["--plugin-dir"] = function(lead)
@@ -27,6 +28,7 @@ local ARGUMENTS = {
     return vim.fn.getcompletion(lead, "file")
   end,
   ["--verbose"] = true,
+  ["--worktree"] = true,
 }
 
 ---@param list string[]
@@ -53,6 +55,22 @@ function M.cli_arguments(lead, line, position)
     return starting_with(values, lead)
   end
   return starting_with(vim.tbl_keys(ARGUMENTS), lead)
+end
+
+---The numbers and names of this Neovim's sessions; files after one.
+---@param lead string
+---@param line string the whole command line
+---@return string[]
+function M.sessions(lead, line)
+  if not line:match("^%S*%s+" .. vim.pesc(lead) .. "$") then
+    return vim.fn.getcompletion(lead, "file")
+  end
+  local names = {}
+  for _, row in ipairs(require("claude-code.terminal.select").own()) do
+    table.insert(names, tostring(row.n))
+    table.insert(names, row.name or row.worktree)
+  end
+  return starting_with(names, lead)
 end
 
 ---The scopes of a review, and files.

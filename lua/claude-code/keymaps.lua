@@ -19,6 +19,15 @@ M.suggested = {
   },
   { modes = { "n" }, key = "<leader>ar", plug = "ClaudeCodeResume", desc = "Resume with Claude" },
   { modes = { "n", "x" }, key = "<leader>as", plug = "ClaudeCodeSend", desc = "Send to Claude" },
+  { modes = { "n" }, key = "<leader>aN", plug = "ClaudeCodeNew", desc = "New Claude" },
+  { modes = { "n" }, key = "<leader>al", plug = "ClaudeCodeSessions", desc = "List of Claudes" },
+  { modes = { "n" }, key = "<leader>an", plug = "ClaudeCodeNext", desc = "Next Claude" },
+  {
+    modes = { "n", "x" },
+    key = "<leader>aS",
+    plug = "ClaudeCodeSendTo",
+    desc = "Send to a Claude",
+  },
   {
     modes = { "n", "x" },
     key = "<leader>am",

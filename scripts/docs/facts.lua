@@ -7,7 +7,7 @@ for name, command in pairs(vim.api.nvim_get_commands({})) do
       desc = command.definition,
       nargs = command.nargs,
       bang = command.bang,
-      range = command.range ~= nil,
+      range = command.range,
     })
   end
 end

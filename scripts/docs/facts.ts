@@ -8,7 +8,7 @@ export interface Command {
   desc: string;
   nargs: string;
   bang: boolean;
-  range: boolean;
+  range?: string;
 }
 
 export interface Mapping {

@@ -61,7 +61,9 @@ function sorted<T>(list: readonly T[], key: (item: T) => string): T[] {
 
 function usage({ name, nargs, bang, range }: Command): string {
   const argument = nargs === "0" ? "" : nargs === "1" ? " {arg}" : " [args]";
-  return `:${range ? "[range]" : ""}${name}${bang ? "[!]" : ""}${argument}`;
+  // A number by itself is that of a session.
+  const before = range === "0" ? "[N]" : range ? "[range]" : "";
+  return `:${before}${name}${bang ? "[!]" : ""}${argument}`;
 }
 
 function functions(): string {

@@ -9,69 +9,6 @@ local function notify()
   return require("claude-code.messages.notify")
 end
 
----@param args claude-code.CommandArgs
----@return string[] words
-local function words(args)
-  return require("claude-code.terminal.shell_words").split(args.args)
-end
-
---- Starts the Claude CLI in a terminal, in the folder of the tab page and connected to this Neovim.
---- If the CLI runs, hides its window or shows it again. {args} are passed to `claude` when it starts.
---- With ! it restarts a CLI that runs. The CLI ends with Neovim. If the executable is not installed
---- yet, Claude starts after the download.
----@param args claude-code.CommandArgs
-function M.toggle(args)
-  local options = args.bang and { restart = true } or nil
-  require("claude-code.terminal").toggle(words(args), options)
-end
-
---- Moves to Claude's terminal, and starts or shows it if needed. In the terminal, moves back to the
---- previous window.
-function M.focus()
-  require("claude-code.terminal").focus()
-end
-
---- Starts Claude in a terminal, or shows the one that runs and moves there. {args} and ! are those of
---- :ClaudeCode.
----@param args claude-code.CommandArgs
-function M.open(args)
-  require("claude-code.terminal").open(words(args), { restart = args.bang })
-end
-
----@param args claude-code.CommandArgs
----@param first string
-local function open_with(args, first)
-  local arguments = vim.list_extend({ first }, words(args))
-  require("claude-code.terminal").open(arguments, { restart = args.bang })
-end
-
---- Like :ClaudeCode, with the last conversation in this folder (`--continue`).
----@param args claude-code.CommandArgs
-function M.continue(args)
-  open_with(args, "--continue")
-end
-
---- Like :ClaudeCode, with a conversation that you choose in the CLI (`--resume`). {args} may begin
---- with the conversation's id.
----@param args claude-code.CommandArgs
-function M.resume(args)
-  open_with(args, "--resume")
-end
-
---- Lets you choose a model. Claude starts with it and with {args}. If Claude runs already, its prompt
---- receives `/model` with the name, for you to submit. With ! Claude restarts with the model.
----@param args claude-code.CommandArgs
-function M.select_model(args)
-  require("claude-code.terminal.model").select(words(args), args.bang)
-end
-
---- Ends the CLI in the terminal, or cancels a start that waits for the executable.
-function M.close()
-  if not require("claude-code.terminal").close() then
-    notify().info("Claude is not running in a terminal of this Neovim")
-  end
-end
-
 --- Pastes {args}, or else the lines of the range, into the prompt of the CLI in the terminal. The
 --- default is the current line. With ! it also submits the prompt. In visual mode the mapping
 --- |<Plug>(ClaudeCodeSend)| sends exactly the selection. Whole lines end with a line break, so that
@@ -288,4 +225,10 @@ function M.diff_merge()
   answer_diff("act", "merge")
 end
 
-return setmetatable(M, { __index = require("claude-code.commands.review") })
+--- Those of the other files are loaded when they are first used.
+return setmetatable(M, {
+  __index = function(_, name)
+    return require("claude-code.commands.sessions")[name]
+      or require("claude-code.commands.review")[name]
+  end,
+})

@@ -6,11 +6,12 @@ local M = {}
 
 ---@param text string
 ---@param submit boolean
+---@param n? integer the session
 ---@param if_outside fun() called if Claude runs outside of this Neovim
-local function paste(text, submit, if_outside)
+local function paste(text, submit, n, if_outside)
   if text == "" then
     notify.warn("the text to send is empty")
-  elseif require("claude-code.terminal.prompt").paste(text, submit) then
+  elseif require("claude-code.terminal.prompt").paste(text, submit, n) then
     return
   elseif #require("claude-code.server").clients > 0 then
     if_outside()
@@ -54,8 +55,9 @@ end
 
 ---@param text string
 ---@param submit boolean
-function M.text(text, submit)
-  paste(text, submit, function()
+---@param n? integer number of a session of this Neovim; the current one if left out
+function M.text(text, submit, n)
+  paste(text, submit, n, function()
     notify.warn(
       "Claude runs outside of this Neovim, where text cannot be pasted; :ClaudeAtMention sends lines"
     )
@@ -66,12 +68,13 @@ end
 ---@param first integer 1-based
 ---@param last integer 1-based, included
 ---@param submit boolean
-function M.lines(first, last, submit)
+---@param n? integer number of a session of this Neovim; the current one if left out
+function M.lines(first, last, submit, n)
   if M.refuse_private(0) then
     return
   end
   local lines = api.nvim_buf_get_lines(0, first - 1, last, false)
-  paste(whole_lines(lines, submit), submit, function()
+  paste(whole_lines(lines, submit), submit, n, function()
     mention(first, last)
   end)
 end
@@ -86,7 +89,7 @@ function M.selection()
     return
   end
   local text = mode == "V" and whole_lines(lines, false) or table.concat(lines, "\n")
-  paste(text, false, function()
+  paste(text, false, nil, function()
     mention(math.min(from[2], to[2]), math.max(from[2], to[2]))
   end)
 end

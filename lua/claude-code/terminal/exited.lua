@@ -54,22 +54,28 @@ local function prevent_terminal_mode(buf)
 end
 
 ---@param code integer
-local function notify(code)
+---@param name string
+local function notify(code, name)
   local messages = require("claude-code.messages.notify")
+  local is_last = require("claude-code.terminal.label").count() == 0
   if code == 0 then
-    messages.info("Claude has ended; :ClaudeCode starts it again")
+    messages.info(name .. " has ended" .. (is_last and "; :ClaudeCode starts it again" or ""))
   else
-    local text = "Claude ended with code %d; its output is in the window. :ClaudeCode restarts it"
-    messages.warn(text:format(code))
+    local text = "%s ended with code %d; its output is in the window."
+      .. (is_last and " :ClaudeCode restarts it" or "")
+    messages.warn(text:format(name, code))
   end
 end
 
 --- The CLI has ended by itself: closes the terminal after exit code 0, once the user pauses.
 ---@param buf integer
+---@param launch claude-code.Launch
 ---@param code integer
 ---@param is_typing boolean whether terminal mode is on there, or about to begin
 ---@param close fun()
-function M.handle(buf, code, is_typing, close)
+function M.handle(buf, launch, code, is_typing, close)
+  local name = require("claude-code.terminal.label").of(launch.n)
+  launch.on_exit()
   local function close_if_ended_well()
     if code == 0 then
       close()
@@ -84,7 +90,7 @@ function M.handle(buf, code, is_typing, close)
   else
     close_if_ended_well()
   end
-  notify(code)
+  notify(code, name)
 end
 
 return M

@@ -6,6 +6,20 @@ local start = require("claude-code.terminal.start")
 
 local M = {}
 
+--- The session that a tab page with a folder of its own (|:tcd|) has: one that was shown there, or that
+--- runs in this folder. Any other tab page has the current session.
+---@return integer? n
+local function current()
+  local n = running.current()
+  if not n or vim.fn.haslocaldir(-1, 0) == 0 or vim.t.claude_code_session == n then
+    return n
+  end
+  local folder = require("claude-code.terminal.launch").folder()
+  return vim.iter(running.list()):find(function(other)
+    return sessions.get(other).cwd == folder
+  end)
+end
+
 ---@class claude-code.TerminalOptions
 ---@field restart? boolean end a CLI that runs, and start another
 ---@field n? integer number of a session that runs
@@ -15,17 +29,32 @@ function M.is_open()
   return running.is_any_open()
 end
 
---- Is its window known to be out of sight?
+--- May a command name this session? One that starts a first session may, too.
+---@param n integer
 ---@return boolean
-function M.is_hidden()
-  local n = running.current()
-  return n ~= nil and running.is_hidden(n)
+function M.has(n)
+  return running.is_open(n) or n == 1 and not running.is_any_open()
 end
 
 ---@param n integer
 local function focus(n)
   running.call(n, "focus")
   sessions.use(n)
+end
+
+--- Moves to the terminal of a session that runs.
+---@param n integer
+function M.show(n)
+  local row = sessions.get(n)
+  if row and (not row.buf or row.buf ~= vim.api.nvim_get_current_buf()) then
+    focus(n)
+  end
+end
+
+--- Starts another session.
+---@param arguments string[] for the CLI
+function M.new(arguments)
+  start.run(arguments)
 end
 
 --- Starts the CLI, or shows the one that runs and moves there.
@@ -37,11 +66,12 @@ function M.open(arguments, options)
     start.notify_if_downloading()
     return
   end
-  local n = options.n or running.current()
+  local n = options.n or current()
   if n and not options.restart then
     focus(n)
     if arguments and #arguments > 0 then
-      local text = "Claude is already running; add ! to restart it with these arguments"
+      local text = "Claude is already running; add ! to restart it with these arguments, or start another "
+        .. "with :ClaudeCodeNew"
       require("claude-code.messages.notify").warn(text)
     end
     return
@@ -56,7 +86,7 @@ end
 ---@param options? claude-code.TerminalOptions
 function M.toggle(arguments, options)
   options = options or {}
-  local n = options.n or running.current()
+  local n = options.n or current()
   if not n or options.restart or #(arguments or {}) > 0 then
     return M.open(arguments, options)
   elseif running.can(n, "toggle") then
@@ -96,19 +126,20 @@ function M.close_all()
   end
 end
 
---- Pastes text into the prompt of the CLI in the terminal.
+--- Pastes text into the prompt of a session's CLI.
 ---@param text string
----@param options? { submit?: boolean }
----@return boolean sent false if no CLI runs there
+---@param options? { submit?: boolean, n?: integer }
+---@return integer? n of the session; nil if no CLI runs in a terminal
 function M.send(text, options)
-  local n = running.current()
-  if not n or running.call(n, "send", text) == false then
-    return false
+  options = options or {}
+  local n = options.n or running.current()
+  if not n or not running.is_open(n) or running.call(n, "send", text) == false then
+    return nil
   end
-  if options and options.submit then
+  if options.submit then
     running.call(n, "submit")
   end
-  return true
+  return n
 end
 
 return M

@@ -18,7 +18,7 @@ local M = {}
 ---@field command string[]
 ---@field env table<string, string>
 ---@field folder string
----@field on_exit? fun() called when it has ended by itself
+---@field on_exit fun() to be called when it has ended by itself
 
 --- Starts the command in a terminal of its own, and shows that in the place of one that is shown.
 ---@class claude-code.Provider

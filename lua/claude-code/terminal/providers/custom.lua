@@ -39,7 +39,8 @@ end
 ---@return claude-code.Provider
 function M.new(provider)
   local function running()
-    return provider.is_open() == true and terminal_of(provider) or nil
+    local is_open = provider.is_open and provider.is_open()
+    return is_open and terminal_of(provider) or nil
   end
   local function open(launch)
     if running() then

@@ -35,10 +35,8 @@ local function handle_exit(terminal, code, launch)
     return -- we ended it
   end
   terminals[buf], exited[buf] = nil, true
-  if launch.on_exit then
-    launch.on_exit()
-  end
-  require("claude-code.terminal.exited").handle(buf, code, terminal.mode:is_on(), function()
+  local is_typing = terminal.mode:is_on()
+  require("claude-code.terminal.exited").handle(buf, launch, code, is_typing, function()
     discard(buf)
   end)
 end

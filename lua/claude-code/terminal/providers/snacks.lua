@@ -43,12 +43,9 @@ function Terminal:watch_exit(launch)
       return -- we ended it
     end
     terminals[self.buf] = nil
-    if launch.on_exit then
-      launch.on_exit()
-    end
     local is_typing = vim.api.nvim_get_mode().mode == "t"
     local code = vim.v.event.status
-    require("claude-code.terminal.exited").handle(self.buf, code, is_typing, function()
+    require("claude-code.terminal.exited").handle(self.buf, launch, code, is_typing, function()
       self.win:close()
     end)
   end, { buf = true })

@@ -1,0 +1,88 @@
+--- Which client of the server runs in which terminal of this Neovim, whoever opened that.
+local api = vim.api
+local running = require("claude-code.terminal.running")
+
+local M = {}
+
+---@param pid integer
+---@param ancestor integer
+---@return boolean
+local function is_descendant(pid, ancestor)
+  for _ = 1, 20 do
+    if pid == ancestor then
+      return true
+    end
+    local process = api.nvim_get_proc(pid)
+    if type(process) ~= "table" or process.ppid <= 1 then
+      return false
+    end
+    pid = process.ppid
+  end
+  return false
+end
+
+---@return integer[] process ids of the connected CLIs
+function M.pids()
+  local pids = {}
+  for _, client in ipairs(require("claude-code.server").clients) do
+    pids[#pids + 1] = client.name == "claude-code" and client.pid or nil
+  end
+  return pids
+end
+
+--- A terminal in which one of these CLIs runs.
+---@param pids integer[]
+---@return integer? buf
+function M.terminal(pids)
+  return vim.iter(api.nvim_list_bufs()):find(function(buf)
+    local job = vim.b[buf].terminal_job_pid
+    return job and vim.iter(pids):any(function(pid)
+      return is_descendant(pid, job)
+    end)
+  end)
+end
+
+--- The session of this Neovim whose CLI this is. Of a pane of tmux the process may not be known: it is
+--- the CLI's if there is only one of each.
+---@param pid integer of a connected CLI
+---@return integer? n
+function M.session(pid)
+  local numbers, pids = running.list(), M.pids()
+  if #numbers == 0 then
+    return nil
+  end
+  local buf, sessions = M.terminal({ pid }), require("claude-code.sessions")
+  for _, n in ipairs(numbers) do
+    local row = sessions.get(n)
+    if row and (row.pid == pid or buf and row.buf == buf) then
+      return n
+    end
+  end
+  local is_only = #numbers == 1 and #pids == 1 and pids[1] == pid
+  return not buf and is_only and numbers[1] or nil
+end
+
+--- The number of a client's session; nil unless several run in this Neovim.
+---@param id integer|string the client's
+---@return integer? n
+function M.session_of_client(id)
+  if #running.list() < 2 then
+    return nil
+  end
+  local client = vim.iter(require("claude-code.server").clients):find(function(client)
+    return client.id == id
+  end)
+  return client and client.pid and M.session(client.pid)
+end
+
+--- The process of the CLI of the current session; nil unless several run in this Neovim, or as long as
+--- that one is not connected.
+---@return integer? pid
+function M.current_pid()
+  local n = #running.list() > 1 and running.current()
+  return n and vim.iter(M.pids()):find(function(pid)
+    return M.session(pid) == n
+  end)
+end
+
+return M

@@ -1,0 +1,69 @@
+--- How a session is called and described to the user.
+local sessions = require("claude-code.sessions")
+
+local M = {}
+
+---@type table<claude-code.SessionState, { symbol: string, words: string }>
+local STATES = {
+  blocked = { symbol = "◆", words = "needs input" },
+  working = { symbol = "●", words = "working" },
+  done = { symbol = "✓", words = "done" },
+  error = { symbol = "✗", words = "failed" },
+  idle = { symbol = "○", words = "idle" },
+}
+
+local UNKNOWN = { symbol = "○", words = "state unknown" }
+
+---@param row claude-code.SessionRow
+---@return string of one cell
+function M.symbol(row)
+  return (STATES[row.state] or UNKNOWN).symbol
+end
+
+--- What it does, or what it asks.
+---@param row claude-code.SessionRow
+---@return string
+function M.activity(row)
+  return row.msg or (STATES[row.state] or UNKNOWN).words
+end
+
+---@param row claude-code.SessionRow
+---@return string
+function M.name(row)
+  return row.name or row.worktree or row.n and "Claude" or (row.id or "Claude"):sub(1, 8)
+end
+
+---@return integer how many sessions this Neovim has
+function M.count()
+  return #vim.tbl_filter(function(row)
+    return row.n ~= nil
+  end, sessions.list())
+end
+
+--- A session of this Neovim in a sentence: its number and its name where there are several.
+---@param n integer
+---@return string
+function M.of(n)
+  if M.count() < 2 then
+    return "Claude"
+  end
+  local row = sessions.get(n)
+  local name = row and (row.name or row.worktree)
+  return name and ("Claude %d (%s)"):format(n, name) or ("Claude %d"):format(n)
+end
+
+---@param since integer ms since 1970
+---@return string
+function M.age(since)
+  local minutes = math.floor((os.time() - since / 1000) / 60)
+  if minutes < 1 then
+    return "now"
+  elseif minutes < 60 then
+    return ("%d min"):format(minutes)
+  elseif minutes < 48 * 60 then
+    return ("%d h"):format(math.floor(minutes / 60))
+  end
+  return ("%d days"):format(math.floor(minutes / 60 / 24))
+end
+
+return M

@@ -1,0 +1,154 @@
+--- The list of sessions, by vim.ui.select: those of this Neovim, those that run elsewhere in the
+--- workspace. And which one is next.
+local label = require("claude-code.terminal.label")
+local sessions = require("claude-code.sessions")
+
+local M = {}
+
+local WHERE = {
+  here = "another terminal of this Neovim",
+  tmux = "tmux",
+  outside = "another terminal",
+  neovim = "another Neovim",
+  background = "background",
+}
+
+---@param row claude-code.SessionRow
+---@param current? integer
+---@return string
+local function place(row, current)
+  local parts = {}
+  if row.n then
+    parts[1] = row.worktree and row.worktree ~= row.name and "worktree " .. row.worktree or nil
+    parts[#parts + 1] = row.n == current and "current" or nil
+  else
+    parts[1] = WHERE[row.where]
+  end
+  return #parts > 0 and (" (%s)"):format(table.concat(parts, ", ")) or ""
+end
+
+--- "2 ● docs: Reading api.md, 3 min (current)"
+---@param row claude-code.SessionRow
+---@param current? integer
+---@return string
+local function line(row, current)
+  local number = row.n and tostring(row.n) or " "
+  return ("%s %s %s: %s, %s%s"):format(
+    number,
+    label.symbol(row),
+    label.name(row),
+    label.activity(row),
+    label.age(row.since),
+    place(row, current)
+  )
+end
+
+---@param rows claude-code.SessionRow[]
+---@param prompt string
+---@param callback fun(row: claude-code.SessionRow)
+local function choose(rows, prompt, callback)
+  local current = require("claude-code.terminal.running").current()
+  local options = {
+    prompt = prompt,
+    kind = "claude-code.session",
+    format_item = function(row)
+      return line(row, current)
+    end,
+  }
+  vim.ui.select(rows, options, function(row)
+    if row then
+      callback(row)
+    end
+  end)
+end
+
+---@return claude-code.SessionRow[] of this Neovim's terminals
+function M.own()
+  return vim.tbl_map(sessions.get, require("claude-code.terminal.running").list())
+end
+
+--- A session that runs elsewhere is not ours to move.
+---@param row claude-code.SessionRow
+local function show_elsewhere(row)
+  local notify = require("claude-code.messages.notify")
+  if row.buf and vim.api.nvim_buf_is_valid(row.buf) then
+    return vim.cmd.sbuffer(row.buf)
+  end
+  local process = row.pid and (" (process %d)"):format(row.pid) or ""
+  notify.info(("%s runs in %s%s"):format(label.name(row), WHERE[row.where], process))
+end
+
+--- Lets the user choose one, and shows it.
+function M.show()
+  local own = M.own()
+  local rows = vim.list_extend(
+    own,
+    vim.tbl_filter(function(row)
+      return row.n == nil
+    end, sessions.list())
+  )
+  if #rows == 0 then
+    local text = "no Claude session runs; :ClaudeCode starts one"
+    return require("claude-code.messages.notify").info(text)
+  end
+  choose(rows, "Claude sessions", function(row)
+    if row.n then
+      require("claude-code.terminal").show(row.n)
+    else
+      show_elsewhere(row)
+    end
+  end)
+end
+
+--- Lets the user choose one of this Neovim's sessions.
+---@param prompt string
+---@param callback fun(n: integer)
+function M.choose_own(prompt, callback)
+  choose(M.own(), prompt, function(row)
+    callback(row.n)
+  end)
+end
+
+---@param rows claude-code.SessionRow[]
+---@param matches fun(row: claude-code.SessionRow): boolean
+---@return claude-code.SessionRow? row that has matched longest
+local function longest(rows, matches)
+  local found
+  for _, row in ipairs(rows) do
+    if matches(row) and (not found or row.since < found.since) then
+      found = row
+    end
+  end
+  return found
+end
+
+--- The session that has needed input longest; else one that has ended a turn which the user has not
+--- looked at; else the one with the next number.
+---@return integer? n nil if none runs
+function M.next()
+  local current = require("claude-code.terminal.running").current()
+  local rows = M.own()
+  local others = vim.tbl_filter(function(row)
+    return row.n ~= current
+  end, rows)
+  local found = longest(rows, function(row)
+    return row.state == "blocked"
+  end) or longest(others, function(row)
+    return not row.seen and (row.state == "done" or row.state == "error")
+  end) or vim.iter(others):find(function(row)
+    return row.n > current
+  end) or others[1] or rows[1]
+  return found and found.n
+end
+
+--- By its number, or its name.
+---@param text string
+---@return integer? n
+function M.find(text)
+  local row = vim.iter(M.own()):find(function(row)
+    return tostring(row.n) == text or row.name == text or row.worktree == text
+  end)
+  return row and row.n
+end
+
+return M

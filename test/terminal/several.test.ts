@@ -1,0 +1,356 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { eventually } from "../support/eventually";
+import { NEOVIMS, type TestNeovim } from "../support/neovim";
+import {
+  configure,
+  LATER,
+  mode,
+  reset,
+  said,
+  startNeovim,
+  waitForMode,
+  windows,
+} from "./workbench";
+
+/** Shows its session's number, then every byte it gets. */
+const CLI = `{ "sh", "-c", "stty raw -echo; ${LATER} echo up $CLAUDE_CODE_NVIM_SESSION; exec cat -v" }`;
+
+describe.each(NEOVIMS)("several Claudes in $name", (version) => {
+  let neovim: TestNeovim;
+  beforeAll(async () => {
+    neovim = await startNeovim(version, `{ terminal = { command = ${CLI} } }`);
+  });
+  afterAll(() => neovim[Symbol.asyncDispose]());
+  beforeEach(async () => {
+    await reset(neovim);
+    await configure(neovim, `{ command = ${CLI} }`);
+  });
+
+  interface Row {
+    n: number;
+    name?: string;
+    buf: number;
+    id?: string;
+  }
+  const rows = () => neovim.lua<Row[]>(`return require("port").session_rows.list()`);
+
+  const text = (buf: number) =>
+    neovim.lua<string>(
+      `return vim.trim(table.concat(vim.api.nvim_buf_get_lines(..., 0, -1, false), "\\n"))`,
+      buf,
+    );
+
+  /** The numbers of the sessions whose terminals are on screen. */
+  const shown = () =>
+    neovim.lua<number[]>(`
+      local numbers = {}
+      for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
+        for _, row in ipairs(require("port").session_rows.list()) do
+          if row.buf == vim.api.nvim_win_get_buf(win) then table.insert(numbers, row.n) end
+        end
+      end
+      return numbers`);
+
+  const up = async (n: number) => {
+    await eventually(`session ${n}`, async () => {
+      const row = (await rows()).find((one) => one.n === n);
+      expect(row && (await text(row.buf))).toContain(`up ${n}`);
+    });
+    await waitForMode(neovim, "t");
+  };
+
+  const received = (n: number, wanted: string) =>
+    eventually(`${wanted} in ${n}`, async () => {
+      const row = (await rows()).find((one) => one.n === n);
+      expect(row && (await text(row.buf))).toContain(wanted);
+    });
+
+  /** Two, the second with a name and current. */
+  const openTwo = async () => {
+    await neovim.command("ClaudeCode");
+    await up(1);
+    await neovim.command("ClaudeCodeNew -n docs");
+    await up(2);
+  };
+
+  /** The user's own window, in normal mode. */
+  const leave = async () => {
+    await neovim.command("stopinsert | wincmd p");
+    await waitForMode(neovim, "n");
+  };
+
+  test("the second takes the window of the first, which runs on", async () => {
+    await neovim.command("ClaudeCode");
+    await up(1);
+    const before = await windows(neovim);
+    await neovim.command("ClaudeCodeNew -n docs");
+    await up(2);
+    expect(await windows(neovim)).toEqual(before);
+    const [first, second] = await rows();
+    expect([first?.name, second?.name]).toEqual([undefined, "docs"]);
+    expect(first?.id).not.toBe(second?.id);
+    expect(await shown()).toEqual([2]);
+    await neovim.type("eins");
+    await received(2, "eins");
+
+    await neovim.command("1ClaudeCode");
+    await eventually("the first", async () => expect(await shown()).toEqual([1]));
+    await waitForMode(neovim, "t");
+    await neovim.type("zwei");
+    await received(1, "zwei");
+    expect(await windows(neovim)).toEqual(before);
+    expect(await text(second?.buf ?? 0)).not.toContain("zwei");
+  });
+
+  test("without a count, the current one hides and comes back", async () => {
+    await openTwo();
+    await neovim.command("ClaudeCode");
+    expect(await shown()).toEqual([]);
+    await neovim.command("ClaudeCode");
+    expect(await shown()).toEqual([2]);
+    await neovim.command("1ClaudeCode");
+    expect(await shown()).toEqual([1]);
+    await neovim.command("1ClaudeCode");
+    expect(await shown()).toEqual([]);
+    await neovim.command("ClaudeCode");
+    expect(await shown()).toEqual([1]);
+    await waitForMode(neovim, "t");
+  });
+
+  test("a count before a mapping is a session's number", async () => {
+    await neovim.lua(`vim.keymap.set("n", "X", "<Plug>(ClaudeCode)")`);
+    await openTwo();
+    await leave();
+    await neovim.type("1X");
+    await eventually("the first", async () => expect(await shown()).toEqual([1]));
+    await waitForMode(neovim, "t");
+    await leave();
+    await neovim.type("X");
+    await eventually("none", async () => expect(await shown()).toEqual([]));
+  });
+
+  test("a number that no session has is refused: says what to do", async () => {
+    await openTwo();
+    await neovim.command("7ClaudeCode");
+    expect(await said(neovim)).toEqual([
+      expect.stringContaining("there is no Claude session 7; :ClaudeCodeSessions lists them"),
+    ]);
+    expect(await shown()).toEqual([2]);
+  });
+
+  test("closing ends the current one alone; ! starts it again under its number", async () => {
+    await openTwo();
+    await neovim.command("ClaudeCodeNew");
+    await up(3);
+    await neovim.command("2ClaudeCode! -n again");
+    await up(2);
+    expect((await rows()).map((row) => [row.n, row.name])).toEqual([
+      [1, undefined],
+      [2, "again"],
+      [3, undefined],
+    ]);
+    await neovim.command("ClaudeCodeClose");
+    expect((await rows()).map((row) => row.n)).toEqual([1, 3]);
+    // The number is free for the next one.
+    await neovim.command("ClaudeCodeNew");
+    await up(2);
+  });
+
+  test("one that ends by itself says which", async () => {
+    await openTwo();
+    await configure(neovim, `{ command = { "sh", "-c", "read line" } }`);
+    await neovim.command("ClaudeCodeNew -n short");
+    await waitForMode(neovim, "t");
+    await neovim.type("<CR>");
+    expect(await said(neovim)).toEqual([expect.stringMatching(/Claude 3 \(short\) has ended$/)]);
+    expect((await rows()).map((row) => row.n)).toEqual([1, 2]);
+  });
+
+  test("text goes to the current one, or to one by number, name or choice", async () => {
+    await openTwo();
+    await leave();
+    await neovim.lua(`vim.api.nvim_buf_set_lines(0, 0, -1, true, { "one", "two" })`);
+    await neovim.command("ClaudeCodeSend current");
+    await received(2, "current");
+    await neovim.command("ClaudeCodeSendTo 1 some words");
+    await received(1, "some words");
+    await neovim.command("1,2ClaudeCodeSendTo docs");
+    await received(2, "one");
+    await neovim.lua(`
+      vim.ui.select = function(rows, options, callback)
+        CHOICES = vim.tbl_map(options.format_item, rows)
+        callback(rows[1])
+      end`);
+    await neovim.command("2ClaudeCodeSendTo");
+    await received(1, "two");
+    expect(await neovim.lua<string[]>("return CHOICES")).toEqual([
+      expect.stringMatching(/^1 . Claude: .*, now$/),
+      expect.stringMatching(/^2 . docs: .*, now \(current\)$/),
+    ]);
+    // What is sent to another one does not make that the current one.
+    await neovim.command("ClaudeCodeSend still");
+    await received(2, "still");
+    const texts = (await said(neovim)).map((line) => line.replace("claude-code.nvim: ", ""));
+    const hidden = "sent to Claude 1, whose terminal is hidden; :1ClaudeCode shows it";
+    expect(texts).toEqual([
+      "sent to Claude 2 (docs)",
+      hidden,
+      "sent to Claude 2 (docs)",
+      hidden,
+      "sent to Claude 2 (docs)",
+    ]);
+    await neovim.command("ClaudeCodeSendTo nobody");
+    await eventually("the error", async () =>
+      expect((await said(neovim)).at(-1)).toContain("there is no Claude session nobody here"),
+    );
+  });
+
+  test("the command line completes numbers and names, then files", async () => {
+    await openTwo();
+    const completed = (line: string) =>
+      neovim.lua<string[]>(`return vim.fn.getcompletion(..., "cmdline")`, line);
+    expect(await completed("ClaudeCodeSendTo ")).toEqual(["1", "2", "docs"]);
+    expect(await completed("2,3ClaudeCodeSendTo d")).toEqual(["docs"]);
+    expect(await completed("ClaudeCodeNew --w")).toEqual(["--worktree"]);
+  });
+
+  const report = (n: number, state: string) =>
+    neovim.lua(
+      `require("port").session_rows.report(..., "terminal", { state = select(2, ...) })`,
+      n,
+      state,
+    );
+
+  test("next goes where input is needed, then to what is done, then on", async () => {
+    await openTwo();
+    await neovim.command("ClaudeCodeNew");
+    await up(3);
+    const next = async (n: number) => {
+      await neovim.command("ClaudeCodeNext");
+      await eventually(`session ${n}`, async () => expect(await shown()).toEqual([n]));
+      await waitForMode(neovim, "t");
+    };
+    await report(1, "done");
+    await report(2, "blocked");
+    await next(2);
+    await report(2, "working");
+    await next(1);
+    await report(1, "idle");
+    await next(2);
+    await next(3);
+    await next(1);
+  });
+
+  test("the list shows all, and goes to the one that is chosen", async () => {
+    await openTwo();
+    await report(1, "blocked");
+    await leave();
+    await neovim.lua(`
+      vim.ui.select = function(rows, options, callback)
+        CHOICES = vim.tbl_map(options.format_item, rows)
+        callback(rows[1])
+      end`);
+    await neovim.command("ClaudeCodeSessions");
+    await eventually("the first", async () => expect(await shown()).toEqual([1]));
+    await waitForMode(neovim, "t");
+    expect(await neovim.lua<string[]>("return CHOICES")).toEqual([
+      "1 ◆ Claude: needs input, now",
+      expect.stringMatching(/^2 . docs: .*, now \(current\)$/),
+    ]);
+  });
+
+  test("each tab page shows one, and one with a folder of its own has its own", async () => {
+    await openTwo();
+    await neovim.command("tabnew");
+    await waitForMode(neovim, "n");
+    await neovim.command("ClaudeCode");
+    // The tab page without a folder of its own: the one used last comes here.
+    await eventually("the second here", async () => expect(await shown()).toEqual([2]));
+    await neovim.command("1ClaudeCode");
+    expect(await shown()).toEqual([1]);
+    await neovim.command("tabnew | tcd /");
+    await waitForMode(neovim, "n");
+    await neovim.command("ClaudeCode");
+    await up(3);
+    expect(await shown()).toEqual([3]);
+    expect(await neovim.lua(`return require("port").session_rows.get(3).cwd`)).toBe("/");
+    await neovim.command("ClaudeCode");
+    await neovim.command("ClaudeCode");
+    expect(await shown()).toEqual([3]);
+    await neovim.command("tabprevious");
+    expect(await shown()).toEqual([1]);
+    await waitForMode(neovim, "t");
+  });
+
+  test("terminal mode was left to read in one, not in the other", async () => {
+    await openTwo();
+    await neovim.type("<C-Bslash><C-n>");
+    await waitForMode(neovim, "nt");
+    await neovim.command("1ClaudeCode");
+    await waitForMode(neovim, "t");
+    await neovim.command("ClaudeCode");
+    await waitForMode(neovim, "n");
+    expect(await mode(neovim)).toBe("n");
+  });
+
+  test("a float shows one, too", async () => {
+    await configure(neovim, `{ command = ${CLI}, position = "float" }`);
+    await openTwo();
+    expect(await shown()).toEqual([2]);
+    expect(await windows(neovim)).toHaveLength(2);
+    await neovim.command("1ClaudeCode");
+    expect(await shown()).toEqual([1]);
+    expect(await windows(neovim)).toHaveLength(2);
+  });
+
+  test("a provider of the user's own: open() returns a terminal for each", async () => {
+    await neovim.lua(`
+      CALLS = {}
+      require("claude-code").setup({ terminal = { command = "cat", provider = {
+        open = function(_, env)
+          local n, open = env.CLAUDE_CODE_NVIM_SESSION, true
+          return {
+            close = function() table.insert(CALLS, "close " .. n); open = false end,
+            send = function(text) table.insert(CALLS, text .. " to " .. n) end,
+            is_open = function() return open end,
+            focus = function() table.insert(CALLS, "focus " .. n) end,
+          }
+        end,
+      } } })`);
+    await neovim.command("ClaudeCode");
+    await neovim.command("ClaudeCodeNew");
+    await neovim.command("ClaudeCodeSend words");
+    await neovim.command("1ClaudeCode");
+    await neovim.command("ClaudeCodeSend words");
+    await neovim.command("ClaudeCodeClose");
+    await neovim.command("ClaudeCodeSend more");
+    await neovim.command("ClaudeCodeClose");
+    expect(await neovim.lua<string[]>("return CALLS")).toEqual([
+      "words to 2",
+      "focus 1",
+      "words to 1",
+      "close 1",
+      "more to 2",
+      "close 2",
+    ]);
+  });
+
+  test("a provider for one Claude runs one, and says so", async () => {
+    await neovim.lua(`
+      require("claude-code").setup({ terminal = { command = "cat", provider = {
+        open = function() OPENED = (OPENED or 0) + 1 return true end,
+        close = function() OPENED = nil end,
+        send = function() end,
+        is_open = function() return OPENED ~= nil end,
+      } } })`);
+    await neovim.command("ClaudeCode");
+    await neovim.command("ClaudeCodeNew");
+    expect(await said(neovim)).toEqual([
+      expect.stringContaining("the functions of terminal.provider are for one Claude"),
+    ]);
+    expect(await neovim.lua<number>("return OPENED")).toBe(1);
+    expect(await rows()).toHaveLength(1);
+    await neovim.command("ClaudeCodeClose");
+    expect(await rows()).toHaveLength(0);
+  });
+});
