@@ -224,6 +224,25 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
     expect(reason).toContain("server has reported in time: this may be older than your last edit");
   });
 
+  test("silence on a file that stays without problems is learned, and not waited out again", async () => {
+    await edit("fine\n");
+    expect(await stop("one")).toEqual(GO);
+    hold("silent");
+    await project.neovim.lua("require('port').language_servers.TIMEOUT_MS = 200");
+    await edit("fine too\n");
+    const pending = "return #require('port').pending_reports.paths()";
+    await eventually("its time", async () => (await project.neovim.lua(pending)) === 0);
+    await project.hook("session-end", session);
+
+    session = { session_id: `${session.session_id}-later` };
+    await options(20_000, 20_000);
+    await project.neovim.lua("require('port').language_servers.TIMEOUT_MS = 20000");
+    await edit("still fine\n");
+    const start = performance.now();
+    expect(await stop("two")).toEqual(GO);
+    expect(performance.now() - start).toBeLessThan(10_000);
+  });
+
   test("nothing wrong after all: no message", async () => {
     await options(300, 600);
     hold("starting");

@@ -227,6 +227,19 @@ const tests: Record<string, (world: World) => Promise<void>> = {
     expect(await project.stop(session)).toEqual(GO);
   },
 
+  "a file without problems that stays so: its server says nothing, and is not waited for": async ({
+    project,
+  }) => {
+    const session = { session_id: "stays" };
+    for (const value of [1, 2, 3]) {
+      await project.edit("stays.ts", `export const s: number = ${value};\n`, session);
+      // A report that is still expected would be reported as unknown here, after the whole deadline.
+      expect(await project.stop(session)).toEqual(GO);
+    }
+    await project.edit("stays.ts", "export const s: number = 'no';\n", session);
+    expect(await project.stop(session)).toMatchObject({ decision: "block" });
+  },
+
   "edit upon edit: only what was written last counts": async ({ project }) => {
     await project.edit("fast.ts", "export const f: number = 'wrong';\n", { session_id: "fast" });
     await project.edit("fast.ts", "export const f: number = 1;\n", { session_id: "fast" });

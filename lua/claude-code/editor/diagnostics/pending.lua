@@ -19,6 +19,7 @@ local BUSY_LIMIT_MS, REPORTED_LIMIT_MS = 5 * 60 * 1000, 60 * 1000
 ---@field since number ms, when the text was replaced
 ---@field ready number ms, since when the server could have reported: it was not busy
 ---@field timeout_ms integer from then on
+---@field silence_ms? number from then on: so much silence counts as a report
 ---@field version integer of the text
 ---@field kind claude-code.WriteKind
 ---@field due number ms, when what was reported counts, if nothing else comes; math.huge before that
@@ -55,6 +56,7 @@ function M.add(buf, client, kind, timeout_ms)
     since = now,
     ready = now,
     timeout_ms = timeout_ms,
+    silence_ms = servers.silence_ms(client.id, buf),
     version = vim.lsp.util.buf_versions[buf] or 0,
     kind = kind,
     due = math.huge,
@@ -90,6 +92,16 @@ local function put_off(id, report, now)
   end
 end
 
+---@param id integer client
+---@param report claude-code.PendingReport
+---@return number ms, when it is expected no longer
+local function deadline(id, report)
+  if report.silence_ms and not servers.busy_with(id) then
+    return report.ready + math.min(report.silence_ms, report.timeout_ms)
+  end
+  return report.ready + report.timeout_ms
+end
+
 ---@param buf integer
 ---@param id integer client
 ---@param report claude-code.PendingReport
@@ -104,13 +116,13 @@ local function is_over(buf, id, report, now)
     return true
   end
   put_off(id, report, now)
-  local deadline = report.ready + report.timeout_ms
+  local end_at = deadline(id, report)
   if report.due <= now then
     servers.on_resolved(id)
-  elseif deadline <= now and report.due == math.huge then
+  elseif end_at <= now and report.due == math.huge then
     servers.on_timeout(id, report.timeout_ms)
   end
-  return math.min(report.due, deadline) <= now
+  return math.min(report.due, end_at) <= now
 end
 
 ---@param id integer client
@@ -118,8 +130,8 @@ end
 ---@param now number ms
 ---@return number ms, when to look at it again
 local function next_look(id, report, now)
-  local deadline = report.ready + report.timeout_ms
-  return math.min(report.due, deadline, servers.busy_with(id) and now + BUSY_STEP_MS or deadline)
+  local busy_at = servers.busy_with(id) and now + BUSY_STEP_MS or math.huge
+  return math.min(report.due, deadline(id, report), busy_at)
 end
 
 ---Removes what is over, comes back for the next that will be, and calls the listeners.
@@ -152,6 +164,17 @@ function M.on_report(report)
   local expected = pending[report.buf] and pending[report.buf][report.client]
   if expected then
     expected.due = servers.due(expected, report, now_ms()) or expected.due
+    M.review()
+  end
+end
+
+---The server has checked the text: its problems are those that it reported last.
+---@param buf integer
+---@param id integer client
+function M.on_unchanged(buf, id)
+  local expected = pending[buf] and pending[buf][id]
+  if expected then
+    expected.due = now_ms()
     M.review()
   end
 end

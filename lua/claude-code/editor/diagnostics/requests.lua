@@ -5,7 +5,7 @@ local M = {}
 ---@param client vim.lsp.Client
 ---@param send "notify"|"request"
 ---@param ... any
-local function call(client, send, ...)
+function M.call(client, send, ...)
   if vim.fn.has("nvim-0.11") == 1 then
     client[send](client, ...)
   else
@@ -25,7 +25,7 @@ function M.did_save(buf)
       if type(save) == "table" and save.includeText then
         params.text = table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), "\n") .. "\n"
       end
-      call(client, "notify", "textDocument/didSave", params)
+      M.call(client, "notify", "textDocument/didSave", params)
     end
   end
 end
@@ -42,7 +42,7 @@ function M.pull_if_hidden(buf, client)
   if type(provider) == "table" and type(provider.identifier) == "string" then
     params.identifier = provider.identifier
   end
-  call(client, "request", "textDocument/diagnostic", params, nil, buf)
+  M.call(client, "request", "textDocument/diagnostic", params, nil, buf)
 end
 
 return M

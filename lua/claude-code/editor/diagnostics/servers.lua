@@ -34,16 +34,11 @@ local function of(id)
   return known[id]
 end
 
----Looks up which servers have reported already.
+---Looks up which servers have reported already. What else is known stays for the next session.
 function M.start()
-  known = {}
   for id in pairs(package.loaded["vim.lsp"] and reports.reporters() or {}) do
     of(id).reports = true
   end
-end
-
-function M.stop()
-  known = {}
 end
 
 ---A server that pushes does not say so beforehand, but it must follow the text.
@@ -106,6 +101,19 @@ end
 function M.on_resolved(id)
   local server = of(id)
   server.lag_ms = server.lag_ms and server.lag_ms * LAG_FADES
+end
+
+---A server that skips texts for which nothing changes, and reported no problems last: silence for as
+---long as its reports take counts as a report.
+---@param id integer
+---@param buf integer
+---@return number? ms from the write
+function M.silence_ms(id, buf)
+  local server = of(id)
+  local namespace = vim.lsp.diagnostic.get_namespace(id)
+  if server.skips and #vim.diagnostic.get(buf, { namespace = namespace }) == 0 then
+    return math.max(SILENCE_MS, (server.lag_ms or 0) * LAG_FACTOR)
+  end
 end
 
 ---No report came in time.

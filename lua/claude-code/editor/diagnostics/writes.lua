@@ -34,9 +34,14 @@ local function expect(buf, client, kind, is_known)
     return
   end
   pending.add(buf, client, kind, is_known and SAVE_TIMEOUT_MS or servers.TIMEOUT_MS)
-  if kind ~= "saved" and client.initialized then
+  if not client.initialized then
+    return
+  elseif kind ~= "saved" then
     require("claude-code.editor.diagnostics.requests").pull_if_hidden(buf, client)
   end
+  require("claude-code.editor.diagnostics.tsserver").check(buf, client, function()
+    pending.on_unchanged(buf, client.id)
+  end)
 end
 
 ---A buffer's file has new contents on disk: a report is expected of each of its servers.
@@ -159,7 +164,6 @@ local function stop()
   api.nvim_del_augroup_by_id(group)
   group = nil
   reports.stop()
-  servers.stop()
   pending.clear()
   replaced, reported = {}, {}
 end

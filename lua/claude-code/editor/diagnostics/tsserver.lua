@@ -1,0 +1,74 @@
+--- Language servers on TypeScript's tsserver report nothing on a text for which their list stays as it
+--- is: typescript-language-server 5.1 where it was empty, vtsls always. They pass requests on to
+--- tsserver, which answers when it has checked the text.
+local requests = require("claude-code.editor.diagnostics.requests")
+
+local COMMAND = "typescript.tsserverRequest"
+local CHECKS = { "syntacticDiagnosticsSync", "semanticDiagnosticsSync" }
+
+local M = {}
+
+---@param client vim.lsp.Client
+---@return boolean
+local function can_ask(client)
+  local provider = (client.server_capabilities or {}).executeCommandProvider
+  return provider ~= nil and vim.list_contains(provider.commands or {}, COMMAND)
+end
+
+---@param line integer from 1
+---@param code any
+---@param message string
+---@return string
+local function key(line, code, message)
+  return ("%d:%s:%s"):format(line, code, message)
+end
+
+---@param buf integer
+---@param client vim.lsp.Client
+---@return string[] keys of the errors and warnings that the server reported last, sorted
+local function reported(buf, client)
+  local keys = {}
+  local namespace = vim.lsp.diagnostic.get_namespace(client.id)
+  for _, item in ipairs(vim.diagnostic.get(buf, { namespace = namespace })) do
+    if item.severity <= vim.diagnostic.severity.WARN then
+      keys[#keys + 1] = key(item.lnum + 1, item.code, item.message)
+    end
+  end
+  table.sort(keys)
+  return keys
+end
+
+---Asks for the problems of the buffer's text. Calls back if they are those that were reported last: then
+---no report may come.
+---@param buf integer
+---@param client vim.lsp.Client that is initialized
+---@param on_unchanged fun()
+function M.check(buf, client, on_unchanged)
+  if not can_ask(client) then
+    return
+  end
+  local tick, keys, answers = vim.api.nvim_buf_get_changedtick(buf), {}, 0
+  local function on_answer(err, result)
+    local body = not err and type(result) == "table" and result.body
+    if type(body) ~= "table" then
+      return
+    end
+    for _, item in ipairs(body) do
+      keys[#keys + 1] = key(item.start.line, item.code, item.text)
+    end
+    answers = answers + 1
+    table.sort(keys)
+    local is_current = vim.api.nvim_buf_is_loaded(buf)
+      and vim.api.nvim_buf_get_changedtick(buf) == tick
+    if answers == #CHECKS and is_current and vim.deep_equal(keys, reported(buf, client)) then
+      on_unchanged()
+    end
+  end
+  local file = vim.uri_to_fname(vim.uri_from_bufnr(buf))
+  for _, check in ipairs(CHECKS) do
+    local params = { command = COMMAND, arguments = { check, { file = file } } }
+    requests.call(client, "request", "workspace/executeCommand", params, on_answer, buf)
+  end
+end
+
+return M
