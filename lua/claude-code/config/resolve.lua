@@ -82,6 +82,12 @@ local function index(options, renamed)
   return result
 end
 
+---@param value any
+---@return any
+local function copy(value)
+  return type(value) == "table" and vim.deepcopy(value) or value
+end
+
 ---@param target table
 ---@param key string
 ---@param value any
@@ -121,7 +127,7 @@ local function check(known, given, prefix, resolved, problems)
     local option, section = known.options[key], known.sections[key]
     if option then
       if option.type.accepts(value) then
-        assign(resolved, key, vim.deepcopy(value))
+        assign(resolved, key, copy(value))
       else
         local why = option.type.explain and option.type.explain(value)
         local text = why and "%s: expected %s; %s" or "%s: expected %s, got %s"
@@ -150,11 +156,11 @@ end
 function M.resolve(options, given, renamed)
   local resolved, problems = {}, {}
   for _, option in ipairs(options) do
-    assign(resolved, option.key, vim.deepcopy(option.default))
+    assign(resolved, option.key, copy(option.default))
   end
-  if type(given) == "table" then
+  if type(given) == "table" and next(given) then
     check(index(options, renamed), given, "", resolved, problems)
-  elseif given ~= nil then
+  elseif given ~= nil and type(given) ~= "table" then
     table.insert(problems, ("expected a table of options, got %s"):format(describe(given)))
   end
   return resolved, problems
