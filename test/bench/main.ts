@@ -1,9 +1,10 @@
 /** `scripts/bench`: measures, and writes JSON and a table. Its head says how to call it. */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { EXECUTABLE, NEOVIMS, ROOT } from "../support/neovim";
+import { NEOVIMS, ROOT } from "../support/neovim";
+import { against } from "./against";
 import { bigDiff } from "./big-diff";
 import { cursor } from "./cursor";
 import { hookRun } from "./hook-run";
@@ -38,6 +39,7 @@ const { values: options } = parseArgs({
     setup: { type: "string", multiple: true, default: [] },
     name: { type: "string", multiple: true, default: [] },
     only: { type: "string", multiple: true, default: [] },
+    against: { type: "string" },
     nvim: { type: "string", default: NEOVIMS.at(-1)?.binary ?? "nvim" },
     rounds: { type: "string", default: "3" },
     quick: { type: "boolean", default: false },
@@ -107,6 +109,13 @@ async function run(machine: Machine, subjects: Subject[], rounds: number): Promi
   };
 }
 
+function print(report: Report): void {
+  const json = `${JSON.stringify(report, null, 2)}\n`;
+  if (options.json) return void process.stdout.write(json);
+  writeFileSync(join(ROOT, "dist/bench.json"), json);
+  process.stdout.write(`${table(report)}\n\nThe same as JSON: dist/bench.json\n`);
+}
+
 const folder = mkdtempSync(join(tmpdir(), "ccn-bench-"));
 try {
   const machine = {
@@ -115,14 +124,11 @@ try {
     effort: options.quick ? 0.05 : 1,
   };
   const rounds = options.quick ? 1 : Number(options.rounds);
-  const report = await run(machine, [ownSubject(EXECUTABLE), ...peers()], rounds);
-  const json = `${JSON.stringify(report, null, 2)}\n`;
-  if (options.json) {
-    process.stdout.write(json);
+  // Not console.log: the neovim package takes the console over.
+  if (options.against) {
+    process.stdout.write(`${await against(options.against, rounds, machine, chosen())}\n`);
   } else {
-    await Bun.write(join(ROOT, "dist/bench.json"), json);
-    // Not console.log: the neovim package takes the console over.
-    process.stdout.write(`${table(report)}\n\nThe same as JSON: dist/bench.json\n`);
+    print(await run(machine, [ownSubject(ROOT), ...peers()], rounds));
   }
 } finally {
   rmSync(folder, { recursive: true, force: true });

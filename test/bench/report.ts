@@ -93,7 +93,7 @@ export function table({ machine, neovim, rounds, subjects, lines, load }: Report
   return `${about}\n\n${aligned([head, ...rows])}`;
 }
 
-function aligned(rows: string[][]): string {
+export function aligned(rows: string[][]): string {
   const widths = (rows[0] ?? []).map((_, column) =>
     Math.max(3, ...rows.map((row) => Bun.stringWidth(row[column] ?? ""))),
   );
@@ -109,12 +109,12 @@ function aligned(rows: string[][]): string {
   return [text(head), rule, ...rest.map(text)].join("\n");
 }
 
-function amount(value: number | undefined, unit: Figure["unit"]): string {
+export function amount(value: number | undefined, unit: Figure["unit"]): string {
   if (value === undefined) return "";
   const digits = value === 0 || value >= 100 ? 0 : value >= 10 ? 1 : 2;
   return `${value.toFixed(digits)} ${unit}`;
 }
 
-function factor(value: number | undefined): string {
-  return value === undefined ? "" : `${value.toFixed(value >= 10 ? 0 : 1)} ×`;
+export function factor(value: number | undefined): string {
+  return value === undefined ? "" : `${value.toFixed(value >= 10 ? 0 : value >= 1 ? 1 : 2)} ×`;
 }

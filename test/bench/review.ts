@@ -1,5 +1,7 @@
 import { readFileSync } from "node:fs";
-import { World } from "../review/state/world";
+import { join } from "node:path";
+import type { World } from "../review/state/world";
+import { ROOT } from "../support/neovim";
 import { type Machine, repetitions, type Scenario, type Values } from "./scenario";
 import { median, timings } from "./statistics";
 
@@ -11,16 +13,21 @@ const LONG_HUNKS = 300;
 /** The review's answers, in the process that gives them: the channel is measured elsewhere. */
 export const review: Scenario = {
   name: "review",
-  floor: async (machine) => measure(machine, floors),
-  measure: async (machine, subject) =>
-    subject.hook ? { values: await measure(machine, values) } : { values: {} },
+  floor: async (machine) => measure(machine, ROOT, floors),
+  measure: async (machine, subject) => {
+    if (!subject.hook) return { values: {} };
+    return { values: await measure(machine, subject.runtimepath, values) };
+  },
 };
 
+/** `tree`: the folder whose sources answer. */
 async function measure(
   machine: Machine,
+  tree: string,
   figures: (world: World, times: number) => Promise<Values>,
 ): Promise<Values> {
-  using world = new World();
+  const module = await import(join(tree, "test/review/state/world"));
+  using world: World = new module.World();
   manyFiles(world);
   longFile(world);
   return await figures(world, repetitions(machine, 10));

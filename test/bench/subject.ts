@@ -1,4 +1,4 @@
-import { ROOT } from "../support/neovim";
+import { join } from "node:path";
 
 /** A plugin that follows the lock-file protocol, or nothing: the floor under all of them. */
 export interface Subject {
@@ -11,11 +11,12 @@ export interface Subject {
   hook?: string;
 }
 
-export function ownSubject(executable: string): Subject {
+/** This plugin as it is in the folder `tree`, where it is built. */
+export function ownSubject(tree: string): Subject {
   return {
     name: "claude-code.nvim",
-    runtimepath: ROOT,
+    runtimepath: tree,
     setup: 'require("claude-code").setup({})',
-    hook: executable,
+    hook: join(tree, "dist/claude-code-nvim"),
   };
 }
