@@ -59,6 +59,17 @@ function M.status()
   return require("claude-code.status").get()
 end
 
+--- The Claude sessions of this Neovim, which have a number `n`, and those that run elsewhere in its
+--- workspace: a list of tables with `n`, `id`, `name`, `cwd`, `worktree`, `branch`, `where` ("here",
+--- "tmux", "background", "outside", "neovim"), `pid`, `buf`, `state` ("idle", "working", "blocked",
+--- "done", "error"; nil if it is not known), `kind` ("permission", "question", "auth") of what a
+--- blocked one asks, `msg`, `since` in ms since 1970, and `source` of the state. See
+--- |ClaudeCodeSessionChanged|.
+---@return claude-code.SessionRow[]
+function M.sessions()
+  return require("claude-code.sessions").all()
+end
+
 --- Sends files and lines to Claude's prompt, as |:ClaudeAtMention| does. {items} is a path, or
 --- `{ path = "src/a.lua", first = 3, last = 5 }` for lines of a file, or a list of these. Lines count
 --- from 1; without `last` it is one line. Returns true, or false and the reason for what Claude does

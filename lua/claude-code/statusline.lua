@@ -19,7 +19,7 @@ end
 ---@return claude-code.Indicator
 function M.get()
   local server, diff, activity =
-    loaded("server"), loaded("editor.diff"), loaded("editor.session.activity")
+    loaded("server"), loaded("editor.diff"), loaded("sessions.activity")
   local unchecked, review = loaded("editor.session.unchecked"), loaded("editor.review")
   local state = server and server.state or "stopped"
   local clients = server and #server.clients or 0

@@ -16,6 +16,15 @@ export function cliPid(): number | undefined {
   return pid > 0 ? pid : undefined;
 }
 
+/**
+ * The number of the terminal's session, which Neovim puts into the environment of a CLI that it starts,
+ * and which every CLI that this one starts inherits, too.
+ */
+function sessionNumber(): number | undefined {
+  const number = Number(process.env.CLAUDE_CODE_NVIM_SESSION);
+  return Number.isInteger(number) && number > 0 ? number : undefined;
+}
+
 /** One run of a hook: its input, and the way to the Neovim that the CLI works with. */
 export class HookCall {
   /** Null: there is none. */
@@ -69,10 +78,13 @@ export class HookCall {
 
   #withCommon(params: object): object {
     const pid = cliPid();
+    const n = sessionNumber();
     return {
       session: this.input.session_id,
       installation: this.installation,
+      cwd: this.cwd,
       ...(pid && { pid }),
+      ...(n && { n }),
       ...(this.input.prompt_id && { prompt: this.input.prompt_id }),
       ...params,
     };

@@ -63,6 +63,7 @@ local function sync()
 end
 
 local function end_clients()
+  require("claude-code.sessions").clients({})
   require("claude-code.editor.documents.auto_reload").set("clients", nil)
 end
 
@@ -74,6 +75,7 @@ local function set_clients(clients)
   require("claude-code.editor.documents.auto_reload").set("clients", holds)
   require("claude-code.editor.selection").clients(clients)
   require("claude-code.server").on_clients(clients)
+  require("claude-code.sessions").clients(clients)
   return true
 end
 
@@ -120,7 +122,7 @@ local methods = {
     return require("claude-code.status").report()
   end,
   prompt_submit = lazy("terminal.prompt", "submit_for_user"),
-  prompted = lazy("editor.session.activity", "on_prompt"),
+  prompted = lazy("sessions", "prompted"),
   problems = lazy("editor.diagnostics.files", "list"),
   problem_context = lazy("editor.diagnostics.files", "context"),
   session_start = lazy("editor.session", "start"),

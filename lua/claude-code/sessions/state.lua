@@ -6,14 +6,14 @@ local M = {}
 ---@alias claude-code.StateSource "terminal"|"registry"|"connection"|"hook"
 
 ---@class claude-code.StateReport
----@field state claude-code.SessionState
+---@field state? claude-code.SessionState nil: the source reports no longer
 ---@field kind? claude-code.BlockedKind
 ---@field msg? string
 
---- A source that is below another one never overrules it: hooks say nothing of an Esc, and those of
---- one tool come after the question of the next.
+--- A source never overrules one that is above it. The first two know all that happens; of an Esc
+--- neither a hook nor the connection says anything, and only both together know a whole turn.
 ---@type table<claude-code.StateSource, integer>
-local RANK = { hook = 1, connection = 2, registry = 3, terminal = 4 }
+local RANK = { hook = 1, connection = 1, registry = 2, terminal = 3 }
 
 ---@return integer ms since 1970
 function M.now()
@@ -28,11 +28,13 @@ function M.apply(row, source, report)
   if row.source and RANK[source] < RANK[row.source] then
     return
   end
-  row.source = source
-  if row.state ~= report.state or row.kind ~= report.kind then
+  -- Of a session elsewhere nobody knows when the user looks at it.
+  local now = report.state == "done" and not row.buf and "idle" or report.state
+  if row.state ~= now or row.kind ~= report.kind then
     row.since, row.seen = M.now(), false
   end
-  row.state, row.kind, row.msg = report.state, report.kind, report.msg
+  row.source = now and source or nil
+  row.state, row.kind, row.msg = now, report.kind, report.msg
 end
 
 return M

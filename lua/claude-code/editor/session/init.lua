@@ -1,11 +1,11 @@
 --- What the hooks of a Claude CLI ask of Neovim: which problems are in the files that the session has
 --- edited since Claude was last allowed to stop.
-local activity = require("claude-code.editor.session.activity")
 local baseline = require("claude-code.editor.session.baseline")
 local files = require("claude-code.editor.session.files")
 local path = require("claude-code.editor.documents.path")
 local pending = require("claude-code.editor.diagnostics.pending")
 local servers = require("claude-code.editor.diagnostics.servers")
+local sessions = require("claude-code.sessions")
 local store = require("claude-code.editor.session.store")
 local unchecked = require("claude-code.editor.session.unchecked")
 
@@ -18,7 +18,7 @@ local M = {}
 ---@param params claude-code.SessionParams|{ source?: string }
 ---@return true
 function M.start(params)
-  activity.on_start(params.pid)
+  sessions.hook(params, "started")
   local session = store.of(params)
   if session and (params.source == "startup" or params.source == "clear") then
     session.files = {}
@@ -30,7 +30,7 @@ end
 ---@param params claude-code.SessionParams
 ---@return true
 function M.finish(params)
-  activity.set(params.pid, nil)
+  sessions.hook_ended(params)
   store.finish(params)
   unchecked.update()
   return true
@@ -58,7 +58,7 @@ end
 ---@param params claude-code.EditParams
 ---@return claude-code.Edited?
 function M.edited(params)
-  activity.set(params.pid, "working")
+  sessions.hook(params, "working")
   local session = store.of(params)
   if not session then
     return nil
@@ -123,9 +123,9 @@ end
 ---@param params claude-code.SessionParams|{ prompt?: string }
 ---@return claude-code.Summary?
 function M.summary(params)
-  activity.set(params.pid, "idle")
   local session = store.of(params)
   if not session or next(session.files) == nil then
+    sessions.hook(params, "done")
     return nil
   end
   local options = require("claude-code.config").get().diagnostics
@@ -158,7 +158,7 @@ end
 ---@param params claude-code.SessionParams|{ prompt?: string }
 ---@return true
 function M.blocked(params)
-  activity.set(params.pid, "working")
+  sessions.hook(params, "working")
   local session = store.of(params)
   if session and params.prompt then
     session.blocks[params.prompt] = (session.blocks[params.prompt] or 0) + 1
@@ -170,7 +170,7 @@ end
 ---@param params claude-code.SessionParams|{ waited?: boolean } waited: the hook, for language servers
 ---@return { unknown?: string } for the user, if it waited in vain
 function M.allowed(params)
-  activity.set(params.pid, "idle")
+  sessions.hook(params, "done")
   local session = store.of(params)
   local unknown = session and unchecked.leave(session, params.waited == true)
   return unknown and { unknown = unknown } or vim.empty_dict()

@@ -26,10 +26,8 @@ local M = {}
 ---@field unknown? true … although a hook had waited for them
 ---@field late? true what is wrong in it was found after the turn
 
----@class claude-code.SessionParams what every hook sends
----@field session string its id
+---@class claude-code.SessionParams : claude-code.HookParams
 ---@field installation string
----@field pid? integer the CLI's process
 
 ---@type table<string, claude-code.Session>
 local sessions = {}

@@ -1,0 +1,102 @@
+--- What a CLI reports to the terminal it runs in: OSC 7501, the Program Status Protocol (revision 0.4).
+--- Claude Code asks since 2.1.295 whether its terminal knows the protocol, and reports if it is answered
+--- in time (measured with 2.1.330 in Neovim 0.10.4 and 0.12.4). Reports are untrusted: whatever comes
+--- changes a row and nothing else.
+local M = {}
+
+---@class claude-code.TerminalReport : claude-code.StateReport
+---@field state? claude-code.SessionState nil: the CLI reports no longer
+
+local PREFIX = "\27]7501;"
+--- The protocol's limits, in bytes: of a whole sequence, and of a message.
+local MOST_BYTES, MOST_MESSAGE = 4096, 2048
+--- What a line of the screen has room for, in characters.
+local MOST_SHOWN = 200
+
+local STATES = { idle = true, working = true, blocked = true, done = true, error = true }
+local KINDS = { permission = true, question = true, auth = true }
+
+---@param body string "state=working:app=claude-code:msg=UmVhZGluZw=="
+---@return table<string, string>? pairs nil if one is not whole
+local function pairs_of(body)
+  local result = {}
+  for _, part in ipairs(vim.split(body, ":", { plain = true })) do
+    local name, value = part:match("^(%l+)=(.*)$")
+    if not name then
+      return nil
+    end
+    result[name] = value
+  end
+  return result
+end
+
+---@param encoded? string
+---@return string?
+local function message(encoded)
+  local ok, decoded = pcall(vim.base64.decode, encoded or "")
+  return ok and require("claude-code.sessions.text").line(decoded:sub(1, MOST_MESSAGE), MOST_SHOWN)
+    or nil
+end
+
+--- A report of a part of the program (`id`) says nothing of the whole. One without its program's name
+--- was cut off: TODO(0.10), which delivers a sequence that came in two reads so.
+---@param body string
+---@return claude-code.TerminalReport?
+---@return boolean? is_cut
+local function parse(body)
+  local fields = pairs_of(body)
+  if not fields then
+    return nil, true
+  elseif fields.id then
+    return nil
+  elseif fields.state == "clear" then
+    return {}
+  elseif not STATES[fields.state] or fields.app ~= "claude-code" then
+    return nil, true
+  end
+  local kind = fields.state == "blocked" and KINDS[fields.kind] and fields.kind or nil
+  return { state = fields.state, kind = kind, msg = message(fields.msg) }
+end
+
+---@param event table of TermRequest
+---@return string
+local function sequence_of(event)
+  local data = event.data
+  -- TODO(0.10): the sequence itself.
+  return type(data) == "table" and data.sequence or tostring(data)
+end
+
+---@class claude-code.TerminalListener
+---@field knows fun(buf: integer): boolean is it the terminal of a session that we started?
+---@field report fun(buf: integer, report: claude-code.TerminalReport)
+---@field cut fun(buf: integer) a report was cut off
+
+---Answers the CLIs in our own terminals, and passes on what they report. There is one listener.
+---@param listener claude-code.TerminalListener
+function M.follow(listener)
+  vim.api.nvim_create_autocmd("TermRequest", {
+    group = vim.api.nvim_create_augroup("claude-code.sessions.osc", { clear = true }),
+    callback = function(event)
+      local sequence = sequence_of(event)
+      if not vim.startswith(sequence, PREFIX) or not listener.knows(event.buf) then
+        return
+      end
+      local body = sequence:sub(#PREFIX + 1)
+      if body == "?" then
+        pcall(vim.api.nvim_chan_send, vim.bo[event.buf].channel, PREFIX .. "?\27\\")
+        return
+      end
+      local report, is_cut
+      if #sequence <= MOST_BYTES then
+        report, is_cut = parse(body)
+      end
+      if report then
+        listener.report(event.buf, report)
+      elseif is_cut then
+        listener.cut(event.buf)
+      end
+    end,
+  })
+end
+
+return M

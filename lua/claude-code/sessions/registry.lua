@@ -1,0 +1,157 @@
+--- What running CLIs say of themselves: each keeps `sessions/PID.json` in Claude Code's folder and
+--- rewrites it whenever something changes (measured with 2.1.330). Nobody promised that format, so
+--- whatever is not as expected is left out. Files are read outside of Neovim's thread.
+local uv = vim.uv
+
+local M = {}
+
+---@class claude-code.RegistryEntry
+---@field pid integer
+---@field id? string
+---@field cwd string absolute
+---@field name? string
+---@field is_background boolean
+---@field start? string when the process began, as claude-code.sessions.process.is_alive takes it
+---@field domain? string of the process id
+---@field updated? integer ms since 1970
+---@field report claude-code.StateReport
+
+--- The CLI itself reads no more (2.1.330).
+local MOST_BYTES = 262144
+--- Files that are looked at, of a folder that may hold anything.
+local MOST_FILES = 500
+local MOST_NAME = 80
+
+--- "shell": the turn is over and a command of it still runs; the CLI, too, calls that "working".
+local STATES = { idle = "idle", busy = "working", shell = "working", waiting = "blocked" }
+local KINDS = {
+  ["permission prompt"] = "permission",
+  ["sandbox request"] = "permission",
+  ["input needed"] = "question",
+  ["goal proposal"] = "question",
+  ["dialog open"] = "question",
+}
+
+---@param value any
+---@return string?
+local function text(value)
+  return type(value) == "string" and value ~= "" and value or nil
+end
+
+---@param pid integer
+---@param json string
+---@return claude-code.RegistryEntry? nil: not a session's, or not as expected
+function M.parse(pid, json)
+  local ok, data = pcall(vim.json.decode, json, { luanil = { object = true, array = true } })
+  local cwd = ok and type(data) == "table" and text(data.cwd)
+  if not cwd or data.pid ~= pid or data.spare == true then
+    return nil
+  elseif data.kind ~= "interactive" and data.kind ~= "bg" then
+    return nil
+  end
+  local state = STATES[data.status]
+  local line = require("claude-code.sessions.text").line
+  return {
+    pid = pid,
+    id = text(data.sessionId),
+    cwd = cwd,
+    -- One that the CLI has made up says no more than the folder.
+    name = data.nameSource ~= "derived" and line(data.name, MOST_NAME) or nil,
+    is_background = data.kind == "bg",
+    start = text(data.procStart),
+    domain = text(data.pidDomain),
+    updated = tonumber(data.statusUpdatedAt) or tonumber(data.updatedAt),
+    report = { state = state, kind = state == "blocked" and KINDS[data.waitingFor] or nil },
+  }
+end
+
+---@return string folder
+function M.folder()
+  return vim.fs.joinpath(require("claude-code.claude.config_dir").path(), "sessions")
+end
+
+--- Never waits, as for a FIFO.
+local FLAGS = uv.constants.O_RDONLY + (uv.constants.O_NONBLOCK or 0)
+
+---@param path string
+---@param callback fun(content?: string) not in the main loop
+local function read_file(path, callback)
+  uv.fs_open(path, FLAGS, 0, function(_, file)
+    if not file then
+      return callback(nil)
+    end
+    uv.fs_fstat(file, function(_, stat)
+      if not stat or stat.type ~= "file" or stat.size > MOST_BYTES then
+        uv.fs_close(file)
+        return callback(nil)
+      end
+      uv.fs_read(file, stat.size, 0, function(_, data)
+        uv.fs_close(file)
+        callback(data)
+      end)
+    end)
+  end)
+end
+
+---Reads what the CLI with this process id says.
+---@param pid integer
+---@param callback fun(entry?: claude-code.RegistryEntry, is_gone?: boolean) in the main loop; neither:
+---it is being written, or of another format
+function M.read(pid, callback)
+  local path = vim.fs.joinpath(M.folder(), pid .. ".json")
+  read_file(path, function(content)
+    vim.schedule(function()
+      if content then
+        callback(M.parse(pid, content), false)
+      else
+        callback(nil, uv.fs_stat(path) == nil)
+      end
+    end)
+  end)
+end
+
+---@param callback fun(pids: integer[]) in the main loop
+function M.list(callback)
+  uv.fs_scandir(M.folder(), function(_, handle)
+    local pids = {}
+    while handle and #pids < MOST_FILES do
+      local name = uv.fs_scandir_next(handle)
+      if not name then
+        break
+      end
+      table.insert(pids, tonumber(name:match("^([1-9]%d*)%.json$")))
+    end
+    vim.schedule(function()
+      callback(pids)
+    end)
+  end)
+end
+
+---Calls back whenever the file of a CLI may have changed.
+---@param callback fun(pid?: integer) in the main loop; nil: any
+---@return (fun())? cancel nil if there is no such folder yet
+function M.watch(callback)
+  local handle = uv.fs_stat(M.folder()) and uv.new_fs_event()
+  if not handle then
+    return nil
+  end
+  local started = handle:start(M.folder(), {}, function(_, name)
+    local pid = tonumber((name or ""):match("^([1-9]%d*)%.json"))
+    if pid or not name then
+      vim.schedule(function()
+        callback(pid)
+      end)
+    end
+  end)
+  if not started then
+    handle:close()
+    return nil
+  end
+  return function()
+    if not handle:is_closing() then
+      handle:close()
+    end
+  end
+end
+
+return M

@@ -1,0 +1,316 @@
+--- A row for each Claude session that this Neovim knows: those in its own terminals, which have a
+--- number, and those that run elsewhere. Rows are plain data; callers get copies.
+local events = require("claude-code.events")
+local state = require("claude-code.sessions.state")
+
+local M = {}
+
+---@class claude-code.SessionRow
+---@field n? integer number of a session that this Neovim started, stable until it is removed
+---@field id? string of the conversation; /clear and /resume change it
+---@field name? string as the CLI calls it
+---@field cwd? string absolute
+---@field worktree? string name of the git worktree
+---@field branch? string
+---@field where "here"|"tmux"|"background"|"outside"|"neovim"
+---@field pid? integer the CLI's, or, until that is known, the terminal's
+---@field buf? integer of its terminal
+---@field attached boolean it was started here, is connected, or its hooks report here
+---@field connected? true to our server
+---@field state? claude-code.SessionState nil: not known
+---@field kind? claude-code.BlockedKind
+---@field msg? string one line: what it does, or what it asks
+---@field since integer ms since 1970, when the state began
+---@field seen boolean whether the user has looked at it since
+---@field source? claude-code.StateSource of the state
+
+---@class claude-code.SessionKey what a source knows its session by; one of them is enough
+---@field n? integer
+---@field pid? integer the CLI's
+---@field id? string
+---@field buf? integer
+
+---@class claude-code.SessionEntry
+---@field row claude-code.SessionRow
+---@field used integer a higher one was used later
+---@field has_cli? boolean whether the CLI itself has named its process
+
+---@type claude-code.SessionEntry[] those with a number first, in its order
+local entries = {}
+local last_use = 0
+
+---@param entry claude-code.SessionEntry
+---@return claude-code.SessionRow
+local function copy(entry)
+  return vim.deepcopy(entry.row)
+end
+
+---@param field string
+---@param value any
+---@return claude-code.SessionEntry?
+local function entry_with(field, value)
+  for _, entry in ipairs(value ~= nil and entries or {}) do
+    if entry.row[field] == value then
+      return entry
+    end
+  end
+end
+
+---@return integer the lowest number that is free
+local function free_number()
+  local n = 1
+  while entry_with("n", n) do
+    n = n + 1
+  end
+  return n
+end
+
+--- By its process. A CLI that has not named its process yet is known by its id, or by the number,
+--- which it has inherited from its terminal, as does every CLI that it starts in turn.
+---@param key claude-code.SessionKey
+---@return claude-code.SessionEntry?
+local function find(key)
+  for _, field in ipairs({ "n", "buf", "pid", "id" }) do
+    local entry = entry_with(field, key[field])
+    local is_weak = field == "n" or field == "id"
+    if entry and not (is_weak and key.pid and entry.has_cli and entry.row.pid ~= key.pid) then
+      return entry
+    end
+  end
+end
+
+local function sort()
+  table.sort(entries, function(a, b)
+    local first, second = a.row.n or math.huge, b.row.n or math.huge
+    if first == second then
+      return (a.row.pid or 0) < (b.row.pid or 0)
+    end
+    return first < second
+  end)
+end
+
+---@param entry claude-code.SessionEntry
+---@param change fun(row: claude-code.SessionRow)
+local function update(entry, change)
+  local before = copy(entry)
+  change(entry.row)
+  if vim.deep_equal(before, entry.row) then
+    return
+  end
+  local row = copy(entry)
+  local data =
+    { session = row, from = before.state, to = row.state, kind = row.kind, msg = row.msg }
+  events.emit("SessionChanged", data)
+end
+
+---@param row claude-code.SessionRow
+---@param fields table
+local function set_fields(row, fields)
+  for name, value in pairs(fields) do
+    if value == vim.NIL then
+      value = nil
+    end
+    row[name] = value
+  end
+end
+
+---@param fields table
+---@return claude-code.SessionEntry
+local function insert(fields)
+  local defaults = { since = state.now(), seen = true, attached = fields.n ~= nil }
+  local entry = { row = vim.tbl_extend("force", defaults, fields), used = 0 }
+  table.insert(entries, entry)
+  sort()
+  return entry
+end
+
+---@param entry claude-code.SessionEntry
+local function remove(entry)
+  entries = vim.tbl_filter(function(other)
+    return other ~= entry
+  end, entries)
+  -- Another session may get its number.
+  for _, tab in ipairs(entry.row.n and vim.api.nvim_list_tabpages() or {}) do
+    if vim.t[tab].claude_code_session == entry.row.n then
+      vim.t[tab].claude_code_session = nil
+    end
+  end
+  events.emit("SessionEnded", { session = copy(entry) })
+end
+
+---Adds a session that is about to start in this Neovim. `n` may name a number, as of one that is
+---adopted; it is kept if it is free.
+---@param fields table of claude-code.SessionRow
+---@return integer n
+function M.add(fields)
+  local n = fields.n and not entry_with("n", fields.n) and fields.n or free_number()
+  local entry = insert(vim.tbl_extend("force", { where = "here" }, fields, { n = n }))
+  M.use(n)
+  events.emit("SessionStarted", { session = copy(entry) })
+  return n
+end
+
+---Adds a session that runs elsewhere, unless it is known.
+---@param key claude-code.SessionKey
+---@param fields table of claude-code.SessionRow
+function M.add_elsewhere(key, fields)
+  if not find(key) then
+    local entry = insert(vim.tbl_extend("force", { where = "outside" }, fields))
+    entry.row.pid, entry.row.id, entry.has_cli = key.pid, key.id, key.pid ~= nil
+    events.emit("SessionStarted", { session = copy(entry) })
+  end
+end
+
+---Changes what is known of a session. `vim.NIL` removes a field. A `pid` is that of its terminal: which
+---process the CLI has, it names itself.
+---@param key integer|claude-code.SessionKey a number stands for { n = … }
+---@param fields table of claude-code.SessionRow
+function M.set(key, fields)
+  local entry = find(type(key) == "table" and key or { n = key })
+  if entry then
+    entry.has_cli = entry.has_cli and fields.pid == nil
+    update(entry, function(row)
+      set_fields(row, fields)
+    end)
+  end
+end
+
+---Removes a session that has ended.
+---@param key integer|claude-code.SessionKey
+function M.remove(key)
+  local entry = find(type(key) == "table" and key or { n = key })
+  if entry then
+    remove(entry)
+  end
+end
+
+---@param key integer|claude-code.SessionKey
+---@return claude-code.SessionRow?
+function M.get(key)
+  local entry = find(type(key) == "table" and key or { n = key })
+  return entry and copy(entry)
+end
+
+---@return claude-code.SessionRow[] the rows themselves, for who only reads them
+function M.peek()
+  return vim.tbl_map(function(entry)
+    return entry.row
+  end, entries)
+end
+
+---@return claude-code.SessionRow[] those of this Neovim first, by number
+function M.list()
+  return vim.tbl_map(copy, entries)
+end
+
+--- A CLI has named its process: the row that its number belongs to is that of the process, too.
+---@param entry claude-code.SessionEntry
+---@param key claude-code.SessionKey
+local function identify(entry, key)
+  local other = entry_with("pid", key.pid)
+  if other and other ~= entry then
+    remove(other)
+  end
+  entry.row.pid, entry.has_cli = key.pid, true
+end
+
+---A source reports a state. It is dropped where no session has this key; the state stays where a
+---source that knows better has reported one.
+---@param key integer|claude-code.SessionKey
+---@param source claude-code.StateSource
+---@param report? claude-code.StateReport nil: it knows of the session, not of its state
+---@param fields? table of claude-code.SessionRow, what else the source knows
+---@return boolean known whether there is such a session
+function M.report(key, source, report, fields)
+  key = type(key) == "table" and key or { n = key }
+  local entry = find(key)
+  if not entry then
+    return false
+  end
+  update(entry, function(row)
+    if key.pid then
+      identify(entry, key)
+    end
+    row.id = key.id or row.id
+    set_fields(row, fields or {})
+    if report then
+      state.apply(row, source, report)
+    end
+  end)
+  return true
+end
+
+---The session in one of whose terminal's processes a CLI runs that has not named its own yet: behind
+---npx or direnv they differ.
+---@param pids integer[]
+---@return integer? n
+function M.unidentified(pids)
+  for _, entry in ipairs(entries) do
+    if entry.row.n and not entry.has_cli and vim.tbl_contains(pids, entry.row.pid) then
+      return entry.row.n
+    end
+  end
+end
+
+---What a source has reported no longer counts before what others report.
+---@param key claude-code.SessionKey
+function M.release(key)
+  local entry = find(key)
+  if entry then
+    entry.row.source = nil
+  end
+end
+
+---The user has looked at a session: one that was done is idle.
+---@param key integer|claude-code.SessionKey
+function M.see(key)
+  local entry = find(type(key) == "table" and key or { n = key })
+  if entry then
+    update(entry, function(row)
+      row.seen = true
+      row.state = row.state == "done" and "idle" or row.state
+    end)
+  end
+end
+
+---The session is shown, focused or sent to: it is the current one of this tab page from now on.
+---@param n integer
+function M.use(n)
+  local entry = entry_with("n", n)
+  if entry then
+    last_use = last_use + 1
+    entry.used = last_use
+    vim.t.claude_code_session = n
+  end
+end
+
+---@param win integer
+---@return integer? n of the session in it
+local function number_in(win)
+  local entry = entry_with("buf", vim.api.nvim_win_get_buf(win))
+  return entry and entry.row.n
+end
+
+---@return integer? n
+local function last_used()
+  local last
+  for _, entry in ipairs(entries) do
+    if entry.row.n and (not last or entry.used > last.used) then
+      last = entry
+    end
+  end
+  return last and last.row.n
+end
+
+---The session that commands work with: the one with the cursor, else the one of this tab page, else
+---one that it shows, else the one used last.
+---@return integer? n nil if this Neovim has started none that runs
+function M.current()
+  local own = entry_with("n", vim.t.claude_code_session)
+  return number_in(0)
+    or (own and own.row.n)
+    or vim.iter(vim.api.nvim_tabpage_list_wins(0)):map(number_in):next()
+    or last_used()
+end
+
+return M

@@ -1,0 +1,308 @@
+--- Who reports to the rows: terminals, the files of running CLIs, the server's clients, and hooks.
+local process = require("claude-code.sessions.process")
+local registry = require("claude-code.sessions.registry")
+local rows = require("claude-code.sessions.rows")
+local worktrees = require("claude-code.sessions.worktrees")
+
+local M = {}
+
+--- A file of another machine or container says nothing after its CLI was killed.
+local STALE_MS = 24 * 3600 * 1000
+
+local is_started = false
+---@type fun()?
+local cancel_watch
+--- CLIs that have a file: without -p, and of a version that writes one.
+---@type table<integer, true>
+local listed = {}
+--- CLIs that run outside of the workspace, and in which folder.
+---@type table<integer, string>
+local elsewhere = {}
+--- Ids of sessions of another machine or container, by the number of their file.
+---@type table<integer, string>
+local foreign = {}
+--- CLIs that were given a prompt before their first hook came.
+---@type table<integer, true>
+local prompted = {}
+
+---@param cwd string
+---@return boolean is it in the workspace, or in a work tree of its repositories?
+local function is_covered(cwd)
+  for _, folder in ipairs(require("claude-code.workspace").folders()) do
+    if worktrees.is_below(cwd, folder) then
+      return true
+    end
+    for _, worktree in ipairs(worktrees.of(folder)) do
+      if worktrees.is_below(cwd, worktree.path) then
+        return true
+      end
+    end
+  end
+  return false
+end
+
+---@param ancestors integer[] of a process, itself first
+---@return integer? buf of the terminal in which it runs
+local function terminal_of(ancestors)
+  return vim.iter(vim.api.nvim_list_bufs()):find(function(buf)
+    return vim.tbl_contains(ancestors, vim.b[buf].terminal_job_pid)
+  end)
+end
+
+--- Adds a session that this Neovim did not start, unless its row is known.
+---@param key claude-code.SessionKey gets the number of a row that turns out to be the session's
+---@param fields table
+local function add(key, fields)
+  if rows.get(key) then
+    return
+  elseif key.pid and not fields.where then
+    local place = process.place(key.pid)
+    key.n = rows.unidentified(place.ancestors)
+    fields.where, fields.buf = place.where, terminal_of(place.ancestors)
+  end
+  if not key.n then
+    rows.add_elsewhere(key, fields)
+  end
+end
+
+--- The file of a CLI is gone, or its process.
+---@param pid integer
+local function forget(pid)
+  if not listed[pid] then
+    return
+  end
+  listed[pid] = nil
+  local key = foreign[pid] and { id = foreign[pid] } or { pid = pid }
+  local row = rows.get(key)
+  foreign[pid], elsewhere[pid], prompted[pid] = nil, nil, nil
+  -- Where it runs in our own terminal, its end is seen there.
+  if row and not row.n then
+    rows.remove(key)
+  end
+end
+
+---@param entry claude-code.RegistryEntry
+---@return boolean is its process id one of another machine or container?
+local function is_foreign(entry)
+  return entry.domain ~= nil and entry.domain ~= process.domain()
+end
+
+---@param entry claude-code.RegistryEntry
+---@return boolean
+local function is_running(entry)
+  if is_foreign(entry) then
+    return (entry.updated or 0) > require("claude-code.sessions.state").now() - STALE_MS
+  end
+  return process.is_alive(entry.pid, entry.start)
+end
+
+---@param entry claude-code.RegistryEntry
+local function on_entry(entry)
+  local key = { pid = entry.pid, id = entry.id }
+  if is_foreign(entry) then
+    key.pid, foreign[entry.pid] = nil, entry.id
+  end
+  if not rows.get(key) then
+    if elsewhere[entry.pid] == entry.cwd then
+      return
+    elseif not is_covered(entry.cwd) then
+      elsewhere[entry.pid] = entry.cwd
+      return
+    end
+    add(key, { where = entry.is_background and "background" or not key.pid and "outside" or nil })
+  end
+  local fields = { name = entry.name or vim.NIL, cwd = entry.cwd }
+  local row = rows.get(key)
+  if row and row.cwd ~= entry.cwd then
+    local worktree = worktrees.at(entry.cwd)
+    fields.worktree, fields.branch = worktree.name or vim.NIL, worktree.branch or vim.NIL
+  end
+  rows.report(key, "registry", entry.report, fields)
+end
+
+---@param pid integer
+local function read(pid)
+  registry.read(pid, function(entry, is_gone)
+    if is_gone or (entry and not is_running(entry)) then
+      forget(pid)
+    elseif entry then
+      listed[pid] = true
+      on_entry(entry)
+    end
+  end)
+end
+
+--- Reads the files of all CLIs, and watches their folder from when there is one. The one that was
+--- watched may have been deleted.
+function M.refresh()
+  if cancel_watch then
+    cancel_watch()
+  end
+  cancel_watch = registry.watch(function(pid)
+    if pid then
+      read(pid)
+    else
+      M.refresh()
+    end
+  end)
+  registry.list(function(pids)
+    for _, pid in ipairs(pids) do
+      read(pid)
+    end
+  end)
+end
+
+---Removes the rows of processes that have ended without a word.
+function M.prune()
+  for _, row in ipairs(rows.peek()) do
+    if row.pid and not row.n and not process.is_alive(row.pid) then
+      rows.remove({ pid = row.pid })
+    end
+  end
+end
+
+---@param buf integer
+---@return claude-code.SessionKey? key of the session of this Neovim whose terminal it is
+local function own(buf)
+  local row = rows.get({ buf = buf })
+  return row and row.n and { n = row.n } or nil
+end
+
+local function follow_terminals()
+  require("claude-code.sessions.osc").follow({
+    knows = function(buf)
+      return own(buf) ~= nil
+    end,
+    report = function(buf, report)
+      rows.report(own(buf), "terminal", report)
+    end,
+    cut = function(buf)
+      local key = own(buf) --[[@as claude-code.SessionKey]]
+      rows.release(key)
+      local row = rows.get(key)
+      if row and row.pid then
+        read(row.pid)
+      end
+    end,
+  })
+end
+
+---Follows all sources, from the first call on.
+---@return boolean has_read whether the files of all CLIs are read now
+function M.start()
+  if is_started then
+    -- A CLI that is about to start may be the first of all.
+    local is_missing = cancel_watch == nil
+    if is_missing then
+      M.refresh()
+    end
+    return is_missing
+  end
+  is_started = true
+  follow_terminals()
+  require("claude-code.sessions.screen").follow()
+  require("claude-code.sessions.activity").follow()
+  vim.api.nvim_create_autocmd("DirChanged", {
+    group = vim.api.nvim_create_augroup("claude-code.sessions", { clear = true }),
+    callback = function()
+      elsewhere = {}
+      M.refresh()
+    end,
+  })
+  M.refresh()
+  return true
+end
+
+---@param pid integer of a CLI that has connected
+local function connect(pid)
+  M.start()
+  local key = { pid = pid }
+  add(key, {})
+  rows.report(key, "connection", nil, { attached = true, connected = true })
+  read(pid)
+end
+
+---@param row claude-code.SessionRow of a CLI whose connection has ended
+local function disconnect(row)
+  local is_known = row.n or row.source == "hook" or row.source == "registry"
+  if is_known then
+    rows.set({ pid = row.pid }, { connected = vim.NIL })
+  else
+    rows.remove({ pid = row.pid })
+  end
+end
+
+---The clients of the server.
+---@param clients claude-code.Client[] all that are connected now
+function M.clients(clients)
+  local connected = {}
+  for _, client in ipairs(clients) do
+    if client.pid and client.name == "claude-code" then
+      connected[client.pid] = true
+      if not (rows.get({ pid = client.pid }) or {}).connected then
+        connect(client.pid)
+      end
+    end
+  end
+  for _, row in ipairs(rows.peek()) do
+    if row.connected and not connected[row.pid] then
+      disconnect(row)
+    end
+  end
+  -- One that was killed said nothing else.
+  M.prune()
+end
+
+---A CLI was given a prompt, as its connection shows: each prompt closes all diffs. Only others know
+---when the turn ends, so it counts from when one of them reports.
+---@param params { pid: integer }
+---@return true
+function M.prompted(params)
+  local row = rows.get({ pid = params.pid })
+  if row and row.state then
+    rows.report({ pid = params.pid }, "connection", { state = "working" })
+  else
+    prompted[params.pid] = true
+  end
+  return true
+end
+
+---@class claude-code.HookParams what every hook sends
+---@field session string the session's id
+---@field pid? integer the CLI's; older ones do not send it
+---@field n? integer the number of the session's row, which the CLI has inherited
+---@field cwd? string
+
+---A hook reports. SessionStart takes its time, and may come after the first prompt.
+---@param params claude-code.HookParams
+---@param now "working"|"idle"|"done"|"started"
+function M.hook(params, now)
+  local pid = params.pid
+  if not pid and not params.n then
+    return
+  end
+  M.start()
+  local key = { n = params.n, pid = pid, id = params.session }
+  if pid then
+    add(key, { cwd = params.cwd })
+  end
+  local state = now ~= "started" and now or prompted[pid or 0] and "working" or "idle"
+  prompted[pid or 0] = nil
+  rows.report(key, "hook", { state = state }, { attached = true })
+end
+
+---The SessionEnd hook: the CLI ends, or goes on with another conversation.
+---@param params claude-code.HookParams
+function M.hook_ended(params)
+  local key = { n = params.n, pid = params.pid, id = params.session }
+  local row = rows.get(key)
+  if not row or row.source == "terminal" or row.source == "registry" then
+    return
+  elseif row.n or row.connected then
+    rows.report(key, "hook", {})
+  else
+    rows.remove(key)
+  end
+end
+
+return M

@@ -1,0 +1,25 @@
+--- Text that a program reports of itself, for one line of the screen. It may hold anything.
+local M = {}
+
+--- UTF-8 as Neovim can send it on: what is not becomes "?".
+---@param text string
+---@return string
+local function valid(text)
+  return vim.fn.has("iconv") == 1 and vim.fn.iconv(text, "utf-8", "utf-8") or text
+end
+
+---@param text any
+---@param most integer characters
+---@return string? line nil if there is nothing to show
+function M.line(text, most)
+  if type(text) ~= "string" then
+    return nil
+  end
+  -- Four bytes a character at most. U+0080 to U+009F are control characters, too: U+009B begins a
+  -- sequence as ESC [ does.
+  local line = text:sub(1, 4 * most):gsub("\194[\128-\159]", " "):gsub("[%c%s]+", " ")
+  line = vim.fn.strcharpart(vim.trim(valid(line)), 0, most)
+  return line ~= "" and line or nil
+end
+
+return M

@@ -1,0 +1,89 @@
+--- The work trees of a git repository, read from its files: git itself would take 5 ms a folder.
+local M = {}
+
+---@class claude-code.Worktree
+---@field path string real path of its top
+---@field name? string nil for the main one
+---@field git_dir string
+
+---@param path string
+---@return string? line the first one
+local function first_line(path)
+  local stat = vim.uv.fs_stat(path)
+  local file = stat and stat.type == "file" and io.open(path, "r")
+  if not file then
+    return nil
+  end
+  local line = file:read("*l")
+  file:close()
+  return line
+end
+
+--- The folder that all work trees of a repository share. In a linked one `.git` is a file that names
+--- its own folder below it.
+---@param top string
+---@return string?
+local function common_folder(top)
+  local dot_git = vim.fs.joinpath(top, ".git")
+  local own = (first_line(dot_git) or ""):match("^gitdir: (.+)$")
+  if not own then
+    return dot_git
+  end
+  own = own:match("^/") and own or vim.fs.joinpath(top, own)
+  local common = first_line(vim.fs.joinpath(own, "commondir"))
+  -- A submodule has none.
+  if not common then
+    return nil
+  end
+  return vim.uv.fs_realpath(common:match("^/") and common or vim.fs.joinpath(own, common))
+end
+
+---@param folder string
+---@return claude-code.Worktree[] of the repository around the folder, the main one first
+function M.of(folder)
+  local top = vim.fs.root(folder, ".git")
+  local common = top and common_folder(top)
+  if not common then
+    return {}
+  end
+  local result = {}
+  local function add(path, git_dir, name)
+    local real = path and vim.uv.fs_realpath(path)
+    if real then
+      table.insert(result, { path = real, git_dir = git_dir, name = name })
+    end
+  end
+  if vim.fs.basename(common) == ".git" then
+    add(vim.fs.dirname(common), common)
+  end
+  local linked = vim.fs.joinpath(common, "worktrees")
+  for name in vim.fs.dir(linked) do
+    local git_dir = vim.fs.joinpath(linked, name)
+    local dot_git = first_line(vim.fs.joinpath(git_dir, "gitdir"))
+    add(dot_git and vim.fs.dirname(dot_git), git_dir, name)
+  end
+  return result
+end
+
+---@param folder string
+---@return { name?: string, branch?: string } of the work tree around the folder
+function M.at(folder)
+  local around ---@type claude-code.Worktree?
+  for _, worktree in ipairs(M.of(folder)) do
+    local is_deeper = not around or #worktree.path > #around.path
+    if is_deeper and M.is_below(folder, worktree.path) then
+      around = worktree
+    end
+  end
+  local head = around and first_line(vim.fs.joinpath(around.git_dir, "HEAD")) or ""
+  return { name = around and around.name, branch = head:match("^ref: refs/heads/(.+)$") }
+end
+
+---@param path string
+---@param folder string
+---@return boolean
+function M.is_below(path, folder)
+  return path == folder or vim.startswith(path, folder:gsub("/?$", "/"))
+end
+
+return M

@@ -1,0 +1,205 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import * as fc from "fast-check";
+import { eventually } from "../support/eventually";
+import { NEOVIMS, TestNeovim, temporaryFolder } from "../support/neovim";
+
+/* What running CLIs say of themselves in `sessions/PID.json`: the sessions of the workspace. */
+
+interface Row {
+  id?: string;
+  pid?: number;
+  name?: string;
+  state?: string;
+  kind?: string;
+  where: string;
+  worktree?: string;
+  branch?: string;
+}
+
+/** As Claude Code 2.1.330 names the process ids that mean the same processes as here. */
+const DOMAIN =
+  process.platform === "linux"
+    ? `linux:${content("/etc/machine-id").trim()}:${readlinkSync("/proc/self/ns/pid")}`
+    : "linux";
+
+function content(path: string): string {
+  return existsSync(path) ? readFileSync(path, "latin1") : "";
+}
+
+/** Undefined where the system does not say. */
+function startOf(pid: number): string | undefined {
+  return content(`/proc/${pid}/stat`).split(") ").at(-1)?.split(" ")[19];
+}
+
+describe.each([...NEOVIMS])("the files of running CLIs and Neovim $name", (version) => {
+  let home: string;
+  let project: string;
+  let folder: string;
+  let neovim: TestNeovim;
+  const children: ChildProcess[] = [];
+
+  beforeAll(async () => {
+    home = temporaryFolder();
+    project = temporaryFolder();
+    folder = join(home, ".claude/sessions");
+    mkdirSync(folder, { recursive: true });
+    neovim = await TestNeovim.start({
+      version,
+      home,
+      cwd: project,
+      setup: "{ auto_start = false }",
+    });
+    await neovim.lua(`rows = require("port").session_rows rows.remove(rows.add({}))`);
+  });
+  afterAll(async () => {
+    await neovim[Symbol.asyncDispose]();
+    for (const child of children) child.kill("SIGKILL");
+    for (const path of [home, project]) rmSync(path, { recursive: true, force: true });
+  });
+  beforeEach(async () => {
+    rmSync(folder, { recursive: true });
+    mkdirSync(folder);
+    for (const child of children.splice(0)) child.kill("SIGKILL");
+    await neovim.lua(`
+      for _, row in ipairs(rows.list()) do rows.remove({ n = row.n, pid = row.pid, id = row.id }) end
+      require("claude-code").sessions()`);
+  });
+
+  function run(): number {
+    const child = spawn("sleep", ["100"], { stdio: "ignore" });
+    children.push(child);
+    return child.pid as number;
+  }
+
+  function write(pid: number, fields: object = {}): void {
+    const content = {
+      ...{ pid, sessionId: `id-${pid}`, cwd: project, kind: "interactive", status: "idle" },
+      ...{ procStart: startOf(pid), pidDomain: DOMAIN },
+    };
+    writeFileSync(join(folder, `${pid}.json`), JSON.stringify({ ...content, ...fields }));
+  }
+
+  const list = () => neovim.lua<Row[] | object>("return rows.list()");
+  /** An empty table of Lua's is an object here. */
+  const rows = async () => Object.values(await list()) as Row[];
+
+  async function row(what: string, wanted: (row: Row) => boolean): Promise<Row> {
+    let found: Row | undefined;
+    await eventually(what, async () => {
+      found = (await rows()).find(wanted);
+      return found !== undefined;
+    });
+    return found as Row;
+  }
+
+  test("each state, as it changes, and the end", async () => {
+    const pid = run();
+    write(pid, { name: "fix\u001b[31m login", nameSource: "user" });
+    const first = await row("its row", (one) => one.state === "idle");
+    expect(first).toMatchObject({ pid, id: `id-${pid}`, name: "fix [31m login", where: "outside" });
+    write(pid, { status: "busy" });
+    await row("working", (one) => one.state === "working");
+    write(pid, { status: "shell" });
+    write(pid, { status: "waiting", waitingFor: "permission prompt" });
+    await row("a permission", (one) => one.kind === "permission");
+    write(pid, { status: "waiting", waitingFor: "input needed" });
+    await row("a question", (one) => one.kind === "question");
+    write(pid, { status: "waiting", waitingFor: "something new" });
+    await row("blocked", (one) => one.state === "blocked" && !one.kind);
+    write(pid, { status: "idle", sessionId: "after-clear" });
+    await row("another conversation", (one) => one.id === "after-clear" && one.state === "idle");
+    expect(await rows()).toHaveLength(1);
+    rmSync(join(folder, `${pid}.json`));
+    await eventually("its end", async () => (await rows()).length === 0);
+  });
+
+  test("only sessions of the workspace and of its repositories' work trees", async () => {
+    const git = (...args: string[]) => spawnSync("git", ["-C", project, ...args]);
+    git("init", "-q", "-b", "main");
+    git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "a");
+    const beside = temporaryFolder();
+    const linked = join(beside, "linked");
+    git("worktree", "add", "-q", "-b", "topic", linked);
+    const [inside, outside, below] = [run(), run(), run()];
+    write(inside, { cwd: linked });
+    write(outside, { cwd: beside });
+    write(below, { cwd: join(project, "some/where") });
+    await row("the one in the work tree", (one) => one.worktree === "linked");
+    const last = await row("the one below", (one) => one.pid === below);
+    expect(last).toMatchObject({ branch: "main" });
+    expect(await rows()).toContainEqual(expect.objectContaining({ pid: inside, branch: "topic" }));
+    expect(await rows()).toHaveLength(2);
+    rmSync(beside, { recursive: true });
+    rmSync(join(project, ".git"), { recursive: true });
+  });
+
+  test("no process that has ended, nor another one with its number", async () => {
+    const [dead, other, right] = [run(), run(), run()];
+    write(dead);
+    process.kill(dead, "SIGKILL");
+    await eventually("its end", () => spawnSync("kill", ["-0", String(dead)]).status !== 0);
+    write(dead, { procStart: "1" });
+    write(other, { procStart: "1" });
+    write(right);
+    await row("the one that runs", (one) => one.pid === right);
+    const others = (await rows()).filter((one) => one.pid !== right);
+    // Only Linux says when a process began.
+    expect(others).toHaveLength(process.platform === "linux" ? 0 : 1);
+  });
+
+  test("the processes of another container are not looked for here", async () => {
+    const now = Date.now();
+    const foreign = { pidDomain: "linux:elsewhere:pid:[1]", procStart: "1", statusUpdatedAt: now };
+    write(run(), { ...foreign, sessionId: "foreign", status: "busy" });
+    const found = await row("its row", (one) => one.id === "foreign");
+    expect(found).toMatchObject({ where: "outside", state: "working" });
+    expect(found.pid).toBeUndefined();
+    const old = { statusUpdatedAt: now - 2 * 24 * 3600 * 1000, sessionId: "old" };
+    write(run(), { ...foreign, ...old });
+    const last = run();
+    write(last);
+    await row("the last one", (one) => one.pid === last);
+    expect(await rows()).toHaveLength(2);
+  });
+
+  test("background sessions; no spare ones, daemons or kinds that are not known", async () => {
+    const background = run();
+    write(background, { kind: "bg", name: "nightly", nameSource: "user", status: "busy" });
+    write(run(), { kind: "daemon" });
+    write(run(), { kind: "bg", spare: true });
+    write(run(), { kind: "of another version" });
+    const found = await row("the background session", (one) => one.pid === background);
+    expect(found).toMatchObject({ where: "background", name: "nightly", state: "working" });
+    expect(await rows()).toHaveLength(1);
+  });
+
+  test("whatever stands in the files is no error in front of the user", async () => {
+    const value = fc.oneof(
+      fc.jsonValue({ maxDepth: 2 }),
+      fc.constantFrom("interactive", "idle", "waiting", project, DOMAIN),
+    );
+    const keys = [
+      ...["pid", "sessionId", "cwd", "kind", "name", "nameSource", "status", "waitingFor"],
+      ...["procStart", "pidDomain", "spare", "updatedAt", "statusUpdatedAt"],
+    ];
+    const changes = fc.dictionary(fc.constantFrom(...keys), value, { maxKeys: 4 });
+    const garbage = fc.oneof(fc.string({ unit: "binary" }), fc.json(), changes);
+    const pid = run();
+    for (const content of fc.sample(garbage, { numRuns: 150, seed: 1 })) {
+      if (typeof content === "string") writeFileSync(join(folder, `${pid}.json`), content);
+      else write(pid, content);
+    }
+    spawnSync("mkfifo", [join(folder, "7.json")]);
+    mkdirSync(join(folder, "8.json"));
+    writeFileSync(join(folder, "9.json"), Buffer.alloc(300_000, " "));
+    writeFileSync(join(folder, "99999999999999999999.json"), "{}");
+    const last = run();
+    write(last, { sessionId: "last" });
+    await row("the last one", (one) => one.id === "last");
+    expect(await neovim.command("messages")).toBe("");
+    expect(await neovim.lua<string>("return vim.v.errmsg")).toBe("");
+  });
+});
