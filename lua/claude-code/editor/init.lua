@@ -122,7 +122,7 @@ local methods = {
     return require("claude-code.status").report()
   end,
   prompt_submit = lazy("terminal.prompt", "submit_for_user"),
-  prompted = lazy("sessions", "prompted"),
+  prompted = lazy("sessions.hooks", "prompted"),
   problems = lazy("editor.diagnostics.files", "list"),
   problem_context = lazy("editor.diagnostics.files", "context"),
   session_start = lazy("editor.session", "start"),

@@ -1,30 +1,39 @@
 --- The Claude sessions of this Neovim and of its workspace: see sessions/rows.lua for what each row
 --- holds, sessions/sources.lua for who reports.
+local current = require("claude-code.sessions.current")
 local rows = require("claude-code.sessions.rows")
 local sources = require("claude-code.sessions.sources")
 
 local M = {
   set = rows.set,
-  remove = rows.remove,
   get = rows.get,
   list = rows.list,
   report = rows.report,
   see = rows.see,
-  use = rows.use,
-  current = rows.current,
+  use = current.use,
+  current = current.get,
   clients = sources.clients,
-  prompted = sources.prompted,
-  hook = sources.hook,
-  hook_ended = sources.hook_ended,
 }
 
----Adds a session that is about to start in this Neovim. Its terminal, `buf`, may be set before its
----program begins: whether the terminal knows the protocol is the CLI's first question.
+---Adds a session that is about to start in this Neovim; it is the current one. Its terminal, `buf`,
+---has to be set before its program runs: whether it knows the protocol is the CLI's first question.
 ---@param fields table of claude-code.SessionRow; `n`: a number to keep if it is free
 ---@return integer n
 function M.add(fields)
   sources.start()
-  return rows.add(fields)
+  local n = rows.add(fields)
+  current.use(n)
+  return n
+end
+
+---Removes a session that has ended.
+---@param key integer|claude-code.SessionKey a number stands for { n = … }
+function M.remove(key)
+  local row = rows.get(key)
+  if row and row.n then
+    current.forget(row.n)
+  end
+  rows.remove(key)
 end
 
 ---The sessions as they are now, as data. What other CLIs say of themselves is read again for the next

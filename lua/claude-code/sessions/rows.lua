@@ -32,12 +32,10 @@ local M = {}
 
 ---@class claude-code.SessionEntry
 ---@field row claude-code.SessionRow
----@field used integer a higher one was used later
 ---@field has_cli? boolean whether the CLI itself has named its process
 
 ---@type claude-code.SessionEntry[] those with a number first, in its order
 local entries = {}
-local last_use = 0
 
 ---@param entry claude-code.SessionEntry
 ---@return claude-code.SessionRow
@@ -118,7 +116,7 @@ end
 ---@return claude-code.SessionEntry
 local function insert(fields)
   local defaults = { since = state.now(), seen = true, attached = fields.n ~= nil }
-  local entry = { row = vim.tbl_extend("force", defaults, fields), used = 0 }
+  local entry = { row = vim.tbl_extend("force", defaults, fields) }
   table.insert(entries, entry)
   sort()
   return entry
@@ -129,12 +127,6 @@ local function remove(entry)
   entries = vim.tbl_filter(function(other)
     return other ~= entry
   end, entries)
-  -- Another session may get its number.
-  for _, tab in ipairs(entry.row.n and vim.api.nvim_list_tabpages() or {}) do
-    if vim.t[tab].claude_code_session == entry.row.n then
-      vim.t[tab].claude_code_session = nil
-    end
-  end
   events.emit("SessionEnded", { session = copy(entry) })
 end
 
@@ -145,7 +137,6 @@ end
 function M.add(fields)
   local n = fields.n and not entry_with("n", fields.n) and fields.n or free_number()
   local entry = insert(vim.tbl_extend("force", { where = "here" }, fields, { n = n }))
-  M.use(n)
   events.emit("SessionStarted", { session = copy(entry) })
   return n
 end
@@ -271,46 +262,6 @@ function M.see(key)
       row.state = row.state == "done" and "idle" or row.state
     end)
   end
-end
-
----The session is shown, focused or sent to: it is the current one of this tab page from now on.
----@param n integer
-function M.use(n)
-  local entry = entry_with("n", n)
-  if entry then
-    last_use = last_use + 1
-    entry.used = last_use
-    vim.t.claude_code_session = n
-  end
-end
-
----@param win integer
----@return integer? n of the session in it
-local function number_in(win)
-  local entry = entry_with("buf", vim.api.nvim_win_get_buf(win))
-  return entry and entry.row.n
-end
-
----@return integer? n
-local function last_used()
-  local last
-  for _, entry in ipairs(entries) do
-    if entry.row.n and (not last or entry.used > last.used) then
-      last = entry
-    end
-  end
-  return last and last.row.n
-end
-
----The session that commands work with: the one with the cursor, else the one of this tab page, else
----one that it shows, else the one used last.
----@return integer? n nil if this Neovim has started none that runs
-function M.current()
-  local own = entry_with("n", vim.t.claude_code_session)
-  return number_in(0)
-    or (own and own.row.n)
-    or vim.iter(vim.api.nvim_tabpage_list_wins(0)):map(number_in):next()
-    or last_used()
 end
 
 return M

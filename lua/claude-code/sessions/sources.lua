@@ -1,4 +1,5 @@
---- Who reports to the rows: terminals, the files of running CLIs, the server's clients, and hooks.
+--- Who reports to the rows: terminals, the files of running CLIs, and the server's clients. Hooks do
+--- it in sessions/hooks.lua.
 local process = require("claude-code.sessions.process")
 local registry = require("claude-code.sessions.registry")
 local rows = require("claude-code.sessions.rows")
@@ -21,9 +22,6 @@ local elsewhere = {}
 --- Ids of sessions of another machine or container, by the number of their file.
 ---@type table<integer, string>
 local foreign = {}
---- CLIs that were given a prompt before their first hook came.
----@type table<integer, true>
-local prompted = {}
 
 ---@param cwd string
 ---@return boolean is it in the workspace, or in a work tree of its repositories?
@@ -49,10 +47,10 @@ local function terminal_of(ancestors)
   end)
 end
 
---- Adds a session that this Neovim did not start, unless its row is known.
+---Adds a session that this Neovim did not start, unless its row is known.
 ---@param key claude-code.SessionKey gets the number of a row that turns out to be the session's
----@param fields table
-local function add(key, fields)
+---@param fields table of claude-code.SessionRow
+function M.add(key, fields)
   if rows.get(key) then
     return
   elseif key.pid and not fields.where then
@@ -74,7 +72,7 @@ local function forget(pid)
   listed[pid] = nil
   local key = foreign[pid] and { id = foreign[pid] } or { pid = pid }
   local row = rows.get(key)
-  foreign[pid], elsewhere[pid], prompted[pid] = nil, nil, nil
+  foreign[pid], elsewhere[pid] = nil, nil
   -- Where it runs in our own terminal, its end is seen there.
   if row and not row.n then
     rows.remove(key)
@@ -109,7 +107,7 @@ local function on_entry(entry)
       elsewhere[entry.pid] = entry.cwd
       return
     end
-    add(key, { where = entry.is_background and "background" or not key.pid and "outside" or nil })
+    M.add(key, { where = entry.is_background and "background" or not key.pid and "outside" or nil })
   end
   local fields = { name = entry.name or vim.NIL, cwd = entry.cwd }
   local row = rows.get(key)
@@ -217,7 +215,7 @@ end
 local function connect(pid)
   M.start()
   local key = { pid = pid }
-  add(key, {})
+  M.add(key, {})
   rows.report(key, "connection", nil, { attached = true, connected = true })
   read(pid)
 end
@@ -251,58 +249,6 @@ function M.clients(clients)
   end
   -- One that was killed said nothing else.
   M.prune()
-end
-
----A CLI was given a prompt, as its connection shows: each prompt closes all diffs. Only others know
----when the turn ends, so it counts from when one of them reports.
----@param params { pid: integer }
----@return true
-function M.prompted(params)
-  local row = rows.get({ pid = params.pid })
-  if row and row.state then
-    rows.report({ pid = params.pid }, "connection", { state = "working" })
-  else
-    prompted[params.pid] = true
-  end
-  return true
-end
-
----@class claude-code.HookParams what every hook sends
----@field session string the session's id
----@field pid? integer the CLI's; older ones do not send it
----@field n? integer the number of the session's row, which the CLI has inherited
----@field cwd? string
-
----A hook reports. SessionStart takes its time, and may come after the first prompt.
----@param params claude-code.HookParams
----@param now "working"|"idle"|"done"|"started"
-function M.hook(params, now)
-  local pid = params.pid
-  if not pid and not params.n then
-    return
-  end
-  M.start()
-  local key = { n = params.n, pid = pid, id = params.session }
-  if pid then
-    add(key, { cwd = params.cwd })
-  end
-  local state = now ~= "started" and now or prompted[pid or 0] and "working" or "idle"
-  prompted[pid or 0] = nil
-  rows.report(key, "hook", { state = state }, { attached = true })
-end
-
----The SessionEnd hook: the CLI ends, or goes on with another conversation.
----@param params claude-code.HookParams
-function M.hook_ended(params)
-  local key = { n = params.n, pid = params.pid, id = params.session }
-  local row = rows.get(key)
-  if not row or row.source == "terminal" or row.source == "registry" then
-    return
-  elseif row.n or row.connected then
-    rows.report(key, "hook", {})
-  else
-    rows.remove(key)
-  end
 end
 
 return M

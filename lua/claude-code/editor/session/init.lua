@@ -2,10 +2,10 @@
 --- edited since Claude was last allowed to stop.
 local baseline = require("claude-code.editor.session.baseline")
 local files = require("claude-code.editor.session.files")
+local hooks = require("claude-code.sessions.hooks")
 local path = require("claude-code.editor.documents.path")
 local pending = require("claude-code.editor.diagnostics.pending")
 local servers = require("claude-code.editor.diagnostics.servers")
-local sessions = require("claude-code.sessions")
 local store = require("claude-code.editor.session.store")
 local unchecked = require("claude-code.editor.session.unchecked")
 
@@ -18,7 +18,7 @@ local M = {}
 ---@param params claude-code.SessionParams|{ source?: string }
 ---@return true
 function M.start(params)
-  sessions.hook(params, "started")
+  hooks.report(params, "started")
   local session = store.of(params)
   if session and (params.source == "startup" or params.source == "clear") then
     session.files = {}
@@ -30,7 +30,7 @@ end
 ---@param params claude-code.SessionParams
 ---@return true
 function M.finish(params)
-  sessions.hook_ended(params)
+  hooks.ended(params)
   store.finish(params)
   unchecked.update()
   return true
@@ -58,7 +58,7 @@ end
 ---@param params claude-code.EditParams
 ---@return claude-code.Edited?
 function M.edited(params)
-  sessions.hook(params, "working")
+  hooks.report(params, "working")
   local session = store.of(params)
   if not session then
     return nil
@@ -125,7 +125,7 @@ end
 function M.summary(params)
   local session = store.of(params)
   if not session or next(session.files) == nil then
-    sessions.hook(params, "done")
+    hooks.report(params, "done")
     return nil
   end
   local options = require("claude-code.config").get().diagnostics
@@ -158,7 +158,7 @@ end
 ---@param params claude-code.SessionParams|{ prompt?: string }
 ---@return true
 function M.blocked(params)
-  sessions.hook(params, "working")
+  hooks.report(params, "working")
   local session = store.of(params)
   if session and params.prompt then
     session.blocks[params.prompt] = (session.blocks[params.prompt] or 0) + 1
@@ -170,7 +170,7 @@ end
 ---@param params claude-code.SessionParams|{ waited?: boolean } waited: the hook, for language servers
 ---@return { unknown?: string } for the user, if it waited in vain
 function M.allowed(params)
-  sessions.hook(params, "done")
+  hooks.report(params, "done")
   local session = store.of(params)
   local unknown = session and unchecked.leave(session, params.waited == true)
   return unknown and { unknown = unknown } or vim.empty_dict()
