@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { cp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { archive, archiveName } from "../../scripts/packaging/archive";
@@ -7,6 +7,7 @@ import { type Asset, renderManifest, renderSums } from "../../scripts/packaging/
 import { buildRelease } from "../../scripts/packaging/release";
 import { readRepository } from "../../scripts/packaging/repository";
 import { nativeTarget, type Target } from "../../scripts/packaging/targets";
+import { waitForLock } from "../../src/lib/lock";
 import { PLUGIN } from "../../src/package/prefix";
 import { temporaryFolder } from "./neovim";
 import { EXECUTABLE, ROOT } from "./toolchain";
@@ -44,10 +45,7 @@ export class TestRelease {
 
   /** One that was built before in this test run, if there is one: nobody changes it. */
   static build(options: Options = {}): Promise<TestRelease> {
-    const key = JSON.stringify(options);
-    const release = built.get(key) ?? TestRelease.create(options);
-    built.set(key, release);
-    return release;
+    return TestRelease.shared(["built", options], () => TestRelease.create(options));
   }
 
   /**
@@ -55,9 +53,21 @@ export class TestRelease {
    * version and contract, and is the executable that was built before in everything else.
    */
   static standIn(options: StandIn = {}): Promise<TestRelease> {
-    const key = JSON.stringify(["stand-in", options]);
-    const release = built.get(key) ?? TestRelease.scripted(options);
-    built.set(key, release);
+    return TestRelease.shared(["stand-in", options], () => TestRelease.scripted(options));
+  }
+
+  /** Test files run in several processes: the first that needs a release makes it. */
+  private static async shared(key: unknown, make: () => Promise<TestRelease>) {
+    const path = join(RUN, `release-${Bun.hash(JSON.stringify(key)).toString(16)}`);
+    using lock = await waitForLock(`${path}.lock`, BUILD_MS);
+    if (!lock) throw new Error(`another process has built ${JSON.stringify(key)} for too long`);
+    if (existsSync(path)) {
+      const made: TestRelease = JSON.parse(readFileSync(path, "utf8"));
+      const { version, contract, source, folder, assets } = made;
+      return new TestRelease(version, contract, source, folder, assets);
+    }
+    const release = await make();
+    await writeFile(path, JSON.stringify(release));
     return release;
   }
 
@@ -116,16 +126,20 @@ export class TestRelease {
   }
 }
 
-/** All test files of a run share one process, and so the releases it has built. */
-const shared = globalThis as { claudeCodeTestReleases?: Map<string, Promise<TestRelease>> };
-shared.claudeCodeTestReleases ??= new Map();
-const built = shared.claudeCodeTestReleases;
+/** A folder of the test run: scripts/test makes it, and removes it at the end. */
+process.env.CLAUDE_CODE_NVIM_TEST_RUN ??= ownRun();
+const RUN = process.env.CLAUDE_CODE_NVIM_TEST_RUN;
 
-/** An empty folder that is there until the test run ends. */
-function newFolder(): string {
+/** `bun test` was called without scripts/test: one process runs all files. */
+function ownRun(): string {
   const folder = temporaryFolder();
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   return folder;
+}
+
+/** An empty folder that is there until the test run ends. */
+function newFolder(): string {
+  return realpathSync(mkdtempSync(join(RUN, "folder-")));
 }
 
 /**
