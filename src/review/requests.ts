@@ -29,6 +29,8 @@ export const List = v.object({
   paths: v.optional(v.array(Path)),
   /** Buffers with unsaved changes. */
   texts: v.optional(v.array(WithText), []),
+  /** Files whose hunks are listed although there are too many in all. */
+  expanded: v.optional(v.array(Path), []),
 });
 
 export const File = v.object({ ...Scope, path: Path, text: Text });

@@ -29,8 +29,9 @@ import type { Project } from "./state/project";
 import { scopeOf } from "./state/scope";
 import { bytesOf } from "./weave/lines";
 
-/** So many hunks are listed one by one; of the other files the number. */
+/** So many hunks are listed one by one; of each other file the first. */
 const MOST_HUNKS = 500;
+const MOST_FILES = 2_000;
 
 export interface Listed {
   files: ShownFile[];
@@ -131,13 +132,17 @@ export class ReviewService {
       const entries = await entriesOf(project, request);
       counts.push(countsOf(entries));
       incomplete.push(...incompleteOf(project));
-      for (const entry of entries) {
-        const hunks = entry.hunks.length <= left ? entry.hunks : [];
-        left -= hunks.length;
+      for (const entry of entries.slice(0, MOST_FILES - files.length)) {
+        const isExpanded = request.expanded.includes(project.path(entry.file));
+        const most = isExpanded ? MOST_HUNKS : left;
+        const hunks = entry.hunks.length <= most ? entry.hunks : entry.hunks.slice(0, 1);
+        if (!isExpanded) left -= hunks.length;
         files.push(shownFile(project, entry, hunks));
       }
     }
-    return { files, counts: sum(counts), incomplete };
+    const total = sum(counts);
+    if (files.length < total.files) incomplete.push(tooManyFiles(files.length, total.files));
+    return { files, counts: total, incomplete };
   }
 
   /** What Neovim learns without asking, and the paths by whose change it may be another. */
@@ -328,6 +333,10 @@ export class ReviewService {
     }
     return joined(results);
   }
+}
+
+function tooManyFiles(listed: number, all: number): string {
+  return `only ${listed} of ${all} files are listed: decide about some of them, or name a folder (:ClaudeCodeReview all src/)`;
 }
 
 function joined(results: readonly ShownDecision[]): ShownDecision {

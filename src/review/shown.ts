@@ -49,8 +49,9 @@ export interface ShownFile {
   kind: Kind;
   /** Of a renamed file. */
   from?: string;
-  /** All of them, also where `hunks` were left out. */
+  /** All of them. */
   hunk_count: number;
+  /** Only the first one where the list would be too long. */
   hunks: ShownHunk[];
   /** Permission bits before and after. */
   mode?: readonly [number, number];

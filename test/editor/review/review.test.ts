@@ -110,6 +110,29 @@ onEachNeovim((session) => {
       expect(await list()).toHaveLength(2);
     });
 
+    test("of 2,100 hunks has one entry for most files, and that file's hunks once it is opened", async () => {
+      const text = Array.from({ length: 30 }, (_, i) => `line ${i}\n`);
+      const changed = text.map((line, i) => (i % 4 === 3 ? line.toUpperCase() : line)).join("");
+      const names = Array.from({ length: 300 }, (_, i) => `f${String(i).padStart(3, "0")}`);
+      for (const name of names) write(name, text.join(""));
+      claude(Object.fromEntries(names.map((name) => [name, changed])));
+      await nvim().command("ClaudeCodeReview");
+      const items = await listed(71 * 7 + 229);
+      expect(items.at(-1)).toMatchObject({ name: at("f299"), lnum: 4 });
+      expect(items.at(-1)?.text).toStartWith("changed, 7 hunks");
+      await nvim().command("clast");
+      const longer = await listed(71 * 7 + 228 + 7);
+      expect(longer.slice(-7).map(({ name, lnum }) => [name, lnum])).toEqual(
+        [4, 8, 12, 16, 20, 24, 28].map((row) => [at("f299"), row]),
+      );
+      await eventually("the bar", async () => (await bar()).includes("hunk 1/7"));
+      expect(await cursor()).toEqual([4, 0]);
+      await nvim().command("cnext");
+      expect(await cursor()).toEqual([8, 0]);
+      await nvim().type("ga");
+      await listed(71 * 7 + 228 + 6);
+    });
+
     test("of nothing says so, and maps nothing", async () => {
       await nvim().command("ClaudeCodeReview");
       await eventually("a message", async () => (await said()).length > 0);

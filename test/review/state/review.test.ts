@@ -99,6 +99,41 @@ describe("what is listed", () => {
   });
 });
 
+describe("a long list", () => {
+  /** 7 hunks in each of 300 files. */
+  async function large(): Promise<void> {
+    const text = (name: string) => Array.from({ length: 30 }, (_, i) => `${name} ${i}\n`);
+    const names = Array.from({ length: 300 }, (_, i) => `f${String(i).padStart(3, "0")}`);
+    for (const name of names) world.write(name, text(name).join(""));
+    const changed = (name: string) =>
+      text(name).map((line, i) => (i % 4 === 3 ? line.toUpperCase() : line));
+    world.claude(Object.fromEntries(names.map((name) => [name, changed(name).join("")])));
+  }
+
+  test("has 500 hunks, of each other file the first; those of a file when it is asked for", async () => {
+    await large();
+    const { files, counts, incomplete } = await world.list();
+    expect(counts).toMatchObject({ files: 300, hunks: 2_100 });
+    expect(incomplete).toEqual([]);
+    const sizes = files.map(({ hunks, hunk_count }) => `${hunks.length}/${hunk_count}`);
+    expect(sizes.slice(0, 71)).toEqual(Array.from({ length: 71 }, () => "7/7"));
+    expect(sizes.slice(71)).toEqual(Array.from({ length: 229 }, () => "1/7"));
+    const path = world.path("f299");
+    const again = await world.list({ expanded: [path] });
+    expect(again.files.find((file) => file.path === path)?.hunks).toHaveLength(7);
+    expect(again.files.flatMap(({ hunks }) => hunks).length).toBeLessThan(800);
+    expect((await world.file("f299"))?.hunks).toHaveLength(7);
+  });
+
+  test("has at most 2,000 files, and says so", async () => {
+    const names = Array.from({ length: 2_001 }, (_, i) => `f${i}`);
+    world.claude(Object.fromEntries(names.map((name) => [name, "new\n"])));
+    const { files, counts, incomplete } = await world.list();
+    expect([files.length, counts.files]).toEqual([2_000, 2_001]);
+    expect(incomplete).toEqual([expect.stringContaining("only 2000 of 2001 files are listed")]);
+  });
+});
+
 describe("decisions", () => {
   test("keep, undo and back, hunk by hunk", async () => {
     world.write("a", "1\n2\n3\n4\n5\n");

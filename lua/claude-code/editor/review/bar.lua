@@ -102,9 +102,4 @@ function M.hide_all()
   end
 end
 
----@return integer[] windows that have a bar
-function M.windows()
-  return vim.tbl_keys(before)
-end
-
 return M

@@ -26,6 +26,11 @@ function M.set_scope(now)
   scope = now
 end
 
+---@return claude-code.ReviewScope of the review, else all that waits for one
+function M.scope()
+  return scope or UNREVIEWED
+end
+
 ---@param buf integer
 ---@return claude-code.ReviewHunk[] of the text it had lately
 function M.hunks(buf)
@@ -131,7 +136,7 @@ end
 ---@param buf integer
 ---@param callback? fun()
 function M.update(buf, callback)
-  files.fetch(buf, scope or UNREVIEWED, function(file)
+  files.fetch(buf, M.scope(), function(file)
     show(buf, file and file.hunks or {})
     M.show_bars()
     if callback then
@@ -175,18 +180,6 @@ function M.touch(buf)
       end
     end)
   soon()
-end
-
----Nothing is shown any more.
-function M.clear()
-  for buf in pairs(hunks_of) do
-    marks.clear(buf)
-    if api.nvim_buf_is_valid(buf) then
-      vim.b[buf].claude_code_review = nil
-    end
-  end
-  hunks_of = {}
-  bar.hide_all()
 end
 
 return M

@@ -33,7 +33,7 @@ local M = {}
 ---@field kind "changed"|"created"|"deleted"|"renamed"|"binary"|"mode"|"unseen"
 ---@field from? string
 ---@field hunk_count integer
----@field hunks claude-code.ReviewHunk[]
+---@field hunks claude-code.ReviewHunk[] the first one alone where the list would be too long
 ---@field mode? [integer, integer]
 ---@field owners claude-code.ReviewOwner[]
 ---@field cannot_undo? string why the whole file cannot be undone
@@ -45,6 +45,7 @@ local M = {}
 
 local listed = {} ---@type claude-code.ReviewFile[]
 local by_path = {} ---@type table<string, claude-code.ReviewFile>
+local expanded = {} ---@type table<string, true> files whose hunks are listed however many there are
 
 ---@return claude-code.ReviewFile[] in order of their paths
 function M.all()
@@ -59,6 +60,18 @@ function M.of_buffer(buf)
   end
   local name = path.of_buffer(buf)
   return name and (by_path[name] or by_path[path.real(name)]) or nil
+end
+
+---A long list has one entry for a file. Does the next list have all hunks of the buffer's?
+---@param buf integer
+---@return boolean it does, and the last one does not
+function M.expand(buf)
+  local file = M.of_buffer(buf)
+  if not file or #file.hunks == file.hunk_count or expanded[file.path] then
+    return false
+  end
+  expanded[file.path] = true
+  return true
 end
 
 ---Texts that the disk does not have.
@@ -79,7 +92,8 @@ end
 ---@param scope claude-code.ReviewScope
 ---@param callback fun(problem: string?, incomplete: string[]?)
 function M.refresh(scope, callback)
-  local params = vim.tbl_extend("force", { texts = M.unsaved() }, scope)
+  local params = { texts = M.unsaved(), expanded = vim.tbl_keys(expanded) }
+  params = vim.tbl_extend("force", params, scope)
   client.request("list", params, function(value, problem)
     if not value then
       return callback(problem)
@@ -92,8 +106,9 @@ function M.refresh(scope, callback)
   end)
 end
 
-function M.clear()
-  listed, by_path = {}, {}
+---The next list is as short as it was at first.
+function M.collapse()
+  expanded = {}
 end
 
 ---Asks for the hunks of a buffer's text, with their lines.

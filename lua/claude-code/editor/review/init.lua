@@ -14,9 +14,6 @@ local notify = require("claude-code.messages.notify")
 
 local M = {}
 
----@type claude-code.ReviewScope
-local UNREVIEWED = { scope = "unreviewed" }
-
 local TITLES = {
   unreviewed = "Claude's changes",
   turn = "Claude's changes of its last turn",
@@ -26,11 +23,6 @@ local TITLES = {
 
 local active ---@type claude-code.ReviewScope? of the review that is on
 local is_watching = false
-
----@return claude-code.ReviewScope
-local function scope()
-  return active or UNREVIEWED
-end
 
 ---@return integer hunks and whole files that wait for a review
 function M.count()
@@ -63,6 +55,7 @@ local function close()
     cursor_group = nil
   end
   buffers.set_scope(nil)
+  files.collapse()
   keys.unmap_all()
   bar.hide_all()
 end
@@ -96,7 +89,7 @@ end
 ---@param callback? fun(incomplete: string[])
 local function refresh(callback)
   local review = active
-  files.refresh(scope(), function(problem, incomplete)
+  files.refresh(buffers.scope(), function(problem, incomplete)
     if review ~= active then
       return -- the answer is about another review, or none
     elseif problem then
@@ -212,12 +205,12 @@ end
 
 ---@param what claude-code.ReviewTarget
 function M.keep(what)
-  decide.keep(what, scope(), advance)
+  decide.keep(what, buffers.scope(), advance)
 end
 
 ---@param what claude-code.ReviewTarget
 function M.undo(what)
-  decide.undo(what, scope(), advance)
+  decide.undo(what, buffers.scope(), advance)
 end
 
 function M.back()
@@ -225,7 +218,7 @@ function M.back()
 end
 
 function M.done()
-  decide.done(scope(), refresh)
+  decide.done(buffers.scope(), refresh)
 end
 
 function M.why()
@@ -265,7 +258,11 @@ local function watch()
   on({ "BufWinEnter", "QuickFixCmdPost" }, function(event)
     vim.schedule(function()
       map_keys()
-      if api.nvim_buf_is_valid(event.buf) and files.of_buffer(event.buf) then
+      if not api.nvim_buf_is_valid(event.buf) or not files.of_buffer(event.buf) then
+        return
+      elseif active and files.expand(event.buf) then
+        refresh()
+      else
         buffers.update(event.buf)
       end
     end)

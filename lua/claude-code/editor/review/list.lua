@@ -100,7 +100,7 @@ end
 local function file_item(file)
   return {
     filename = name_of(file),
-    lnum = 1,
+    lnum = file.hunks[1] and math.max(file.hunks[1].new[1], 1) or 1,
     col = 1,
     text = ("%s  %s"):format(file_words(file), origin(file.owners)),
     user_data = { claude_code = { path = file.path } },
@@ -111,7 +111,8 @@ end
 local function items()
   local found = {}
   for _, file in ipairs(files.all()) do
-    local has_hunks = #file.hunks > 0 and file.kind ~= "created" and file.kind ~= "deleted"
+    local has_hunks = #file.hunks > 0 and #file.hunks == file.hunk_count
+    has_hunks = has_hunks and file.kind ~= "created" and file.kind ~= "deleted"
     if file.kind ~= "changed" or not has_hunks then
       found[#found + 1] = file_item(file)
     end
