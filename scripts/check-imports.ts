@@ -84,8 +84,12 @@ const LAYERS: Record<string, [imports: string[], why: string]> = {
     ["claude", "editor", "jsonrpc", "mcp", "methods", "lib", "version"],
     "ide/ gets an editor port: it sees neither Neovim itself nor a transport",
   ],
+  language: [
+    ["claude", "editor", "locate", "review", "lib"],
+    "language/ asks language servers and reads the project's files; how it is called, tools know",
+  ],
   "nvim-lsp": [
-    ["claude", "editor", "locate", "mcp", "methods", "neovim", "lib", "version"],
+    ["claude", "editor", "language", "locate", "mcp", "methods", "neovim", "lib", "version"],
     "nvim-lsp/ is a program of its own, without the server that the CLI connects to",
   ],
   edits: [

@@ -1,4 +1,5 @@
 import { SERVER_NAME } from "../claude/names";
+import { LanguageServers } from "../language/servers";
 import type { Log } from "../lib/log";
 import { FollowedNeovim } from "../locate/followed";
 import { McpServer } from "../mcp/server";
@@ -8,16 +9,14 @@ import { NeovimProblems } from "./problems";
 import { NeovimState } from "./state";
 import { createNvimLspTools } from "./tools";
 
-const INSTRUCTIONS = `What the user's Neovim knows: diagnostics of language servers and linters, and the state of the editor.
+const INSTRUCTIONS = `What the user's Neovim knows: its language servers, its diagnostics, and what the user looks at.
 
-When you edit files, the system checks for errors and warnings before you may end your turn. If there are any you are asked to fix them once; then you may end.
-- get_session_diagnostics: what is wrong in the files you edited in this session
-- get_diagnostics: all open buffers, or the files you name
-- get_diagnostic_context: the code around one line, with its diagnostics
-- get_diagnostic_summary: counts for the whole project
-- editor_selection, editor_position, editor_buffers, editor_context: what the user has selected and open
+To find a definition, every use, implementations or callers of a symbol: find_symbol and find_references, not Grep; they know the user's unsaved text. Grep for words in comments, strings and configuration.
 
-Fix errors before warnings. Ask after you have edited rather than before.`;
+When you edit files, the system checks for errors and warnings before you may end your turn. If there are any you are asked to fix them once; then you may end. get_session_diagnostics lists what is wrong in the files you edited, get_diagnostics what is wrong in any others. Fix errors before warnings. Ask after you have edited rather than before.`;
+
+/** The first look at a project's files comes so long after the CLI's start. */
+const FIRST_LOOK_MS = 500;
 
 /** The MCP server that Claude Code starts as a program of its own. */
 export function createStdioServer(log: Log, env = process.env): McpServer {
@@ -26,13 +25,19 @@ export function createStdioServer(log: Log, env = process.env): McpServer {
   const neovim = new FollowedNeovim(places, log, process.ppid);
   const session = env.CLAUDE_CODE_SESSION_ID;
   const problems = new NeovimProblems(neovim, { pid: process.ppid, ...(session && { session }) });
+  const servers = new LanguageServers(neovim);
   return new McpServer(
     {
       info: { name: SERVER_NAME, version: VERSION },
       instructions: INSTRUCTIONS,
-      tools: [...createNvimLspTools(problems), ...createMethodTools(new NeovimState(neovim))],
+      tools: [
+        ...createNvimLspTools(problems, servers),
+        ...createMethodTools(new NeovimState(neovim)),
+      ],
     },
     {
+      // Once Claude Code has what it waits for.
+      onToolsListed: () => void setTimeout(() => servers.start(), FIRST_LOOK_MS).unref(),
       onDisconnect: () => neovim.close(),
       onFault: (error, tool) => log.warn(`${tool}: ${error}`, tool),
     },

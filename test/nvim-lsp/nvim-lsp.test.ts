@@ -44,9 +44,11 @@ describe.each(NEOVIMS)("the stdio server with $name", (version) => {
     expect(client.getInstructions()).toContain("get_session_diagnostics");
   });
 
-  test("offers its tools; the one that the Stop hook names is always loaded", async () => {
+  test("offers its tools; those that replace Grep, and the one that the Stop hook names, are always loaded", async () => {
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual([
+      "find_symbol",
+      "find_references",
       "get_diagnostics",
       "get_diagnostic_context",
       "get_diagnostic_summary",
@@ -57,7 +59,11 @@ describe.each(NEOVIMS)("the stdio server with $name", (version) => {
       "editor_context",
     ]);
     const always = tools.filter(({ _meta }) => _meta?.["anthropic/alwaysLoad"] === true);
-    expect(always.map(({ name }) => name)).toEqual(["get_session_diagnostics"]);
+    expect(always.map(({ name }) => name)).toEqual([
+      "find_symbol",
+      "find_references",
+      "get_session_diagnostics",
+    ]);
   });
 
   const requests: [string, () => object, () => object][] = [

@@ -18,6 +18,7 @@ local MODULES = {
   external_editor = "claude-code.server.external_editor",
   glob = "claude-code.editor.privacy.glob",
   install = "claude-code.install",
+  language_ready = "claude-code.editor.language.ready",
   language_servers = "claude-code.editor.diagnostics.servers",
   launch = "claude-code.terminal.launch",
   locate = "claude-code.install.locate",

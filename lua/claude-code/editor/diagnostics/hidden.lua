@@ -111,6 +111,16 @@ function M.keep(buf, ms)
   end
 end
 
+---A file was deleted: servers need not see it any more, if they do only because it was loaded here.
+---@param name string in normal form
+function M.on_deleted(name)
+  for i, entry in ipairs(kept) do
+    if api.nvim_buf_is_valid(entry.buf) and api.nvim_buf_get_name(entry.buf) == name then
+      return drop(i)
+    end
+  end
+end
+
 ---Loads files for a moment.
 ---@return fun(candidates: string[]): integer?, string? load the first of the paths that is a file of the
 --- workspace; the text says why it cannot be loaded

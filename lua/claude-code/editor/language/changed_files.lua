@@ -2,6 +2,7 @@
 --- clean buffers take it over, and every server is notified. Neovim itself watches no files on Linux.
 local api = vim.api
 local file_change = require("claude-code.editor.documents.file_change")
+local hidden = require("claude-code.editor.diagnostics.hidden")
 local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
 local request = require("claude-code.editor.language.request")
@@ -41,6 +42,9 @@ function M.take_over(changes)
   reload_buffers()
   local events = {}
   for _, file in ipairs(changes or {}) do
+    if file.change == "deleted" then
+      hidden.on_deleted(path.normal(file.path))
+    end
     events[#events + 1] = { uri = vim.uri_from_fname(file.path), type = TYPES[file.change] or 2 }
   end
   for first = 1, #events, MOST_FILES do

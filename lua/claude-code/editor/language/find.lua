@@ -60,8 +60,8 @@ local function unknown(symbol)
   end)
   local line = position.line(symbol.buf, symbol.row):sub(1, 160)
   if busy then
-    local text = "Not ready: %s is %s and does not know `%s` yet. Ask again in 10 s."
-    local message = text:format(busy.name, busy.state, symbol.name)
+    local text = "Not ready: %s does not know `%s` yet. Ask again in 10 s."
+    local message = text:format(ready.describe(busy), symbol.name)
     return { code = "not_ready", message = message }
   end
   local text = "No language server knows what `%s` is in `%s` (a comment, a string or plain text?)."
@@ -112,22 +112,6 @@ local function ask(symbol, method)
   })
 end
 
----@param list claude-code.ServerAnswer[]
----@return claude-code.Failure? if no server gave an answer
-local function failure_of(list)
-  local first ---@type claude-code.ServerAnswer?
-  for _, answer in ipairs(list) do
-    if not answer.failure then
-      return nil
-    end
-    first = first or answer
-  end
-  if first then
-    local text = "%s gave no answer: %s."
-    return { code = "failed", message = text:format(first.client.name, first.failure) }
-  end
-end
-
 ---@param symbol claude-code.Symbol
 ---@param relation string
 ---@return claude-code.Failure
@@ -156,7 +140,7 @@ function M.related(params)
     return ambiguous(found.candidates, params, found.answers)
   end
   local symbol = found.symbol --[[@as claude-code.Symbol]]
-  local value = { name = symbol.name, definitions = answers.of(symbol.definitions) }
+  local value = { name = params.symbol, definitions = answers.of(symbol.definitions) }
   local list, settled, items
   if METHODS[params.relation] then
     list, settled = ask(symbol, METHODS[params.relation])
@@ -166,7 +150,7 @@ function M.related(params)
   if not list then
     return nil, unsupported(symbol, params.relation)
   end
-  failure = failure_of(list)
+  failure = ready.failure_of(list)
   if failure then
     return nil, failure
   end

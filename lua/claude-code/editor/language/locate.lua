@@ -168,8 +168,8 @@ local function not_found(params, similar, states)
     return state.state ~= "idle"
   end)
   if busy then
-    local text = "Not ready: %s is %s, so `%s` may be there all the same. Ask again in 10 s."
-    local message = text:format(busy.name, busy.state, params.symbol)
+    local text = "Not ready: %s may know `%s` later. Ask again in 10 s."
+    local message = text:format(ready.describe(busy), params.symbol)
     return { code = "not_ready", message = message }
   end
   local names = vim.tbl_map(function(symbol)

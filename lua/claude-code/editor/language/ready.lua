@@ -4,12 +4,15 @@ local request = require("claude-code.editor.language.request")
 local servers = require("claude-code.editor.language.servers")
 local task = require("claude-code.editor.language.task")
 
----So long a server is waited for that says it is busy; the answer says that it is.
-local BUSY_MS = 12000
----A server that has just begun is asked until two answers are the same.
-local REPEAT_MS, MOST_REPEAT_MS = 700, 8000
-
-local M = {}
+local M = {
+  ---So long a server is waited for that says it is busy; the answer says that it is.
+  BUSY_MS = 12000,
+  ---A server that has just begun is asked until two answers are the same, with such pauses.
+  REPEAT_MS = 700,
+  MOST_REPEAT_MS = 8000,
+  ---… and as long as it knows nothing of what is asked about.
+  MOST_EMPTY_MS = 3000,
+}
 
 local asked = {} ---@type table<string, true> by client and method
 
@@ -25,24 +28,29 @@ end
 function M.wait(clients)
   task.wait_for(function()
     return not vim.iter(clients):any(is_busy) or nil
-  end, math.min(BUSY_MS, task.time_left() - 3000))
+  end, math.min(M.BUSY_MS, task.time_left() - 3000))
 end
 
 ---In a task: asks again while servers that have just begun find nothing.
 ---@generic T
 ---@param clients vim.lsp.Client[]
----@param find fun(): T[], any
+---@param find fun(): T[], claude-code.ServerAnswer[]
 ---@return T[]
----@return any
+---@return claude-code.ServerAnswer[]
 function M.retry_empty(clients, find)
   M.wait(clients)
-  local limit = vim.uv.now() + math.min(MOST_REPEAT_MS, task.time_left() - 3000)
-  local found, more = find()
-  while #found == 0 and vim.iter(clients):any(servers.is_young) and vim.uv.now() < limit do
-    task.sleep(REPEAT_MS)
-    found, more = find()
+  local limit = vim.uv.now() + math.min(M.MOST_EMPTY_MS, task.time_left() - 3000)
+  local found, answers = find()
+  while
+    #found == 0
+    and not M.failure_of(answers)
+    and vim.iter(clients):any(servers.is_young)
+    and vim.uv.now() < limit
+  do
+    task.sleep(M.REPEAT_MS)
+    found, answers = find()
   end
-  return found, more
+  return found, answers
 end
 
 ---@param value any
@@ -97,17 +105,45 @@ function M.ask(clients, question, must_repeat)
   M.wait(clients)
   must_repeat = note_asked(clients, question.method) or must_repeat or false
   local answers = request.all(clients, question)
-  local limit = vim.uv.now() + math.min(MOST_REPEAT_MS, task.time_left() - 2000)
+  local limit = vim.uv.now() + math.min(M.MOST_REPEAT_MS, task.time_left() - 2000)
   while must_repeat do
     if vim.uv.now() > limit then
       return answers, false
     end
-    task.sleep(REPEAT_MS)
+    task.sleep(M.REPEAT_MS)
     local again = request.all(clients, question)
-    must_repeat = not are_same(answers, again) or vim.iter(clients):any(is_busy)
+    must_repeat = not are_same(answers, again)
     answers = again
   end
   return answers, not vim.iter(clients):any(is_busy)
+end
+
+---@param list claude-code.ServerAnswer[]
+---@return claude-code.Failure? if no server gave an answer
+function M.failure_of(list)
+  local first = list[1]
+  for _, answer in ipairs(list) do
+    if not answer.failure then
+      return nil
+    end
+  end
+  if first then
+    local text = "%s gave no answer: %s. Ask again in 10 s, or use Grep."
+    return { code = "failed", message = text:format(first.client.name, first.failure) }
+  end
+end
+
+local DESCRIPTIONS = {
+  ended = "%s, which has ended,",
+  hangs = "%s, which does not answer,",
+  indexing = "%s, which is indexing,",
+  starting = "%s, which is starting,",
+}
+
+---@param state claude-code.ServerState not idle
+---@return string the subject of a sentence
+function M.describe(state)
+  return DESCRIPTIONS[state.state]:format(state.name)
 end
 
 ---The state of each server that was asked.

@@ -196,6 +196,10 @@ function M.in_file(question)
   local groups, answers = ready.retry_empty(servers.capable(question.buf, DEFINITION), function()
     return M.groups(question.buf, list)
   end)
+  local failure = #groups == 0 and ready.failure_of(answers)
+  if failure then
+    return nil, failure
+  end
   groups = with_parents(groups, question.name.parents)
   if #groups > 1 then
     return nil, nil, groups

@@ -1,0 +1,76 @@
+/** What lua/claude-code/editor/language answers. */
+
+export interface LanguageFile {
+  /** Absolute; a URI where it is no file's. */
+  path: string;
+  in_workspace: boolean;
+  /** Its buffer has unsaved changes. Lines are those on disk all the same. */
+  unsaved?: boolean;
+  /** They could not be found there, so they are the buffer's. */
+  unmapped?: boolean;
+}
+
+export interface LanguagePlace {
+  /** Index into the files, from 1. */
+  file: number;
+  /** From 1, as on disk; for text that only the buffer has, the line before it. */
+  line: number;
+  /** That text. */
+  unsaved?: string;
+  /** From 0, in the server's encoding. */
+  character: number;
+  end_line: number;
+  end_character: number;
+  encoding: Encoding;
+}
+
+/** What a server counts columns in (`positionEncoding` of LSP 3.17). */
+export type Encoding = "utf-8" | "utf-16" | "utf-32";
+
+/** Lua sends an empty list as an empty table. */
+export interface LanguagePlaces {
+  files: LanguageFile[];
+  places: LanguagePlace[];
+  /** How many are in private files, and left out. */
+  private: number;
+}
+
+export interface ServerState {
+  name: string;
+  state: "idle" | "starting" | "indexing" | "ended" | "hangs";
+  percentage?: number;
+}
+
+export interface HierarchyItem {
+  name: string;
+  kind: string;
+  detail?: string;
+  /** From 1. */
+  depth: number;
+  at: LanguagePlaces;
+  calls?: LanguagePlaces;
+}
+
+export interface SymbolAnswer {
+  name: string;
+  definitions: LanguagePlaces;
+  /** Markdown. */
+  hover?: string;
+  declaration?: {
+    kind?: string;
+    parents?: string[];
+    /** From 1, as in the buffer. */
+    first_line?: number;
+    last_line?: number;
+    body?: string[];
+    /** Lines of the body that are left out. */
+    more?: number;
+  };
+  /** Several symbols have the name: one for each of the definitions. */
+  candidates?: { kind?: string; container?: string }[];
+  uses?: LanguagePlaces;
+  items?: HierarchyItem[];
+  states: ServerState[];
+  /** Whether the servers had read the project, as far as can be seen. */
+  settled: boolean;
+}

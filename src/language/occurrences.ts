@@ -1,0 +1,94 @@
+import { join } from "node:path";
+import { readRegular } from "../lib/read-regular";
+import { type Context, contexts } from "./comments";
+import type { ProjectFiles } from "./project-files";
+
+export interface Occurrence {
+  path: string;
+  /** From 1. */
+  line: number;
+  /** Index into the line. */
+  column: number;
+  context: Context;
+}
+
+export interface Occurrences {
+  list: Occurrence[];
+  /** There are more files with the word than were looked at. */
+  isCut: boolean;
+}
+
+const MOST_FILES = 400;
+const MOST_OCCURRENCES = 20_000;
+const MOST_BYTES = 1024 * 1024;
+const MOST_OUTPUT = 4 * 1024 * 1024;
+const GREP_MS = 3_000;
+
+/** Where a name stands in a project as a whole word, private files left out. */
+export function occurrencesOf(name: string, project: ProjectFiles): Occurrences {
+  const files = filesWith(name, project);
+  const list: Occurrence[] = [];
+  let count = 0;
+  for (const path of files) {
+    if (count++ >= MOST_FILES || list.length >= MOST_OCCURRENCES) return { list, isCut: true };
+    if (!project.privacy.isPrivate(path)) for (const found of inFile(path, name)) list.push(found);
+  }
+  return { list, isCut: false };
+}
+
+/** git's grep reads many files at once. It knows no other word's bounds than we do. */
+function filesWith(name: string, project: ProjectFiles): readonly string[] {
+  const args = ["grep", "-l", "-z", "-I", "-F", "-w", "--untracked", "-e", name];
+  const result = project.git?.run(args, { ms: GREP_MS, mostBytes: MOST_OUTPUT });
+  if (result?.code === 0 || result?.code === 1) {
+    const names = result.stdout.toString().split("\0").filter(Boolean);
+    return names.filter((path) => !path.includes("\uFFFD")).map((path) => join(project.root, path));
+  }
+  return project.list() ?? [];
+}
+
+/** Where the name stands in one file. */
+export function inFile(path: string, name: string): Occurrence[] {
+  const text = readText(path);
+  const offsets = text === undefined ? [] : offsetsOf(text, name);
+  if (text === undefined || offsets.length === 0) return [];
+  const found = contexts(path, text, offsets);
+  let line = 1;
+  let start = 0;
+  return offsets.map((offset, index) => {
+    for (let end = text.indexOf("\n", start); end >= 0 && end < offset; ) {
+      line++;
+      start = end + 1;
+      end = text.indexOf("\n", start);
+    }
+    return { path, line, column: offset - start, context: found[index] as Context };
+  });
+}
+
+function offsetsOf(text: string, name: string): number[] {
+  const offsets: number[] = [];
+  for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + name.length)) {
+    if (isWhole(text, at, name)) offsets.push(at);
+  }
+  return offsets;
+}
+
+const WORD = /[\p{L}\p{N}_]/u;
+
+function isWhole(text: string, at: number, name: string): boolean {
+  const before = text[at - 1] ?? "";
+  const behind = text[at + name.length] ?? "";
+  return (
+    !(WORD.test(before) && WORD.test(name[0] ?? "")) &&
+    !(WORD.test(behind) && WORD.test(name.at(-1) ?? ""))
+  );
+}
+
+function readText(path: string): string | undefined {
+  try {
+    const bytes = readRegular(path, MOST_BYTES);
+    return bytes.includes(0) ? undefined : bytes.toString();
+  } catch {
+    return undefined;
+  }
+}

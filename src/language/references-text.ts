@@ -1,0 +1,143 @@
+import type { HierarchyItem, LanguagePlace, SymbolAnswer } from "./answer";
+import { type Remains, remainsLine, remainsOf } from "./reconcile";
+import type { Found, LanguageServers, Relation } from "./servers";
+import { code, SourceLines } from "./source-lines";
+import { isReady, notReady, stateLine } from "./state-line";
+import { candidatesText, locationOf } from "./symbol-text";
+import { useList } from "./use-list";
+import { asList, placeKey, placesOnDisk, type Uses, usesOf } from "./uses";
+import { within } from "./within";
+
+/** Characters of an answer: about 2,000 tokens. */
+const MOST_CHARACTERS = 8_000;
+
+export interface ReferencesQuestion {
+  relation: Relation;
+  within?: string | undefined;
+  limit: number;
+}
+
+export interface AnswerText {
+  text: string;
+  isError: boolean;
+}
+
+/** `find_references`' answer. */
+export function referencesText(
+  found: Found,
+  question: ReferencesQuestion,
+  { project }: LanguageServers,
+): AnswerText {
+  const { answer } = found;
+  const source = new SourceLines();
+  if (answer.candidates) return { text: candidatesText(answer, project, source), isError: false };
+  const isWithin = within(question.within);
+  const budget = { lines: question.limit, characters: MOST_CHARACTERS };
+  const ready = isReady(answer.states, answer.settled);
+  if (answer.items) {
+    return hierarchyText(found, question, project, source, ready);
+  }
+  const definitions = usesOf(answer.definitions, project, source);
+  const all = usesOf(answer.uses ?? NO_PLACES, project, source, isWithin);
+  const uses = question.relation === "references" ? without(all, definitions) : all;
+  if (all.count + all.outside + all.private === 0 && !ready) {
+    return { text: notReady(answer.states, answer.settled), isError: true };
+  }
+  const lines = [headingOf(answer, question, uses, project), ...useList(uses, budget)];
+  if (uses.outside > 0) lines.push(`${uses.outside} more in dependencies`);
+  if (uses.private > 0) lines.push(`${uses.private} more in private files`);
+  if (question.relation === "references") {
+    const remains: Remains = remainsOf(found.occurrences, [all, definitions], isWithin, project);
+    lines.push(remainsLine(remains));
+  }
+  lines.push(stateLine(answer.states, answer.settled));
+  return { text: lines.join("\n"), isError: false };
+}
+
+const NO_PLACES = { files: [], places: [], private: 0 };
+
+function headingOf(
+  answer: SymbolAnswer,
+  { relation }: ReferencesQuestion,
+  uses: Uses,
+  project: LanguageServers["project"],
+): string {
+  const [first] = asList<LanguagePlace>(answer.definitions.places);
+  const where = first ? ` (${locationOf(first, answer, project)})` : "";
+  const what = relation === "references" ? plural(uses.count, "use") : `${uses.count} ${relation}`;
+  const files = uses.count > 0 ? ` in ${plural(uses.files.length, "file")}` : "";
+  return `${answer.name}${where}: ${what}${files}`;
+}
+
+/** A definition is named first, and no use. */
+function without(all: Uses, definitions: Uses): Uses {
+  const defined = placesOnDisk(definitions);
+  const files = all.files.flatMap((file) => {
+    const lines = file.lines.flatMap((use) => {
+      const columns = use.columns.filter(
+        (column) => use.isUnsaved || !defined.has(placeKey(file.path, use.line, column)),
+      );
+      return columns.length > 0 ? [{ ...use, columns }] : [];
+    });
+    const count = lines.reduce((sum, { columns }) => sum + columns.length, 0);
+    return count > 0 ? [{ ...file, lines, count }] : [];
+  });
+  return { ...all, files, count: files.reduce((sum, { count }) => sum + count, 0) };
+}
+
+/** Callers and callees with the lines of the calls; types indented by their depth. */
+function hierarchyText(
+  { answer }: Found,
+  question: ReferencesQuestion,
+  project: LanguageServers["project"],
+  source: SourceLines,
+  ready: boolean,
+): AnswerText {
+  const isWithin = within(question.within);
+  const items = asList<HierarchyItem>(answer.items).flatMap((item) => {
+    const text = itemText(item, project, source, isWithin);
+    return text === undefined ? [] : [text];
+  });
+  if (items.length === 0 && !ready) {
+    return { text: notReady(answer.states, answer.settled), isError: true };
+  }
+  const [first] = asList<LanguagePlace>(answer.definitions.places);
+  const where = first ? ` (${locationOf(first, answer, project)})` : "";
+  const lines = [`${answer.name}${where}: ${items.length} ${question.relation}`];
+  let characters = 0;
+  let shown = 0;
+  for (const item of items) {
+    characters += item.length + 1;
+    if (shown >= question.limit || characters > MOST_CHARACTERS) break;
+    lines.push(item);
+    shown++;
+  }
+  if (shown < items.length) lines.push(`… ${items.length - shown} more (narrow with \`within\`)`);
+  lines.push(stateLine(answer.states, answer.settled));
+  return { text: lines.join("\n"), isError: false };
+}
+
+/** Undefined for what is private, or outside of `within`. */
+function itemText(
+  item: HierarchyItem,
+  project: LanguageServers["project"],
+  source: SourceLines,
+  isWithin: (name: string) => boolean,
+): string | undefined {
+  const [place] = asList<LanguagePlace>(item.at.places);
+  const [file] = asList<{ path: string; in_workspace: boolean }>(item.at.files);
+  if (!place || !file || !isWithin(project.nameOf(file.path))) return undefined;
+  const where = `${project.nameOf(file.path)}:${place.line}`;
+  const calls = asList<LanguagePlace>(item.calls?.places);
+  const indent = "  ".repeat(item.depth);
+  const [call] = calls;
+  const path = asList<{ path: string; in_workspace: boolean }>(item.calls?.files)[0];
+  const lines = [...new Set(calls.map(({ line }) => line))].join(", ");
+  const shown = call && path?.in_workspace ? `: ${code(source.at(path.path, call.line))}` : "";
+  const at = lines === "" ? "" : `, calls on ${lines}${shown}`;
+  return `${indent}${where} ${item.kind} ${item.name}${at}`;
+}
+
+function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,40 @@
+import type { ServerState } from "./answer";
+
+/** The end of every answer: whether all of it is there, and if not, why. */
+export function stateLine(
+  states: readonly ServerState[],
+  settled: boolean,
+  doubts: readonly string[] = [],
+): string {
+  const busy = states.filter(({ state }) => state !== "idle").map(describe);
+  const names = states.map(({ name }) => name).join(", ");
+  if (!settled && busy.length === 0) busy.push(`${names} may still be reading the project`);
+  const reasons = [...busy, ...doubts];
+  if (reasons.length > 0) return `may be incomplete: ${reasons.join("; ")}`;
+  return `complete: ${names} idle`;
+}
+
+export function isReady(states: readonly ServerState[], settled: boolean): boolean {
+  return settled && states.every(({ state }) => state === "idle");
+}
+
+/** Nothing was found, and a server was not ready: that is no answer. */
+export function notReady(states: readonly ServerState[], settled: boolean): string {
+  const reason = stateLine(states, settled).replace("may be incomplete: ", "");
+  return `Not ready: ${reason}. Nothing was found yet, which says nothing. Ask again in 10 s, or use Grep.`;
+}
+
+function describe({ name, state, percentage }: ServerState): string {
+  switch (state) {
+    case "indexing":
+      return percentage === undefined ? `${name} indexes` : `${name} indexes (${percentage} %)`;
+    case "starting":
+      return `${name} is starting`;
+    case "ended":
+      return `${name} has ended`;
+    case "hangs":
+      return `${name} does not answer`;
+    case "idle":
+      return `${name} idle`;
+  }
+}

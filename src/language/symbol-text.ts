@@ -1,0 +1,103 @@
+import type { LanguagePlace, SymbolAnswer } from "./answer";
+import type { ProjectFiles } from "./project-files";
+import { code, type SourceLines } from "./source-lines";
+import { isReady, stateLine } from "./state-line";
+import { asList } from "./uses";
+
+const MOST_DOCS = 600;
+const MOST_SIGNATURE = 1_200;
+const MOST_CANDIDATES = 30;
+
+/** `find_symbol`'s answer: where, what, and its documentation; with `body` the source. */
+export function symbolText(
+  answer: SymbolAnswer,
+  project: ProjectFiles,
+  source: SourceLines,
+): string {
+  if (answer.candidates) return candidatesText(answer, project, source);
+  const { hover, declaration, definitions, states, settled } = answer;
+  const places = asList<LanguagePlace>(definitions.places);
+  const path = [...asList<string>(declaration?.parents), answer.name].join(".");
+  const lines = places.map((place, index) => {
+    const end = index === 0 ? declaration?.last_line : undefined;
+    const last = end !== undefined && end > place.line ? `-${end}` : "";
+    const kind = index === 0 && declaration?.kind ? `${declaration.kind} ` : "";
+    return `${locationOf(place, answer, project)}${last} ${kind}${path}`;
+  });
+  if (lines.length === 0) lines.push(`${answer.name} is defined in a private file`);
+  const described = hover ? describe(hover) : [];
+  const state = stateLine(states, isReady(states, settled));
+  return [...lines, ...described, ...bodyOf(answer), state].join("\n");
+}
+
+/** Several symbols have the name: Claude chooses one by its path and line. */
+export function candidatesText(
+  answer: SymbolAnswer,
+  project: ProjectFiles,
+  source: SourceLines,
+): string {
+  const places = asList<LanguagePlace>(answer.definitions.places);
+  const candidates = answer.candidates ?? [];
+  const shown = places.slice(0, MOST_CANDIDATES).map((place, index) => {
+    const { kind, container } = candidates[index] ?? {};
+    const name = container ? `${container}.${lastOf(answer.name)}` : lastOf(answer.name);
+    const file = asList<{ path: string; in_workspace: boolean }>(answer.definitions.files)[
+      place.file - 1
+    ];
+    const text = file?.in_workspace ? (place.unsaved ?? source.at(file.path, place.line)) : "";
+    const what = [kind, name].filter(Boolean).join(" ");
+    return `  ${locationOf(place, answer, project)} ${what}${text && `: ${code(text)}`}`;
+  });
+  const more = places.length - shown.length;
+  return [
+    `${places.length} symbols are called ${answer.name}. For one of them ask with \`path\` and \`line\`:`,
+    ...shown,
+    ...(more > 0 ? [`  … ${more} more`] : []),
+    stateLine(answer.states, isReady(answer.states, answer.settled)),
+  ].join("\n");
+}
+
+/** `src/parser.ts:41`. */
+export function locationOf(
+  place: LanguagePlace,
+  { definitions }: SymbolAnswer,
+  project: ProjectFiles,
+): string {
+  const file = asList<{ path: string }>(definitions.files)[place.file - 1];
+  const unsaved = place.unsaved === undefined ? "" : "+unsaved";
+  return `${file ? project.nameOf(file.path) : "?"}:${place.line}${unsaved}`;
+}
+
+/** The first block of code is the signature; of the rest, the first paragraph. */
+function describe(markdown: string): string[] {
+  const text = markdown.replaceAll("\r", "");
+  const block = /```[^\n]*\n([\s\S]*?)\n?```/.exec(text);
+  const signature = block?.[1]?.trim().slice(0, MOST_SIGNATURE);
+  const rest = (block ? text.slice(block.index + block[0].length) : text).replaceAll(
+    /```[\s\S]*?```/g,
+    "",
+  );
+  const paragraph = rest
+    .split(/\n\s*\n/)
+    .map((part) => part.replaceAll(/^\s*-{3,}\s*$/gm, "").trim())
+    .find((part) => part !== "");
+  const docs = paragraph && cut(paragraph.replaceAll(/\s*\n\s*/g, " "), MOST_DOCS);
+  return [...(signature ? [signature.replaceAll(/^/gm, "  ")] : []), ...(docs ? [docs] : [])];
+}
+
+function bodyOf({ declaration }: SymbolAnswer): string[] {
+  const body = asList<string>(declaration?.body);
+  if (body.length === 0) return [];
+  const first = declaration?.first_line ?? 1;
+  const lines = body.map((line, index) => `${first + index}\t${cut(line, 400)}`);
+  const more = declaration?.more ?? 0;
+  return [...lines, ...(more > 0 ? [`… ${more} more lines`] : [])];
+}
+
+function cut(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most)}…` : text;
+}
+
+function lastOf(name: string): string {
+  return name.split(/[.:#/]+/).at(-1) ?? name;
+}

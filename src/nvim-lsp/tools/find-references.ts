@@ -1,0 +1,43 @@
+import * as v from "valibot";
+import { referencesText } from "../../language/references-text";
+import type { LanguageServers } from "../../language/servers";
+import { failed, texts } from "../../mcp/protocol";
+import { defineTool, type Tool } from "../../mcp/tool";
+import { ALWAYS_LOADED, SymbolLine, SymbolName, SymbolPath } from "./symbol-input";
+
+const RELATIONS = [
+  "references",
+  "implementations",
+  "callers",
+  "callees",
+  "supertypes",
+  "subtypes",
+] as const;
+
+/** Where a symbol is used, or what is related to it. */
+export function findReferences(servers: LanguageServers): Tool {
+  return defineTool({
+    name: "find_references",
+    description:
+      "List every use of a symbol, or its implementations, callers, callees, supertypes or subtypes: " +
+      "by file, with line number, enclosing function and code. From the user's language servers, so " +
+      "without comments, strings and namesakes, and with aliases and overrides. Use it instead of Grep " +
+      "when you need all uses, above all before you change or delete something. The last line says " +
+      "whether the list is complete.",
+    input: v.object({
+      symbol: SymbolName,
+      path: v.optional(SymbolPath),
+      line: v.optional(SymbolLine),
+      relation: v.optional(v.picklist(RELATIONS), "references"),
+      within: v.optional(v.pipe(v.string(), v.description("Only files of this glob or folder"))),
+      limit: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1000)), 60),
+    }),
+    annotations: { readOnlyHint: true },
+    meta: ALWAYS_LOADED,
+    async call({ relation, within, limit, ...input }, { signal }) {
+      const found = await servers.related(input, relation, signal);
+      const { text, isError } = referencesText(found, { relation, within, limit }, servers);
+      return isError ? failed(text) : texts(text);
+    },
+  });
+}

@@ -1,0 +1,186 @@
+/**
+ * A language server for files `*.txt` of a project, as files beside them say:
+ * `bun scripted-server.ts PROJECT SWITCHES ENCODING`. `def NAME` defines a name; lines that begin
+ * with `#` are comments; every other word is a use. Files in the folder SWITCHES:
+ *
+ *   starting   no answer to `initialize` while it is there
+ *   indexing   progress ($/progress, 62 %), and only what open files hold, while it is there
+ *   hang       no answer to a question while it is there
+ *   modified   each question is answered with ContentModified, and one byte taken from this file
+ *   crash      the server ends at the next question
+ *   private    uses are found in private files, too
+ *   log        written by the server: what it received
+ */
+import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+const [project = "", switches = "", encoding = "utf-16"] = process.argv.slice(2);
+const has = (name: string) => existsSync(join(switches, name));
+const log = (text: string) => appendFileSync(join(switches, "log"), `${text}\n`);
+const STEP_MS = 10;
+
+interface Position {
+  line: number;
+  character: number;
+}
+interface Message {
+  id?: number;
+  method?: string;
+  params?: {
+    textDocument?: { uri: string; text?: string };
+    contentChanges?: { text: string }[];
+    changes?: { uri: string; type: number }[];
+    position?: Position;
+    query?: string;
+    id?: number;
+  };
+}
+
+const open = new Map<string, string>();
+/** Read at the start, and again when the client says that they changed, as real servers do. */
+const known = new Map<string, string>();
+
+function read(name: string): void {
+  const path = join(project, name);
+  const uri = pathToFileURL(path).href;
+  if (existsSync(path)) known.set(uri, readFileSync(path, "utf8"));
+  else known.delete(uri);
+}
+
+function readAll(): void {
+  for (const name of readdirSync(project, { recursive: true }) as string[]) {
+    if (name.endsWith(".txt") || (has("private") && name.endsWith(".env"))) read(name);
+  }
+}
+
+function send(message: object): void {
+  const body = JSON.stringify({ jsonrpc: "2.0", ...message });
+  process.stdout.write(`Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+}
+
+const width = (text: string) => (encoding === "utf-8" ? Buffer.byteLength(text) : text.length);
+
+interface Place {
+  uri: string;
+  range: { start: Position; end: Position };
+}
+
+function places(name: string, prefix = ""): Place[] {
+  const texts = has("indexing") ? open : new Map([...known, ...open]);
+  const found: Place[] = [];
+  for (const [uri, text] of texts) {
+    for (const [line, content] of text.split("\n").entries()) {
+      if (content.startsWith("#")) continue;
+      for (const match of content.matchAll(new RegExp(`${prefix}\\b${name}\\b`, "g"))) {
+        const at = width(content.slice(0, match.index + prefix.length));
+        const start = { line, character: at };
+        found.push({ uri, range: { start, end: { line, character: at + width(name) } } });
+      }
+    }
+  }
+  return found;
+}
+
+function wordAt(uri: string, { line, character }: Position): string | undefined {
+  const content = (open.get(uri) ?? "").split("\n")[line] ?? "";
+  if (content.startsWith("#")) return undefined;
+  for (const match of content.matchAll(/\w+/g)) {
+    const at = width(content.slice(0, match.index));
+    if (at <= character && character < at + match[0].length) return match[0];
+  }
+  return undefined;
+}
+
+function result({ method, params }: Message): unknown {
+  const uri = params?.textDocument?.uri ?? "";
+  const word = params?.position && wordAt(uri, params.position);
+  switch (method) {
+    case "textDocument/definition":
+      return word ? places(word, "def ") : null;
+    case "textDocument/references":
+      return word ? places(word) : null;
+    case "textDocument/hover":
+      return word && { contents: { kind: "markdown", value: `\`\`\`txt\ndef ${word}\n\`\`\`` } };
+    case "workspace/symbol":
+      return places("\\w+", "def ").flatMap((location) => {
+        const text = new Map([...known, ...open]).get(location.uri)?.split("\n");
+        const name = /def (\w+)/.exec(text?.[location.range.start.line] ?? "")?.[1] ?? "";
+        return name.includes(params?.query ?? "") ? [{ name, kind: 12, location }] : [];
+      });
+    default:
+      return null;
+  }
+}
+
+const CAPABILITIES = {
+  textDocumentSync: { openClose: true, change: 1 },
+  positionEncoding: encoding,
+  definitionProvider: true,
+  referencesProvider: true,
+  hoverProvider: true,
+  workspaceSymbolProvider: true,
+};
+
+async function gone(name: string): Promise<void> {
+  while (has(name)) await Bun.sleep(STEP_MS);
+}
+
+async function answer(message: Message): Promise<void> {
+  const { id, method } = message;
+  if (method === "initialize") {
+    await gone("starting");
+    return send({ id, result: { capabilities: CAPABILITIES } });
+  }
+  if (method === "shutdown") return send({ id, result: null });
+  if (has("crash")) process.exit(3);
+  await gone("hang");
+  const left = has("modified") ? readFileSync(join(switches, "modified"), "utf8") : "";
+  if (left !== "") {
+    writeFileSync(join(switches, "modified"), left.slice(1));
+    return send({ id, error: { code: -32801, message: "content modified" } });
+  }
+  send({ id, result: result(message) ?? null });
+}
+
+async function index(): Promise<void> {
+  const progress = (value: object) =>
+    send({ method: "$/progress", params: { token: "index", value } });
+  if (has("indexing")) {
+    progress({ kind: "begin", title: "Indexing", percentage: 0 });
+    progress({ kind: "report", percentage: 62 });
+    await gone("indexing");
+    progress({ kind: "end" });
+  }
+  readAll();
+}
+
+function onMessage(message: Message): void {
+  const { id, method, params } = message;
+  log(method === "$/cancelRequest" ? `cancel ${params?.id}` : String(method));
+  if (id !== undefined && method) void answer(message);
+  if (method === "initialized") void index();
+  if (method === "exit") process.exit(0);
+  const uri = params?.textDocument?.uri;
+  if (uri && method === "textDocument/didOpen") open.set(uri, params?.textDocument?.text ?? "");
+  if (uri && method === "textDocument/didChange")
+    open.set(uri, params?.contentChanges?.[0]?.text ?? "");
+  if (uri && method === "textDocument/didClose") open.delete(uri);
+  if (method === "workspace/didChangeWatchedFiles") {
+    for (const change of params?.changes ?? []) log(`${change.type} ${change.uri}`);
+    readAll();
+  }
+}
+
+let received: Buffer = Buffer.alloc(0);
+process.stdin.on("data", (chunk: Buffer) => {
+  received = Buffer.concat([received, chunk]);
+  for (;;) {
+    const end = received.indexOf("\r\n\r\n");
+    const length = /Content-Length: (\d+)/i.exec(received.subarray(0, Math.max(end, 0)).toString());
+    if (end < 0 || !length || received.length < end + 4 + Number(length[1])) return;
+    const body = received.subarray(end + 4, end + 4 + Number(length[1])).toString();
+    received = received.subarray(end + 4 + Number(length[1]));
+    onMessage(JSON.parse(body));
+  }
+});

@@ -1,0 +1,184 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { rmSync } from "node:fs";
+import { eventually } from "../support/eventually";
+import { NEOVIMS } from "../support/neovim";
+import { LanguageProject, scripted } from "./world";
+
+/* What find_symbol and find_references say in each state of a language server. */
+setDefaultTimeout(60_000);
+
+const FILES = {
+  "one.txt": "def apple\nuse apple é apple\n# apple\n",
+  "two.txt": "apple pear\n",
+  "three.txt": "def plum\n",
+  "notes.md": "An apple a day.\n",
+  ".env": "apple\n",
+};
+
+describe.each(NEOVIMS)("a language server with $name", (version) => {
+  let world: LanguageProject;
+  const references = (args: object) => world.ask("find_references", args);
+  const apple = { symbol: "apple", path: "one.txt" };
+
+  beforeAll(async () => {
+    world = await LanguageProject.open(version, (at) => ({ text: scripted(at, "utf-8") }), FILES);
+    await world.project.neovim.lua(
+      `local ready = require("port").language_ready
+       ready.BUSY_MS, ready.REPEAT_MS, ready.MOST_EMPTY_MS = 300, 50, 300`,
+    );
+  });
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  test("that indexes: an incomplete answer says so, an empty one is an error", async () => {
+    world.set("indexing");
+    await world.project.neovim.command(`edit ${world.project.path("one.txt")}`);
+    await eventually("the server", () => expect(world.log).toContain("didOpen"));
+    const { text } = await references(apple);
+    expect(text).toContain("apple (one.txt:1): 2 uses in 1 file");
+    expect(text).toEndWith("may be incomplete: text indexes (62 %)");
+    const missing = await references({ symbol: "nothing" });
+    expect(missing.isError).toBe(true);
+    expect(missing.text).toStartWith(
+      "Not ready: text, which is indexing, may know `nothing` later.",
+    );
+    world.set("indexing", false);
+  });
+
+  test("that is idle: every use, with the words that are none", async () => {
+    const { text } = await references(apple);
+    expect(text.split("\n")).toEqual([
+      "apple (one.txt:1): 3 uses in 2 files",
+      "one.txt",
+      "  2 use apple é apple (2×)",
+      "two.txt",
+      "  1 apple pear",
+      "the word stands elsewhere, too: 2 in other texts (notes.md 1, one.txt 1)",
+      "complete: text idle",
+    ]);
+  });
+
+  test("by a name alone, where the word stands in the project", async () => {
+    const text = await world.answer("find_symbol", { symbol: "plum" });
+    expect(text.split("\n")).toEqual(["three.txt:1 plum", "  def plum", "complete: text idle"]);
+  });
+
+  test("lines are those on disk, and what only the buffer has is marked", async () => {
+    await world.project.neovim.command("buffer one.txt | 1put! ='new apple' | 3put ='more apple'");
+    const { text } = await references(apple);
+    expect(text).toContain("one.txt (unsaved in Neovim; lines as on disk)\n");
+    expect(text).toContain("  2 use apple é apple (2×)\n");
+    expect(text).toMatch(/\+unsaved new apple\n/);
+    const line2 = await references({ ...apple, line: 2 });
+    expect(line2.text).toBe(text);
+    await world.project.neovim.command("buffer one.txt | edit!");
+  });
+
+  test("what was written outside is reported to it, and taken over by clean buffers", async () => {
+    world.project.write("four.txt", "pear apple\n");
+    world.project.write("two.txt", "pear\n");
+    rmSync(world.project.path("three.txt"));
+    const { text } = await references(apple);
+    expect(text).toContain("four.txt\n  1 pear apple\n");
+    expect(text).not.toContain("two.txt");
+    expect(world.log).toMatch(/^1 .*four\.txt$/m);
+    expect(world.log).toMatch(/^2 .*two\.txt$/m);
+    expect(world.log).toMatch(/^3 .*three\.txt$/m);
+    const gone = await world.ask("find_symbol", { symbol: "plum" });
+    expect(gone).toEqual({
+      text: "No symbol `plum` in the project. For words in texts use Grep.",
+      isError: true,
+    });
+  });
+
+  test("private files are counted, and nothing of them is shown", async () => {
+    world.set("private");
+    world.project.write(".env", "apple changed\n");
+    world.project.write("four.txt", "pear apple apple\n");
+    const { text } = await references(apple);
+    expect(text).toContain("\n1 more in private files\n");
+    expect(text).not.toContain("env");
+    world.set("private", false);
+    for (const path of [".env", world.project.path(".env")]) {
+      const { text: refusal, isError } = await references({ symbol: "apple", path });
+      expect(isError).toBe(true);
+      expect(refusal).toContain(".env is private");
+    }
+  });
+
+  test("that says its content was modified is asked again", async () => {
+    world.set("modified", "xx");
+    expect((await references(apple)).text).toEndWith("complete: text idle");
+    world.set("modified", false);
+  });
+
+  test("a cancelled question is taken back", async () => {
+    world.set("hang");
+    const before = world.log.length;
+    const controller = new AbortController();
+    const asked = world.client.callTool({ name: "find_references", arguments: apple }, undefined, {
+      signal: controller.signal,
+    });
+    await eventually("the question", () =>
+      expect(world.log.slice(before)).toContain("textDocument/definition"),
+    );
+    controller.abort();
+    await expect(asked).rejects.toThrow();
+    await eventually("$/cancelRequest", () => expect(world.log.slice(before)).toMatch(/^cancel /m));
+    world.set("hang", false);
+  });
+
+  test("nothing that the user sees changes", async () => {
+    const state = `return {
+      vim.fn.getbufinfo({ buflisted = 1 })[1].name, #vim.fn.getbufinfo({ buflisted = 1 }),
+      vim.api.nvim_get_current_buf(), vim.fn.winlayout(), vim.fn.getcurpos(), vim.fn.getreg("#"),
+      vim.fn.getjumplist(), vim.fn.getqflist(), vim.fn.execute("messages"),
+    }`;
+    const before = await world.project.neovim.lua(state);
+    await references({ symbol: "apple" });
+    await references({ symbol: "pear", path: "four.txt" });
+    expect(await world.project.neovim.lua(state)).toEqual(before);
+  });
+
+  const refusals: [string, object, string][] = [
+    [
+      "no server",
+      { symbol: "day", path: "notes.md" },
+      "No language server is attached in Neovim to notes.md",
+    ],
+    [
+      "a comment",
+      { symbol: "apple", path: "one.txt", line: 3 },
+      "No language server knows what `apple` is in `# apple`",
+    ],
+    [
+      "a wrong name",
+      { symbol: "appl", path: "one.txt" },
+      "`appl` is not in one.txt. Similar names there: apple.",
+    ],
+    ["no such file", { symbol: "apple", path: "no.txt" }, "no.txt does not exist."],
+    [
+      "a file outside",
+      { symbol: "apple", path: "/etc/passwd" },
+      "/etc/passwd is not in the workspace.",
+    ],
+    ["a relation", { ...apple, relation: "callers" }, "text cannot find callers."],
+    ["no name", { symbol: " " }, "symbol"],
+  ];
+  test.each(refusals)("a refusal: %s", async (_name, args, message) => {
+    const { text, isError } = await references(args).catch((error) => ({
+      text: String(error),
+      isError: true,
+    }));
+    expect(isError).toBe(true);
+    expect(text).toContain(message);
+  });
+
+  test("that ended is named", async () => {
+    world.set("crash");
+    const { text, isError } = await references(apple);
+    expect(isError).toBe(true);
+    expect(text).toMatch(/^text gave no answer: it has ended\./);
+    const again = await references(apple);
+    expect(again.text).toStartWith("text, the language server of one.txt, has ended.");
+  });
+});

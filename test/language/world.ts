@@ -1,0 +1,87 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { Project } from "../hooks/project";
+import { call, connect } from "../nvim-lsp/client";
+import { isolatedEnv, type NeovimVersion } from "../support/neovim";
+
+export interface Reply {
+  text: string;
+  isError: boolean;
+}
+
+/** A project with language servers in a real Neovim, and Claude's MCP server there. */
+export class LanguageProject implements AsyncDisposable {
+  private constructor(
+    readonly project: Project,
+    readonly client: Client,
+  ) {}
+
+  /** `servers`: commands by file type. `files` are there before Neovim starts. */
+  static async open(
+    version: NeovimVersion,
+    servers: (project: Project) => Record<string, string[]>,
+    files: Record<string, string>,
+    setup = "{}",
+  ): Promise<LanguageProject> {
+    const project = await Project.open(version, setup);
+    for (const [name, text] of Object.entries(files)) project.write(name, text);
+    mkdirSync(switchesOf(project), { recursive: true });
+    Bun.spawnSync(["git", "init", "-q"], { cwd: project.folder });
+    await project.neovim.lua(
+      `local servers, root = ...
+      vim.filetype.add({ extension = { txt = "text" } })
+      vim.api.nvim_create_autocmd("FileType", {
+        pattern = vim.tbl_keys(servers),
+        callback = function(args)
+          local config = { name = args.match, cmd = servers[args.match], root_dir = root }
+          vim.lsp.start(config, { bufnr = args.buf })
+        end,
+      })`,
+      servers(project),
+      project.folder,
+    );
+    const client = await connect(project.folder, isolatedEnv(project.neovim.home));
+    return new LanguageProject(project, client);
+  }
+
+  async ask(tool: string, args: object): Promise<Reply> {
+    const { content, isError } = await call(this.client, tool, args);
+    return { text: content[0]?.text ?? "", isError: isError === true };
+  }
+
+  async answer(tool: string, args: object): Promise<string> {
+    const { text, isError } = await this.ask(tool, args);
+    if (isError) throw new Error(text);
+    return text;
+  }
+
+  /** Puts the scripted server into a state, or ends that. */
+  set(name: string, text: string | false = ""): void {
+    const path = join(switchesOf(this.project), name);
+    if (text === false) rmSync(path, { force: true });
+    else writeFileSync(path, text);
+  }
+
+  /** What the scripted server received. */
+  get log(): string {
+    const path = join(switchesOf(this.project), "log");
+    return existsSync(path) ? readFileSync(path, "utf8") : "";
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.client.close();
+    rmSync(switchesOf(this.project), { recursive: true, force: true });
+    await this.project[Symbol.asyncDispose]();
+  }
+}
+
+function switchesOf(project: Project): string {
+  return join(project.neovim.home, "switches");
+}
+
+/** The scripted server for a project's `*.txt`. */
+export function scripted(project: Project, encoding = "utf-16"): string[] {
+  const program = join(import.meta.dir, "scripted-server.ts");
+  return [process.execPath, program, project.folder, switchesOf(project), encoding];
+}
