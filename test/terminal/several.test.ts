@@ -282,6 +282,48 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     await waitForMode(neovim, "t");
   });
 
+  /** What stands above Claude's window, as drawn; "" if nothing does. */
+  const bar = () =>
+    neovim.lua<string>(`
+      for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
+        if require("port").window.is_terminal(win) then
+          return vim.api.nvim_eval_statusline(vim.wo[win].winbar, { winid = win, use_winbar = true }).str
+        end
+      end`);
+
+  test("a bar names two or more, and their states; a click shows one", async () => {
+    await neovim.command("ClaudeCode");
+    await up(1);
+    expect(await bar()).toBe("");
+    await neovim.command("ClaudeCodeNew -n 50%#docs");
+    await up(2);
+    await report(1, "blocked");
+    await report(2, "working");
+    await eventually("the bar", async () =>
+      expect(await bar()).toMatch(/^ 1 ◆ {2}2 50%#docs ● {2,}working $/),
+    );
+    const column = await neovim.lua<number>(`
+      return vim.api.nvim_win_get_position(0)[2] + 1`);
+    await neovim.request("nvim_input_mouse", ["left", "press", "", 0, 0, column]);
+    await eventually("the first", async () => expect(await shown()).toEqual([1]));
+    await eventually("the bar", async () => expect(await bar()).toMatch(/ +needs input $/));
+    await neovim.command("2ClaudeCode");
+    await neovim.command("ClaudeCodeClose");
+    await neovim.command("1ClaudeCode");
+    await eventually("no bar", async () => expect(await bar()).toBe(""));
+  });
+
+  test("a bar of the user's own stays, and the option turns ours off", async () => {
+    await neovim.command("set winbar=mine");
+    await openTwo();
+    expect(await bar()).toBe("mine");
+    await neovim.command("set winbar=");
+    await configure(neovim, `{ command = ${CLI}, winbar = false }`);
+    await neovim.command("1ClaudeCode");
+    await Bun.sleep(50);
+    expect(await bar()).toBe("");
+  });
+
   test("terminal mode was left to read in one, not in the other", async () => {
     await openTwo();
     await neovim.type("<C-Bslash><C-n>");

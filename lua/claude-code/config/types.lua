@@ -186,6 +186,8 @@
 ---The CLI window's share of the editor's width or height.
 ---@field size? number
 ---@field float? claude-code.UserTerminalFloatConfig
+---Show the names and states of the sessions above Claude's window, from two sessions on.
+---@field winbar? boolean
 ---The folder in which the CLI starts.
 ---@field cwd? string|fun(folder: string): string?
 ---More environment variables for each Claude CLI that Neovim starts.
@@ -331,6 +333,7 @@
 ---@field position "auto"|"right"|"left"|"bottom"|"top"|"float"
 ---@field size number
 ---@field float claude-code.TerminalFloatConfig
+---@field winbar boolean
 ---@field cwd? string|fun(folder: string): string?
 ---@field env table<string, string>
 ---@field command string|string[]

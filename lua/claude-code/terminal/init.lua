@@ -36,19 +36,10 @@ function M.has(n)
   return running.is_open(n) or n == 1 and not running.is_any_open()
 end
 
----@param n integer
-local function focus(n)
-  running.call(n, "focus")
-  sessions.use(n)
-end
-
 --- Moves to the terminal of a session that runs.
 ---@param n integer
 function M.show(n)
-  local row = sessions.get(n)
-  if row and (not row.buf or row.buf ~= vim.api.nvim_get_current_buf()) then
-    focus(n)
-  end
+  running.show(n)
 end
 
 --- Starts another session.
@@ -68,7 +59,7 @@ function M.open(arguments, options)
   end
   local n = options.n or current()
   if n and not options.restart then
-    focus(n)
+    running.focus(n)
     if arguments and #arguments > 0 then
       local text = "Claude is already running; add ! to restart it with these arguments, or start another "
         .. "with :ClaudeCodeNew"
@@ -93,7 +84,7 @@ function M.toggle(arguments, options)
     running.call(n, "toggle")
     sessions.use(n)
   else
-    focus(n)
+    running.focus(n)
   end
 end
 
@@ -101,7 +92,7 @@ end
 function M.focus()
   local n = running.current()
   if n then
-    focus(n)
+    running.focus(n)
   else
     M.open()
   end

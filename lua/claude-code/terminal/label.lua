@@ -3,21 +3,27 @@ local sessions = require("claude-code.sessions")
 
 local M = {}
 
----@type table<claude-code.SessionState, { symbol: string, words: string }>
+---@type table<claude-code.SessionState, { symbol: string, words: string, highlight: string }>
 local STATES = {
-  blocked = { symbol = "◆", words = "needs input" },
-  working = { symbol = "●", words = "working" },
-  done = { symbol = "✓", words = "done" },
-  error = { symbol = "✗", words = "failed" },
-  idle = { symbol = "○", words = "idle" },
+  blocked = { symbol = "◆", words = "needs input", highlight = "DiagnosticWarn" },
+  working = { symbol = "●", words = "working", highlight = "DiagnosticInfo" },
+  done = { symbol = "✓", words = "done", highlight = "DiagnosticOk" },
+  error = { symbol = "✗", words = "failed", highlight = "DiagnosticError" },
+  idle = { symbol = "○", words = "idle", highlight = "Comment" },
 }
 
-local UNKNOWN = { symbol = "○", words = "state unknown" }
+local UNKNOWN = { symbol = "○", words = "state unknown", highlight = "Comment" }
 
 ---@param row claude-code.SessionRow
 ---@return string of one cell
 function M.symbol(row)
   return (STATES[row.state] or UNKNOWN).symbol
+end
+
+---@param row claude-code.SessionRow
+---@return string group of its symbol
+function M.highlight(row)
+  return (STATES[row.state] or UNKNOWN).highlight
 end
 
 --- What it does, or what it asks.

@@ -75,6 +75,7 @@ local function open(arguments, n)
   if not command or not folder then
     return notify.error(not command and session or message)
   end
+  require("claude-code.terminal.winbar").follow()
   n = sessions.add({
     n = n,
     id = session.id,

@@ -45,10 +45,14 @@ local function try_startinsert(mode, tries)
   end)
 end
 
---- Begins it, unless the cursor is elsewhere by the time Neovim gets to it.
-function TerminalMode:enter()
-  self.pending = true
-  try_startinsert(self, TRIES)
+--- Begins it, unless the cursor is elsewhere by the time Neovim gets to it. From one terminal to
+--- another one in the same window it goes on by itself, without an event.
+---@param before? integer window in which the cursor was
+function TerminalMode:enter(before)
+  self.pending = api.nvim_get_mode().mode ~= "t" or api.nvim_get_current_win() ~= before
+  if self.pending then
+    try_startinsert(self, TRIES)
+  end
 end
 
 --- What is still pending would become insert mode in the window that comes next.

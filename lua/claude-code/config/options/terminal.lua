@@ -87,6 +87,13 @@ return {
     description = "The floating window's border. By default that of 'winborder', or \"rounded\".",
   },
   {
+    key = "terminal.winbar",
+    type = t.boolean,
+    default = true,
+    description = "Show the names and states of the sessions above Claude's window, from two sessions "
+      .. "on. A click shows a session. A 'winbar' of your own stays.",
+  },
+  {
     key = "terminal.cwd",
     type = t.any_of(t.string, t.func("fun(folder: string): string?")),
     description = 'The folder in which the CLI starts. By default that of the tab page. "root": the '

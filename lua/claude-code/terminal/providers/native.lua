@@ -95,7 +95,7 @@ end
 
 function M.open(launch)
   vim.iter(vim.tbl_keys(exited)):each(discard)
-  local buf = api.nvim_create_buf(false, true)
+  local before, buf = api.nvim_get_current_win(), api.nvim_create_buf(false, true)
   ---@type claude-code.NativeTerminal
   local terminal = setmetatable({ buf = buf, job = 0 }, Terminal)
   -- The window comes first: the command asks for its size at once.
@@ -122,7 +122,7 @@ function M.open(launch)
     return terminal:is_open()
   end)
   end_with_neovim(group)
-  terminal.mode:enter()
+  terminal.mode:enter(before)
   return terminal
 end
 
@@ -148,8 +148,9 @@ end
 
 --- Shows it in the window of another terminal of Claude's, if there is one in this tab page.
 function Terminal:show()
+  local before = api.nvim_get_current_win()
   window.show(self.buf)
-  self.mode:enter()
+  self.mode:enter(before)
 end
 
 --- From anywhere to the terminal, and back.
