@@ -115,7 +115,7 @@ describe.each(NEOVIMS)("tmux beside $name", (version) => {
 
   test("a pane opens, is typed into, is hidden, comes back, and ends with Neovim", async () => {
     for (const folder of ["run", "tmp", "project"]) mkdirSync(join(home, folder));
-    const show = `printf '<%s>' "$PWD" "$CLAUDE_CODE_SSE_PORT" "$NVIM" "$CLAUDE_CONFIG_DIR"; exec cat`;
+    const show = `printf '<%s>\\n' "$PWD" "$CLAUDE_CODE_SSE_PORT" "$NVIM" "$CLAUDE_CONFIG_DIR"; exec cat`;
     const options = `{ terminal = { provider = "tmux", command = { "sh", "-c", [[${show}]] } } }`;
     const below = `{ terminal = { provider = 'tmux', position = 'bottom' } }`;
     // tmux shows the screen of the pane that has the focus.
@@ -139,7 +139,8 @@ describe.each(NEOVIMS)("tmux beside $name", (version) => {
     mkdirSync(folder, { recursive: true });
     await ask(`chdir('${folder}')`);
     await run("ClaudeCode");
-    await terminal.waitFor(`<${folder}><${port}><${socket}><${join(home, "config;")}>`);
+    for (const value of [folder, port, socket, join(home, "config;")])
+      await terminal.waitFor(`<${value}>`);
     await run("ClaudeCodeSend! eins zwei;");
     await terminal.waitFor(/eins zwei;\s+eins zwei;/);
     await neovimHas("255x50");
@@ -150,10 +151,15 @@ describe.each(NEOVIMS)("tmux beside $name", (version) => {
     await run("ClaudeCodeFocus");
     await terminal.waitFor(/eins zwei;\s+eins zwei;/);
     await neovimHas("255x50");
-    for (const _ of "12") await run("ClaudeCode");
+    // The share is that of the columns which Neovim has just then.
+    await run("ClaudeCode");
+    await neovimHas("400x50");
+    await run("ClaudeCode");
     await neovimHas("255x50");
     await ask(`luaeval("require('claude-code').setup(${below})")`);
-    for (const _ of "12") await run("ClaudeCode");
+    await run("ClaudeCode");
+    await neovimHas("400x50");
+    await run("ClaudeCode");
     await neovimHas("400x32");
 
     expect(await ask(`luaeval("require('claude-code.terminal').is_open()")`)).toBe("true");

@@ -85,7 +85,7 @@ function M.show()
     own,
     vim.tbl_filter(function(row)
       return row.n == nil
-    end, sessions.list())
+    end, sessions.all())
   )
   if #rows == 0 then
     local text = "no Claude session runs; :ClaudeCode starts one"
