@@ -200,14 +200,16 @@ onEachNeovim((session) => {
       const small = session.write("small.txt", "x\n");
       const proposal = { new_file_contents: "y\n", tab_name: "big" };
       for (const path of [big, session.link("big-link.log", big)]) {
+        const opened = await client.call("openFile", { filePath: path });
+        expect(opened.isError).toBe(true);
+        expect(opened.content[0]?.text).toContain("too big for Claude (20480 MB, at most 64 MB");
         const answers = await Promise.all([
-          client.call("openFile", { filePath: path }),
           client.call("openDiff", { old_file_path: path, new_file_path: small, ...proposal }),
           client.call("openDiff", { old_file_path: small, new_file_path: path, ...proposal }),
         ]);
         for (const { content, isError } of answers) {
           expect(isError).toBe(true);
-          expect(content[0]?.text).toContain("is too big for Claude (20480 MB, at most 64 MB");
+          expect(content[0]?.text).toContain("is too big for a diff (more than 4 MB)");
         }
       }
       rmSync(big);

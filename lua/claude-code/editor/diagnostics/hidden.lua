@@ -15,6 +15,9 @@ local FOR_DIAGNOSTICS = { most_bytes = 2 * 1024 * 1024, keep_ms = 10000, for_dia
 
 local M = {}
 
+---Of a file that is loaded for its diagnostics.
+M.MOST_BYTES = FOR_DIAGNOSTICS.most_bytes
+
 ---@class claude-code.HiddenFile
 ---@field buf integer
 ---@field is_new boolean the buffer was made for this

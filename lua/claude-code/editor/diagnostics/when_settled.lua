@@ -64,7 +64,8 @@ local function wait(params, ask)
       return finish(answer)
     end
     cancel_timer()
-    local step = answer.value.files and LOAD_STEP_MS or BUSY_STEP_MS
+    local is_loading = answer.value.files or answer.value.is_loading
+    local step = is_loading and LOAD_STEP_MS or BUSY_STEP_MS
     cancel_timer = timer.once(math.min(deadline - now, busy and step or math.huge), check)
   end
   -- Scheduled, since `ask` may load a file, which is such a change.

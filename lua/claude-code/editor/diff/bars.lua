@@ -104,7 +104,9 @@ function Bars:warnings()
   if found.hidden then
     parts[#parts + 1] = { (" hidden characters, line %d "):format(found.hidden), "Warning" }
   end
-  if proposal.changes.written then
+  if proposal.too_big then
+    parts[#parts + 1] = { " written since proposed, too big to be shown ", "Warning" }
+  elseif proposal.changes.written then
     parts[#parts + 1] = { " written since proposed ", "Warning" }
   end
   if self.found and self.found.conflicts then

@@ -1,11 +1,10 @@
 --- Diffs: each is queued, shown, and answered once.
 local channel = require("claude-code.editor.channel")
 local hunk_actions = require("claude-code.editor.diff.hunks.actions")
+local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
 local queues = require("claude-code.editor.diff.queue")
-
----Each side is read whole.
-local MOST_BYTES = 64 * 1024 * 1024
+local text = require("claude-code.editor.diff.text")
 
 local M = {}
 
@@ -113,23 +112,33 @@ end
 
 queue = queues.new(callbacks)
 
+---@param params claude-code.DiffParams
+---@return string? problem
+local function too_big(params)
+  local problem = text.too_big(params.contents) or text.file_too_big(params.new_path)
+  local is_other = params.old_path ~= params.new_path
+  return problem or is_other and text.file_too_big(params.old_path) or nil
+end
+
 ---Queues a proposal. Returns at once; the end comes as `diff_ended`.
 ---@param params claude-code.DiffParams
 ---@return true?
 ---@return claude-code.Failure?
 function M.open(params)
-  for _, name in ipairs({ params.old_path, params.new_path }) do
-    local stat = vim.uv.fs_stat(name)
-    if stat and stat.type == "directory" and name == params.new_path then
-      return nil, name .. " is a folder"
-    elseif stat and stat.size > MOST_BYTES then
-      return nil, path.too_big(name, stat.size, MOST_BYTES)
-    end
+  local title = path.title(params.new_path)
+  local stat = vim.uv.fs_stat(params.new_path)
+  if stat and stat.type == "directory" then
+    return nil, params.new_path .. " is a folder"
+  end
+  local problem = too_big(params)
+  if problem then
+    local failure = ("%s is too big for a diff (%s)"):format(title, problem)
+    notify.warn(failure .. ": decide where Claude asks you", "diff")
+    return nil, failure
   end
   channel.on_detach(M.abandon)
   local failure = queue:add(params)
   if failure then
-    local title = path.title(params.new_path)
     return nil, ("cannot show the change of %s: %s"):format(title, failure)
   end
   return true

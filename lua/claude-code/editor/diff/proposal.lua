@@ -2,6 +2,7 @@
 --- user's edits. It knows nothing of windows.
 local api = vim.api
 local accepted_hunks = require("claude-code.editor.diff.hunks.accepted")
+local buffers = require("claude-code.editor.diff.buffers")
 local destinations = require("claude-code.editor.diff.destination")
 local external_changes = require("claude-code.editor.diff.external_changes")
 local hunks = require("claude-code.editor.diff.hunks")
@@ -41,19 +42,18 @@ local text = require("claude-code.editor.diff.text")
 ---@field accepted claude-code.AcceptedHunks
 ---@field private keep_cr boolean the proposal's lines keep their CR, so the old file's must do so, or
 --- lines of it that are put back would lose theirs
----@field private old_text? string its lines joined, as hunks.lua needs them
+---@field is_big boolean to read and compare it takes so long that Neovim must be let go on in between
+---@field too_big? string why the file on disk is not shown as it is by now
+---@field private is_read boolean `old` is the file as it was last looked at
+---@field private now? { tick: integer, lines: string[] } the lines of `new_buf`
 ---@field private hunk_list? claude-code.HunkList
 local Proposal = {}
 Proposal.__index = Proposal
 
-local M = {}
+---Of either side, in bytes.
+local BIG = 200 * 1000
 
----@param buf? integer
-local function delete(buf)
-  if buf and api.nvim_buf_is_valid(buf) then
-    pcall(api.nvim_buf_delete, buf, { force = true })
-  end
-end
+local M = {}
 
 ---@param params claude-code.DiffParams
 ---@return claude-code.Proposal
@@ -70,6 +70,8 @@ function M.new(params)
     keep_cr = not proposed.crlf and params.contents:find("\r\n", 1, true) ~= nil,
     old = text.NOTHING,
     exists = false,
+    is_big = #params.contents > BIG or (vim.uv.fs_stat(params.new_path) or { size = 0 }).size > BIG,
+    is_read = false,
     unsaved = false,
     changes = external_changes.new(params.old_path, params.new_path),
   }, Proposal)
@@ -94,10 +96,15 @@ end
 ---@private
 function Proposal:read_old()
   self.base_path = vim.uv.fs_stat(self.new_path) and self.new_path or self.old_path
-  local old = text.of_file(self.base_path, self.keep_cr)
-  self.exists = old ~= nil
-  self.old = old or text.NOTHING
-  self.old_text, self.hunk_list = nil, nil
+  local old, problem = text.of_file(self.base_path, self.keep_cr)
+  self.too_big = problem
+  if problem and self.is_read then
+    return
+  elseif problem then
+    error(("%s is too big now: %s"):format(self:title(), problem), 0)
+  end
+  self.exists, self.old = old ~= nil, old or text.NOTHING
+  self.is_read, self.hunk_list = true, nil
 end
 
 ---Looks for what was written to disk since the change was proposed, or last looked at, and brings
@@ -106,16 +113,18 @@ end
 function Proposal:follow_disk()
   if not self.changes:poll() then
     return false
-  end
-  if self:is_prepared() then
+  elseif self:is_prepared() then
     local before, existed = self.old, self.exists
     self:read_old()
-    local same = existed == self.exists and vim.deep_equal(before, self.old)
-    if same then
+    local same = existed == self.exists and text.is_same(before, self.old)
+    if same and not self.too_big then
       return false
+    elseif not same then
+      scratch.fill(self.old_buf, self.old.lines)
+      vim.b[self.old_buf].claude_code_file = self.base_path
     end
-    scratch.fill(self.old_buf, self.old.lines)
-    vim.b[self.old_buf].claude_code_file = self.base_path
+  else
+    self.is_read = false
   end
   self.changes:set_written()
   return true
@@ -130,61 +139,34 @@ function Proposal:find_unsaved()
   return self.unsaved ~= before
 end
 
----Reads the old file and makes both buffers. Called with autocommands off.
+---Reads the old file, makes both buffers, and compares them: one step of that. Called with autocommands
+---off.
+---@return boolean is_ready that was the last one
+function Proposal:prepare_step()
+  if not self.is_read then
+    self:find_unsaved()
+    self:read_old()
+  elseif not (self.old_buf and api.nvim_buf_is_loaded(self.old_buf)) then
+    self.old_buf = buffers.old_side(self)
+  elseif not (self.new_buf and api.nvim_buf_is_loaded(self.new_buf)) then
+    self.merge, self.accepted = merge.new(self), accepted_hunks.new(self)
+    self.new_buf = buffers.proposed_side(self)
+    self.label = api.nvim_buf_get_name(self.new_buf)
+    self.now = { tick = api.nvim_buf_get_changedtick(self.new_buf), lines = self.proposed.lines }
+  else
+    self:hunks()
+    return true
+  end
+  return false
+end
+
+---Takes all steps that are left. Called with autocommands off.
 function Proposal:prepare()
-  self:find_unsaved()
   self:follow_disk()
-  if self:is_prepared() then
-    return
-  end
-  self:read_old()
-  local filetype = self.target and vim.bo[self.target].filetype
-    or scratch.filetype_of(self.new_path, self.proposed.lines)
-  self:make_old(filetype)
-  self:make_new(filetype)
-end
-
----@private
----@param state string
----@return string name of a buffer
-function Proposal:buffer_name(state)
-  -- Neovim's own tab line shortens all folders of a name to a letter each.
-  local title = self:title()
-  local folder = path.base(vim.fs.dirname(title))
-  local name = path.base(title) .. (folder == "." and "" or " in " .. folder)
-  return ("claude-code://%s/%s (%s)"):format(self.id, name, state)
-end
-
----@private
----@param filetype string
-function Proposal:make_old(filetype)
-  delete(self.old_buf)
-  local name = self:buffer_name(self.exists and "on disk" or "new file")
-  self.old_buf = scratch.create(name, self.old.lines, self.base_path)
-  vim.bo[self.old_buf].filetype = filetype
-  scratch.highlight(self.old_buf)
-  vim.bo[self.old_buf].modifiable = false
-end
-
----@private
----@param filetype string
-function Proposal:make_new(filetype)
-  if self.new_buf and api.nvim_buf_is_loaded(self.new_buf) then
-    -- With the user's edits; only the other one is gone.
-    return
-  end
-  delete(self.new_buf)
-  self.merge, self.accepted = merge.new(self), accepted_hunks.new(self)
-  local name = self:buffer_name("proposed")
-  self.new_buf = scratch.create(name, self.proposed.lines, self.new_path)
-  self.label = api.nvim_buf_get_name(self.new_buf)
-  vim.bo[self.new_buf].filetype = filetype
-  scratch.highlight(self.new_buf)
-  vim.bo[self.new_buf].buftype = "acwrite"
-  vim.bo[self.new_buf].readonly = false
-  if self.target then
-    scratch.copy_editing_options(self.new_buf, self.target)
-  end
+  self:find_unsaved()
+  repeat
+    local is_ready = self:prepare_step()
+  until is_ready
 end
 
 ---@return integer[] buffers the old side's and the proposal's; none before `prepare`
@@ -199,9 +181,13 @@ function Proposal:refill(buf)
   scratch.highlight(buf)
 end
 
----@return string[] lines of the proposal as it is now
+---@return string[] lines of the proposal as it is now, not to be changed
 function Proposal:lines()
-  return api.nvim_buf_get_lines(self.new_buf, 0, -1, false)
+  local tick = api.nvim_buf_get_changedtick(self.new_buf)
+  if self.now.tick ~= tick then
+    self.now = { tick = tick, lines = api.nvim_buf_get_lines(self.new_buf, 0, -1, false) }
+  end
+  return self.now.lines
 end
 
 ---@return boolean
@@ -215,8 +201,7 @@ end
 function Proposal:hunks()
   local tick = api.nvim_buf_get_changedtick(self.new_buf)
   if not self.hunk_list or self.hunk_list.tick ~= tick then
-    self.old_text = self.old_text or hunks.joined(self.old.lines)
-    self.hunk_list = hunks.list(self.old_text, hunks.joined(self:lines()), tick)
+    self.hunk_list = hunks.list(hunks.joined(self.old.lines), hunks.joined(self:lines()), tick)
   end
   return self.hunk_list
 end
@@ -287,8 +272,8 @@ end
 ---Deletes both buffers, with their events: others who keep something by buffer (vim.diagnostic does,
 ---for the statusline) forget it.
 function Proposal:discard()
-  delete(self.old_buf)
-  delete(self.new_buf)
+  buffers.delete(self.old_buf)
+  buffers.delete(self.new_buf)
   self.old_buf, self.new_buf, self.hunk_list = nil, nil, nil
 end
 

@@ -7,6 +7,7 @@ local busy = require("claude-code.editor.diff.busy")
 local blocked = require("claude-code.editor.windows.blocked")
 local keyboard = require("claude-code.editor.input.keyboard")
 local notify = require("claude-code.messages.notify")
+local preparation = require("claude-code.editor.diff.preparation")
 local proposals = require("claude-code.editor.diff.proposal")
 local timing = require("claude-code.editor.diff.timing")
 local views = require("claude-code.editor.diff.view")
@@ -23,6 +24,7 @@ local views = require("claude-code.editor.diff.view")
 ---@field paused? boolean it waited for a pause in typing before
 ---@field aside? boolean the user left it undecided, so that it does not come back by itself
 ---@field unwatch? fun() while it is aside
+---@field is_preparing? boolean
 ---@field asked_for? boolean the user wants to see it now, whatever else they do
 
 ---@class claude-code.Queue
@@ -234,24 +236,12 @@ function Queue:show(diff)
   announce.opened(diff, focused)
 end
 
----@private
 ---@param diff claude-code.Diff
----@param reason claude-code.BusyReason
-function Queue:wait_while_busy(diff, reason)
-  announce.waits_while_busy(diff, reason)
-  busy.when_over(function()
-    self:show_next()
-  end)
-end
-
----@private
----@param diff claude-code.Diff
-function Queue:wait(diff)
+---@param show fun()
+local function wait(diff, show)
   announce.waits(diff)
   local ms = timing.ms_until_idle()
-  blocked.retry(function()
-    self:show_next()
-  end, ms > 0 and ms or nil)
+  blocked.retry(show, ms > 0 and ms or nil)
 end
 
 ---Shows the next diff if none is on screen and windows may change.
@@ -259,22 +249,28 @@ end
 ---@param decided? boolean the user has just decided another one
 ---@return string? failure
 function Queue:try_next(decided)
+  local function later()
+    self:show_next()
+  end
   self:update_keys()
   local diff = self:next_up()
   if self.shown or not diff then
     return
   elseif not timing.can_show() then
-    return self:wait(diff)
+    return wait(diff, later)
   end
   local reason = not diff.asked_for and busy.reason(decided)
   if reason then
-    return self:wait_while_busy(diff, reason)
+    announce.waits_while_busy(diff, reason)
+    return busy.when_over(later)
+  elseif preparation.is_needed(diff) then
+    return preparation.start(diff, later)
   end
   local ok, message = pcall(self.show, self, diff)
   if ok then
     return
   elseif blocked.is_textlock_error(message) then
-    return self:wait(diff)
+    return wait(diff, later)
   end
   self:remove_waiting(diff)
   require("claude-code.messages.log").error("showing a diff failed: %s", message)

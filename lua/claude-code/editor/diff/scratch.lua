@@ -3,10 +3,15 @@ local api = vim.api
 
 ---A buffer beyond this size, in bytes, gets no syntax highlighting: parsing would freeze the editor.
 local HIGHLIGHT_LIMIT = 512 * 1024
+---A bigger one has colours by 'syntax', which looks at the lines on screen: tree-sitter, which parses all
+---at once before Neovim 0.11, takes 25 ms for as much there; injected languages are found at once since.
+local TREE_SITTER_LIMIT = (vim.fn.has("nvim-0.11") == 1 and 64 or 16) * 1024
 
 ---Of a buffer Neovim itself looks at as many first lines, and the last one, to find its filetype; of
 ---a text it would look at all.
 local DETECTED_LINES = 100
+---Of each.
+local DETECTED_BYTES = 1000
 
 ---What an edit of the proposal needs from the file's own buffer, as no ftplugin runs.
 local EDITING_OPTIONS = {
@@ -63,6 +68,9 @@ end
 function M.filetype_of(path, lines)
   local contents = vim.list_slice(lines, 1, DETECTED_LINES)
   contents[#contents + 1] = #lines > DETECTED_LINES and lines[#lines] or nil
+  contents = vim.tbl_map(function(line)
+    return line:sub(1, DETECTED_BYTES)
+  end, contents)
   local buf = api.nvim_create_buf(false, true)
   api.nvim_buf_set_lines(buf, 0, -1, false, contents)
   -- Neovim's patterns take 30 ms on a path of 4,096 bytes.
@@ -81,7 +89,7 @@ function M.highlight(buf)
     return
   end
   local language = vim.treesitter.language.get_lang(filetype) or filetype
-  if not pcall(vim.treesitter.start, buf, language) then
+  if size > TREE_SITTER_LIMIT or not pcall(vim.treesitter.start, buf, language) then
     -- 'syntax' works through its own autocommand.
     local ignored = vim.o.eventignore
     vim.o.eventignore = ""

@@ -1,15 +1,23 @@
 --- The files that a Claude session has edited, open in Neovim so that language servers see them.
 local baseline = require("claude-code.editor.session.baseline")
+local hidden = require("claude-code.editor.diagnostics.hidden")
 local path = require("claude-code.editor.documents.path")
 local pending = require("claude-code.editor.diagnostics.pending")
 local writes = require("claude-code.editor.diagnostics.writes")
+
+---One call loads closed files for so long, and at least one; the next call goes on.
+local BATCH_MS = 10
 
 local M = {}
 
 ---@param session claude-code.Session
 ---@param real string
----@return integer? buf hidden; nil if the file cannot be loaded
+---@return integer? buf hidden; nil if the file cannot be loaded, or is too big
 local function load(session, real)
+  local stat = vim.uv.fs_stat(real)
+  if not stat or stat.size > hidden.MOST_BYTES then
+    return nil
+  end
   local buf = require("claude-code.editor.documents").load_hidden({ path = real })
   if buf then
     session.hidden[buf] = true
@@ -70,13 +78,20 @@ end
 ---@param session claude-code.Session
 ---@return claude-code.EditedFile[] sorted by path
 ---@return boolean settled no report of a language server on them is pending that is waited for
+---@return boolean is_loading some are not in the list yet: the next call loads more
 function M.list(session)
-  local list, settled = {}, true
+  local list, settled, is_loading = {}, true, false
   local privacy = require("claude-code.editor.privacy")
+  local stop, has_loaded = vim.uv.hrtime() + BATCH_MS * 1e6, false
   for real, file in pairs(session.files) do
     local present = vim.uv.fs_stat(real) and not privacy.is_private(real)
-    local open = present and path.loaded_buffer(real)
-    local buf = present and (open or load(session, real))
+    local open = present and path.loaded_buffer(real) or nil
+    local buf = open
+    if present and not open and has_loaded and vim.uv.hrtime() > stop then
+      is_loading = true
+    elseif present and not open then
+      buf, has_loaded = load(session, real), true
+    end
     if buf then
       writes.expect_starting(buf)
       local is_attaching = writes.is_attaching(buf)
@@ -95,7 +110,7 @@ function M.list(session)
   table.sort(list, function(a, b)
     return a.path < b.path
   end)
-  return list, settled
+  return list, settled and not is_loading, is_loading
 end
 
 return M

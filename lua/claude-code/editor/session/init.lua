@@ -98,7 +98,8 @@ end
 
 ---@class claude-code.Summary
 ---@field settled boolean no report of a language server on an edited file is pending
----@field is_busy boolean a language server that will report starts or indexes
+---@field is_busy boolean a language server that will report starts or indexes, or files are being loaded
+---@field is_loading boolean not all files are loaded: the next call loads more
 ---@field unknown? string why reports are missing
 ---@field may_block boolean whether problems may keep Claude from stopping at all
 ---@field timeout_ms integer how long to wait for language servers
@@ -130,7 +131,7 @@ function M.summary(params)
   end
   local options = require("claude-code.config").get().diagnostics
   local filter = require("claude-code.editor.session.filter")
-  local list, settled = files.list(session)
+  local list, settled, is_loading = files.list(session)
   local problems = {}
   for _, edited in ipairs(list) do
     for _, item in ipairs(filter.counted(edited.path, edited.items, edited.file.before)) do
@@ -140,7 +141,8 @@ function M.summary(params)
   local counts, missing = filter.tally(problems), unchecked.missing(list)
   return {
     settled = settled,
-    is_busy = vim.iter(list):any(is_busy),
+    is_busy = is_loading or vim.iter(list):any(is_busy),
+    is_loading = is_loading,
     unknown = unchecked.reasons(missing),
     may_block = options.block,
     timeout_ms = options.deadline_ms,
@@ -196,9 +198,9 @@ end
 ---@return claude-code.SessionProblems
 function M.problems(params)
   local session = store.of_server(params.session, params.pid)
-  local list, settled = {}, true
+  local list, settled, is_loading = {}, true, false
   if session then
-    list, settled = files.list(session)
+    list, settled, is_loading = files.list(session)
   end
   return {
     folders = require("claude-code.workspace").folders(),
@@ -206,6 +208,7 @@ function M.problems(params)
       return { path = edited.path, real = edited.path, items = edited.items }
     end, list),
     settled = settled,
+    is_busy = is_loading,
     unknown = unchecked.describe(list),
   }
 end

@@ -3,6 +3,7 @@ local api = vim.api
 local deleted = require("claude-code.editor.diff.inline.deleted")
 local draw = require("claude-code.editor.diff.inline.draw")
 local hunks = require("claude-code.editor.diff.hunks")
+local slices = require("claude-code.editor.slices")
 
 local NAMESPACE = api.nvim_create_namespace("claude-code.diff.inline")
 
@@ -10,6 +11,7 @@ local NAMESPACE = api.nvim_create_namespace("claude-code.diff.inline")
 ---@field private proposal claude-code.Proposal
 ---@field private drawn? claude-code.HunkList what is shown
 ---@field private margin? string in front of the deleted lines
+---@field private stop? fun() ends the drawing
 local InlineMarks = {}
 InlineMarks.__index = InlineMarks
 
@@ -31,7 +33,8 @@ local function drawn(proposal, hunk)
   return { new = hunk.new, new_count = hunk.new_count, old_lines = lines }
 end
 
----Draws all again if it was edited, or if the columns in front of its lines have changed.
+---Draws all again if it was edited, or if the columns in front of its lines have changed; of many hunks
+---the first ones at once, the others soon.
 ---@param win integer
 function InlineMarks:show(win)
   local proposal, now, margin = self.proposal, self.proposal:hunks(), draw.margin(win)
@@ -39,10 +42,21 @@ function InlineMarks:show(win)
     return
   end
   self.drawn, self.margin = now, margin[1]
-  api.nvim_buf_clear_namespace(proposal.new_buf, NAMESPACE, 0, -1)
-  for _, hunk in ipairs(now.list) do
-    draw.hunk(proposal.new_buf, NAMESPACE, drawn(proposal, hunk), margin)
+  local buf = proposal.new_buf --[[@as integer]]
+  api.nvim_buf_clear_namespace(buf, NAMESPACE, 0, -1)
+  if self.stop then
+    self.stop()
   end
+  self.stop = slices.run(function(pause)
+    for _, hunk in ipairs(now.list) do
+      pause()
+      if not api.nvim_buf_is_loaded(buf) or api.nvim_buf_get_changedtick(buf) ~= now.tick then
+        -- It is gone, or will be drawn again.
+        return
+      end
+      draw.hunk(buf, NAMESPACE, drawn(proposal, hunk), margin)
+    end
+  end)
 end
 
 ---@return integer line of the first change, 1 if there is none

@@ -13,9 +13,12 @@ local size = require("claude-code.terminal.size")
 local windows = require("claude-code.editor.windows")
 
 ---Above these diff mode keeps Neovim still: to find the changed parts of 20,000 unlike lines takes
----Neovim 0.12 1.5 s, and of 200,000 it takes 26 s. Lines and bytes of both sides together.
-local MOST_LINES = 5000
-local MOST_BYTES = 500 * 1000
+---Neovim 0.12 1.5 s, and 2,000 hunks take 0.4 s. Changed lines and bytes are those of both sides.
+local MOST_CHANGED_LINES = 4000
+local MOST_CHANGED_BYTES = 150 * 1000
+local MOST_HUNKS = 400
+---Of one side; diff mode compares all of them by itself.
+local MOST_LINES = 20000
 
 local M = {}
 
@@ -59,7 +62,11 @@ end
 ---@return boolean
 local function is_too_big(proposal)
   local found = proposal:hunks()
-  if found.added + found.removed > MOST_LINES then
+  if
+    found.added + found.removed > MOST_CHANGED_LINES
+    or #found.list > MOST_HUNKS
+    or math.max(#proposal.old.lines, #proposal:lines()) > MOST_LINES
+  then
     return true
   end
   local old, new, bytes = proposal.old.lines, proposal:lines(), 0
@@ -68,7 +75,7 @@ local function is_too_big(proposal)
       + bytes_of(old, hunk.old, hunk.old_count)
       + bytes_of(new, hunk.new, hunk.new_count)
   end
-  return bytes > MOST_BYTES
+  return bytes > MOST_CHANGED_BYTES
 end
 
 ---@param wanted claude-code.DiffLayout
@@ -102,6 +109,19 @@ local function pick(proposal, except)
     name, place = "inline", place_for("inline")
   end
   return create(name, proposal, place), place
+end
+
+---Takes one step of what must be done before the proposal is shown.
+---@param proposal claude-code.Proposal
+---@return boolean is_ready that was the last one
+function M.prepare(proposal)
+  local is_ready = false
+  windows.noautocmd(function()
+    focus.outside_terminal(function()
+      is_ready = proposal:prepare_step()
+    end)
+  end)
+  return is_ready
 end
 
 ---Makes a proposal's buffers and windows; throws if that is not possible, with nothing left behind.

@@ -1,0 +1,42 @@
+--- Gets a big proposal ready to be shown, a step at a time, so that Neovim answers keys in between.
+local layouts = require("claude-code.editor.diff.layout")
+local slices = require("claude-code.editor.slices")
+local timer = require("claude-code.timer")
+
+local M = {}
+
+---@param diff claude-code.Diff
+---@return boolean
+function M.is_needed(diff)
+  return diff.proposal.is_big and not diff.proposal:is_prepared()
+end
+
+---@param diff claude-code.Diff
+---@param pause fun()
+local function prepare(diff, pause)
+  local ok, is_ready = true, false
+  while ok and not is_ready and not diff.outcome do
+    ok, is_ready = pcall(layouts.prepare, diff.proposal)
+    pause()
+  end
+end
+
+---@param diff claude-code.Diff
+---@param done fun() called unless the diff has ended; also where a step failed, as showing it does then
+function M.start(diff, done)
+  if diff.is_preparing then
+    return
+  end
+  diff.is_preparing = true
+  timer.once(0, function()
+    slices.run(function(pause)
+      prepare(diff, pause)
+      diff.is_preparing = nil
+      if not diff.outcome then
+        done()
+      end
+    end)
+  end)
+end
+
+return M
