@@ -57,6 +57,7 @@ export class ReviewHost {
   #timer: Timer | undefined;
   #timerAt = 0;
   #reports = false;
+  #reported: Promise<void> = Promise.resolve();
   #sent = "";
 
   constructor(port: ReviewPort, log: Log, folders: readonly string[]) {
@@ -92,16 +93,21 @@ export class ReviewHost {
     this.#timerAt = at;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      this.#report().catch((error) => this.#log.warn(`The review failed: ${message(error)}`));
+      // One after the other: what an earlier one has read must not be sent last.
+      this.#reported = this.#reported
+        .then(() => this.#report())
+        .catch((error) => this.#log.warn(`The review failed: ${message(error)}`));
     }, ms);
   }
 
   async #report(): Promise<void> {
+    if (!this.#reports) return;
     const folder = join(stateFolder(), "review");
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const news = await this.#service.news();
     if (!this.#reports) return;
-    this.#watch.follow([`${folder}/`, ...news.watched]);
+    // What changed after it was read, and before it was watched, was no event.
+    if (this.#watch.follow([`${folder}/`, ...news.watched])) this.#soon();
     // Before the answer: what changes while Neovim takes it is another event.
     const { counts, comments, due, waits, version } = news;
     if (waits) this.#soon(RECHECK_MS);

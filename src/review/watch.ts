@@ -1,4 +1,4 @@
-import { type FSWatcher, watch } from "node:fs";
+import { existsSync, type FSWatcher, watch } from "node:fs";
 import { basename, dirname } from "node:path";
 
 /** Each folder costs a watch of the system, of which it has few. */
@@ -13,29 +13,35 @@ export class PathWatch {
     this.#onChange = onChange;
   }
 
-  /** Watches these paths and no others; one ending with "/" is a folder with all that is in it. */
-  follow(paths: Iterable<string>): void {
+  /**
+   * Watches these paths and no others; one ending with "/" is a folder with all that is in it. Returns
+   * whether one of them was not watched before: nothing has reported its changes until now.
+   */
+  follow(paths: Iterable<string>): boolean {
     const wanted = new Map<string, Set<string>>();
     for (const path of paths) {
-      const isFolder = path.endsWith("/");
-      const folder = isFolder ? path.slice(0, -1) : dirname(path);
+      const [folder, name] = placeOf(path);
       const names = wanted.get(folder) ?? new Set();
       if (!wanted.has(folder) && wanted.size >= MOST_FOLDERS) continue;
-      wanted.set(folder, names.add(isFolder ? "" : basename(path)));
+      wanted.set(folder, names.add(name));
     }
     for (const [folder, { watcher }] of this.#folders) {
       if (wanted.has(folder)) continue;
       watcher.close();
       this.#folders.delete(folder);
     }
-    for (const [folder, names] of wanted) this.#watch(folder, names);
+    let isNew = false;
+    for (const [folder, names] of wanted) isNew = this.#watch(folder, names) || isNew;
+    return isNew;
   }
 
-  #watch(folder: string, names: Set<string>): void {
+  /** Returns whether one of the names is new. */
+  #watch(folder: string, names: Set<string>): boolean {
     const known = this.#folders.get(folder);
     if (known) {
+      const isNew = !names.isSubsetOf(known.names);
       known.names = names;
-      return;
+      return isNew;
     }
     try {
       const watcher = watch(folder, { persistent: false }, (_event, name) =>
@@ -43,12 +49,20 @@ export class PathWatch {
       );
       watcher.on("error", () => this.#forget(folder));
       this.#folders.set(folder, { watcher, names });
+      return true;
     } catch {
-      // Gone: the next follow() tries again.
+      // Gone, or the system has no watches left: the next follow() tries again.
+      return false;
     }
   }
 
   #report(folder: string, name: string | null): void {
+    // The folder itself was removed or moved: its watch reports nothing of what is there next.
+    if (name === basename(folder)) {
+      this.#forget(folder);
+      this.#onChange(folder);
+      return;
+    }
     const names = this.#folders.get(folder)?.names;
     if (names?.has("") || (name !== null && names?.has(name))) {
       this.#onChange(name === null ? folder : `${folder}/${name}`);
@@ -63,4 +77,18 @@ export class PathWatch {
   end(): void {
     this.follow([]);
   }
+}
+
+/**
+ * The folder to watch for a path, and the name in it: "" for all of them. Of a folder that is missing,
+ * the nearest one above it shows when it is made.
+ */
+function placeOf(path: string): [folder: string, name: string] {
+  let [folder, name] = path.endsWith("/")
+    ? [path.slice(0, -1), ""]
+    : [dirname(path), basename(path)];
+  while (!existsSync(folder) && dirname(folder) !== folder) {
+    [folder, name] = [dirname(folder), basename(folder)];
+  }
+  return [folder, name];
 }
