@@ -8,7 +8,9 @@ import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { TestClient } from "../test/support/client";
 import { eventually } from "../test/support/eventually";
+import { runHook } from "../test/support/hook";
 import {
+  isolatedEnv,
   NEOVIMS,
   type NeovimVersion,
   ROOT,
@@ -35,6 +37,10 @@ const PROPOSAL = BEFORE.replace(
   /let sum[\s\S]*return sum;/,
   "return items.reduce((sum, item) => sum + item.prise, 0);",
 );
+
+/** What Claude then writes without asking: it corrects the mistake, and adds what nobody asked for. */
+const CORRECTED = PROPOSAL.replace("prise", "price");
+const TAXED = CORRECTED.replace("price: number;", "price: number;\n  tax: number;");
 
 const SCREEN = { width: 110, height: 20 };
 /** A language server may need so long to start on a slow machine. */
@@ -117,9 +123,51 @@ async function play(file: string, neovim: TestNeovim): Promise<void> {
   );
   report(found);
 
+  await playReview(file, neovim);
+
   step("Neovim ends");
   await neovim.quit();
   check(!(await Bun.file(lock.path).exists()), "the lock file is gone with it");
+}
+
+async function playReview(file: string, neovim: TestNeovim): Promise<void> {
+  const call = { session_id: "demo", prompt_id: "first", cwd: neovim.cwd };
+  const hook = async (event: string, input: object) => {
+    const env = isolatedEnv(neovim.home);
+    const { code } = await runHook({ event, input: { ...call, ...input }, cwd: neovim.cwd, env });
+    check(code === 0, `the hook ${event} has run`);
+  };
+
+  step("In another mode Claude does not ask: it writes, and its hooks record what it changed");
+  await hook("user-prompt-submit", { prompt: "Fix the error" });
+  writeFileSync(file, TAXED);
+  await hook("post-tool-use", {
+    tool_name: "Edit",
+    tool_use_id: "edit-1",
+    tool_input: { file_path: file },
+    tool_response: { type: "update", originalFile: PROPOSAL },
+  });
+  await hook("session-end", {});
+  await eventually("two changes to review", async () => (await waiting(neovim)) === 2);
+  say(await neovim.lua<string>('return require("claude-code").statusline()'));
+
+  step(":ClaudeCodeReview! lists every hunk, and goes to the first one");
+  await neovim.command("ClaudeCodeReview!");
+  await eventually("the bar", () => neovim.lua<boolean>('return vim.wo.winbar:find("1/2") ~= nil'));
+  show((await neovim.lua<string[]>(SCREENSHOT)).join("\n"));
+
+  step("gr undoes it, and leads on to the next one; ga keeps that");
+  await neovim.type("gr");
+  await eventually("one change left", async () => (await waiting(neovim)) === 1);
+  await eventually("the next hunk", () => neovim.lua<boolean>("return vim.fn.line('.') > 5"));
+  await neovim.type("ga");
+  await eventually("nothing left", async () => (await waiting(neovim)) === 0);
+  check(readFileSync(file, "utf8") === CORRECTED, "the correction is on disk, and the rest is not");
+  show(difference(PROPOSAL, file));
+}
+
+function waiting(neovim: TestNeovim): Promise<number> {
+  return neovim.lua('return require("claude-code.editor.review").count()');
 }
 
 async function isServed(neovim: TestNeovim): Promise<boolean> {
