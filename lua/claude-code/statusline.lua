@@ -12,7 +12,8 @@ end
 ---@field state "stopped"|"downloading"|"starting"|"failed"|"waiting"|"connected" waiting: for a CLI to connect
 ---@field clients integer how many are connected
 ---@field diffs integer how many wait for an answer
----@field activity? claude-code.Activity of Claude, where its hooks run
+---@field activity? claude-code.Activity of all sessions together
+---@field sessions claude-code.SessionSummary
 ---@field to_review integer changes that wait for a review
 ---@field unknown? string "diagnostics of 2 files unknown (gopls is still indexing)"
 
@@ -31,6 +32,7 @@ function M.get()
     clients = clients,
     diffs = diff and diff.count() or 0,
     activity = activity and activity.get(),
+    sessions = activity and require("claude-code.sessions.summary").get() or { count = 0 },
     to_review = review and review.count() or 0,
     unknown = unchecked and unchecked.text(),
   }
@@ -39,14 +41,20 @@ end
 ---@param indicator claude-code.Indicator
 ---@return string
 local function text_of(indicator)
-  if indicator.state ~= "connected" then
+  local sessions = indicator.sessions
+  local is_ready = indicator.state == "connected" or indicator.state == "waiting"
+  if is_ready and sessions.count > 1 then
+    return ("%d: %s"):format(sessions.count, sessions.text)
+  elseif is_ready and sessions.text then
+    return sessions.text
+  elseif indicator.state ~= "connected" then
     return indicator.state
   end
   local word = indicator.activity or "connected"
   return indicator.clients > 1 and ("%s ×%d"):format(word, indicator.clients) or word
 end
 
---- "Claude waiting", "Claude working, 2 diffs", …
+--- "Claude waiting", "Claude working, 2 diffs", "Claude 3: docs needs input, 1 working", …
 ---@return string
 function M.text()
   local indicator = M.get()
@@ -66,7 +74,9 @@ function M.highlight()
   local indicator = M.get()
   if indicator.state == "failed" then
     return "DiagnosticError"
-  elseif indicator.diffs > 0 or indicator.unknown then
+  elseif indicator.sessions.worst == "error" then
+    return "DiagnosticError"
+  elseif indicator.diffs > 0 or indicator.unknown or indicator.sessions.worst == "blocked" then
     return "DiagnosticWarn"
   elseif indicator.activity == "working" then
     return "DiagnosticInfo"
@@ -76,24 +86,35 @@ end
 
 local is_watching = false
 
+---@return string what is on screen: a session reports what it does more often than this changes
+local function shown()
+  return M.highlight() .. M.text()
+end
+
 --- Redraws status lines when the text changes, from the first call on.
 function M.redraw_on_change()
   if is_watching then
     return
   end
   is_watching = true
+  local last = shown()
   vim.api.nvim_create_autocmd("User", {
     group = vim.api.nvim_create_augroup("claude-code.statusline", { clear = true }),
     pattern = {
       "ClaudeCodeServer*",
       "ClaudeCodeClient*",
       "ClaudeCodeDiff*",
+      "ClaudeCodeSession*",
       "ClaudeCodeActivityChanged",
       "ClaudeCodeReviewChanged",
       "ClaudeCodeUnknownDiagnostics",
     },
     callback = vim.schedule_wrap(function()
-      vim.cmd.redrawstatus({ bang = true })
+      local now = shown()
+      if now ~= last then
+        last = now
+        vim.cmd.redrawstatus({ bang = true })
+      end
     end),
   })
 end

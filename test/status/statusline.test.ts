@@ -82,4 +82,40 @@ describe.each(NEOVIMS)("the status line in $name", (version) => {
     await neovim.command("ClaudeCodeStop");
     await shows("Claude stopped");
   });
+
+  test("says which of several sessions needs the user", async () => {
+    const sessions = `local rows = require("port").session_rows`;
+    await neovim.command("ClaudeCodeStart");
+    await shows("Claude waiting");
+    const state = (n: number, state: string, kind = "") =>
+      neovim.lua(
+        `${sessions} local n, state, kind = ...
+        rows.report(n, "terminal", { state = state, kind = kind ~= "" and kind or nil })`,
+        ...[n, state, kind],
+      );
+    await neovim.lua(`${sessions}
+      for _, name in ipairs({ "docs", "tests", "fix-login" }) do
+        rows.set(rows.add({ name = name }), { buf = vim.api.nvim_create_buf(false, true) })
+      end
+      rows.remove(1)
+      rows.remove(2)`);
+    await state(3, "working");
+    await shows("Claude waiting");
+    await state(3, "blocked", "permission");
+    await shows("Claude needs input");
+    await state(3, "done");
+    await shows("Claude done");
+    await neovim.lua(`${sessions} rows.add({ name = "docs" }) rows.add({})`);
+    await shows("Claude 3: fix-login done");
+    await state(1, "working");
+    await state(3, "blocked", "question");
+    await shows("Claude 3: fix-login needs input, 1 working");
+    await state(2, "blocked", "permission");
+    await shows("Claude 3: 2 need input, 1 working");
+    const highlight = `return require("port").statusline.highlight()`;
+    expect(await neovim.lua<string>(highlight)).toBe("DiagnosticWarn");
+    await neovim.lua(`${sessions} for n = 1, 3 do rows.remove(n) end`);
+    await shows("Claude waiting");
+    await neovim.command("ClaudeCodeStop");
+  });
 });

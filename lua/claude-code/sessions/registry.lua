@@ -14,7 +14,7 @@ local M = {}
 ---@field start? string when the process began, as claude-code.sessions.process.is_alive takes it
 ---@field domain? string of the process id
 ---@field updated? integer ms since 1970
----@field report claude-code.StateReport
+---@field report? claude-code.StateReport nil: it starts, and has none yet
 
 --- The CLI itself reads no more (2.1.330).
 local MOST_BYTES = 262144
@@ -49,7 +49,8 @@ function M.parse(pid, json)
   elseif data.kind ~= "interactive" and data.kind ~= "bg" then
     return nil
   end
-  local state = STATES[data.status]
+  -- One that is not known counts as idle: nobody has to wait for it.
+  local state = data.status ~= nil and (STATES[data.status] or "idle") or nil
   local line = require("claude-code.sessions.text").line
   return {
     pid = pid,
@@ -61,7 +62,8 @@ function M.parse(pid, json)
     start = text(data.procStart),
     domain = text(data.pidDomain),
     updated = tonumber(data.statusUpdatedAt) or tonumber(data.updatedAt),
-    report = { state = state, kind = state == "blocked" and KINDS[data.waitingFor] or nil },
+    report = state
+      and { state = state, kind = state == "blocked" and KINDS[data.waitingFor] or nil },
   }
 end
 

@@ -231,18 +231,6 @@ function M.report(key, source, report, fields)
   return true
 end
 
----The session in one of whose terminal's processes a CLI runs that has not named its own yet: behind
----npx or direnv they differ.
----@param pids integer[]
----@return integer? n
-function M.unidentified(pids)
-  for _, entry in ipairs(entries) do
-    if entry.row.n and not entry.has_cli and vim.tbl_contains(pids, entry.row.pid) then
-      return entry.row.n
-    end
-  end
-end
-
 ---What a source has reported no longer counts before what others report.
 ---@param key claude-code.SessionKey
 function M.release(key)

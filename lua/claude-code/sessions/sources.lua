@@ -55,10 +55,13 @@ function M.add(key, fields)
     return
   elseif key.pid and not fields.where then
     local place = process.place(key.pid)
-    key.n = rows.unidentified(place.ancestors)
-    fields.where, fields.buf = place.where, terminal_of(place.ancestors)
+    local buf = terminal_of(place.ancestors)
+    local own = buf and rows.get({ buf = buf })
+    -- Behind npx or direnv the terminal's process is another one than the CLI's.
+    key.n = own and own.n
+    fields.where, fields.buf = place.where, not own and buf or nil
   end
-  if not key.n then
+  if not rows.get(key) then
     rows.add_elsewhere(key, fields)
   end
 end
