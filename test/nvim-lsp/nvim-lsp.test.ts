@@ -49,6 +49,7 @@ describe.each(NEOVIMS)("the stdio server with $name", (version) => {
     expect(tools.map(({ name }) => name)).toEqual([
       "find_symbol",
       "find_references",
+      "outline",
       "get_diagnostics",
       "get_diagnostic_context",
       "get_diagnostic_summary",
