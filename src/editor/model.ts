@@ -126,6 +126,8 @@ export const Mention = v.object({
   path: v.string(),
   line_start: v.optional(v.number()),
   line_end: v.optional(v.number()),
+  /** Process of the CLI that the user works with, if there are several. */
+  pid: v.optional(v.number()),
 });
 export type Mention = v.InferOutput<typeof Mention>;
 

@@ -94,8 +94,8 @@ export interface EditorPort {
 
   /** Brings `state` up to date. */
   sync(deadlineMs?: number): Promise<EditorState>;
-  /** A client has these mentions now. */
-  mentionsDelivered(ids: readonly number[]): Promise<void>;
+  /** The client of this process has these mentions now. */
+  mentionsDelivered(ids: readonly number[], pid: number | undefined): Promise<void>;
   /** Queues or shows a diff. Waits as long as Neovim is busy; ends come through `onDiffEnd`. */
   openDiff(diff: OpenDiff): Promise<void>;
   /** Ends diffs without an `onDiffEnd`. Resolves to how many were still open. */

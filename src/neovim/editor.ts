@@ -148,8 +148,8 @@ export class NeovimEditor extends Queries implements EditorPort {
     return v.parse(v.optional(Selection), selection);
   }
 
-  async mentionsDelivered(ids: readonly number[]): Promise<void> {
-    await this.#call("mentions_delivered", { ids }, Number.POSITIVE_INFINITY);
+  async mentionsDelivered(ids: readonly number[], pid: number | undefined): Promise<void> {
+    await this.#call("mentions_delivered", { ids, pid }, Number.POSITIVE_INFINITY);
   }
 
   async reloadDocument(path: FilePath): Promise<void> {

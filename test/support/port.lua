@@ -35,6 +35,7 @@ local MODULES = {
   restart = "claude-code.server.backoff",
   server = "claude-code.server",
   sessions = "claude-code.editor.session",
+  session_list = "claude-code.terminal.label",
   session_rows = "claude-code.sessions",
   status = "claude-code.status",
   statusline = "claude-code.statusline",

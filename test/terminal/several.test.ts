@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
 import { NEOVIMS, type TestNeovim } from "../support/neovim";
 import {
@@ -32,7 +35,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     buf: number;
     id?: string;
   }
-  const rows = () => neovim.lua<Row[]>(`return require("port").session_rows.list()`);
+  const rows = () => neovim.lua<Row[]>(`return require("port").session_list.own()`);
 
   const text = (buf: number) =>
     neovim.lua<string>(
@@ -290,6 +293,79 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
           return vim.api.nvim_eval_statusline(vim.wo[win].winbar, { winid = win, use_winbar = true }).str
         end
       end`);
+
+  /** A client for each session, as their CLIs would connect. */
+  const connect = async () => {
+    const lock = await neovim.lock();
+    const clients: TestClient[] = [];
+    for (const { buf } of await rows()) {
+      const client = await TestClient.open(lock, "claude-code");
+      const pid = await neovim.lua<number>("return vim.b[...].terminal_job_pid", buf);
+      client.notify("ide_connected", { pid });
+      clients.push(client);
+    }
+    await eventually("their processes", () =>
+      neovim.lua<boolean>(`
+        local clients = require("claude-code").status().clients
+        return #clients == 2 and clients[1].pid ~= nil and clients[2].pid ~= nil`),
+    );
+    return clients as [TestClient, TestClient];
+  };
+
+  test("a diff names its session, and those of the current one come first", async () => {
+    await openTwo();
+    await leave();
+    const [first, second] = await connect();
+    const propose = (client: TestClient, name: string) => {
+      const path = join(neovim.cwd, name);
+      const answer = client.texts("openDiff", {
+        ...{ old_file_path: path, new_file_path: path, tab_name: name },
+        new_file_contents: "proposed\n",
+      });
+      answer.catch(() => {});
+      return answer;
+    };
+    const diffBar = () =>
+      neovim.lua<string>(`
+        local win = require("port").diff_shown() and require("port").diff_window()
+        return win and vim.api.nvim_eval_statusline(vim.wo[win].winbar, { winid = win, use_winbar = true }).str or ""`);
+    const showing = (words: RegExp) =>
+      eventually("the diff", async () => expect(await diffBar()).toMatch(words));
+    const answers = [propose(first, "a.txt")];
+    await showing(/Claude 1: a\.txt/);
+    answers.push(propose(first, "b.txt"));
+    await showing(/\[1\/2\] Claude 1: a\.txt/);
+    answers.push(propose(second, "c.txt"));
+    await showing(/\[1\/3\] Claude 1: a\.txt/);
+    await neovim.command("ClaudeCodeDiffDeny");
+    await showing(/docs: c\.txt/);
+    await neovim.command("ClaudeCodeDiffDeny");
+    await showing(/Claude 1: b\.txt/);
+    await neovim.command("ClaudeCodeDiffDeny");
+    for (const answer of answers) expect((await answer)[0]).toBe("DIFF_REJECTED");
+    for (const client of [first, second]) client.close();
+  });
+
+  test("a mention goes to the current one, and that is said", async () => {
+    await openTwo();
+    await leave();
+    const [first, second] = await connect();
+    await writeFile(join(neovim.cwd, "a.txt"), "one\n");
+    const mention = () => neovim.lua(`require("claude-code").mention("a.txt")`);
+    // Whoever was active last.
+    await second.json("getOpenEditors");
+    await neovim.command("1ClaudeCode");
+    await mention();
+    await eventually("it", () => first.notifications("at_mentioned").length === 1);
+    await eventually("the message", async () =>
+      expect(await said(neovim)).toContain("Claude 1 has a.txt in its prompt"),
+    );
+    await neovim.command("2ClaudeCode");
+    await mention();
+    await eventually("it", () => second.notifications("at_mentioned").length === 1);
+    expect(first.notifications("at_mentioned")).toHaveLength(1);
+    for (const client of [first, second]) client.close();
+  });
 
   test("a bar names two or more, and their states; a click shows one", async () => {
     await neovim.command("ClaudeCode");

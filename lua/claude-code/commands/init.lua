@@ -24,7 +24,8 @@ function M.send(args)
   end
 end
 
---- Adds the current file to the prompt of the CLI that was active last, as `@file`. With a range, or
+--- Adds the current file to the prompt of the current session, or else of the CLI that was active last,
+--- as `@file`. With a range, or
 --- in visual mode, adds its lines as `@file#L3-5`. In a file explorer or another list of files
 --- (|claude-code-mentions|) adds the entries on those lines, or those that are marked there. {args}
 --- name other files and folders; quote names with spaces. If no CLI is connected, the mention waits for one as

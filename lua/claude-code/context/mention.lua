@@ -48,6 +48,7 @@ local function send(mention)
     path = mention.path,
     line_start = mention.line_start,
     line_end = mention.line_end,
+    pid = require("claude-code.terminal.clients").current_pid(),
   })
 end
 
@@ -191,22 +192,34 @@ function M.add_command(args)
   report(add_what_can_be(require("claude-code.context.mention_targets").of_add_command(args)))
 end
 
+---Reports what has waited, and with several sessions whose prompt has it.
+---@param delivered claude-code.WaitingMention[]
+---@param pid? integer the client's process
+local function report_delivered(delivered, pid)
+  local announced = vim.tbl_filter(function(mention)
+    return mention.announced == true
+  end, delivered)
+  local whom = pid and require("claude-code.terminal.clients").label(pid)
+  if whom and #delivered > 0 then
+    notify.info(("%s has %s in its prompt"):format(whom, labels(delivered)), "send")
+  elseif #announced > 0 then
+    notify.info(("Claude is connected and has %s in its prompt"):format(labels(announced)))
+  end
+end
+
 ---A client has received them.
----@param params { ids: integer[] }
+---@param params { ids: integer[], pid?: integer } pid: the client's process
 ---@return true
 function M.delivered(params)
-  local announced = {}
+  local delivered = {}
   waiting = vim.tbl_filter(function(mention)
     if not vim.tbl_contains(params.ids, mention.id) then
       return true
-    elseif mention.announced then
-      announced[#announced + 1] = mention
     end
+    delivered[#delivered + 1] = mention
   end, waiting)
   restart_timer()
-  if #announced > 0 then
-    notify.info(("Claude is connected and has %s in its prompt"):format(labels(announced)))
-  end
+  report_delivered(delivered, params.pid)
   return true
 end
 

@@ -1,6 +1,6 @@
 --- Which client of the server runs in which terminal of this Neovim, whoever opened that.
 local api = vim.api
-local running = require("claude-code.terminal.running")
+local label = require("claude-code.terminal.label")
 
 local M = {}
 
@@ -47,26 +47,31 @@ end
 ---@param pid integer of a connected CLI
 ---@return integer? n
 function M.session(pid)
-  local numbers, pids = running.list(), M.pids()
-  if #numbers == 0 then
-    return nil
-  end
-  local buf, sessions = M.terminal({ pid }), require("claude-code.sessions")
-  for _, n in ipairs(numbers) do
-    local row = sessions.get(n)
-    if row and (row.pid == pid or buf and row.buf == buf) then
-      return n
+  local rows, buf = label.own(), nil
+  for _, row in ipairs(rows) do
+    buf = buf or row.pid ~= pid and M.terminal({ pid }) or nil
+    if row.pid == pid or buf and row.buf == buf then
+      return row.n
     end
   end
-  local is_only = #numbers == 1 and #pids == 1 and pids[1] == pid
-  return not buf and is_only and numbers[1] or nil
+  local pids = M.pids()
+  local is_only = #rows == 1 and #pids == 1 and pids[1] == pid
+  return not buf and is_only and rows[1].n or nil
+end
+
+--- What a message calls the session of a CLI; nil unless several run in this Neovim.
+---@param pid integer of a connected CLI
+---@return string?
+function M.label(pid)
+  local n = #label.own() > 1 and M.session(pid)
+  return n and label.of(n) or nil
 end
 
 --- The number of a client's session; nil unless several run in this Neovim.
 ---@param id integer|string the client's
 ---@return integer? n
 function M.session_of_client(id)
-  if #running.list() < 2 then
+  if #label.own() < 2 then
     return nil
   end
   local client = vim.iter(require("claude-code.server").clients):find(function(client)
@@ -79,10 +84,10 @@ end
 --- that one is not connected.
 ---@return integer? pid
 function M.current_pid()
-  local n = #running.list() > 1 and running.current()
+  local n = #label.own() > 1 and require("claude-code.sessions").current()
   return n and vim.iter(M.pids()):find(function(pid)
     return M.session(pid) == n
-  end)
+  end) or nil
 end
 
 return M

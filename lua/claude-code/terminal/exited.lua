@@ -57,7 +57,7 @@ end
 ---@param name string
 local function notify(code, name)
   local messages = require("claude-code.messages.notify")
-  local is_last = require("claude-code.terminal.label").count() == 0
+  local is_last = #require("claude-code.terminal.label").own() == 0
   if code == 0 then
     messages.info(name .. " has ended" .. (is_last and "; :ClaudeCode starts it again" or ""))
   else

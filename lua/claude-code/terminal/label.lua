@@ -39,9 +39,9 @@ function M.name(row)
   return row.name or row.worktree or row.n and "Claude" or (row.id or "Claude"):sub(1, 8)
 end
 
----@return integer how many sessions this Neovim has
-function M.count()
-  return #vim.tbl_filter(function(row)
+---@return claude-code.SessionRow[] those of this Neovim, by number
+function M.own()
+  return vim.tbl_filter(function(row)
     return row.n ~= nil
   end, sessions.list())
 end
@@ -50,7 +50,7 @@ end
 ---@param n integer
 ---@return string
 function M.of(n)
-  if M.count() < 2 then
+  if #M.own() < 2 then
     return "Claude"
   end
   local row = sessions.get(n)

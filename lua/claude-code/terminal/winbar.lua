@@ -2,7 +2,6 @@
 --- shows a session.
 local api = vim.api
 local label = require("claude-code.terminal.label")
-local sessions = require("claude-code.sessions")
 
 local M = {}
 
@@ -22,13 +21,6 @@ local function literal(text, cells)
     text = vim.fn.strcharpart(text, 0, cells - 1) .. "…"
   end
   return (text:gsub("%%", "%%%%"))
-end
-
----@return claude-code.SessionRow[] of this Neovim
-local function rows()
-  return vim.tbl_filter(function(row)
-    return row.n ~= nil
-  end, sessions.list())
 end
 
 ---@param row claude-code.SessionRow
@@ -54,7 +46,7 @@ end
 function M.text()
   local buf = api.nvim_win_get_buf(vim.g.statusline_winid or 0)
   local parts, activity = {}, ""
-  for _, row in ipairs(rows()) do
+  for _, row in ipairs(label.own()) do
     local is_shown = row.buf == buf
     parts[#parts + 1] = item(row, is_shown)
     activity = is_shown and literal(label.activity(row), 200) or activity
@@ -82,7 +74,7 @@ local function set(win, wanted)
 end
 
 local function update()
-  local list = rows()
+  local list = label.own()
   local wanted = #list > 1 and require("claude-code.config").get().terminal.winbar
   for _, row in ipairs(list) do
     for _, win in ipairs(row.buf and vim.fn.win_findbuf(row.buf) or {}) do

@@ -5,8 +5,9 @@ import type { Client } from "../../mcp/client";
 import type { Subscribers } from "./subscribers";
 
 /**
- * `at_mentioned` (spec 03), once each, in order, to the client that was active last. Those that
- * no client can take yet wait; Neovim withdraws what has waited too long.
+ * `at_mentioned` (spec 03), once each, in order, to the client that the user works with, else to the
+ * one that was active last. Those that no client can take yet wait; Neovim withdraws what has waited
+ * too long.
  */
 export class Mentions {
   readonly #editor: EditorPort;
@@ -35,17 +36,27 @@ export class Mentions {
     this.deliver();
   }
 
-  /** Hands over what waits, if its recipient is there. */
+  /** Hands over what waits, where its recipient is there. */
   deliver(): void {
-    const client = this.#subscribers.lastActive((candidate) => this.#recipients.has(candidate));
-    if (!client || this.#recipients.get(client) !== "now") return;
-    const delivered = this.#waiting;
-    this.#waiting = [];
-    for (const mention of delivered) client.notify("at_mentioned", atMentioned(mention));
-    const ids = delivered.map(({ id }) => id);
-    if (ids.length === 0) return;
+    const byClient = Map.groupBy(this.#waiting, (mention) => this.#recipient(mention));
+    this.#waiting = byClient.get(undefined) ?? [];
+    for (const [client, mentions] of byClient) if (client) this.#send(client, mentions);
+  }
+
+  #recipient({ pid }: Mention): Client | undefined {
+    const known = (candidate: Client) => this.#recipients.has(candidate);
+    const wanted = (candidate: Client) => known(candidate) && candidate.pid === pid;
+    const client =
+      (pid === undefined ? undefined : this.#subscribers.lastActive(wanted)) ??
+      this.#subscribers.lastActive(known);
+    return client && this.#recipients.get(client) === "now" ? client : undefined;
+  }
+
+  #send(client: Client, mentions: readonly Mention[]): void {
+    for (const mention of mentions) client.notify("at_mentioned", atMentioned(mention));
+    const ids = mentions.map(({ id }) => id);
     this.#editor
-      .mentionsDelivered(ids)
+      .mentionsDelivered(ids, client.pid)
       .catch((error) => this.#log.warn(`Reporting delivered mentions failed: ${error}`));
   }
 }

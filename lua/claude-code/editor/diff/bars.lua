@@ -4,6 +4,7 @@ local api, fn = vim.api, vim.fn
 local hidden = require("claude-code.editor.diff.hidden")
 local highlights = require("claude-code.editor.diff.highlights")
 local keys = require("claude-code.editor.diff.keys")
+local owner = require("claude-code.editor.diff.owner")
 local path = require("claude-code.editor.documents.path")
 
 ---A bar of so many cells has room for all keys, and words that explain them.
@@ -27,6 +28,7 @@ Bars.__index = Bars
 ---@field conflicts boolean marks of conflicts are left
 ---@field moved boolean symlinks lead to another file than when it was proposed
 ---@field read_only boolean
+---@field session? string whose proposal it is, where several sessions run
 ---@field hidden? integer first line of the proposal that adds a hidden character
 
 local M = {}
@@ -223,6 +225,9 @@ function Bars:of_new(cells)
   if total > 1 then
     parts[2] = { ("[%d/%d] "):format(number, total), "Count" }
   end
+  if self.found and self.found.session then
+    parts[#parts + 1] = { shortened(self.found.session, 16) .. ": ", "Note" }
+  end
   parts[#parts + 1] = self:destination(math.floor(cells / 3), cells)
   local is_new = proposal:is_new_file()
   if wide or is_new then
@@ -267,6 +272,7 @@ function Bars:update()
     hidden = hidden.show(self.proposal.new_buf, list),
     accepted = accepted and accepted.count,
     conflicts = self.proposal.merge:has_conflicts(),
+    session = owner.name(self.proposal),
   }
   self:show()
 end

@@ -7,6 +7,7 @@ local busy = require("claude-code.editor.diff.busy")
 local blocked = require("claude-code.editor.windows.blocked")
 local keyboard = require("claude-code.editor.input.keyboard")
 local notify = require("claude-code.messages.notify")
+local owner = require("claude-code.editor.diff.owner")
 local preparation = require("claude-code.editor.diff.preparation")
 local proposals = require("claude-code.editor.diff.proposal")
 local timing = require("claude-code.editor.diff.timing")
@@ -85,9 +86,7 @@ end
 ---@private
 ---@return claude-code.Diff? diff that is shown by itself
 function Queue:next_up()
-  return vim.iter(self.waiting):find(function(diff)
-    return not diff.aside
-  end)
+  return owner.first(self.waiting)
 end
 
 ---The keys that show one that waits are mapped in all windows while none is on screen.
