@@ -130,6 +130,7 @@ define("ClaudeCodeReview", "review", "review what Claude changed", {
 })
 define("ClaudeCodeKeep", "keep", "keep a change of Claude's", { range = true, bang = true })
 define("ClaudeCodeUndo", "undo", "undo a change of Claude's", { range = true, bang = true })
+define("ClaudeCodeUndoRename", "undo_rename", "take back what Claude renamed last")
 define("ClaudeCodeReviewBack", "review_back", "take the last decision of a review back")
 define("ClaudeCodeReviewDone", "review_done", "keep all changes that are left")
 define("ClaudeCodeReviewClose", "review_close", "leave the review")

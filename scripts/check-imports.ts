@@ -89,7 +89,19 @@ const LAYERS: Record<string, [imports: string[], why: string]> = {
     "language/ asks language servers and reads the project's files; how it is called, tools know",
   ],
   "nvim-lsp": [
-    ["claude", "editor", "language", "locate", "mcp", "methods", "neovim", "lib", "version"],
+    [
+      "claude",
+      "edits",
+      "editor",
+      "language",
+      "locate",
+      "mcp",
+      "methods",
+      "neovim",
+      "review",
+      "lib",
+      "version",
+    ],
     "nvim-lsp/ is a program of its own, without the server that the CLI connects to",
   ],
   edits: [

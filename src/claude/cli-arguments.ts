@@ -1,6 +1,6 @@
 import { commandLine, commandWords } from "./command";
 import { hookSettings } from "./hooks";
-import { SERVER_NAME } from "./names";
+import { READING_TOOLS, SERVER_NAME } from "./names";
 
 /**
  * What the plugin passes to a Claude CLI that it starts, so that no file of the user's is touched.
@@ -21,8 +21,8 @@ export interface CliArguments {
 const QUIET = { BUN_GC_TIMER_INTERVAL: "10000" };
 
 export function cliArguments(executable: string): CliArguments {
-  // Without this rule the CLI would ask before each call of our tools, which only read.
-  const permissions = { allow: [`mcp__${SERVER_NAME}`] };
+  // Without these rules the CLI would ask before each call. Before those that write, it does ask.
+  const permissions = { allow: READING_TOOLS.map((tool) => `mcp__${SERVER_NAME}__${tool}`) };
   // The CLI then says what each Bash command changed: for the review, and for the Stop hook.
   const settings = { permissions, bashEditDiffEnabled: true };
   const hooks = hookSettings((event) => commandLine(["hook", event, "--from-neovim"], executable));

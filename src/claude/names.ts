@@ -3,3 +3,17 @@ export const SERVER_NAME = "nvim-lsp";
 
 /** Our Claude Code plugin's name: the tools of its server are `mcp__plugin_NAME_nvim-lsp__…`. */
 export const PLUGIN_NAME = "claude-code-nvim";
+
+/** The tools of that server which change nothing: Claude Code need not ask before it calls one. */
+export const READING_TOOLS = [
+  "find_symbol",
+  "find_references",
+  "get_diagnostics",
+  "get_diagnostic_context",
+  "get_diagnostic_summary",
+  "get_session_diagnostics",
+  "editor_selection",
+  "editor_position",
+  "editor_buffers",
+  "editor_context",
+];

@@ -1,4 +1,5 @@
 import { cliArguments } from "../claude/cli-arguments";
+import { UndoHost } from "../edits/host";
 import { IdleGc } from "../ide/idle-gc";
 import { type Launch, readLaunch } from "../ide/launch";
 import { sweepStaleLocks } from "../ide/lock-file";
@@ -14,6 +15,7 @@ import type { Client } from "../mcp/client";
 import { NeovimEditor, type ReadyInfo } from "../neovim/editor";
 import { DisconnectedError, NeovimRpc } from "../neovim/rpc";
 import { ReviewHost } from "../review/host";
+import { recordLanguageUndo } from "../review/record/language-edit";
 import { projectAround } from "../setup/record";
 import { WebSocketListener } from "../transport/websocket";
 import { CONTRACT, VERSION } from "../version";
@@ -59,11 +61,18 @@ async function run(rpc: NeovimRpc, address: string, launch: Launch, stdin: Stdin
   });
   const published = new Published({ ...launch, token }, address, listener.port, log);
   const review = new ReviewHost(editor, log, launch.workspaceFolders);
-  void attached.promise.then(() => review.start());
+  const undo = new UndoHost(editor, log, launch.workspaceFolders, ({ operation, changes }) =>
+    recordLanguageUndo(operation.place, operation.id, changes),
+  );
+  void attached.promise.then(() => {
+    review.start();
+    undo.start();
+  });
   editor.onDelta.on(({ folders }) => {
     if (!folders) return;
     published.follow(folders);
     review.follow(folders);
+    undo.follow(folders);
   });
   const attaching = attach(
     editor,

@@ -38,8 +38,8 @@ export async function checkFiles(
 ): Promise<CheckedFile[]> {
   const answered: Check["files"] = [];
   for (let at = 0; at < files.length; at += MOST_FILES) {
-    const changes = files.slice(at, at + MOST_FILES);
-    answered.push(...((await ask("edits_check", { changes })) as Check).files);
+    const edits = files.slice(at, at + MOST_FILES);
+    answered.push(...((await ask("edits_check", { edits })) as Check).files);
   }
   const problems: string[] = [];
   const isPrivate = answered.filter(({ problem }) => problem === "private").length;
@@ -52,7 +52,7 @@ export async function checkFiles(
     if (found.length > 0) problems.push(SENTENCES[problem](listed(found, root)));
     // Only where saving is all that is missing.
     if (problem === "unsaved" && found.length > 0 && problems.length === 1) {
-      await ask("edits_unsaved", { label, changes: found.map(({ path }) => ({ path })) });
+      await ask("edits_unsaved", { label, edits: found.map(({ path }) => ({ path })) });
     }
   }
   if (problems.length > 0) throw new EditProblem(`Nothing was changed. ${problems.join(" ")}`);

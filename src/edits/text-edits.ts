@@ -14,6 +14,14 @@ export interface TextEdit {
   newText: string;
 }
 
+/** One with what its positions are counted in. */
+export interface EncodedEdit extends TextEdit {
+  encoding: Encoding;
+}
+
+/** Whether an edit may replace this text; a problem begins behind the file's name. */
+export type Judge = (replaced: string, edit: TextEdit) => string | undefined;
+
 const BOM = "\uFEFF";
 
 /**
@@ -23,43 +31,36 @@ const BOM = "\uFEFF";
  */
 export function applyTextEdits(
   bytes: Uint8Array,
-  edits: readonly TextEdit[],
-  encoding: Encoding,
+  edits: readonly EncodedEdit[],
+  judge: Judge = () => undefined,
 ): Uint8Array {
-  const text = new EditableText(bytes, encoding);
+  const text = new EditableText(bytes);
   const placed = edits.map((edit) => text.place(edit));
   // Stable: insertions at one place keep their order.
   placed.sort((a, b) => a.start - b.start || a.end - b.end);
   let result = "";
   let at = 0;
-  for (const { start, end, newText } of placed) {
+  for (const { start, end, newText, edit } of placed) {
     if (start < at) throw new EditProblem("would get edits that overlap");
+    const problem = judge(text.content.slice(start, end), edit);
+    if (problem) throw new EditProblem(problem);
     result += text.content.slice(at, start) + newText;
     at = end;
   }
   return Buffer.from(text.bom + result + text.content.slice(at));
 }
 
-/** What the edit's range holds. Throws as applyTextEdits. */
-export function textAt(bytes: Uint8Array, edit: TextEdit, encoding: Encoding): string {
-  const text = new EditableText(bytes, encoding);
-  const { start, end } = text.place(edit);
-  return text.content.slice(start, end);
-}
-
 class EditableText {
   readonly bom: string;
   readonly content: string;
-  readonly #encoding: Encoding;
   /** Where each line begins, and where it ends without its line end. */
   readonly #lines: { start: number; end: number }[] = [];
   readonly #lineEnd: "\n" | "\r\n";
 
-  constructor(bytes: Uint8Array, encoding: Encoding) {
+  constructor(bytes: Uint8Array) {
     const text = decode(bytes);
     this.bom = text.startsWith(BOM) ? BOM : "";
     this.content = text.slice(this.bom.length);
-    this.#encoding = encoding;
     let start = 0;
     for (const { index, 0: end } of this.content.matchAll(/\r\n|\n/g)) {
       this.#lines.push({ start, end: index });
@@ -69,9 +70,10 @@ class EditableText {
     this.#lineEnd = /^[^\n]*\r\n/.test(this.content) ? "\r\n" : "\n";
   }
 
-  place({ range, newText }: TextEdit): { start: number; end: number; newText: string } {
-    const start = this.#offset(range.start);
-    const end = this.#offset(range.end);
+  place(edit: EncodedEdit): { start: number; end: number; newText: string; edit: TextEdit } {
+    const { range, newText, encoding } = edit;
+    const start = this.#offset(range.start, encoding);
+    const end = this.#offset(range.end, encoding);
     if (start === undefined) {
       const text = `has ${this.#lines.length} lines, and the language server names line ${range.start.line + 1}`;
       throw new EditProblem(`${text}: it knows another text`);
@@ -81,19 +83,20 @@ class EditableText {
       // Servers name a line far below the last one for the end of the text.
       end: Math.max(start, end ?? this.content.length),
       newText: newText.replaceAll(/\r\n|\r|\n/g, this.#lineEnd),
+      edit,
     };
   }
 
   /** Undefined behind the last line. A column behind the end of its line is that end (LSP 3.17). */
-  #offset({ line, character }: Position): number | undefined {
+  #offset({ line, character }: Position, encoding: Encoding): number | undefined {
     const found = this.#lines[line];
     if (!found) return line === this.#lines.length ? this.content.length : undefined;
     const { start, end } = found;
-    if (this.#encoding === "utf-16") return this.#whole(Math.min(start + character, end), start);
+    if (encoding === "utf-16") return this.#whole(Math.min(start + character, end), start);
     let at = start;
     for (let left = character; left > 0 && at < end; ) {
       const point = this.content.codePointAt(at) as number;
-      left -= this.#encoding === "utf-32" ? 1 : bytesOf(point);
+      left -= encoding === "utf-32" ? 1 : bytesOf(point);
       at += point > 0xffff ? 2 : 1;
     }
     return at;

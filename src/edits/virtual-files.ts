@@ -3,7 +3,7 @@ import { message } from "../lib/errors";
 import { realPath } from "../lib/paths";
 import { readRegular } from "../lib/read-regular";
 import { EditProblem } from "./problem";
-import { applyTextEdits, type Encoding, type TextEdit } from "./text-edits";
+import { applyTextEdits, type EncodedEdit, type Judge } from "./text-edits";
 
 /** Larger files, and more of them, are no work of a language server's. */
 const MOST_BYTES = 10 * 1024 * 1024;
@@ -25,7 +25,7 @@ interface VirtualFile {
   before: Uint8Array | undefined;
   now: Uint8Array | undefined;
   /** Not applied yet: all of them are about the text as it is now. */
-  pending: TextEdit[];
+  pending: EncodedEdit[];
   edits: number;
   from?: string | undefined;
 }
@@ -38,16 +38,14 @@ interface FileOptions {
 
 /** Files as they will be: each is read once, and nothing is written. Every method throws EditProblem. */
 export class VirtualFiles {
-  readonly #encoding: Encoding;
-  readonly #read: (path: string) => Uint8Array | undefined;
+  readonly #judge: Judge | undefined;
   readonly #files = new Map<string, VirtualFile>();
 
-  constructor(encoding: Encoding, read: (path: string) => Uint8Array | undefined = readFile) {
-    this.#encoding = encoding;
-    this.#read = read;
+  constructor(judge?: Judge) {
+    this.#judge = judge;
   }
 
-  edit(path: string, edits: readonly TextEdit[]): void {
+  edit(path: string, edits: readonly EncodedEdit[]): void {
     const file = this.#file(path);
     if (!file.now) throw new EditProblem(`${path} does not exist.`);
     file.pending.push(...edits);
@@ -88,7 +86,7 @@ export class VirtualFiles {
     const changes: FileChange[] = [];
     for (const [path, file] of [...this.#files].sort(([a], [b]) => (a < b ? -1 : 1))) {
       const { before, edits, from } = file;
-      const after = file.now && edited(path, file.now, file.pending, this.#encoding);
+      const after = file.now && edited(path, file.now, file.pending, this.#judge);
       if (isSame(before, after)) continue;
       changes.push({
         path,
@@ -108,17 +106,17 @@ export class VirtualFiles {
     if (this.#files.size === MOST_FILES) {
       throw new EditProblem(`More than ${MOST_FILES} files would change.`);
     }
-    const before = this.#read(path);
+    const before = readFile(path);
     const file = { before, now: before, pending: [], edits: 0 };
     this.#files.set(path, file);
     return file;
   }
 }
 
-function edited(path: string, now: Uint8Array, edits: TextEdit[], encoding: Encoding): Uint8Array {
+function edited(path: string, now: Uint8Array, edits: EncodedEdit[], judge?: Judge): Uint8Array {
   if (edits.length === 0) return now;
   try {
-    return applyTextEdits(now, edits, encoding);
+    return applyTextEdits(now, edits, judge);
   } catch (error) {
     throw error instanceof EditProblem ? new EditProblem(`${path} ${error.message}.`) : error;
   }

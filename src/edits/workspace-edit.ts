@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { pathsOfUri } from "../lib/file-uri";
 import { realPath } from "../lib/paths";
 import { EditProblem } from "./problem";
-import type { TextEdit } from "./text-edits";
+import type { Encoding } from "./text-edits";
 import type { VirtualFiles } from "./virtual-files";
 
 const Position = v.object({
@@ -55,18 +55,44 @@ export const WorkspaceEdit = v.object({
 });
 export type WorkspaceEdit = v.InferOutput<typeof WorkspaceEdit>;
 
+/** What a server sent, checked. `server`: its name. Throws EditProblem. */
+export function parseWorkspaceEdit(edit: unknown, server: string): WorkspaceEdit {
+  const result = v.safeParse(WorkspaceEdit, withoutNulls(edit));
+  if (result.success) return result.output;
+  const where = result.issues.map((issue) => v.getDotPath(issue) ?? "the whole")[0];
+  throw new EditProblem(
+    `The edit of ${server} is not in the protocol: ${where}. Nothing was changed.`,
+  );
+}
+
+/** Servers send null for what they leave out. */
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).filter(([, one]) => one !== null);
+  return Object.fromEntries(entries.map(([key, one]) => [key, withoutNulls(one)]));
+}
+
 /** Does everything of a WorkspaceEdit in `files`, in its order. Throws EditProblem. */
-export function applyWorkspaceEdit(edit: WorkspaceEdit, files: VirtualFiles): void {
+export function applyWorkspaceEdit(
+  edit: WorkspaceEdit,
+  encoding: Encoding,
+  files: VirtualFiles,
+): void {
   refuseConfirmations(edit);
+  const encoded = (edits: v.InferOutput<typeof Edit>[]) =>
+    edits.map((one) => ({ ...one, encoding }));
   // `documentChanges` alone counts where both are there (LSP 3.17).
   if (!edit.documentChanges) {
-    for (const [uri, edits] of Object.entries(edit.changes ?? {})) files.edit(pathOf(uri), edits);
+    for (const [uri, edits] of Object.entries(edit.changes ?? {})) {
+      files.edit(pathOf(uri), encoded(edits));
+    }
     return;
   }
   for (const change of edit.documentChanges) {
     if (!("kind" in change)) {
       const { uri } = change.textDocument;
-      files.edit(pathOf(uri), change.edits as TextEdit[]);
+      files.edit(pathOf(uri), encoded(change.edits));
     } else if (change.kind === "create") files.create(pathOf(change.uri), change.options);
     else if (change.kind === "delete") files.remove(pathOf(change.uri), change.options);
     else files.move(pathOf(change.oldUri), pathOf(change.newUri), change.options);

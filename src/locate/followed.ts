@@ -27,11 +27,11 @@ export class FollowedNeovim {
   }
 
   /** Runs a method of the plugin. Rejects with EditorBusyError or EditorRefusal. */
-  async ask(method: string, params: object): Promise<unknown> {
+  async ask(method: string, params: object, deadlineMs = ANSWER_MS): Promise<unknown> {
     const plugin = this.#current();
     if (plugin) {
       try {
-        return await plugin.call(method, params, ANSWER_MS);
+        return await plugin.call(method, params, deadlineMs);
       } catch (error) {
         if (!(error instanceof DisconnectedError)) throw error;
       }

@@ -13,7 +13,15 @@ const InitializeParams = v.object({
   protocolVersion: v.string(),
   clientInfo: v.optional(v.object({ name: v.string(), version: v.string() })),
 });
-const CallParams = v.object({ name: v.string(), arguments: v.optional(v.unknown()) });
+const CallParams = v.object({
+  name: v.string(),
+  arguments: v.optional(v.unknown()),
+  /** The model's own calls have the id (measured with 2.1.330). */
+  _meta: v.fallback(
+    v.optional(v.object({ "claudecode/toolUseId": v.optional(v.string()) })),
+    undefined,
+  ),
+});
 const ReadParams = v.object({ uri: v.string() });
 const CancelledParams = v.object({ requestId: v.union([v.string(), v.number()]) });
 const IdeConnectedParams = v.object({ pid: v.optional(v.pipe(v.number(), v.integer())) });
@@ -113,12 +121,13 @@ export class ConnectedClient implements Handler {
   }
 
   #callTool(params: unknown, call: Call): unknown {
-    const { name, arguments: input } = validate(CallParams, params, "tools/call");
+    const { name, arguments: input, _meta: meta } = validate(CallParams, params, "tools/call");
     const tool = this.#tools.get(name);
     if (!tool) throw new RpcError(ErrorCode.InvalidParams, `Unknown tool: ${name}`);
     const { client } = this;
     const result = tool.call(input, {
       client,
+      use: meta?.["claudecode/toolUseId"],
       get signal() {
         return call.signal;
       },

@@ -7,6 +7,8 @@ import type { ToolResult } from "./protocol";
 /** What a tool knows of the call it answers. */
 export interface ToolCall {
   readonly client: Client;
+  /** Claude Code's id of this use of the tool. */
+  readonly use?: string | undefined;
   /** Aborts when the client cancels the call or goes away. */
   readonly signal: AbortSignal;
 }

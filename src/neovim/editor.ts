@@ -63,6 +63,7 @@ export class NeovimEditor extends Queries implements EditorPort {
   readonly onMentionsWithdrawn = new Emitter<readonly number[]>();
   readonly onLogEvent = new Emitter<LogEvent>();
   readonly onReview = new Emitter<ReviewRequest>();
+  readonly onUndoRename = new Emitter<void>();
   readonly #rpc: NeovimRpc;
   readonly #log: Log;
   readonly #mirror: StateMirror;
@@ -212,6 +213,11 @@ export class NeovimEditor extends Queries implements EditorPort {
     await this.#call("review_changed", news, Number.POSITIVE_INFINITY);
   }
 
+  /** A method that has no function here of its own. */
+  call(method: string, params: object, deadlineMs = BUSY_AFTER_MS): Promise<unknown> {
+    return this.#call(method, params, deadlineMs);
+  }
+
   /** A call with effects: not sent at all unless Neovim answers, so that it never happens late. */
   async #work(method: string, params: object): Promise<unknown> {
     await this.sync();
@@ -251,6 +257,8 @@ export class NeovimEditor extends Queries implements EditorPort {
           return this.onLogEvent.emit(v.parse(LogEvent, payload));
         case "review":
           return this.onReview.emit(v.parse(ReviewRequest, payload));
+        case "undo_rename":
+          return this.onUndoRename.emit();
         default:
           this.#log.warn(`Neovim sent an event we do not know: ${event}`);
       }

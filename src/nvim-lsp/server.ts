@@ -5,13 +5,14 @@ import { FollowedNeovim } from "../locate/followed";
 import { McpServer } from "../mcp/server";
 import { createMethodTools } from "../methods";
 import { VERSION } from "../version";
+import { LanguageEdits } from "./language-edits";
 import { NeovimProblems } from "./problems";
 import { NeovimState } from "./state";
 import { createNvimLspTools } from "./tools";
 
 const INSTRUCTIONS = `What the user's Neovim knows: its language servers, its diagnostics, and what the user looks at.
 
-To find a definition, every use, implementations or callers of a symbol: find_symbol and find_references, not Grep; they know the user's unsaved text. Grep for words in comments, strings and configuration.
+To find a definition, every use, implementations or callers of a symbol: find_symbol and find_references, not Grep; they know the user's unsaved text. Grep for words in comments, strings and configuration. To rename a symbol or move a file: rename_symbol.
 
 When you edit files, the system checks for errors and warnings before you may end your turn. If there are any you are asked to fix them once; then you may end. get_session_diagnostics lists what is wrong in the files you edited, get_diagnostics what is wrong in any others. Fix errors before warnings. Ask after you have edited rather than before.`;
 
@@ -24,14 +25,16 @@ export function createStdioServer(log: Log, env = process.env): McpServer {
   const places = [...new Set([...(project ? [project] : []), process.cwd()])];
   const neovim = new FollowedNeovim(places, log, process.ppid);
   const session = env.CLAUDE_CODE_SESSION_ID;
-  const problems = new NeovimProblems(neovim, { pid: process.ppid, ...(session && { session }) });
+  const whose = { pid: process.ppid, ...(session && { session }) };
+  const problems = new NeovimProblems(neovim, whose);
   const servers = new LanguageServers(neovim);
+  const edits = new LanguageEdits(neovim, problems, whose, log);
   return new McpServer(
     {
       info: { name: SERVER_NAME, version: VERSION },
       instructions: INSTRUCTIONS,
       tools: [
-        ...createNvimLspTools(problems, servers),
+        ...createNvimLspTools(problems, servers, edits),
         ...createMethodTools(new NeovimState(neovim)),
       ],
     },

@@ -11,6 +11,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } 
 import { join } from "node:path";
 import { ENV_WITHOUT_HAZARDS } from "../../src/claude/command";
 import { hookSettings } from "../../src/claude/hooks";
+import { READING_TOOLS } from "../../src/claude/names";
 import { Project } from "../hooks/project";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
@@ -65,7 +66,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
       const line = (event: string) =>
         `${ENV_WITHOUT_HAZARDS.join(" ")} ${EXECUTABLE} hook ${event} --from-neovim`;
       expect(settings).toEqual({
-        permissions: { allow: ["mcp__nvim-lsp"] },
+        permissions: { allow: READING_TOOLS.map((tool) => `mcp__nvim-lsp__${tool}`) },
         bashEditDiffEnabled: true,
         hooks: hookSettings(line) as never,
       });

@@ -272,4 +272,15 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
     expect(workspace.read("a.txt")).toBe("old\n");
     expect(Operation.all().some(({ id }) => id === operation.id)).toBe(false);
   });
+
+  test("the texts before are kept for nobody else, and 20 times", async () => {
+    workspace.write("a.txt", "old\n");
+    for (let i = 0; i < 21; i++) {
+      const [from, to] = i % 2 === 0 ? ["old", "new"] : ["new", "old"];
+      await workspace.apply(workspace.rename(["a.txt"], from as string, to as string));
+    }
+    const operations = Operation.all();
+    expect(operations.length).toBe(20);
+    for (const { folder } of operations) expect(statSync(folder).mode & 0o777).toBe(0o700);
+  });
 });

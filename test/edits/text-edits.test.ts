@@ -11,8 +11,12 @@ function edit(from: [number, number], to: [number, number], newText: string): Te
   return { range: { start, end } as TextEdit["range"], newText };
 }
 
+function encoded(edits: TextEdit[], encoding: Encoding) {
+  return edits.map((one) => ({ ...one, encoding }));
+}
+
 function applied(text: string, edits: TextEdit[], encoding: Encoding = "utf-16"): string {
-  return Buffer.from(applyTextEdits(Buffer.from(text), edits, encoding)).toString();
+  return Buffer.from(applyTextEdits(Buffer.from(text), encoded(edits, encoding))).toString();
 }
 
 describe("text edits", () => {
@@ -51,7 +55,9 @@ describe("text edits", () => {
     ["a carriage return in a line", "a\rb\n", [], "carriage returns"],
   ];
   test.each(refused)("%s: refused", (_name, text, edits, problem) => {
-    expect(() => applyTextEdits(Buffer.from(text as string), edits, "utf-16")).toThrow(problem);
+    expect(() => applyTextEdits(Buffer.from(text as string), encoded(edits, "utf-16"))).toThrow(
+      problem,
+    );
   });
 
   test("any edits, in any encoding, do what a plain implementation does", () => {

@@ -71,8 +71,8 @@ export class Workspace implements AsyncDisposable {
   async apply(edit: WorkspaceEdit): Promise<Operation> {
     const what = { label: "the rename", place: this.folder };
     const checked = await checkFiles(filesOf(edit), this.folder, what.label, this.ask);
-    const files = new VirtualFiles("utf-16");
-    applyWorkspaceEdit(edit, files);
+    const files = new VirtualFiles();
+    applyWorkspaceEdit(edit, "utf-16", files);
     return perform(what, files.changes(), checked, this.ask, this.log);
   }
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { READING_TOOLS } from "../../src/claude/names";
 import { Project } from "../hooks/project";
 import { publish, startSilentServer } from "../hooks/silent-server";
 import { keepBusy } from "../support/busy";
@@ -49,7 +50,8 @@ describe.each(NEOVIMS)("the stdio server with $name", (version) => {
     expect(tools.map(({ name }) => name)).toEqual([
       "find_symbol",
       "find_references",
-      "outline",
+      "rename_symbol",
+      "code_action",
       "get_diagnostics",
       "get_diagnostic_context",
       "get_diagnostic_summary",
@@ -63,8 +65,18 @@ describe.each(NEOVIMS)("the stdio server with $name", (version) => {
     expect(always.map(({ name }) => name)).toEqual([
       "find_symbol",
       "find_references",
+      "rename_symbol",
       "get_session_diagnostics",
     ]);
+  });
+
+  test("says which tools write; Claude Code asks before each of them", async () => {
+    const { tools } = await client.listTools();
+    const reading = tools.filter(({ annotations }) => annotations?.readOnlyHint === true);
+    const destructive = tools.filter(({ annotations }) => annotations?.destructiveHint === true);
+    expect(destructive.map(({ name }) => name)).toEqual(["rename_symbol", "code_action"]);
+    expect(reading.length + destructive.length).toBe(tools.length);
+    expect(reading.map(({ name }) => name)).toEqual(READING_TOOLS);
   });
 
   const requests: [string, () => object, () => object][] = [

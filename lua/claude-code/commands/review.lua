@@ -70,6 +70,12 @@ function M.review_back()
   review().back()
 end
 
+--- Takes back the last rename, file move or code action that Claude did through your language servers,
+--- in all files, or in none: it names those that were changed since. Again: the one before.
+function M.undo_rename()
+  require("claude-code.editor.edits.undo").request()
+end
+
 --- Keeps all that is left, and ends the review.
 function M.review_done()
   review().done()

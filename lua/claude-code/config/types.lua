@@ -23,6 +23,7 @@
 ---@field diff? claude-code.UserDiffConfig
 ---@field review? claude-code.UserReviewConfig
 ---@field diagnostics? claude-code.UserDiagnosticsConfig
+---@field language_tools? claude-code.UserLanguageToolsConfig
 
 ---@class claude-code.UserBinaryConfig
 ---The path of the executable.
@@ -113,6 +114,13 @@
 ---@field timeout_ms? integer
 ---Bytes after which the rest of a run's stdout is dropped; the same for stderr.
 ---@field max_output_bytes? integer
+
+---@class claude-code.UserLanguageToolsConfig
+---Whether Claude may rename symbols and move files through your language servers.
+---@field rename? boolean
+---Whether Claude may do quick fixes and refactorings, format, and organize imports through your
+---language servers.
+---@field code_action? boolean
 
 ---@class claude-code.UserLogConfig
 ---The least severe message that is written to the log (:ClaudeCodeLog).
@@ -239,6 +247,7 @@
 ---@field diff claude-code.DiffConfig
 ---@field review claude-code.ReviewConfig
 ---@field diagnostics claude-code.DiagnosticsConfig
+---@field language_tools claude-code.LanguageToolsConfig
 
 ---@class claude-code.BinaryConfig
 ---@field path? string
@@ -288,6 +297,10 @@
 ---@field default_language string
 ---@field timeout_ms integer
 ---@field max_output_bytes integer
+
+---@class claude-code.LanguageToolsConfig
+---@field rename boolean
+---@field code_action boolean
 
 ---@class claude-code.LogConfig
 ---@field level claude-code.LogLevel

@@ -51,7 +51,7 @@ function M.is_open(id)
 end
 
 ---Sends an event to the executable.
----@param event "state"|"diff_ended"|"selection"|"mention"|"mentions_withdrawn"|"log_event"|"review"
+---@param event "state"|"diff_ended"|"selection"|"mention"|"mentions_withdrawn"|"log_event"|"review"|"undo_rename"
 ---@param payload table
 ---@return boolean sent
 function M.notify(event, payload)

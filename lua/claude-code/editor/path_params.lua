@@ -111,21 +111,21 @@ local function checked_files(files)
   return all
 end
 
----@param changes { path: string }[] of one edit of many files
+---@param edits { path: string }[] the files of one edit
 ---@param private boolean
----@return table[]? changes with their paths in normal form
+---@return table[]? edits with their paths in normal form
 ---@return claude-code.Failure?
-local function checked_changes(changes, private)
+local function checked_edits(edits, private)
   local all = {}
-  for i, change in ipairs(changes) do
-    local name, failure = checked(change.path)
+  for i, edit in ipairs(edits) do
+    local name, failure = checked(edit.path)
     if name and not private and is_private(name) then
-      failure = { code = "private", message = "a private file would be changed" }
+      failure = { code = "private", message = "A private file would change." }
     end
     if failure then
       return nil, failure
     end
-    all[i] = vim.tbl_extend("force", change, { path = name })
+    all[i] = vim.tbl_extend("force", edit, { path = name })
   end
   return all
 end
@@ -158,8 +158,8 @@ function M.checked(params, private)
   if params.files and not failure then
     result.files, failure = checked_files(params.files)
   end
-  if params.changes and not failure then
-    result.changes, failure = checked_changes(params.changes, private)
+  if params.edits and not failure then
+    result.edits, failure = checked_edits(params.edits, private)
   end
   if failure then
     return nil, failure

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { References } from "../../language/references";
+import { referencesText } from "../../language/references-text";
 import type { LanguageServers } from "../../language/servers";
 import { failed, texts } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
@@ -16,7 +16,6 @@ const RELATIONS = [
 
 /** Where a symbol is used, or what is related to it. */
 export function findReferences(servers: LanguageServers): Tool {
-  const references = new References(servers);
   return defineTool({
     name: "find_references",
     description:
@@ -36,8 +35,8 @@ export function findReferences(servers: LanguageServers): Tool {
     annotations: { readOnlyHint: true },
     meta: ALWAYS_LOADED,
     async call({ relation, within, limit, ...input }, { signal }) {
-      const shown = { relation, within, limit };
-      const { text, isError } = await references.find(input, shown, signal);
+      const found = await servers.related(input, relation, signal);
+      const { text, isError } = referencesText(found, { relation, within, limit }, servers);
       return isError ? failed(text) : texts(text);
     },
   });

@@ -3,7 +3,15 @@
 
 ---@type claude-code.Option[]
 local options = {}
-for _, group in ipairs({ "server", "terminal", "claude", "diff", "review", "diagnostics" }) do
+for _, group in ipairs({
+  "server",
+  "terminal",
+  "claude",
+  "diff",
+  "review",
+  "diagnostics",
+  "language",
+}) do
   vim.list_extend(options, require("claude-code.config.options." .. group))
 end
 return options

@@ -19,20 +19,20 @@ local function is_inside(real, folders)
   end) and not real:find("/.git/", 1, true)
 end
 
----@param change { path: string, version?: integer }
+---@param edit { path: string, version?: integer }
 ---@param folders string[]
 ---@return claude-code.CheckedFile
-local function check(change, folders)
+local function check(edit, folders)
   local privacy = require("claude-code.editor.privacy")
-  local buf = path.loaded_buffer(change.path)
-  local file = { path = change.path }
-  if privacy.is_private(change.path) or (buf and privacy.hides(buf)) then
+  local buf = path.loaded_buffer(edit.path)
+  local file = { path = edit.path }
+  if privacy.is_private(edit.path) or (buf and privacy.hides(buf)) then
     file.problem = "private"
-  elseif not is_inside(path.real(change.path), folders) then
+  elseif not is_inside(path.real(edit.path), folders) then
     file.problem = "outside"
   elseif buf and vim.bo[buf].modified then
     file.problem = "unsaved"
-  elseif buf and change.version and change.version ~= vim.lsp.util.buf_versions[buf] then
+  elseif buf and edit.version and edit.version ~= vim.lsp.util.buf_versions[buf] then
     file.problem = "version"
   elseif buf then
     file.tick = vim.api.nvim_buf_get_changedtick(buf)
@@ -41,15 +41,15 @@ local function check(change, folders)
   return file
 end
 
----@param params { changes: { path: string, version?: integer }[] } `version`: that of the text for
+---@param params { edits: { path: string, version?: integer }[] } `version`: that of the text for
 ---which the server made its edits, as Neovim sent it
 ---@return { files: claude-code.CheckedFile[] }
 function M.run(params)
   local folders = require("claude-code.workspace").folders()
   return {
-    files = vim.tbl_map(function(change)
-      return check(change, folders)
-    end, params.changes),
+    files = vim.tbl_map(function(edit)
+      return check(edit, folders)
+    end, params.edits),
   }
 end
 

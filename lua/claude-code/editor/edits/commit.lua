@@ -59,13 +59,13 @@ local function update_buffers(files, bufs)
   end
 end
 
----@param params { ready: string, changes: claude-code.CommitFile[] } `ready`: a file that only one of
+---@param params { ready: string, edits: claude-code.CommitFile[] } `ready`: a file that only one of
 ---us and the executable can remove; then the other does nothing
 ---@return true?
 ---@return claude-code.Failure?
 function M.run(params)
   local bufs = {}
-  for _, file in ipairs(params.changes) do
+  for _, file in ipairs(params.edits) do
     bufs[file.path] = path.loaded_buffer(file.path)
     if not is_unchanged(file, bufs[file.path]) then
       local text = "%s was changed in the meantime. Nothing was changed; try again."
@@ -75,14 +75,14 @@ function M.run(params)
   if not uv.fs_unlink(params.ready) then
     return nil, "Neovim was busy for too long. Nothing was changed; try again."
   end
-  for _, file in ipairs(params.changes) do
+  for _, file in ipairs(params.edits) do
     local problem = put_into_place(file)
     if problem then
       local text = "%s cannot be written: %s. Nothing was changed."
       return nil, { code = "not_written", message = text:format(file.path, problem) }
     end
   end
-  update_buffers(params.changes, bufs)
+  update_buffers(params.edits, bufs)
   return true
 end
 

@@ -67,12 +67,12 @@ local function ask(bufs, label)
 end
 
 ---Asks as soon as the user does not type, once for the same unsaved changes.
----@param params { changes: { path: string }[], label: string }
+---@param params { edits: { path: string }[], label: string }
 ---@return true
 function M.ask(params)
   local bufs = {}
-  for _, change in ipairs(params.changes) do
-    bufs[#bufs + 1] = path.loaded_buffer(change.path)
+  for _, edit in ipairs(params.edits) do
+    bufs[#bufs + 1] = path.loaded_buffer(edit.path)
   end
   local is_new = vim.iter(unsaved(bufs)):any(function(buf)
     return declined[buf] ~= api.nvim_buf_get_changedtick(buf)

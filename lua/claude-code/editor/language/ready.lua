@@ -73,6 +73,11 @@ end
 ---@return boolean
 local function are_same(before, after)
   for i, answer in ipairs(after) do
+    -- The edits of a rename, for one, are no list.
+    local is_list = type(answer.result) ~= "table" or vim.islist(answer.result)
+    if not is_list and not vim.deep_equal(answer.result, before[i].result) then
+      return false
+    end
     local count, sum = fingerprint(answer.result)
     local count_before, sum_before = fingerprint(before[i].result)
     if count ~= count_before or sum ~= sum_before or answer.failure ~= before[i].failure then

@@ -73,6 +73,18 @@ function M.edited(params)
   return { report = report, timeout_ms = options.after_edit_deadline_ms }
 end
 
+---Language servers changed files for a session: these count as edited by it.
+---@param params { session?: string, pid?: integer, edits: { path: string, created: boolean }[] }
+---@return { session?: string } its id, if its hooks report here
+function M.changed(params)
+  local session = store.of_server(params.session, params.pid)
+  for _, edit in ipairs(session and params.edits or {}) do
+    files.edited(session, path.real(edit.path), edit.created)
+  end
+  unchecked.update()
+  return session and { session = session.id } or vim.empty_dict()
+end
+
 ---@class claude-code.NewProblems
 ---@field settled boolean no report of a language server on the file is pending
 ---@field known boolean whether the state before the edit was known; if not, `items` are all

@@ -28,33 +28,20 @@ local pending = require("claude-code.editor.diagnostics.pending")
 
 local M = {}
 
----How often every buffer is looked at without an event, in ms: with 200 buffers that takes longer than
----all else of an answer. A text that changes without an event is found each time.
-local ALL_MS = 1000
-
 local tick = 0
 
 ---What the executable knows, and what may no longer be true.
 local known ---@type table<integer, claude-code.Buffer>
 local hidden ---@type table<integer, true> private ones, which it must not know
 local reported ---@type table<integer, string> path by buffer whose diagnostics it holds
----@type { buffers: table<integer, true>, diagnostics: table<integer, true>, folders: boolean, listed: boolean }
-local dirty
----@class claude-code.LastDelta
----@field current? integer
----@field pending string
----@field privacy? integer generation of the rules
----@field all integer when all buffers were looked at, in ms
----@field count? integer of buffers
----@field newest? integer buffer
----@field modified table<integer, true>
-local last
+local dirty ---@type { buffers: table<integer, true>, diagnostics: table<integer, true>, folders: boolean }
+local last ---@type { current?: integer, pending: string, privacy?: integer }
 
 ---Starts again: the next Delta holds everything.
 function M.forget()
   known, hidden, reported = {}, {}, {}
-  dirty = { buffers = {}, diagnostics = {}, folders = true, listed = true }
-  last = { pending = "", all = 0, modified = {} }
+  dirty = { buffers = {}, diagnostics = {}, folders = true }
+  last = { pending = "" }
 end
 
 ---@param buf integer
@@ -93,7 +80,7 @@ local function changed_buffers()
 end
 
 ---Has a buffer changed in one of the ways that are frequent? Finds changes without an event too, such
----as a plugin's edit of a hidden buffer. The text of one without changes is that of an event.
+---as a plugin's edit of a hidden buffer.
 ---@param buf integer
 ---@param modified boolean
 ---@return boolean
@@ -105,7 +92,7 @@ local function has_changed(buf, modified)
   local loaded = api.nvim_buf_is_loaded(buf)
   return loaded ~= before.loaded
     or modified ~= before.modified
-    or (modified and loaded and api.nvim_buf_line_count(buf) ~= before.lines)
+    or (loaded and api.nvim_buf_line_count(buf) ~= before.lines)
     or (vim.fn.buflisted(buf) == 1) ~= before.listed
 end
 
@@ -113,23 +100,6 @@ end
 ---@return boolean
 function M.has_changed(buf)
   return has_changed(buf, api.nvim_get_option_value("modified", { buf = buf }))
-end
-
----The buffers that may have changed: those of events, and those whose text has changes or had some. All
----of them from time to time, and where some came or went.
----@param bufs integer[] all
----@param modified table<integer, true>
----@param rules integer generation of the privacy rules
----@return integer[]
-local function suspects(bufs, modified, rules)
-  local count, newest, now = #bufs, bufs[#bufs], vim.uv.now()
-  local is_same = count == last.count and newest == last.newest and rules == last.privacy
-  if not is_same or dirty.listed or now - last.all >= ALL_MS then
-    last.count, last.newest, last.all, dirty.listed = count, newest, now, false
-    return bufs
-  end
-  local found = vim.tbl_extend("force", dirty.buffers, modified, last.modified)
-  return vim.tbl_filter(api.nvim_buf_is_valid, vim.tbl_keys(found))
 end
 
 ---Both names and options change.
@@ -147,7 +117,7 @@ end
 ---@param delta claude-code.Delta
 ---@return { buf: integer, path: string, items: table }[] files that have no diagnostics any more
 local function add_buffers(delta)
-  local changed, removed, cleared = {}, {}, {}
+  local present, changed, removed, cleared = {}, {}, {}, {}
   local function clear(buf)
     if reported[buf] then
       cleared[#cleared + 1] = { buf = buf, path = reported[buf], items = {} }
@@ -155,20 +125,11 @@ local function add_buffers(delta)
       return true
     end
   end
-  local function remove(buf)
-    if known[buf] then
-      known[buf] = nil
-      removed[#removed + 1] = buf
-      clear(buf)
-    end
-  end
-  local bufs, modified, rules = api.nvim_list_bufs(), changed_buffers(), privacy.generation()
-  local suspected = suspects(bufs, modified, rules)
-  for _, buf in ipairs(suspected) do
+  local modified, rules = changed_buffers(), privacy.generation()
+  for _, buf in ipairs(api.nvim_list_bufs()) do
+    present[buf] = not hides(buf, rules) or nil
     local before = known[buf]
-    if hides(buf, rules) then
-      remove(buf)
-    elseif dirty.buffers[buf] or has_changed(buf, modified[buf] == true) then
+    if present[buf] and (dirty.buffers[buf] or has_changed(buf, modified[buf] == true)) then
       local now = describe(buf)
       if not before or not vim.deep_equal(before, now) then
         known[buf] = now
@@ -179,15 +140,14 @@ local function add_buffers(delta)
       end
     end
   end
-  if suspected == bufs then
-    vim
-      .iter(vim.tbl_keys(known))
-      :filter(function(buf)
-        return not api.nvim_buf_is_valid(buf)
-      end)
-      :each(remove)
+  for buf in pairs(known) do
+    if not present[buf] then
+      known[buf] = nil
+      removed[#removed + 1] = buf
+      clear(buf)
+    end
   end
-  dirty.buffers, last.privacy, last.modified = {}, rules, modified
+  dirty.buffers, last.privacy = {}, rules
   delta.buffers = #changed > 0 and changed or nil
   delta.removed = #removed > 0 and removed or nil
   return cleared
@@ -253,10 +213,6 @@ end
 ---@param buf integer
 function M.mark_buffer(buf)
   dirty.buffers[buf] = true
-end
-
-function M.mark_listed()
-  dirty.listed = true
 end
 
 ---@param buf integer

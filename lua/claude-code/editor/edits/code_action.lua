@@ -1,0 +1,292 @@
+--- Code actions of language servers: lists them, and gets the edits of one. They run in a task.
+local api = vim.api
+local changed_files = require("claude-code.editor.language.changed_files")
+local open = require("claude-code.editor.language.open")
+local position = require("claude-code.editor.language.position")
+local request = require("claude-code.editor.language.request")
+local run_command = require("claude-code.editor.edits.run_command")
+local servers = require("claude-code.editor.language.servers")
+
+local CODE_ACTION, RESOLVE = "textDocument/codeAction", "codeAction/resolve"
+local FORMATTING = "textDocument/formatting"
+
+---What Claude may name instead of a title: the kind that servers are asked for.
+local KINDS = { organize_imports = "source.organizeImports", fix_all = "source.fixAll" }
+
+local DISABLED =
+  "The user has switched code_action off in Neovim (option language_tools.code_action)."
+
+local M = {}
+
+---@class claude-code.OfferedAction
+---@field client vim.lsp.Client
+---@field action table CodeAction or Command (LSP 3.17)
+
+---@class claude-code.CodeActionParams
+---@field file string[]
+---@field named string
+---@field line? integer 1-based, as on disk
+---@field action? string|integer a title, or a number of the last list; nil: list them
+---@field changes? claude-code.ChangedFile[]
+
+---The last list of each buffer: its numbers count as long as the text is the same.
+---@type table<integer, { tick: integer, line?: integer, titles: string[] }>
+local lists = {}
+
+---@param code string
+---@param text string
+---@param ... any
+---@return nil, claude-code.Failure
+local function fail(code, text, ...)
+  return nil, { code = code, message = text:format(...) }
+end
+
+---@param buf integer
+---@param row integer?
+---@param client vim.lsp.Client
+---@return table[] Diagnostic[] (LSP 3.17) as the server sent them
+local function diagnostics_of(buf, row, client)
+  local found = {}
+  for _, item in ipairs(vim.diagnostic.get(buf, { lnum = row })) do
+    local sent = item.user_data and item.user_data.lsp
+    local name = vim.diagnostic.get_namespace(item.namespace).name or ""
+    local is_own = name:find(("%%.%d$"):format(client.id))
+      or name:find(("%%.%d%%."):format(client.id))
+    if sent and sent.range and is_own then
+      found[#found + 1] = sent
+    end
+  end
+  return found
+end
+
+---@param buf integer
+---@param row integer? nil: the whole file
+---@param only string[]?
+---@param client vim.lsp.Client
+---@return table CodeActionParams (LSP 3.17)
+local function params_of(buf, row, only, client)
+  local first, last = row or 0, row or api.nvim_buf_line_count(buf) - 1
+  local line = position.line(buf, last)
+  local column = position.to_character(line, #line, client.offset_encoding)
+  return {
+    textDocument = { uri = vim.uri_from_bufnr(buf) },
+    range = {
+      start = { line = first, character = 0 },
+      ["end"] = { line = last, character = column },
+    },
+    context = { diagnostics = diagnostics_of(buf, row, client), only = only, triggerKind = 1 },
+  }
+end
+
+---@param buf integer
+---@param row integer?
+---@param only? string[]
+---@return claude-code.OfferedAction[]
+---@return string? failure of a server
+local function offered(buf, row, only)
+  local list, failure = {}, nil
+  local found = request.all(servers.capable(buf, CODE_ACTION), {
+    method = CODE_ACTION,
+    buf = buf,
+    params = function(client)
+      return params_of(buf, row, only, client)
+    end,
+  })
+  for _, answer in ipairs(found) do
+    failure = failure or answer.failure and answer.client.name .. ": " .. answer.failure
+    for _, action in ipairs(type(answer.result) == "table" and answer.result or {}) do
+      if type(action.title) == "string" and not action.disabled then
+        list[#list + 1] = { client = answer.client, action = action }
+      end
+    end
+  end
+  return list, failure
+end
+
+---@param list claude-code.OfferedAction[]
+---@return { title: string, kind?: string, server: string }[]
+local function shown(list)
+  return vim.tbl_map(function(entry)
+    local action = entry.action
+    local kind = type(action.kind) == "string" and action.kind ~= "" and action.kind or nil
+    return { title = action.title, kind = kind, server = entry.client.name }
+  end, list)
+end
+
+---@param client vim.lsp.Client
+---@param edit table
+---@return claude-code.ServerEdit
+local function server_edit(client, edit)
+  return { edit = edit, encoding = client.offset_encoding, server = client.name }
+end
+
+---@param buf integer
+---@return claude-code.RenameAnswer?
+---@return claude-code.Failure?
+local function format(buf)
+  local client = servers.capable(buf, FORMATTING)[1]
+  if not client then
+    return fail("unsupported", "No language server of this file can format it.")
+  end
+  local uri = vim.uri_from_bufnr(buf)
+  local options = { tabSize = vim.lsp.util.get_effective_tabstop(buf) }
+  options.insertSpaces = vim.bo[buf].expandtab
+  local params = { textDocument = { uri = uri }, options = options }
+  local answer = request.all({ client }, { method = FORMATTING, buf = buf, params = params })[1]
+  if answer.failure then
+    return fail("failed", "%s does not format it: %s.", client.name, answer.failure)
+  end
+  local edit = { changes = { [uri] = answer.result or {} } }
+  if #(answer.result or {}) == 0 then
+    edit.changes = vim.empty_dict()
+  end
+  return { edits = { server_edit(client, edit) } }
+end
+
+---@param list claude-code.OfferedAction[]
+---@param wanted string title
+---@return claude-code.OfferedAction?
+local function titled(list, wanted)
+  return vim.iter(list):find(function(entry)
+    return entry.action.title == wanted
+  end)
+end
+
+---@param buf integer
+---@param params claude-code.CodeActionParams
+---@return string? title
+---@return claude-code.Failure?
+local function title_of(buf, params)
+  local number = tonumber(params.action)
+  if not number then
+    return params.action --[[@as string]]
+  end
+  local list = lists[buf]
+  if not list or list.tick ~= api.nvim_buf_get_changedtick(buf) or list.line ~= params.line then
+    return fail(
+      "expired",
+      "The list of code actions has expired: the text is another one, or the "
+        .. "line is. List them again, or give a title."
+    )
+  elseif not list.titles[number] then
+    return fail("not_found", "The list has %d code actions, not %d.", #list.titles, number)
+  end
+  return list.titles[number]
+end
+
+---The edits that a command of a server makes, in a task.
+---@param params claude-code.ServerCommand
+---@return claude-code.RenameAnswer?
+---@return claude-code.Failure?
+function M.run_command(params)
+  local edits, failure = run_command.run(params)
+  if not edits then
+    return nil, failure
+  end
+  local client = vim.lsp.get_client_by_id(params.client) --[[@as vim.lsp.Client]]
+  return {
+    edits = vim.tbl_map(function(edit)
+      return server_edit(client, edit)
+    end, edits),
+  }
+end
+
+---@param entry claude-code.OfferedAction
+---@param buf integer
+---@return claude-code.RenameAnswer?
+---@return claude-code.Failure?
+local function edits_of(entry, buf)
+  local client, action = entry.client, entry.action
+  local provider = client.server_capabilities.codeActionProvider
+  local resolves = type(provider) == "table" and provider.resolveProvider
+  if not action.edit and type(action.command) ~= "string" and resolves then
+    local answer = request.all({ client }, { method = RESOLVE, buf = buf, params = action })[1]
+    if answer.failure then
+      return fail("failed", "%s: %s", client.name, answer.failure)
+    end
+    action = answer.result or action
+  end
+  -- A Command alone has its name where a CodeAction has the Command.
+  local command = type(action.command) == "string" and action or action.command
+  command = type(command) == "table" and command or nil
+  local of_server = command and run_command.of_server(client, command)
+  if type(action.edit) == "table" then
+    local edits = { server_edit(client, action.edit) }
+    return { edits = edits, command = of_server }
+  elseif not command then
+    return { edits = {} }
+  elseif not of_server then
+    local text = "Only an editor can run the command %q of this code action. Nothing was changed."
+    return fail("client_command", text, command.command)
+  end
+  return M.run_command(of_server)
+end
+
+---@param buf integer
+---@param row integer?
+---@param params claude-code.CodeActionParams
+---@return claude-code.RenameAnswer?
+---@return claude-code.Failure?
+local function chosen(buf, row, params)
+  local kind = KINDS[params.action]
+  local title = params.action --[[@as string]]
+  if not kind then
+    local found, failure = title_of(buf, params)
+    if not found then
+      return nil, failure
+    end
+    title = found
+  end
+  local list, problem = offered(buf, row, kind and { kind } or nil)
+  local entry = kind and list[1] or titled(list, title)
+  if entry then
+    return edits_of(entry, buf)
+  elseif kind and not problem then
+    return { edits = {} }
+  end
+  local text = problem or ("No code action %q is offered there. List them first."):format(title)
+  return fail("not_found", "%s", text)
+end
+
+---@class claude-code.CodeActionAnswer : claude-code.RenameAnswer
+---@field command? claude-code.ServerCommand to be run once the edits are made
+---@field actions? { title: string, kind?: string, server: string }[] without `action`
+
+---@param params claude-code.CodeActionParams
+---@return claude-code.CodeActionAnswer?
+---@return claude-code.Failure?
+function M.run(params)
+  if not require("claude-code.config").get().language_tools.code_action then
+    return fail("disabled", DISABLED)
+  end
+  changed_files.take_over(params.changes)
+  if #params.file == 0 then
+    local message = require("claude-code.editor.privacy").refusal(params.named)
+    return nil, { code = "private", message = message }
+  end
+  local buf, failure = open.file(params.file)
+  if not buf then
+    return nil, failure
+  end
+  local row = params.line and position.row(buf, params.line)
+  if params.action == "format" then
+    return format(buf)
+  elseif params.action then
+    return chosen(buf, row, params)
+  end
+  local list, problem = offered(buf, row)
+  if #list == 0 and problem then
+    return fail("failed", "%s", problem)
+  end
+  local actions = shown(list)
+  lists[buf] = {
+    tick = api.nvim_buf_get_changedtick(buf),
+    line = params.line,
+    titles = vim.tbl_map(function(action)
+      return action.title
+    end, actions),
+  }
+  return { edits = {}, actions = actions }
+end
+
+return M

@@ -1,0 +1,24 @@
+--- Takes back what Claude renamed; the executable does it, and reports it here.
+local channel = require("claude-code.editor.channel")
+local notify = require("claude-code.messages.notify")
+
+local M = {}
+
+function M.request()
+  if not channel.is_attached() or not channel.notify("undo_rename", vim.empty_dict()) then
+    notify.error("the server is not running, so nothing was undone: :ClaudeCodeStart starts it")
+  end
+end
+
+---@param report { done?: string, problem?: string }
+---@return true
+function M.on_report(report)
+  if report.done then
+    notify.info(report.done)
+  else
+    notify.warn(report.problem --[[@as string]])
+  end
+  return true
+end
+
+return M

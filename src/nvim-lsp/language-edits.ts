@@ -1,0 +1,156 @@
+import type { FileProblems, ProblemsPort } from "../editor/problems";
+import { checkFiles } from "../edits/check";
+import type { Labelled, Operation } from "../edits/operation";
+import { perform } from "../edits/perform";
+import type { Encoding, Judge } from "../edits/text-edits";
+import { type FileChange, VirtualFiles } from "../edits/virtual-files";
+import { applyWorkspaceEdit, filesOf, parseWorkspaceEdit } from "../edits/workspace-edit";
+import { message } from "../lib/errors";
+import type { Log } from "../lib/log";
+import { realPath } from "../lib/paths";
+import type { FollowedNeovim } from "../locate/followed";
+import { recordLanguageEdit } from "../review/record/language-edit";
+import { newProblems, type ProblemsAfter } from "./new-problems";
+
+/** A call may last that long while language servers work. */
+const TASK_MS = 20_000;
+/** Neovim loads each file that a session has edited, for the check at the end of Claude's turn. */
+const MOST_CHECKED = 50;
+
+/** What lua/claude-code/editor/edits answers of a server. */
+export interface ServerEdit {
+  edit: unknown;
+  encoding: Encoding;
+  server: string;
+}
+
+/** A tool's edit of many files. */
+export interface LanguageEdit {
+  tool: string;
+  /** For the user: "the rename of a to b". */
+  label: string;
+  use: string | undefined;
+  edits: readonly ServerEdit[];
+  /** The file that is moved besides. */
+  move?: { from: string; to: string };
+  judge?: Judge | undefined;
+  preview?: boolean | undefined;
+}
+
+export interface Applied {
+  changes: readonly FileChange[];
+  problems: ProblemsAfter;
+}
+
+/** Makes edits of language servers, and reports them to all who want to know. */
+export class LanguageEdits {
+  readonly #neovim: FollowedNeovim;
+  readonly #problems: ProblemsPort;
+  readonly #session: { session?: string; pid: number };
+  readonly #log: Log;
+
+  /** `session`: as NeovimProblems takes it. */
+  constructor(
+    neovim: FollowedNeovim,
+    problems: ProblemsPort,
+    session: { session?: string; pid: number },
+    log: Log,
+  ) {
+    this.#neovim = neovim;
+    this.#problems = problems;
+    this.#session = session;
+    this.#log = log;
+  }
+
+  /** The project's folder. */
+  get place(): string {
+    return realPath(this.#neovim.places[0] ?? process.cwd());
+  }
+
+  /** Throws EditProblem, EditorRefusal and EditorBusyError; then no file is changed. */
+  async apply(edit: LanguageEdit): Promise<Applied> {
+    const ask = (method: string, params: object, ms?: number) =>
+      this.#neovim.ask(method, params, ms);
+    const parsed = edit.edits.map(({ edit, encoding, server }) => ({
+      edit: parseWorkspaceEdit(edit, server),
+      encoding,
+    }));
+    const moved = edit.move ? [edit.move.from, edit.move.to] : [];
+    const files = [
+      ...parsed.flatMap((one) => filesOf(one.edit)),
+      ...moved.map((path) => ({ path })),
+    ];
+    const checked = await checkFiles(files, this.place, edit.label, ask);
+    const virtual = new VirtualFiles(edit.judge);
+    for (const one of parsed) applyWorkspaceEdit(one.edit, one.encoding, virtual);
+    if (edit.move) virtual.move(edit.move.from, edit.move.to);
+    const changes = virtual.changes();
+    if (edit.preview || changes.length === 0)
+      return { changes, problems: { items: [], known: [] } };
+    const before = await this.#open();
+    const what: Labelled = { label: edit.label, place: this.place };
+    const operation = await perform(what, changes, checked, ask, this.#log);
+    return { changes, problems: await this.#report(edit, operation, changes, before) };
+  }
+
+  /** The files are changed, whatever fails now. */
+  async #report(
+    edit: LanguageEdit,
+    operation: Operation,
+    changes: readonly FileChange[],
+    before: readonly FileProblems[],
+  ): Promise<ProblemsAfter> {
+    const { move } = edit;
+    const paths = move && { old_path: move.from, new_path: move.to };
+    const events = changes.map(({ path, before, after }) => ({
+      path,
+      change: !before ? "created" : after ? "changed" : "deleted",
+    }));
+    await this.#try("Notifying language servers", () =>
+      this.#neovim.runTask("edits_done", { changes: events, ...paths }, TASK_MS),
+    );
+    const session = await this.#try("The check at the end of the turn", () =>
+      this.#edited(changes),
+    );
+    await this.#try("Recording for the review", async () =>
+      this.#record(edit, operation, changes, session),
+    );
+    const after = await this.#try("Asking for problems", () =>
+      newProblems(this.#problems, changes, before),
+    );
+    return after ?? { items: [], known: [] };
+  }
+
+  /** The files with problems; for those that are open, what their state was. */
+  async #open(): Promise<readonly FileProblems[]> {
+    return (await this.#try("Asking for problems", () => this.#problems.all()))?.files ?? [];
+  }
+
+  async #edited(changes: readonly FileChange[]): Promise<string | undefined> {
+    const edits = changes
+      .filter(({ after }) => after)
+      .slice(0, MOST_CHECKED)
+      .map(({ path, before }) => ({ path, created: !before }));
+    const answer = await this.#neovim.ask("session_changed", { ...this.#session, edits });
+    return (answer as { session?: string }).session;
+  }
+
+  #record(
+    { tool, use }: LanguageEdit,
+    operation: Operation,
+    changes: readonly FileChange[],
+    session: string | undefined = this.#session.session,
+  ): void {
+    if (session === undefined) return;
+    recordLanguageEdit(operation.place, operation.id, { session, tool, use }, changes);
+  }
+
+  async #try<T>(what: string, work: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await work();
+    } catch (error) {
+      this.#log.warn(`${what} failed: ${message(error)}`);
+      return undefined;
+    }
+  }
+}

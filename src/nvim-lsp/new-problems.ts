@@ -1,0 +1,47 @@
+import type { Diagnostic } from "../editor/model";
+import type { FileProblems, ProblemsPort } from "../editor/problems";
+import type { FileChange } from "../edits/virtual-files";
+
+/** Neovim answers for so many files at once. */
+const MOST_FILES = 50;
+
+/** Problems in files that were just changed. */
+export interface ProblemsAfter {
+  items: { path: string; item: Diagnostic }[];
+  /** The files whose state before is known: what is listed of them is new. */
+  known: string[];
+}
+
+/**
+ * What language servers report of changed files, without what they reported before. `before`: of the
+ * files that had problems then. Errors and warnings alone.
+ */
+export async function newProblems(
+  problems: ProblemsPort,
+  changes: readonly FileChange[],
+  before: readonly FileProblems[],
+): Promise<ProblemsAfter> {
+  const paths = changes.filter(({ after }) => after).map(({ path }) => path);
+  const { files } = await problems.of(paths.slice(0, MOST_FILES).map((path) => [path]));
+  const known: string[] = [];
+  const items = files.flatMap((file) => {
+    const old = before.find(({ real }) => real === file.real);
+    if (old) known.push(file.real);
+    const left = (old?.items ?? []).map(signature);
+    return file.items
+      .filter((item) => item.severity <= 2 && !take(left, signature(item)))
+      .map((item) => ({ path: file.real, item }));
+  });
+  return { items, known };
+}
+
+/** Without its place: lines move. */
+function signature({ severity, message, source, code }: Diagnostic): string {
+  return JSON.stringify([severity, message, source, code]);
+}
+
+function take(list: string[], one: string): boolean {
+  const at = list.indexOf(one);
+  if (at >= 0) list.splice(at, 1);
+  return at >= 0;
+}

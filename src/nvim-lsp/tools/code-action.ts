@@ -1,0 +1,108 @@
+import * as v from "valibot";
+import { shownPath } from "../../edits/check";
+import type { LanguageServers } from "../../language/servers";
+import { message } from "../../lib/errors";
+import { type ToolResult, texts } from "../../mcp/protocol";
+import { defineTool, type Tool, type ToolCall } from "../../mcp/tool";
+import { diffLines, problemLines } from "../edits-answer";
+import type { Applied, LanguageEdits, ServerEdit } from "../language-edits";
+
+const MOST_ACTIONS = 60;
+const MOST_CHARACTERS = 500;
+
+const Input = v.object({
+  path: v.pipe(v.string(), v.description("The file")),
+  line: v.optional(
+    v.pipe(
+      v.number(),
+      v.integer(),
+      v.minValue(1),
+      v.description("Line, from 1; the file if left out"),
+    ),
+  ),
+  action: v.optional(
+    v.pipe(
+      v.union([v.pipe(v.string(), v.nonEmpty(), v.maxLength(MOST_CHARACTERS)), v.number()]),
+      v.description(
+        "A title or a number of the list, or format, organize_imports, fix_all; lists what is offered if left out",
+      ),
+    ),
+  ),
+});
+type Input = v.InferOutput<typeof Input>;
+
+interface Answer {
+  edits: ServerEdit[];
+  /** To be run by its server once the edits are made. */
+  command?: object;
+  actions?: { title: string; kind?: string; server: string }[];
+}
+
+/** Lists code actions of language servers, or does one. */
+export function codeAction(edits: LanguageEdits, servers: LanguageServers): Tool {
+  return defineTool({
+    name: "code_action",
+    description:
+      "List the quick fixes and refactorings that language servers offer for a line or a file, or do " +
+      "one of them; also format, organize_imports and fix_all. All or nothing; the user can take it back.",
+    input: Input,
+    annotations: { destructiveHint: true },
+    call: (input, call) => run(edits, servers, input, call),
+  });
+}
+
+async function run(
+  edits: LanguageEdits,
+  servers: LanguageServers,
+  { path, line, action }: Input,
+  { signal, use }: ToolCall,
+): Promise<ToolResult> {
+  const params = { ...(line !== undefined && { line }), ...(action !== undefined && { action }) };
+  const answer = await servers.ask<Answer>("code_action", path, params, signal);
+  if (answer.actions) return texts(listed(answer.actions));
+  const [candidate = path] = servers.file(path).file;
+  const label = `"${action}" in ${shownPath(candidate, edits.place)}`;
+  const apply = (list: readonly ServerEdit[]) =>
+    edits.apply({ tool: "code_action", label, use, edits: list });
+  const applied = await apply(answer.edits);
+  const followUp = answer.command && (await follow(servers, path, answer.command, apply, signal));
+  const changes = [...applied.changes, ...(followUp?.applied?.changes ?? [])];
+  if (changes.length === 0) return texts(`${action}: nothing to change.`);
+  const names = [...new Set(answer.edits.map(({ server }) => server))].join(", ");
+  const lines = [
+    `done by ${names}: ${action}`,
+    ...diffLines(changes, edits.place),
+    ...(followUp?.problem ? [`Its second step was not done: ${followUp.problem}`] : []),
+    ...problemLines(followUp?.applied ?? applied, edits.place),
+    "Read these files again before you edit them.",
+  ];
+  return texts(lines.join("\n"));
+}
+
+/** A server's command that belongs to an edit follows it (LSP 3.17, `CodeAction`). */
+async function follow(
+  servers: LanguageServers,
+  path: string,
+  command: object,
+  apply: (list: readonly ServerEdit[]) => Promise<Applied>,
+  signal: AbortSignal,
+): Promise<{ applied?: Applied; problem?: string }> {
+  try {
+    const answer = await servers.ask<Answer>("code_action_command", path, command, signal);
+    return answer.edits.length > 0 ? { applied: await apply(answer.edits) } : {};
+  } catch (error) {
+    return { problem: message(error) };
+  }
+}
+
+function listed(actions: NonNullable<Answer["actions"]>): string {
+  if (actions.length === 0) return "The language servers offer no code action there.";
+  const lines = actions
+    .slice(0, MOST_ACTIONS)
+    .map(
+      ({ title, kind, server }, i) =>
+        `${i + 1}. ${title} (${[kind, server].filter(Boolean).join(", ")})`,
+    );
+  if (actions.length > MOST_ACTIONS) lines.push(`… and ${actions.length - MOST_ACTIONS} more`);
+  return [...lines, "Give the title or the number as `action` to do one."].join("\n");
+}

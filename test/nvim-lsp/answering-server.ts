@@ -1,0 +1,75 @@
+/**
+ * A language server that answers as it is told: `bun answering-server.ts FOLDER`. FOLDER/answers.json
+ * maps methods to results, and `capabilities` to what it says it can do. While it runs a command it asks
+ * the editor to apply each edit of `applyEdit`; what the editor answers goes into FOLDER/applied.json.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+const folder = process.argv[2] ?? "";
+const waiting = new Map<number, (result: unknown) => void>();
+let lastId = 1_000;
+
+interface Message {
+  id?: number;
+  method?: string;
+  result?: unknown;
+  params?: unknown;
+}
+
+function answers(): Record<string, unknown> {
+  return JSON.parse(readFileSync(join(folder, "answers.json"), "utf8"));
+}
+
+function send(message: object): void {
+  const body = JSON.stringify({ jsonrpc: "2.0", ...message });
+  process.stdout.write(`Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+}
+
+function request(method: string, params: unknown): Promise<unknown> {
+  const id = lastId++;
+  send({ id, method, params });
+  return new Promise((resolve) => waiting.set(id, resolve));
+}
+
+async function answer({ id, method = "" }: Message): Promise<void> {
+  const all = answers();
+  if (method === "initialize") {
+    const capabilities = { textDocumentSync: 1, ...(all.capabilities as object) };
+    return send({ id, result: { capabilities } });
+  }
+  if (method === "workspace/executeCommand") {
+    const applied: unknown[] = [];
+    for (const edit of all.applyEdit as unknown[]) {
+      applied.push(await request("workspace/applyEdit", { edit }));
+    }
+    writeFileSync(join(folder, "applied.json"), JSON.stringify(applied));
+  }
+  send({ id, result: all[method] ?? null });
+}
+
+function onMessage(message: Message): void {
+  const { id, method } = message;
+  if (method === "exit") process.exit(0);
+  if (id === undefined) return;
+  if (method !== undefined) return void answer(message);
+  waiting.get(id)?.(message.result);
+  waiting.delete(id);
+}
+
+let rest = Buffer.alloc(0);
+process.stdin.on("end", () => process.exit(0));
+process.stdin.on("data", (chunk: Buffer) => {
+  rest = Buffer.concat([rest, chunk]);
+  for (let message = next(); message; message = next()) onMessage(message);
+});
+
+function next(): Message | undefined {
+  const head = rest.indexOf("\r\n\r\n");
+  const length = Number(/Content-Length: (\d+)/i.exec(rest.toString("latin1", 0, head + 4))?.[1]);
+  const end = head + 4 + length;
+  if (head < 0 || rest.length < end) return undefined;
+  const message = JSON.parse(rest.toString("utf8", head + 4, end)) as Message;
+  rest = rest.subarray(end);
+  return message;
+}

@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileUri } from "../../src/lib/file-uri";
+import { NEOVIMS } from "../support/neovim";
+import { EditedProject } from "./edits";
+
+/* Code actions and renames of a server that answers as it is told: commands, refusals, wrong answers. */
+setDefaultTimeout(60_000);
+
+const CAPABILITIES = {
+  codeActionProvider: { resolveProvider: true },
+  definitionProvider: true,
+  executeCommandProvider: { commands: ["fix"] },
+  renameProvider: { prepareProvider: true },
+};
+
+describe.each(NEOVIMS)("code_action with $name", (version) => {
+  let edited: EditedProject;
+  const range = { start: { line: 0, character: 0 }, end: { line: 0, character: 3 } };
+  const uri = () => fileUri(edited.project.path("a.txt"));
+  const edit = (newText: string) => ({ changes: { [uri()]: [{ range, newText }] } });
+  const answers = (more: object) => edited.answer({ capabilities: CAPABILITIES, ...more });
+  const offer = (action: object, more: object = {}) =>
+    answers({ "textDocument/codeAction": [{ title: "Do it", ...action }], ...more });
+  const run = (action: string | number = "Do it") =>
+    edited.call("code_action", { path: "a.txt", line: 1, action });
+
+  beforeAll(async () => {
+    edited = await EditedProject.open(version, { "a.txt": "old\n", "b.txt": "old\n" });
+    answers({});
+    await edited.project.neovim.command(`edit ${edited.project.path("a.txt")}`);
+  });
+  afterAll(() => edited?.[Symbol.asyncDispose]());
+  const reset = () => edited.project.write("a.txt", "old\n");
+
+  test("an edit that the server gives only when it is asked again", async () => {
+    offer({}, { "codeAction/resolve": { title: "Do it", edit: edit("new") } });
+    expect(await run()).toContain("done by text: Do it\na.txt  1 edit\n  1- old\n  1+ new");
+    expect(edited.read("a.txt")).toBe("new\n");
+    reset();
+  });
+
+  test("the edit of a server's command is caught, and made like any other", async () => {
+    offer({ command: { title: "x", command: "fix" } }, { applyEdit: [edit("by command")] });
+    expect(await run()).toContain("  1+ by command");
+    expect(edited.read("a.txt")).toBe("by command\n");
+    const applied = JSON.parse(readFileSync(join(edited.answers, "applied.json"), "utf8"));
+    expect(applied).toEqual([{ applied: true }]);
+    reset();
+  });
+
+  test("a command after an edit runs once the edit is made", async () => {
+    const second = { changes: { [uri()]: [{ range, newText: "2nd" }] } };
+    offer({ edit: edit("1st"), command: { title: "x", command: "fix" } }, { applyEdit: [second] });
+    await run();
+    expect(edited.read("a.txt")).toBe("2nd\n");
+    reset();
+  });
+
+  test("several edits of one command: none is made", async () => {
+    offer({ command: { title: "x", command: "fix" } }, { applyEdit: [edit("1"), edit("2")] });
+    expect(await run()).toContain("ERROR text made several edits one after the other");
+    expect(edited.read("a.txt")).toBe("old\n");
+  });
+
+  test("a command that only an editor runs is refused by its name", async () => {
+    await edited.project.neovim.lua(`vim.lsp.commands["fix"] = function() _G.ran = true end`);
+    const local = { title: "x", command: "editor.action.rename" };
+    offer({ command: local });
+    expect(await run()).toContain('Only an editor can run the command "editor.action.rename"');
+    offer({ command: { title: "x", command: "fix" } });
+    expect(await run()).toContain('Only an editor can run the command "fix"');
+    expect(await edited.project.neovim.lua("return _G.ran == nil")).toBe(true);
+    await edited.project.neovim.lua(`vim.lsp.commands["fix"] = nil`);
+  });
+
+  test("what a server asks to apply at another time is Neovim's affair", async () => {
+    const name = await edited.project.neovim.lua(
+      `
+      local client = vim.lsp.get_clients({ name = "text" })[1]
+      local answer = client.handlers["workspace/applyEdit"](nil, { edit = ... }, { client_id = client.id })
+      return answer.applied`,
+      edit("neovim's"),
+    );
+    expect(name).toBe(true);
+    await edited.project.neovim.command("edit!");
+  });
+
+  test("an edit that is none: an error, and nothing changes", async () => {
+    offer({ edit: { changes: { [uri()]: [{ range: "all" }] } } });
+    expect(await run()).toContain("ERROR The edit of text is not in the protocol");
+    offer({ edit: { changes: { "untitled:x": [] } } });
+    expect(await run()).toContain("ERROR untitled:x is not a file of this machine");
+    const far = { start: { line: 70, character: 0 }, end: { line: 70, character: 1 } };
+    offer({ edit: { changes: { [uri()]: [{ range: far, newText: "x" }] } } });
+    expect(await run()).toContain("it knows another text");
+    expect(edited.read("a.txt")).toBe("old\n");
+  });
+
+  const named = (character: number) => ({
+    "textDocument/definition": [{ uri: uri(), range }],
+    "textDocument/prepareRename": range,
+    "textDocument/rename": {
+      documentChanges: [
+        {
+          textDocument: { uri: fileUri(edited.project.path("b.txt")), version: null },
+          edits: [
+            {
+              range: { start: { line: 0, character }, end: { line: 0, character: 3 } },
+              newText: "new",
+            },
+          ],
+        },
+      ],
+    },
+  });
+  const rename = () =>
+    edited.call("rename_symbol", { path: "a.txt", symbol: "old", new_name: "new" });
+
+  test("a server that knows an older text puts no name in the wrong place", async () => {
+    answers(named(1));
+    expect(await rename()).toMatch(
+      /ERROR .*b\.txt has another text than the language server knows \("ld" instead of old\)/,
+    );
+    expect(edited.read("b.txt")).toBe("old\n");
+    answers(named(0));
+    expect(await rename()).toContain("renamed old to new in 1 file, 1 place (text)");
+    expect(edited.read("b.txt")).toBe("new\n");
+    edited.project.write("b.txt", "old\n");
+  });
+
+  test("the server's own refusal is the answer", async () => {
+    answers({ ...named(0), "textDocument/prepareRename": null });
+    expect(await rename()).toContain("ERROR `old` is not renamed. text: it cannot be renamed");
+    answers({ ...named(0), "textDocument/rename": null });
+    expect(await rename()).toContain("ERROR text finds nothing to rename at `old`");
+  });
+
+  test("a private file is changed by none of the tools, and not named", async () => {
+    edited.project.write(".env", "old\n");
+    const secret = fileUri(edited.project.path(".env"));
+    offer({
+      edit: {
+        changes: { [uri()]: [{ range, newText: "x" }], [secret]: [{ range, newText: "x" }] },
+      },
+    });
+    const text = await run();
+    expect(text).toContain("ERROR Nothing was changed. It would change a private file");
+    expect(text).not.toContain(".env");
+    expect([edited.read("a.txt"), edited.read(".env")]).toEqual(["old\n", "old\n"]);
+    expect(await edited.call("code_action", { path: ".env" })).toContain("ERROR .env is private");
+  });
+});

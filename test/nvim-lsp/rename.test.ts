@@ -1,0 +1,293 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { eventually } from "../support/eventually";
+import { NEOVIMS, NEWEST } from "../support/neovim";
+import { EditedProject, PYTHON, TYPESCRIPT } from "./edits";
+
+/* Renames and code actions by real language servers, and how the user takes them back. */
+setDefaultTimeout(120_000);
+
+const OPTIONS = { strict: true, noEmit: true, module: "esnext", moduleResolution: "bundler" };
+const FILES: Record<string, string> = {
+  "tsconfig.json": JSON.stringify({ compilerOptions: OPTIONS, include: ["*.ts", "deep/*.ts"] }),
+  "parser.ts":
+    '// parse is explained here\nexport function parse(text: string): string {\n  return "parse" + text;\n}\n',
+  "main.ts":
+    'import { parse } from "./parser";\r\nconst smile = "😀ä"; parse(smile);\r\nparse("b");',
+  "deep/more.ts": '\uFEFFimport { parse } from "../parser";\nexport const more = parse("c");\n',
+  "unused.ts": 'import { parse } from "./parser";\nexport const   one =1\n',
+  "notes.md": "parse it\n",
+};
+const NAMES = Object.keys(FILES);
+
+/** All that the user could notice. */
+const STATE = `
+  local listed = vim.tbl_filter(function(buf) return vim.bo[buf].buflisted end, vim.api.nvim_list_bufs())
+  return { vim.api.nvim_list_wins(), vim.api.nvim_win_get_cursor(0), vim.fn.getjumplist(), listed,
+    vim.fn.bufnr("#"), vim.fn.getqflist(), vim.api.nvim_get_mode().mode, _G.notes }`;
+
+describe.each(NEOVIMS)("language servers change files with $name", (version) => {
+  let edited: EditedProject;
+  beforeAll(async () => {
+    edited = await EditedProject.open(version, FILES, TYPESCRIPT, "s1");
+    const { neovim } = edited.project;
+    await neovim.command(`edit ${edited.project.path("parser.ts")}`);
+    await edited.project.hook("session-start", { session_id: "s1", source: "startup" });
+    await edited.project.hook("user-prompt-submit", {
+      session_id: "s1",
+      prompt_id: "p1",
+      prompt: "Rename",
+    });
+    const preview = { path: "parser.ts", symbol: "parse", new_name: "x", preview: true };
+    // A cold start on a busy machine takes longer than one call.
+    await eventually(
+      "the server",
+      async () => {
+        expect(await edited.call("rename_symbol", preview)).toContain("in 4 files");
+      },
+      100_000,
+    );
+  });
+  afterAll(() => edited?.[Symbol.asyncDispose]());
+
+  /** `:ClaudeCodeUndoRename`, and what it reports. */
+  async function undo(): Promise<string> {
+    const { length } = await edited.notes();
+    await edited.project.neovim.command("ClaudeCodeUndoRename");
+    return eventually("the report", async () => (await edited.notes())[length] ?? false);
+  }
+
+  test("a preview shows every line, and changes nothing", async () => {
+    const args = { path: "main.ts", line: 3, symbol: "parse", new_name: "read", preview: true };
+    const text = await edited.call("rename_symbol", args);
+    expect(text).toContain("would rename parse to read in 4 files, 7 places (typescript):");
+    for (const line of ['  3- parse("b");', '  3+ read("b");']) expect(text).toContain(line);
+    expect(edited.texts(NAMES)).toEqual(FILES);
+  });
+
+  test("a rename is on disk when it answers, in every file, and the user takes all of it back", async () => {
+    const { project } = edited;
+    const before = await project.neovim.lua(STATE);
+    const args = { path: "parser.ts", symbol: "parse", new_name: "parseText" };
+    const text = await edited.call("rename_symbol", args);
+    expect(text).toContain("renamed parse to parseText in 4 files, 7 places (typescript):");
+    expect(text).toContain("  main.ts  3 edits\n");
+    expect(text).toContain("no new problems");
+    expect(text).toMatch(/`parse` still occurs, by text alone \(.*comment 1.*\): .*notes\.md 1/);
+    expect(edited.read("main.ts")).toBe(
+      FILES["main.ts"]
+        ?.replaceAll("parse(", "parseText(")
+        .replace("{ parse }", "{ parseText }") as string,
+    );
+    expect(edited.read("deep/more.ts")).toBe(
+      '\uFEFFimport { parseText } from "../parser";\nexport const more = parseText("c");\n',
+    );
+    expect(edited.read("notes.md")).toBe("parse it\n");
+    expect(await project.neovim.lua(STATE)).toEqual(before);
+    const shown = await project.neovim.lua("return vim.api.nvim_buf_get_lines(0, 1, 2, false)");
+    expect(shown).toEqual(["export function parseText(text: string): string {"]);
+
+    expect(await undo()).toContain("took back the rename of parse to parseText: 4 files");
+    expect(edited.texts(NAMES)).toEqual(FILES);
+    const back = await project.neovim.lua(
+      "return { vim.api.nvim_buf_get_lines(0, 1, 2, false)[1], vim.bo.modified }",
+    );
+    expect(back).toEqual(["export function parse(text: string): string {", false]);
+  });
+
+  test("the review has it as Claude's change, and as undone; the session has edited the files", async () => {
+    const { project } = edited;
+    const [journal = ""] = [
+      ...new Bun.Glob("review/*/journal.jsonl").scanSync({ cwd: project.state, absolute: true }),
+    ];
+    const records = (await Bun.file(journal).text())
+      .split("\n")
+      .filter(Boolean)
+      .map((line) => JSON.parse(line));
+    const change = records.findLast(
+      ({ type, tool }) => type === "change" && tool === "rename_symbol",
+    );
+    expect(change).toMatchObject({ session: "s1", prompt: "p1", source: "tool" });
+    expect(change.files.map(({ path }: { path: string }) => path)).toEqual([
+      "deep/more.ts",
+      "main.ts",
+      "parser.ts",
+      "unused.ts",
+    ]);
+    expect(records.at(-1)).toMatchObject({ type: "undo", scope: { change: change.id } });
+    const sessions = await project.neovim.lua<{ files: number }[]>(
+      `return require("claude-code.editor.session").list()`,
+    );
+    expect(sessions[0]?.files).toBe(4);
+  });
+
+  test("a rename that breaks something says so", async () => {
+    const args = { path: "unused.ts", symbol: "one", new_name: "parse" };
+    const text = await edited.call("rename_symbol", args);
+    expect(text).toContain("problems now:\n");
+    expect(text).toMatch(/unused\.ts:\d error: .*parse/);
+    await undo();
+    expect(edited.texts(NAMES)).toEqual(FILES);
+  });
+
+  test("a file that was changed since: nothing is undone, and it is named", async () => {
+    const args = { path: "parser.ts", symbol: "parse", new_name: "parseText" };
+    await edited.call("rename_symbol", args);
+    const { "main.ts": main, ...others } = edited.texts(NAMES);
+    edited.project.write("main.ts", `${main}// mine\n`);
+    const refusal = "Nothing was undone. These files were changed since: main.ts.";
+    expect(await undo()).toContain(refusal);
+    expect(edited.texts(Object.keys(others))).toEqual(others);
+    edited.project.write("main.ts", main as string);
+    await undo();
+    expect(edited.texts(NAMES)).toEqual(FILES);
+  });
+
+  test("unsaved changes are in the way: nothing changes", async () => {
+    const { neovim } = edited.project;
+    await neovim.lua(
+      `vim.ui.select = function(items, opts, choice) _G.asked, _G.choose = opts.prompt, function() choice(items[1], 1) end end`,
+    );
+    await neovim.command("call append(0, '// typed')");
+    const args = { path: "main.ts", symbol: "parse", new_name: "parseText" };
+    expect(await edited.call("rename_symbol", args)).toContain(
+      "ERROR Nothing was changed. These files have unsaved changes in Neovim: parser.ts.",
+    );
+    expect(edited.texts(NAMES)).toEqual(FILES);
+    await eventually("the question", async () => {
+      expect(await neovim.lua<string>("return _G.asked")).toContain(
+        "the rename of parse to parseText: parser.ts",
+      );
+    });
+    // The user saves, and the next try does it.
+    await neovim.lua("_G.choose()");
+    expect(edited.read("parser.ts")).toStartWith("// typed\n");
+    expect(await edited.call("rename_symbol", args)).toContain(
+      "renamed parse to parseText in 4 files",
+    );
+    await undo();
+    edited.project.write("parser.ts", FILES["parser.ts"] as string);
+  });
+
+  test("a symbol that is not there", async () => {
+    const args = { path: "parser.ts", new_name: "x" };
+    expect(await edited.call("rename_symbol", { ...args, symbol: "parser" })).toContain(
+      "ERROR `parser` is not in parser.ts. Similar names there: parse",
+    );
+    expect(edited.texts(NAMES)).toEqual(FILES);
+  });
+
+  test("a file moves, its imports follow, and both come back", async () => {
+    const { neovim } = edited.project;
+    const text = await edited.call("rename_symbol", {
+      path: "parser.ts",
+      new_name: "deep/reader.ts",
+    });
+    expect(text).toContain("moved the file (imports by typescript):\n");
+    expect(text).toContain("  deep/reader.ts  moved from parser.ts\n");
+    expect(edited.read("main.ts")).toStartWith('import { parse } from "./deep/reader";\r\n');
+    expect(edited.read("deep/more.ts")).toStartWith('\uFEFFimport { parse } from "./reader";\n');
+    expect(existsSync(edited.project.path("parser.ts"))).toBe(false);
+    expect(await neovim.lua("return vim.api.nvim_buf_get_name(0)")).toBe(
+      edited.project.path("deep/reader.ts"),
+    );
+    await undo();
+    expect(edited.texts(NAMES)).toEqual(FILES);
+    expect(existsSync(edited.project.path("deep/reader.ts"))).toBe(false);
+    await eventually("the name", async () => {
+      expect(await neovim.lua("return vim.api.nvim_buf_get_name(0)")).toBe(
+        edited.project.path("parser.ts"),
+      );
+    });
+    expect(await edited.call("rename_symbol", { path: "no.ts", new_name: "x.ts" })).toContain(
+      "ERROR no.ts does not exist",
+    );
+    expect(await edited.call("rename_symbol", { path: "parser.ts", new_name: "main.ts" })).toMatch(
+      /ERROR .*main\.ts exists already/,
+    );
+  });
+
+  test("code actions: listed, done by number or title, and the list expires", async () => {
+    const path = "unused.ts";
+    const list = await edited.call("code_action", { path, line: 1 });
+    const number = Number(/^(\d+)\. Remove (unused|import)/m.exec(list)?.[1]);
+    expect(list, list).toMatch(/Remove (unused|import)/);
+    expect(await edited.call("code_action", { path, line: 2, action: number })).toContain(
+      "ERROR The list of code actions has expired",
+    );
+    await edited.call("code_action", { path, line: 1 });
+    const text = await edited.call("code_action", { path, line: 1, action: number });
+    expect(text).toContain('  1- import { parse } from "./parser";');
+    expect(edited.read(path)).not.toContain("parse");
+    expect(await edited.call("code_action", { path, line: 1, action: number })).toContain(
+      "ERROR The list of code actions has expired",
+    );
+    await undo();
+    expect(edited.texts(NAMES)).toEqual(FILES);
+    expect(await edited.call("code_action", { path, action: "No such title" })).toContain(
+      'ERROR No code action "No such title"',
+    );
+  });
+
+  test("format and organize_imports", async () => {
+    const path = "unused.ts";
+    expect(await edited.call("code_action", { path, action: "organize_imports" })).toContain(
+      "done by typescript: organize_imports",
+    );
+    expect(edited.read(path)).toBe("export const   one =1\n");
+    expect(await edited.call("code_action", { path, action: "format" })).toContain(
+      "  1+ export const one = 1",
+    );
+    expect(edited.read(path)).toBe("export const one = 1\n");
+    expect(await edited.call("code_action", { path, action: "format" })).toBe(
+      "format: nothing to change.",
+    );
+    edited.project.write(path, FILES[path] as string);
+  });
+
+  test("switched off, the tools say by which option", async () => {
+    const { neovim } = edited.project;
+    const set = (on: boolean) =>
+      neovim.lua(
+        `require("claude-code").setup({ language_tools = { rename = ..., code_action = ... } })`,
+        on,
+      );
+    await set(false);
+    const args = { path: "parser.ts", symbol: "parse", new_name: "x" };
+    expect(await edited.call("rename_symbol", args)).toContain(
+      "ERROR The user has switched rename_symbol off in Neovim (option language_tools.rename)",
+    );
+    expect(await edited.call("rename_symbol", { path: "parser.ts", new_name: "y.ts" })).toContain(
+      "option language_tools.rename",
+    );
+    expect(await edited.call("code_action", { path: "parser.ts" })).toContain(
+      "option language_tools.code_action",
+    );
+    await set(true);
+    expect(edited.texts(NAMES)).toEqual(FILES);
+  });
+});
+
+describe(`Python with ${NEWEST.name}`, () => {
+  test("pyright renames in files that nobody has open", async () => {
+    await using edited = await EditedProject.open(
+      NEWEST,
+      {
+        "a.py": "def old(x):\n    return x\n",
+        "b.py": "from a import old\nprint('ä😀', old(1))\n",
+      },
+      PYTHON,
+    );
+    const args = { path: "a.py", symbol: "old", new_name: "new" };
+    await eventually(
+      "the rename",
+      async () => {
+        expect(await edited.call("rename_symbol", args)).toContain(
+          "renamed old to new in 2 files, 3 places (python)",
+        );
+      },
+      100_000,
+    );
+    expect(edited.read("b.py")).toBe("from a import new\nprint('ä😀', new(1))\n");
+  });
+});
