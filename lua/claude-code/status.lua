@@ -53,6 +53,14 @@ function M.get()
   }
 end
 
+---@return claude-code.SessionRow[] those that belong to this Neovim
+local function session_rows()
+  local rows = package.loaded["claude-code.sessions.rows"]
+  return rows and vim.tbl_filter(function(row)
+    return row.attached
+  end, rows.list()) or {}
+end
+
 --- File types without a language server, as a rule.
 local PROSE = { "text", "markdown", "gitcommit", "gitrebase", "help", "conf", "qf", "" }
 
@@ -77,6 +85,18 @@ local function languages()
   return count, names
 end
 
+--- The sources of the states that are known, for the doctor.
+---@return claude-code.StateSource[]
+local function state_sources()
+  local sources = {}
+  for _, row in ipairs(session_rows()) do
+    if row.source and not vim.tbl_contains(sources, row.source) then
+      table.insert(sources, row.source)
+    end
+  end
+  return sources
+end
+
 --- What `claude-code-nvim doctor` asks of each Neovim (EditorReport in src/doctor/editors.ts).
 ---@return table
 function M.report()
@@ -99,6 +119,7 @@ function M.report()
     terminal_args = terminal.args,
     language_servers = language_servers,
     source_files = source_files,
+    state_sources = state_sources(),
   }
 end
 
@@ -149,6 +170,21 @@ local function session_name(session)
   return ("%s%s: %d edited file%s"):format(session.id, owner, session.files, plural)
 end
 
+--- How the state of a session is known: in its terminal Claude says what it does, in its file whether
+--- it works or asks. Of an Esc hooks say nothing.
+---@type table<claude-code.StateSource, string>
+local SOURCES =
+  { terminal = "terminal", registry = "registry", connection = "hooks", hook = "hooks" }
+
+---@param row claude-code.SessionRow
+---@return string
+local function session_state(row)
+  local name = row.name or row.worktree or row.id or "Claude"
+  local number = row.n and row.n .. " " or ""
+  local source = row.source and ", by " .. SOURCES[row.source] or ""
+  return ("%s%s: %s%s"):format(number, name, row.state or "state unknown", source)
+end
+
 ---@param rival claude-code.Rival
 ---@return string
 local function rival_name(rival)
@@ -178,6 +214,7 @@ function M.lines(status)
   item("lock file", status.lock_file or "none")
   item("clients", #status.clients > 0 and vim.tbl_map(client_name, status.clients) or "none")
   item("sessions", vim.tbl_map(session_name, status.sessions))
+  item("states", vim.tbl_map(session_state, session_rows()))
   item("workspace", #status.folders > 0 and status.folders or NO_WORKSPACE)
   item("log", status.log_file)
   item("last error", status.last_error or "none")

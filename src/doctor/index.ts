@@ -5,6 +5,7 @@ import { checkLanguageServers } from "./check-editor";
 import { checkHooks } from "./check-hooks";
 import { checkProxy } from "./check-proxy";
 import { checkSettings } from "./check-settings";
+import { checkStates } from "./check-states";
 import { isHere } from "./editors";
 import type { Facts } from "./facts";
 import { type Finding, isProblem } from "./finding";
@@ -28,7 +29,9 @@ function* findings(facts: Facts): Generator<Finding> {
   yield* checkDiffs(facts);
   yield* some(checkHooks(facts));
   for (const editor of facts.editors) {
-    if (isHere(editor, facts.cwd)) yield* some(checkLanguageServers(editor));
+    if (!isHere(editor, facts.cwd)) continue;
+    yield* some(checkLanguageServers(editor));
+    yield* some(checkStates(editor));
   }
 }
 

@@ -512,6 +512,23 @@ describe.each(NEOVIMS)(":checkhealth in $name", (version) => {
     expect(await health(world.neovim)).toEqual([expect.stringContaining(message)]);
   });
 
+  test("how the states of its sessions are known is said, where there are some", async () => {
+    const states = async () =>
+      (await world.findings()).findings.filter(({ what }) => what.includes("the states of"));
+    await world.setup();
+    expect(await states()).toEqual([]);
+    await world.neovim.lua(`
+      local rows = require("port").session_rows
+      rows.report(rows.add({}), "terminal", { state = "working" })
+      rows.report(rows.add({}), "hook", { state = "idle" })`);
+    const pid = world.neovim.process.pid;
+    const what = `Neovim ${pid} knows the states of its sessions by: terminal, hooks`;
+    expect(await states()).toEqual([{ level: "note", what }]);
+    const lines = await world.neovim.lua<string[]>(`return require("port").status.lines()`);
+    expect(lines).toContain("states       1 Claude: working, by terminal");
+    expect(lines).toContain("             2 Claude: idle, by hooks");
+  });
+
   const terminals: [provider: string, message: string][] = [
     ["snacks", "folke/snacks.nvim is not installed"],
     ["tmux", "does not run in tmux"],

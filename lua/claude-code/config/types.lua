@@ -13,6 +13,7 @@
 ---@field binary? claude-code.UserBinaryConfig
 ---@field execute_code? claude-code.UserExecuteCodeConfig
 ---@field terminal? claude-code.UserTerminalConfig
+---@field notify? claude-code.UserNotifyConfig
 ---Whether the suggested mappings are created: <leader>a… and <leader>cd.
 ---@field keymaps? boolean
 ---@field mcp? claude-code.UserMcpConfig
@@ -137,6 +138,13 @@
 ---Seconds that :ClaudeAtMention waits for the Claude CLI to connect.
 ---@field wait_seconds? integer
 
+---@class claude-code.UserNotifyConfig
+---The states of a Claude session that are reported to you as soon as it has them: "blocked" is a
+---question or a request for a permission, "error" a turn that failed, "done" one that ended.
+---@field on? "blocked"|"error"|"done"|"idle"|"working"[]
+---How.
+---@field by? "auto"|fun(sessions: claude-code.SessionRow[])
+
 ---@class claude-code.UserPrivacyConfig
 ---Whether files that usually hold secrets are private: `.env*`, keys, certificates, credentials,
 ---`.ssh/**` and the like.
@@ -238,6 +246,7 @@
 ---@field binary claude-code.BinaryConfig
 ---@field execute_code claude-code.ExecuteCodeConfig
 ---@field terminal claude-code.TerminalConfig
+---@field notify claude-code.NotifyConfig
 ---@field keymaps boolean
 ---@field mcp claude-code.McpConfig
 ---@field send claude-code.SendConfig
@@ -311,6 +320,10 @@
 
 ---@class claude-code.MentionConfig
 ---@field wait_seconds integer
+
+---@class claude-code.NotifyConfig
+---@field on "blocked"|"error"|"done"|"idle"|"working"[]
+---@field by "auto"|fun(sessions: claude-code.SessionRow[])
 
 ---@class claude-code.PrivacyConfig
 ---@field defaults boolean

@@ -203,6 +203,7 @@ function M.start()
   follow_terminals()
   require("claude-code.sessions.screen").follow()
   require("claude-code.sessions.activity").follow()
+  require("claude-code.sessions.attention").follow()
   vim.api.nvim_create_autocmd("DirChanged", {
     group = vim.api.nvim_create_augroup("claude-code.sessions", { clear = true }),
     callback = function()

@@ -6,6 +6,7 @@ local options = {}
 for _, group in ipairs({
   "server",
   "terminal",
+  "sessions",
   "claude",
   "diff",
   "review",

@@ -1,0 +1,158 @@
+--- Calls the user to a session that needs them: the options `notify.*`.
+local rows = require("claude-code.sessions.rows")
+local screen = require("claude-code.sessions.screen")
+
+local M = {}
+
+--- What happens within this time is one report, and what is over by then is none. In ms.
+local MERGE_MS = 1000
+
+--- What is to be reported: since when, by the session's process or number.
+---@type table<string, integer>
+local pending = {}
+--- How many diffs each client has open: these ask by themselves.
+---@type table<integer|string, integer>
+local diffs = {}
+
+---@type table<claude-code.SessionState, { one: string, several: string }>
+local WORDS = {
+  blocked = { one = "needs input", several = "need input" },
+  error = { one = "failed", several = "failed" },
+  done = { one = "is done", several = "are done" },
+  idle = { one = "is idle", several = "are idle" },
+  working = { one = "works", several = "work" },
+}
+
+---@param row claude-code.SessionRow
+---@return string
+local function key_of(row)
+  return row.n and "n" .. row.n or "pid" .. tostring(row.pid)
+end
+
+---@param row claude-code.SessionRow
+---@return boolean does a diff ask what the session asks?
+local function has_diff(row)
+  return row.kind == "permission"
+    and vim.iter(require("claude-code.server").clients):any(function(client)
+      return client.pid == row.pid and (diffs[client.id] or 0) > 0
+    end)
+end
+
+---@param row claude-code.SessionRow
+---@return boolean
+local function is_wanted(row)
+  local on = require("claude-code.config").get().notify.on
+  local is_before_eyes = screen.has_focus() and screen.shows(row)
+  return row.attached
+    and vim.tbl_contains(on, row.state)
+    and not is_before_eyes
+    and not has_diff(row)
+end
+
+---@param row claude-code.SessionRow
+---@return string
+local function name_of(row)
+  local name = row.name or row.worktree
+  return name and ("Claude (%s)"):format(name)
+    or row.n and row.n > 1 and "Claude " .. row.n
+    or "Claude"
+end
+
+---@param found claude-code.SessionRow[] one or more
+---@return string
+local function text_of(found)
+  local row = found[1]
+  if #found == 1 then
+    local what = ("%s %s"):format(name_of(row), WORDS[row.state].one)
+    return row.msg and ("%s: %s"):format(what, row.msg) or what
+  end
+  local is_same = vim.iter(found):all(function(other)
+    return other.state == row.state
+  end)
+  return ("%d Claude sessions %s"):format(
+    #found,
+    is_same and WORDS[row.state].several or "need you"
+  )
+end
+
+--- By the terminal around Neovim. Which of the two notifications it knows, it does not say; most know
+--- both, and would show both. tmux passes neither on.
+---@param text string
+---@return string bytes
+local function terminal_notification(text)
+  local bell = "\a"
+  if (vim.env.TMUX or "") ~= "" then
+    return bell
+  elseif (vim.env.VTE_VERSION or "") ~= "" or (vim.env.TERM or ""):find("^rxvt") then
+    return ("\27]777;notify;Claude Code;%s\27\\"):format(text:gsub(";", ",")) .. bell
+  end
+  return ("\27]9;%s\27\\"):format(text) .. bell
+end
+
+---@param text string
+local function call_outside(text)
+  local line = require("claude-code.sessions.text").line(text, 200) or ""
+  local bytes = terminal_notification(line)
+  if vim.api.nvim_ui_send then
+    vim.api.nvim_ui_send(bytes)
+  else
+    -- TODO(0.10): the channel 2 is stderr, which is the terminal.
+    pcall(vim.api.nvim_chan_send, 2, bytes)
+  end
+end
+
+---@param found claude-code.SessionRow[] one or more
+local function report(found)
+  local notify = require("claude-code.messages.notify")
+  local by = require("claude-code.config").get().notify.by
+  if type(by) == "function" then
+    local ok, message = pcall(by, found)
+    if not ok then
+      notify.error(("the function notify.by failed: %s"):format(message))
+    end
+  elseif screen.has_focus() then
+    local how = found[1].n and "; :ClaudeCodeNext shows it" or ""
+    notify.warn(text_of(found) .. how, "sessions")
+  elseif #vim.api.nvim_list_uis() > 0 then
+    call_outside(text_of(found))
+  end
+end
+
+local function report_pending()
+  local found = vim.tbl_filter(function(row)
+    return pending[key_of(row)] == row.since and is_wanted(row)
+  end, rows.list())
+  pending = {}
+  if #found > 0 then
+    report(found)
+  end
+end
+
+---Reports what needs the user, from the first call on.
+function M.follow()
+  local group = vim.api.nvim_create_augroup("claude-code.sessions.attention", { clear = true })
+  local limits = { min_ms = MERGE_MS, max_ms = MERGE_MS, share = 1 }
+  local trigger = require("claude-code.timer").throttle(limits, report_pending)
+  vim.api.nvim_create_autocmd("User", {
+    group = group,
+    pattern = "ClaudeCodeSessionChanged",
+    callback = function(event)
+      local row = event.data.session
+      if row.since ~= pending[key_of(row)] and event.data.from ~= row.state and is_wanted(row) then
+        pending[key_of(row)] = row.since
+        trigger()
+      end
+    end,
+  })
+  vim.api.nvim_create_autocmd("User", {
+    group = group,
+    pattern = "ClaudeCodeDiff*",
+    callback = function(event)
+      local client = event.data.client
+      local change = event.match == "ClaudeCodeDiffOpened" and 1 or -1
+      diffs[client] = math.max(0, (diffs[client] or 0) + change)
+    end,
+  })
+end
+
+return M

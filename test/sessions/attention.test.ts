@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { eventually } from "../support/eventually";
+import { NEOVIMS, TestNeovim } from "../support/neovim";
+import { ROOT } from "../support/toolchain";
+
+/* What calls the user to a session that needs them: the options `notify.*`. */
+
+/** Longer than reports are merged. */
+const MERGED_MS = 1_500;
+
+describe.each([...NEOVIMS])("a session that needs the user of Neovim $name", (version) => {
+  let neovim: TestNeovim;
+
+  beforeAll(async () => {
+    neovim = await TestNeovim.start({
+      version,
+      setup: "{ auto_start = false }",
+      ui: { width: 120, height: 20 },
+    });
+  });
+  afterAll(() => neovim[Symbol.asyncDispose]());
+
+  const setup = (options: string) =>
+    neovim.lua(
+      `require("claude-code").setup(vim.tbl_extend("force", { auto_start = false }, ${options}))`,
+    );
+
+  beforeEach(async () => {
+    await setup("{}");
+    await neovim.lua(`
+      rows = require("port").session_rows
+      for _, row in ipairs(rows.list()) do rows.remove(row.n) end
+      for _, name in ipairs({ "docs", "tests", "login" }) do
+        rows.set(rows.add({ name = name }), { buf = vim.api.nvim_create_buf(false, true) })
+      end
+      vim.cmd("silent! only | messages clear")
+      received = {}`);
+  });
+
+  const report = (n: number, state: string, msg = "") =>
+    neovim.lua(
+      `local n, state, msg = ...
+      rows.report(n, "terminal", { state = state, msg = msg ~= "" and msg or nil })`,
+      ...[n, state, msg],
+    );
+  const messages = () => neovim.command("messages");
+
+  test("is named in a message, with what it asks", async () => {
+    await report(1, "working");
+    await report(1, "blocked", "approve Bash: npm test");
+    await eventually("the message", async () => (await messages()) !== "");
+    expect(await messages()).toBe(
+      "claude-code.nvim: Claude (docs) needs input: approve Bash: npm test; :ClaudeCodeNext shows it",
+    );
+  });
+
+  test("is reported together with others", async () => {
+    await report(1, "blocked");
+    await report(2, "blocked");
+    await eventually("the message", async () => (await messages()) !== "");
+    await Bun.sleep(MERGED_MS);
+    expect(await messages()).toBe(
+      "claude-code.nvim: 2 Claude sessions need input; :ClaudeCodeNext shows it",
+    );
+  });
+
+  test("is not reported where it is on screen, answered by then, or only done", async () => {
+    await neovim.lua("vim.cmd.sbuffer(rows.get(1).buf)");
+    await report(1, "blocked");
+    await report(2, "blocked");
+    await report(2, "working");
+    await report(3, "done");
+    await Bun.sleep(MERGED_MS);
+    expect(await messages()).toBe("");
+  });
+
+  test("is reported to a function, for the states that are chosen", async () => {
+    await setup(`{ notify = { on = { "done" }, by = function(sessions)
+      table.insert(received, sessions[1].name .. " " .. sessions[1].state)
+    end } }`);
+    await report(1, "blocked");
+    await report(3, "done");
+    await eventually("the call", () => neovim.lua<boolean>("return #received > 0"));
+    expect(await neovim.lua<string[]>("return received")).toEqual(["login done"]);
+    expect(await messages()).toBe("");
+  });
+
+  test("a function that fails is an error that says so", async () => {
+    await setup(`{ notify = { by = function() error("no bell") end } }`);
+    await report(1, "error");
+    await eventually("the message", async () => (await messages()).includes("no bell"));
+    expect(await messages()).toContain("the function notify.by failed: ");
+  });
+
+  test("nothing is reported where nothing is chosen", async () => {
+    await setup("{ notify = { on = {} } }");
+    await report(1, "blocked");
+    await Bun.sleep(MERGED_MS);
+    expect(await messages()).toBe("");
+  });
+
+  test("is reported by the terminal when Neovim has not the focus", async () => {
+    const inner = `
+      require("claude-code").setup({ auto_start = false })
+      local rows = require("claude-code.sessions")
+      vim.defer_fn(function()
+        local n = rows.add({ name = "do;cs" })
+        vim.cmd.doautocmd("FocusLost")
+        rows.report(n, "terminal", { state = "blocked", msg = "a\\27]0;b" })
+      end, 500)`;
+    await neovim.lua(
+      `
+      local binary, root, inner = ...
+      vim.api.nvim_create_autocmd("TermRequest", {
+        callback = function(event)
+          local data = event.data
+          table.insert(received, type(data) == "table" and data.sequence or data)
+        end,
+      })
+      vim.cmd.enew()
+      local command = { binary, "--clean", "--cmd", "set rtp^=" .. root, "-c", "lua " .. inner }
+      local env = { TMUX = "", VTE_VERSION = "", TERM = "xterm-256color" }
+      if vim.fn.has("nvim-0.11") == 1 then
+        vim.fn.jobstart(command, { term = true, env = env })
+      else
+        vim.fn.termopen(command, { env = env })
+      end`,
+      ...[version.binary, ROOT, inner.replaceAll(/\s+/g, " ")],
+    );
+    await eventually("the notification", () =>
+      neovim.lua<boolean>(`return vim.iter(received):any(function(sequence)
+        return sequence:find("\\27]9;Claude (do;cs) needs input: a", 1, true) ~= nil
+      end)`),
+    );
+    await neovim.command("bwipeout!");
+  });
+});
