@@ -54,6 +54,13 @@ export const FIGURES: readonly Figure[] = [
   }),
   at("review-list-first", "review of 500 hunks in 200 files, after a start", "ms", READ),
   at("review-list", "… again", "ms", READ, { most: 16 }),
+  at("review-listed", "… listed: Neovim stands still, longest", "ms", undefined, { most: 16 }),
+  at("review-listed-cpu", "… Neovim's processor time", "ms"),
+  at("review-marks", "20,000 rows with 300 hunks, drawn: longest standstill", "ms", undefined, {
+    most: 16,
+  }),
+  at("review-marks-cpu", "… Neovim's processor time", "ms"),
+  at("review-storage", "what is stored of these files", "MB", "the files", { times: 3 }),
   at("review-long", "a key typed into 20,000 rows with 300 hunks", "ms", SPLIT, { most: 16 }),
   at("review-rewritten", "… and all 20,000 rows replaced", "ms", SPLIT),
   at("wake-ups", "wake-ups of the server at rest, with a client", "/s", BARE, { most: 0.5 }),

@@ -13,6 +13,7 @@ import { reload } from "./reload";
 import { lines, load, machineName, type Report, table } from "./report";
 import { rest } from "./rest";
 import { review } from "./review";
+import { reviewEditor } from "./review-editor";
 import { roundTrips } from "./round-trips";
 import type { Machine, Scenario, Values } from "./scenario";
 import { standstill } from "./standstill";
@@ -30,6 +31,7 @@ const SCENARIOS = [
   hookRun,
   recording,
   review,
+  reviewEditor,
 ];
 
 const { values: options } = parseArgs({

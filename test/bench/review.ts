@@ -1,14 +1,18 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { journalPath } from "../../src/review/journal/append";
 import type { World } from "../review/state/world";
 import { ROOT } from "../support/neovim";
 import { type Machine, repetitions, type Scenario, type Values } from "./scenario";
 import { median, timings } from "./statistics";
 
+const MB = 1024 * 1024;
 const FILES = 200;
 const HUNKS = 500;
 const LONG_ROWS = 20_000;
-const LONG_HUNKS = 300;
+export const LONG_HUNKS = 300;
+/** The name of a file of so many rows and hunks. */
+export const LONG = "long";
 
 /** The review's answers, in the process that gives them: the channel is measured elsewhere. */
 export const review: Scenario = {
@@ -37,8 +41,9 @@ async function floors(world: World, times: number): Promise<Values> {
   const read = async () => {
     for (let i = 0; i < FILES; i++) readFileSync(world.path(nameOf(i)));
   };
-  const text = async () => void readFileSync(world.path("long"), "latin1").split("\n");
+  const text = async () => void readFileSync(world.path(LONG), "latin1").split("\n");
   return {
+    "review-storage": changedBytes(world) / MB,
     "review-list-first": median(await timings(times, read)),
     "review-list": median(await timings(times, read)),
     "review-long": median(await timings(times, text)),
@@ -53,17 +58,18 @@ async function values(world: World, times: number): Promise<Values> {
   const again = await timings(times, () => list());
   let count = 0;
   const typed = (text: string) => Buffer.from(`${++count}\n${text}`).toString("base64");
-  const text = world.read("long") ?? "";
+  const text = world.read(LONG) ?? "";
   const long = await timings(
     times,
-    async () => void (await world.file("long", { text: typed(text) })),
+    async () => void (await world.file(LONG, { text: typed(text) })),
   );
   const rewritten = rows("rewritten", LONG_ROWS).join("");
   const rewrite = await timings(
     times,
-    async () => void (await world.file("long", { text: typed(rewritten) })),
+    async () => void (await world.file(LONG, { text: typed(rewritten) })),
   );
   return {
+    "review-storage": storedBytes(world) / MB,
     "review-list-first": median(first),
     "review-list": median(again),
     "review-long": median(long),
@@ -71,7 +77,7 @@ async function values(world: World, times: number): Promise<Values> {
   };
 }
 
-function manyFiles(world: World): void {
+export function manyFiles(world: World): void {
   const before: Record<string, string> = {};
   const after: Record<string, string> = {};
   for (let i = 0; i < FILES; i++) {
@@ -85,16 +91,26 @@ function manyFiles(world: World): void {
   for (const [name, text] of Object.entries(after)) world.claude({ [name]: text });
 }
 
-function longFile(world: World): void {
-  const lines = rows("long", LONG_ROWS);
-  world.write("long", lines.join(""));
+export function longFile(world: World): void {
+  const lines = rows(LONG, LONG_ROWS);
+  world.write(LONG, lines.join(""));
   const every = LONG_ROWS / LONG_HUNKS;
   for (let i = 0; i < LONG_HUNKS; i++) lines[Math.floor(i * every)] = `Claude's ${i}\nand more\n`;
-  world.claude({ long: lines.join("") });
+  world.claude({ [LONG]: lines.join("") });
 }
 
 function rows(name: string, count: number): string[] {
   return Array.from({ length: count }, (_, i) => `${name}, line ${i} of some length\n`);
+}
+
+/** The files that Claude has changed, each once. */
+function changedBytes(world: World): number {
+  const names = [...Array.from({ length: FILES }, (_, i) => nameOf(i)), LONG];
+  return names.reduce((sum, name) => sum + statSync(world.path(name)).size, 0);
+}
+
+function storedBytes(world: World): number {
+  return world.blobBytes() + statSync(journalPath(world.folder)).size;
 }
 
 function nameOf(i: number): string {
