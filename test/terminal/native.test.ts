@@ -277,6 +277,39 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     await shows(neovim, "^[[200~why 5% of #1^[[201~^M");
   });
 
+  test("gets nothing while it asks something: that would be the answer", async () => {
+    await neovim.command("edit some.txt");
+    await neovim.lua(`
+      vim.api.nvim_buf_set_lines(0, 0, -1, true, { "one" })
+      vim.diagnostic.set(vim.api.nvim_create_namespace("x"), 0, { { lnum = 0, col = 0, message = "wrong" } })
+      vim.ui.select = function(_, _, done) done("opus") end`);
+    await open();
+    await neovim.type("<C-\\><C-n>");
+    const pid = await neovim.lua<number>("return vim.b.terminal_job_pid");
+    await neovim.command("wincmd p");
+    using claude = await TestClient.open(await neovim.lock(), "claude-code");
+    claude.notify("ide_connected", { pid });
+    await eventually("the client", () =>
+      neovim.lua<boolean>(`return (require("port").server.clients[1] or {}).pid == ...`, pid),
+    );
+    const state = join(neovim.home, ".claude/sessions", `${pid}.json`);
+    await Bun.write(state, JSON.stringify({ pid, status: "waiting" }));
+    for (const command of [
+      "ClaudeCodeSend! 1",
+      "ClaudeCodeSend 2",
+      "1ClaudeCodeSend!",
+      "1ClaudeSendWithDiagnostics",
+      "ClaudeCodeSelectModel",
+    ]) {
+      await neovim.command(command);
+      expect((await said(neovim)).at(-1), command).toContain("answer it first, then send");
+    }
+    await Bun.write(state, JSON.stringify({ pid, status: "idle" }));
+    await neovim.command("ClaudeCodeSend! now");
+    await shows(neovim, "^[[200~now^[[201~^M");
+    await neovim.command("bwipeout! some.txt");
+  });
+
   test("gets whole lines so that what follows begins a line of its own", async () => {
     const echo = `stty -icanon -echo -icrnl; ${LATER} echo up; exec cat -v`;
     await configure(neovim, `{ command = { "sh", "-c", "${echo}" } }`);

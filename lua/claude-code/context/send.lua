@@ -9,9 +9,10 @@ local M = {}
 ---@param n? integer the session
 ---@param if_outside fun() called if Claude runs outside of this Neovim
 local function paste(text, submit, n, if_outside)
+  local prompt = require("claude-code.terminal.prompt")
   if text == "" then
     notify.warn("the text to send is empty")
-  elseif require("claude-code.terminal.prompt").paste(text, submit, n) then
+  elseif prompt.refuse_while_asking("your text", n) or prompt.paste(text, submit, n) then
     return
   elseif #require("claude-code.server").clients > 0 then
     if_outside()

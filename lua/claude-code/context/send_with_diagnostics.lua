@@ -101,7 +101,8 @@ end
 ---@param targets claude-code.MentionTarget[] what it is about
 function M.deliver(text, targets)
   local submit = require("claude-code.config").get().send.submit
-  if not require("claude-code.terminal.prompt").paste(text, submit) then
+  local prompt = require("claude-code.terminal.prompt")
+  if not prompt.refuse_while_asking("the problems") and not prompt.paste(text, submit) then
     send_outside(text, targets)
   end
 end

@@ -22,6 +22,9 @@ local function use(name, arguments, restart)
   if restart or not terminal.is_open() then
     return terminal.open(vim.list_extend({ "--model", name }, arguments), { restart = restart })
   end
+  if require("claude-code.terminal.prompt").refuse_while_asking("/model " .. name) then
+    return
+  end
   -- Not submitted: the user may have begun a prompt.
   if terminal.send("/model " .. name) then
     local text = "the prompt of Claude has /model %s; submit it there"

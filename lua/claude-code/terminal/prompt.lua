@@ -75,14 +75,29 @@ function M.paste(text, submit, n)
   return true
 end
 
---- Does the CLI that receives what is pasted ask its user something? Enter would be the answer then.
+--- Does the CLI that receives what is pasted ask its user something?
+---@param n? integer the session; the current one if left out
 ---@return boolean
-function M.is_asking()
-  local current = running.current()
+local function is_asking(n)
+  n = n or running.current()
   return vim.iter(clients.pids()):any(function(pid)
     return require("claude-code.claude.state").is_asking(pid)
-      and (current and clients.session(pid) == current or not current and clients.terminal({ pid }))
+      and (n and clients.session(pid) == n or not n and clients.terminal({ pid }))
   end)
+end
+
+--- Refuses to paste while the CLI asks its user something: it would take the text, or Enter, for the
+--- answer.
+---@param what string that is not sent, for the message
+---@param n? integer the session; the current one if left out
+---@return boolean refused
+function M.refuse_while_asking(what, n)
+  if not is_asking(n) then
+    return false
+  end
+  local text = "Claude asks something in its terminal: answer it first, then send %s"
+  require("claude-code.messages.notify").warn(text:format(what), "send")
+  return true
 end
 
 ---@class claude-code.UserPrompt

@@ -100,8 +100,8 @@ function M.all(submit)
     return notify.warn("there is no comment to send; :ClaudeCodeComment makes one")
   end
   local prompt = require("claude-code.terminal.prompt")
-  if prompt.is_asking() then
-    notify.warn("Claude asks something in its terminal: answer it first, then send your comments")
+  if prompt.refuse_while_asking("your comments") then
+    return
   elseif prompt.paste(message(comments), submit) then
     mark_sent(comments)
   else
