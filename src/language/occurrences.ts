@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { readRegular } from "../lib/read-regular";
+import { command } from "../review/git/run";
 import { type Context, contexts } from "./comments";
 import type { ProjectFiles } from "./project-files";
 
@@ -39,7 +40,7 @@ export function occurrencesOf(name: string, project: ProjectFiles): Occurrences 
 /** git's grep reads many files at once. It knows no other word's bounds than we do. */
 function filesWith(name: string, project: ProjectFiles): readonly string[] {
   const args = ["grep", "-l", "-z", "-I", "-F", "-w", "--untracked", "-e", name];
-  const result = project.git?.run(args, { ms: GREP_MS, mostBytes: MOST_OUTPUT });
+  const result = project.git?.wait(command(args, { ms: GREP_MS, mostBytes: MOST_OUTPUT }));
   if (result?.code === 0 || result?.code === 1) {
     const names = result.stdout.toString().split("\0").filter(Boolean);
     return names.filter((path) => !path.includes("\uFFFD")).map((path) => join(project.root, path));

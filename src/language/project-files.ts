@@ -2,7 +2,7 @@ import { type Dirent, readdirSync, type Stats, statSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 import { gitTop } from "../claude/project";
 import { isBelow, realPath } from "../lib/paths";
-import { Git } from "../review/git/run";
+import { command, Git } from "../review/git/run";
 import { Privacy } from "../review/record/privacy";
 
 /** A project with more is not counted, and what changed in it not looked for. */
@@ -60,7 +60,7 @@ export class ProjectFiles {
     const { git } = this;
     if (!git) return this.#walk();
     const args = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
-    const { code, stdout } = git.run(args, { ms: LIST_MS, mostBytes: MOST_BYTES });
+    const { code, stdout } = git.wait(command(args, { ms: LIST_MS, mostBytes: MOST_BYTES }));
     if (code !== 0) return undefined;
     const names = new Set(stdout.toString().split("\0").filter(Boolean));
     return [...names]

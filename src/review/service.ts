@@ -63,6 +63,7 @@ export class ReviewService {
   readonly #projects = new Projects();
   readonly #accepted = new Map<Project, AcceptedTexts>();
   readonly #commits = new Map<Project, Commits>();
+  #ref: Promise<unknown> = Promise.resolve();
 
   /** `folders`: the workspace folders, real paths. */
   follow(folders: readonly string[]): void {
@@ -152,11 +153,14 @@ export class ReviewService {
     const due: News["due"] = [];
     const versions: number[] = [];
     let waits = false;
-    for (const project of this.#projects.all()) {
+    const projects = this.#projects.all();
+    // git may take its time, in which other requests are answered.
+    const checked = await Promise.all(projects.map((project) => this.#checkCommits(project)));
+    for (const [i, project] of projects.entries()) {
       const commits = this.#commitsOf(project);
-      this.#accepted.get(project)?.keep();
-      let entries = await this.#unreviewed(project);
-      if (commits.check(entries)) entries = await this.#unreviewed(project);
+      const before = checked[i];
+      const isCurrent = before?.version === project.version;
+      const entries = isCurrent ? before.entries : await this.#unreviewed(project);
       counts.push(countsOf(entries));
       const queued = queuedIn(project);
       due.push(...queued.due);
@@ -244,11 +248,16 @@ export class ReviewService {
   }
 
   /** Of the project around `path`, else the workspace's first. */
-  ref({ path }: v.InferOutput<typeof requests.Ref>): { ref: string; commit: string } {
+  async ref({
+    path,
+  }: v.InferOutput<typeof requests.Ref>): Promise<{ ref: string; commit: string }> {
     const project =
       path === undefined ? this.#projects.all()[0] : this.#projects.locate(path).project;
     if (!project) throw new UserError("there is no workspace folder with a review");
-    return updateBaseRef(project);
+    // One after the other: the ref is what was asked for last.
+    const made = this.#ref.then(() => updateBaseRef(project));
+    this.#ref = made.catch(() => {});
+    return await made;
   }
 
   async done(request: v.InferOutput<typeof requests.Done>): Promise<ShownDecision> {
@@ -304,6 +313,15 @@ export class ReviewService {
     const accepted = this.#accepted.get(project) ?? new AcceptedTexts(project);
     this.#accepted.set(project, accepted);
     return accepted;
+  }
+
+  /** What waits for the user, in the version in which it did before git was asked. */
+  async #checkCommits(project: Project): Promise<{ entries: Entry[]; version: number }> {
+    this.#accepted.get(project)?.keep();
+    const entries = await this.#unreviewed(project);
+    const { version } = project;
+    await this.#commitsOf(project).check(entries);
+    return { entries, version };
   }
 
   #unreviewed(project: Project): Promise<Entry[]> {

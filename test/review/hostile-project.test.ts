@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { appendFileSync, existsSync, symlinkSync } from "node:fs";
-import { Git } from "../../src/review/git/run";
+import { command, Git } from "../../src/review/git/run";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
 import { NEOVIMS, TestNeovim, temporaryFolder } from "../support/neovim";
@@ -46,7 +46,8 @@ describe("no filter driver runs", () => {
     const config = '[filter "x"]\n\tclean = cat\n'.repeat(2_500_000);
     appendFileSync(world.path(".git/config"), config);
     world.write("a.dat", "two\n");
-    Git.in(world.folder)?.run(["status", "--porcelain"], { ms: 30_000 });
+    const git = Git.in(world.folder);
+    git?.wait(command(["status", "--porcelain"], { ms: 30_000 }));
     expect(existsSync(mark)).toBe(false);
   });
 });

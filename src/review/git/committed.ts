@@ -1,4 +1,4 @@
-import type { Git } from "./run";
+import type { GitWork } from "./run";
 
 /** A file of a commit. */
 export interface CommittedFile {
@@ -14,47 +14,39 @@ const SYMLINK = 0o120000;
  * The files at `paths` in a commit, by path; those that it does not have are left out. Undefined where
  * git fails.
  */
-export function committedFiles(
-  git: Git,
+export function* committedFiles(
   commit: string,
   paths: readonly string[],
-): Map<string, CommittedFile> | undefined {
+): GitWork<Map<string, CommittedFile> | undefined> {
   const files = new Map<string, CommittedFile>();
   for (let from = 0; from < paths.length; from += MOST_PATHS_AT_ONCE) {
     const some = paths.slice(from, from + MOST_PATHS_AT_ONCE);
-    const tree = git.run([
-      "--literal-pathspecs",
-      "ls-tree",
-      "-z",
-      "--full-tree",
-      commit,
-      "--",
-      ...some,
-    ]);
+    const args = ["--literal-pathspecs", "ls-tree", "-z", "--full-tree", commit, "--", ...some];
+    const tree = yield { args };
     if (tree.code !== 0) return undefined;
-    const filtered = filteredPaths(git, some);
+    const filtered = yield* filteredPaths(some);
     for (const line of tree.stdout.toString().split("\0")) {
       const [, mode, type, id, path] = /^(\d+) (\w+) (\w+)\t(.*)$/s.exec(line) ?? [];
       if (type !== "blob" || mode === undefined || id === undefined || path === undefined) continue;
       const bits = Number.parseInt(mode, 8);
-      const bytes = filtered?.has(path) === false ? blob(git, id, path, bits) : undefined;
+      const bytes = filtered?.has(path) === false ? yield* blob(id, path, bits) : undefined;
       files.set(path, { mode: bits & 0o777, bytes });
     }
   }
   return files;
 }
 
-function blob(git: Git, id: string, path: string, mode: number): Uint8Array | undefined {
+function* blob(id: string, path: string, mode: number): GitWork<Uint8Array | undefined> {
   const isLink = (mode & 0o170000) === SYMLINK;
   const how = isLink ? ["blob", id] : ["--filters", `--path=${path}`, id];
-  const { code, stdout } = git.run(["cat-file", ...how]);
+  const { code, stdout } = yield { args: ["cat-file", ...how] };
   return code === 0 ? stdout : undefined;
 }
 
 /** Those whose text a filter driver makes: without it the text of the commit is another one. */
-function filteredPaths(git: Git, paths: readonly string[]): Set<string> | undefined {
+function* filteredPaths(paths: readonly string[]): GitWork<Set<string> | undefined> {
   const input = paths.map((path) => `${path}\0`).join("");
-  const { code, stdout } = git.run(["check-attr", "-z", "--stdin", "filter"], { input });
+  const { code, stdout } = yield { args: ["check-attr", "-z", "--stdin", "filter"], input };
   if (code !== 0) return undefined;
   const fields = stdout.toString().split("\0");
   const filtered = new Set<string>();

@@ -17,6 +17,10 @@ const ENVIRONMENT = {
 };
 
 const QUICK_MS = 2_000;
+/** Of a command's output; a blob of 10 MB is the biggest thing that the review reads. */
+const MOST_BYTES = 64 * 1024 * 1024;
+/** All commands of one piece of work of the server. */
+const WORK_MS = 30_000;
 
 interface GitOptions {
   input?: string;
@@ -28,8 +32,20 @@ interface GitOptions {
 
 export interface GitResult {
   code: number | null;
-  /** Cut off at the limit, with a code that is not 0. */
+  /** Cut off at the limit, with the code null. */
   stdout: Buffer;
+}
+
+export interface GitCommand extends GitOptions {
+  args: readonly string[];
+}
+
+/** Yields commands and gets what they gave: the same for hooks, which wait for git, and the server. */
+export type GitWork<T> = Generator<GitCommand, T, GitResult>;
+
+/** One command as a piece of work. */
+export function* command(args: readonly string[], options: GitOptions = {}): GitWork<GitResult> {
+  return yield { args, ...options };
 }
 
 const NOT_RUN: GitResult = { code: null, stdout: Buffer.alloc(0) };
@@ -38,7 +54,7 @@ const NO_MATCH = 1;
 
 /**
  * git in one work tree, for one piece of work: the repository may get another configuration afterwards.
- * Its own index is only read.
+ * Its own index is only read. A git that cannot be started, or takes too long, has the code null.
  */
 export class Git {
   readonly #git: string;
@@ -56,48 +72,117 @@ export class Git {
     return git === undefined ? undefined : new Git(git, root);
   }
 
-  /** Runs a command to its end. A git that cannot be started has the code null. */
-  run(args: readonly string[], options: GitOptions = {}): GitResult {
-    this.#filters ??= this.#withoutFilters();
-    return this.#filters ? this.#spawn(args, options, this.#filters) : NOT_RUN;
+  /** Does the work, and waits for each command: for the hooks. */
+  wait<T>(work: GitWork<T>): T {
+    const steps = this.#steps(work);
+    let step = steps.next();
+    while (!step.done) step = steps.next(runNow(step.value));
+    return step.value;
   }
 
-  #spawn(args: readonly string[], options: GitOptions, config: Record<string, string>): GitResult {
-    try {
-      const child = Bun.spawnSync([this.#git, ...FIXED, "-C", this.#root, ...args], {
-        stdin: Buffer.from(options.input ?? ""),
-        stdout: "pipe",
-        stderr: "ignore",
-        env: {
-          ...cleanEnvironment(),
-          ...ENVIRONMENT,
-          ...configEnvironment(config),
-          ...(options.index !== undefined && { GIT_INDEX_FILE: options.index }),
-        },
-        timeout: options.ms ?? QUICK_MS,
-        killSignal: "SIGKILL",
-        ...(options.mostBytes && { maxBuffer: options.mostBytes }),
-      });
-      return { code: child.exitedDueToMaxBuffer ? null : child.exitCode, stdout: child.stdout };
-    } catch {
-      // E2BIG: a configuration with thousands of filter drivers.
-      return NOT_RUN;
+  /** Does the work in the background, with a deadline for all of it: for the server. */
+  async run<T>(work: GitWork<T>, ms = WORK_MS): Promise<T> {
+    const end = performance.now() + ms;
+    const steps = this.#steps(work);
+    let step = steps.next();
+    while (!step.done) {
+      const left = Math.min(step.value.ms, end - performance.now());
+      step = steps.next(left > 0 ? await run({ ...step.value, ms: left }) : NOT_RUN);
     }
+    return step.value;
+  }
+
+  /** The filter drivers are looked for before the first command. */
+  *#steps<T>(work: GitWork<T>): Generator<Spawn, T, GitResult> {
+    this.#filters ??= yield* this.#withoutFilters();
+    const filters = this.#filters;
+    let step = work.next();
+    while (!step.done) {
+      step = work.next(filters ? yield this.#spawn(step.value, filters) : NOT_RUN);
+    }
+    return step.value;
+  }
+
+  #spawn({ args, ...options }: GitCommand, config: Record<string, string>): Spawn {
+    return {
+      command: [this.#git, ...FIXED, "-C", this.#root, ...args],
+      input: Buffer.from(options.input ?? ""),
+      env: {
+        ...cleanEnvironment(),
+        ...ENVIRONMENT,
+        ...configEnvironment(config),
+        ...(options.index !== undefined && { GIT_INDEX_FILE: options.index }),
+      },
+      ms: options.ms ?? QUICK_MS,
+      mostBytes: options.mostBytes ?? MOST_BYTES,
+    };
   }
 
   /**
    * Every filter driver (LFS, git-crypt) as one that does nothing. Undefined where they are not all
    * known, or have a name that cannot stand in the environment, since it is not UTF-8.
    */
-  #withoutFilters(): Record<string, string> | undefined {
+  *#withoutFilters(): Generator<Spawn, Record<string, string> | undefined, GitResult> {
     const args = ["config", "--null", "--name-only", "--get-regexp", "^filter\\."];
-    const { code, stdout } = this.#spawn(args, {}, {});
+    const { code, stdout } = yield this.#spawn({ args }, {});
     if (code !== 0 && code !== NO_MATCH) return undefined;
     const names = stdout.toString().split("\0").filter(Boolean);
     if (names.some((name) => name.includes("\uFFFD"))) return undefined;
     return Object.fromEntries(
       names.map((name) => [name, /\.required$/i.test(name) ? "false" : ""]),
     );
+  }
+}
+
+/** A command with all that it needs. */
+interface Spawn {
+  command: string[];
+  input: Buffer;
+  env: Record<string, string | undefined>;
+  ms: number;
+  mostBytes: number;
+}
+
+function runNow({ command, input, env, ms, mostBytes }: Spawn): GitResult {
+  try {
+    const child = Bun.spawnSync(command, {
+      stdin: input,
+      stdout: "pipe",
+      stderr: "ignore",
+      env,
+      timeout: ms,
+      killSignal: "SIGKILL",
+      maxBuffer: mostBytes,
+    });
+    return { code: child.exitedDueToMaxBuffer ? null : child.exitCode, stdout: child.stdout };
+  } catch {
+    // E2BIG: a configuration with thousands of filter drivers.
+    return NOT_RUN;
+  }
+}
+
+async function run({ command, input, env, ms, mostBytes }: Spawn): Promise<GitResult> {
+  try {
+    const child = Bun.spawn(command, { stdin: input, stdout: "pipe", stderr: "ignore", env });
+    const reader = child.stdout.getReader();
+    // What it has started may keep the pipe open when it is killed.
+    const stop = () => {
+      child.kill("SIGKILL");
+      void reader.cancel();
+    };
+    const timer = setTimeout(stop, ms);
+    const chunks: Uint8Array[] = [];
+    let bytes = 0;
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      chunks.push(next.value);
+      bytes += next.value.length;
+      if (bytes > mostBytes) stop();
+    }
+    await child.exited;
+    clearTimeout(timer);
+    return { code: bytes > mostBytes ? null : child.exitCode, stdout: Buffer.concat(chunks) };
+  } catch {
+    return NOT_RUN;
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Git } from "./run";
+import type { GitWork } from "./run";
 
 /** git ends by itself long before; a file system that hangs does not. */
 const MOST_MS = 120_000;
@@ -9,18 +9,10 @@ const MOST_BYTES = 16 * 1024 * 1024;
  * submodules left out. Undefined where git fails or there are too many. A name that is not UTF-8 holds
  * a U+FFFD.
  */
-export function differingPaths(git: Git): string[] | undefined {
-  const { code, stdout } = git.run(
-    [
-      "status",
-      "--porcelain=v2",
-      "-z",
-      "--untracked-files=all",
-      "--no-renames",
-      "--ignore-submodules=all",
-    ],
-    { ms: MOST_MS, mostBytes: MOST_BYTES },
-  );
+export function* differingPaths(): GitWork<string[] | undefined> {
+  const untracked = ["--untracked-files=all", "--no-renames", "--ignore-submodules=all"];
+  const args = ["status", "--porcelain=v2", "-z", ...untracked];
+  const { code, stdout } = yield { args, ms: MOST_MS, mostBytes: MOST_BYTES };
   if (code !== 0) return undefined;
   return stdout
     .toString()
@@ -39,8 +31,8 @@ function pathOf(entry: string): string | undefined {
 }
 
 /** The paths in which two commits differ. Undefined where git fails. */
-export function pathsBetween(git: Git, from: string, to: string): string[] | undefined {
+export function* pathsBetween(from: string, to: string): GitWork<string[] | undefined> {
   const args = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", from, to];
-  const { code, stdout } = git.run(args, { ms: MOST_MS, mostBytes: MOST_BYTES });
+  const { code, stdout } = yield { args, ms: MOST_MS, mostBytes: MOST_BYTES };
   return code === 0 ? stdout.toString().split("\0").filter(Boolean) : undefined;
 }

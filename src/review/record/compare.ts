@@ -163,7 +163,8 @@ function* differences(
 ): Generator<Difference> {
   const paths = new Set([...Object.keys(last.files), ...Object.keys(now.files)]);
   if (last.head !== now.head && last.head && now.head && project.git) {
-    for (const path of pathsBetween(project.git, last.head, now.head) ?? []) paths.add(path);
+    const between = project.git.wait(pathsBetween(last.head, now.head));
+    for (const path of between ?? []) paths.add(path);
   }
   const clean = [...paths].filter((path) => !Object.hasOwn(last.files, path));
   const committed = project.git
@@ -191,7 +192,7 @@ function inCommit(
   paths: readonly string[],
 ): (path: string) => SnapshotFile | undefined {
   const some = paths.slice(0, MOST_COMMITTED);
-  const files = git && head !== null ? committedFiles(git, head, some) : undefined;
+  const files = git && head !== null ? git.wait(committedFiles(head, some)) : undefined;
   const absent: SnapshotFile = { content: { absent: true }, stamp: "", mode: 0 };
   return (path) => {
     if (head === null) return absent;

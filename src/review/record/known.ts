@@ -59,7 +59,7 @@ export class KnownContents {
     const { git, blobs } = this.#project;
     if (!git || head === undefined || this.#lookups >= MOST_COMMITTED) return undefined;
     this.#lookups += 1;
-    const files = committedFiles(git, head, [path]);
+    const files = git.wait(committedFiles(head, [path]));
     if (!files) return undefined;
     const file = files.get(path);
     if (!file) return { absent: true };

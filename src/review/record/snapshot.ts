@@ -61,7 +61,7 @@ export function takeSnapshot(
 ): Snapshot | undefined {
   const at = Date.now();
   const head = project.head() ?? null;
-  const paths = project.isRepository ? project.git && differingPaths(project.git) : known;
+  const paths = project.isRepository ? project.git?.wait(differingPaths()) : known;
   if (!paths || paths.length > MOST_FILES) return undefined;
   const snapshot: Snapshot = { v: 1, at, head, files: {}, unknown: 0 };
   for (const path of paths) {

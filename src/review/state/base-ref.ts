@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { UserError } from "../../lib/errors";
 import { gitFolder, headCommit } from "../git/head";
-import { Git } from "../git/run";
+import { Git, type GitWork } from "../git/run";
 import { blobOf, type Lines } from "../weave/lines";
 import { ALL } from "../weave/row";
 import type { Project, View } from "./project";
@@ -10,6 +10,7 @@ import type { Project, View } from "./project";
 /** Of this work tree alone: it is not pushed, and git does not prune what it names. */
 export const BASE_REF = "refs/worktree/claude-code/base";
 
+const MOST_MS = 30_000;
 const WHO = ["-c", "user.name=claude-code.nvim", "-c", "user.email=claude-code.nvim@localhost"];
 
 interface BaseFile {
@@ -24,7 +25,7 @@ interface BaseFile {
  * that git plugins can compare with it. The user's index and branches are left alone. Throws
  * UserError.
  */
-export function updateBaseRef(project: Project): { ref: string; commit: string } {
+export async function updateBaseRef(project: Project): Promise<{ ref: string; commit: string }> {
   const git = gitFolder(project.root) === undefined ? undefined : Git.in(project.root);
   const head = headCommit(project.root);
   if (!git || head === undefined) {
@@ -33,37 +34,35 @@ export function updateBaseRef(project: Project): { ref: string; commit: string }
   mkdirSync(project.folder, { recursive: true, mode: 0o700 });
   const folder = mkdtempSync(join(project.folder, "base-"));
   try {
-    const index = join(folder, "index");
-    run(git, ["read-tree", head], index);
-    run(git, ["update-index", "-z", "--index-info"], index, entries(git, folder, project, head));
-    const tree = run(git, ["write-tree"], index);
-    const args = [
-      "commit-tree",
-      "-p",
-      head,
-      "-m",
-      "What stands here without Claude's changes",
-      tree,
-    ];
-    const commit = run(git, [...WHO, ...args], index);
-    run(git, ["update-ref", BASE_REF, commit], index);
-    return { ref: BASE_REF, commit };
+    return { ref: BASE_REF, commit: await git.run(makeCommit(project, folder, head), MOST_MS) };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
+function* makeCommit(project: Project, folder: string, head: string): GitWork<string> {
+  const index = join(folder, "index");
+  yield* run(["read-tree", head], index);
+  const lines = yield* entries(folder, project, head);
+  yield* run(["update-index", "-z", "--index-info"], index, lines);
+  const tree = yield* run(["write-tree"], index);
+  const text = "What stands here without Claude's changes";
+  const commit = yield* run([...WHO, "commit-tree", "-p", head, "-m", text, tree], index);
+  yield* run(["update-ref", BASE_REF, commit], index);
+  return commit;
+}
+
 /** Every exit code counts: a tree of an index that was not written would be another one. */
-function run(git: Git, args: readonly string[], index: string, input = ""): string {
-  const { code, stdout } = git.run(args, { index, input, ms: 30_000 });
+function* run(args: readonly string[], index: string, input = ""): GitWork<string> {
+  const { code, stdout } = yield { args, index, input, ms: MOST_MS };
   if (code !== 0) throw new UserError(`git ${args[0]} failed in this repository (exit ${code})`);
   return stdout.toString().trim();
 }
 
 /** The lines of `git update-index --index-info`. */
-function entries(git: Git, folder: string, project: Project, head: string): string {
+function* entries(folder: string, project: Project, head: string): GitWork<string> {
   const files = baseFiles(project);
-  const withCrlf = convertedPaths(git, files, join(folder, "index"));
+  const withCrlf = yield* convertedPaths(files, join(folder, "index"));
   const present = files.filter(({ lines }) => lines.length > 0);
   for (const [i, { path, lines }] of present.entries()) {
     const bytes = project.contents.bytes(lines) ?? new Uint8Array();
@@ -72,7 +71,8 @@ function entries(git: Git, folder: string, project: Project, head: string): stri
   }
   const paths = present.map((_, i) => `${join(folder, `${i}`)}\n`).join("");
   const args = ["hash-object", "-w", "--no-filters", "--stdin-paths"];
-  const ids = present.length > 0 ? run(git, args, join(folder, "index"), paths).split("\n") : [];
+  const ids =
+    present.length > 0 ? (yield* run(args, join(folder, "index"), paths)).split("\n") : [];
   const kept = present.map(({ path, mode }, i) => `${mode} ${ids[i]}\t${path}\0`);
   const gone = files
     .filter(({ lines }) => lines.length === 0)
@@ -94,10 +94,10 @@ function modeOf({ mode = 0 }: View): BaseFile["mode"] {
 }
 
 /** Those that a checkout writes with CRLF where git keeps LF. */
-function convertedPaths(git: Git, files: readonly BaseFile[], index: string): Set<string> {
+function* convertedPaths(files: readonly BaseFile[], index: string): GitWork<Set<string>> {
   const paths = files.map(({ path }) => path);
   const args = ["--literal-pathspecs", "ls-files", "--eol", "-z", "--", ...paths];
-  const found = paths.length > 0 ? run(git, args, index) : "";
+  const found = paths.length > 0 ? yield* run(args, index) : "";
   const converted = found.split("\0").flatMap((line) => {
     const [, path] = /^i\/lf +w\/crlf +[^\t]*\t(.*)$/s.exec(line) ?? [];
     return path ?? [];

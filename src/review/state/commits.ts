@@ -1,6 +1,6 @@
 import { type CommittedFile, committedFiles } from "../git/committed";
 import { gitFolder, headCommit } from "../git/head";
-import { Git } from "../git/run";
+import { Git, type GitWork } from "../git/run";
 import { pathsBetween } from "../git/status";
 import type { RecordOf } from "../journal/record";
 import { compare } from "../weave/compare";
@@ -20,6 +20,7 @@ export class Commits {
   readonly #project: Project;
   /** The index' blobs of files with something to review, as they were last seen. */
   #staged = new Map<string, string>();
+  #isChecking = false;
 
   constructor(project: Project) {
     this.#project = project;
@@ -32,60 +33,100 @@ export class Commits {
     return ["HEAD", "index", "logs/HEAD"].map((name) => `${folder}/${name}`);
   }
 
-  /** Keeps what was committed or staged since; `entries` is all that waits for the user. */
-  check(entries: readonly Entry[]): boolean {
-    const { root, sessions } = this.#project;
-    if (gitFolder(root) === undefined || sessions.isInCall()) return false;
+  /**
+   * Keeps what was committed or staged since; `entries` is all that waits for the user. Where another
+   * decision comes while git runs, nothing is kept: the next check does it.
+   */
+  async check(entries: readonly Entry[]): Promise<boolean> {
+    const { root, sessions, version } = this.#project;
+    if (this.#isChecking || gitFolder(root) === undefined || sessions.isInCall()) return false;
     const git = Git.in(root);
     if (!git) return false;
-    const isCommitted = this.#checkHead(git, entries);
-    return this.#checkIndex(git, entries) || isCommitted;
+    this.#isChecking = true;
+    try {
+      const { committed, staged } = await git.run(this.#look(entries));
+      if (this.#project.version !== version) return false;
+      this.#staged = staged.blobs;
+      const isCommitted = committed !== undefined && this.#keepCommitted(committed, entries);
+      return this.#keepStaged(staged.changed) || isCommitted;
+    } finally {
+      this.#isChecking = false;
+    }
   }
 
-  #checkHead(git: Git, entries: readonly Entry[]): boolean {
-    const project = this.#project;
-    const head = headCommit(project.root);
-    const { from } = project.heads;
-    const to = head === project.heads.last ? project.heads.unsettled : head;
-    if (to === undefined || to === from) return false;
-    const changed = from === undefined ? undefined : new Set(pathsBetween(git, from, to));
+  *#look(entries: readonly Entry[]): GitWork<{ committed: Committed | undefined; staged: Staged }> {
+    const committed = yield* this.#lookAtHead(entries);
+    return { committed, staged: yield* this.#lookAtIndex(entries) };
+  }
+
+  *#lookAtHead(entries: readonly Entry[]): GitWork<Committed | undefined> {
+    const { root, heads } = this.#project;
+    const head = headCommit(root);
+    const { from } = heads;
+    const to = head === heads.last ? heads.unsettled : head;
+    if (to === undefined || to === from) return undefined;
+    const changed = from === undefined ? undefined : new Set(yield* pathsBetween(from, to));
     const some = entries.filter(({ file }) => changed?.has(file.path) ?? true);
     const paths = some.map(({ file }) => file.path);
-    const committed = committedFiles(git, to, paths);
-    const before = from === undefined ? new Map() : committedFiles(git, from, paths);
-    if (!committed || !before) return false;
-    const files = some.flatMap((entry) => {
+    const after = yield* committedFiles(to, paths);
+    const before = from === undefined ? new Map() : yield* committedFiles(from, paths);
+    return after && before && { to, entries: some, before, after };
+  }
+
+  #keepCommitted({ to, entries, before, after }: Committed, all: readonly Entry[]): boolean {
+    const project = this.#project;
+    const files = entries.flatMap((entry) => {
       const { path } = entry.file;
-      return keptBy(project, entry, linesIn(before, path), linesIn(committed, path));
+      return keptBy(project, entry, linesIn(before, path), linesIn(after, path));
     });
-    if (entries.length > 0) project.append({ type: "keep", why: "commit", head: to, files });
+    if (all.length > 0) project.append({ type: "keep", why: "commit", head: to, files });
     else project.heads.settle(to);
     return files.length > 0;
   }
 
-  #checkIndex(git: Git, entries: readonly Entry[]): boolean {
+  *#lookAtIndex(entries: readonly Entry[]): GitWork<Staged> {
+    const blobs = yield* stagedBlobs(entries);
+    const changed: Staged["changed"] = [];
+    for (const [path, blob] of blobs) {
+      const known = this.#staged.get(path);
+      if (known === undefined || known === blob || this.#project.sessions.wasInCall()) continue;
+      const before = yield* linesOf(path, known);
+      changed.push({ path, before, after: yield* linesOf(path, blob) });
+    }
+    return { blobs, changed };
+  }
+
+  #keepStaged(changed: Staged["changed"]): boolean {
     const project = this.#project;
-    const before = this.#staged;
-    this.#staged = stagedBlobs(git, entries);
-    const files = [...this.#staged].flatMap(([path, blob]) => {
-      const known = before.get(path);
-      if (known === undefined || known === blob || project.sessions.wasInCall()) return [];
+    const files = changed.flatMap(({ path, before, after }) => {
       const file = project.files.get(path);
       const entry = file && entryOf(project, file, ALL);
-      if (!entry) return [];
-      return keptBy(project, entry, linesOf(git, path, known), linesOf(git, path, blob));
+      return entry ? keptBy(project, entry, before, after) : [];
     });
     if (files.length > 0) project.append({ type: "keep", why: "commit", files });
     return files.length > 0;
   }
 }
 
-function stagedBlobs(git: Git, entries: readonly Entry[]): Map<string, string> {
+/** A commit of the user's, and what it changed of what waits for them. */
+interface Committed {
+  to: string;
+  entries: readonly Entry[];
+  before: ReadonlyMap<string, CommittedFile>;
+  after: ReadonlyMap<string, CommittedFile>;
+}
+
+interface Staged {
+  blobs: Map<string, string>;
+  changed: { path: string; before: Lines | undefined; after: Lines | undefined }[];
+}
+
+function* stagedBlobs(entries: readonly Entry[]): GitWork<Map<string, string>> {
   const paths = entries.map(({ file }) => file.path);
   const staged = new Map<string, string>();
   if (paths.length === 0) return staged;
   const args = ["--literal-pathspecs", "ls-files", "--stage", "-z", "--full-name", "--", ...paths];
-  const { stdout } = git.run(args);
+  const { stdout } = yield { args };
   for (const line of stdout.toString().split("\0")) {
     const [, blob, path] = /^\d+ (\w+) 0\t(.*)$/s.exec(line) ?? [];
     if (blob !== undefined && path !== undefined) staged.set(path, blob);
@@ -99,8 +140,8 @@ function linesIn(files: ReadonlyMap<string, CommittedFile>, path: string): Lines
   return file ? file.bytes && asLines(file.bytes) : [];
 }
 
-function linesOf(git: Git, path: string, blob: string): Lines | undefined {
-  const { code, stdout } = git.run(["cat-file", "--filters", `--path=${path}`, blob]);
+function* linesOf(path: string, blob: string): GitWork<Lines | undefined> {
+  const { code, stdout } = yield { args: ["cat-file", "--filters", `--path=${path}`, blob] };
   return code === 0 ? asLines(stdout) : undefined;
 }
 

@@ -112,3 +112,33 @@ test("the base as a ref: what git plugins compare with, with nobody's index touc
   expect(await $`git -C ${world.root} ls-tree --name-only ${ref}`.text()).toBe("a\nc\n");
   expect(await status()).toBe(before);
 });
+
+const endless = "while :; do echo 0123456789; done";
+test.each([
+  ["hangs", "sleep 30"],
+  ["starts what hangs", "sleep 30 & sleep 30"],
+  ["never stops writing", endless],
+])("a git that %s keeps nobody else waiting", async (_what, script) => {
+  await prompt();
+  world.claude({ a: "1\n2\n3\n4\n5\n6\nVII\n" });
+  world.write("bin/git", `#!/bin/sh\n${script}\n`);
+  world.chmod("bin/git", 0o755);
+  const path = process.env.PATH;
+  process.env.PATH = `${world.path("bin")}:${path}`;
+  try {
+    let longest = 0;
+    let last = performance.now();
+    const timer = setInterval(() => {
+      longest = Math.max(longest, performance.now() - last);
+      last = performance.now();
+    }, 10);
+    const began = performance.now();
+    const news = await world.service.news();
+    clearInterval(timer);
+    expect(news.counts).toMatchObject({ files: 1 });
+    expect(longest).toBeLessThan(1_000);
+    expect(performance.now() - began).toBeLessThan(10_000);
+  } finally {
+    process.env.PATH = path;
+  }
+});
