@@ -1,5 +1,6 @@
 import type { EditorPort } from "../editor/port";
 import { rethrow } from "../editor/rpc-error";
+import { ErrorCode, RpcError } from "../jsonrpc/message";
 import { type Client, isClaudeCode } from "../mcp/client";
 import type { Resources } from "../mcp/definition";
 
@@ -18,10 +19,12 @@ export function reviewComments(editor: EditorPort): Resources & { owns(uri: stri
       isClaudeCode(client)
         ? [{ uri: URI, mimeType: "text/plain", name: "your comments on lines of files" }]
         : [],
-    read: async (uri) => ({
-      uri,
-      mimeType: "text/plain",
-      text: await editor.takeComments().catch(rethrow),
-    }),
+    async read(uri, client) {
+      // Reading takes them: they count as sent.
+      if (!isClaudeCode(client)) {
+        throw new RpcError(ErrorCode.ResourceNotFound, `No such resource: ${uri}`, { uri });
+      }
+      return { uri, mimeType: "text/plain", text: await editor.takeComments().catch(rethrow) };
+    },
   };
 }

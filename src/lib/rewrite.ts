@@ -1,4 +1,15 @@
-import { chmodSync, chownSync, type Stats, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  type Stats,
+  writeFileSync,
+} from "node:fs";
 import { keptMode, replace } from "./atomic-write";
 
 /**
@@ -31,7 +42,17 @@ export function isDenied(error: unknown): boolean {
   return code === "EPERM" || code === "EACCES";
 }
 
+/** Of another file that was put in its place a moment ago, a symlink or FIFO, too, nothing is written. */
 function writeInPlace(file: string, bytes: Uint8Array, stats: Stats): void {
-  writeFileSync(file, bytes);
-  if (stats.mode & 0o6000) chmodSync(file, keptMode(stats));
+  const { O_WRONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+  const descriptor = openSync(file, O_WRONLY | O_NOFOLLOW | O_NONBLOCK);
+  try {
+    const { dev, ino } = fstatSync(descriptor);
+    if (dev !== stats.dev || ino !== stats.ino) throw new Error("another file is in its place now");
+    ftruncateSync(descriptor);
+    writeFileSync(descriptor, bytes);
+    if (stats.mode & 0o6000) fchmodSync(descriptor, keptMode(stats));
+  } finally {
+    closeSync(descriptor);
+  }
 }

@@ -6,6 +6,10 @@ local M = {}
 ---@field name? string nil for the main one
 ---@field git_dir string
 
+---Of a folder that may hold anything: a line's bytes, as a path may have, and linked work trees.
+local MOST_BYTES = 4200
+local MOST_WORKTREES = 200
+
 ---@param path string
 ---@return string? line the first one
 local function first_line(path)
@@ -14,9 +18,9 @@ local function first_line(path)
   if not file then
     return nil
   end
-  local line = file:read("*l")
+  local text = file:read(MOST_BYTES)
   file:close()
-  return line
+  return text and text:match("^[^\r\n]*")
 end
 
 --- The folder that all work trees of a repository share. In a linked one `.git` is a file that names
@@ -57,7 +61,7 @@ function M.of(folder)
     add(vim.fs.dirname(common), common)
   end
   local linked = vim.fs.joinpath(common, "worktrees")
-  for name in vim.fs.dir(linked) do
+  for name in vim.iter(vim.fs.dir(linked)):take(MOST_WORKTREES) do
     local git_dir = vim.fs.joinpath(linked, name)
     local dot_git = first_line(vim.fs.joinpath(git_dir, "gitdir"))
     add(dot_git and vim.fs.dirname(dot_git), git_dir, name)

@@ -1,3 +1,4 @@
+import { ownChildren } from "../../lib/own-children";
 import { onPath } from "../../lib/programs";
 
 /**
@@ -164,6 +165,8 @@ function runNow({ command, input, env, ms, mostBytes }: Spawn): GitResult {
 async function run({ command, input, env, ms, mostBytes }: Spawn): Promise<GitResult> {
   try {
     const child = Bun.spawn(command, { stdin: input, stdout: "pipe", stderr: "ignore", env });
+    ownChildren.add(child.pid);
+    void child.exited.then(() => ownChildren.delete(child.pid));
     const reader = child.stdout.getReader();
     // What it has started may keep the pipe open when it is killed.
     const stop = () => {

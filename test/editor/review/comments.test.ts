@@ -173,7 +173,11 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
     await draws(["1: look"]);
     const { resources } = await cli.request<{ resources: { uri: string }[] }>("resources/list");
     expect(resources.map(({ uri }) => uri)).toContain("review:comments");
-    const read = () => cli.request("resources/read", { uri: "review:comments" });
+    const uri = "review:comments";
+    // Another program does not take them away from Claude.
+    using other = await TestClient.open(await neovim.lock(), "another");
+    expect(other.request("resources/read", { uri })).rejects.toThrow("No such resource");
+    const read = () => cli.request("resources/read", { uri });
     const text = "My comments on these lines:\n\n1. src/a.ts:1: look\n   > one";
     expect(await read()).toMatchObject({ contents: [{ uri: "review:comments", text }] });
     await draws(["1: sent: look"]);

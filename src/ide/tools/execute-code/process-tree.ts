@@ -1,4 +1,5 @@
 import { libc } from "../../../lib/libc";
+import { ownChildren } from "../../../lib/own-children";
 import { isAlive } from "../../../lib/process";
 import { environment, type Process, processes } from "./processes";
 
@@ -59,7 +60,7 @@ export class ProcessTree {
 
   /**
    * By the variable, by descent from the leader, and, unless another run is under way, whatever else
-   * descends from us: who cut itself off from both became our child.
+   * descends from us: who cut itself off from both became our child. Not what we run for ourselves.
    */
   #members(): Process[] {
     const all = processes();
@@ -96,7 +97,7 @@ function descendants(all: readonly Process[], roots: readonly (number | undefine
   const open = [...roots];
   for (let root = open.pop(); root !== undefined; root = open.pop()) {
     for (const { pid } of children.get(root) ?? []) {
-      if (found.has(pid)) continue;
+      if (found.has(pid) || ownChildren.has(pid)) continue;
       found.add(pid);
       open.push(pid);
     }

@@ -1,0 +1,47 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import {
+  linkSync,
+  lstatSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { rewrite } from "../../src/lib/rewrite";
+import { temporaryFolder } from "../support/neovim";
+
+let folder: string;
+const path = (name: string) => join(folder, name);
+beforeEach(() => {
+  folder = temporaryFolder();
+  writeFileSync(path("file"), "old\n");
+  linkSync(path("file"), path("other name"));
+  writeFileSync(path("secret"), "secret\n");
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+test("a file of several names keeps them", () => {
+  rewrite(path("file"), Buffer.from("new\n"), lstatSync(path("file")));
+  expect(readFileSync(path("other name"), "utf8")).toBe("new\n");
+});
+
+const swaps: [what: string, swap: () => void][] = [
+  ["a symlink", () => symlinkSync("secret", path("file"))],
+  ["another file", () => renameSync(path("secret"), path("file"))],
+  ["a FIFO", () => Bun.spawnSync(["mkfifo", path("file")])],
+  ["nothing", () => {}],
+];
+test.each(swaps)("where %s came into its place just now, nothing is written", (_what, swap) => {
+  const stats = lstatSync(path("file"));
+  rmSync(path("file"));
+  swap();
+  expect(() => rewrite(path("file"), Buffer.from("new\n"), stats)).toThrow();
+  expect(readFileSync(path("other name"), "utf8")).toBe("old\n");
+  const secrets = ["secret", "file"].flatMap((name) => {
+    const isFile = lstatSync(path(name), { throwIfNoEntry: false })?.isFile();
+    return isFile ? [readFileSync(path(name), "utf8")] : [];
+  });
+  expect(secrets).toEqual(["secret\n"]);
+});
