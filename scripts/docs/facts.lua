@@ -42,6 +42,7 @@ io.write(vim.json.encode({
   plugs = plugs,
   suggested = require("claude-code.keymaps").suggested,
   options = options,
+  private_files = require("claude-code.editor.privacy.defaults"),
   aliases = schema.aliases,
   highlights = vim.tbl_map(function(group)
     return { name = highlights.name(group.name), link = group.link, description = group.description }

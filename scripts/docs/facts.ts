@@ -34,6 +34,8 @@ export interface Facts {
   plugs: Record<string, string>;
   suggested: Mapping[];
   options: Option[];
+  /** Patterns of files that are private by default. */
+  private_files: string[];
   /** Names of option types without `claude-code.`: what is behind them. */
   aliases: Record<string, string>;
   highlights: { name: string; link: string; description: string }[];

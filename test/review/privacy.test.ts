@@ -1,23 +1,16 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { Privacy } from "../../src/review/record/privacy";
 import { PRIVATE_BY_DEFAULT } from "../../src/review/record/private-by-default";
 import { eventually } from "../support/eventually";
 import { NEWEST, TestNeovim } from "../support/neovim";
-import { ROOT } from "../support/toolchain";
 
 let neovim: TestNeovim;
 beforeAll(async () => {
   neovim = await TestNeovim.start({ version: NEWEST });
 });
 afterAll(() => neovim[Symbol.asyncDispose]());
-
-test("hooks have Neovim's list of private files", () => {
-  const lua = readFileSync(join(ROOT, "lua/claude-code/editor/privacy/defaults.lua"), "utf8");
-  const list = [...lua.matchAll(/^ {2}"([^"]+)"/gm)].map(([, pattern]) => pattern ?? "");
-  expect(PRIVATE_BY_DEFAULT).toEqual(list);
-});
 
 test("hooks get Neovim's options, and each change of them", async () => {
   const path = join(neovim.home, ".local/state/claude-code.nvim/privacy.json");

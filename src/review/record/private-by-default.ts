@@ -1,4 +1,7 @@
-/** What hooks keep private where no Neovim has run yet: lua/claude-code/editor/privacy/defaults.lua. */
+/**
+ * What hooks keep private where no Neovim has run yet. Made from
+ * lua/claude-code/editor/privacy/defaults.lua by `bun run docs`; do not edit.
+ */
 export const PRIVATE_BY_DEFAULT: readonly string[] = [
   ".env*",
   "*.env",
