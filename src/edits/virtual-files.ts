@@ -8,6 +8,8 @@ import { applyTextEdits, type EncodedEdit, type Judge } from "./text-edits";
 /** Larger files, and more of them, are no work of a language server's. */
 const MOST_BYTES = 10 * 1024 * 1024;
 const MOST_FILES = 2_000;
+/** What is kept for the undo. */
+const MOST_BYTES_IN_ALL = 100 * 1024 * 1024;
 
 /** A file before and after an operation; undefined: it is not there. */
 export interface FileChange {
@@ -40,6 +42,7 @@ interface FileOptions {
 export class VirtualFiles {
   readonly #judge: Judge | undefined;
   readonly #files = new Map<string, VirtualFile>();
+  #bytes = 0;
 
   constructor(judge?: Judge) {
     this.#judge = judge;
@@ -107,6 +110,8 @@ export class VirtualFiles {
       throw new EditProblem(`More than ${MOST_FILES} files would change.`);
     }
     const before = readFile(path);
+    this.#bytes += before?.length ?? 0;
+    if (this.#bytes > MOST_BYTES_IN_ALL) throw new EditProblem("More than 100 MB would change.");
     const file = { before, now: before, pending: [], edits: 0 };
     this.#files.set(path, file);
     return file;

@@ -1,4 +1,4 @@
-import type { FileProblems, ProblemsPort } from "../editor/problems";
+import type { FileProblems, Problems, ProblemsPort } from "../editor/problems";
 import { checkFiles } from "../edits/check";
 import type { Labelled, Operation } from "../edits/operation";
 import { perform } from "../edits/perform";
@@ -121,9 +121,10 @@ export class LanguageEdits {
     return after ?? { items: [], known: [] };
   }
 
-  /** The files with problems; for those that are open, what their state was. */
+  /** The open files with problems, as Neovim knows them now. */
   async #open(): Promise<readonly FileProblems[]> {
-    return (await this.#try("Asking for problems", () => this.#problems.all()))?.files ?? [];
+    const answer = await this.#try("Asking for problems", () => this.#neovim.ask("problems", {}));
+    return (answer as Problems | undefined)?.files ?? [];
   }
 
   async #edited(changes: readonly FileChange[]): Promise<string | undefined> {

@@ -9,6 +9,7 @@ import {
   test,
 } from "bun:test";
 import { linkSync, lstatSync, readFileSync, statSync, symlinkSync } from "node:fs";
+import { EditorBusyError } from "../../src/editor/port";
 import { Operation } from "../../src/edits/operation";
 import { recoverOperations } from "../../src/edits/recover";
 import { eventually } from "../support/eventually";
@@ -242,6 +243,22 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
     for (const name of ["a.txt", "b.txt", "c.txt"]) expect(workspace.read(name)).toBe("old\n");
     expect(await lines("a.txt")).toEqual(["old"]);
     expect(workspace.hidden()).toEqual([]);
+  });
+
+  test("a Neovim that is too busy does nothing later, either", async () => {
+    for (const name of ["a.txt", "b.txt"]) workspace.write(name, "old\n");
+    const { ask } = workspace;
+    let late: object = {};
+    workspace.ask = async (method, params) => {
+      if (method !== "edits_commit") return ask(method, params);
+      late = params;
+      throw new EditorBusyError();
+    };
+    const edit = workspace.rename(["a.txt", "b.txt"], "old", "new");
+    await expect(workspace.apply(edit)).rejects.toThrow("Neovim is busy");
+    expect(workspace.hidden()).toEqual([]);
+    await expect(ask("edits_commit", late)).rejects.toThrow("Neovim was busy for too long");
+    expect([workspace.read("a.txt"), workspace.read("b.txt")]).toEqual(["old\n", "old\n"]);
   });
 
   test("kill -9 of Neovim half-way: nothing is half", async () => {

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileUri } from "../../src/lib/file-uri";
-import { NEOVIMS } from "../support/neovim";
+import { eventually } from "../support/eventually";
+import { NEOVIMS, NEWEST } from "../support/neovim";
 import { EditedProject } from "./edits";
 
 /* Code actions and renames of a server that answers as it is told: commands, refusals, wrong answers. */
@@ -151,4 +152,42 @@ describe.each(NEOVIMS)("code_action with $name", (version) => {
     expect([edited.read("a.txt"), edited.read(".env")]).toEqual(["old\n", "old\n"]);
     expect(await edited.call("code_action", { path: ".env" })).toContain("ERROR .env is private");
   });
+});
+
+test("kill -9 of the executable in the middle: the next start of the server takes it back", async () => {
+  await using edited = await EditedProject.open(NEWEST, { "a.txt": "old\n", "b.txt": "old\n" });
+  const { project, client } = edited;
+  const range = { start: { line: 0, character: 0 }, end: { line: 0, character: 3 } };
+  const uri = (name: string) => fileUri(project.path(name));
+  const edits = [{ range, newText: "new" }];
+  edited.answer({
+    capabilities: CAPABILITIES,
+    "textDocument/codeAction": [
+      { title: "Do it", edit: { changes: { [uri("a.txt")]: edits, [uri("b.txt")]: edits } } },
+    ],
+  });
+  // The executable dies when one file is in its place already.
+  const { pid } = client.transport as unknown as { pid: number };
+  await project.neovim.lua(
+    `local pid = ...
+    local rename = vim.uv.fs_rename
+    vim.uv.fs_rename = function(from, to)
+      if vim.endswith(to, "b.txt") then
+        vim.uv.kill(pid, 9)
+        return nil, "EIO"
+      end
+      return rename(from, to)
+    end`,
+    pid,
+  );
+  const call = edited.call("code_action", { path: "a.txt", action: "Do it" });
+  await expect(call).rejects.toThrow();
+  expect(edited.texts(["a.txt", "b.txt"])).toEqual({ "a.txt": "new\n", "b.txt": "old\n" });
+  await project.neovim.command("ClaudeCodeStop");
+  await eventually("the stop", () => project.registered().length === 0);
+  await project.neovim.command("ClaudeCodeStart");
+  await eventually("the recovery", () => expect(edited.read("a.txt")).toBe("old\n"));
+  const drafts = () =>
+    new Bun.Glob(".claude-code-nvim*").scanSync({ cwd: project.folder, dot: true });
+  await eventually("the drafts' end", () => expect([...drafts()]).toEqual([]));
 });
