@@ -32,7 +32,11 @@ onEachNeovim((session) => {
     await lua(`
       pcall(vim.cmd, "silent! wall")
       pcall(vim.cmd, "silent! ClaudeCodeReviewClose")
-      pcall(vim.cmd, "silent! ClaudeCodeReviewDone")`);
+      pcall(vim.cmd, "silent! ClaudeCodeReviewDone")
+      _G.is_done = false
+      require("claude-code.editor.review.client").request("last", {}, function() _G.is_done = true end)`);
+    // Else it would keep what the next test records.
+    await eventually("the answer", () => lua<boolean>("return _G.is_done"));
     await eventually("the end", async () => (await world.list()).files.length === 0);
     await eventually("Neovim's count", () =>
       lua<boolean>(`return require("claude-code.editor.review").count() == 0`),
@@ -55,7 +59,8 @@ onEachNeovim((session) => {
   const listed = (count: number) =>
     eventually(`${count} entries`, async () => {
       const items = await list();
-      return items.length === count && items;
+      expect(items, (await said()).join()).toHaveLength(count);
+      return items;
     });
   const lines = (buf = 0) =>
     lua<string[]>(`return vim.api.nvim_buf_get_lines(${buf}, 0, -1, false)`);
@@ -266,7 +271,93 @@ onEachNeovim((session) => {
     expect([await bar(), await mapped()]).toEqual(["", false]);
   });
 
+  test("keys are there as soon as a file is: those that are typed at once act on it", async () => {
+    await changed();
+    await review();
+    await eventually("the first hunk", async () => (await cursor())[0] === 2);
+    await nvim().type("]fgr");
+    await eventually("the next file's hunk undone", () => read("b") === TEN);
+  });
+
+  test("old lines stand where the text does, also when the signs have moved it", async () => {
+    write("a", TEN);
+    claude({ a: TEN.replace("line 5\n", "five\n") });
+    await lua("vim.o.number = true");
+    await nvim().command("ClaudeCodeReview!");
+    await listed(1);
+    const widths = () =>
+      lua<number[]>(`
+        local space = vim.api.nvim_create_namespace("claude-code.review")
+        for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, space, 0, -1, { details = true })) do
+          local line = mark[4].virt_lines and mark[4].virt_lines[1]
+          if line then return { vim.fn.strwidth(line[1][1]), vim.fn.getwininfo(vim.fn.win_getid())[1].textoff } end
+        end
+        return { 0 }`);
+    await eventually("old lines", async () => {
+      const [margin, text] = await widths();
+      return margin !== 0 && margin === text;
+    });
+    await lua("vim.o.number = false");
+  });
+
+  describe("the bar", () => {
+    const bars = () =>
+      lua<string[]>(`return vim.tbl_map(function(win)
+        return vim.api.nvim_eval_statusline(vim.wo[win].winbar, { winid = win, use_winbar = true }).str
+      end, vim.api.nvim_list_wins())`);
+
+    test("goes with the review: from windows that were split, and from files that are shown again", async () => {
+      await changed();
+      await review();
+      await eventually("the bar", async () => (await bar()).includes("hunk 1/2"));
+      await nvim().command("split");
+      await nvim().type("]f");
+      await eventually("the next file's bar", async () => (await bars()).join().includes("/b"));
+      await nvim().command("ClaudeCodeReviewClose");
+      await nvim().command("cclose");
+      await nvim().command(`edit ${at("a")}`);
+      expect(await bars()).toEqual(["", ""]);
+    });
+
+    test("is never the quickfix window's", async () => {
+      await changed();
+      await nvim().command(`edit ${at("a")}`);
+      await review();
+      await eventually("the bar", async () => (await bar()).includes("hunk 1/2"));
+      await nvim().command("cclose | copen");
+      expect(await bar()).toBe("");
+    });
+
+    test("says what became of a file that is one entry", async () => {
+      write("a", TEN);
+      claude({ a: undefined, b: "" });
+      await nvim().command("ClaudeCodeReview!");
+      const items = await listed(2);
+      expect(items[1]?.text).toStartWith("new empty file  Edit");
+      expect(await lua("return vim.fn.getqflist()[1].module")).toBe(at("a"));
+      await eventually("a bar", async () =>
+        (await bars()).some((text) => text.includes(`${at("a")} deleted file 1/2`)),
+      );
+      await nvim().type("]f");
+      await eventually("the next one", async () =>
+        (await bars()).some((text) => text.includes(`${at("b")} new empty file file 2/2`)),
+      );
+    });
+  });
+
   describe("in the quickfix window", () => {
+    test("the last decision closes it", async () => {
+      write("a", TEN);
+      claude({ a: TEN.replace("line 5\n", "five\n") });
+      await nvim().command("ClaudeCodeReview");
+      await listed(1);
+      await eventually("keys", () => mapped());
+      await nvim().type("ga");
+      await eventually("no window", () =>
+        lua<boolean>(`return vim.fn.getqflist({ winid = 0 }).winid == 0`),
+      );
+    });
+
     test("keys act on entries; a range on several", async () => {
       await changed();
       await review("ClaudeCodeReview");

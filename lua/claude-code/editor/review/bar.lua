@@ -7,10 +7,21 @@ local keys = require("claude-code.editor.review.keys")
 ---A bar of so many cells has room for words beside the keys.
 local WIDE = 90
 
+---Shows nothing, and begins each bar of a review: Neovim copies a window's options to the windows that
+---are split from it, and restores them with a buffer that was shown with them.
+local MARK = "%(%)"
+
 local M = {}
 
 ---@type table<integer, string> by window: its bar before the review
 local before = {}
+
+---@param win integer
+---@return string? bar of somebody else
+local function own_bar(win)
+  local bar = vim.wo[win].winbar
+  return not vim.startswith(bar, MARK) and bar or nil
+end
 
 ---@param group string
 ---@param text string
@@ -57,31 +68,40 @@ end
 ---@class claude-code.ReviewPosition
 ---@field file integer number of the file
 ---@field files integer how many there are
+---@field whole? string what became of the file, if it is one entry
 ---@field hunk integer number of the hunk at the cursor, or of the last one above it
 ---@field hunks integer
 ---@field at? claude-code.ReviewHunk under the cursor
 ---@field name string
 
+---@param position claude-code.ReviewPosition
+---@return string
+local function counts(position)
+  local hunks = ("hunk %d/%d "):format(position.hunk, position.hunks)
+  local of_files = ("file %d/%d "):format(position.file, position.files)
+  return (position.whole and "" or hunks) .. (position.files > 1 and of_files or "")
+end
+
 ---@param win integer
 ---@param position claude-code.ReviewPosition
 function M.show(win, position)
   local wide = api.nvim_win_get_width(win) >= WIDE
-  local counts = (" hunk %d/%d "):format(position.hunk, position.hunks)
-  local of_files = position.files > 1 and ("file %d/%d "):format(position.file, position.files)
-    or ""
+  local at = position.at
   local text = table.concat({
+    MARK,
     " ",
     part("File", position.name),
-    part("Count", counts .. of_files),
+    position.whole and part("Note", (" %s"):format(position.whole)) or "",
+    part("Count", (" %s"):format(counts(position))),
     "%<",
-    position.at and part("Added", ("+%d "):format(position.at.added)) or "",
-    position.at and part("Removed", ("−%d "):format(position.at.removed)) or "",
-    warnings(position.at),
+    at and part("Added", ("+%d "):format(at.added)) or "",
+    at and part("Removed", ("−%d "):format(at.removed)) or "",
+    warnings(at),
     "%=",
     hints(wide),
     "%* ",
   })
-  before[win] = before[win] or vim.wo[win].winbar
+  before[win] = before[win] or own_bar(win) or vim.go.winbar
   if vim.wo[win].winbar ~= text then
     api.nvim_set_option_value("winbar", text, { win = win, scope = "local" })
   end
@@ -89,17 +109,16 @@ end
 
 ---@param win integer
 function M.hide(win)
-  local was = before[win]
+  local was = before[win] or vim.go.winbar
   before[win] = nil
-  if was and api.nvim_win_is_valid(win) then
+  if not own_bar(win) then
     api.nvim_set_option_value("winbar", was, { win = win, scope = "local" })
   end
 end
 
 function M.hide_all()
-  for win in pairs(before) do
-    M.hide(win)
-  end
+  vim.iter(api.nvim_list_wins()):each(M.hide)
+  before = {}
 end
 
 return M

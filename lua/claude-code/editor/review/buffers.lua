@@ -2,7 +2,9 @@
 --- and what shows them.
 local api = vim.api
 local bar = require("claude-code.editor.review.bar")
+local base = require("claude-code.editor.review.base")
 local files = require("claude-code.editor.review.files")
+local kinds = require("claude-code.editor.review.kinds")
 local marks = require("claude-code.editor.review.marks")
 local timer = require("claude-code.timer")
 
@@ -84,36 +86,43 @@ function M.at(buf, row)
 end
 
 ---@param buf integer
----@return integer number of the file in the list; 0 if it is not there
-local function file_number(buf)
-  local file = files.of_buffer(buf)
-  for i, other in ipairs(files.all()) do
-    if other == file then
-      return i
-    end
+---@return claude-code.ReviewFile? of the list; also of a deleted one's old text
+local function listed_file(buf)
+  local deleted = base.file_of(api.nvim_buf_get_name(buf))
+  return deleted and files.of_path(deleted) or files.of_buffer(buf)
+end
+
+---@param win integer
+---@return claude-code.ReviewPosition? nil: nothing to review there
+local function position_in(win)
+  local buf = api.nvim_win_get_buf(win)
+  local file, hunks = listed_file(buf), hunks_of[buf] or {}
+  if #hunks == 0 and not (file and kinds.is_whole(file)) then
+    return nil
   end
-  return 0
+  local row, number = api.nvim_win_get_cursor(win)[1], 1
+  for i, hunk in ipairs(hunks) do
+    number = hunk.new[1] <= row + 1 and i or number
+  end
+  local name = file and file.path or api.nvim_buf_get_name(buf)
+  return {
+    at = M.at(buf, row),
+    whole = file and kinds.is_whole(file) and kinds.words(file) or nil,
+    file = files.number(file),
+    files = #files.all(),
+    hunk = number,
+    hunks = #hunks,
+    name = vim.fn.fnamemodify(name, ":."),
+  }
 end
 
 ---Brings the bars of windows up to date with their cursors.
 function M.show_bars()
   for _, win in ipairs(api.nvim_tabpage_list_wins(0)) do
-    local buf = api.nvim_win_get_buf(win)
-    local is_plain = api.nvim_win_get_config(win).relative == ""
-    if scope and is_plain and hunks_of[buf] and not vim.wo[win].diff then
-      local row = api.nvim_win_get_cursor(win)[1]
-      local number = 0
-      for i, hunk in ipairs(hunks_of[buf]) do
-        number = hunk.new[1] <= row + 1 and i or number
-      end
-      bar.show(win, {
-        at = M.at(buf, row),
-        file = file_number(buf),
-        files = #files.all(),
-        hunk = math.max(number, 1),
-        hunks = #hunks_of[buf],
-        name = vim.fn.fnamemodify(api.nvim_buf_get_name(buf), ":."),
-      })
+    local is_plain = api.nvim_win_get_config(win).relative == "" and not vim.wo[win].diff
+    local position = scope and is_plain and position_in(win)
+    if position then
+      bar.show(win, position)
     else
       bar.hide(win)
     end

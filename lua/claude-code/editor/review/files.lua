@@ -74,6 +74,23 @@ function M.expand(buf)
   return true
 end
 
+---@param name string absolute
+---@return claude-code.ReviewFile?
+function M.of_path(name)
+  return by_path[name]
+end
+
+---@param file claude-code.ReviewFile?
+---@return integer number in the list; 0 if it is not there
+function M.number(file)
+  for i, other in ipairs(listed) do
+    if other == file then
+      return i
+    end
+  end
+  return 0
+end
+
 ---Texts that the disk does not have.
 ---@return { path: string, text: string }[]
 function M.unsaved()

@@ -3,6 +3,7 @@
 --- user sees.
 local api = vim.api
 local bar = require("claude-code.editor.review.bar")
+local base = require("claude-code.editor.review.base")
 local buffers = require("claude-code.editor.review.buffers")
 local client = require("claude-code.editor.review.client")
 local decide = require("claude-code.editor.review.decide")
@@ -11,6 +12,7 @@ local keys = require("claude-code.editor.review.keys")
 local list = require("claude-code.editor.review.list")
 local move = require("claude-code.editor.review.move")
 local notify = require("claude-code.messages.notify")
+local path = require("claude-code.editor.documents.path")
 
 local M = {}
 
@@ -28,11 +30,6 @@ local is_watching = false
 function M.count()
   local news = client.news()
   return news and news.counts.hunks or 0
-end
-
----@return boolean is a review on?
-function M.is_active()
-  return active ~= nil
 end
 
 ---The bar follows the cursor, during a review only.
@@ -68,7 +65,6 @@ local function map_keys()
   for _, win in ipairs(api.nvim_list_wins()) do
     local buf = api.nvim_win_get_buf(win)
     local is_list = vim.bo[buf].buftype == "quickfix" and list.is_current()
-    local base = require("claude-code.editor.review.base")
     local is_ours = is_list or files.of_buffer(buf) or base.file_of(api.nvim_buf_get_name(buf))
     if active and is_ours then
       keys.map(buf, actions)
@@ -99,6 +95,7 @@ local function refresh(callback)
       local count = list.fill(TITLES[active.scope])
       if count == 0 then
         close()
+        list.close()
         notify.info("all of Claude's changes are reviewed", "review")
       end
     end
@@ -223,8 +220,7 @@ end
 
 function M.why()
   local buf, row = api.nvim_get_current_buf(), api.nvim_win_get_cursor(0)[1]
-  local file = require("claude-code.editor.documents.path").of_buffer(buf)
-    or require("claude-code.editor.review.base").file_of(api.nvim_buf_get_name(buf))
+  local file = path.of_buffer(buf) or base.file_of(api.nvim_buf_get_name(buf))
   if vim.bo[buf].buftype == "quickfix" then
     local entry = list.entries(row, row)[1]
     local item = entry and vim.fn.getqflist()[row]
@@ -249,13 +245,16 @@ local function watch()
     buffers.touch(event.buf)
   end)
   on("BufWritePost", function(event)
-    local name = require("claude-code.editor.documents.path").of_buffer(event.buf)
+    local name = path.of_buffer(event.buf)
     if name then
       client.request("written", { path = name }, function() end)
     end
     buffers.touch(event.buf)
   end)
   on({ "BufWinEnter", "QuickFixCmdPost" }, function(event)
+    -- Before the next key is typed: Neovim's own `gr` would replace a character.
+    map_keys()
+    buffers.show_bars()
     vim.schedule(function()
       map_keys()
       if not api.nvim_buf_is_valid(event.buf) or not files.of_buffer(event.buf) then
@@ -267,7 +266,9 @@ local function watch()
       end
     end)
   end)
-  require("claude-code.editor.review.turn_end").watch(M.is_active)
+  require("claude-code.editor.review.turn_end").watch(function()
+    return active ~= nil
+  end)
 end
 
 ---@return boolean are marks wanted in files now?

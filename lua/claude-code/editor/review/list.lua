@@ -2,6 +2,7 @@
 --- renamed, or has no text.
 local fn = vim.fn
 local files = require("claude-code.editor.review.files")
+local kinds = require("claude-code.editor.review.kinds")
 
 local M = {}
 
@@ -64,29 +65,6 @@ local function hunk_item(file, hunk)
   }
 end
 
-local KINDS = {
-  created = "new file",
-  deleted = "deleted",
-  binary = "binary file",
-  mode = "mode changed",
-  unseen = "changed, but its text is not known",
-  changed = "changed",
-}
-
----@param file claude-code.ReviewFile
----@return string
-local function file_words(file)
-  local words = KINDS[file.kind]
-  if file.kind == "renamed" then
-    words = "renamed from " .. fn.fnamemodify(file.from or "?", ":.")
-  elseif file.kind == "mode" and file.mode then
-    words = ("mode %o, was %o"):format(file.mode[2], file.mode[1])
-  elseif file.kind == "changed" or (file.kind == "created" and #file.hunks == 0) then
-    words = ("%s, %d hunks"):format(words, file.hunk_count)
-  end
-  return file.cannot_undo and words .. ", cannot be undone here" or words
-end
-
 ---A deleted file's text is read in a buffer of its own.
 ---@param file claude-code.ReviewFile
 ---@return string
@@ -102,7 +80,8 @@ local function file_item(file)
     filename = name_of(file),
     lnum = file.hunks[1] and math.max(file.hunks[1].new[1], 1) or 1,
     col = 1,
-    text = ("%s  %s"):format(file_words(file), origin(file.owners)),
+    module = file.kind == "deleted" and fn.fnamemodify(file.path, ":.") or nil,
+    text = ("%s  %s"):format(kinds.words(file), origin(file.owners)),
     user_data = { claude_code = { path = file.path } },
   }
 end
@@ -111,12 +90,9 @@ end
 local function items()
   local found = {}
   for _, file in ipairs(files.all()) do
-    local has_hunks = #file.hunks > 0 and #file.hunks == file.hunk_count
-    has_hunks = has_hunks and file.kind ~= "created" and file.kind ~= "deleted"
-    if file.kind ~= "changed" or not has_hunks then
+    if kinds.is_whole(file) or #file.hunks < file.hunk_count then
       found[#found + 1] = file_item(file)
-    end
-    if has_hunks then
+    else
       for _, hunk in ipairs(file.hunks) do
         found[#found + 1] = hunk_item(file, hunk)
       end
@@ -158,6 +134,13 @@ function M.show()
   local now = fn.getqflist({ nr = 0 }).nr
   if number > 0 and number ~= now then
     vim.cmd(("silent %d%s"):format(math.abs(number - now), number < now and "colder" or "cnewer"))
+  end
+end
+
+---Closes the quickfix window if it shows this list.
+function M.close()
+  if M.is_current() then
+    pcall(vim.cmd.cclose)
   end
 end
 

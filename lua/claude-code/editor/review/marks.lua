@@ -53,18 +53,42 @@ function M.clear(buf)
   end
 end
 
+---The margin in front of old lines, whose signs are drawn already.
+---@param buf integer
+---@param are_first boolean the buffer had no signs of the review
+---@return claude-code.Chunk
+local function margin_in(buf, are_first)
+  local win = vim.fn.bufwinid(buf)
+  if win == -1 then
+    return { "- ", "ClaudeCodeDiffRemoved" }
+  end
+  -- By its first signs 'signcolumn' "auto" moves the text, which Neovim knows once it has drawn them.
+  local is_auto = vim.startswith(vim.wo[win].signcolumn, "auto")
+  if are_first and is_auto and api.nvim_get_mode().mode == "n" then
+    vim.cmd.redraw()
+  end
+  return draw.margin(win)
+end
+
 ---@param buf integer
 ---@param hunks claude-code.ReviewHunk[] of the text that the buffer has now
 ---@param reviewing boolean
 function M.show(buf, hunks, reviewing)
+  local are_first = #api.nvim_buf_get_extmarks(buf, NAMESPACE, 0, -1, { limit = 1 }) == 0
   M.clear(buf)
-  local signs = require("claude-code.config").get().review.signs
-  local win = reviewing and vim.fn.bufwinid(buf) or -1
-  local margin = win ~= -1 and draw.margin(win) or { "- ", "ClaudeCodeDiffRemoved" }
-  for _, hunk in ipairs(hunks) do
-    if reviewing then
-      draw.hunk(buf, NAMESPACE, drawn(buf, hunk), margin)
-    elseif signs == "always" then
+  if reviewing then
+    local all = vim.tbl_map(function(hunk)
+      return drawn(buf, hunk)
+    end, hunks)
+    for _, hunk in ipairs(all) do
+      draw.new_lines(buf, NAMESPACE, hunk)
+    end
+    local margin = margin_in(buf, are_first)
+    for _, hunk in ipairs(all) do
+      draw.old_lines(buf, NAMESPACE, hunk, margin)
+    end
+  elseif require("claude-code.config").get().review.signs == "always" then
+    for _, hunk in ipairs(hunks) do
       mark_signs(buf, hunk)
     end
   end

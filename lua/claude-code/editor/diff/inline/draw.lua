@@ -38,10 +38,14 @@ local function mark_text(buf, namespace, row, old)
   end
 end
 
+---The new lines, with signs.
 ---@param buf integer
 ---@param namespace integer
 ---@param hunk claude-code.DrawnHunk
-local function mark_new(buf, namespace, hunk)
+function M.new_lines(buf, namespace, hunk)
+  if hunk.new_count == 0 then
+    return
+  end
   local row = hunk.new - 1
   api.nvim_buf_set_extmark(buf, namespace, row, 0, {
     end_row = row + hunk.new_count,
@@ -64,11 +68,15 @@ local function mark_new(buf, namespace, hunk)
   end
 end
 
+---The old lines, above the new ones.
 ---@param buf integer
 ---@param namespace integer
 ---@param hunk claude-code.DrawnHunk
----@param margin claude-code.Chunk
-local function mark_deleted(buf, namespace, hunk, margin)
+---@param margin claude-code.Chunk in front of them
+function M.old_lines(buf, namespace, hunk, margin)
+  if #hunk.old_lines == 0 then
+    return
+  end
   local row = hunk.new_count > 0 and hunk.new - 1 or hunk.new
   local count = api.nvim_buf_line_count(buf)
   api.nvim_buf_set_extmark(buf, namespace, math.min(row, count - 1), 0, {
@@ -85,19 +93,6 @@ end
 function M.margin(win)
   local cells = math.max(2, fn.getwininfo(win)[1].textoff)
   return { "-" .. (" "):rep(cells - 1), highlights.name("Removed") }
-end
-
----@param buf integer
----@param namespace integer
----@param hunk claude-code.DrawnHunk
----@param margin claude-code.Chunk in front of the old lines
-function M.hunk(buf, namespace, hunk, margin)
-  if hunk.new_count > 0 then
-    mark_new(buf, namespace, hunk)
-  end
-  if #hunk.old_lines > 0 then
-    mark_deleted(buf, namespace, hunk, margin)
-  end
 end
 
 return M

@@ -54,7 +54,8 @@ function InlineMarks:show(win)
         -- It is gone, or will be drawn again.
         return
       end
-      draw.hunk(buf, NAMESPACE, drawn(proposal, hunk), margin)
+      draw.new_lines(buf, NAMESPACE, drawn(proposal, hunk))
+      draw.old_lines(buf, NAMESPACE, drawn(proposal, hunk), margin)
     end
   end)
 end

@@ -1,0 +1,39 @@
+--- What became of a file as a whole, in words.
+local fn = vim.fn
+
+local M = {}
+
+local WORDS = {
+  created = "new file",
+  deleted = "deleted",
+  binary = "binary file",
+  mode = "mode changed",
+  symlink = "symlink",
+  unseen = "changed, but its text is not known",
+  changed = "changed",
+}
+
+---Is the file decided as a whole, whatever its hunks are?
+---@param file claude-code.ReviewFile
+---@return boolean
+function M.is_whole(file)
+  return file.kind ~= "changed" or file.hunk_count == 0
+end
+
+---@param file claude-code.ReviewFile
+---@return string
+function M.words(file)
+  local words = WORDS[file.kind]
+  if file.kind == "renamed" then
+    words = "renamed from " .. fn.fnamemodify(file.from or "?", ":.")
+  elseif file.kind == "mode" and file.mode then
+    words = ("mode %o, was %o"):format(file.mode[2], file.mode[1])
+  elseif file.kind == "created" and file.hunk_count == 0 then
+    words = "new empty file"
+  elseif file.kind == "changed" then
+    words = ("changed, %d hunks"):format(file.hunk_count)
+  end
+  return file.cannot_undo and words .. ", cannot be undone here" or words
+end
+
+return M
