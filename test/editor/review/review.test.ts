@@ -226,6 +226,47 @@ onEachNeovim((session) => {
       expect(read("a")).toStartWith("top\n");
     });
 
+    test("a buffer with unsaved edits of an older text: its file is listed, and decided on disk", async () => {
+      write("a", TEN);
+      await nvim().command(`edit ${at("a")}`);
+      await lua(`vim.api.nvim_buf_set_lines(0, 0, 1, false, { "mine" })`);
+      claude({ a: TEN.replace("line 5\n", "five\n") });
+      await eventually("the warning", async () =>
+        (await said()).some((text) => text.includes("changed on disk")),
+      );
+      await nvim().command("ClaudeCodeReview!");
+      const items = await listed(1);
+      expect(items[0]?.text).toContain("[not in your buffer, which has unsaved edits]");
+      await eventually("the bar", async () => (await bar()).includes("not in this buffer"));
+      await nvim().type("gr");
+      await eventually("what to do", async () =>
+        (await said()).some((text) => text.includes("decide in the quickfix window")),
+      );
+      await nvim().command("copen");
+      await nvim().type("gr");
+      await eventually("the old text on disk", () => read("a") === TEN);
+      expect((await lines(await lua(`return vim.fn.bufnr("${at("a")}")`)))[0]).toBe("mine");
+      await nvim().command("silent! cclose");
+      await nvim().command(`edit! ${at("a")}`);
+    });
+
+    test("line ends that .editorconfig changes stay until the user writes the file", async () => {
+      const text = TEN.replaceAll("\n", "\r\n");
+      write(".editorconfig", "root = true\n[*]\nend_of_line = lf\n");
+      write("a", text);
+      claude({ a: text.replace("line 5", "five").replace("line 8", "eight") });
+      await nvim().command("ClaudeCodeReview!");
+      const items = await listed(2);
+      expect(items[0]?.text).not.toContain("conflict");
+      await eventually("the hunk", async () => (await cursor())[0] === 5);
+      expect(await lua("return vim.bo.fileformat")).toBe("unix");
+      await nvim().type("gr");
+      await eventually("the old line", () => read("a") === text.replace("line 8", "eight"));
+      await eventually("in the buffer", async () => (await lines())[4] === "line 5");
+      await listed(1);
+      write(".editorconfig", "");
+    });
+
     test("CRLF, a byte order mark and a missing last line end stay", async () => {
       const text = `\xef\xbb\xbf${TEN.replaceAll("\n", "\r\n").slice(0, -2)}`;
       write("a", text);

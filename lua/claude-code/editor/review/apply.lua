@@ -2,6 +2,7 @@
 local api = vim.api
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
+local reload = require("claude-code.editor.documents.reload")
 local text = require("claude-code.editor.review.text")
 
 local TOPIC = "review"
@@ -50,7 +51,8 @@ local function carry_out(file)
     end
     return nil
   elseif not file.edits then
-    return nil
+    -- The executable has written it.
+    return not vim.bo[buf].modified and reload.check(buf) or nil
   end
   local problem, written = text.apply(buf, file.edits, file.eol ~= false)
   if problem then

@@ -6,6 +6,7 @@ local base = require("claude-code.editor.review.base")
 local files = require("claude-code.editor.review.files")
 local kinds = require("claude-code.editor.review.kinds")
 local marks = require("claude-code.editor.review.marks")
+local reload = require("claude-code.editor.documents.reload")
 local timer = require("claude-code.timer")
 
 ---Milliseconds after the last change of a text.
@@ -97,7 +98,11 @@ end
 local function position_in(win)
   local buf = api.nvim_win_get_buf(win)
   local file, hunks = listed_file(buf), hunks_of[buf] or {}
-  if #hunks == 0 and not (file and kinds.is_whole(file)) then
+  local whole = file and kinds.is_whole(file) and kinds.words(file) or nil
+  if reload.is_stale(buf) then
+    whole, hunks = file and "not in this buffer, which has unsaved edits" or nil, {}
+  end
+  if #hunks == 0 and not whole then
     return nil
   end
   local row, number = api.nvim_win_get_cursor(win)[1], 1
@@ -107,7 +112,7 @@ local function position_in(win)
   local name = file and file.path or api.nvim_buf_get_name(buf)
   return {
     at = M.at(buf, row),
-    whole = file and kinds.is_whole(file) and kinds.words(file) or nil,
+    whole = whole,
     file = files.number(file),
     files = #files.all(),
     hunk = number,

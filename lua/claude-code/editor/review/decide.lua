@@ -8,6 +8,7 @@ local files = require("claude-code.editor.review.files")
 local list = require("claude-code.editor.review.list")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
+local reload = require("claude-code.editor.documents.reload")
 local text = require("claude-code.editor.review.text")
 
 local M = {}
@@ -64,6 +65,11 @@ local function choose(target, scope, callback)
   local name = deleted or path.of_buffer(buf)
   if not name then
     return callback({})
+  end
+  if reload.is_stale(buf) then
+    local words = "%s has unsaved edits of an older text than Claude changed: decide in the quickfix "
+      .. "window, or write the buffer (:w!) or load the file (:e!) first"
+    return notify.warn(words:format(path.title(name)))
   end
   local choice = choice_of(deleted or path.real(name))
   if deleted or target.whole then

@@ -2,6 +2,7 @@
 local api = vim.api
 local client = require("claude-code.editor.review.client")
 local path = require("claude-code.editor.documents.path")
+local reload = require("claude-code.editor.documents.reload")
 local text = require("claude-code.editor.review.text")
 
 local M = {}
@@ -131,10 +132,11 @@ end
 ---Asks for the hunks of a buffer's text, with their lines.
 ---@param buf integer
 ---@param scope claude-code.ReviewScope
----@param callback fun(file: claude-code.ReviewFile?, problem: string?) nil: nothing to review
+---@param callback fun(file: claude-code.ReviewFile?, problem: string?) nil: nothing to review, or
+--- nothing that the buffer has, since its unsaved edits are older
 function M.fetch(buf, scope, callback)
   local name, tick = path.of_buffer(buf), api.nvim_buf_get_changedtick(buf)
-  if not name then
+  if not name or reload.is_stale(buf) then
     return callback(nil)
   end
   local params = { path = path.real(name), text = text.encoded(buf) }

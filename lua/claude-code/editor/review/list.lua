@@ -3,6 +3,8 @@
 local fn = vim.fn
 local files = require("claude-code.editor.review.files")
 local kinds = require("claude-code.editor.review.kinds")
+local path = require("claude-code.editor.documents.path")
+local reload = require("claude-code.editor.documents.reload")
 
 local M = {}
 
@@ -35,10 +37,15 @@ local function origin(owners)
   return table.concat(words, "  ")
 end
 
+---@param file claude-code.ReviewFile
 ---@param hunk claude-code.ReviewHunk
 ---@return string
-local function flags(hunk)
+local function flags(file, hunk)
   local found = {}
+  local buf = path.loaded_buffer(file.path)
+  if buf and reload.is_stale(buf) then
+    found[#found + 1] = "[not in your buffer, which has unsaved edits]"
+  end
   if hunk.conflict then
     found[#found + 1] = "[your edits conflict]"
   elseif hunk.mixed then
@@ -60,7 +67,12 @@ local function hunk_item(file, hunk)
     lnum = math.max(hunk.new[1], 1),
     end_lnum = last,
     col = 1,
-    text = ("+%d -%d  %s%s"):format(hunk.added, hunk.removed, flags(hunk), origin(hunk.owners)),
+    text = ("+%d -%d  %s%s"):format(
+      hunk.added,
+      hunk.removed,
+      flags(file, hunk),
+      origin(hunk.owners)
+    ),
     user_data = { claude_code = { path = file.path, hunk = hunk.id } },
   }
 end
@@ -145,14 +157,14 @@ function M.close()
 end
 
 ---Makes the first entry of a file the current one, where |:cnext| goes on from.
----@param path string
-function M.select(path)
+---@param name string absolute
+function M.select(name)
   if not exists() then
     return
   end
   for i, item in ipairs(fn.getqflist({ id = list_id, items = 0 }).items) do
     local data = type(item.user_data) == "table" and item.user_data.claude_code
-    if data and data.path == path then
+    if data and data.path == name then
       return fn.setqflist({}, "a", { id = list_id, idx = i })
     end
   end

@@ -16,13 +16,22 @@ local function encoding(buf)
   return name ~= "" and name or "utf-8"
 end
 
+---Was 'fileformat' set after the file was read (by .editorconfig)? `:w` then changes all line ends,
+---which is no edit of the user's yet.
+---@param buf integer
+---@return boolean
+local function has_other_line_ends(buf)
+  return not vim.bo[buf].modified and file_change.is_misread(buf)
+end
+
 ---The buffer's text in the file's encoding, in base64. A missing last line end is no edit of the
----user's until Neovim has written one; nil for line ends that rows
----cannot have.
+---user's until Neovim has written one. Nil where the disk counts: for line ends that rows cannot have,
+---and unsaved edits of an older text than Claude has changed.
 ---@param buf integer loaded
 ---@return string?
 function M.encoded(buf)
-  if vim.bo[buf].fileformat == "mac" then
+  local is_mac = vim.bo[buf].fileformat == "mac"
+  if is_mac or reload.is_stale(buf) or has_other_line_ends(buf) then
     return nil
   end
   local bytes = text.of(buf, true)
@@ -38,7 +47,8 @@ end
 ---@param first integer the row of the first one, from 1
 ---@return string[]
 function M.rows(buf, rows, first)
-  local is_dos, from = vim.bo[buf].fileformat == "dos", encoding(buf)
+  local is_dos = vim.bo[buf].fileformat == "dos" or has_other_line_ends(buf)
+  local from = encoding(buf)
   local lines = {}
   for i, row in ipairs(rows) do
     if is_dos then
