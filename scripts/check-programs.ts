@@ -21,7 +21,7 @@ const STARTS: Record<string, string> = {
   [`${LUA}/terminal/providers/native.lua`]: "the Claude CLI, by claude/cli",
   [`${LUA}/terminal/providers/tmux.lua`]: "tmux, by on_path()",
   "src/claude/cli.ts": "the Claude CLI, by onPath()",
-  "src/hooks/record.ts": "itself",
+  "src/review/record/comparison-request.ts": "itself",
   "src/ide/tools/execute-code/run.ts": "an interpreter, by onPath()",
   "src/review/git/run.ts": "git, by onPath()",
 };

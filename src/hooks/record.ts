@@ -1,7 +1,6 @@
-import { spawn } from "node:child_process";
 import { message } from "../lib/errors";
 import { markIncomplete } from "../review/incomplete";
-import { requestComparison } from "../review/record/comparison-request";
+import { startComparison } from "../review/record/comparison-request";
 import type { Comparison, Recorder } from "../review/record/recorder";
 import type { ToolCall } from "../review/record/tool-call";
 import { reviewFolder, reviewRoot } from "../review/root";
@@ -34,7 +33,11 @@ export async function record(event: string, call: HookCall): Promise<void> {
     // Loaded only here: the journal's schemas are for those who read it.
     const { Recorder } = await import("../review/record/recorder");
     const recorder = new Recorder(place);
-    if (handle(recorder, call) === "compare") startComparison(recorder, call);
+    if (handle(recorder, call) === "compare") {
+      startComparison(recorder.project, call.installation, (problem) =>
+        call.log.warn(`The work tree was not compared: ${problem}`),
+      );
+    }
   } catch (error) {
     call.log.warn(`The review lacks a change, since it could not be recorded: ${message(error)}`);
     markIncomplete(reviewFolder(reviewRoot(place)));
@@ -58,17 +61,4 @@ function toolCall({ input, cwd }: HookCall): ToolCall {
     response: input.tool_response,
     durationMs: input.duration_ms,
   };
-}
-
-/** In a process that nobody waits for: it reads the whole work tree. */
-function startComparison(recorder: Recorder, { installation, log }: HookCall): void {
-  const { root, folder } = recorder.project;
-  requestComparison(folder);
-  const child = spawn(process.execPath, ["hook", "compare", root, `--from-${installation}`], {
-    cwd: "/",
-    detached: true,
-    stdio: "ignore",
-  });
-  child.on("error", (error) => log.warn(`The work tree was not compared: ${error.message}`));
-  child.unref();
 }

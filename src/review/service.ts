@@ -1,13 +1,17 @@
 import { join } from "node:path";
 import * as v from "valibot";
+import { sessionsFolder } from "../claude/session-status";
 import { UserError } from "../lib/errors";
 import { AcceptedTexts } from "./decide/accepted";
 import { lastDecision, takeBack } from "./decide/back";
 import { keep, type Target } from "./decide/keep";
 import { undo, undoQueued } from "./decide/undo";
+import { markIncomplete } from "./incomplete";
+import { endInterrupted } from "./interrupted";
 import { journalPath } from "./journal/append";
 import { entriesOf, incompleteOf, recordedScope, textsIn, textsOf } from "./listing";
 import { Projects, placeIn } from "./projects";
+import { startComparison } from "./record/comparison-request";
 import { keepPrivatePatterns, Privacy } from "./record/privacy";
 import * as requests from "./requests";
 import {
@@ -154,6 +158,10 @@ export class ReviewService {
     const versions: number[] = [];
     let waits = false;
     const projects = this.#projects.all();
+    for (const project of projects) {
+      if (!endInterrupted(project)) continue;
+      startComparison(project, "neovim", () => markIncomplete(project.folder));
+    }
     // git may take its time, in which other requests are answered.
     const checked = await Promise.all(projects.map((project) => this.#checkCommits(project)));
     for (const [i, project] of projects.entries()) {
@@ -167,6 +175,7 @@ export class ReviewService {
       waits ||= queued.waits;
       versions.push(project.version);
       watched.push(journalPath(project.folder), ...commits.watched);
+      if (project.sessions.anyWorks()) watched.push(`${sessionsFolder()}/`);
       watched.push(...entries.map(({ file }) => project.path(file)));
     }
     const comments = this.#comments();
@@ -266,8 +275,10 @@ export class ReviewService {
       const kept = await project.decide(async () => {
         const texts = textsIn(project, request.texts);
         const entries = await entriesOf(project, request);
-        const files = entries.flatMap(({ file, from }) => (from ? [file, from] : [file]));
-        const targets = files.map(({ path }): Target => ({ path, text: texts.get(path) }));
+        // With a renamed file `keep` decides about the one that it was moved from.
+        const targets = entries.map(
+          ({ file: { path } }): Target => ({ path, text: texts.get(path) }),
+        );
         return keep(project, targets, recordedScope(project, request), "done");
       });
       results.push(shownDecision(project, kept));

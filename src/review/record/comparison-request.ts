@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { tryLock } from "../../lib/lock";
@@ -5,6 +6,25 @@ import { compareWorkTree, type Found } from "./compare";
 import type { Project } from "./project";
 
 const MOST_ROUNDS = 5;
+
+/**
+ * Compares a project's work tree in a process that nobody waits for, since it reads all of it; or in
+ * the one that compares already. `onError` gets the system's sentence.
+ */
+export function startComparison(
+  { root, folder }: Pick<Project, "root" | "folder">,
+  installation: string,
+  onError: (message: string) => void,
+): void {
+  requestComparison(folder);
+  const child = spawn(process.execPath, ["hook", "compare", root, `--from-${installation}`], {
+    cwd: "/",
+    detached: true,
+    stdio: "ignore",
+  });
+  child.on("error", (error) => onError(error.message));
+  child.unref();
+}
 
 /** Asks for a comparison; `compareInTurns` then makes it, or the process that makes one already. */
 export function requestComparison(folder: string): void {

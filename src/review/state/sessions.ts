@@ -9,6 +9,9 @@ export interface Turn {
   at: number;
 }
 
+/** A prompt of the CLI's own, when an agent in the background has ended (2.1.330). */
+const NOTIFICATION = "<task-notification>";
+
 /** A turn that ends with Esc runs no hook (measured with 2.1.330): after so long it counts as ended. */
 const SILENT_MS = 10 * 60_000;
 
@@ -51,7 +54,10 @@ export class Sessions {
   #prompt(session: string, prompt: string, text: string, at: number): void {
     this.#endCalls(session);
     const turns = this.#turns.get(session) ?? [];
-    turns.push({ prompt, number: turns.length + 1, text, at });
+    const last = turns.at(-1);
+    // What goes on then belongs to the turn that started the agent.
+    if (last && text.startsWith(NOTIFICATION)) turns.push({ ...last, prompt });
+    else turns.push({ prompt, number: (last?.number ?? 0) + 1, text: typed(text), at });
     this.#turns.set(session, turns);
     this.#working.set(session, at);
     this.latest = session;
@@ -95,8 +101,18 @@ export class Sessions {
     return [...this.#working.keys()].some((session) => this.isWorking(session));
   }
 
+  /** Sessions whose turn has not ended, and when its last record came. */
+  get working(): ReadonlyMap<string, number> {
+    return this.#working;
+  }
+
   isWorking(session: string, now = Date.now()): boolean {
     const at = this.#working.get(session);
     return at !== undefined && now - at < SILENT_MS;
   }
+}
+
+/** A prompt without the tags that the CLI puts around what was pasted (2.1.330). */
+function typed(text: string): string {
+  return text.replaceAll(/<\/?pasted_content[^>]*>/g, "").trim();
 }

@@ -387,6 +387,20 @@ onEachNeovim((session) => {
   });
 
   describe("in the quickfix window", () => {
+    test("the cursor stays at its entry when others come", async () => {
+      for (const name of ["a", "b", "c"]) write(name, TEN);
+      claude({ b: TEN.replace("line 5\n", "five\n"), c: TEN.replace("line 5\n", "five\n") });
+      await nvim().command("ClaudeCodeReview");
+      await listed(2);
+      await eventually("keys", () => mapped());
+      await nvim().type("G");
+      claude({ a: TEN.replace("line 5\n", "five\n") });
+      await listed(3);
+      expect(await cursor()).toEqual([3, 0]);
+      await nvim().type("gr");
+      await eventually("the entry undone", () => read("c") === TEN);
+    });
+
     test("the last decision closes it", async () => {
       write("a", TEN);
       claude({ a: TEN.replace("line 5\n", "five\n") });

@@ -54,6 +54,23 @@ describe("what is listed", () => {
     expect(owner).toMatchObject({ turn: 2, prompt: "second", tool: "Edit", session: "A" });
   });
 
+  test("a turn is a prompt of the user's: not a notification of the CLI's, and without its tags", async () => {
+    const first = world.prompt(
+      "A",
+      '\n\n<pasted_content id="7">\nfirst\n</pasted_content id="7">\n',
+    );
+    const note = world.prompt("A", "<task-notification>\n<task-id>x</task-id>");
+    world.claude({ a: "1\n" }, { prompt: first });
+    world.claude({ b: "1\n" }, { prompt: note });
+    world.claude({ c: "1\n" }, { prompt: world.prompt("A", "second") });
+    const owners = (await world.list()).files.map(({ owners: [owner] }) => owner);
+    expect(owners.map((owner) => [owner?.turn, owner?.prompt])).toEqual([
+      [1, "first"],
+      [1, "first"],
+      [2, "second"],
+    ]);
+  });
+
   test("a text in a buffer rather than the disk's", async () => {
     world.write("a", "1\n2\n");
     world.claude({ a: "1\n2\n3\n" });
@@ -135,6 +152,13 @@ describe("a long list", () => {
 });
 
 describe("decisions", () => {
+  test("keeping all that is left keeps both halves of a renamed file", async () => {
+    world.write("old", "same\ntext\n");
+    world.claude({ old: undefined, new: "same\ntext\n" });
+    await world.service.answer("done", { texts: [] });
+    expect(await world.summary()).toEqual([]);
+  });
+
   test("keep, undo and back, hunk by hunk", async () => {
     world.write("a", "1\n2\n3\n4\n5\n");
     world.claude({ a: "I\n2\n3\n4\nV\n" });

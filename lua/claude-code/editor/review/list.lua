@@ -123,6 +123,34 @@ function M.is_current()
   return list_id ~= nil and fn.getqflist({ id = 0 }).id == list_id
 end
 
+---@param one claude-code.ReviewEntry
+---@param other claude-code.ReviewEntry?
+---@return boolean
+local function is_same(one, other)
+  return other ~= nil and one.path == other.path and one.hunk == other.hunk
+end
+
+---Runs `fill`, and leaves the quickfix window's cursor at its entry, or at the row where it was: the
+---next key must not decide about another one.
+---@param found table[] the new items
+---@param fill fun()
+local function keep_cursor(found, fill)
+  local win = M.is_current() and fn.getqflist({ winid = 0 }).winid or 0
+  if win == 0 then
+    return fill()
+  end
+  local row, column = unpack(vim.api.nvim_win_get_cursor(win))
+  local entry = M.entries(row, row)[1]
+  fill()
+  for i, item in ipairs(found) do
+    if is_same(item.user_data.claude_code, entry) then
+      row = i
+      break
+    end
+  end
+  vim.api.nvim_win_set_cursor(win, { math.max(math.min(row, #found), 1), column })
+end
+
 ---Fills the list; makes it if it is not there. The user's other lists stay behind it (|:colder|).
 ---@param title string
 ---@return integer count of entries
@@ -132,7 +160,9 @@ function M.fill(title)
     local index = fn.getqflist({ id = list_id, idx = 0 }).idx
     local what = { id = list_id, items = found, title = title }
     what.idx = #found > 0 and math.min(math.max(index, 1), #found) or nil
-    fn.setqflist({}, "r", what)
+    keep_cursor(found, function()
+      fn.setqflist({}, "r", what)
+    end)
   else
     fn.setqflist({}, " ", { items = found, title = title })
     list_id = fn.getqflist({ id = 0 }).id
