@@ -387,6 +387,15 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     await neovim.command("ClaudeCodeClose");
     await neovim.command("1ClaudeCode");
     await eventually("no bar", async () => expect(await bar()).toBe(""));
+    // Where names do not fit, only that of the session on screen is there.
+    await configure(neovim, `{ command = ${CLI}, position = "right" }`);
+    await neovim.command("ClaudeCodeNew -n first-of-all");
+    await neovim.command("ClaudeCodeNew -n second-of-all");
+    await eventually("three", async () => expect(await rows()).toHaveLength(3));
+    await neovim.command("vertical resize 40");
+    await eventually("the bar", async () =>
+      expect(await bar()).toMatch(/^ 1 . {2}2 . {2}3 second-of-all . +(state …)? $/),
+    );
   });
 
   test("a bar of the user's own stays, and the option turns ours off", async () => {

@@ -12,46 +12,72 @@ local CLICK = "v:lua.require'claude-code.terminal.winbar'.click"
 --- Cells that a name gets.
 local NAME = 16
 
+--- Cells that what a session does needs at least, or it is left out.
+local ACTIVITY = 8
+
 ---@param text string
 ---@param cells integer
----@return string that shows as it is
-local function literal(text, cells)
+---@return string text no longer than that
+local function shortened(text, cells)
   text = vim.fn.strtrans(text)
-  if vim.fn.strchars(text) > cells then
-    text = vim.fn.strcharpart(text, 0, cells - 1) .. "…"
+  while vim.fn.strdisplaywidth(text) > cells do
+    text = vim.fn.strcharpart(text, 0, vim.fn.strchars(text) - 2) .. "…"
   end
-  return (text:gsub("%%", "%%%%"))
+  return text
 end
 
----@param row claude-code.SessionRow
----@param is_shown boolean
+---@alias claude-code.WinbarPart { row: claude-code.SessionRow, text: string, is_shown: boolean }
+
+--- Of sessions that are not shown only the number, if there is no room for names.
+---@param buf integer of the session that is shown
+---@param with_names boolean
+---@return claude-code.WinbarPart[]
+---@return integer cells
+local function parts_for(buf, with_names)
+  local parts, cells = {}, 0
+  for _, row in ipairs(label.own()) do
+    local is_shown, name = row.buf == buf, row.name or row.worktree
+    local text = tostring(row.n)
+    if name and (is_shown or with_names) then
+      text = ("%d %s"):format(row.n, shortened(name, NAME))
+    end
+    table.insert(parts, { row = row, text = text, is_shown = is_shown })
+    -- A blank on both sides, and one before the symbol.
+    cells = cells + vim.fn.strdisplaywidth(text) + 4
+  end
+  return parts, cells
+end
+
+---@param part claude-code.WinbarPart
 ---@return string
-local function item(row, is_shown)
-  local name = row.name or row.worktree
-  local text = name and ("%d %s"):format(row.n, literal(name, NAME)) or tostring(row.n)
-  local group = is_shown and "Title" or "Comment"
-  local state = label.highlight(row)
+local function rendered(part)
   return ("%%%d@%s@%%#%s# %s %%#%s#%s %%X"):format(
-    row.n,
+    part.row.n,
     CLICK,
-    group,
-    text,
-    state,
-    label.symbol(row)
+    part.is_shown and "Title" or "Comment",
+    (part.text:gsub("%%", "%%%%")),
+    label.highlight(part.row),
+    label.symbol(part.row)
   )
 end
 
---- What the session that is shown does stands at the right, where it is cut off first.
+--- The sessions; at the right, if there is room, what the one that is shown does.
 ---@return string
 function M.text()
-  local buf = api.nvim_win_get_buf(vim.g.statusline_winid or 0)
-  local parts, activity = {}, ""
-  for _, row in ipairs(label.own()) do
-    local is_shown = row.buf == buf
-    parts[#parts + 1] = item(row, is_shown)
-    activity = is_shown and literal(label.activity(row), 200) or activity
+  local win = vim.g.statusline_winid or 0
+  local buf, width = api.nvim_win_get_buf(win), api.nvim_win_get_width(win)
+  local parts, cells = parts_for(buf, true)
+  if cells > width then
+    parts, cells = parts_for(buf, false)
   end
-  return table.concat(parts) .. "%#Comment#%= %<" .. activity .. " "
+  local room, activity = width - cells - 2, ""
+  for _, part in ipairs(parts) do
+    if part.is_shown and room >= ACTIVITY then
+      activity = shortened(label.activity(part.row), room):gsub("%%", "%%%%")
+    end
+  end
+  local items = table.concat(vim.tbl_map(rendered, parts))
+  return items .. "%#Comment#%=" .. activity .. " "
 end
 
 --- Shows a session: what a click on its name calls.

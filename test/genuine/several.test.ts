@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { claudeEnv, prepareClaudeHome } from "../support/claude-home";
+import { Model } from "../support/model";
+import { requireNamespace } from "../support/namespace";
+import { claudeCli, NEOVIMS, type NeovimVersion } from "../support/toolchain";
+import { edit, read, say } from "../support/turns";
+import { eventually } from "./eventually";
+import { Neovim } from "./neovim";
+
+/* Several genuine CLIs in terminals of one Neovim, in a real TUI. Only the model is a stand-in. */
+const CASE_MS = 90_000;
+const START_MS = 40_000;
+const TEXT = "one\ntwo\n";
+
+requireNamespace();
+describe.each(NEOVIMS)("several Claudes in $name", inTerminals);
+
+interface Row {
+  n: number;
+  id: string;
+  name?: string;
+  worktree?: string;
+  state?: string;
+}
+
+function inTerminals(version: NeovimVersion) {
+  let root: string;
+  let project: string;
+  let model: Model;
+  let neovim: Neovim;
+
+  beforeAll(async () => {
+    root = await realpath(await mkdtemp(join(tmpdir(), "claude-several-")));
+    project = join(root, "project");
+    const home = join(root, "home");
+    for (const folder of ["tmp", "run"]) await mkdir(join(home, folder), { recursive: true });
+    await mkdir(project);
+    for (const name of ["a.txt", "b.txt"]) await writeFile(file(name), TEXT);
+    const env = claudeEnv(home, "");
+    for (const words of [
+      ["init", "--quiet", "--initial-branch=main"],
+      ["add", "."],
+      ["-c", "user.name=t", "-c", "user.email=t@example.invalid", "commit", "--quiet", "-m", "x"],
+    ])
+      Bun.spawnSync(["git", ...words], { cwd: project, env });
+    await prepareClaudeHome(home, project);
+    model = new Model();
+    neovim = await Neovim.start({
+      ...{ version, project, home, files: [file("a.txt")] },
+      setup: `{ terminal = { command = [[${claudeCli()}]] } }`,
+      env: claudeEnv(home, model.url),
+      columns: 160,
+    });
+    await eventually(() => neovim.lua("return vim.v.vim_did_enter"), 1);
+  }, CASE_MS);
+
+  afterAll(async () => {
+    await neovim?.close();
+    model?.stop();
+    await rm(root, { recursive: true, force: true, maxRetries: 5 });
+  });
+
+  const file = (name: string) => join(project, name);
+  const onDisk = (name: string) => readFile(file(name), "utf8");
+  const command = (text: string) => neovim.lua(`vim.cmd([[${text}]]) return true`);
+  const rows = () => neovim.lua<Row[]>(`return require("port").session_list.own()`);
+
+  const claudeShows = (n: number) =>
+    neovim.lua<string>(`
+      local row = require("port").session_rows.get(${n})
+      local lines = row and vim.api.nvim_buf_get_lines(row.buf, 0, -1, false) or {}
+      return table.concat(lines, "\\n")`);
+  const showing = (n: number, wanted: RegExp, timeoutMs = START_MS) =>
+    eventually(async () => wanted.test(await claudeShows(n)), true, timeoutMs);
+
+  const hasState = (n: number, state: string) =>
+    eventually(async () => (await rows()).find((row) => row.n === n)?.state, state, START_MS);
+
+  const connected = (count: number) =>
+    eventually(
+      () => neovim.lua<number>(`return #require("claude-code").status().clients`),
+      count,
+      START_MS,
+    );
+
+  test(
+    "two start, each with an id and a state of its own",
+    async () => {
+      await command("ClaudeCode");
+      await showing(1, /^❯/m);
+      await command("ClaudeCodeNew -n docs");
+      await showing(2, /^❯/m);
+      await connected(2);
+      await hasState(1, "idle");
+      await hasState(2, "idle");
+      const [first, second] = await rows();
+      expect(second?.name).toBe("docs");
+      expect(first?.id).toMatch(/^[0-9a-f-]{36}$/);
+      expect(second?.id).not.toBe(first?.id);
+      await neovim.terminal.waitFor(/1( \S+)? ○ +2 docs ○/);
+    },
+    CASE_MS,
+  );
+
+  test(
+    "both propose: each diff names its session, and each receives its own answer",
+    async () => {
+      await neovim.lua(`vim.cmd.stopinsert() vim.cmd.wincmd("p") return true`);
+      model.script([read(file("b.txt")), edit(file("b.txt"), "two", "zwei"), say("Done.")]);
+      await command("ClaudeCodeSend! change b");
+      await neovim.terminal.waitFor(/docs: b\.txt/);
+      // Whichever is accepted first takes the first.
+      const dones = [say("Done."), say("Done.")];
+      model.script([read(file("a.txt")), edit(file("a.txt"), "one", "eins"), ...dones]);
+      await command("ClaudeCodeSendTo! 1 change a");
+      await neovim.terminal.waitFor(/\[1\/2\] docs: b\.txt/);
+      await command("ClaudeCodeDiffAccept");
+      await eventually(() => onDisk("b.txt"), TEXT.replace("two", "zwei"));
+      await showing(2, /Done\./);
+      await neovim.terminal.waitFor(/1[^│]*: a\.txt/);
+      expect(await onDisk("a.txt")).toBe(TEXT);
+      await command("ClaudeCodeDiffAccept");
+      await eventually(() => onDisk("a.txt"), TEXT.replace("one", "eins"));
+      await showing(1, /Done\./);
+    },
+    CASE_MS,
+  );
+
+  test(
+    "one in a worktree of its own",
+    async () => {
+      await command("ClaudeCodeNew -w feature");
+      await showing(3, /^❯/m);
+      await connected(3);
+      const path = file(".claude/worktrees/feature/a.txt");
+      model.script([read(path), edit(path, "two", "deux"), say("Feature done.")]);
+      await neovim.lua(`vim.cmd.stopinsert() vim.cmd.wincmd("p") return true`);
+      await command("ClaudeCodeSendTo! feature change it");
+      await neovim.terminal.waitFor(/feature: \S*a\.txt/);
+      await command("ClaudeCodeDiffAccept");
+      await eventually(() => readFile(path, "utf8"), TEXT.replace("two", "deux"));
+      expect(await onDisk("a.txt")).toBe(TEXT.replace("one", "eins"));
+    },
+    CASE_MS,
+  );
+
+  test(
+    "one that has ended is resumed beside those that run",
+    async () => {
+      const id = (await rows()).find((row) => row.n === 2)?.id;
+      await command("ClaudeCodeSendTo! docs /exit");
+      await eventually(async () => (await rows()).map((row) => row.n), [1, 3], START_MS);
+      await command(`ClaudeCodeNew --resume ${id}`);
+      await showing(2, /Done\./);
+      await connected(3);
+      await eventually(async () => (await rows())[1]?.id, id, START_MS);
+    },
+    CASE_MS,
+  );
+}
