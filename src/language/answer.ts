@@ -74,3 +74,32 @@ export interface SymbolAnswer {
   /** Whether the servers had read the project, as far as can be seen. */
   settled: boolean;
 }
+
+export interface OutlineSymbol {
+  name: string;
+  kind: string;
+  detail?: string;
+  /** 0 at the top. */
+  depth: number;
+  /** From 1, as on disk, of the whole declaration. */
+  first_line: number;
+  last_line: number;
+}
+
+export interface FileOutline {
+  path: string;
+  symbols: OutlineSymbol[];
+  /** Its buffer has unsaved changes. */
+  unsaved?: boolean;
+  /** No server knows the file type: by the grammar of tree-sitter. */
+  by_grammar?: boolean;
+  /** Why there is none. */
+  failure?: string;
+}
+
+export interface OutlineAnswer {
+  files: FileOutline[];
+  states: ServerState[];
+  /** Files of the folder that are left out. */
+  left: number;
+}

@@ -7,8 +7,10 @@ export interface ChangedFile {
 
 /** Before the first question nothing is known of earlier ones: what is younger counts as changed. */
 const RECENT_MS = 60 * 60 * 1000;
-/** Of a checkout that changed more, servers receive the first ones; see `more`. */
+/** Of a checkout that changed more, servers receive the first ones. */
 const MOST_CHANGES = 2_000;
+/** So long after a change was noticed, servers may not have read the file again. */
+const FRESH_MS = 60_000;
 
 interface Seen {
   mtimeMs: number;
@@ -22,6 +24,8 @@ interface Seen {
 export class ChangedFiles {
   readonly #project: ProjectFiles;
   #seen: Map<string, Seen> | undefined;
+  /** When each change was noticed, by `Date.now()`. */
+  readonly #noticed = new Map<string, number>();
 
   constructor(project: ProjectFiles) {
     this.#project = project;
@@ -51,7 +55,13 @@ export class ChangedFiles {
     for (const path of before?.keys() ?? []) {
       if (!now.has(path)) changes.push({ path, change: "deleted" });
     }
+    for (const { path } of changes) this.#noticed.set(path, Date.now());
     return changes.slice(0, MOST_CHANGES);
+  }
+
+  /** Whether the file was written a short time ago. */
+  isFresh(path: string): boolean {
+    return Date.now() - (this.#noticed.get(path) ?? 0) < FRESH_MS;
   }
 
   #look(): Map<string, Seen> | undefined {

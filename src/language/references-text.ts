@@ -11,6 +11,7 @@ import { within } from "./within";
 /** Characters of an answer: about 2,000 tokens. */
 const MOST_CHARACTERS = 8_000;
 
+/** What is shown of an answer. */
 export interface ReferencesQuestion {
   relation: Relation;
   within?: string | undefined;
@@ -27,6 +28,7 @@ export function referencesText(
   found: Found,
   question: ReferencesQuestion,
   { project }: LanguageServers,
+  doubts: readonly string[],
 ): AnswerText {
   const { answer } = found;
   const source = new SourceLines();
@@ -50,7 +52,7 @@ export function referencesText(
     const remains: Remains = remainsOf(found.occurrences, [all, definitions], isWithin, project);
     lines.push(remainsLine(remains));
   }
-  lines.push(stateLine(answer.states, answer.settled));
+  lines.push(stateLine(answer.states, answer.settled, doubts));
   return { text: lines.join("\n"), isError: false };
 }
 

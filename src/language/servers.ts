@@ -1,15 +1,21 @@
 import { isAbsolute } from "node:path";
 import { resolvePath } from "../editor/path";
+import { EditorRefusal } from "../editor/port";
+import { isBelow, realPath } from "../lib/paths";
 import type { FollowedNeovim } from "../locate/followed";
-import type { SymbolAnswer } from "./answer";
+import type { OutlineAnswer, SymbolAnswer } from "./answer";
 import { ChangedFiles } from "./changed-files";
-import { type Occurrences, occurrencesOf } from "./occurrences";
-import { ProjectFiles } from "./project-files";
+import { type Occurrence, type Occurrences, occurrencesOf } from "./occurrences";
+import { ProjectFiles, statOf } from "./project-files";
 
 /** A whole question, asked again and waited for included. */
 const LIMIT_MS = 20_000;
+/** Of what a question left in doubt. */
+const VERIFY_MS = 8_000;
 /** Of these Neovim opens one, if no server knows the name. */
 const MOST_PLACES = 5;
+/** Of a folder. Each is loaded for its language server. */
+const MOST_OUTLINED = 20;
 
 /** Which symbol a question is about. */
 export interface SymbolInput {
@@ -25,6 +31,9 @@ export type Relation =
   | "callees"
   | "supertypes"
   | "subtypes";
+
+/** Whether a word is a use of a symbol, by its definition. */
+export type Verdict = "same" | "other" | "unknown";
 
 /** A question's answer, and where the word stands in the project, which is looked up beside it. */
 export interface Found {
@@ -60,11 +69,38 @@ export class LanguageServers {
     return this.#find("find_references", input, { relation }, signal);
   }
 
-  /** A method that needs nothing but a path; that file and all others are as on disk by then. */
-  ask<T>(method: string, path: string, params: object, signal?: AbortSignal): Promise<T> {
-    const named = this.file(path);
-    const changes = this.#changed.take();
-    return this.#neovim.runTask(method, { ...params, ...named, changes }, LIMIT_MS, signal);
+  /** What the servers say of words that they did not list among a symbol's uses. */
+  verify(
+    definitions: readonly { path: string; line: number }[],
+    uses: readonly Occurrence[],
+    signal?: AbortSignal,
+  ): Promise<Verdict[]> {
+    return this.#neovim.runTask("verify_uses", { definitions, uses }, VERIFY_MS, signal);
+  }
+
+  /** Whether the file was written a short time ago. */
+  isFresh(path: string): boolean {
+    return this.#changed.isFresh(path);
+  }
+
+  /** What a file, or each file of a folder, declares. */
+  outline(path: string, signal?: AbortSignal): Promise<OutlineAnswer> {
+    const { file, named } = this.file(path);
+    const inFolder = this.#filesBelow(file);
+    const files = inFolder?.slice(0, MOST_OUTLINED).map((one) => [one]) ?? [file];
+    const left = (inFolder?.length ?? 0) - files.length;
+    const params = { files, named, changes: this.#changed.take() };
+    const answer = this.#neovim.runTask<OutlineAnswer>("outline", params, LIMIT_MS, signal);
+    return answer.then((value) => ({ ...value, left: Math.max(left, 0) }));
+  }
+
+  /** Undefined unless one of the paths is a folder of the project. */
+  #filesBelow(candidates: readonly string[]): string[] | undefined {
+    const folder = candidates.map(realPath).find((path) => statOf(path)?.isDirectory());
+    if (folder === undefined) return undefined;
+    const files = (this.project.list() ?? []).filter((path) => isBelow(path, folder));
+    if (files.length > 0) return files.sort();
+    throw new EditorRefusal(`${folder} holds no file of the project.`);
   }
 
   /** The paths that a client may mean. Throws EditorRefusal for what cannot be a file. */

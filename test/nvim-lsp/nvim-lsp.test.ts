@@ -50,6 +50,7 @@ describe.each(NEOVIMS)("the stdio server with $name", (version) => {
     expect(tools.map(({ name }) => name)).toEqual([
       "find_symbol",
       "find_references",
+      "outline",
       "rename_symbol",
       "code_action",
       "get_diagnostics",

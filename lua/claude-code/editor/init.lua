@@ -151,6 +151,8 @@ local methods = {
   task_cancel = lazy("editor.language.task", "cancel"),
   find_symbol = lazy("editor.language.find", "definition"),
   find_references = lazy("editor.language.find", "related"),
+  outline = lazy("editor.language.outline", "of_files"),
+  verify_uses = lazy("editor.language.verify", "uses"),
   when_settled = function(params)
     return require("claude-code.editor.diagnostics.when_settled").answer(params, function()
       return M.call(params.method, params.params)

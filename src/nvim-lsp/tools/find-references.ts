@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { referencesText } from "../../language/references-text";
+import { References } from "../../language/references";
 import type { LanguageServers } from "../../language/servers";
 import { failed, texts } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
@@ -16,6 +16,7 @@ const RELATIONS = [
 
 /** Where a symbol is used, or what is related to it. */
 export function findReferences(servers: LanguageServers): Tool {
+  const references = new References(servers);
   return defineTool({
     name: "find_references",
     description:
@@ -35,8 +36,8 @@ export function findReferences(servers: LanguageServers): Tool {
     annotations: { readOnlyHint: true },
     meta: ALWAYS_LOADED,
     async call({ relation, within, limit, ...input }, { signal }) {
-      const found = await servers.related(input, relation, signal);
-      const { text, isError } = referencesText(found, { relation, within, limit }, servers);
+      const shown = { relation, within, limit };
+      const { text, isError } = await references.find(input, shown, signal);
       return isError ? failed(text) : texts(text);
     },
   });

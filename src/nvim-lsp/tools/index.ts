@@ -9,6 +9,7 @@ import { getDiagnosticContext } from "./get-diagnostic-context";
 import { getDiagnosticSummary } from "./get-diagnostic-summary";
 import { getDiagnostics } from "./get-diagnostics";
 import { getSessionDiagnostics } from "./get-session-diagnostics";
+import { outline } from "./outline";
 import { renameSymbol } from "./rename-symbol";
 
 /** Questions to the language servers, edits by them, and the tools of spec 04. */
@@ -20,6 +21,7 @@ export function createNvimLspTools(
   return [
     findSymbol(servers),
     findReferences(servers),
+    outline(servers),
     renameSymbol(edits, servers),
     codeAction(edits, servers),
     getDiagnostics(problems),

@@ -33,10 +33,20 @@ function M.bare(name)
   return bare:match("[%.:#]([^%.:#]+)$") or bare
 end
 
----@param items table[] DocumentSymbol[] or SymbolInformation[]
+---@param item table DocumentSymbol or SymbolInformation
+---@return integer row
+local function row_of(item)
+  local range = item.range or (item.location or {}).range
+  return range and range.start.line or 0
+end
+
+---@param items table[] DocumentSymbol[] or SymbolInformation[], in any order
 ---@param parents string[]
 ---@param list claude-code.DocumentSymbol[]
 local function flatten(items, parents, list)
+  table.sort(items, function(a, b)
+    return row_of(a) < row_of(b)
+  end)
   for _, item in ipairs(items) do
     local range = item.range or (item.location or {}).range
     if range then

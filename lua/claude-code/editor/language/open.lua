@@ -74,36 +74,42 @@ local function cannot_load(name)
   return { code = "not_found", message = text:format(path.title(name)) }
 end
 
----Opens the first of these paths that is a file, in a task: its buffer, with at least one server that
----is ready.
+---Loads the first of these paths that is a file of the workspace, unless it is loaded.
+---@param candidates string[] in normal form
+---@return integer? buf
+---@return claude-code.Failure?
+---@return boolean is_new it was loaded just now
+function M.load(candidates)
+  for _, name in ipairs(candidates) do
+    if require("claude-code.editor.privacy").is_private(name) then
+      local message = require("claude-code.editor.privacy").refusal(name)
+      return nil, { code = "private", message = message }, false
+    end
+    local buf, failure, is_new = path.loaded_buffer(name), nil, false ---@type integer?, string?, boolean
+    if not buf then
+      buf, failure = hidden.load(name, OPTIONS)
+      is_new = true
+    end
+    if buf then
+      hidden.keep(buf, OPTIONS.keep_ms)
+    end
+    if buf or failure then
+      return buf, failure, is_new
+    end
+  end
+  return nil, cannot_load(candidates[1]), false
+end
+
+---As `load`, in a task: with at least one language server that is ready.
 ---@param candidates string[] in normal form
 ---@return integer? buf
 ---@return claude-code.Failure?
 function M.file(candidates)
-  local buf, failure, is_new = nil, nil, false ---@type integer?, string?, boolean
-  for _, name in ipairs(candidates) do
-    if require("claude-code.editor.privacy").is_private(name) then
-      local message = require("claude-code.editor.privacy").refusal(name)
-      return nil, { code = "private", message = message }
-    end
-    buf = path.loaded_buffer(name)
-    if not buf then
-      buf, failure = hidden.load(name, OPTIONS)
-      is_new = buf ~= nil
-    end
-    if buf or failure then
-      break
-    end
+  local buf, failure, is_new = M.load(candidates)
+  if buf then
+    failure = wait_for_servers(buf, is_new)
   end
-  if not buf then
-    return nil, failure or cannot_load(candidates[1])
-  end
-  hidden.keep(buf, OPTIONS.keep_ms)
-  local problem = wait_for_servers(buf, is_new)
-  if problem then
-    return nil, problem
-  end
-  return buf
+  return not failure and buf or nil, failure
 end
 
 return M

@@ -1,0 +1,212 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
+import { eventually } from "../support/eventually";
+import { NEOVIMS, ROOT } from "../support/neovim";
+import { LanguageProject } from "./world";
+
+/* Real language servers in a real Neovim: what Claude receives. */
+setDefaultTimeout(120_000);
+
+const BIN = join(ROOT, "node_modules/.bin");
+const SERVERS = {
+  typescript: [join(BIN, "typescript-language-server"), "--stdio"],
+  python: [join(BIN, "pyright-langserver"), "--stdio"],
+  sh: [join(BIN, "bash-language-server"), "start"],
+};
+
+const FILES = {
+  "tsconfig.json": '{ "compilerOptions": { "strict": true, "noEmit": true } }\n',
+  "README.md": "Call parse.\n",
+  "src/parser.ts": `/** Reads a text. */
+export class Parser {
+  parse(text: string): number {
+    return text.length;
+  }
+}
+export function parse(a: string) {
+  return new Parser().parse(a);
+}
+export interface Shape { area(): number }
+export class Square implements Shape {
+  area() { return 1; }
+}
+`,
+  "src/use.ts": `import { parse as p, Parser } from "./parser";
+// parse in a comment
+const x = p("😀"), y = new Parser().parse("parse");
+export function main() {
+  return new Parser().parse("b") + x + y;
+}
+`,
+  "app.py": `class Circle:
+    """A round one."""
+
+    def area(self) -> float:
+        return 3.0
+`,
+  "other.py": `from app import Circle
+
+
+def total(circles: list[Circle]) -> float:
+    return sum(circle.area() for circle in circles)  # area
+`,
+  "run.sh": "greet() {\n  echo hi\n}\ngreet\n",
+};
+
+describe.each(NEOVIMS)("real language servers with $name", (version) => {
+  let world: LanguageProject;
+  beforeAll(async () => {
+    world = await LanguageProject.open(version, () => SERVERS, FILES);
+    // A cold start takes many seconds on a machine that does much else.
+    await Promise.all(
+      ["src/parser.ts", "app.py", "run.sh"].map((path) =>
+        eventually(
+          `the server of ${path}`,
+          async () => (await world.ask("outline", { path })).text.includes("complete: "),
+          90_000,
+        ),
+      ),
+    );
+  });
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  const REMAINS = "the word stands elsewhere, too: ";
+  const answers: [string, string, object, string[]][] = [
+    [
+      "a definition with its source, by a name path",
+      "find_symbol",
+      { symbol: "Parser.parse", path: "src/use.ts", body: true },
+      [
+        "src/parser.ts:3-5 method Parser.parse",
+        "  (method) Parser.parse(text: string): number",
+        "3\t  parse(text: string): number {",
+        "4\t    return text.length;",
+        "5\t  }",
+        "complete: typescript idle",
+      ],
+    ],
+    [
+      "a class by its name alone, with its documentation",
+      "find_symbol",
+      { symbol: "Parser" },
+      [
+        "src/parser.ts:2-6 class Parser",
+        "  class Parser",
+        "Reads a text.",
+        "complete: typescript idle",
+      ],
+    ],
+    [
+      "several of one name",
+      "find_references",
+      { symbol: "parse" },
+      [
+        "2 symbols are called parse. For one of them ask with `path` and `line`:",
+        "  src/parser.ts:3 method Parser.parse: parse(text: string): number {",
+        "  src/parser.ts:7 function parse: export function parse(a: string) {",
+        "complete: python, sh, typescript idle",
+      ],
+    ],
+    [
+      "uses under another name, behind an emoji too",
+      "find_references",
+      { symbol: "parse", path: "src/parser.ts", line: 7 },
+      [
+        "parse (src/parser.ts:7): 3 uses in 1 file",
+        "src/use.ts",
+        '  1 import { parse as p, Parser } from "./parser"; (2×)',
+        '  3 const x = p("😀"), y = new Parser().parse("parse");',
+        `${REMAINS}1 in comments, 1 in strings, 1 in other texts, 4 other symbols (src/use.ts 4, src/parser.ts 2, README.md 1)`,
+        "complete: typescript idle",
+      ],
+    ],
+    [
+      "callers, from a line that is a little off",
+      "find_references",
+      { symbol: "parse", path: "src/parser.ts", line: 4, relation: "callers" },
+      [
+        "parse (src/parser.ts:3): 3 callers",
+        "  src/parser.ts:7 function parse, calls on 8: return new Parser().parse(a);",
+        "complete: typescript idle",
+      ],
+    ],
+    [
+      "implementations",
+      "find_references",
+      { symbol: "Shape", relation: "implementations" },
+      [
+        "Shape (src/parser.ts:10): 1 implementations in 1 file",
+        "  11 export class Square implements Shape {",
+      ],
+    ],
+    [
+      "an outline of a file",
+      "outline",
+      { path: "src/parser.ts" },
+      ["src/parser.ts", "  2-6 class Parser", "    3-5 method parse", "  7-9 function parse"],
+    ],
+    [
+      "an outline of a folder",
+      "outline",
+      { path: "src", depth: 1 },
+      ["  2-6 class Parser", "src/use.ts", "  4-6 function main"],
+    ],
+    [
+      "Python",
+      "find_references",
+      { symbol: "Circle.area", path: "app.py" },
+      [
+        "Circle.area (app.py:4): 1 use in 1 file",
+        "  5 total: return sum(circle.area() for circle in circles) # area",
+        `${REMAINS}1 in comments, 2 other symbols (src/parser.ts 2, other.py 1)`,
+        "complete: python idle",
+      ],
+    ],
+    [
+      "Bash",
+      "find_references",
+      { symbol: "greet" },
+      ["greet (run.sh:1): 1 use in 1 file", "  4 greet", "complete: sh idle"],
+    ],
+  ];
+  test.each(answers)("%s", async (_name, tool, args, lines) => {
+    const text = await world.answer(tool, args);
+    const shown = text.split("\n").filter((line) => lines.includes(line));
+    expect([shown, text]).toEqual([lines, text]);
+  });
+
+  const UNFLAGGED = /\ncomplete: /;
+  test("what a shell writes is in the answer, or the answer says that it may be incomplete", async () => {
+    const { project } = world;
+    const git = (...args: string[]) =>
+      Bun.spawnSync(["git", "-c", "user.name=a", "-c", "user.email=a@b", ...args], {
+        cwd: project.folder,
+      });
+    git("add", "-A");
+    git("commit", "-qm", "one");
+    const uses = async () => {
+      const text = await world.answer("find_references", { symbol: "main", path: "src/use.ts" });
+      return { text, count: Number(/: (\d+) uses?/.exec(text)?.[1]) };
+    };
+    expect((await uses()).count).toBe(0);
+    Bun.spawnSync(
+      ["sh", "-c", "printf 'import { main } from \"./use\";\\nmain();\\n' > src/new.ts"],
+      {
+        cwd: project.folder,
+      },
+    );
+    const written = await uses();
+    if (UNFLAGGED.test(written.text)) expect(written).toMatchObject({ count: 2 });
+    Bun.spawnSync(["sed", "-i", "s/^main();/main(); main();/", "src/new.ts"], {
+      cwd: project.folder,
+    });
+    const changed = await uses();
+    if (UNFLAGGED.test(changed.text)) expect(changed).toMatchObject({ count: 3 });
+    git("add", "-A");
+    git("commit", "-qm", "two");
+    git("checkout", "-q", "HEAD~1");
+    const back = await uses();
+    if (UNFLAGGED.test(back.text)) expect(back).toMatchObject({ count: 0 });
+    await eventually("a complete answer", async () => UNFLAGGED.test((await uses()).text), 30_000);
+  });
+});
