@@ -65,6 +65,8 @@ main() {
   umask 022
   # Beside the place of the executable: a temporary folder may refuse to run programs, or be small.
   mkdir -p "$prefix" || fail "the folder $prefix cannot be made"
+  # Those of runs that were killed, but not of one that runs now.
+  find "$prefix" -maxdepth 1 -name '.claude-code-nvim.??????' -mmin +60 -exec rm -rf {} + 2>/dev/null || true
   work=$(mktemp -d "$prefix/.claude-code-nvim.XXXXXX") || fail "$prefix is not writable"
   trap 'rm -rf "$work"' EXIT
   trap 'exit 1' HUP INT TERM
@@ -190,11 +192,20 @@ fetch() {
     url=$1 file=$2
     shift 2
     curl -fsSL --proto-redir '=https' --connect-timeout 20 --speed-limit 1024 --speed-time 30 \
-      "$@" -o "$file" "$url" || fail "cannot download $url"
+      "$@" -o "$file" "$url" || fail "$(cannot_fetch "$url")"
   else
     need wget
     # Its redirects may leave https; the check of the sum is what counts.
-    wget -q -T 30 -O "$2" "$1" || fail "cannot download $1"
+    wget -q -T 30 -O "$2" "$1" || fail "$(cannot_fetch "$1")"
+  fi
+}
+
+# cannot_fetch URL: what went wrong. What has come of the file still takes the room.
+cannot_fetch() {
+  if printf '%8192s' '' 2>/dev/null >"$work/probe"; then
+    echo "cannot download $1"
+  else
+    echo "the disk of $prefix has no room for $1"
   fi
 }
 

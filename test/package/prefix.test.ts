@@ -300,10 +300,20 @@ describe("install.sh", () => {
     expect((await run(["sh", own, ...args])).err).toContain("is damaged or was tampered with");
   });
 
-  test("leaves nothing beside what it installs", async () => {
+  test("leaves nothing beside what it installs, and removes what a killed run has left", async () => {
+    for (const [name, minutes] of [
+      ["0ldOne", 61],
+      ["yoUng1", 1],
+    ] as const) {
+      const folder = join(prefix, `.claude-code-nvim.${name}`);
+      await mkdir(folder);
+      await writeFile(join(folder, "claude-code-nvim.tar.gz"), "half");
+      const then = new Date(Date.now() - minutes * 60_000);
+      await utimes(folder, then, then);
+    }
     const before = (await installer()).out;
     expect(before).toContain(`$PATH lacks ${prefix}/bin`);
-    expect(readdirSync(prefix).sort()).toEqual(["bin", "share"]);
+    expect(readdirSync(prefix).sort()).toEqual([".claude-code-nvim.yoUng1", "bin", "share"]);
     const { out } = await installer({ PATH: `${process.env.PATH}:${prefix}/bin` });
     expect(out).not.toContain("lacks");
   });
@@ -320,15 +330,22 @@ describe("install.sh", () => {
     expect(err).toContain("neither curl nor wget is installed");
   });
 
-  test("a prefix on a file system that runs no programs is named, and left as it was", async () => {
+  const disks: [name: string, options: (archive: number) => string, message: string][] = [
+    ["runs no programs", () => "noexec", "does not run programs (noexec); choose another folder"],
+    ["is full before all has come", (size) => `size=${size >> 1}`, "has no room for http"],
+    ["is full before all is unpacked", (size) => `size=${size + 50_000}`, "(is the disk full?)"],
+    ["is read-only", () => "ro", "is not writable"],
+  ];
+  test.each(disks)("a file system that %s is named, and left as it was", async (...row) => {
+    const [, options, message] = row;
     const folder = temporaryFolder();
     const args = ["--version", "0.1.0", "--prefix", folder, "--mirror", small.server.url];
-    const mounted = await inMount(folder, "noexec", "/bin/sh", prefix);
+    const mounted = await inMount(folder, options(small.release.asset.size), "/bin/sh", prefix);
     if (!mounted) return;
     const command = `sh ${script} ${args.join(" ")}; echo $?; ls -A ${folder}`;
     const { out, err } = await run([mounted, "-c", command]);
     await rm(folder, { recursive: true });
-    expect([out, err]).toEqual(["1\n", expect.stringContaining("(noexec); choose another folder")]);
+    expect([out, err]).toEqual(["1\n", expect.stringContaining(message)]);
   });
 
   test("a program that does not run here is not called a folder that is not writable", async () => {
