@@ -28,20 +28,23 @@ local pending = require("claude-code.editor.diagnostics.pending")
 
 local M = {}
 
+---How often 'buflisted' is looked up without an event, in ms: it is half of the work.
+local LISTED_MS = 1000
+
 local tick = 0
 
 ---What the executable knows, and what may no longer be true.
 local known ---@type table<integer, claude-code.Buffer>
 local hidden ---@type table<integer, true> private ones, which it must not know
 local reported ---@type table<integer, string> path by buffer whose diagnostics it holds
-local dirty ---@type { buffers: table<integer, true>, diagnostics: table<integer, true>, folders: boolean }
-local last ---@type { current?: integer, pending: string, privacy?: integer }
+local dirty ---@type { buffers: table<integer, true>, diagnostics: table<integer, true>, folders: boolean, listed: boolean }
+local last ---@type { current?: integer, pending: string, privacy?: integer, listed: integer }
 
 ---Starts again: the next Delta holds everything.
 function M.forget()
   known, hidden, reported = {}, {}, {}
-  dirty = { buffers = {}, diagnostics = {}, folders = true }
-  last = { pending = "" }
+  dirty = { buffers = {}, diagnostics = {}, folders = true, listed = true }
+  last = { pending = "", listed = 0 }
 end
 
 ---@param buf integer
@@ -80,11 +83,12 @@ local function changed_buffers()
 end
 
 ---Has a buffer changed in one of the ways that are frequent? Finds changes without an event too, such
----as a plugin's edit of a hidden buffer.
+---as a plugin's edit of a hidden buffer. The text of one without changes is that of an event.
 ---@param buf integer
 ---@param modified boolean
+---@param checks_listed boolean
 ---@return boolean
-local function has_changed(buf, modified)
+local function has_changed(buf, modified, checks_listed)
   local before = known[buf]
   if not before then
     return not hidden[buf]
@@ -92,14 +96,24 @@ local function has_changed(buf, modified)
   local loaded = api.nvim_buf_is_loaded(buf)
   return loaded ~= before.loaded
     or modified ~= before.modified
-    or (loaded and api.nvim_buf_line_count(buf) ~= before.lines)
-    or (vim.fn.buflisted(buf) == 1) ~= before.listed
+    or (modified and loaded and api.nvim_buf_line_count(buf) ~= before.lines)
+    or (checks_listed and (vim.fn.buflisted(buf) == 1) ~= before.listed)
 end
 
 ---@param buf integer
 ---@return boolean
 function M.has_changed(buf)
-  return has_changed(buf, api.nvim_get_option_value("modified", { buf = buf }))
+  return has_changed(buf, api.nvim_get_option_value("modified", { buf = buf }), true)
+end
+
+---@return boolean
+local function is_listed_due()
+  local now = vim.uv.now()
+  local due = dirty.listed or now - last.listed >= LISTED_MS
+  if due then
+    dirty.listed, last.listed = false, now
+  end
+  return due
 end
 
 ---Both names and options change.
@@ -126,10 +140,14 @@ local function add_buffers(delta)
     end
   end
   local modified, rules = changed_buffers(), privacy.generation()
+  local checks_listed = is_listed_due()
   for _, buf in ipairs(api.nvim_list_bufs()) do
     present[buf] = not hides(buf, rules) or nil
     local before = known[buf]
-    if present[buf] and (dirty.buffers[buf] or has_changed(buf, modified[buf] == true)) then
+    if
+      present[buf]
+      and (dirty.buffers[buf] or has_changed(buf, modified[buf] == true, checks_listed))
+    then
       local now = describe(buf)
       if not before or not vim.deep_equal(before, now) then
         known[buf] = now
@@ -213,6 +231,10 @@ end
 ---@param buf integer
 function M.mark_buffer(buf)
   dirty.buffers[buf] = true
+end
+
+function M.mark_listed()
+  dirty.listed = true
 end
 
 ---@param buf integer

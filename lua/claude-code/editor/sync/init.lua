@@ -90,6 +90,7 @@ local function watch()
   on(BUFFER_EVENTS, mark_buffer)
   on("OptionSet", function()
     -- The event does not name the buffer; it is mostly the current one.
+    deltas.mark_listed()
     mark_buffer(api.nvim_get_current_buf())
   end, OPTIONS)
   on("TextChangedI", on_typing)
