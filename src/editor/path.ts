@@ -75,6 +75,11 @@ function refuseSpecial(path: string): void {
   } catch {
     return; // Not there, or not to be looked at: the operation itself will say so.
   }
-  if (stats.isDirectory() || (stats.isFile() && !/^\/(proc|sys)\//.test(realPath(path)))) return;
+  if (stats.isDirectory() || (stats.isFile() && !isOfSystem(path, stats))) return;
   throw new EditorRefusal(`Not a regular file: ${path}`);
+}
+
+/** A file of /proc or /sys takes no blocks of a disk; for others a look at the links is saved. */
+function isOfSystem(path: string, { blocks }: Stats): boolean {
+  return !(blocks > 0) && /^\/(proc|sys)\//.test(realPath(path));
 }

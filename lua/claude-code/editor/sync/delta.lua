@@ -28,8 +28,9 @@ local pending = require("claude-code.editor.diagnostics.pending")
 
 local M = {}
 
----How often 'buflisted' is looked up without an event, in ms: it is half of the work.
-local LISTED_MS = 1000
+---How often every buffer is looked at without an event, in ms: with 200 buffers that takes longer than
+---all else of an answer. A text that changes without an event is found each time.
+local ALL_MS = 1000
 
 local tick = 0
 
@@ -38,13 +39,13 @@ local known ---@type table<integer, claude-code.Buffer>
 local hidden ---@type table<integer, true> private ones, which it must not know
 local reported ---@type table<integer, string> path by buffer whose diagnostics it holds
 local dirty ---@type { buffers: table<integer, true>, diagnostics: table<integer, true>, folders: boolean, listed: boolean }
-local last ---@type { current?: integer, pending: string, privacy?: integer, listed: integer }
+local last ---@type { current?: integer, pending: string, privacy?: integer, all: integer, count?: integer, newest?: integer, modified: table<integer, true> }
 
 ---Starts again: the next Delta holds everything.
 function M.forget()
   known, hidden, reported = {}, {}, {}
   dirty = { buffers = {}, diagnostics = {}, folders = true, listed = true }
-  last = { pending = "", listed = 0 }
+  last = { pending = "", all = 0, modified = {} }
 end
 
 ---@param buf integer
@@ -86,9 +87,8 @@ end
 ---as a plugin's edit of a hidden buffer. The text of one without changes is that of an event.
 ---@param buf integer
 ---@param modified boolean
----@param checks_listed boolean
 ---@return boolean
-local function has_changed(buf, modified, checks_listed)
+local function has_changed(buf, modified)
   local before = known[buf]
   if not before then
     return not hidden[buf]
@@ -97,23 +97,30 @@ local function has_changed(buf, modified, checks_listed)
   return loaded ~= before.loaded
     or modified ~= before.modified
     or (modified and loaded and api.nvim_buf_line_count(buf) ~= before.lines)
-    or (checks_listed and (vim.fn.buflisted(buf) == 1) ~= before.listed)
+    or (vim.fn.buflisted(buf) == 1) ~= before.listed
 end
 
 ---@param buf integer
 ---@return boolean
 function M.has_changed(buf)
-  return has_changed(buf, api.nvim_get_option_value("modified", { buf = buf }), true)
+  return has_changed(buf, api.nvim_get_option_value("modified", { buf = buf }))
 end
 
----@return boolean
-local function is_listed_due()
-  local now = vim.uv.now()
-  local due = dirty.listed or now - last.listed >= LISTED_MS
-  if due then
-    dirty.listed, last.listed = false, now
+---The buffers that may have changed: those of events, and those whose text has changes or had some. All
+---of them from time to time, and where some came or went.
+---@param bufs integer[] all
+---@param modified table<integer, true>
+---@param rules integer generation of the privacy rules
+---@return integer[]
+local function suspects(bufs, modified, rules)
+  local count, newest, now = #bufs, bufs[#bufs], vim.uv.now()
+  local is_same = count == last.count and newest == last.newest and rules == last.privacy
+  if not is_same or dirty.listed or now - last.all >= ALL_MS then
+    last.count, last.newest, last.all, dirty.listed = count, newest, now, false
+    return bufs
   end
-  return due
+  local found = vim.tbl_extend("force", dirty.buffers, modified, last.modified)
+  return vim.tbl_filter(api.nvim_buf_is_valid, vim.tbl_keys(found))
 end
 
 ---Both names and options change.
@@ -131,7 +138,7 @@ end
 ---@param delta claude-code.Delta
 ---@return { buf: integer, path: string, items: table }[] files that have no diagnostics any more
 local function add_buffers(delta)
-  local present, changed, removed, cleared = {}, {}, {}, {}
+  local changed, removed, cleared = {}, {}, {}
   local function clear(buf)
     if reported[buf] then
       cleared[#cleared + 1] = { buf = buf, path = reported[buf], items = {} }
@@ -139,15 +146,20 @@ local function add_buffers(delta)
       return true
     end
   end
-  local modified, rules = changed_buffers(), privacy.generation()
-  local checks_listed = is_listed_due()
-  for _, buf in ipairs(api.nvim_list_bufs()) do
-    present[buf] = not hides(buf, rules) or nil
+  local function remove(buf)
+    if known[buf] then
+      known[buf] = nil
+      removed[#removed + 1] = buf
+      clear(buf)
+    end
+  end
+  local bufs, modified, rules = api.nvim_list_bufs(), changed_buffers(), privacy.generation()
+  local suspected = suspects(bufs, modified, rules)
+  for _, buf in ipairs(suspected) do
     local before = known[buf]
-    if
-      present[buf]
-      and (dirty.buffers[buf] or has_changed(buf, modified[buf] == true, checks_listed))
-    then
+    if hides(buf, rules) then
+      remove(buf)
+    elseif dirty.buffers[buf] or has_changed(buf, modified[buf] == true) then
       local now = describe(buf)
       if not before or not vim.deep_equal(before, now) then
         known[buf] = now
@@ -158,14 +170,15 @@ local function add_buffers(delta)
       end
     end
   end
-  for buf in pairs(known) do
-    if not present[buf] then
-      known[buf] = nil
-      removed[#removed + 1] = buf
-      clear(buf)
-    end
+  if suspected == bufs then
+    vim
+      .iter(vim.tbl_keys(known))
+      :filter(function(buf)
+        return not api.nvim_buf_is_valid(buf)
+      end)
+      :each(remove)
   end
-  dirty.buffers, last.privacy = {}, rules
+  dirty.buffers, last.privacy, last.modified = {}, rules, modified
   delta.buffers = #changed > 0 and changed or nil
   delta.removed = #removed > 0 and removed or nil
   return cleared
