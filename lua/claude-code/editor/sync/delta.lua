@@ -38,8 +38,17 @@ local tick = 0
 local known ---@type table<integer, claude-code.Buffer>
 local hidden ---@type table<integer, true> private ones, which it must not know
 local reported ---@type table<integer, string> path by buffer whose diagnostics it holds
-local dirty ---@type { buffers: table<integer, true>, diagnostics: table<integer, true>, folders: boolean, listed: boolean }
-local last ---@type { current?: integer, pending: string, privacy?: integer, all: integer, count?: integer, newest?: integer, modified: table<integer, true> }
+---@type { buffers: table<integer, true>, diagnostics: table<integer, true>, folders: boolean, listed: boolean }
+local dirty
+---@class claude-code.LastDelta
+---@field current? integer
+---@field pending string
+---@field privacy? integer generation of the rules
+---@field all integer when all buffers were looked at, in ms
+---@field count? integer of buffers
+---@field newest? integer buffer
+---@field modified table<integer, true>
+local last
 
 ---Starts again: the next Delta holds everything.
 function M.forget()
