@@ -8,6 +8,7 @@ export const PLUGIN_NAME = "claude-code-nvim";
 export const READING_TOOLS = [
   "find_symbol",
   "find_references",
+  "outline",
   "get_diagnostics",
   "get_diagnostic_context",
   "get_diagnostic_summary",

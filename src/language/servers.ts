@@ -69,6 +69,13 @@ export class LanguageServers {
     return this.#find("find_references", input, { relation }, signal);
   }
 
+  /** A method that needs nothing but a path; that file and all others are as on disk by then. */
+  ask<T>(method: string, path: string, params: object, signal?: AbortSignal): Promise<T> {
+    const named = this.file(path);
+    const changes = this.#changed.take();
+    return this.#neovim.runTask(method, { ...params, ...named, changes }, LIMIT_MS, signal);
+  }
+
   /** What the servers say of words that they did not list among a symbol's uses. */
   verify(
     definitions: readonly { path: string; line: number }[],
