@@ -131,4 +131,53 @@ for (const version of NEOVIMS) {
     },
     "plenary.nvim",
   );
+
+  const bar = ({ neovim }: Editor) => neovim.lua<string>("return vim.wo.winbar");
+  const isOurs = (editor: Editor) =>
+    eventually("our bar", async () => expect(await bar(editor)).toContain("hunk 1/2"));
+
+  /** The plugin's bar changes while the review is on, and is there again after it. */
+  const winbar = (name: PluginName, setup: string, refresh: string) =>
+    review(
+      name,
+      "its winbar comes back as the plugin has set it last",
+      `function _G.Bar() return "bar " .. (_G.bar_version or 1) end\n${setup}`,
+      async (editor) => {
+        const { neovim } = editor;
+        const shown = async () => {
+          const text = await bar(editor);
+          return await neovim.lua<string>(
+            "return vim.api.nvim_eval_statusline(..., { use_winbar = true }).str",
+            text,
+          );
+        };
+        await neovim.command("doautocmd BufWinEnter | doautocmd WinEnter");
+        await eventually("the plugin's bar", async () => expect(await shown()).toContain("bar 1"));
+        await neovim.command("ClaudeCodeReview!");
+        await isOurs(editor);
+        await neovim.lua(`_G.bar_version = 2\n${refresh}`);
+        await Bun.sleep(300);
+        await isOurs(editor);
+        await neovim.command("ClaudeCodeReviewClose");
+        await eventually("its bar", async () => expect(await shown()).toContain("bar 2"));
+        await neovim.command("split | edit other.txt | bprevious");
+        await eventually("its bar in a split", async () =>
+          expect(await shown()).toContain("bar 2"),
+        );
+      },
+    );
+
+  winbar(
+    "lualine.nvim",
+    `require("lualine").setup({
+       options = { icons_enabled = false, refresh = { winbar = 50 } },
+       winbar = { lualine_c = { Bar } }, inactive_winbar = { lualine_c = { Bar } },
+     })`,
+    'require("lualine").refresh({ place = { "winbar" } })',
+  );
+  winbar(
+    "heirline.nvim",
+    `require("heirline").setup({ winbar = { provider = Bar } })`,
+    "vim.wo.winbar = \"%{%v:lua.require'heirline'.eval_winbar()%}\"",
+  );
 }

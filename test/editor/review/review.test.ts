@@ -386,6 +386,31 @@ onEachNeovim((session) => {
     });
   });
 
+  test("the window's own bar comes back, also one that was set in the meantime; a global one stays global", async () => {
+    const value = () =>
+      lua<[string, string]>(`
+        local of_window = { win = 0, scope = "local" }
+        return { vim.wo.winbar, vim.api.nvim_get_option_value("winbar", of_window) }`);
+    await changed();
+    await lua(`vim.go.winbar = "global"`);
+    await nvim().command(`edit ${at("a")}`);
+    for (const [mine, later, expected] of [
+      ["", undefined, ["global", ""]],
+      ["mine", undefined, ["mine", "mine"]],
+      ["mine", "other", ["other", "other"]],
+    ] as const) {
+      await nvim().command(`setlocal winbar=${mine}`);
+      await review();
+      await eventually("the bar", async () => (await bar()).includes("hunk 1/2"));
+      if (later) await nvim().command(`setlocal winbar=${later}`);
+      expect(await bar()).toContain("hunk 1/2");
+      await nvim().command("ClaudeCodeReviewClose");
+      expect(await value()).toEqual([...expected]);
+      await nvim().command("cclose");
+    }
+    await lua(`vim.go.winbar = ""; vim.cmd("setlocal winbar=")`);
+  });
+
   describe("in the quickfix window", () => {
     test("the cursor stays at its entry when others come", async () => {
       for (const name of ["a", "b", "c"]) write(name, TEN);

@@ -13,14 +13,14 @@ local MARK = "%(%)"
 
 local M = {}
 
----@type table<integer, string> by window: its bar before the review
+---@type table<integer, string> by window: its own value of 'winbar', as somebody else has set it last
 local before = {}
 
 ---@param win integer
----@return string? bar of somebody else
-local function own_bar(win)
-  local bar = vim.wo[win].winbar
-  return not vim.startswith(bar, MARK) and bar or nil
+---@return string? value of somebody else; "" if the global one counts there
+local function own_value(win)
+  local value = api.nvim_get_option_value("winbar", { win = win, scope = "local" })
+  return not vim.startswith(value, MARK) and value or nil
 end
 
 ---@param group string
@@ -101,7 +101,7 @@ function M.show(win, position)
     hints(wide),
     "%* ",
   })
-  before[win] = before[win] or own_bar(win) or vim.go.winbar
+  before[win] = own_value(win) or before[win]
   if vim.wo[win].winbar ~= text then
     api.nvim_set_option_value("winbar", text, { win = win, scope = "local" })
   end
@@ -109,9 +109,9 @@ end
 
 ---@param win integer
 function M.hide(win)
-  local was = before[win] or vim.go.winbar
+  local was = before[win] or ""
   before[win] = nil
-  if not own_bar(win) then
+  if not own_value(win) then
     api.nvim_set_option_value("winbar", was, { win = win, scope = "local" })
   end
 end

@@ -32,14 +32,16 @@ function M.count()
   return news and news.counts.hunks or 0
 end
 
----The bar follows the cursor, during a review only.
+---The bar follows the cursor, during a review only. Plugins that have a bar set it by a timer, or at
+---some of these events; ours is there again at once.
 ---@return integer group
 local function follow_cursor()
   local group = api.nvim_create_augroup("claude-code.review.cursor", { clear = true })
-  api.nvim_create_autocmd({ "CursorMoved", "WinEnter", "WinResized" }, {
-    group = group,
-    callback = buffers.show_bars,
-  })
+  local events = { "CursorMoved", "CursorHold", "WinEnter", "WinResized" }
+  local show = { group = group, callback = buffers.show_bars }
+  api.nvim_create_autocmd(events, show)
+  show.pattern = "winbar"
+  api.nvim_create_autocmd("OptionSet", show)
   return group
 end
 
