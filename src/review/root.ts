@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { lstatSync, mkdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative, sep } from "node:path";
 import { gitTop } from "../claude/project";
@@ -17,7 +16,7 @@ export function reviewRoot(folder: string): string {
 
 /** Where the changes of one root are recorded: `journal.jsonl`, `blobs/`, `set-aside/`, `root`. */
 export function reviewFolder(root: string): string {
-  const id = createHash("sha256").update(root).digest("hex").slice(0, 32);
+  const id = new Bun.CryptoHasher("sha256").update(root).digest("hex").slice(0, 32);
   return join(stateFolder(), "review", id);
 }
 
