@@ -28,16 +28,29 @@ const withoutWinston: BunPlugin = {
   },
 };
 
-/** What Bun's bundler gets of the sources below `source`; the build only adds the compilation. */
-export function bundleOptions(source: string): Bun.BuildConfig {
-  return {
-    entrypoints: [join(source, "src/main.ts")],
-    target: "bun",
-    // A chunk for each command: a hook must not load the server, not even as bytecode.
-    format: "esm",
-    splitting: true,
-    plugins: [withoutWinston],
-  };
+/**
+ * Bundles the sources below `source`, as the executable has them. The working folder is `source` in the
+ * meantime: the names of the chunks depend on the path of the entry point.
+ */
+export async function bundle(
+  source: string,
+  more: Partial<Bun.BuildConfig>,
+): Promise<Bun.BuildOutput> {
+  const before = process.cwd();
+  process.chdir(source);
+  try {
+    return await Bun.build({
+      entrypoints: ["src/main.ts"],
+      target: "bun",
+      // A chunk for each command: a hook must not load the server, not even as bytecode.
+      format: "esm",
+      splitting: true,
+      plugins: [withoutWinston],
+      ...more,
+    } as Bun.BuildConfig);
+  } finally {
+    process.chdir(before);
+  }
 }
 
 /**
@@ -56,8 +69,7 @@ export async function build(
   const work = await mkdtemp(join(dirname(outfile), ".build-"));
   try {
     const made = join(work, basename(outfile));
-    await Bun.build({
-      ...bundleOptions(source),
+    await bundle(source, {
       minify: true,
       bytecode: true,
       compile: {

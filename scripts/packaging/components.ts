@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { bundleOptions } from "../build";
+import { bundle } from "../build";
 
 /** A package whose code is in the executable. */
 export interface Component {
@@ -22,7 +22,7 @@ const LICENSE_FILE = /^(licen[cs]e|copying)(\.(md|txt))?$/i;
  * what those bring, without what the build leaves out. `root`: the sources.
  */
 export async function bundledComponents(root: string): Promise<Component[]> {
-  const result = await Bun.build({ ...bundleOptions(root), metafile: true });
+  const result = await bundle(root, { metafile: true });
   const inputs = Object.keys(result.metafile?.inputs ?? {});
   const names = new Set(inputs.map((path) => IN_PACKAGE.exec(path)?.[1] ?? ""));
   names.delete("");
