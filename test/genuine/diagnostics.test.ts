@@ -3,8 +3,9 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { newsText } from "../support/model-request";
 import { requireNamespace } from "../support/namespace";
-import { NEOVIMS, type NeovimVersion, ROOT } from "../support/toolchain";
+import { NEOVIMS, type NeovimVersion } from "../support/toolchain";
 import { edit, read, say } from "../support/turns";
+import { TSCONFIG, TYPESCRIPT, TYPESCRIPT_OPTIONS } from "../support/typescript";
 import { type Bench, startBench } from "./bench";
 import { eventually } from "./eventually";
 
@@ -26,13 +27,13 @@ function diagnosticsReachTheModel(version: NeovimVersion) {
     bench = await startBench(version, {
       "shop.ts": SHOP,
       "unseen.ts": "export const unseen: number = 'broken before';\n",
-      "tsconfig.json": '{ "compilerOptions": { "strict": true, "noEmit": true } }',
+      "tsconfig.json": TSCONFIG,
     });
     shop = join(bench.project, "shop.ts");
     await bench.neovim.lua(`
       vim.cmd("only | bwipeout! unseen.ts")
-      local server = ${JSON.stringify(join(ROOT, "node_modules/.bin/typescript-language-server"))}
-      vim.lsp.start({ name = "ts", cmd = { server, "--stdio" }, root_dir = vim.fn.getcwd() })
+      local config = vim.json.decode([[${JSON.stringify({ cmd: TYPESCRIPT, init_options: TYPESCRIPT_OPTIONS })}]])
+      vim.lsp.start(vim.tbl_extend("error", config, { name = "ts", root_dir = vim.fn.getcwd() }))
       return true`);
     await eventually(() => bench.neovim.lua("return #vim.diagnostic.get(0)"), 1, 60_000);
   }, CASE_MS);

@@ -13,6 +13,7 @@ import {
   type NeovimVersion,
   ROOT,
 } from "../../support/neovim";
+import { TSCONFIG, TYPESCRIPT, TYPESCRIPT_OPTIONS } from "../../support/typescript";
 
 /*
  * Real language servers in a real Neovim: what they report on the text that Claude wrote, never before.
@@ -24,7 +25,6 @@ const COLD_MS = 90_000;
 
 const GO = { continue: true } as const;
 const BIN = join(ROOT, "node_modules/.bin");
-const TYPESCRIPT = [join(BIN, "typescript-language-server"), "--stdio"];
 const JSON_SERVER = [join(BIN, "vscode-json-language-server"), "--stdio"];
 /** Slower by `ms`; while there is a file `stopped`, no diagnostics come at all. */
 const slow = (ms: number, stopped: string, command: string[]) => [
@@ -38,14 +38,17 @@ const slow = (ms: number, stopped: string, command: string[]) => [
 /** Starts a server for each buffer of these file types, as plain configurations do. */
 async function serve(project: Project, servers: Record<string, string[]>): Promise<void> {
   await project.neovim.lua(
-    `local servers, root = ...
+    `local servers, options, root = ...
     vim.api.nvim_create_autocmd("FileType", {
       pattern = vim.tbl_keys(servers),
       callback = function(args)
-        vim.lsp.start({ name = args.match, cmd = servers[args.match], root_dir = root }, { bufnr = args.buf })
+        vim.lsp.start({
+          name = args.match, cmd = servers[args.match], init_options = options[args.match], root_dir = root,
+        }, { bufnr = args.buf })
       end,
     })`,
     servers,
+    { typescript: TYPESCRIPT_OPTIONS },
     project.folder,
   );
 }
@@ -63,7 +66,7 @@ async function openWith(
 ): Promise<Project> {
   const project = await Project.open(version);
   await project.neovim.lua(LONG_DEADLINES);
-  project.write("tsconfig.json", '{ "compilerOptions": { "strict": true, "noEmit": true } }');
+  project.write("tsconfig.json", TSCONFIG);
   await serve(project, servers(project));
   return project;
 }

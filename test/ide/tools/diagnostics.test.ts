@@ -2,8 +2,8 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import { pathToFileURL } from "node:url";
 import { TestClient } from "../../support/client";
 import { eventually } from "../../support/eventually";
-import { ROOT } from "../../support/neovim";
 import { onEachNeovim } from "../../support/session";
+import { TSCONFIG, TYPESCRIPT, TYPESCRIPT_OPTIONS } from "../../support/typescript";
 
 interface FileDiagnostics {
   uri: string;
@@ -176,15 +176,17 @@ onEachNeovim((session) => {
 
   test("diagnostics of a real language server arrive", async () => {
     session.write("package.json", "{}");
-    session.write("tsconfig.json", '{"compilerOptions":{"strict":true,"noEmit":true}}');
+    session.write("tsconfig.json", TSCONFIG);
     const path = session.write(
       "größe.ts",
       'class Shop {\n  price(): number {\n    return "😀";\n  }\n}\n',
     );
     await session.edit(path);
     await session.neovim.lua(
-      `vim.lsp.start({ name = "ts", cmd = { (...) .. "/node_modules/.bin/typescript-language-server", "--stdio" }, root_dir = vim.fn.getcwd() })`,
-      ROOT,
+      `local cmd, init_options = ...
+       vim.lsp.start({ name = "ts", cmd = cmd, init_options = init_options, root_dir = vim.fn.getcwd() })`,
+      TYPESCRIPT,
+      TYPESCRIPT_OPTIONS,
     );
     const found = await eventually(
       "a type error",
