@@ -3,11 +3,12 @@ import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { Project } from "../hooks/project";
 import { isolatedEnv, type NeovimVersion, ROOT, temporaryFolder } from "../support/neovim";
+import { TYPESCRIPT as COMMAND, TYPESCRIPT_OPTIONS } from "../support/typescript";
 import { call, connect } from "./client";
 
 const BIN = join(ROOT, "node_modules/.bin");
 
-export const TYPESCRIPT = { typescript: [join(BIN, "typescript-language-server"), "--stdio"] };
+export const TYPESCRIPT = { typescript: COMMAND };
 export const PYTHON = { python: [join(BIN, "pyright-langserver"), "--stdio"] };
 
 /** A project whose language servers Claude's tools use. */
@@ -31,16 +32,19 @@ export class EditedProject implements AsyncDisposable {
     const answering = [process.execPath, join(import.meta.dir, "answering-server.ts"), answers];
     for (const [name, text] of Object.entries(files)) project.write(name, text);
     await project.neovim.lua(
-      `local servers, root = ...
+      `local servers, options, root = ...
       vim.api.nvim_create_autocmd("FileType", {
         pattern = vim.tbl_keys(servers),
         callback = function(args)
-          vim.lsp.start({ name = args.match, cmd = servers[args.match], root_dir = root }, { bufnr = args.buf })
+          vim.lsp.start({
+            name = args.match, cmd = servers[args.match], init_options = options[args.match], root_dir = root,
+          }, { bufnr = args.buf })
         end,
       })
       _G.notes = {}
       vim.notify = function(text) table.insert(_G.notes, text) end`,
       { ...servers, text: answering },
+      { typescript: TYPESCRIPT_OPTIONS },
       project.folder,
     );
     const env = isolatedEnv(project.neovim.home);

@@ -2,12 +2,17 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { existsSync } from "node:fs";
 import { eventually } from "../support/eventually";
 import { NEOVIMS, NEWEST } from "../support/neovim";
+import { TSCONFIG } from "../support/typescript";
 import { EditedProject, PYTHON, TYPESCRIPT } from "./edits";
 
 /* Renames and code actions by real language servers, and how the user takes them back. */
 setDefaultTimeout(120_000);
 
-const OPTIONS = { strict: true, noEmit: true, module: "esnext", moduleResolution: "bundler" };
+const OPTIONS = {
+  ...JSON.parse(TSCONFIG).compilerOptions,
+  module: "esnext",
+  moduleResolution: "bundler",
+};
 const FILES: Record<string, string> = {
   "tsconfig.json": JSON.stringify({ compilerOptions: OPTIONS, include: ["*.ts", "deep/*.ts"] }),
   "parser.ts":
