@@ -1,13 +1,6 @@
-import {
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  utimesSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { readRegular } from "../lib/read-regular";
 import type { Content } from "./journal/record";
 
 /** Above these sizes a content is not kept, only its hash: it can be listed, and not be undone. */
@@ -39,7 +32,7 @@ export class Blobs {
   /** Undefined where it is not there any more, or is damaged. */
   get(hash: string): Uint8Array | undefined {
     try {
-      const bytes = Bun.zstdDecompressSync(readFileSync(this.path(hash)));
+      const bytes = Bun.zstdDecompressSync(readRegular(this.path(hash)));
       return hashOf(bytes) === hash ? bytes : undefined;
     } catch {
       return undefined;

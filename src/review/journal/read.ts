@@ -1,8 +1,19 @@
-import { closeSync, fstatSync, mkdirSync, openSync, readSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
 import { journalPath } from "./append";
 import { JournalRecord, RECORD_TYPES } from "./record";
+
+/** Years of use. It is read at once, into a string. */
+const MOST_BYTES = 256 * 1024 * 1024;
 
 /** What came since the last reading. */
 export interface News {
@@ -26,10 +37,14 @@ export class JournalReader {
 
   /** No journal yet: no records. Throws the system's error where there is one that cannot be read. */
   read(): News {
-    const file = openIfThere(journalPath(this.#folder));
+    const path = journalPath(this.#folder);
+    const file = openIfThere(path);
     if (file === undefined) return { records: [], restarted: this.#restartAt(-1) };
     try {
-      const { ino, size } = fstatSync(file);
+      const stats = fstatSync(file);
+      const { ino, size } = stats;
+      if (!stats.isFile() || size > MOST_BYTES)
+        throw new Error(`${path} is no journal: move it away`);
       const restarted = (ino !== this.#inode || size < this.#offset) && this.#restartAt(ino);
       return { records: this.#parse(readFrom(file, this.#offset, size)), restarted };
     } finally {
@@ -94,7 +109,8 @@ export function parseLine(line: string): JournalRecord | "damaged" | "other" {
 
 function openIfThere(path: string): number | undefined {
   try {
-    return openSync(path, "r");
+    // A FIFO would wait for a writer.
+    return openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;

@@ -8,6 +8,13 @@ import * as v from "valibot";
 
 const Hash = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
 const Text = v.string();
+/** What no file system takes would be an error of each look at the file. */
+const Path = v.pipe(v.string(), v.nonEmpty(), v.maxBytes(4096), v.excludes("\0"));
+/** A comparison of the work tree finds 20,000 files at most. */
+const MOST_FILES = 50_000;
+function filesOf<T extends v.GenericSchema>(file: T) {
+  return v.pipe(v.array(file), v.maxLength(MOST_FILES));
+}
 const Rows = v.tuple([v.number(), v.number()]);
 
 /**
@@ -23,13 +30,13 @@ export type Content = v.InferOutput<typeof Content>;
 
 const FileChange = v.object({
   /** Relative to the root, with "/". */
-  path: Text,
+  path: Path,
   before: Content,
   after: Content,
   /** Permission bits before and after, where they differ. */
   mode: v.optional(v.tuple([v.number(), v.number()])),
   /** The path that a created file was moved from: that deletion is in the same record. */
-  from: v.optional(Text),
+  from: v.optional(Path),
   /** It is a symlink: the contents are its targets. */
   symlink: v.optional(v.boolean()),
 });
@@ -73,7 +80,7 @@ const Change = v.object({
   type: v.literal("change"),
   use: v.optional(Text),
   source: v.picklist(["tool", "bash", "trees"]),
-  files: v.array(FileChange),
+  files: filesOf(FileChange),
   /** When the call began, in ms since the epoch, as the CLI measured it. */
   began: v.optional(v.number()),
   /** A sentence for the user: what is not known of this call. */
@@ -95,7 +102,7 @@ const End = v.object({ ...common, type: v.literal("end"), session: Text });
 const Written = v.object({
   ...common,
   type: v.literal("written"),
-  files: v.array(v.object({ path: Text, content: Content })),
+  files: filesOf(v.object({ path: Path, content: Content })),
 });
 
 /** Which of Claude's changes a decision is about: a session's, one prompt's, one alone, else all. */
@@ -122,7 +129,7 @@ const What = v.union([
 ]);
 
 const KeptFile = v.object({
-  path: Text,
+  path: Path,
   /** What the user looked at. */
   text: Content,
   /** Of the base text at that time. */
@@ -136,7 +143,7 @@ const Keep = v.object({
   why: v.picklist(["user", "commit", "accepted", "done"]),
   /** The commit, for what was committed. */
   head: Head,
-  files: v.array(KeptFile),
+  files: filesOf(KeptFile),
 });
 
 const Undo = v.object({
@@ -145,7 +152,7 @@ const Undo = v.object({
   scope: v.optional(Scope),
   /** The `queue` record that it carries out. */
   queued: v.optional(Text),
-  files: v.array(v.object({ path: Text, before: Content, after: Content, undo: v.optional(What) })),
+  files: filesOf(v.object({ path: Path, before: Content, after: Content, undo: v.optional(What) })),
 });
 
 /** An undo that waits for the end of the session's turn. */
@@ -154,7 +161,7 @@ const Queue = v.object({
   type: v.literal("queue"),
   session: Text,
   scope: v.optional(Scope),
-  files: v.array(v.object({ path: Text, text: Content, undo: What })),
+  files: filesOf(v.object({ path: Path, text: Content, undo: What })),
 });
 
 /** Takes the keep, undo or queue of that id back. */
@@ -167,7 +174,7 @@ const Comment = v.object({
   /** The comment that this one replaces, sends or deletes; its own id otherwise. */
   comment: v.optional(Text),
   state: v.picklist(["open", "sent", "deleted"]),
-  path: Text,
+  path: Path,
   rows: v.optional(Rows),
   /** The first of those lines, without line ends. */
   lines: v.optional(v.array(Text)),

@@ -14,7 +14,16 @@ export type OnDisk =
 
 /** Reads `path` below the root without following a symlink: a link's text is its target. */
 export function readOnDisk(root: string, path: string): OnDisk {
-  const file = join(root, path);
+  try {
+    return read(root, join(root, path));
+  } catch (error) {
+    // A folder on the way that may not be searched, a name that is too long.
+    const { code } = error as NodeJS.ErrnoException;
+    return { problem: `cannot be read (${code})`, stamp: `${code}` };
+  }
+}
+
+function read(root: string, file: string): OnDisk {
   if (!isInside(root, file)) return { problem: "is not inside of the project", stamp: "outside" };
   const stats = lstatSync(file, { throwIfNoEntry: false });
   if (!stats) return { lines: [], mode: undefined, stamp: "absent" };
@@ -24,11 +33,7 @@ export function readOnDisk(root: string, path: string): OnDisk {
   }
   if (!stats.isFile()) return { problem: "is no file any more", stamp };
   if (stats.size > MOST_TEXT_BYTES) return { problem: "is too large to be compared", stamp };
-  try {
-    return { lines: asLines(readRegular(file)), mode: stats.mode & 0o7777, stamp };
-  } catch (error) {
-    return { problem: `cannot be read (${(error as NodeJS.ErrnoException).code})`, stamp };
-  }
+  return { lines: asLines(readRegular(file)), mode: stats.mode & 0o7777, stamp };
 }
 
 /** No folder on the way is a symlink that leads elsewhere. */

@@ -1,0 +1,60 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { mkdirSync, rmSync, symlinkSync, truncateSync } from "node:fs";
+import { journalPath } from "../../../src/review/journal/append";
+import type { NewRecord } from "../../../src/review/journal/record";
+import type { Listed } from "../../../src/review/service";
+import { World } from "./world";
+
+/* A journal and texts that another program has changed, or that name what no file system has. */
+
+let world: World;
+beforeEach(() => {
+  world = new World();
+  world.write("good", "one\n");
+  world.claude({ good: "two\n" });
+});
+afterEach(() => world[Symbol.dispose]());
+
+function change(path: string): void {
+  const texts = { before: world.content("a\n"), after: world.content("b\n") };
+  const call = { session: "A", tool: "Edit", source: "tool" } as const;
+  world.record({ type: "change", ...call, files: [{ path, ...texts }] } as NewRecord);
+}
+
+const names: [what: string, name: string][] = [
+  ["a NUL", "a\0b"],
+  ["nothing", ""],
+  ["5,000 bytes", "x".repeat(5_000)],
+  ["a part of 300 bytes", `a/${"x".repeat(300)}`],
+  ["a way out", "../out"],
+  ["another root", "/etc/passwd"],
+];
+test.each(names)("a path with %s: the other files are listed, and undone", async (_what, name) => {
+  change(name);
+  const { files } = await world.list();
+  expect(files.map(({ path }) => path)).toContain(world.path("good"));
+  await world.service.answer("undo", { files: [{ path: world.path("good") }] });
+  expect(world.read("good")).toBe("one\n");
+});
+
+const swaps: [what: string, swap: (path: string) => void][] = [
+  ["a FIFO", (path) => Bun.spawnSync(["mkfifo", path])],
+  ["a folder", (path) => mkdirSync(path)],
+  ["a device without an end", (path) => symlinkSync("/dev/zero", path)],
+  ["a file of 3 GB", (path) => Bun.write(path, "x").then(() => truncateSync(path, 3e9))],
+];
+test.each(swaps)("%s in the place of a text: it counts as not kept", async (_what, swap) => {
+  const { blob } = world.content("one\n") as { blob: string };
+  rmSync(world.blobs.path(blob));
+  await swap(world.blobs.path(blob));
+  const { files } = (await world.another().answer("list", {})) as Listed;
+  expect(files).toHaveLength(1);
+  await world.another().answer("undo", { files: [{ path: world.path("good") }] });
+  expect(world.read("good")).toBe("two\n");
+});
+
+test.each(swaps)("%s in the place of the journal: an error says so", async (_what, swap) => {
+  rmSync(journalPath(world.folder));
+  await swap(journalPath(world.folder));
+  expect(world.another().answer("list", {})).rejects.toThrow(/journal/);
+});
