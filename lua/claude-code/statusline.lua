@@ -65,7 +65,10 @@ function M.text()
   if indicator.to_review > 0 then
     text = ("%s, %d to review"):format(text, indicator.to_review)
   end
-  return indicator.unknown and ("%s, %s"):format(text, indicator.unknown) or text
+  text = indicator.unknown and ("%s, %s"):format(text, indicator.unknown) or text
+  -- A session, a work tree and a file may have any name, and lualine.nvim, for one, takes `%{…}` in its
+  -- components for code. Doubled, it would show twice where it is a mere text.
+  return (vim.fn.strtrans(text):gsub("%%", "％"))
 end
 
 --- The highlight group for the text: what needs the user stands out.

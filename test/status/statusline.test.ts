@@ -118,4 +118,25 @@ describe.each(NEOVIMS)("the status line in $name", (version) => {
     await shows("Claude waiting");
     await neovim.command("ClaudeCodeStop");
   });
+
+  test("what stands in a session's name is never code, also where the text is taken for a format", async () => {
+    await neovim.command("ClaudeCodeStart");
+    await shows("Claude waiting");
+    await neovim.lua(
+      `local rows, name = require("port").session_rows, ...
+      for _ = 1, 2 do
+        rows.set(rows.add({ name = name }), { buf = vim.api.nvim_create_buf(false, true) })
+      end
+      rows.report(1, "terminal", { state = "done" })`,
+      "%{execute('let g:ran = 1')}%@Ran@\u001b]0;x\u0007",
+    );
+    // As lualine.nvim does it.
+    const evaluated = await neovim.lua(
+      `local text = require("claude-code").statusline()
+      return { vim.api.nvim_eval_statusline(text, {}).str, vim.g.ran or 0 }`,
+    );
+    expect(evaluated).toEqual(["Claude 2: ％{execute('let g:ran = 1')}％@Ran@^[]0;x^G done", 0]);
+    await neovim.lua(`local rows = require("port").session_rows rows.remove(1) rows.remove(2)`);
+    await neovim.command("ClaudeCodeStop");
+  });
 });
