@@ -16,7 +16,7 @@ interface Check {
 }
 
 /** Of one call, so that Neovim never stands still. */
-const MOST_FILES = 100;
+const MOST_FILES = 10;
 
 const SENTENCES = {
   outside: (names: string) => `These files are not in the workspace: ${names}.`,
@@ -55,7 +55,7 @@ export async function checkFiles(
       await ask("edits_unsaved", { label, edits: found.map(({ path }) => ({ path })) });
     }
   }
-  if (problems.length > 0) throw new EditProblem(`Nothing was changed. ${problems.join(" ")}`);
+  if (problems.length > 0) throw new EditProblem(problems.join(" "));
   return answered;
 }
 

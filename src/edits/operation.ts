@@ -37,6 +37,8 @@ const Stored = v.object({
       /** SHA-256; null: the file is not there. */
       before: Hash,
       after: Hash,
+      /** Bytes before it; they stand in `texts` one behind the other. */
+      size: v.number(),
       draft: v.optional(v.string()),
       /** It has several names, or another owner: written in place, so a crash can cut it off. */
       in_place: v.optional(v.boolean()),
@@ -53,13 +55,14 @@ export type Staged = Pick<Stored, "files" | "folders">;
 
 /**
  * One edit of many files, recorded before the first of them changes. Its folder below
- * `edits/` holds `operation.json`, the bytes before (`0`, `1`, …), and two marks: `ready` until Neovim
+ * `edits/` holds `operation.json`, the bytes before (`texts`), and two marks: `ready` until Neovim
  * begins to change files (who removes it decides: Neovim begins, or we give up), and `done` when all are
  * changed. One without `done` was interrupted, and is completed or taken back (./recover.ts).
  */
 export class Operation {
   readonly folder: string;
   readonly #stored: Stored;
+  #texts: Buffer | undefined;
 
   private constructor(folder: string, stored: Stored) {
     this.folder = folder;
@@ -72,9 +75,8 @@ export class Operation {
     const folder = join(operationsFolder(), `${at}-${crypto.randomUUID().slice(0, 8)}`);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     try {
-      for (const [index, { before }] of changes.entries()) {
-        if (before) writeSynced(join(folder, `${index}`), before);
-      }
+      const texts = changes.flatMap(({ before }) => before ?? []);
+      writeSynced(join(folder, "texts"), Buffer.concat(texts));
       const stored = { at, pid: process.pid, ...what, ...staged };
       writeFileSync(join(folder, "ready"), "", { mode: 0o600 });
       writeSynced(join(folder, "operation.json"), Buffer.from(JSON.stringify(stored)));
@@ -155,8 +157,11 @@ export class Operation {
 
   /** The bytes of a file before it; undefined: it was not there. Throws the system's error. */
   before(index: number): Uint8Array | undefined {
-    if (this.files[index]?.before === null) return undefined;
-    return readFileSync(join(this.folder, `${index}`));
+    const file = this.files[index] as StoredFile;
+    if (file.before === null) return undefined;
+    const start = this.files.slice(0, index).reduce((sum, { size }) => sum + size, 0);
+    this.#texts ??= readFileSync(join(this.folder, "texts"));
+    return this.#texts.subarray(start, start + file.size);
   }
 
   /** What a file holds now: as before, as after, or neither of them. */

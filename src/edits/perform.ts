@@ -55,7 +55,7 @@ async function performOne(
     operation = Operation.begin(what, changes, staged);
   } catch (error) {
     unstage(staged);
-    throw new EditProblem(`The change cannot be recorded, so nothing was done: ${message(error)}.`);
+    throw new EditProblem(`The change cannot be recorded: ${message(error)}.`);
   }
   await commit(operation, changes, checked, ask);
   operation.markDone();
@@ -94,12 +94,12 @@ async function commit(
     if (isComplete(operation)) return;
     await takeBack(operation, ask);
     if (error instanceof EditorRefusal) throw error;
-    throw new EditProblem(`Nothing was changed: ${message(error)}.`);
+    throw new EditProblem(`${message(error)}.`);
   }
 }
 
 function changed(path: string): EditProblem {
-  return new EditProblem(`${path} was changed in the meantime. Nothing was changed; try again.`);
+  return new EditProblem(`${path} was changed in the meantime. Try again.`);
 }
 
 /** As Lua takes it (editor/edits/commit.lua). */

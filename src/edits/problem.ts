@@ -1,4 +1,13 @@
-/** Why an edit of files cannot be made: a sentence for Claude and the user. Nothing was changed. */
+/** Why an edit of files is not made, in sentences for Claude and the user. Nothing was changed. */
 export class EditProblem extends Error {
   override readonly name = "EditProblem";
+
+  constructor(sentences: string) {
+    super(`Nothing was changed. ${sentences}`);
+  }
+}
+
+/** What is wrong with one file, as the end of a sentence: "FILE …". */
+export class FileProblem extends Error {
+  override readonly name = "FileProblem";
 }

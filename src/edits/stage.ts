@@ -33,7 +33,8 @@ export function unstage({ files, folders }: Staged): void {
 
 function stageOne({ path, before, after, from }: FileChange): StoredFile {
   const moved = from === undefined ? {} : { from };
-  const file: StoredFile = { path, before: hash(before), after: hash(after), ...moved };
+  const hashes = { before: hash(before), after: hash(after) };
+  const file: StoredFile = { path, ...hashes, size: before?.length ?? 0, ...moved };
   if (!after) return file;
   const stats = lstatSync(path, { throwIfNoEntry: false });
   const model = stats ?? (from === undefined ? undefined : lstatSync(from));

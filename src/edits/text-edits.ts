@@ -1,4 +1,4 @@
-import { EditProblem } from "./problem";
+import { FileProblem } from "./problem";
 
 /** What a language server counts columns in (LSP 3.17, `positionEncoding`). */
 export type Encoding = "utf-8" | "utf-16" | "utf-32";
@@ -27,7 +27,7 @@ const BOM = "\uFEFF";
 /**
  * A file's bytes with the edits of one version of it applied (LSP 3.17, `TextEdit[]`). BOM, line ends
  * and a missing last line end stay; positions do not count the BOM, and new text gets the file's line
- * ends. Throws EditProblem, the sentence of which begins behind the file's name.
+ * ends. Throws FileProblem.
  */
 export function applyTextEdits(
   bytes: Uint8Array,
@@ -41,9 +41,9 @@ export function applyTextEdits(
   let result = "";
   let at = 0;
   for (const { start, end, newText, edit } of placed) {
-    if (start < at) throw new EditProblem("would get edits that overlap");
+    if (start < at) throw new FileProblem("would get edits that overlap");
     const problem = judge(text.content.slice(start, end), edit);
-    if (problem) throw new EditProblem(problem);
+    if (problem) throw new FileProblem(problem);
     result += text.content.slice(at, start) + newText;
     at = end;
   }
@@ -76,7 +76,7 @@ class EditableText {
     const end = this.#offset(range.end, encoding);
     if (start === undefined) {
       const text = `has ${this.#lines.length} lines, and the language server names line ${range.start.line + 1}`;
-      throw new EditProblem(`${text}: it knows another text`);
+      throw new FileProblem(`${text}: it knows another text`);
     }
     return {
       start,
@@ -114,11 +114,11 @@ function decode(bytes: Uint8Array): string {
   try {
     text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw new EditProblem("is not in UTF-8");
+    throw new FileProblem("is not in UTF-8");
   }
-  if (text.includes("\0")) throw new EditProblem("is a binary file");
+  if (text.includes("\0")) throw new FileProblem("is a binary file");
   // To a language server each of them ends a line, to Neovim none does.
-  if (/\r(?!\n)/.test(text)) throw new EditProblem("has carriage returns within lines");
+  if (/\r(?!\n)/.test(text)) throw new FileProblem("has carriage returns within lines");
   return text;
 }
 

@@ -22,7 +22,7 @@ export async function undoLast(
   log: Log,
 ): Promise<Undone> {
   const operation = Operation.all().find((one) => one.isDone && one.isInside(folders));
-  if (!operation) throw new EditProblem("Claude has renamed nothing here that can be taken back.");
+  if (!operation) throw new EditProblem("There is no rename of Claude's here to take back.");
   const root = folders[0] ?? "/";
   const label = `the undo of ${operation.label}`;
   const { files, place } = operation;
@@ -35,7 +35,7 @@ export async function undoLast(
   const other = files.filter((_, index) => operation.state(index) !== "after");
   if (other.length > 0) {
     const names = other.map(({ path }) => shownPath(path, root)).join(", ");
-    throw new EditProblem(`Nothing was undone. These files were changed since: ${names}.`);
+    throw new EditProblem(`These files were changed since: ${names}.`);
   }
   const changes = files.map(({ path }, index): FileChange => {
     const target = files.find(({ from }) => from === path);

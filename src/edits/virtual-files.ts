@@ -2,7 +2,7 @@ import { lstatSync } from "node:fs";
 import { message } from "../lib/errors";
 import { realPath } from "../lib/paths";
 import { readRegular } from "../lib/read-regular";
-import { EditProblem } from "./problem";
+import { EditProblem, FileProblem } from "./problem";
 import { applyTextEdits, type EncodedEdit, type Judge } from "./text-edits";
 
 /** Larger files, and more of them, are no work of a language server's. */
@@ -123,7 +123,7 @@ function edited(path: string, now: Uint8Array, edits: EncodedEdit[], judge?: Jud
   try {
     return applyTextEdits(now, edits, judge);
   } catch (error) {
-    throw error instanceof EditProblem ? new EditProblem(`${path} ${error.message}.`) : error;
+    throw error instanceof FileProblem ? new EditProblem(`${path} ${error.message}.`) : error;
   }
 }
 

@@ -60,9 +60,7 @@ export function parseWorkspaceEdit(edit: unknown, server: string): WorkspaceEdit
   const result = v.safeParse(WorkspaceEdit, withoutNulls(edit));
   if (result.success) return result.output;
   const where = result.issues.map((issue) => v.getDotPath(issue) ?? "the whole")[0];
-  throw new EditProblem(
-    `The edit of ${server} is not in the protocol: ${where}. Nothing was changed.`,
-  );
+  throw new EditProblem(`The edit of ${server} is not in the protocol: ${where}.`);
 }
 
 /** Servers send null for what they leave out. */

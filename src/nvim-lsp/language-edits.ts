@@ -1,5 +1,6 @@
-import type { FileProblems, Problems, ProblemsPort } from "../editor/problems";
-import { checkFiles } from "../edits/check";
+import type { Diagnostic } from "../editor/model";
+import type { Problems, ProblemsPort } from "../editor/problems";
+import { type CheckedFile, checkFiles } from "../edits/check";
 import type { Labelled, Operation } from "../edits/operation";
 import { perform } from "../edits/perform";
 import type { Encoding, Judge } from "../edits/text-edits";
@@ -87,7 +88,7 @@ export class LanguageEdits {
     const changes = virtual.changes();
     if (edit.preview || changes.length === 0)
       return { changes, problems: { items: [], known: [] } };
-    const before = await this.#open();
+    const before = await this.#open(checked);
     const what: Labelled = { label: edit.label, place: this.place };
     const operation = await perform(what, changes, checked, ask, this.#log);
     return { changes, problems: await this.#report(edit, operation, changes, before) };
@@ -98,7 +99,7 @@ export class LanguageEdits {
     edit: LanguageEdit,
     operation: Operation,
     changes: readonly FileChange[],
-    before: readonly FileProblems[],
+    before: ReadonlyMap<string, Diagnostic[]>,
   ): Promise<ProblemsAfter> {
     const { move } = edit;
     const paths = move && { old_path: move.from, new_path: move.to };
@@ -121,19 +122,25 @@ export class LanguageEdits {
     return after ?? { items: [], known: [] };
   }
 
-  /** The open files with problems, as Neovim knows them now. */
-  async #open(): Promise<readonly FileProblems[]> {
+  /** The problems of the files that are open, as Neovim knows them now. */
+  async #open(checked: readonly CheckedFile[]): Promise<ReadonlyMap<string, Diagnostic[]>> {
     const answer = await this.#try("Asking for problems", () => this.#neovim.ask("problems", {}));
-    return (answer as Problems | undefined)?.files ?? [];
+    const files = (answer as Problems | undefined)?.files ?? [];
+    const open = checked.filter(({ tick }) => tick !== undefined);
+    return new Map(
+      open.map(({ path }) => [path, files.find(({ real }) => real === path)?.items ?? []]),
+    );
   }
 
   async #edited(changes: readonly FileChange[]): Promise<string | undefined> {
-    const edits = changes
-      .filter(({ after }) => after)
-      .slice(0, MOST_CHECKED)
-      .map(({ path, before }) => ({ path, created: !before }));
-    const answer = await this.#neovim.ask("session_changed", { ...this.#session, edits });
-    return (answer as { session?: string }).session;
+    let session: string | undefined;
+    for (const { path, before } of changes.filter(({ after }) => after).slice(0, MOST_CHECKED)) {
+      // One at a time: Neovim may load the file.
+      const edits = [{ path, created: !before }];
+      const answer = await this.#neovim.ask("session_changed", { ...this.#session, edits });
+      session = (answer as { session?: string }).session;
+    }
+    return session;
   }
 
   #record(

@@ -1,5 +1,5 @@
 import type { Diagnostic } from "../editor/model";
-import type { FileProblems, ProblemsPort } from "../editor/problems";
+import type { ProblemsPort } from "../editor/problems";
 import type { FileChange } from "../edits/virtual-files";
 
 /** Neovim answers for so many files at once. */
@@ -14,25 +14,22 @@ export interface ProblemsAfter {
 
 /**
  * What language servers report of changed files, without what they reported before. `before`: of the
- * files that had problems then. Errors and warnings alone.
+ * files that were open, by their real paths. Errors and warnings alone.
  */
 export async function newProblems(
   problems: ProblemsPort,
   changes: readonly FileChange[],
-  before: readonly FileProblems[],
+  before: ReadonlyMap<string, Diagnostic[]>,
 ): Promise<ProblemsAfter> {
   const paths = changes.filter(({ after }) => after).map(({ path }) => path);
   const { files } = await problems.of(paths.slice(0, MOST_FILES).map((path) => [path]));
-  const known: string[] = [];
   const items = files.flatMap((file) => {
-    const old = before.find(({ real }) => real === file.real);
-    if (old) known.push(file.real);
-    const left = (old?.items ?? []).map(signature);
+    const left = (before.get(file.real) ?? []).map(signature);
     return file.items
       .filter((item) => item.severity <= 2 && !take(left, signature(item)))
       .map((item) => ({ path: file.real, item }));
   });
-  return { items, known };
+  return { items, known: [...before.keys()] };
 }
 
 /** Without its place: lines move. */

@@ -90,9 +90,13 @@ describe.each(NEOVIMS)("code_action with $name", (version) => {
 
   test("an edit that is none: an error, and nothing changes", async () => {
     offer({ edit: { changes: { [uri()]: [{ range: "all" }] } } });
-    expect(await run()).toContain("ERROR The edit of text is not in the protocol");
+    expect(await run()).toContain(
+      "ERROR Nothing was changed. The edit of text is not in the protocol",
+    );
     offer({ edit: { changes: { "untitled:x": [] } } });
-    expect(await run()).toContain("ERROR untitled:x is not a file of this machine");
+    expect(await run()).toContain(
+      "ERROR Nothing was changed. untitled:x is not a file of this machine",
+    );
     const far = { start: { line: 70, character: 0 }, end: { line: 70, character: 1 } };
     offer({ edit: { changes: { [uri()]: [{ range: far, newText: "x" }] } } });
     expect(await run()).toContain("it knows another text");

@@ -140,7 +140,7 @@ describe.each(NEOVIMS)("language servers change files with $name", (version) => 
     await edited.call("rename_symbol", args);
     const { "main.ts": main, ...others } = edited.texts(NAMES);
     edited.project.write("main.ts", `${main}// mine\n`);
-    const refusal = "Nothing was undone. These files were changed since: main.ts.";
+    const refusal = "Nothing was changed. These files were changed since: main.ts.";
     expect(await undo()).toContain(refusal);
     expect(edited.texts(Object.keys(others))).toEqual(others);
     edited.project.write("main.ts", main as string);
@@ -205,7 +205,7 @@ describe.each(NEOVIMS)("language servers change files with $name", (version) => 
       );
     });
     expect(await edited.call("rename_symbol", { path: "no.ts", new_name: "x.ts" })).toContain(
-      "ERROR no.ts does not exist",
+      "ERROR Nothing was changed. no.ts does not exist",
     );
     expect(await edited.call("rename_symbol", { path: "parser.ts", new_name: "main.ts" })).toMatch(
       /ERROR .*main\.ts exists already/,

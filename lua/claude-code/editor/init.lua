@@ -167,6 +167,7 @@ local FOR_PRIVATE_FILES = {
   document_reload = true,
   document_watch = true,
   edits_check = true,
+  edits_commit = true,
   session_changed = true,
   session_edited = true,
   session_new_problems = true,

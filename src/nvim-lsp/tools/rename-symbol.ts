@@ -5,7 +5,7 @@ import { EditProblem } from "../../edits/problem";
 import type { Judge } from "../../edits/text-edits";
 import type { LanguageServers } from "../../language/servers";
 import { realPath } from "../../lib/paths";
-import { failed, type ToolResult, texts } from "../../mcp/protocol";
+import { type ToolResult, texts } from "../../mcp/protocol";
 import { defineTool, type Tool, type ToolCall } from "../../mcp/tool";
 import { counted, diffLines, fileLines, problemLines } from "../edits-answer";
 import type { Applied, LanguageEdits, ServerEdit } from "../language-edits";
@@ -73,7 +73,7 @@ async function rename(
     judge: sameText(name, new_name),
     preview,
   });
-  if (applied.changes.length === 0) return failed(`Nothing is called ${name} that would change.`);
+  if (applied.changes.length === 0) throw new EditProblem(`${name} is called so already.`);
   const places = applied.changes.reduce((sum, change) => sum + change.edits, 0);
   const what = `${name} to ${new_name} in ${counted(applied.changes.length, "file")}, ${counted(places, "place")} (${server?.server})`;
   if (preview) return previewed(`would rename ${what}:`, applied, edits.place);
@@ -102,6 +102,7 @@ async function move(
     move: { from: old_path, to: new_path },
     preview: input.preview,
   });
+  if (applied.changes.length === 0) throw new EditProblem("The new path is that of the file.");
   const names = [...new Set(answer.edits.map(({ server }) => server))].join(", ");
   const by = names ? `imports by ${names}` : "no import had to change";
   if (input.preview) return previewed(`would move the file (${by}):`, applied, edits.place);
@@ -118,7 +119,7 @@ function existing(servers: LanguageServers, given: string): string {
     .file(given)
     .file.map(realPath)
     .find((path) => existsSync(path));
-  if (found === undefined) throw new EditProblem(`${given} does not exist. Nothing was changed.`);
+  if (found === undefined) throw new EditProblem(`${given} does not exist.`);
   return found;
 }
 
