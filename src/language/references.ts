@@ -28,6 +28,8 @@ export class References {
   readonly #servers: LanguageServers;
   /** Words that are known to be other symbols, while their files stay as they are. */
   readonly #others = new Set<string>();
+  /** Symbols of which others than fresh words were looked at: once is enough, since it takes time. */
+  readonly #looked = new Set<string>();
 
   constructor(servers: LanguageServers) {
     this.#servers = servers;
@@ -67,7 +69,10 @@ export class References {
   async #check(found: Found, signal: AbortSignal | undefined): Promise<Checked> {
     const definitions = definitionsOf(found);
     const { fresh, others } = this.#suspects(found, definitions);
-    const chosen = [...limited(fresh, MOST_FRESH), ...limited(others, MOST_OTHER)];
+    const symbol = JSON.stringify(definitions);
+    const older = this.#looked.has(symbol) ? [] : limited(others, MOST_OTHER);
+    this.#looked.add(symbol);
+    const chosen = [...limited(fresh, MOST_FRESH), ...older];
     if (chosen.length === 0) return { missed: [], unchecked: fresh.length };
     const verdicts = await this.#servers.verify(definitions, chosen, signal);
     const judged = chosen.map((use, index) => ({ use, verdict: verdicts[index] ?? "unknown" }));

@@ -131,6 +131,8 @@ export class LanguageServers {
       // Neovim and its servers work in the meantime.
       const asked = this.#neovim.runTask<SymbolAnswer>(method, params, LIMIT_MS, signal);
       asked.catch(() => {});
+      // Lets the question leave: git and the files keep this thread.
+      await new Promise(setImmediate);
       const occurrences = occurrencesOf(word, this.project);
       return { answer: await asked, occurrences };
     }

@@ -48,6 +48,7 @@ interface LateAnswer {
 export class Plugin {
   readonly #rpc: NeovimRpc;
   #waits = 0;
+  #number: number | undefined;
 
   private constructor(
     readonly address: string,
@@ -130,11 +131,13 @@ export class Plugin {
     }
   }
 
-  /** Neovim's number for this connection. */
+  /** Neovim's number for this connection, which stays. */
   async #channel(deadlineMs: number): Promise<number> {
+    if (this.#number !== undefined) return this.#number;
     try {
       const info = await this.#rpc.request("nvim_get_chan_info", [0], deadlineMs);
-      return (info as { id: number }).id;
+      this.#number = (info as { id: number }).id;
+      return this.#number;
     } catch (error) {
       throw error instanceof DeadlineError ? new EditorBusyError() : error;
     }

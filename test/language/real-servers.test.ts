@@ -38,6 +38,7 @@ export function main() {
   return new Parser().parse("b") + x + y;
 }
 `,
+  "src/kinds.ts": 'import * as other from "./parser";\nexport type Square = other.Square;\n',
   "app.py": `class Circle:
     """A round one."""
 
@@ -129,6 +130,12 @@ describe.each(NEOVIMS)("real language servers with $name", (version) => {
         "  src/parser.ts:7 function parse, calls on 8: return new Parser().parse(a);",
         "complete: typescript idle",
       ],
+    ],
+    [
+      "the symbol that a line declares, where it uses another of that name",
+      "find_references",
+      { symbol: "Square", path: "src/kinds.ts", line: 2 },
+      ["Square (src/kinds.ts:2): 0 uses", "complete: typescript idle"],
     ],
     [
       "implementations",

@@ -50,13 +50,13 @@ end
 ---@return claude-code.LocatedSymbol?
 ---@return claude-code.Failure?
 local function in_file(question)
-  local symbol, failure, several = symbols.in_file(question)
+  local symbol, failure, several, answers = symbols.in_file(question)
   if failure then
     return nil, failure
   elseif several then
-    return { candidates = candidates_of(several), answers = {} }
+    return { candidates = candidates_of(several), answers = answers or {} }
   end
-  return { symbol = symbol, answers = symbol and symbol.answers or {} }
+  return { symbol = symbol, answers = answers or {} }
 end
 
 ---@param params claude-code.SymbolParams

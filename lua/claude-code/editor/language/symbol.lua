@@ -158,6 +158,19 @@ local function with_parents(groups, parents)
   return #named > 0 and named or groups
 end
 
+---@param groups claude-code.SymbolGroup[]
+---@param question claude-code.SymbolQuestion
+---@return claude-code.SymbolGroup[] the one that is declared on the line in question; all if none is
+local function declared_on(groups, question)
+  local uri = vim.uri_from_bufnr(question.buf)
+  local declared = vim.tbl_filter(function(entry)
+    return vim.iter(entry.places):any(function(place)
+      return place.uri == uri and place.row == question.row
+    end)
+  end, groups)
+  return #declared == 1 and declared or groups
+end
+
 ---@param question claude-code.SymbolQuestion
 ---@return claude-code.Occurrence[]
 local function looked_at(question)
@@ -188,6 +201,7 @@ end
 ---@return claude-code.Symbol?
 ---@return claude-code.Failure?
 ---@return claude-code.SymbolGroup[]? several
+---@return claude-code.ServerAnswer[]?
 function M.in_file(question)
   local list = looked_at(question)
   if #list == 0 then
@@ -200,13 +214,13 @@ function M.in_file(question)
   if failure then
     return nil, failure
   end
-  groups = with_parents(groups, question.name.parents)
+  groups = with_parents(declared_on(groups, question), question.name.parents)
   if #groups > 1 then
-    return nil, nil, groups
+    return nil, nil, groups, answers
   end
   local only = groups[1]
   local at = only and only.occurrence or list[1]
-  return {
+  local symbol = {
     name = question.name.last,
     buf = question.buf,
     row = at.row,
@@ -214,6 +228,7 @@ function M.in_file(question)
     definitions = only and only.places or {},
     answers = answers,
   }
+  return symbol, nil, nil, answers
 end
 
 return M

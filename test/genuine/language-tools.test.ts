@@ -1,0 +1,61 @@
+import { expect, test } from "bun:test";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { LanguageProject, scripted } from "../language/world";
+import { runHeadless } from "../support/claude";
+import { eventually } from "../support/eventually";
+import { Model } from "../support/model";
+import { toolResults } from "../support/model-request";
+import { requireNamespace } from "../support/namespace";
+import { NEWEST } from "../support/toolchain";
+import { say } from "../support/turns";
+
+/* The questions to language servers, as the genuine CLI (Claude Code 2.1.330) offers them. */
+const CASE_MS = 120_000;
+/** What is always loaded costs tokens in every request. */
+const MOST_CHARACTERS = 2_600;
+
+requireNamespace();
+
+test(
+  "claude -p and a subagent of it: the tools are in the request, loaded and short, and answer",
+  async () => {
+    const files = { "one.txt": "def apple\nuse apple\n" };
+    await using world = await LanguageProject.open(NEWEST, (at) => ({ text: scripted(at) }), files);
+    const { project } = world;
+    const { home } = project.neovim;
+    mkdirSync(join(home, "tmp"), { recursive: true });
+    const args = await eventually("the server", async () => {
+      const made = await project.neovim.lua<string[]>(
+        "return require('port').arguments.launch_arguments()",
+      );
+      return made.length > 0 && made;
+    });
+    using model = new Model();
+    const question = { symbol: "apple", path: "one.txt" };
+    const task = { description: "sub", prompt: "SUB", subagent_type: "general-purpose" };
+    model.script([
+      [{ tool: "mcp__nvim-lsp__find_symbol", input: question }],
+      [{ tool: "Agent", input: { ...task, run_in_background: false } }],
+      [{ tool: "mcp__nvim-lsp__find_references", input: question }],
+      say("sub done"),
+      say("Done."),
+    ]);
+    const run = { project: project.folder, home, model, args };
+    expect(await runHeadless(run, "go")).toMatchObject({ code: 0, stdout: "Done.\n" });
+
+    const [first, , sub] = model.requests;
+    for (const request of [first, sub]) {
+      const tools = (request?.tools ?? []) as { name: string; defer_loading?: boolean }[];
+      const ours = tools.filter(({ name }) => /__(find_|rename_)/.test(name));
+      expect(ours.map(({ name }) => name)).toContain("mcp__nvim-lsp__find_references");
+      expect(ours.map(({ name }) => name)).toContain("mcp__nvim-lsp__find_symbol");
+      expect(ours.filter(({ defer_loading }) => defer_loading)).toEqual([]);
+      expect(JSON.stringify(ours).length).toBeLessThan(MOST_CHARACTERS);
+    }
+    const results = model.requests.flatMap(toolResults).join("\n");
+    expect(results).toContain("one.txt:1 apple\n  def apple\ncomplete: text idle");
+    expect(results).toContain("apple (one.txt:1): 1 use in 1 file\none.txt\n  2 use apple\n");
+  },
+  CASE_MS,
+);
