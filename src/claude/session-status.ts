@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
+import { isAlive } from "../lib/process";
 import { claudeFolder } from "./config-dir";
 
 export interface SessionStatus {
@@ -15,22 +16,32 @@ export function sessionsFolder(): string {
 
 /**
  * What a running CLI says of its session: `idle`, `busy` or `waiting` (2.1.330 writes
- * `sessions/PID.json`, and removes it at its end). Undefined where none does: with `-p`, or another
- * version.
+ * `sessions/PID.json`, and removes it at its end). `ended` of one that was killed, where its process id
+ * means the same here. Undefined where nothing is said: with `-p`, or by another version.
  */
 export function sessionStatus(session: string): SessionStatus | undefined {
   const folder = sessionsFolder();
+  let found: SessionStatus | undefined;
   for (const name of names(folder)) {
     try {
       const entry = JSON.parse(readFileSync(join(folder, name), "utf8")) as Record<string, unknown>;
       if (entry.sessionId !== session || typeof entry.status !== "string") continue;
       const since = entry.statusUpdatedAt;
-      return { status: entry.status, since: typeof since === "number" ? since : 0 };
+      if (!isGone(entry, Number.parseInt(name, 10))) {
+        return { status: entry.status, since: typeof since === "number" ? since : 0 };
+      }
+      found = { status: "ended", since: Date.now() };
     } catch {
       // Being written, or not a session's.
     }
   }
-  return undefined;
+  return found;
+}
+
+/** `pidDomain` ends with the namespace of the process id, as Linux names it. */
+function isGone({ pidDomain }: Record<string, unknown>, pid: number): boolean {
+  if (typeof pidDomain !== "string" || process.platform !== "linux") return false;
+  return pidDomain.endsWith(`:${readlinkSync("/proc/self/ns/pid")}`) && !isAlive(pid);
 }
 
 function names(folder: string): string[] {

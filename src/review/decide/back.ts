@@ -1,7 +1,8 @@
 import type { Decision, Project, View } from "../state/project";
 import type { TrackedFile } from "../state/tracked-file";
 import { takenBack } from "../weave/decision";
-import { settle, type Undone, type UndoneFile } from "./undo";
+import type { Lines } from "../weave/lines";
+import { removalsLast, settle, type Undone, type UndoneFile } from "./undo";
 
 /** The decision that the next taking back is about: the user's last one that changed anything. */
 export function lastDecision(project: Project): Decision | undefined {
@@ -21,18 +22,22 @@ export function takeBack(
   texts: ReadonlyMap<string, Uint8Array>,
 ): Undone {
   const plans = decision.type === "undo" ? plansFor(project, decision, texts) : [];
-  const record = project.append({ type: "back", decision: decision.id });
-  const files = plans.map(({ file, view, inBuffer, mode }): UndoneFile => {
+  // The disk first: of a text that is there again, the user can take the decision back once more. Of
+  // one that is recorded as taken back nobody could bring the text again.
+  const files = removalsLast(plans).map(({ file, view, target, inBuffer, mode }): UndoneFile => {
     if (!view) return { path: file.path, problem: `${file.path} cannot be read` };
-    const target = takenBack(view.weave, decision.id).lines;
     return { path: file.path, ...settle(project, { file, view, target, inBuffer }, mode) };
   });
-  return { decision: record.id, files };
+  if (files.length > 0 && files.every(({ problem }) => problem !== undefined)) {
+    return { decision: undefined, files };
+  }
+  return { decision: project.append({ type: "back", decision: decision.id }).id, files };
 }
 
 interface Plan {
   file: TrackedFile;
   view: View | undefined;
+  target: Lines;
   inBuffer: boolean;
   mode: number | undefined;
 }
@@ -47,6 +52,8 @@ function plansFor(
     if (!file) return [];
     const text = texts.get(path);
     const mode = file.marks.find(({ undo }) => undo === decision.id)?.mode?.[1];
-    return [{ file, view: project.view(file, text), inBuffer: text !== undefined, mode }];
+    const view = project.view(file, text);
+    const target = view ? takenBack(view.weave, decision.id).lines : [];
+    return [{ file, view, target, inBuffer: text !== undefined, mode }];
   });
 }

@@ -213,7 +213,7 @@ function carryOut(
     ...(scope && { scope }),
     ...(queued !== undefined && { queued }),
   });
-  const results = plans.map((plan): UndoneFile => {
+  const results = removalsLast(plans).map((plan): UndoneFile => {
     return {
       path: plan.entry.file.path,
       ...settle(project, { ...plan, file: plan.entry.file }, modeBefore(plan)),
@@ -223,6 +223,12 @@ function carryOut(
 }
 
 /** The permission bits that the file is to get. */
+/** A process that is killed in between leaves the text of a moved file twice, and never nowhere. */
+export function removalsLast<T extends { target: Lines }>(plans: readonly T[]): T[] {
+  const isRemoval = (plan: T) => plan.target.length === 0;
+  return [...plans.filter((plan) => !isRemoval(plan)), ...plans.filter(isRemoval)];
+}
+
 function modeBefore({ entry, what }: Plan): number | undefined {
   const marks = entry.marks.filter(({ queue }) => {
     return what === "all" || ("queued" in what && queue === what.queued);

@@ -128,7 +128,8 @@ export class Project {
 
   /** Has the session's turn not ended? The CLI knows of an Esc, for which no hook runs. */
   isWorking(session: string): boolean {
-    return this.sessions.isWorking(session) && sessionStatus(session)?.status !== "idle";
+    const status = this.sessions.isWorking(session) ? sessionStatus(session)?.status : "idle";
+    return status !== "idle" && status !== "ended";
   }
 
   /** Keeps what stands at a place on disk. */

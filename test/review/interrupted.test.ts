@@ -1,0 +1,52 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { mkdirSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { endInterrupted } from "../../src/review/interrupted";
+import { Project } from "../../src/review/state/project";
+import { temporaryFolder } from "../support/neovim";
+import { World } from "./state/world";
+
+const CONFIG_BEFORE = process.env.CLAUDE_CONFIG_DIR;
+const DOMAIN = `linux:machine:${readlinkSync("/proc/self/ns/pid")}`;
+
+let world: World;
+let config: string;
+beforeEach(() => {
+  world = new World();
+  config = temporaryFolder();
+  process.env.CLAUDE_CONFIG_DIR = config;
+});
+afterEach(() => {
+  world[Symbol.dispose]();
+  rmSync(config, { recursive: true, force: true });
+  if (CONFIG_BEFORE === undefined) delete process.env.CLAUDE_CONFIG_DIR;
+  else process.env.CLAUDE_CONFIG_DIR = CONFIG_BEFORE;
+});
+
+/** A process id that no process has any more. */
+const deadPid = () => Bun.spawnSync(["true"]).pid;
+
+const MINUTE = 60_000;
+
+test.each([
+  ["idle since Esc", process.pid, { status: "idle", statusUpdatedAt: Date.now() + MINUTE }, true],
+  ["idle since the turn before", process.pid, { status: "idle", statusUpdatedAt: 1 }, false],
+  ["idle since a time that it does not say", process.pid, { status: "idle" }, false],
+  ["busy", process.pid, { status: "busy", statusUpdatedAt: Date.now() + MINUTE }, false],
+  ["asking", process.pid, { status: "waiting", statusUpdatedAt: Date.now() + MINUTE }, false],
+  ["killed", undefined, { status: "busy", pidDomain: DOMAIN }, true],
+  ["in another container", undefined, { status: "busy", pidDomain: "linux:x:pid:[1]" }, false],
+])("a turn of a CLI that is %s", async (name, pid, state, isEnded) => {
+  const prompt = world.prompt("A");
+  world.record({ type: "begin", session: "A", prompt, tool: "Bash", use: "u1" });
+  await Bun.sleep(2);
+  mkdirSync(join(config, "sessions"));
+  const entry = { sessionId: "A", pidDomain: DOMAIN, ...state };
+  writeFileSync(join(config, "sessions", `${pid ?? deadPid()}.json`), JSON.stringify(entry));
+  const project = new Project(world.root);
+  project.refresh();
+  expect(endInterrupted(project)).toBe(isEnded);
+  expect(project.isWorking("A")).toBe(!isEnded && !name.startsWith("idle"));
+  expect(project.sessions.isWorking("A")).toBe(!isEnded);
+  expect(endInterrupted(project)).toBe(false);
+});
