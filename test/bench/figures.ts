@@ -13,6 +13,7 @@ export type Target = { most: number } | { times: number };
 
 const EMPTY = "an empty autocommand";
 const BARE = "a bare compiled Bun.serve";
+const UP = "a server that is up before Neovim";
 const ECHO = "a bare compiled Bun.serve, echoing";
 const TRIP = "the same echo and a bare msgpack round trip";
 const SIZE = "an echo of as many bytes and a bare msgpack round trip";
@@ -27,6 +28,9 @@ export const FIGURES: readonly Figure[] = [
   at("setup", "setup()", "ms", "an empty module", { most: 3 }),
   at("ready", "Neovim's start to MCP ready", "ms", "Neovim's and a bare Bun.serve's start", {
     most: 70,
+  }),
+  at("behind", "… after Neovim is up, with forty plugins behind setup()", "ms", UP, {
+    most: 5,
   }),
   at("cursor", "one cursor movement, over an empty autocommand", "µs", EMPTY, { most: 2 }),
   ...trip("ping", "ping", ECHO),
