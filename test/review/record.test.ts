@@ -400,7 +400,49 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     await world.prompt();
     await world.failing("echo x > a.txt; echo y > inner/x.txt");
     await world.stop();
-    expect(world.files).toEqual(['a.txt: absent > "x\\n"']);
+    expect(world.files.sort()).toEqual(['a.txt: absent > "x\\n"', 'inner/x.txt: "x\\n" > "y\\n"']);
+  });
+
+  test("repositories inside of the project: a clone, a worktree, a submodule, one in another", async () => {
+    using world = new Recorded({ "a.txt": "one\n", ".gitignore": "ignored/\n" });
+    const commit = "git -c user.name=a -c user.email=b commit -qam x";
+    const make = (folder: string) =>
+      world.sh(
+        `mkdir -p ${folder} && cd ${folder} && git init -q . && echo one > f && git add f && ${commit}`,
+      );
+    make("clone");
+    make("clone/deep");
+    make("ignored");
+    world.git("worktree add -q tree");
+    make("module");
+    world.write(
+      ".gitmodules",
+      '[submodule "module"]\n\tpath = module\n[submodule "x"]\n\tpath = ../..\n',
+    );
+    world.git("-c advice.addEmbeddedRepo=false add module .gitmodules", "commit -qm module");
+    await world.prompt();
+    const places = ["clone/f", "clone/deep/f", "ignored/f", "tree/a.txt", "module/f"];
+    await world.failing(`for f in ${places.join(" ")}; do echo two > $f; done; rm clone/deep/f`);
+    await world.failing(`echo new > clone/new; (cd module && ${commit}); (cd clone && ${commit})`);
+    await world.stop();
+    expect(world.files.sort()).toEqual([
+      'clone/deep/f: "one\\n" > absent',
+      'clone/f: "one\\n" > "two\\n"',
+      'clone/new: absent > "new\\n"',
+      'module/f: "one\\n" > "two\\n"',
+      'tree/a.txt: "one\\n" > "two\\n"',
+    ]);
+    const sentences = world.changes.flatMap(({ incomplete }) => incomplete ?? []);
+    expect(sentences).toEqual([]);
+  });
+
+  test("a text that only the commit of an inner repository has", async () => {
+    using world = new Recorded({});
+    world.sh("mkdir in && cd in && git init -q . && printf 'one\\r\\ntwo\\r\\n' > f && git add f");
+    world.sh("cd in && git -c user.name=a -c user.email=b commit -qm x");
+    await world.prompt();
+    await world.edit("in/f", "one\r\n2\r\n");
+    expect(world.files).toEqual(['in/f: "one\\r\\ntwo\\r\\n" > "one\\r\\n2\\r\\n"']);
   });
 });
 

@@ -4,20 +4,41 @@ import type { GitWork } from "./run";
 const MOST_MS = 120_000;
 const MOST_BYTES = 16 * 1024 * 1024;
 
+interface DifferingPaths {
+  paths: string[];
+  /** Folders of submodules, and of repositories that are not tracked. */
+  repositories: string[];
+}
+
 /**
- * The paths whose work tree or index differs from HEAD, untracked ones included, ignored ones and
- * submodules left out. Undefined where git fails or there are too many. A name that is not UTF-8 holds
- * a U+FFFD.
+ * The paths whose work tree or index differs from HEAD, untracked ones included, ignored ones and what
+ * is in other repositories left out. Undefined where git fails or there are too many. A name that is
+ * not UTF-8 holds a U+FFFD.
  */
-export function* differingPaths(): GitWork<string[] | undefined> {
+export function* differingPaths(withSubmodules: boolean): GitWork<DifferingPaths | undefined> {
   const untracked = ["--untracked-files=all", "--no-renames", "--ignore-submodules=all"];
   const args = ["status", "--porcelain=v2", "-z", ...untracked];
   const { code, stdout } = yield { args, ms: MOST_MS, mostBytes: MOST_BYTES };
   if (code !== 0) return undefined;
-  return stdout
+  const found = stdout
     .toString()
     .split("\0")
     .flatMap((entry) => pathOf(entry) ?? []);
+  const untrackedRepositories = found.filter((path) => path.endsWith("/"));
+  return {
+    paths: found.filter((path) => !path.endsWith("/")),
+    repositories: [
+      ...untrackedRepositories.map((path) => path.slice(0, -1)),
+      ...(withSubmodules ? yield* submodules() : []),
+    ],
+  };
+}
+
+function* submodules(): GitWork<string[]> {
+  const wanted = ["--get-regexp", "^submodule\\..*\\.path$"];
+  const { stdout } = yield { args: ["config", "--null", "--file", ".gitmodules", ...wanted] };
+  const values = stdout.toString().split("\0");
+  return values.flatMap((value) => value.split("\n").slice(1));
 }
 
 /** `1 XY sub mH mI mW hH hI path`, `u XY sub m1 m2 m3 mW h1 h2 h3 path`, `? path` (git-status(1)). */
@@ -25,9 +46,8 @@ function pathOf(entry: string): string | undefined {
   const fields: Record<string, number> = { "1": 8, u: 10, "?": 1 };
   const count = fields[entry[0] ?? ""];
   if (count === undefined) return undefined;
-  const path = entry.split(" ").slice(count).join(" ");
   // An untracked repository inside of this one ends with a slash.
-  return path.endsWith("/") ? undefined : path;
+  return entry.split(" ").slice(count).join(" ");
 }
 
 /** The paths in which two commits differ. Undefined where git fails. */

@@ -2,6 +2,7 @@ import { lstatSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { sameContent } from "../blobs";
 import { committedFiles } from "../git/committed";
+import { Git } from "../git/run";
 import { pathsBetween } from "../git/status";
 import { JournalReader } from "../journal/read";
 import type { Content, FileChange, JournalRecord } from "../journal/record";
@@ -162,13 +163,15 @@ function* differences(
   now: Snapshot,
 ): Generator<Difference> {
   const paths = new Set([...Object.keys(last.files), ...Object.keys(now.files)]);
-  if (last.head !== now.head && last.head && now.head && project.git) {
-    const between = project.git.wait(pathsBetween(last.head, now.head));
-    for (const path of between ?? []) paths.add(path);
+  const repositories = repositoriesOf(project, last, now);
+  for (const { folder, git, head, headNow } of repositories) {
+    if (!git || !head || !headNow || head === headNow) continue;
+    const between = git.wait(pathsBetween(head, headNow));
+    for (const path of between ?? []) paths.add(join(folder, path));
   }
   const clean = [...paths].filter((path) => !Object.hasOwn(last.files, path));
   const committed = project.git
-    ? inCommit(project, last.head, clean)
+    ? inCommits(project, repositories, clean)
     : (path: string) => asRecorded(known.get(path));
   for (const path of paths) {
     const before = Object.hasOwn(last.files, path) ? last.files[path] : committed(path);
@@ -185,19 +188,58 @@ function asRecorded(known: Known | undefined): SnapshotFile | undefined {
   return known && { content: known.content, stamp: "", mode: 0 };
 }
 
-/** What clean files held: those of the commit. */
-function inCommit(
-  { git, blobs, root, privacy }: Project,
-  head: string | null,
+/** The project's repository, or one inside of it. */
+interface Repository {
+  /** Relative to the root; "" is the root. */
+  folder: string;
+  git: Git | undefined;
+  /** HEAD in the last snapshot; undefined if the repository was not there, null without a commit. */
+  head: string | null | undefined;
+  headNow: string | null | undefined;
+}
+
+function repositoriesOf(project: Project, last: Snapshot, now: Snapshot): Repository[] {
+  const folders = new Set([...Object.keys(last.nested ?? {}), ...Object.keys(now.nested ?? {})]);
+  const nested = [...folders].map((folder) => ({
+    folder,
+    git: Git.in(join(project.root, folder)),
+    head: last.nested?.[folder],
+    headNow: now.nested?.[folder],
+  }));
+  return [{ folder: "", git: project.git, head: last.head, headNow: now.head }, ...nested];
+}
+
+/** What clean files held: those of the commit of their repository, the innermost one. */
+function inCommits(
+  project: Project,
+  repositories: readonly Repository[],
   paths: readonly string[],
 ): (path: string) => SnapshotFile | undefined {
+  const innermostFirst = [...repositories].sort((a, b) => b.folder.length - a.folder.length);
+  const isIn = ({ folder }: Repository, path: string) =>
+    folder === "" || path.startsWith(`${folder}/`);
+  const repositoryOf = (path: string) => innermostFirst.find((one) => isIn(one, path));
+  const byRepository = Map.groupBy(paths, repositoryOf);
+  const lookups = new Map(
+    [...byRepository].map(([one, those]) => [one, one && inCommit(project, one, those)]),
+  );
+  return (path) => lookups.get(repositoryOf(path))?.(path);
+}
+
+function inCommit(
+  { blobs, root, privacy }: Project,
+  { folder, git, head }: Repository,
+  paths: readonly string[],
+): ((path: string) => SnapshotFile | undefined) | undefined {
+  if (head === undefined) return undefined;
+  const inner = (path: string) => (folder === "" ? path : path.slice(folder.length + 1));
   const some = paths.slice(0, MOST_COMMITTED);
-  const files = git && head !== null ? git.wait(committedFiles(head, some)) : undefined;
+  const files = git && head !== null ? git.wait(committedFiles(head, some.map(inner))) : undefined;
   const absent: SnapshotFile = { content: { absent: true }, stamp: "", mode: 0 };
   return (path) => {
     if (head === null) return absent;
     if (!files || !some.includes(path)) return undefined;
-    const file = files.get(path);
+    const file = files.get(inner(path));
     if (!file) return absent;
     if (privacy.isPrivate(join(root, path))) {
       return { content: { withheld: "private" }, stamp: "committed", mode: file.mode };

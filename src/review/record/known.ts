@@ -1,6 +1,10 @@
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { sameContent } from "../blobs";
 import { committedFiles } from "../git/committed";
+import { headCommit } from "../git/head";
+import { repositoryAround } from "../git/nested";
+import { Git } from "../git/run";
 import { journalPath } from "../journal/append";
 import { parseLine } from "../journal/read";
 import type { Content, JournalRecord } from "../journal/record";
@@ -32,7 +36,7 @@ export class KnownContents {
     const isNewer = last !== undefined && (!snapshot || last.at >= snapshot.at);
     if (isNewer) yield last.content;
     if (file && !(last && sameContent(file.content, last.content))) yield file.content;
-    const inHead = file || !committed ? undefined : this.#inHead(path, snapshot?.head ?? undefined);
+    const inHead = file || !committed ? undefined : this.#inHead(path);
     if (inHead) yield inHead;
     if (last && !isNewer) yield last.content;
   }
@@ -55,13 +59,20 @@ export class KnownContents {
     return this.#snapshot;
   }
 
-  #inHead(path: string, head = this.#project.head()): Content | undefined {
-    const { git, blobs } = this.#project;
-    if (!git || head === undefined || this.#lookups >= MOST_COMMITTED) return undefined;
+  #inHead(path: string): Content | undefined {
+    const { root, git: outer, blobs } = this.#project;
+    if (!outer || this.#lookups >= MOST_COMMITTED) return undefined;
+    const folder = repositoryAround(root, path);
+    const git = folder === "" ? outer : Git.in(join(root, folder));
+    const snapshot = this.#readSnapshot();
+    const last = folder === "" ? snapshot?.head : snapshot?.nested?.[folder];
+    const head = last ?? headCommit(join(root, folder));
+    if (!git || head === undefined) return undefined;
     this.#lookups += 1;
-    const files = git.wait(committedFiles(head, [path]));
+    const inner = folder === "" ? path : path.slice(folder.length + 1);
+    const files = git.wait(committedFiles(head, [inner]));
     if (!files) return undefined;
-    const file = files.get(path);
+    const file = files.get(inner);
     if (!file) return { absent: true };
     return file.bytes && blobs.put(file.bytes);
   }

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { writePrivateFile } from "../../lib/atomic-write";
-import { differingPaths } from "../git/status";
+import { headCommit } from "../git/head";
+import { differingEverywhere } from "../git/nested";
 import type { Content } from "../journal/record";
 import { readState, stampOf } from "./file-state";
 import type { Project } from "./project";
@@ -25,6 +26,8 @@ export interface Snapshot {
   /** In ms since the epoch, before the first file was looked at. */
   at: number;
   head: string | null;
+  /** HEAD of the repositories inside of this one, by their folders. */
+  nested?: Record<string, string | null>;
   files: Record<string, SnapshotFile>;
   /** Files that could not be read, and names that are not UTF-8. */
   unknown: number;
@@ -61,10 +64,15 @@ export function takeSnapshot(
 ): Snapshot | undefined {
   const at = Date.now();
   const head = project.head() ?? null;
-  const paths = project.isRepository ? project.git?.wait(differingPaths()) : known;
-  if (!paths || paths.length > MOST_FILES) return undefined;
-  const snapshot: Snapshot = { v: 1, at, head, files: {}, unknown: 0 };
-  for (const path of paths) {
+  const { root, git } = project;
+  const found = project.isRepository
+    ? git && differingEverywhere(root, git)
+    : { paths: known, nested: [], unknown: 0 };
+  if (!found || found.paths.length > MOST_FILES) return undefined;
+  const heads = found.nested.map((folder) => [folder, headCommit(join(root, folder)) ?? null]);
+  const nested = Object.fromEntries(heads);
+  const snapshot: Snapshot = { v: 1, at, head, nested, files: {}, unknown: found.unknown };
+  for (const path of found.paths) {
     const file = path.includes("\uFFFD") ? undefined : snapshotFile(project, path, last);
     if (file) snapshot.files[path] = file;
     else snapshot.unknown += 1;

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { UserError } from "../../lib/errors";
 import { gitFolder, headCommit } from "../git/head";
+import { repositoryAround } from "../git/nested";
 import { Git, type GitWork } from "../git/run";
 import { blobOf, type Lines } from "../weave/lines";
 import { ALL } from "../weave/row";
@@ -83,7 +84,8 @@ function* entries(folder: string, project: Project, head: string): GitWork<strin
 function baseFiles(project: Project): BaseFile[] {
   return [...project.files.values()].flatMap((file): BaseFile[] => {
     const view = project.view(file);
-    if (!view || file.symlink) return [];
+    // git knows an inner repository as one entry, if at all.
+    if (!view || file.symlink || repositoryAround(project.root, file.path) !== "") return [];
     const lines = view.weave.base(ALL);
     return project.contents.bytes(lines) ? [{ path: file.path, lines, mode: modeOf(view) }] : [];
   });
