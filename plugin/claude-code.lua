@@ -152,12 +152,17 @@ alias("ClaudeCodeSendDiagnostics", "ClaudeSendWithDiagnostics")
 alias("ClaudeCodeSetupProject", "ClaudeInstallMCP")
 alias("ClaudeCodeUnsetupProject", "ClaudeUninstallMCP")
 
--- Claude's terminal in a session file (:mksession): an empty one takes its place until :ClaudeCode.
--- With "localoptions" the session sets 'buftype' to "terminal", which no other buffer can be.
+-- Claude's terminal in a session file (:mksession): until :ClaudeCode resumes it, an empty one takes its
+-- place. With "localoptions" the session sets 'buftype' to "terminal", which no other buffer can be.
 vim.api.nvim_create_autocmd("BufReadCmd", {
   group = vim.api.nvim_create_augroup("claude-code.terminal.restored", { clear = true }),
   pattern = { "claude-code://terminal", "claude-code://terminal/*" },
-  command = "setlocal noswapfile nobuflisted bufhidden=wipe | noautocmd call nvim_open_term(0, {})",
+  callback = function(event)
+    vim.cmd("setlocal noswapfile nobuflisted bufhidden=wipe | noautocmd call nvim_open_term(0, {})")
+    if package.loaded["claude-code.terminal"] then
+      require("claude-code.terminal.restored").show_running(event.buf)
+    end
+  end,
 })
 
 -- The text of a file before Claude changed it, as a review shows a deleted file.

@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
 import { NEOVIMS, TestNeovim, temporaryFolder } from "../support/neovim";
 import { LATER, SCREEN, shows, waitForMode } from "./workbench";
+
+/** The name of a buffer in the place of Claude's terminal. */
+const CONVERSATION = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
 
 describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (version) => {
   const folder = temporaryFolder();
@@ -47,7 +50,7 @@ describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (versi
 
   /** A window in the place of Claude's terminal, and no CLI. */
   const expectPlaceholder = async (neovim: TestNeovim) => {
-    expect(await shown(neovim)).toEqual(["a.txt", "terminal"]);
+    expect(await shown(neovim)).toEqual(["a.txt", CONVERSATION]);
     expect(await neovim.lua("return { vim.fn.bufname(), vim.v.errmsg, vim.fn.mode() }")).toEqual([
       join(folder, "a.txt"),
       "",
@@ -76,6 +79,55 @@ describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (versi
     expect(await neovim.command("ls!")).not.toContain("term://");
   });
 
+  const placeholders = (neovim: TestNeovim) =>
+    neovim.lua<string[]>(`
+      local ids = {}
+      for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+        table.insert(ids, vim.api.nvim_buf_get_name(buf):match("claude%-code://terminal/(.+%-.+)"))
+      end
+      return ids`);
+
+  test("each tab page resumes its own conversation, if the CLI has it", async () => {
+    const two = join(folder, "two.vim");
+    rmSync(starts, { force: true });
+    {
+      await using neovim = await start(options);
+      await neovim.command(`edit ${join(folder, "a.txt")}`);
+      await neovim.command("ClaudeCode");
+      await shows(neovim, "up");
+      await waitForMode(neovim, "t");
+      await neovim.command(`tabedit ${join(folder, "b.txt")}`);
+      await waitForMode(neovim, "n");
+      await neovim.command("ClaudeCodeNew");
+      await waitForMode(neovim, "t");
+      await neovim.command(`mksession ${two}`);
+      // The names are back.
+      expect(await neovim.lua("return vim.fn.bufname()")).toBe("claude-code://terminal/2");
+    }
+    rmSync(starts, { force: true });
+    await using neovim = await start(options, "-S", two);
+    expect(started()).toEqual([]);
+    const ids = await placeholders(neovim);
+    expect(ids).toHaveLength(2);
+    const projects = join(
+      await neovim.lua<string>(`return vim.env.CLAUDE_CONFIG_DIR or vim.env.HOME .. "/.claude"`),
+      "projects/any",
+    );
+    mkdirSync(projects, { recursive: true });
+    // Of the other one nothing was kept: it had no prompt.
+    const [kept = ""] = ids;
+    writeFileSync(join(projects, `${kept}.jsonl`), "");
+    for (const tab of [1, 2]) {
+      await neovim.command(`tabnext ${tab}`);
+      await neovim.command("ClaudeCode");
+      await waitForMode(neovim, "t");
+      await eventually("its start", () => started().length === tab);
+    }
+    expect(started().filter((words) => words.includes(`--resume ${kept}`))).toHaveLength(1);
+    expect(started().filter((words) => words.includes("--session-id"))).toHaveLength(1);
+    expect(await placeholders(neovim)).toEqual([]);
+  });
+
   test("read while Claude runs shows the one that runs", async () => {
     rmSync(starts, { force: true });
     await using neovim = await start(options);
@@ -83,8 +135,9 @@ describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (versi
     await shows(neovim, "up");
     await waitForMode(neovim, "t");
     await neovim.command("wincmd p");
-    await neovim.command(`source ${usual}`);
-    expect(await shown(neovim)).toEqual(["a.txt", "terminal"]);
+    await neovim.command(`edit ${join(folder, "a.txt")} | mksession! ${join(folder, "own.vim")}`);
+    await neovim.command(`source ${join(folder, "own.vim")}`);
+    await eventually("it", async () => expect(await shown(neovim)).toEqual(["a.txt", "terminal"]));
     await shows(neovim, "up");
     expect(started()).toHaveLength(1);
   });
@@ -128,6 +181,6 @@ describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (versi
     );
     await using restored = await start(options, "-S", left);
     expect(await restored.lua("return vim.fn.tabpagenr('$')")).toBe(1);
-    expect(await shown(restored)).toEqual(["a.txt", ""]);
+    expect(await shown(restored)).toEqual(["a.txt", CONVERSATION]);
   });
 });

@@ -18,10 +18,10 @@ local function wipe_buffer_named(name, except)
 end
 
 ---@param buf integer its command has started
----@param n integer the session's number
-function M.set(buf, n)
+---@param key integer|string the session's number; its conversation's id for a session file
+function M.set(buf, key)
   local before = api.nvim_buf_get_name(buf)
-  local name = n == 1 and NAME or ("%s/%d"):format(NAME, n)
+  local name = key == 1 and NAME or ("%s/%s"):format(NAME, key)
   wipe_buffer_named(name, buf)
   -- The alternate file is the user's.
   vim.cmd.lua({
@@ -29,7 +29,9 @@ function M.set(buf, n)
     mods = { keepalt = true, silent = true },
   })
   -- Neovim keeps the old name for another, empty buffer.
-  wipe_buffer_named(before, buf)
+  if before ~= "" then
+    wipe_buffer_named(before, buf)
+  end
 end
 
 return M

@@ -1,5 +1,6 @@
 --- The Claude CLIs in terminals beside the editor. What a terminal is, the provider knows. Where no
 --- session is named, the current one is meant.
+local restored = require("claude-code.terminal.restored")
 local running = require("claude-code.terminal.running")
 local sessions = require("claude-code.sessions")
 local start = require("claude-code.terminal.start")
@@ -7,10 +8,11 @@ local start = require("claude-code.terminal.start")
 local M = {}
 
 --- The session that a tab page with a folder of its own (|:tcd|) has: one that was shown there, or that
---- runs in this folder. Any other tab page has the current session.
+--- runs in this folder. Any other tab page has the current session, unless it waits for its own since
+--- a session file was read.
 ---@return integer? n
 local function current()
-  local n = running.current()
+  local n = not restored.is_here() and running.current() or nil
   if not n or vim.fn.haslocaldir(-1, 0) == 0 or vim.t.claude_code_session == n then
     return n
   end
@@ -69,7 +71,11 @@ function M.open(arguments, options)
   elseif n then
     running.close(n)
   end
-  start.run(arguments or {}, n)
+  if n or #(arguments or {}) > 0 then
+    return start.run(arguments or {}, n)
+  end
+  local resume, placeholder = restored.conversation()
+  start.run(resume, nil, placeholder)
 end
 
 --- Starts the CLI, or hides it, or shows it again.

@@ -67,7 +67,8 @@ end
 --- both are there.
 ---@param arguments string[]
 ---@param n? integer
-local function open(arguments, n)
+---@param placeholder? integer
+local function open(arguments, n, placeholder)
   local launch, notify =
     require("claude-code.terminal.launch"), require("claude-code.messages.notify")
   local command, session = launch.command(arguments)
@@ -76,6 +77,7 @@ local function open(arguments, n)
     return notify.error(not command and session or message)
   end
   require("claude-code.terminal.winbar").follow()
+  require("claude-code.terminal.restored").follow()
   n = sessions.add({
     n = n,
     id = session.id,
@@ -84,6 +86,9 @@ local function open(arguments, n)
     cwd = folder,
   })
   local environment = launch.environment(n)
+  if placeholder and vim.api.nvim_buf_is_valid(placeholder) then
+    vim.cmd.bwipeout({ placeholder, bang = true, mods = { noautocmd = true } })
+  end
   if not running.open(n, { n = n, command = command, env = environment, folder = folder }) then
     return
   end
@@ -94,7 +99,8 @@ end
 
 ---@param arguments string[] for the CLI
 ---@param n? integer number of the session; the first that is free if left out
-function M.run(arguments, n)
+---@param placeholder? integer buffer whose place it takes
+function M.run(arguments, n, placeholder)
   -- A CLI that is missing is no reason to wait.
   local found, message = require("claude-code.claude.cli").command()
   if not found then
@@ -102,7 +108,7 @@ function M.run(arguments, n)
     return
   end
   after_server(function()
-    open(arguments, n)
+    open(arguments, n, placeholder)
   end)
 end
 

@@ -1,30 +1,17 @@
 --- A session file (:mksession) that is written while a diff is on screen, by the user or by a plugin: it
 --- is written again with the user's own windows.
 local blocked = require("claude-code.editor.windows.blocked")
+local restored = require("claude-code.terminal.restored")
 
 local M = {}
-
----@return string which file v:this_session is, and what was written to it
-local function signature()
-  local name = vim.v.this_session
-  local stat = name ~= "" and vim.uv.fs_stat(name)
-  return stat and ("%s:%d:%d:%d"):format(name, stat.mtime.sec, stat.mtime.nsec, stat.size) or ""
-end
 
 ---@param name string
 ---@param options string 'sessionoptions' as they were for the first writing
 local function write(name, options)
   local before = vim.o.sessionoptions
   vim.o.sessionoptions = options
-  local ok, message = pcall(vim.cmd.mksession, {
-    args = { vim.fn.fnameescape(name) },
-    bang = true,
-    mods = { noautocmd = true },
-  })
+  restored.write(name)
   vim.o.sessionoptions = before
-  if not ok then
-    require("claude-code.messages.log").error("writing the session again failed: %s", message)
-  end
 end
 
 ---@param view claude-code.View
@@ -44,12 +31,12 @@ end
 ---@param view claude-code.View
 ---@param group integer of the autocommands
 function M.watch(view, group)
-  local known = signature()
+  local known = restored.signature()
   vim.api.nvim_create_autocmd("SessionWritePost", {
     group = group,
     callback = function()
       -- :mkview has this event as well.
-      local now = signature()
+      local now = restored.signature()
       if now ~= "" and now ~= known and vim.v.exiting == vim.NIL then
         known = now
         rewrite(view, vim.v.this_session, vim.o.sessionoptions)

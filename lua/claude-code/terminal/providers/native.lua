@@ -67,7 +67,8 @@ local function end_with_neovim(group)
       end
       for buf, terminal in pairs(vim.deepcopy(terminals, true)) do
         -- Neovim stays if the window goes in which `:qa` was typed.
-        window.replace_buffer(buf)
+        local empty = window.replace_buffer(buf)
+        require("claude-code.terminal.restored").leave(empty, buf)
         terminal:close()
       end
     end,
