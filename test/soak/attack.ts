@@ -98,7 +98,9 @@ export function table({ seed, kinds, standstillMs, witnessMs, growth }: Attack):
   });
   const more = Object.entries(growth).map(([name, value]) => `  growth of ${name}: ${value}`);
   const failures = Object.values(kinds).flatMap((kind) => kind.failures);
-  const busiest = [kinds.call, kinds.lsp].map(({ called }) => `  computed most for ${called}`);
+  const busiest = [kinds.call, kinds.proposal, kinds.lsp].map(
+    ({ called }) => `  computed most for ${called}`,
+  );
   return [
     `${`  seed ${seed}`.padEnd(26)}   tries    held computed`,
     ...rows,

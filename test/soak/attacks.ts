@@ -125,6 +125,32 @@ async function call(target: Target): Promise<string | undefined> {
   return problemWith(answer, target.called);
 }
 
+const LINES = [1, 500, 5_000, 20_000, 64_000, 200_000];
+
+/** A proposal of up to 5 MB: many lines, many hunks, long lines, what tree-sitter parses. */
+async function proposal(target: Target): Promise<string | undefined> {
+  const { neovim, lock, random } = target;
+  const width = random.of([1, 8, 40, 200, 20_000, 240_000, 1_000_000]);
+  const most = Math.ceil(Math.min(5_000_000 / width, random.of(LINES)));
+  const line = (i: number) => `local v${i} = f("`.padEnd(width, "y").concat('")\n');
+  const before = Array.from({ length: most }, (_, i) => line(i)).join("");
+  const [from, to] = random.of<[RegExp, string]>([
+    [/local/g, "global"],
+    [/0 = /g, "0 == "],
+    [/v7 /, "v8 "],
+    [/.*\n/g, ""],
+  ]);
+  const path = join(neovim.cwd, random.of(["big.lua", "big.c", "big.txt", "big.json"]));
+  await Bun.write(path, random.of([before, ""]));
+  using client = await TestClient.open(lock);
+  const paths = { old_file_path: path, new_file_path: path, tab_name: "big" };
+  const contents = before.replace(from, to);
+  target.called = `a proposal of ${most} lines of ${width} bytes, ${from} by ${to}, ${path}`;
+  client.call("openDiff", { ...paths, new_file_contents: contents }).catch(() => {});
+  await Bun.sleep(300);
+  return undefined;
+}
+
 /** A tool of nvim-lsp, with one path or many. */
 async function lsp(target: Target): Promise<string | undefined> {
   const { neovim, server, random } = target;
@@ -192,7 +218,8 @@ async function kill(target: Target): Promise<string | undefined> {
   return isSame === isKept ? undefined : "another port with the same token, or the other way round";
 }
 
-export const KINDS = { handshake, frames, call, lsp, messages, kill } satisfies Record<string, Try>;
+const ALL = { handshake, frames, call, proposal, lsp, messages, kill };
+export const KINDS = ALL satisfies Record<string, Try>;
 export type Kind = keyof typeof KINDS;
 
 /** What comes back for some bytes, until the connection ends or 100 ms have passed. */

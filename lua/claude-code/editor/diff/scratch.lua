@@ -5,7 +5,7 @@ local api = vim.api
 local HIGHLIGHT_LIMIT = 512 * 1024
 ---A bigger one has colours by 'syntax', which looks at the lines on screen: tree-sitter, which parses all
 ---at once before Neovim 0.11, takes 25 ms for as much there; injected languages are found at once since.
-local TREE_SITTER_LIMIT = (vim.fn.has("nvim-0.11") == 1 and 64 or 16) * 1024
+local TREE_SITTER_LIMIT = (vim.fn.has("nvim-0.11") == 1 and 64 or 8) * 1024
 
 ---Of a buffer Neovim itself looks at as many first lines, and the last one, to find its filetype; of
 ---a text it would look at all.
