@@ -68,7 +68,7 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
   const status = () => project.neovim.lua<string>("return require('claude-code').statusline()");
   const notified = () => project.neovim.lua<string[]>("return _G.notified");
   /** Waits until a stopping Claude has been kept for longer than a server that is ready gets. */
-  const kept = () => Bun.sleep(1_000);
+  const kept = () => Bun.sleep(600);
 
   test.each(["starting", "indexing"])(
     "%s: it is waited for, and what it finds blocks",

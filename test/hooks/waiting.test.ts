@@ -211,6 +211,7 @@ describe("when the report does not come", () => {
 
   test("Neovim is busy until after the deadline: allowed", async () => {
     await using project = await open(NEWEST, 2_000);
+    await project.neovim.lua("require('port').config.get().diagnostics.busy_deadline_ms = 2000");
     await project.edit("busy.txt", "one\n");
     const stopped = project.stop();
     await waiting(project);

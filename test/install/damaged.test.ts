@@ -54,7 +54,7 @@ const cutOff: Damage = (file) => ftruncateSync(file, statSync(EXECUTABLE).size -
 const damages: [name: string, change: Damage][] = [
   ["cut off", cutOff],
   ["empty", empty],
-  ["with a changed byte in its header", flip(24)],
+  ["with a changed byte in its header", flip(16)],
 ];
 
 test.each(NEOVIMS)("$name names :ClaudeCodeInstall for what does not run", async (version) => {
