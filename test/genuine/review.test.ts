@@ -262,6 +262,8 @@ describe.each(NEOVIMS)("$name", (version) => {
       process.kill(await neovim.pid(), "SIGKILL");
       await neovim.close();
       await rm(join(home, "nvim.sock"), { force: true });
+      // Else Neovim asks its own question about the buffer that was open.
+      await rm(join(home, ".local/state/nvim/swap"), { recursive: true, force: true });
       await eventually(async () => (await lockFiles(home)).length, 0, 20_000);
       await startNeovim([]);
       await eventually(count, 1);
