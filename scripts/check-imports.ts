@@ -116,6 +116,7 @@ const LAYERS: Record<string, [imports: string[], why: string]> = {
     ["claude", "editor", "locate", "neovim", "review", "lib"],
     "a hook runs at each edit: it must not pay for a server",
   ],
+  sessions: [["claude", "lib"], "sessions/ reads what the CLI has written, where no editor runs"],
   setup: [
     ["claude", "locate", "lib"],
     "setup/ edits a project's files; it needs no server and no connection",

@@ -12,6 +12,7 @@ Commands:
   install-hooks, uninstall-hooks [--project DIR] [--claude-md] [--dry-run] [--yes]
               set a project up for Claude outside of Neovim, or undo that
   mcp         serve Neovim's diagnostics to Claude Code as the MCP server nvim-lsp, on stdio
+  sessions    list the past conversations of this project: [--json] [--folder DIR]
   serve       connect Claude Code with the Neovim at $NVIM (started by the plugin)
   uninstall   remove the program, its files, and its hooks from projects: [--prefix DIR]
               [--dry-run] [--yes]
@@ -31,6 +32,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   "install-hooks": async () => (await import("./commands/setup")).installHooks,
   "uninstall-hooks": async () => (await import("./commands/setup")).uninstallHooks,
   mcp: async () => (await import("./commands/mcp")).mcp,
+  sessions: async () => (await import("./commands/sessions")).sessions,
   serve: async () => (await import("./commands/serve")).serve,
   uninstall: async () => (await import("./commands/uninstall")).uninstall,
 };

@@ -1,4 +1,4 @@
-import { isAsking } from "../claude/session-state";
+import { isAsking } from "../claude/running-sessions";
 import type { EditorPort } from "../editor/port";
 import { ErrorCode, RpcError } from "../jsonrpc/message";
 import type { Log } from "../lib/log";
@@ -105,8 +105,8 @@ export class Rejections implements Resources {
   }
 
   /** About another edit, or about a command of a subagent. */
-  async #isAsking({ id, pid }: Client): Promise<boolean> {
-    return this.#diffs.hasOpen(id) || (pid !== undefined && (await isAsking(pid)));
+  #isAsking({ id, pid }: Client): boolean {
+    return this.#diffs.hasOpen(id) || (pid !== undefined && isAsking(pid));
   }
 
   #deliverIn(client: Client, ms: number): void {
@@ -118,7 +118,7 @@ export class Rejections implements Resources {
 
   async #deliver(client: Client): Promise<void> {
     // Enter would answer the question.
-    if (await this.#isAsking(client)) return this.#deliverIn(client, PROMPT_MS);
+    if (this.#isAsking(client)) return this.#deliverIn(client, PROMPT_MS);
     const text = this.#take(client);
     if (text && !(await this.#send(client, text, true))) this.#offer(client, text);
   }

@@ -1,4 +1,4 @@
-import { sessionStatus } from "../claude/session-status";
+import { sessionStatus } from "../claude/running-sessions";
 import type { Project } from "./state/project";
 
 const ENDED = new Set(["idle", "ended"]);

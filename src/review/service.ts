@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import * as v from "valibot";
-import { sessionsFolder } from "../claude/session-status";
+import { sessionsFolder } from "../claude/running-sessions";
 import { UserError } from "../lib/errors";
 import { AcceptedTexts } from "./decide/accepted";
 import { lastDecision, takeBack } from "./decide/back";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { sessionStatus } from "../../claude/session-status";
+import { sessionStatus } from "../../claude/running-sessions";
 import { UserError } from "../../lib/errors";
 import { waitForLock } from "../../lib/lock";
 import { Blobs } from "../blobs";

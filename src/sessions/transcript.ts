@@ -1,0 +1,141 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+
+/** Of a conversation's file, which may have many MB, its beginning and its end are read. */
+const PART_BYTES = 65_536;
+const MOST_TITLE = 120;
+
+/** What a conversation's file says of it. */
+export interface Transcript {
+  /** Where it began, and where it was last. */
+  folders: string[];
+  title: string;
+  branch?: string;
+  bytes: number;
+}
+
+/**
+ * Reads `ID.jsonl` of the Claude CLI (measured with 2.1.330): an entry a line, which may hold anything.
+ * Undefined for what cannot be read, or in which the user has said nothing.
+ */
+export function readTranscript(path: string): Transcript | undefined {
+  const parts = bothEnds(path);
+  if (!parts) return undefined;
+  const { head, tail, bytes } = parts;
+  const first = firstOf(lines(head, true), (entry) => text(entry.cwd));
+  const title = titleIn(tail) ?? titleIn(head) ?? firstOf(lines(head, true), promptOf);
+  if (first === undefined || title === undefined) return undefined;
+  const branch = firstOf(lines(tail, false), (entry) => text(entry.gitBranch));
+  const last = firstOf(lines(tail, false), (entry) => text(entry.cwd));
+  return {
+    folders: [...new Set([first, last ?? first])],
+    title: oneLine(title),
+    ...(branch !== undefined && { branch }),
+    bytes,
+  };
+}
+
+type Entry = Record<string, unknown>;
+
+/** In the order of their weight: what the user called it, and what the CLI did. */
+const TITLES: [type: string, field: string][] = [
+  ["custom-title", "customTitle"],
+  ["summary", "summary"],
+  ["ai-title", "aiTitle"],
+];
+
+function titleIn(part: Buffer): string | undefined {
+  for (const [type, field] of TITLES) {
+    if (!part.includes(`"${type}"`)) continue;
+    const found = firstOf(lines(part, false, `"${type}"`), (entry) =>
+      entry.type === type ? text(entry[field]) : undefined,
+    );
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** What the user typed. What begins with `<` the CLI has put there: a command, a reminder. */
+function promptOf(entry: Entry): string | undefined {
+  if (entry.type !== "user" || entry.isMeta === true || entry.isSidechain === true)
+    return undefined;
+  const { content } = (entry.message ?? {}) as { content?: unknown };
+  const parts = Array.isArray(content) ? content : [{ type: "text", text: content }];
+  const typed = parts.map((part) => (part?.type === "text" ? text(part.text) : undefined));
+  return typed.find((one) => one !== undefined && !one.trimStart().startsWith("<"));
+}
+
+/** The entries of the lines that hold `needle`, in their order or from the last one on. */
+function* lines(part: Buffer, forward: boolean, needle = ""): Generator<Entry> {
+  for (const line of forward ? forwards(part) : backwards(part)) {
+    if (line[0] !== OPEN || !line.includes(needle)) continue;
+    try {
+      yield JSON.parse(line.toString()) as Entry;
+    } catch {
+      // Cut off, or damaged.
+    }
+  }
+}
+
+const OPEN = "{".charCodeAt(0);
+const LINE_END = "\n".charCodeAt(0);
+
+function* forwards(part: Buffer): Generator<Buffer> {
+  for (let start = 0; start < part.length; ) {
+    const found = part.indexOf(LINE_END, start);
+    const end = found < 0 ? part.length : found;
+    yield part.subarray(start, end);
+    start = end + 1;
+  }
+}
+
+function* backwards(part: Buffer): Generator<Buffer> {
+  for (let end = part.length; end > 0; ) {
+    const start = part.lastIndexOf(LINE_END, end - 1) + 1;
+    yield part.subarray(start, end);
+    end = start - 1;
+  }
+}
+
+function firstOf(entries: Iterable<Entry>, get: (entry: Entry) => string | undefined) {
+  for (const entry of entries) {
+    const value = get(entry);
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === "string" && value.trim() !== "" ? value : undefined;
+}
+
+function oneLine(title: string): string {
+  const line = title.replaceAll(/[\p{Cc}\s]+/gu, " ").trim();
+  const characters = [...line.slice(0, 2 * MOST_TITLE)];
+  return characters.length > MOST_TITLE ? `${characters.slice(0, MOST_TITLE).join("")}…` : line;
+}
+
+function bothEnds(path: string): { head: Buffer; tail: Buffer; bytes: number } | undefined {
+  let file: number;
+  try {
+    // A FIFO in its place is not waited for.
+    file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  } catch {
+    return undefined;
+  }
+  try {
+    const stats = fstatSync(file);
+    if (!stats.isFile()) return undefined;
+    const head = part(file, 0);
+    const tail = stats.size > PART_BYTES ? part(file, stats.size - PART_BYTES) : head;
+    return { head, tail, bytes: stats.size };
+  } catch {
+    return undefined;
+  } finally {
+    closeSync(file);
+  }
+}
+
+function part(file: number, position: number): Buffer {
+  const bytes = Buffer.allocUnsafe(PART_BYTES);
+  return bytes.subarray(0, readSync(file, bytes, 0, PART_BYTES, position));
+}

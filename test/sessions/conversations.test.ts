@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { spawn, spawnSync } from "node:child_process";
+import { mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Conversation } from "../../src/sessions/conversations";
+import { isolatedEnv, temporaryFolder } from "../support/neovim";
+import { EXECUTABLE } from "../support/toolchain";
+
+/* The past conversations of a project, as `claude-code-nvim sessions --json` lists them. */
+
+const MB = 1024 * 1024;
+
+const id = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
+
+describe("past conversations", () => {
+  const home = temporaryFolder();
+  const project = join(temporaryFolder(), "my.project");
+  const linked = join(temporaryFolder(), "linked");
+  let count = 0;
+
+  beforeAll(() => {
+    mkdirSync(project);
+    const git = (...args: string[]) => spawnSync("git", ["-C", project, ...args]);
+    git("init", "-q", "-b", "main");
+    git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "a");
+    git("worktree", "add", "-q", "-b", "topic", linked);
+  });
+  afterAll(() => {
+    for (const path of [home, project, linked]) rmSync(path, { recursive: true, force: true });
+  });
+
+  /** Writes a conversation, each a minute newer than the last one. Returns its id. */
+  function write(cwd: string, entries: (object | string)[], name = cwd): string {
+    const folder = join(home, ".claude/projects", name.replaceAll(/[^a-zA-Z0-9]/g, "-"));
+    mkdirSync(folder, { recursive: true });
+    const own = id(++count);
+    const lines = entries.map((one) => (typeof one === "string" ? one : JSON.stringify(one)));
+    const path = join(folder, `${own}.jsonl`);
+    writeFileSync(path, `${lines.join("\n")}\n`);
+    utimesSync(path, 1_700_000_000 + 60 * count, 1_700_000_000 + 60 * count);
+    return own;
+  }
+
+  const user = (cwd: string, content: unknown, more: object = {}) => ({
+    ...{ type: "user", message: { role: "user", content }, cwd, gitBranch: "main" },
+    ...more,
+  });
+
+  function list(cwd = project): Conversation[] {
+    const { stdout, exitCode } = Bun.spawnSync([EXECUTABLE, "sessions", "--json"], {
+      cwd,
+      env: isolatedEnv(home),
+    });
+    expect(exitCode).toBe(0);
+    return (JSON.parse(stdout.toString()) as { conversations: Conversation[] }).conversations;
+  }
+
+  function reset(): void {
+    rmSync(join(home, ".claude"), { recursive: true, force: true });
+  }
+
+  test("none where Claude never was", () => {
+    reset();
+    expect(list()).toEqual([]);
+  });
+
+  test("those of all work trees and of folders below, the newest first", () => {
+    reset();
+    const first = write(project, [user(project, "rename the parser")]);
+    const second = write(linked, [user(linked, "fix", { gitBranch: "topic" })]);
+    const third = write(join(project, "src"), [user(join(project, "src"), "look below")]);
+    write(`${project}2`, [user(`${project}2`, "a neighbour of nearly the same name")]);
+    write(project.replace("my.", "my-"), [user(project.replace("my.", "my-"), "another one")]);
+    const all = list();
+    expect(all.map((one) => one.id)).toEqual([third, second, first]);
+    expect(all[1]).toMatchObject({ title: "fix", branch: "topic", cwd: linked, exists: true });
+    expect(all[0]?.exists).toBe(false);
+    expect(list(linked).map((one) => one.id)).toEqual([third, second, first]);
+  });
+
+  test("the title: what the user called it, a summary, the first prompt", () => {
+    reset();
+    const prompts = [
+      user(project, "<command-name>/clear</command-name>"),
+      user(project, "Caveat", { isMeta: true }),
+      user(project, [{ type: "text", text: "the\n first\u001b[31m prompt" }]),
+      user(project, "the second"),
+    ];
+    write(project, prompts);
+    write(project, [...prompts, { type: "ai-title", aiTitle: "the CLI's" }]);
+    write(project, [{ type: "summary", summary: "a summary" }, ...prompts]);
+    const named = [{ type: "custom-title", customTitle: "old" }, ...prompts, user(project, "x")];
+    write(project, [...named, { type: "custom-title", customTitle: "new" }]);
+    write(project, [user(project, "y".repeat(500))]);
+    expect(list().map((one) => one.title)).toEqual([
+      `${"y".repeat(120)}…`,
+      "new",
+      "a summary",
+      "the CLI's",
+      "the first [31m prompt",
+    ]);
+  });
+
+  test("none that runs; one whose CLI was killed", () => {
+    reset();
+    const running = write(project, [user(project, "runs")]);
+    const killed = write(project, [user(project, "was killed")]);
+    const elsewhere = write(project, [user(project, "runs in a container")]);
+    const child = spawn("sleep", ["60"]);
+    const dead = spawnSync("true").pid;
+    const folder = join(home, ".claude/sessions");
+    mkdirSync(folder);
+    const say = (pid: number | undefined, sessionId: string, more: object = {}) =>
+      writeFileSync(join(folder, `${pid}.json`), JSON.stringify({ pid, sessionId, ...more }));
+    say(child.pid, running);
+    say(dead, killed);
+    say(99_999_999, elsewhere, { pidDomain: "linux:elsewhere:pid:[1]" });
+    expect(list().map((one) => one.id)).toEqual([killed]);
+    child.kill();
+  });
+
+  test("whatever stands in the files", () => {
+    reset();
+    write(project, ["", "{", "null", "[]", '{"cwd": 7}', "{}"]);
+    write(project, ["not JSON", '{"type":"user","message":null,"cwd":"/"}', "\u0000".repeat(99)]);
+    const good = write(project, ["{cut off", user(project, "good"), '{"type":"custom-title"']);
+    const folder = join(home, ".claude/projects", project.replaceAll(/[^a-zA-Z0-9]/g, "-"));
+    spawnSync("mkfifo", [join(folder, `${id(901)}.jsonl`)]);
+    mkdirSync(join(folder, `${id(902)}.jsonl`));
+    writeFileSync(join(folder, "agent-1.jsonl"), JSON.stringify(user(project, "a subagent's")));
+    expect(list().map((one) => one.id)).toEqual([good]);
+  });
+
+  test("200 of 5 MB are listed at once", () => {
+    reset();
+    const filler = JSON.stringify({ type: "assistant", text: "z".repeat(20_000), cwd: project });
+    const middle = Array.from({ length: Math.ceil((5 * MB) / filler.length) }, () => filler);
+    const path = write(project, [user(project, "first"), ...middle, user(project, "last")]);
+    const folder = join(home, ".claude/projects", project.replaceAll(/[^a-zA-Z0-9]/g, "-"));
+    // The same bytes under 201 names: the disk of a test machine is not what is measured.
+    for (let n = 1; n <= 200; n++) {
+      spawnSync("ln", [join(folder, `${path}.jsonl`), join(folder, `${id(1_000 + n)}.jsonl`)]);
+    }
+    const times = Array.from({ length: 3 }, () => {
+      const start = performance.now();
+      expect(list()).toHaveLength(200);
+      return performance.now() - start;
+    });
+    console.log(`200 conversations: ${Math.min(...times).toFixed(0)} ms`);
+    expect(list()[0]?.bytes).toBeGreaterThan(5 * MB);
+    // With the program's start; a machine of tests may be slow.
+    expect(Math.min(...times)).toBeLessThan(1_000);
+  });
+});
