@@ -46,8 +46,9 @@ end
 
 --- Starts another session.
 ---@param arguments string[] for the CLI
-function M.new(arguments)
-  start.run(arguments)
+---@param folder? string absolute, in which it starts
+function M.new(arguments, folder)
+  start.run(arguments, nil, { folder = folder })
 end
 
 --- Starts the CLI, or shows the one that runs and moves there.
@@ -75,7 +76,7 @@ function M.open(arguments, options)
     return start.run(arguments or {}, n)
   end
   local resume, placeholder = restored.conversation()
-  start.run(resume, nil, placeholder)
+  start.run(resume, nil, { placeholder = placeholder })
 end
 
 --- Starts the CLI, or hides it, or shows it again.

@@ -1,5 +1,5 @@
 --- The list of sessions, by vim.ui.select: those of this Neovim, those that run elsewhere in the
---- workspace. And which one is next.
+--- workspace, then past conversations. And which one is next.
 local label = require("claude-code.terminal.label")
 local sessions = require("claude-code.sessions")
 
@@ -43,16 +43,24 @@ local function line(row, current)
   )
 end
 
----@param rows claude-code.SessionRow[]
+--- "↺ rename the parser: 5.2 MB, 3 h, topic (past)"
+---@param past claude-code.Conversation
+---@return string
+local function past_line(past)
+  local parts = { ("%.1f MB"):format(past.bytes / 1024 / 1024), label.age(past.at), past.branch }
+  return ("  ↺ %s: %s (past)"):format(past.title, table.concat(parts, ", "))
+end
+
+---@param rows (claude-code.SessionRow|claude-code.Conversation)[]
 ---@param prompt string
----@param callback fun(row: claude-code.SessionRow)
+---@param callback fun(row: claude-code.SessionRow|claude-code.Conversation)
 local function choose(rows, prompt, callback)
   local current = require("claude-code.terminal.running").current()
   local options = {
     prompt = prompt,
     kind = "claude-code.session",
     format_item = function(row)
-      return line(row, current)
+      return row.title and past_line(row) or line(row, current)
     end,
   }
   vim.ui.select(rows, options, function(row)
@@ -78,25 +86,52 @@ local function show_elsewhere(row)
   notify.info(("%s runs in %s%s"):format(label.name(row), WHERE[row.where], process))
 end
 
---- Lets the user choose one, and shows it.
-function M.show()
-  local own = M.own()
-  local rows = vim.list_extend(
-    own,
-    vim.tbl_filter(function(row)
-      return row.n == nil
-    end, sessions.all())
-  )
+--- One that somebody has resumed in the meantime is shown: two Claudes would write into one file.
+---@param past claude-code.Conversation
+local function resume(past)
+  local running = sessions.get({ id = past.id })
+  if running and running.n then
+    require("claude-code.terminal").show(running.n)
+  elseif running then
+    show_elsewhere(running)
+  elseif vim.fn.isdirectory(past.cwd) == 0 then
+    local text = "Claude resumes this conversation only in %s, and that folder is gone"
+    require("claude-code.messages.notify").warn(text:format(past.cwd))
+  else
+    require("claude-code.terminal").new({ "--resume", past.id }, past.cwd)
+  end
+end
+
+---@param rows (claude-code.SessionRow|claude-code.Conversation)[]
+local function show_list(rows)
   if #rows == 0 then
     local text = "no Claude session runs; :ClaudeCode starts one"
     return require("claude-code.messages.notify").info(text)
   end
   choose(rows, "Claude sessions", function(row)
-    if row.n then
+    if row.title then
+      resume(row --[[@as claude-code.Conversation]])
+    elseif row.n then
       require("claude-code.terminal").show(row.n)
     else
       show_elsewhere(row)
     end
+  end)
+end
+
+--- Lets the user choose one, and shows or resumes it.
+function M.show()
+  -- What the files of other CLIs say is read again.
+  sessions.all()
+  require("claude-code.sessions.past").list(function(conversations)
+    local rows = M.own()
+    for _, row in ipairs(sessions.list()) do
+      rows[#rows + 1] = not row.n and row or nil
+    end
+    for _, past in ipairs(conversations) do
+      rows[#rows + 1] = not sessions.get({ id = past.id }) and past or nil
+    end
+    show_list(rows)
   end)
 end
 

@@ -63,16 +63,23 @@ local function after_server(callback)
   was_downloading = vim.list_contains(waiting, this) and M.notify_if_downloading()
 end
 
+---@class claude-code.StartOptions
+---@field folder? string absolute, in which it starts; that of the tab page or the option if left out
+---@field placeholder? integer buffer whose place it takes
+
 --- The command line and the environment name the server and its executable, so they are made when
 --- both are there.
 ---@param arguments string[]
 ---@param n? integer
----@param placeholder? integer
-local function open(arguments, n, placeholder)
+---@param options claude-code.StartOptions
+local function open(arguments, n, options)
   local launch, notify =
     require("claude-code.terminal.launch"), require("claude-code.messages.notify")
   local command, session = launch.command(arguments)
-  local folder, message = launch.folder()
+  local folder, message = options.folder, nil
+  if not folder then
+    folder, message = launch.folder()
+  end
   if not command or not folder then
     return notify.error(not command and session or message)
   end
@@ -86,6 +93,7 @@ local function open(arguments, n, placeholder)
     cwd = folder,
   })
   local environment = launch.environment(n)
+  local placeholder = options.placeholder
   if placeholder and vim.api.nvim_buf_is_valid(placeholder) then
     vim.cmd.bwipeout({ placeholder, bang = true, mods = { noautocmd = true } })
   end
@@ -99,8 +107,8 @@ end
 
 ---@param arguments string[] for the CLI
 ---@param n? integer number of the session; the first that is free if left out
----@param placeholder? integer buffer whose place it takes
-function M.run(arguments, n, placeholder)
+---@param options? claude-code.StartOptions
+function M.run(arguments, n, options)
   -- A CLI that is missing is no reason to wait.
   local found, message = require("claude-code.claude.cli").command()
   if not found then
@@ -108,7 +116,7 @@ function M.run(arguments, n, placeholder)
     return
   end
   after_server(function()
-    open(arguments, n, placeholder)
+    open(arguments, n, options or {})
   end)
 end
 
