@@ -18,6 +18,7 @@ const STARTS: Record<string, string> = {
   [`${LUA}/install/async.lua`]: "what its callers got of on_path()",
   [`${LUA}/install/version.lua`]: "the executable, by install/locate",
   [`${LUA}/server/process.lua`]: "the executable, by install/locate",
+  [`${LUA}/sessions/past.lua`]: "the executable, by install/locate",
   [`${LUA}/terminal/providers/native.lua`]: "the Claude CLI, by claude/cli",
   [`${LUA}/terminal/providers/tmux.lua`]: "tmux, by on_path()",
   "src/claude/cli.ts": "the Claude CLI, by onPath()",
