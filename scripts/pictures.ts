@@ -142,6 +142,28 @@ async function play(): Promise<void> {
   await eventually(() => neovim.lua(`return require("claude-code.editor.review").count()`), 2);
   await command("ClaudeCodeReview!");
   await picture("review", "What Claude changed without asking, hunk by hunk.");
+
+  await command("ClaudeCodeReviewDone");
+  await command("cclose");
+  await command("ClaudeCodeNew -n docs");
+  await prompted(2);
+  model.script([say("The README says so now.")]);
+  await command("ClaudeCodeSend! Document total()");
+  await shows("says so now");
+  await command("ClaudeCodeNew -n tests");
+  await prompted(3);
+  model.script([[{ tool: "Bash", input: { command: "npm test" } }], say("All pass.")]);
+  await command("ClaudeCodeSend! Run the tests");
+  await shows("Do you want to proceed?");
+  await neovim.lua(`vim.cmd.stopinsert() vim.cmd.wincmd("p") vim.cmd.mode() return true`);
+  await picture("sessions", "Three Claudes; the one on screen asks for a permission.");
+}
+
+/** All CLIs are connected, and the one on screen has its prompt. */
+async function prompted(count: number): Promise<void> {
+  const clients = `return #require("claude-code").status().clients`;
+  await eventually(() => neovim.lua<number>(clients), count, 20_000);
+  await neovim.terminal.waitFor("❯", 20_000);
 }
 
 /** The CLI drops what it receives in its first moments, and nothing is sent twice. */
