@@ -25,6 +25,35 @@ const LINE_5 = { lineStart: 4, lineEnd: 4 };
 const holds = (editor: Editor, what: string, condition: string) =>
   eventually(what, () => editor.neovim.lua<boolean>(condition));
 
+interface Picker {
+  /** Opens it with the two files. */
+  open(): Promise<unknown>;
+  /** Opens it with the quickfix list. */
+  openList(): Promise<unknown>;
+  shows(count: number): Promise<unknown>;
+}
+
+/** The entry under the cursor, those that are marked, and a line of the quickfix list. */
+async function mentionsByPicker(editor: Editor, { open, openList, shows }: Picker): Promise<void> {
+  await open();
+  await shows(2);
+  await editor.neovim.type("main");
+  await shows(1);
+  await editor.neovim.type("<M-a>");
+  await editor.mentioned(["main.lua"]);
+  await editor.waitForMode("n");
+  await open();
+  await shows(2);
+  await editor.neovim.type("<Tab><Tab><M-a>");
+  await editor.mentioned(BOTH);
+  await editor.waitForMode("n");
+  await listLine(editor);
+  await openList();
+  await shows(1);
+  await editor.neovim.type("<M-a>");
+  await editor.mentioned(["other.lua"], LINE_5);
+}
+
 testWithPlugins("Telescope: <M-a> mentions what is selected", async () => {
   // It needs Neovim 0.11.
   const plugins: PluginName[] = ["telescope.nvim", "plenary.nvim"];
@@ -39,23 +68,8 @@ testWithPlugins("Telescope: <M-a> mentions what is selected", async () => {
          and picker:get_selection() ~= nil and vim.api.nvim_get_mode().mode == "i"`,
     );
   const open = () => editor.neovim.command("Telescope find_files cwd=src");
-  await open();
-  await shows(2);
-  await editor.neovim.type("main");
-  await shows(1);
-  await editor.neovim.type("<M-a>");
-  await editor.mentioned(["main.lua"]);
-  await editor.waitForMode("n");
-  await open();
-  await shows(2);
-  await editor.neovim.type("<Tab><Tab><M-a>");
-  await editor.mentioned(BOTH);
-  await editor.waitForMode("n");
-  await listLine(editor);
-  await editor.neovim.command("Telescope quickfix");
-  await shows(1);
-  await editor.neovim.type("<M-a>");
-  await editor.mentioned(["other.lua"], LINE_5);
+  const openList = () => editor.neovim.command("Telescope quickfix");
+  await mentionsByPicker(editor, { open, openList, shows });
 });
 
 for (const version of NEOVIMS) {
@@ -71,23 +85,8 @@ for (const version of NEOVIMS) {
            and vim.api.nvim_get_mode().mode == "i"`,
       );
     const open = () => editor.neovim.lua(`Snacks.picker.files({ cwd = "src" })`);
-    await open();
-    await shows(2);
-    await editor.neovim.type("main");
-    await shows(1);
-    await editor.neovim.type("<M-a>");
-    await editor.mentioned(["main.lua"]);
-    await editor.waitForMode("n");
-    await open();
-    await shows(2);
-    await editor.neovim.type("<Tab><Tab><M-a>");
-    await editor.mentioned(BOTH);
-    await editor.waitForMode("n");
-    await listLine(editor);
-    await editor.neovim.lua("Snacks.picker.qflist()");
-    await shows(1);
-    await editor.neovim.type("<M-a>");
-    await editor.mentioned(["other.lua"], LINE_5);
+    const openList = () => editor.neovim.lua("Snacks.picker.qflist()");
+    await mentionsByPicker(editor, { open, openList, shows });
   });
 
   testWithPlugins(`mini.pick: <M-a> mentions what is marked (${version.name})`, async () => {

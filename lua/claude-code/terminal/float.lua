@@ -1,6 +1,7 @@
 --- Claude's terminal in a floating window over the files. It closes when the cursor goes to a window
 --- below it, as for a diff, which it would cover.
 local api = vim.api
+local while_open = require("claude-code.terminal.while_open")
 
 local M = {}
 
@@ -47,20 +48,6 @@ local function hide_if_left(win, hide)
   end)
 end
 
----@param win integer
----@param events string[]
----@param callback fun()
-local function while_open(win, events, callback)
-  api.nvim_create_autocmd(events, {
-    callback = function()
-      if not api.nvim_win_is_valid(win) then
-        return true
-      end
-      callback()
-    end,
-  })
-end
-
 --- Hides the window when the user goes to one below it.
 ---@param win integer
 ---@param hide fun()
@@ -82,7 +69,7 @@ end
 ---@return integer win
 function M.open(buf)
   local win = api.nvim_open_win(buf, true, geometry())
-  while_open(win, { "VimResized" }, function()
+  while_open(win, "VimResized", function()
     api.nvim_win_set_config(win, geometry())
   end)
   M.hide_when_left(win, function()

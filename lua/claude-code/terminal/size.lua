@@ -2,6 +2,7 @@
 --- fewer columns while a diff needs them; and what the other windows get back when it closes.
 local api = vim.api
 local placement = require("claude-code.terminal.placement")
+local while_open = require("claude-code.terminal.while_open")
 
 local M = {}
 
@@ -85,14 +86,7 @@ function M.follow(win, is_terminal, dimension)
   remember()
   -- The windows of other tab pages get their sizes when these are entered.
   for event, callback in pairs({ WinResized = notice, VimResized = fit, TabEnter = fit }) do
-    api.nvim_create_autocmd(event, {
-      callback = function()
-        if not api.nvim_win_is_valid(win) then
-          return true
-        end
-        callback()
-      end,
-    })
+    while_open(win, event, callback)
   end
   return notice
 end

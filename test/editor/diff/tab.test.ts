@@ -93,15 +93,17 @@ describe.each(NEOVIMS)("a tab page of the diff's own in $name", (version) => {
     });
   });
 
-  test("moving to Claude's terminal while it waits does not start terminal mode", async () => {
-    await using neovim = await TestNeovim.start({
+  /** A Neovim in whose terminal Claude runs. */
+  const start = (diff = "{}") =>
+    TestNeovim.start({
       version,
       ui: { width: 160, height: 40 },
-      setup: `{ terminal = { command = ${ECHO} } }`,
+      setup: `{ terminal = { command = ${ECHO} }, diff = ${diff} }`,
     });
+  /** A diff comes while the user types in that terminal. */
+  async function propose(neovim: TestNeovim, client: TestClient): Promise<{ answer: unknown }> {
     const path = join(neovim.cwd, "a.txt");
     writeFileSync(path, "one\n");
-    using client = await TestClient.open(await neovim.lock(), "claude-code");
     await neovim.command("edit a.txt | ClaudeCode");
     await shows(neovim, "up");
     await waitForMode(neovim, "t");
@@ -109,6 +111,13 @@ describe.each(NEOVIMS)("a tab page of the diff's own in $name", (version) => {
       ...{ old_file_path: path, new_file_path: path, tab_name: "t" },
       new_file_contents: "ONE\n",
     });
+    return { answer };
+  }
+
+  test("moving to Claude's terminal while it waits does not start terminal mode", async () => {
+    await using neovim = await start();
+    using client = await TestClient.open(await neovim.lock(), "claude-code");
+    const { answer } = await propose(neovim, client);
     const inTerminal = () => neovim.lua<boolean>(`return vim.bo.buftype == "terminal"`);
     await eventually("the diff", async () => !(await inTerminal()));
     await neovim.type("<C-w>p");
@@ -120,21 +129,9 @@ describe.each(NEOVIMS)("a tab page of the diff's own in $name", (version) => {
   });
 
   test("leaving it does not start terminal mode on the user's own tab page", async () => {
-    await using neovim = await TestNeovim.start({
-      version,
-      ui: { width: 160, height: 40 },
-      setup: `{ terminal = { command = ${ECHO} }, diff = { layout = "tab" } }`,
-    });
-    const path = join(neovim.cwd, "a.txt");
-    writeFileSync(path, "one\n");
+    await using neovim = await start('{ layout = "tab" }');
     using client = await TestClient.open(await neovim.lock(), "claude-code");
-    await neovim.command("edit a.txt | ClaudeCode");
-    await shows(neovim, "up");
-    await waitForMode(neovim, "t");
-    const answer = client.texts("openDiff", {
-      ...{ old_file_path: path, new_file_path: path, tab_name: "t" },
-      new_file_contents: "ONE\n",
-    });
+    const { answer } = await propose(neovim, client);
     await eventually("the diff", async () =>
       expect(await neovim.lua(HERE)).toEqual({ tab: 2, terminal: false }),
     );
