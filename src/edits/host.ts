@@ -50,13 +50,17 @@ export class UndoHost {
       this.#record(undone);
       const count = undone.changes.length;
       const files = count === 1 ? "1 file" : `${count} files`;
-      await this.#report({ done: `took back ${undone.operation.label}: ${files}` });
+      const changes = undone.changes.map(({ path, before, after }) => ({
+        path,
+        change: !before ? "created" : after ? "changed" : "deleted",
+      }));
+      await this.#report({ done: `took back ${undone.operation.label}: ${files}`, changes });
     } catch (error) {
       await this.#report({ problem: message(error) });
     }
   }
 
-  async #report(report: { done: string } | { problem: string }): Promise<void> {
+  async #report(report: { done: string; changes: object[] } | { problem: string }): Promise<void> {
     await this.#port
       .call("edits_undone", report)
       .catch((error) => this.#log.warn(`Reporting an undo failed: ${message(error)}`));

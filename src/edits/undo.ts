@@ -26,6 +26,8 @@ export async function undoLast(
   const root = folders[0] ?? "/";
   const label = `the undo of ${operation.label}`;
   const { files, place } = operation;
+  // No language server has seen these texts: buffers take over what was written just now.
+  for (const { path } of files) await ask("document_reload", { path });
   const checked = await checkFiles(
     files.map(({ path }) => ({ path })),
     root,

@@ -59,6 +59,27 @@ describe.each(NEOVIMS)("code_action with $name", (version) => {
     reset();
   });
 
+  test("organize_imports does no other action that a server offers", async () => {
+    const other = { title: "Other", kind: "quickfix", edit: edit("other") };
+    const imports = { title: "Sort", kind: "source.organizeImports.text", edit: edit("sorted") };
+    answers({ "textDocument/codeAction": [other, imports] });
+    await run("organize_imports");
+    expect(edited.read("a.txt")).toBe("sorted\n");
+    reset();
+    answers({ "textDocument/codeAction": [other] });
+    expect(await run("organize_imports")).toBe("organize_imports: nothing to change.");
+    expect(edited.read("a.txt")).toBe("old\n");
+  });
+
+  test("of two actions with one title the number decides", async () => {
+    const titled = ["one", "two"].map((text) => ({ title: "Do it", edit: edit(text) }));
+    answers({ "textDocument/codeAction": titled });
+    await edited.call("code_action", { path: "a.txt", line: 1 });
+    await run(2);
+    expect(edited.read("a.txt")).toBe("two\n");
+    reset();
+  });
+
   test("several edits of one command: none is made", async () => {
     offer({ command: { title: "x", command: "fix" } }, { applyEdit: [edit("1"), edit("2")] });
     expect(await run()).toContain("ERROR text made several edits one after the other");

@@ -144,12 +144,15 @@ local function format(buf)
 end
 
 ---@param list claude-code.OfferedAction[]
----@param wanted string title
+---@param test fun(action: table): boolean
+---@param at? integer the number of one that is looked at first: several may have one title
 ---@return claude-code.OfferedAction?
-local function titled(list, wanted)
-  return vim.iter(list):find(function(entry)
-    return entry.action.title == wanted
-  end)
+local function find(list, test, at)
+  local named = at and list[at]
+  return named and test(named.action) and named
+    or vim.iter(list):find(function(entry)
+      return test(entry.action)
+    end)
 end
 
 ---@param buf integer
@@ -238,7 +241,10 @@ local function chosen(buf, row, params)
     title = found
   end
   local list, problem = offered(buf, row, kind and { kind } or nil)
-  local entry = kind and list[1] or titled(list, title)
+  local entry = find(list, function(action)
+    -- Some servers offer more than what they are asked for.
+    return kind and vim.startswith(tostring(action.kind), kind) or action.title == title
+  end, tonumber(params.action))
   if entry then
     return edits_of(entry, buf)
   elseif kind and not problem then

@@ -116,17 +116,15 @@ end
 ---@param symbol claude-code.Symbol
 ---@return claude-code.Symbol
 local function at_definition(symbol)
-  local place = symbol.definitions[1]
-  local buf = #symbol.definitions == 1 and place.path and open.file({ place.path })
-  if not buf then
-    return symbol
+  for _, place in ipairs(symbol.definitions) do
+    local buf = place.path and open.file({ place.path })
+    local line = buf and position.line(buf, place.row) or ""
+    local col = position.to_byte(line, place.character, place.encoding)
+    if buf and line:sub(col + 1, col + #symbol.name) == symbol.name then
+      return vim.tbl_extend("force", symbol, { buf = buf, row = place.row, col = col })
+    end
   end
-  local line = position.line(buf, place.row)
-  local col = position.to_byte(line, place.character, place.encoding)
-  if line:sub(col + 1, col + #symbol.name) ~= symbol.name then
-    return symbol
-  end
-  return vim.tbl_extend("force", symbol, { buf = buf, row = place.row, col = col })
+  return symbol
 end
 
 ---The first server that can rename the symbol does: two would edit the same places twice.

@@ -10,9 +10,10 @@ function M.request()
   end
 end
 
----@param report { done?: string, problem?: string }
+---@param report { done?: string, problem?: string, changes?: claude-code.ChangedFile[] }
 ---@return true
 function M.on_report(report)
+  require("claude-code.editor.language.changed_files").notify(report.changes or {})
   if report.done then
     notify.info(report.done)
   else

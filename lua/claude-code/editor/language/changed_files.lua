@@ -36,12 +36,11 @@ local function reload_buffers()
   end
 end
 
----In a task: language servers know then what has changed.
----@param changes? claude-code.ChangedFile[]
-function M.take_over(changes)
-  reload_buffers()
+---Notifies every language server.
+---@param changes claude-code.ChangedFile[]
+function M.notify(changes)
   local events = {}
-  for _, file in ipairs(changes or {}) do
+  for _, file in ipairs(changes) do
     if file.change == "deleted" then
       hidden.on_deleted(path.normal(file.path))
     end
@@ -52,8 +51,14 @@ function M.take_over(changes)
     for _, client in ipairs(servers.running()) do
       pcall(request.call, client, "notify", "workspace/didChangeWatchedFiles", params)
     end
-    task.breathe()
   end
+end
+
+---In a task: language servers know then what has changed.
+---@param changes? claude-code.ChangedFile[]
+function M.take_over(changes)
+  reload_buffers()
+  M.notify(changes or {})
 end
 
 return M
