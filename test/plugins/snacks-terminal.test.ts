@@ -66,3 +66,41 @@ for (const version of NEOVIMS) {
     await editor.neovim.command("ClaudeCodeClose");
   });
 }
+
+for (const version of NEOVIMS) {
+  testWithPlugins(`several take the same place (${version.name})`, async () => {
+    await using editor = await start(version, 'position = "right"');
+    const shown = () =>
+      editor.neovim.lua<number[]>(`
+        local numbers = {}
+        for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
+          for _, row in ipairs(require("port").session_list.own()) do
+            if row.buf == vim.api.nvim_win_get_buf(win) then table.insert(numbers, row.n) end
+          end
+        end
+        return numbers`);
+    const shows = (n: number) =>
+      eventually(`session ${n} alone`, async () => expect(await shown()).toEqual([n]));
+    const claude = () => editor.neovim.lua<number>(CLAUDE);
+    const before = await editor.settled();
+    await editor.neovim.command("ClaudeCode");
+    await editor.shows("CLAUDE IS UP");
+    await shows(1);
+    const width = await claude();
+    await editor.neovim.command("ClaudeCodeNew");
+    await shows(2);
+    expect(await claude()).toBe(width);
+    await editor.neovim.command("1ClaudeCode");
+    await shows(1);
+    expect(await claude()).toBe(width);
+    await editor.neovim.command("ClaudeCodeClose");
+    await editor.neovim.command("ClaudeCode");
+    await shows(2);
+    await editor.neovim.command("ClaudeCodeClose");
+    await editor.neovim.command("stopinsert");
+    await eventually("all as before", async () => {
+      await editor.same(before);
+      return true;
+    });
+  });
+}

@@ -156,13 +156,24 @@ describe.each(NEOVIMS)("tmux beside $name", (version) => {
     await neovimHas("400x50");
     await run("ClaudeCode");
     await neovimHas("255x50");
+    // Another one takes the place of the first, which runs on in a window of its own.
+    await run("ClaudeCodeNew");
+    await neovimHas("255x50");
+    await run("ClaudeCodeSend! drei");
+    await terminal.waitFor(/drei\s+drei/);
+    expect(await terminal.screen()).not.toContain("eins zwei");
+    await run("1ClaudeCode");
+    await terminal.waitFor("eins zwei");
+    await neovimHas("255x50");
+    expect(await terminal.screen()).not.toContain("drei");
+    expect(await ask(`luaeval("#require('claude-code').sessions()")`)).toBe("2");
+
     await ask(`luaeval("require('claude-code').setup(${below})")`);
     await run("ClaudeCode");
     await neovimHas("400x50");
     await run("ClaudeCode");
     await neovimHas("400x32");
 
-    expect(await ask(`luaeval("require('claude-code.terminal').is_open()")`)).toBe("true");
     run("qa").catch(() => {});
     // What is left of the window is Neovim's own pane, ended.
     await eventually("the end of Neovim", () => terminal.ended());

@@ -66,14 +66,21 @@ local function own_window()
   return tmux({ "display-message", "-p", "-t", vim.env.TMUX_PANE or "", "#{window_id}" })
 end
 
---- The others that are beside Neovim make room.
----@param shown? claude-code.TmuxTerminal
-local function hide_others(shown)
-  for _, other in pairs(terminals) do
-    if other ~= shown and other:is_visible() then
-      other:hide()
+---@return claude-code.TmuxTerminal? terminal that is beside Neovim
+local function beside()
+  for _, terminal in pairs(terminals) do
+    if terminal:is_visible() then
+      return terminal
     end
   end
+end
+
+--- A pane takes the place of another one, which goes where it was: by that no size changes.
+---@param pane string
+---@param other claude-code.TmuxTerminal
+local function swap(pane, other)
+  tmux({ "swap-pane", "-d", "-s", pane, "-t", other.pane })
+  tmux({ "select-pane", "-t", pane })
 end
 
 local function end_with_neovim()
@@ -93,11 +100,15 @@ function M.open(launch)
       'terminal.provider is "tmux", but Neovim does not run in tmux; start it there, or set '
         .. 'terminal.provider to "native"'
   end
-  hide_others()
-  local arguments =
-    { "split-window", "-P", "-F", "#{pane_id}", "-c", without_formats(launch.folder) }
-  vim.list_extend(arguments, { "-t", vim.env.TMUX_PANE })
-  vim.list_extend(arguments, place())
+  local other = beside()
+  local arguments = { other and "new-window" or "split-window", "-P", "-F", "#{pane_id}" }
+  vim.list_extend(arguments, { "-c", without_formats(launch.folder) })
+  if other then
+    table.insert(arguments, "-d")
+  else
+    vim.list_extend(arguments, { "-t", vim.env.TMUX_PANE })
+    vim.list_extend(arguments, place())
+  end
   for name, value in pairs(launch.env) do
     vim.list_extend(arguments, { "-e", literal(("%s=%s"):format(name, value)) })
   end
@@ -106,6 +117,9 @@ function M.open(launch)
   local pane, message = tmux(vim.list_extend(arguments, vim.tbl_map(literal, launch.command)))
   if not pane then
     return nil, ("tmux did not open a pane for Claude: %s"):format(message)
+  end
+  if other then
+    swap(pane, other)
   end
   terminals[pane] = setmetatable({ pane = pane }, Terminal)
   end_with_neovim()
@@ -138,8 +152,10 @@ function Terminal:hide()
 end
 
 function Terminal:focus()
-  if not self:is_visible() then
-    hide_others(self)
+  local other = not self:is_visible() and beside()
+  if other then
+    return swap(self.pane, other)
+  elseif not self:is_visible() then
     local arguments = { "join-pane", "-s", self.pane, "-t", vim.env.TMUX_PANE }
     tmux(vim.list_extend(arguments, place()))
   end
