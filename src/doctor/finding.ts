@@ -9,6 +9,7 @@ export type Cause =
   | "editor-restarted"
   | "hooks-broken"
   | "hooks-disabled"
+  | "second-language-server"
   | "hooks-half-installed"
   | "lock-exposed"
   | "lock-missing"

@@ -3,6 +3,7 @@ import { checkDiffs } from "./check-diffs";
 import { checkDiscovery } from "./check-discovery";
 import { checkLanguageServers } from "./check-editor";
 import { checkHooks } from "./check-hooks";
+import { checkLanguagePlugins } from "./check-language-plugins";
 import { checkProxy } from "./check-proxy";
 import { checkSettings } from "./check-settings";
 import { checkStates } from "./check-states";
@@ -28,6 +29,7 @@ function* findings(facts: Facts): Generator<Finding> {
   yield* some(checkProxy(facts));
   yield* checkDiffs(facts);
   yield* some(checkHooks(facts));
+  yield* some(checkLanguagePlugins(facts));
   for (const editor of facts.editors) {
     if (!isHere(editor, facts.cwd)) continue;
     yield* some(checkLanguageServers(editor));

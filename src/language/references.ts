@@ -4,7 +4,7 @@ import type { Occurrence } from "./occurrences";
 import { statOf } from "./project-files";
 import { remainsOf } from "./reconcile";
 import { type AnswerText, type ReferencesQuestion, referencesText } from "./references-text";
-import type { Found, LanguageServers, SymbolInput } from "./servers";
+import type { Found, LanguageServers, SymbolDefinition, SymbolInput, Verdict } from "./servers";
 import { SourceLines } from "./source-lines";
 import { asList, usesOf } from "./uses";
 
@@ -74,7 +74,11 @@ export class References {
     this.#looked.add(symbol);
     const chosen = [...limited(fresh, MOST_FRESH), ...older];
     if (chosen.length === 0) return { missed: [], unchecked: fresh.length };
-    const verdicts = await this.#servers.verify(definitions, chosen, signal);
+    // A server that takes too long judges nothing; the answer is there all the same.
+    const verdicts = await this.#servers
+      .verify(definitions, chosen, signal)
+      .catch((): Verdict[] => []);
+    signal?.throwIfAborted();
     const judged = chosen.map((use, index) => ({ use, verdict: verdicts[index] ?? "unknown" }));
     for (const { use, verdict } of judged) {
       if (verdict === "other") this.#others.add(keyOf(use, definitions));
@@ -91,7 +95,7 @@ export class References {
   /** Words in the languages of the symbol that are code, and not known to be other symbols. */
   #suspects(
     { answer, occurrences }: Found,
-    definitions: readonly { path: string; line: number }[],
+    definitions: readonly SymbolDefinition[],
   ): { fresh: Occurrence[]; others: Occurrence[] } {
     const { project } = this.#servers;
     const source = new SourceLines();
@@ -109,11 +113,11 @@ export class References {
   }
 }
 
-function definitionsOf({ answer }: Found): { path: string; line: number }[] {
+function definitionsOf({ answer }: Found): SymbolDefinition[] {
   const files = asList<LanguageFile>(answer.definitions.files);
-  return asList<LanguagePlace>(answer.definitions.places).flatMap(({ file, line }) => {
+  return asList<LanguagePlace>(answer.definitions.places).flatMap(({ file, line, character }) => {
     const path = files[file - 1]?.path;
-    return path === undefined ? [] : [{ path, line }];
+    return path === undefined ? [] : [{ path, line, character }];
   });
 }
 

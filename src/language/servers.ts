@@ -32,6 +32,14 @@ export type Relation =
   | "supertypes"
   | "subtypes";
 
+export interface SymbolDefinition {
+  path: string;
+  /** From 1, as on disk. */
+  line: number;
+  /** From 0, in the server's encoding. */
+  character: number;
+}
+
 /** Whether a word is a use of a symbol, by its definition. */
 export type Verdict = "same" | "other" | "unknown";
 
@@ -78,7 +86,7 @@ export class LanguageServers {
 
   /** What the servers say of words that they did not list among a symbol's uses. */
   verify(
-    definitions: readonly { path: string; line: number }[],
+    definitions: readonly SymbolDefinition[],
     uses: readonly Occurrence[],
     signal?: AbortSignal,
   ): Promise<Verdict[]> {

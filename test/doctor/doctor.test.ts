@@ -250,6 +250,17 @@ const FAULTS: Problem[] = [
     seed: (world) => projectSettings(world, '\uFEFF{ "disableAllHooks": true }'),
   },
   {
+    cause: "second-language-server",
+    name: "a plugin of Claude Code with a language server",
+    says: "enables gopls-lsp@claude-plugins-official:",
+    remedy: "claude plugin disable gopls-lsp@claude-plugins-official",
+    seed: (world) =>
+      projectSettings(
+        world,
+        '{ "enabledPlugins": { "a@b": true, "gopls-lsp@claude-plugins-official": true } }',
+      ),
+  },
+  {
     cause: "diff-tool-terminal",
     name: "diffTool set to terminal",
     remedy: "/config",

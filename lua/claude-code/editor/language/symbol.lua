@@ -160,15 +160,16 @@ end
 
 ---@param groups claude-code.SymbolGroup[]
 ---@param question claude-code.SymbolQuestion
----@return claude-code.SymbolGroup[] the one that is declared on the line in question; all if none is
+---@return claude-code.SymbolGroup[] the first that is declared on the line in question: what a declaration
+--- holds comes behind its name; all if none is declared there
 local function declared_on(groups, question)
   local uri = vim.uri_from_bufnr(question.buf)
-  local declared = vim.tbl_filter(function(entry)
+  local declared = vim.iter(groups):find(function(entry)
     return vim.iter(entry.places):any(function(place)
       return place.uri == uri and place.row == question.row
     end)
-  end, groups)
-  return #declared == 1 and declared or groups
+  end)
+  return declared and { declared } or groups
 end
 
 ---@param question claude-code.SymbolQuestion

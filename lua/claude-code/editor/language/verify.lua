@@ -2,6 +2,7 @@
 --- have read a new file yet, or keep it for another project. To open the file lets it look.
 local open = require("claude-code.editor.language.open")
 local path = require("claude-code.editor.documents.path")
+local position = require("claude-code.editor.language.position")
 local symbols = require("claude-code.editor.language.symbol")
 local task = require("claude-code.editor.language.task")
 
@@ -14,16 +15,29 @@ local M = {}
 ---@field line integer 1-based, as on disk
 ---@field column integer in UTF-16 code units
 
+---@class claude-code.SymbolDefinition
+---@field path string
+---@field line integer 1-based, as on disk
+---@field character integer as its server counts
+
 ---@class claude-code.VerifyParams
----@field definitions { path: string, line: integer }[] of the symbol, 1-based
+---@field definitions claude-code.SymbolDefinition[]
 ---@field uses claude-code.DoubtfulUse[]
+
+---@param name string
+---@param row integer
+---@param character integer
+---@return string
+local function key_of(name, row, character)
+  return ("%s\0%d\0%d"):format(path.real(name), row, character)
+end
 
 ---@param places claude-code.Place[]
 ---@param definitions table<string, true>
 ---@return claude-code.Verdict
 local function verdict_on(places, definitions)
   for _, place in ipairs(places) do
-    if place.path and definitions[path.real(place.path) .. "\0" .. place.row] then
+    if place.path and definitions[key_of(place.path, place.row, place.character)] then
       return "same"
     end
   end
@@ -54,7 +68,9 @@ end
 function M.uses(params)
   local definitions = {}
   for _, place in ipairs(params.definitions) do
-    definitions[path.real(place.path) .. "\0" .. place.line - 1] = true
+    local buf = path.loaded_buffer(place.path)
+    local row = buf and position.row(buf, place.line) or place.line - 1
+    definitions[key_of(place.path, row, place.character)] = true
   end
   return vim.tbl_map(function(use)
     return verify(use, definitions)
