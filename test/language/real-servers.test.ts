@@ -38,7 +38,8 @@ export function main() {
   return new Parser().parse("b") + x + y;
 }
 `,
-  "src/kinds.ts": 'import * as other from "./parser";\nexport type Square = { Square: other.Square };\n',
+  "src/kinds.ts":
+    'import * as other from "./parser";\nexport type Square = { Square: other.Square };\n',
   "app.py": `class Circle:
     """A round one."""
 
