@@ -148,6 +148,34 @@ function inTerminal(version: NeovimVersion) {
   );
 
   test(
+    "too big for a diff, it asks by itself, and writes on Enter there",
+    async () => {
+      const big = join(root, "project/big.txt");
+      const content = "x\n".repeat(64_001);
+      const write = [{ tool: "Write", input: { file_path: big, content } }];
+      model.script([write, [{ text: "Written." }]]);
+      await command("ClaudeCodeSend! write it");
+      await showing(/Do you want to create big\.txt/);
+      // As soon as it takes keys: its file says that it waits.
+      const isAsking = `
+        return vim.iter(require("claude-code").status().clients):any(function(client)
+          return require("claude-code.claude.state").is_asking(client.pid)
+        end)`;
+      await eventually(() => neovim.lua<boolean>(isAsking), true);
+      await neovim.lua(`
+        for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+          if vim.bo[buf].filetype == "claude-code-terminal" then
+            vim.api.nvim_chan_send(vim.bo[buf].channel, "\\r")
+          end
+        end
+        return true`);
+      await showing(/Written\./);
+      expect(await readFile(big, "utf8")).toBe(content);
+    },
+    CASE_MS,
+  );
+
+  test(
     "rejected with a reason, the model receives it at once, as the user's words",
     async () => {
       const text = await readFile(main, "utf8");
