@@ -21,7 +21,9 @@ import { Neovim } from "./neovim";
  * changes, what the user sees and decides, and what the model receives of that. Only the model is a
  * stand-in. The steps follow each other.
  */
-const STEP_MS = 90_000;
+const STEP_MS = 120_000;
+/** A dozen calls of tools, each with its hooks, on a busy machine. */
+const TURN_MS = 60_000;
 
 requireNamespace();
 
@@ -150,7 +152,7 @@ describe.each(NEOVIMS)("$name", (version) => {
         ...Array.from({ length: 4 }, () => bySubagent),
       ]);
       await claude.prompt("tidy up");
-      await claude.terminal.waitFor(/Agent "sub" finished/);
+      await claude.terminal.waitFor(/Agent "sub" finished/, TURN_MS);
       await claude.waitForIdle();
       await eventually(count, 16);
       await command("ClaudeCodeReview");
@@ -243,7 +245,7 @@ describe.each(NEOVIMS)("$name", (version) => {
         say("Second done."),
       ]);
       await second.prompt("go on");
-      await second.terminal.waitFor(/Second done\./);
+      await second.terminal.waitFor(/Second done\./, TURN_MS);
       await eventually(count, 3);
       await command("ClaudeCodeReview session");
       await eventually(list, [
