@@ -21,10 +21,9 @@ export function findReferences(servers: LanguageServers): Tool {
     name: "find_references",
     description:
       "List every use of a symbol, or its implementations, callers, callees, supertypes or subtypes: " +
-      "by file, with line number, enclosing function and code. From the user's language servers, so " +
-      "without comments, strings and namesakes, and with aliases and overrides. Use it instead of Grep " +
-      "when you need all uses, above all before you change or delete something. The last line says " +
-      "whether the list is complete.",
+      "by file, with line, enclosing function and code, by the user's language servers: without " +
+      "comments, strings and namesakes, with aliases. Use it instead of Grep when you need all uses. " +
+      "The last line says whether the list is complete.",
     input: v.object({
       symbol: SymbolName,
       path: v.optional(SymbolPath),

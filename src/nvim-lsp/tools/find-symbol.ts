@@ -12,8 +12,8 @@ export function findSymbol(servers: LanguageServers): Tool {
     name: "find_symbol",
     description:
       "Find where a function, type, method or variable is defined, with its signature and " +
-      "documentation, by the language servers the user's editor runs. Knows names, not text: use it " +
-      "instead of Grep for a definition or a type. Any occurrence of the name is enough; never count columns.",
+      "documentation, by the user's language servers. Use it instead of Grep for a definition or a " +
+      "type. Any occurrence of the name is enough; never count columns.",
     input: v.object({
       symbol: SymbolName,
       path: v.optional(SymbolPath),
