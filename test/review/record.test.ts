@@ -498,3 +498,18 @@ describe("turns", () => {
     expect(statSync(join(world.state, "snapshot.json")).mode & 0o777).toBe(0o600);
   });
 });
+
+test("a new file that a comparison has seen before its hook is recorded all the same", async () => {
+  using recorded = new Recorded({ "a.txt": "a\n" });
+  await recorded.prompt();
+  const file_path = recorded.write("new.txt", "new\n");
+  await recorded.stop({ background_tasks: [{ type: "subagent", status: "running" }] });
+  await recorded.hook("post-tool-use", {
+    tool_name: "Write",
+    tool_use_id: "u1",
+    agent_id: "agent",
+    tool_input: { file_path },
+    tool_response: { type: "create", filePath: file_path, originalFile: null },
+  });
+  expect(recorded.files).toEqual(['new.txt: absent > "new\\n"']);
+});

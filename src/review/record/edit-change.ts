@@ -41,7 +41,9 @@ function contentBefore(
   response: Response | null | undefined,
   { bytes, stats }: FileState,
 ): Content {
-  const text = response?.originalFile ?? response?.original_file;
+  // Null is an answer, too.
+  const text =
+    response?.originalFile === undefined ? response?.original_file : response.originalFile;
   if (typeof text === "string") return bytesBefore(project, known, path, text, bytes);
   // Null for a new file; for an old one only above the CLI's limit, which is ours.
   const isLarge = (stats?.size ?? 0) > MOST_TEXT_BYTES / 2;
