@@ -20,7 +20,7 @@ export function findReferences(servers: LanguageServers): Tool {
   return defineTool({
     name: "find_references",
     description:
-      "List every use of a symbol, or its implementations, callers, callees, supertypes or subtypes: " +
+      "List every use of a symbol, or its implementations, callers, subtypes and so on: " +
       "by file, with line, enclosing function and code, by the user's language servers: without " +
       "comments, strings and namesakes, with aliases. Use it instead of Grep when you need all uses. " +
       "The last line says whether the list is complete.",

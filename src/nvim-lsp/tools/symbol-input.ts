@@ -7,7 +7,7 @@ export const SymbolName = v.pipe(
   v.trim(),
   v.minLength(1),
   v.maxLength(LONGEST),
-  v.description("The name as in the code; Parser.parse for one of several"),
+  v.description("The name; Parser.parse for one of several"),
 );
 
 export const SymbolPath = v.pipe(v.string(), v.description("A file in which the name occurs"));
@@ -16,7 +16,7 @@ export const SymbolLine = v.pipe(
   v.number(),
   v.integer(),
   v.minValue(1),
-  v.description("Line of that occurrence, from 1"),
+  v.description("Its line there, from 1"),
 );
 
 /** Claude Code otherwise hides tools behind a search (measured with 2.1.330). */
