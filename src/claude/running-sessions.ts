@@ -62,11 +62,11 @@ export function isAsking(pid: number): boolean {
 
 /** Whether its CLI still runs. Of one of another machine or container only that CLI knows: to be safe, it does. */
 export function isRunning({ pid, pidDomain }: RunningSession): boolean {
-  return (pidDomain !== undefined && pidDomain !== domain()) || isAlive(pid);
+  return (pidDomain !== undefined && pidDomain !== processDomain()) || isAlive(pid);
 }
 
-/** As the CLI names it (2.1.330); lua/claude-code/sessions/process.lua does, too. */
-function domain(): string {
+/** Where our process ids are valid, as the CLI names it (2.1.330); lua/claude-code/sessions/process.lua does, too. */
+export function processDomain(): string {
   if (process.platform === "win32") return `linux:${hostname().toLowerCase()}`;
   if (process.platform !== "linux") return "linux";
   const machine = existsSync(MACHINE) ? readFileSync(MACHINE, "utf8").trim() : "";
