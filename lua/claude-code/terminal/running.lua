@@ -59,12 +59,14 @@ end
 ---@param launch claude-code.Launch
 ---@return boolean opened if not, a message said why
 function M.open(n, launch)
+  local terminal
+  -- One that ends late is not the one that was started in its place.
   launch.on_exit = function()
-    if terminals[n] then
+    if terminal and terminals[n] == terminal then
       remove(n)
     end
   end
-  local terminal = call(require("claude-code.terminal.provider").get(), "open", launch)
+  terminal = call(require("claude-code.terminal.provider").get(), "open", launch)
   if not terminal then
     sessions.remove(n)
     return false
