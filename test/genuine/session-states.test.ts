@@ -181,6 +181,17 @@ function inTerminal(version: NeovimVersion) {
       await command("ClaudeCode");
       await eventually(async () => (await row())?.source, "terminal", START_MS);
       await eventually(async () => (await row())?.connected, true, START_MS);
+      const { pid: before } = (await row()) ?? {};
+      await command("ClaudeCode!");
+      await eventually(
+        async () => {
+          const { pid, source, connected } = (await row()) ?? {};
+          return pid !== before && source === "terminal" && connected;
+        },
+        true,
+        START_MS,
+      );
+      expect(await rows()).toHaveLength(1);
       await send("/exit");
       await eventually(async () => Object.keys(await rows()).length, 0);
     },

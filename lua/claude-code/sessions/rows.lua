@@ -34,8 +34,21 @@ local M = {}
 ---@field row claude-code.SessionRow
 ---@field has_cli? boolean whether the CLI itself has named its process
 
+--- A CLI that was ended keeps its own file up to date until it is gone. For so long, in ms, its process
+--- stands for no session: not for the one that was started with its number, nor for one elsewhere.
+local ENDING_MS = 10000
+
 ---@type claude-code.SessionEntry[] those with a number first, in its order
 local entries = {}
+---@type table<integer, integer> when the row of a process was removed, by process
+local removed = {}
+
+---@param pid? integer
+---@return boolean
+local function is_ending(pid)
+  local at = removed[pid or 0]
+  return at ~= nil and vim.uv.now() - at < ENDING_MS
+end
 
 ---@param entry claude-code.SessionEntry
 ---@return claude-code.SessionRow
@@ -70,8 +83,9 @@ end
 local function find(key)
   for _, field in ipairs({ "n", "buf", "pid", "id" }) do
     local entry = entry_with(field, key[field])
-    local is_weak = field == "n" or field == "id"
-    if entry and not (is_weak and key.pid and entry.has_cli and entry.row.pid ~= key.pid) then
+    local is_weak = (field == "n" or field == "id") and key.pid ~= nil
+    local is_other = is_ending(key.pid) or entry and entry.has_cli and entry.row.pid ~= key.pid
+    if entry and not (is_weak and is_other) then
       return entry
     end
   end
@@ -124,6 +138,9 @@ end
 
 ---@param entry claude-code.SessionEntry
 local function remove(entry)
+  if entry.row.n and entry.row.pid then
+    removed[entry.row.pid] = vim.uv.now()
+  end
   entries = vim.tbl_filter(function(other)
     return other ~= entry
   end, entries)
@@ -145,7 +162,7 @@ end
 ---@param key claude-code.SessionKey
 ---@param fields table of claude-code.SessionRow
 function M.add_elsewhere(key, fields)
-  if not find(key) then
+  if not find(key) and not is_ending(key.pid) then
     local entry = insert(vim.tbl_extend("force", { where = "outside" }, fields))
     entry.row.pid, entry.row.id, entry.has_cli = key.pid, key.id, key.pid ~= nil
     events.emit("SessionStarted", { session = copy(entry) })
