@@ -46,6 +46,7 @@ local M = {}
 
 local listed = {} ---@type claude-code.ReviewFile[]
 local by_path = {} ---@type table<string, claude-code.ReviewFile>
+local asked, answered = 0, 0 ---@type integer, integer number of the last question, and of the last answer taken
 local expanded = {} ---@type table<string, true> files whose hunks are listed however many there are
 
 ---@return claude-code.ReviewFile[] in order of their paths
@@ -106,19 +107,22 @@ function M.unsaved()
   return texts
 end
 
----Asks for the list again.
+---Asks for the list again. An answer that comes behind that of a later question changes nothing.
 ---@param scope claude-code.ReviewScope
 ---@param callback fun(problem: string?, incomplete: string[]?)
 function M.refresh(scope, callback)
   local params = { texts = M.unsaved(), expanded = vim.tbl_keys(expanded) }
   params = vim.tbl_extend("force", params, scope)
+  asked = asked + 1
+  local number = asked
   client.request("list", params, function(value, problem)
     if not value then
       return callback(problem)
-    end
-    listed, by_path = value.files, {}
-    for _, file in ipairs(listed) do
-      by_path[file.path] = file
+    elseif number > answered then
+      answered, listed, by_path = number, value.files, {}
+      for _, file in ipairs(listed) do
+        by_path[file.path] = file
+      end
     end
     callback(nil, value.incomplete)
   end)
