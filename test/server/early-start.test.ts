@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
-import { isAlive } from "../../src/lib/process";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
 import { NEOVIMS, type NeovimOptions, TestNeovim, temporaryFolder } from "../support/neovim";
+import { isRunning } from "../support/process";
 
 /** Right behind setup(), while Neovim still loads what comes after it. */
 const CHILDREN_OF_SETUP = ["-c", "lua EARLY = vim.api.nvim_get_proc_children(vim.fn.getpid())"];
@@ -55,7 +55,7 @@ describe.each(NEOVIMS)("while $name starts", (version) => {
     await using neovim = running;
     expect(situation.why).toBe("the workspace would be the home folder or one above it");
     expect(early).toHaveLength(1);
-    await eventually("its end", () => !isAlive(early[0] as number));
+    await eventually("its end", () => !isRunning(early[0] as number));
     expect(existsSync(neovim.lockFolder)).toBe(false);
     rmSync(home, { recursive: true });
   });
@@ -67,7 +67,7 @@ describe.each(NEOVIMS)("while $name starts", (version) => {
     await using neovim = running;
     expect(early).toHaveLength(1);
     expect(early).not.toContain(situation.process_id);
-    await eventually("its end", () => !isAlive(early[0] as number));
+    await eventually("its end", () => !isRunning(early[0] as number));
     const { lock_file } = await neovim.lua<{ lock_file: string }>(
       `return require("claude-code").status()`,
     );

@@ -5,6 +5,7 @@ import type { LockContent } from "../../src/ide/lock-file";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
 import { NEOVIMS, TestNeovim, temporaryFolder } from "../support/neovim";
+import { isRunning, ps } from "../support/process";
 
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
@@ -26,14 +27,6 @@ async function ready(neovim: TestNeovim, unlike?: number): Promise<number> {
 }
 
 const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
-
-const ps = (field: string, pid: number) =>
-  Bun.spawnSync(["ps", "-ww", "-o", `${field}=`, "-p", String(pid)])
-    .stdout.toString()
-    .trim();
-
-/** A zombie is not alive. */
-const isAlive = (pid: number) => /^[^Z]/.test(ps("stat", pid));
 
 const locks = (neovim: TestNeovim) =>
   readdirSync(neovim.lockFolder).filter((name) => name.endsWith(".lock"));
@@ -267,7 +260,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       await Bun.sleep(100);
       neovim.process.kill("SIGCONT");
       expect((await status(neovim)).state).toBe("ready");
-      expect(isAlive(executable)).toBe(true);
+      expect(isRunning(executable)).toBe(true);
     });
 
     test(":ClaudeCodeStop ends it, :ClaudeCodeStart brings the same one back", async () => {
@@ -278,7 +271,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       expect(
         await terminalEnv("CLAUDE_CODE_SSE_PORT", "ENABLE_IDE_INTEGRATION", "NO_PROXY"),
       ).toEqual(["", "", "intranet.invalid", ""]);
-      await eventually("the end of the executable", () => !isAlive(executable));
+      await eventually("the end of the executable", () => !isRunning(executable));
       await neovim.command("ClaudeCodeStart");
       executable = await ready(neovim);
       expect((await neovim.lock()).content).toEqual(lock.content);
@@ -295,7 +288,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       executable = await ready(neovim, before);
       expect((await neovim.lock()).content).toEqual(lock.content);
       expect((await neovim.lock()).path).toBe(lock.path);
-      await eventually("the end of the former executable", () => !isAlive(before));
+      await eventually("the end of the former executable", () => !isRunning(before));
       await Bun.sleep(100);
       expect(locks(neovim)).toEqual([basename(lock.path)]);
     });
@@ -303,7 +296,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     test("leaves nothing behind after :qa", async () => {
       await neovim.quit();
       expect(locks(neovim)).toEqual([]);
-      await eventually("the end of the executable", () => !isAlive(executable));
+      await eventually("the end of the executable", () => !isRunning(executable));
     });
   });
 
@@ -313,7 +306,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       const executable = await ready(neovim);
       neovim.process.kill("SIGKILL");
       await noLock(neovim);
-      await eventually("the end of the executable", () => !isAlive(executable));
+      await eventually("the end of the executable", () => !isRunning(executable));
     });
 
     test("after kill -9 of the executable and :qa at once", async () => {
@@ -331,7 +324,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       // By itself: whoever quits in vain for 20 s is killed by the test.
       expect(neovim.process.signalCode).toBeNull();
       expect(locks(neovim)).toEqual([]);
-      await eventually("the end of the executable", () => !isAlive(executable));
+      await eventually("the end of the executable", () => !isRunning(executable));
     });
 
     test("of its own, but keeps those of others", async () => {
