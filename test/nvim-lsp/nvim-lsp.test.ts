@@ -451,11 +451,16 @@ describe("with a second Neovim that is opened later for the same folder", () => 
     await using second = await Project.open(version, "{}", first);
     await eventually("both", () => first.registered().length === 2);
     const client = await connect(first.folder, isolatedEnv(first.neovim.home));
-    expect(await json(client, "get_session_diagnostics")).toHaveProperty(["a.lua"]);
+    // The language server may report later than a call waits for it.
+    const knows = (name: string) =>
+      eventually(`problems of ${name}`, async () =>
+        expect(await json(client, "get_session_diagnostics")).toHaveProperty([name]),
+      );
+    await knows("a.lua");
 
     await first.neovim.quit();
     await second.hook("post-tool-use", write(second, "b.lua"), CLI);
-    expect(await json(client, "get_session_diagnostics")).toHaveProperty(["b.lua"]);
+    await knows("b.lua");
     await client.close();
   });
 
