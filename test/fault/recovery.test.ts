@@ -12,6 +12,7 @@ import {
   TestNeovim,
   temporaryFolder,
 } from "../support/neovim";
+import { isRunning } from "../support/process";
 
 /** How long a stopped Neovim stays so, in s; CLAUDE_CODE_NVIM_LONG=1 makes it as long as it may be. */
 const STOPPED_S = process.env.CLAUDE_CODE_NVIM_LONG ? 20 : 3;
@@ -38,9 +39,6 @@ async function running(options: NeovimOptions): Promise<Running> {
   const lock = await neovim.lock();
   return { neovim, lock, executable, client: await TestClient.open(lock) };
 }
-
-const isAlive = (pid: number) =>
-  /^[^Z]/.test(Bun.spawnSync(["ps", "-o", "stat=", "-p", String(pid)]).stdout.toString());
 
 const isOpen = (port: number) =>
   new Promise<boolean>((resolve) => {
@@ -167,7 +165,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     neovim.process.kill("SIGKILL");
     expect((await proposed).content[0]?.text).toBe("DIFF_REJECTED");
     await client.closed;
-    await eventually("the end of the executable", () => !isAlive(executable));
+    await eventually("the end of the executable", () => !isRunning(executable));
     expect(await isOpen(lock.port)).toBe(false);
     expect(readdirSync(neovim.lockFolder)).toEqual([]);
     const left = existsSync(state) ? readdirSync(state, { recursive: true }).map(String) : [];

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { eventually } from "../support/eventually";
 import { type HookResult, runHook } from "../support/hook";
 import { isolatedEnv, type NeovimVersion, TestNeovim, temporaryFolder } from "../support/neovim";
+import { TYPESCRIPT_OPTIONS } from "../support/typescript";
 
 /** Marks each line that says ERROR, WARN, INFO or HINT, a moment after the text is read. */
 const LINTER = `
@@ -78,6 +79,24 @@ export class Project implements AsyncDisposable {
     mkdirSync(dirname(this.path(name)), { recursive: true });
     writeFileSync(this.path(name), text);
     return this.path(name);
+  }
+
+  /** Starts a language server for each buffer of these file types, as plain configurations do. */
+  async serve(servers: Record<string, string[]>): Promise<void> {
+    await this.neovim.lua(
+      `local servers, options, root = ...
+      vim.api.nvim_create_autocmd("FileType", {
+        pattern = vim.tbl_keys(servers),
+        callback = function(args)
+          vim.lsp.start({
+            name = args.match, cmd = servers[args.match], init_options = options[args.match], root_dir = root,
+          }, { bufnr = args.buf })
+        end,
+      })`,
+      servers,
+      { typescript: TYPESCRIPT_OPTIONS },
+      this.folder,
+    );
   }
 
   hook(

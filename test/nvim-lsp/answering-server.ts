@@ -5,6 +5,7 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { receive, send } from "../support/lsp-stdio";
 
 const folder = process.argv[2] ?? "";
 const waiting = new Map<number, (result: unknown) => void>();
@@ -19,11 +20,6 @@ interface Message {
 
 function answers(): Record<string, unknown> {
   return JSON.parse(readFileSync(join(folder, "answers.json"), "utf8"));
-}
-
-function send(message: object): void {
-  const body = JSON.stringify({ jsonrpc: "2.0", ...message });
-  process.stdout.write(`Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
 }
 
 function request(method: string, params: unknown): Promise<unknown> {
@@ -57,19 +53,4 @@ function onMessage(message: Message): void {
   waiting.delete(id);
 }
 
-let rest = Buffer.alloc(0);
-process.stdin.on("end", () => process.exit(0));
-process.stdin.on("data", (chunk: Buffer) => {
-  rest = Buffer.concat([rest, chunk]);
-  for (let message = next(); message; message = next()) onMessage(message);
-});
-
-function next(): Message | undefined {
-  const head = rest.indexOf("\r\n\r\n");
-  const length = Number(/Content-Length: (\d+)/i.exec(rest.toString("latin1", 0, head + 4))?.[1]);
-  const end = head + 4 + length;
-  if (head < 0 || rest.length < end) return undefined;
-  const message = JSON.parse(rest.toString("utf8", head + 4, end)) as Message;
-  rest = rest.subarray(end);
-  return message;
-}
+receive(onMessage);

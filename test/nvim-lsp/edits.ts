@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { Project } from "../hooks/project";
 import { isolatedEnv, type NeovimVersion, ROOT, temporaryFolder } from "../support/neovim";
-import { TYPESCRIPT as COMMAND, TYPESCRIPT_OPTIONS } from "../support/typescript";
+import { TYPESCRIPT as COMMAND } from "../support/typescript";
 import { call, connect } from "./client";
 
 const BIN = join(ROOT, "node_modules/.bin");
@@ -31,21 +31,10 @@ export class EditedProject implements AsyncDisposable {
     const answers = temporaryFolder();
     const answering = [process.execPath, join(import.meta.dir, "answering-server.ts"), answers];
     for (const [name, text] of Object.entries(files)) project.write(name, text);
+    await project.serve({ ...servers, text: answering });
     await project.neovim.lua(
-      `local servers, options, root = ...
-      vim.api.nvim_create_autocmd("FileType", {
-        pattern = vim.tbl_keys(servers),
-        callback = function(args)
-          vim.lsp.start({
-            name = args.match, cmd = servers[args.match], init_options = options[args.match], root_dir = root,
-          }, { bufnr = args.buf })
-        end,
-      })
-      _G.notes = {}
+      `_G.notes = {}
       vim.notify = function(text) table.insert(_G.notes, text) end`,
-      { ...servers, text: answering },
-      { typescript: TYPESCRIPT_OPTIONS },
-      project.folder,
     );
     const env = isolatedEnv(project.neovim.home);
     const client = await connect(project.folder, {

@@ -10,6 +10,7 @@
  */
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { receive, send } from "./lsp-stdio";
 
 const folder = process.argv[2] ?? "";
 const has = (name: string) => existsSync(join(folder, name));
@@ -22,11 +23,6 @@ interface Message {
     textDocument?: { uri: string; version: number; text?: string };
     contentChanges?: { text: string }[];
   };
-}
-
-function send(message: object): void {
-  const body = JSON.stringify({ jsonrpc: "2.0", ...message });
-  process.stdout.write(`Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
 }
 
 async function gone(name: string): Promise<void> {
@@ -83,19 +79,4 @@ setInterval(() => {
   if (has("crash")) process.exit(1);
 }, STEP_MS);
 
-let rest = Buffer.alloc(0);
-process.stdin.on("end", () => process.exit(0));
-process.stdin.on("data", (chunk: Buffer) => {
-  rest = Buffer.concat([rest, chunk]);
-  for (let message = next(); message; message = next()) onMessage(message);
-});
-
-function next(): Message | undefined {
-  const head = rest.indexOf("\r\n\r\n");
-  const length = Number(/Content-Length: (\d+)/i.exec(rest.toString("latin1", 0, head + 4))?.[1]);
-  const end = head + 4 + length;
-  if (head < 0 || rest.length < end) return undefined;
-  const message = JSON.parse(rest.toString("utf8", head + 4, end)) as Message;
-  rest = rest.subarray(end);
-  return message;
-}
+receive(onMessage);

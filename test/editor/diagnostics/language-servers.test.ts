@@ -13,7 +13,7 @@ import {
   type NeovimVersion,
   ROOT,
 } from "../../support/neovim";
-import { TSCONFIG, TYPESCRIPT, TYPESCRIPT_OPTIONS } from "../../support/typescript";
+import { TSCONFIG, TYPESCRIPT } from "../../support/typescript";
 
 /*
  * Real language servers in a real Neovim: what they report on the text that Claude wrote, never before.
@@ -35,24 +35,6 @@ const slow = (ms: number, stopped: string, command: string[]) => [
   ...command,
 ];
 
-/** Starts a server for each buffer of these file types, as plain configurations do. */
-async function serve(project: Project, servers: Record<string, string[]>): Promise<void> {
-  await project.neovim.lua(
-    `local servers, options, root = ...
-    vim.api.nvim_create_autocmd("FileType", {
-      pattern = vim.tbl_keys(servers),
-      callback = function(args)
-        vim.lsp.start({
-          name = args.match, cmd = servers[args.match], init_options = options[args.match], root_dir = root,
-        }, { bufnr = args.buf })
-      end,
-    })`,
-    servers,
-    { typescript: TYPESCRIPT_OPTIONS },
-    project.folder,
-  );
-}
-
 /** Deadlines for a machine that is busy with other tests: longer than the options allow. */
 const LONG_DEADLINES = `
   local port = require("port")
@@ -67,7 +49,7 @@ async function openWith(
   const project = await Project.open(version);
   await project.neovim.lua(LONG_DEADLINES);
   project.write("tsconfig.json", TSCONFIG);
-  await serve(project, servers(project));
+  await project.serve(servers(project));
   return project;
 }
 

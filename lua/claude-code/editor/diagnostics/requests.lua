@@ -1,17 +1,7 @@
 --- What language servers need to look at a file, and Neovim does not send by itself.
-local M = {}
+local call = require("claude-code.editor.language.call")
 
----TODO(0.10): `client:notify` and `client:request` came with 0.11.
----@param client vim.lsp.Client
----@param send "notify"|"request"
----@param ... any
-function M.call(client, send, ...)
-  if vim.fn.has("nvim-0.11") == 1 then
-    client[send](client, ...)
-  else
-    client[send](...)
-  end
-end
+local M = {}
 
 ---A file was written outside of Neovim, and its buffer shows that now. Some servers check a file only
 ---when it is saved (rust-analyzer runs cargo then), and Neovim reports only its own writes as saves.
@@ -25,7 +15,7 @@ function M.did_save(buf)
       if type(save) == "table" and save.includeText then
         params.text = table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), "\n") .. "\n"
       end
-      M.call(client, "notify", "textDocument/didSave", params)
+      call(client, "notify", "textDocument/didSave", params)
     end
   end
 end
@@ -42,7 +32,7 @@ function M.pull_if_hidden(buf, client)
   if type(provider) == "table" and type(provider.identifier) == "string" then
     params.identifier = provider.identifier
   end
-  M.call(client, "request", "textDocument/diagnostic", params, nil, buf)
+  call(client, "request", "textDocument/diagnostic", params, nil, buf)
 end
 
 return M

@@ -1,7 +1,7 @@
 --- Language servers on TypeScript's tsserver report nothing on a text for which their list stays as it
 --- is: typescript-language-server 5.1 where it was empty, vtsls always. They pass requests on to
 --- tsserver, which answers when it has checked the text.
-local requests = require("claude-code.editor.diagnostics.requests")
+local call = require("claude-code.editor.language.call")
 
 local COMMAND = "typescript.tsserverRequest"
 local CHECKS = { "syntacticDiagnosticsSync", "semanticDiagnosticsSync" }
@@ -67,7 +67,7 @@ function M.check(buf, client, on_unchanged)
   local file = vim.uri_to_fname(vim.uri_from_bufnr(buf))
   for _, check in ipairs(CHECKS) do
     local params = { command = COMMAND, arguments = { check, { file = file } } }
-    requests.call(client, "request", "workspace/executeCommand", params, on_answer, buf)
+    call(client, "request", "workspace/executeCommand", params, on_answer, buf)
   end
 end
 

@@ -1,5 +1,6 @@
 --- Asks language servers for the edits of a rename: of a symbol, or of a file. They run in a task.
 local answers = require("claude-code.editor.language.answer")
+local call = require("claude-code.editor.language.call")
 local changed_files = require("claude-code.editor.language.changed_files")
 local locate = require("claude-code.editor.language.locate")
 local open = require("claude-code.editor.language.open")
@@ -238,7 +239,7 @@ function M.done(params)
   changed_files.take_over(params.changes)
   for _, client in ipairs(params.old_path and servers.running() or {}) do
     if wants(client, "didRename", params.old_path) then
-      pcall(request.call, client, "notify", DID_RENAME, rename_files_params(params))
+      pcall(call, client, "notify", DID_RENAME, rename_files_params(params))
     end
   end
   return true

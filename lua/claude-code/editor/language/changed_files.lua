@@ -1,11 +1,11 @@
 --- What was written outside of Neovim, by Claude, its shell or git, before a language server is asked:
 --- clean buffers take it over, and every server is notified. Neovim itself watches no files on Linux.
 local api = vim.api
+local call = require("claude-code.editor.language.call")
 local file_change = require("claude-code.editor.documents.file_change")
 local hidden = require("claude-code.editor.diagnostics.hidden")
 local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
-local request = require("claude-code.editor.language.request")
 local servers = require("claude-code.editor.language.servers")
 local task = require("claude-code.editor.language.task")
 
@@ -49,7 +49,7 @@ function M.notify(changes)
   for first = 1, #events, MOST_FILES do
     local params = { changes = vim.list_slice(events, first, first + MOST_FILES - 1) }
     for _, client in ipairs(servers.running()) do
-      pcall(request.call, client, "notify", "workspace/didChangeWatchedFiles", params)
+      pcall(call, client, "notify", "workspace/didChangeWatchedFiles", params)
     end
   end
 end

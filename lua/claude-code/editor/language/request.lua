@@ -1,5 +1,6 @@
 --- Requests to language servers: asynchronous, never longer than they may take, and taken back when
 --- nobody wants the answer any more.
+local call = require("claude-code.editor.language.call")
 local task = require("claude-code.editor.language.task")
 local timer = require("claude-code.timer")
 
@@ -18,18 +19,6 @@ local M = {}
 ---@field result? any nil where the server has nothing to say
 ---@field failure? string the server's own error, or why there is no answer
 ---@field problem? "ended"|"hangs"
-
----TODO(0.10): methods of a client take it as their first argument since 0.11.
----@param client vim.lsp.Client
----@param name "notify"|"request"|"cancel_request"
----@param ... any
----@return any ...
-function M.call(client, name, ...)
-  if vim.fn.has("nvim-0.11") == 1 then
-    return client[name](client, ...)
-  end
-  return client[name](...)
-end
 
 ---@class claude-code.Question
 ---@field method string
@@ -65,7 +54,7 @@ local function ask(client, question, done)
   end
   local function cancel()
     if id and not is_done and not client:is_stopped() then
-      pcall(M.call, client, "cancel_request", id)
+      pcall(call, client, "cancel_request", id)
     end
     finish(nil)
   end
@@ -73,7 +62,7 @@ local function ask(client, question, done)
     local params = question.params
     params = type(params) == "function" and params(client) or params
     local _, sent, number = pcall(
-      M.call,
+      call,
       client,
       "request",
       question.method,
@@ -101,7 +90,7 @@ local function ask(client, question, done)
   local timeout_ms = math.min(question.timeout_ms or TIMEOUT_MS, task.time_left())
   cancels[#cancels + 1] = timer.once(timeout_ms, function()
     if id then
-      pcall(M.call, client, "cancel_request", id)
+      pcall(call, client, "cancel_request", id)
     end
     local text = "it did not answer within %.1f s"
     finish({ problem = "hangs", failure = text:format(timeout_ms / 1000) })
