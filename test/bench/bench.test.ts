@@ -8,7 +8,7 @@ const PEER = ["--name", "peer", "--runtimepath", ROOT, "--setup", 'require("clau
 
 test("the bench measures us and another plugin beside the floors", async () => {
   const program = join(import.meta.dir, "main.ts");
-  const only = ["startup", "cursor", "round-trips"].flatMap((name) => ["--only", name]);
+  const only = ["startup", "cursor", "round-trips", "diff"].flatMap((name) => ["--only", name]);
   const bench = Bun.spawn([process.execPath, program, "--quick", "--json", ...only, ...PEER], {
     stderr: "pipe",
   });
