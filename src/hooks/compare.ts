@@ -6,7 +6,6 @@ import { markIncomplete } from "../review/incomplete";
 import { pruneSometimes } from "../review/prune";
 import type { Found } from "../review/record/compare";
 import { compareInTurns } from "../review/record/comparison-request";
-import { Project } from "../review/record/project";
 import { reviewFolder } from "../review/root";
 import { HookCall, type Installation } from "./call";
 
@@ -19,10 +18,9 @@ const MOST_FILES = 50;
  */
 export async function compare(root: string, installation: Installation, log: Log): Promise<void> {
   try {
-    const project = new Project(root);
-    const all = compareInTurns(project);
+    const all = compareInTurns(root);
     for (const found of all) await reportFound(root, found, installation, log);
-    pruneSometimes(project.folder);
+    pruneSometimes(reviewFolder(root));
   } catch (error) {
     log.warn(`The work tree of ${root} was not compared: ${message(error)}`);
     markIncomplete(reviewFolder(root));

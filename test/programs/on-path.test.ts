@@ -85,9 +85,10 @@ describe.each(NEOVIMS)("an entry of $PATH that is not absolute, in $name", (vers
       env: { PATH: `.:tools:${bin}:/usr/bin:/bin` },
     });
     await neovim.command("ClaudeCode");
-    const path = await eventually("the interpreter", () =>
-      existsSync(mark) ? readFileSync(mark, "utf8").trim() : false,
-    );
+    const path = await eventually("the interpreter", () => {
+      const text = existsSync(mark) ? readFileSync(mark, "utf8") : "";
+      return text.endsWith("\n") && text.trim();
+    });
     expect(path).toBe(`${bin}:/usr/bin:/bin:.:tools`);
     expect(existsSync(join(project, "ran"))).toBe(false);
     rmSync(bin, { recursive: true });

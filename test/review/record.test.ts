@@ -1,6 +1,16 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { chmodSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
+import { eventually } from "../support/eventually";
 import { Recorded } from "./recorded";
 
 /* What the hooks of the compiled executable record, given what the genuine CLI gives them. */
@@ -443,6 +453,28 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     await world.prompt();
     await world.edit("in/f", "one\r\n2\r\n");
     expect(world.files).toEqual(['in/f: "one\\r\\ntwo\\r\\n" > "one\\r\\n2\\r\\n"']);
+  });
+
+  test("a command that begins and ends while git still looks at the work tree", async () => {
+    using world = new Recorded({ "a.txt": "one\n" });
+    await world.prompt();
+    const [looks, waits] = [join(world.home, "looks"), join(world.home, "waits")];
+    const git = `#!/bin/sh
+      case " $* " in *" status "*) : >'${looks}'; while [ -e '${waits}' ]; do sleep 0.01; done ;; esac
+      exec '${Bun.which("git")}' "$@"`;
+    mkdirSync(join(world.home, "bin"));
+    writeFileSync(join(world.home, "bin/git"), git, { mode: 0o755 });
+    world.env.PATH = `${world.home}/bin:${world.env.PATH}`;
+    writeFileSync(waits, "");
+    await world.hook("user-prompt-submit", { prompt: "go on", prompt_id: "p2" });
+    await eventually("git", () => existsSync(looks));
+    const call = { prompt_id: "p2", tool_name: "Bash", tool_use_id: "slow" };
+    await world.hook("pre-tool-use", { ...call, tool_input: { command: "x" } });
+    world.write("a.txt", "two\n");
+    await world.hook("post-tool-use-failure", { ...call, tool_input: { command: "x" } });
+    rmSync(waits);
+    await world.compared();
+    expect(world.files).toEqual(['a.txt: "one\\n" > "two\\n"']);
   });
 });
 

@@ -12,6 +12,11 @@ import { isolatedEnv, temporaryFolder } from "../support/neovim";
 export class Recorded {
   readonly folder = temporaryFolder();
   readonly home = temporaryFolder();
+  /** Of the hooks. */
+  readonly env: Record<string, string> = {
+    ...isolatedEnv(this.home),
+    CLAUDE_PROJECT_DIR: this.folder,
+  };
   #uses = 0;
 
   /** `git`: a repository, with the files committed. */
@@ -47,10 +52,6 @@ export class Recorded {
       env: isolatedEnv(this.home),
     });
     if (done.exitCode > 3) throw new Error(`${command}: ${done.stderr}`);
-  }
-
-  get env(): Record<string, string> {
-    return { ...isolatedEnv(this.home), CLAUDE_PROJECT_DIR: this.folder };
   }
 
   async hook(event: string, input: object | string = {}): Promise<HookResult> {

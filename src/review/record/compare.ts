@@ -45,12 +45,15 @@ export interface Found {
 export function compareWorkTree(project: Project): Found[] {
   const { folder } = project;
   const last = readSnapshot(folder);
-  const records = new JournalReader(folder).read().records;
-  const known = lastContents(records);
-  const now = takeSnapshot(project, last, [...known.keys()]);
+  const journal = new JournalReader(folder);
+  const before = journal.read().records;
+  const now = takeSnapshot(project, last, [...lastContents(before).keys()]);
+  // A call that began while the work tree was read may have changed what was read.
+  const news = journal.read();
+  const records = news.restarted ? news.records : [...before, ...news.records];
   if (!now || now.unknown > 0) recordIncomplete(project, records, now?.unknown);
   if (!now) return [];
-  const found = last ? recordUnexplained(project, records, known, last, now) : [];
+  const found = last ? recordUnexplained(project, records, last, now) : [];
   writeSnapshot(folder, now);
   return found;
 }
@@ -59,11 +62,11 @@ export function compareWorkTree(project: Project): Found[] {
 function recordUnexplained(
   project: Project,
   records: readonly JournalRecord[],
-  known: ReadonlyMap<string, Known>,
   last: Snapshot,
   now: Snapshot,
 ): Found[] {
   const windows = windowsOf(records);
+  const known = lastContents(records);
   const byCall = new Map<Window, FileChange[]>();
   const undecidedSince = Math.max(now.at - UNDECIDED_MS, turnStart(records));
   let unknown = 0;

@@ -2,8 +2,9 @@ import { spawn } from "node:child_process";
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { tryLock } from "../../lib/lock";
+import { reviewFolder } from "../root";
 import { compareWorkTree, type Found } from "./compare";
-import type { Project } from "./project";
+import { Project } from "./project";
 
 const MOST_ROUNDS = 5;
 
@@ -35,16 +36,21 @@ function requestPath(folder: string): string {
   return join(folder, "compare.request");
 }
 
-/** Compares as often as it was asked for, unless another process does. */
-export function compareInTurns(project: Project): Found[] {
-  const request = requestPath(project.folder);
+/**
+ * Compares the work tree of `root` as often as it was asked for, unless another process does. Throws
+ * the system's error.
+ */
+export function compareInTurns(root: string): Found[] {
+  const folder = reviewFolder(root);
+  const request = requestPath(folder);
   const found: Found[] = [];
   // Looked for after the lock was given back: who asked in between did not get it.
   for (let round = 0; round < MOST_ROUNDS && existsSync(request); round++) {
-    using lock = tryLock(join(project.folder, "compare.lock"));
+    using lock = tryLock(join(folder, "compare.lock"));
     if (!lock) break;
     rmSync(request, { force: true });
-    found.push(...compareWorkTree(project));
+    // By the next round it may have become a repository.
+    found.push(...compareWorkTree(new Project(root)));
   }
   return found;
 }
