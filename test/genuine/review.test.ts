@@ -234,6 +234,39 @@ describe.each(NEOVIMS)("$name", (version) => {
   );
 
   test(
+    "what the user rewinds in the CLI leaves the review, and nothing of the user's goes with it",
+    async () => {
+      const mine = `${MAIN}-- mine\n`;
+      await command("edit main.lua | call append('$', '-- mine') | silent write");
+      await command("edit mine.txt | call setline(2, 'B of mine, unsaved') | hide edit main.lua");
+      const main = path("main.lua");
+      model.script([
+        read(main),
+        edit(main, "local two = 2", "local two = 22"),
+        write(path("rewound.txt"), "new\n"),
+        say("Rewind me."),
+      ]);
+      await claude.prompt("try it");
+      await claude.terminal.waitFor(/Rewind me\./, TURN_MS);
+      await eventually(count, 3);
+      await claude.prompt("/rewind");
+      await claude.terminal.waitFor(/Restore the code and\/or conversation/);
+      await claude.terminal.press("Up");
+      await claude.terminal.waitFor(/❯ try it/);
+      await claude.terminal.press("Enter");
+      await claude.terminal.waitFor(/3\. Restore code/);
+      await claude.terminal.press("3");
+      await eventually(() => text("main.lua"), mine);
+      await eventually(list, ["mine.txt:4 +1 -0  turn 3  ‹be slow›  Bash"]);
+      expect(existsSync(path("rewound.txt"))).toBe(false);
+      await eventually(async () => (await neovim.buffer(main))?.text, mine);
+      expect((await neovim.buffer(path("mine.txt")))?.text).toContain("B of mine, unsaved\n");
+      await command("buffer mine.txt | edit! | buffer main.lua");
+    },
+    STEP_MS,
+  );
+
+  test(
     "a second session, in auto mode, is told apart; a commit and a checkout of the user's decide",
     async () => {
       await using second = await startClaude("auto", "second.log");
