@@ -38,7 +38,7 @@ export const File = v.object({ ...Scope, path: Path, text: Text });
 const Chosen = v.object({
   path: Path,
   text: Text,
-  /** Ids of hunks as they were listed; "file", or neither of the two, is the whole file. */
+  /** Ids of hunks as they were listed, and "mode"; "file", or neither of the two, is the whole file. */
   hunks: v.optional(v.array(Id)),
   /** First and last row of the text, from 1: what of hunks stands there. */
   range: v.optional(v.tuple([v.number(), v.number()])),

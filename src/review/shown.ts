@@ -1,6 +1,6 @@
 import { type Edits, rowOf } from "./decide/edits";
 import type { Conflict, Undone } from "./decide/undo";
-import type { Entry, Kind } from "./state/entry";
+import { type Entry, type Kind, type ModeChange, modeOf } from "./state/entry";
 import type { Project } from "./state/project";
 import type { Hunk, Rows } from "./weave/hunks";
 import type { Change } from "./weave/row";
@@ -53,26 +53,42 @@ export interface ShownFile {
   hunk_count: number;
   /** Only the first one where the list would be too long. */
   hunks: ShownHunk[];
-  /** Permission bits before and after. */
-  mode?: readonly [number, number];
+  /** Where Claude changed the permission bits. In a "changed" file that is an entry of its own. */
+  mode?: ShownMode;
   owners: ShownOwner[];
+  /** All of it, or a part, is undone when Claude's turn ends. */
+  queued: boolean;
   /** Why the whole file cannot be undone: "FILE …". */
   cannot_undo?: string;
 }
 
+interface ShownMode {
+  before: number;
+  after: number;
+  queued: boolean;
+  owners: ShownOwner[];
+}
+
 export function shownFile(project: Project, entry: Entry, hunks = entry.hunks, withLines = false) {
-  const mode = entry.marks.find(({ kind }) => kind === "mode")?.mode;
+  const mode = modeOf(entry);
   const shown: ShownFile = {
     path: project.path(entry.file),
     kind: entry.kind,
     hunk_count: entry.hunks.length,
     hunks: hunks.map((hunk) => shownHunk(project, hunk, withLines)),
     owners: entry.owners.map((owner) => shownOwner(project, owner)),
+    queued: entry.isQueued,
   };
   if (entry.from) shown.from = project.path(entry.from);
-  if (mode) shown.mode = mode;
+  if (mode) shown.mode = shownMode(project, mode);
   if (entry.cannotUndo !== undefined) shown.cannot_undo = entry.cannotUndo;
   return shown;
+}
+
+function shownMode(project: Project, { before, after, changes }: ModeChange): ShownMode {
+  const queued = changes.some(({ queue }) => queue !== undefined);
+  const owners = changes.map(({ by }) => shownOwner(project, by));
+  return { before, after, queued, owners };
 }
 
 export function shownHunk(project: Project, hunk: Hunk, withLines: boolean): ShownHunk {

@@ -34,8 +34,8 @@ local function target_of(args)
 end
 
 --- Reviews what Claude changed and you have not reviewed: fills the quickfix list with an entry for
---- each hunk, and for each file that was created, deleted, renamed or has no text. `turn` shows what
---- its last turn changed, `session` what its last session changed, `all` also what you have kept.
+--- each hunk, and for each file that was created, deleted, renamed, has no text, or another mode. `turn`
+--- shows what its last turn changed, `session` what its last session changed, `all` also what you have kept.
 --- Further {args} are files or folders. With ! it goes to the first entry. In the files of a review,
 --- and in its quickfix window, the keys of |claude-code-review| are mapped.
 ---@param args claude-code.CommandArgs

@@ -1,3 +1,4 @@
+import { modeOf } from "../state/entry";
 import type { Decision, Project, View } from "../state/project";
 import type { TrackedFile } from "../state/tracked-file";
 import { takenBack } from "../weave/decision";
@@ -51,7 +52,8 @@ function plansFor(
     const file = project.files.get(path);
     if (!file) return [];
     const text = texts.get(path);
-    const mode = file.marks.find(({ undo }) => undo === decision.id)?.mode?.[1];
+    const marks = file.marks.filter(({ undo }) => undo === decision.id);
+    const mode = modeOf({ marks })?.after;
     const view = project.view(file, text);
     const target = view ? takenBack(view.weave, decision.id).lines : [];
     return [{ file, view, target, inBuffer: text !== undefined, mode }];

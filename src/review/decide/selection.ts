@@ -1,10 +1,10 @@
-import type { Entry } from "../state/entry";
+import { type Entry, modeOf } from "../state/entry";
 import type { Selection } from "../weave/decision";
 import type { Hunk, Rows } from "../weave/hunks";
 
 /** What of a file a request is about. */
 export interface Chosen {
-  /** Ids as they were listed; "file" is all of the file. */
+  /** Ids as they were listed; "file" is all of the file, "mode" its mode. */
   hunks?: readonly string[] | undefined;
   /** First and last row in the present text, from 1. */
   range?: readonly [number, number] | undefined;
@@ -14,14 +14,23 @@ export interface Chosen {
 export function selectionOf(entry: Entry, { hunks, range }: Chosen): Selection | undefined {
   if (range) return ofRange(entry, range);
   if (!hunks || hunks.includes("file")) return "all";
-  const found = hunks.map((id) => entry.hunks.find((hunk) => hunk.id === id));
-  return found.every((hunk) => hunk !== undefined) ? ofHunks(entry, found) : undefined;
+  const ids = hunks.filter((id) => id !== "mode");
+  const found = ids.map((id) => entry.hunks.find((hunk) => hunk.id === id));
+  if (!found.every((hunk) => hunk !== undefined)) return undefined;
+  if (ids.length === hunks.length) return ofHunks(entry, found);
+  // Of a file that is decided as a whole its mode is a part.
+  if (entry.kind !== "changed") return "all";
+  const mode = modeOf(entry) !== undefined;
+  return mode ? { ...rowsOf(found), mode } : undefined;
 }
 
 /** All lines of a file that was created or deleted are the file itself. */
 export function ofHunks(entry: Entry, hunks: readonly Hunk[]): Selection {
   const isWhole = hunks.length === entry.hunks.length && entry.kind !== "changed";
-  if (isWhole) return "all";
+  return isWhole ? "all" : rowsOf(hunks);
+}
+
+function rowsOf(hunks: readonly Hunk[]): { old: Rows[]; new: Rows[] } {
   return { old: hunks.map((hunk) => hunk.old), new: hunks.map((hunk) => hunk.new) };
 }
 

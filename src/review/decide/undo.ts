@@ -1,6 +1,6 @@
 import { message } from "../../lib/errors";
 import type { RecordedScope, RecordOf } from "../journal/record";
-import { type Entry, entryOf } from "../state/entry";
+import { type Entry, entryOf, modeOf } from "../state/entry";
 import type { Project, View } from "../state/project";
 import { scopeOf } from "../state/scope";
 import type { TrackedFile } from "../state/tracked-file";
@@ -159,17 +159,19 @@ function conflictOf(hunk: Hunk): Conflict {
 function without(entry: Entry, what: Selection, hunks: readonly Hunk[]): Selection {
   if (what === "all") {
     const others = entry.hunks.filter((hunk) => !hunks.includes(hunk));
-    return { old: others.map((hunk) => hunk.old), new: others.map((hunk) => hunk.new) };
+    const rows = { old: others.map((hunk) => hunk.old), new: others.map((hunk) => hunk.new) };
+    return modeOf(entry) ? { ...rows, mode: true } : rows;
   }
   if ("queued" in what) return what;
   return {
+    ...what,
     old: what.old.filter((rows) => !hunks.some((hunk) => hunk.old === rows)),
     new: what.new.filter((rows) => !hunks.some((hunk) => hunk.new === rows)),
   };
 }
 
 function isEmpty(what: Selection): boolean {
-  if (what === "all" || "queued" in what) return false;
+  if (what === "all" || "queued" in what || what.mode) return false;
   return [...what.old, ...what.new].every(([, count]) => count === 0);
 }
 
@@ -222,18 +224,19 @@ function carryOut(
   return { decision: record.id, files: merged(outcomes, results) };
 }
 
-/** The permission bits that the file is to get. */
 /** A process that is killed in between leaves the text of a moved file twice, and never nowhere. */
 export function removalsLast<T extends { target: Lines }>(plans: readonly T[]): T[] {
   const isRemoval = (plan: T) => plan.target.length === 0;
   return [...plans.filter((plan) => !isRemoval(plan)), ...plans.filter(isRemoval)];
 }
 
+/** The permission bits that the file is to get. */
 function modeBefore({ entry, what }: Plan): number | undefined {
   const marks = entry.marks.filter(({ queue }) => {
-    return what === "all" || ("queued" in what && queue === what.queued);
+    if (what === "all") return true;
+    return "queued" in what ? queue === what.queued : what.mode;
   });
-  return marks.find(({ kind }) => kind === "mode")?.mode?.[0];
+  return modeOf({ marks })?.before;
 }
 
 /** A text that a file is to get. */
@@ -257,7 +260,10 @@ export function settle(
       if (mode !== undefined) setMode(project.root, file.path, mode);
       return { edits: editsBetween(view.lines, target) };
     }
-    if (sameLines(view.lines, target) && mode === undefined) return {};
+    if (sameLines(view.lines, target)) {
+      if (mode !== undefined) setMode(project.root, file.path, mode);
+      return {};
+    }
     const bytes = removed ? undefined : project.contents.bytes(target);
     if (!removed && !bytes) return { problem: `${file.path} mixes text and binary content` };
     writeBelow(project.root, { path: file.path, expected: view.lines, bytes, mode });

@@ -123,6 +123,8 @@ const What = v.union([
     new: v.array(Rows),
     /** And that the file was created or deleted, and its mode. */
     file: v.optional(v.boolean()),
+    /** And its mode alone. */
+    mode: v.optional(v.boolean()),
   }),
   /** What the `queue` record of that id is about. */
   v.object({ queued: Text }),

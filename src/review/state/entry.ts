@@ -1,6 +1,6 @@
 import { type Hunk, hunksOf } from "../weave/hunks";
 import { FILE, isOpaque } from "../weave/lines";
-import { ALL, type Change, inBase, isPending, type Row, type Scope } from "../weave/row";
+import { ALL, type Change, inBase, isPending, type Mark, type Row, type Scope } from "../weave/row";
 import type { Project, View } from "./project";
 import type { FileMark, TrackedFile } from "./tracked-file";
 
@@ -27,8 +27,17 @@ export interface Entry {
   /** Pending changes of the mode, or ones whose text is not known. */
   marks: readonly FileMark[];
   owners: readonly Change[];
+  /** An undo of it, or of a part, waits for the end of Claude's turn. */
+  isQueued: boolean;
   /** Why the file as a whole cannot be undone: a sentence's end, "FILE …". */
   cannotUndo?: string | undefined;
+}
+
+export interface ModeChange {
+  before: number;
+  after: number;
+  /** In their order. */
+  changes: readonly FileMark[];
 }
 
 const UNKNOWN = {
@@ -57,20 +66,40 @@ export function entryOf(
 }
 
 function made(file: TrackedFile, view: View | undefined, scope: Scope): Entry | undefined {
-  const marks = file.marks.filter((mark) => isOpen(mark, scope, view));
+  const marks = openMarks(file, view, scope);
   const rows = view?.weave.rows.filter((row) => inBase(row, scope) !== row.present) ?? [];
   if (rows.length === 0 && marks.length === 0) return undefined;
   const kind = kindOf(file, rows, marks, view, scope);
   const hunks = view && kind !== "binary" ? hunksOf(view.weave, scope) : [];
   const cannotUndo = marks.map((mark) => UNKNOWN[mark.kind]).find(Boolean);
-  return { file, view, kind, hunks, marks, owners: ownersOf(rows, marks), cannotUndo };
+  const isQueued = [...rows.map(markOf), ...marks].some((mark) => mark?.queue !== undefined);
+  return { file, view, kind, hunks, marks, owners: ownersOf(rows, marks), isQueued, cannotUndo };
 }
 
-/** A mode that was changed back since needs no decision. */
-function isOpen(mark: FileMark, scope: Scope, view: View | undefined): boolean {
-  if (!isPending(mark, scope) || mark.undo !== undefined) return false;
-  if (mark.kind !== "mode") return true;
-  return view?.mode === undefined ? false : (view.mode & 0o777) === ((mark.mode?.[1] ?? 0) & 0o777);
+function openMarks(file: TrackedFile, view: View | undefined, scope: Scope): FileMark[] {
+  const pending = file.marks.filter((mark) => isPending(mark, scope) && mark.undo === undefined);
+  const modes = openModes(pending, view?.mode);
+  return pending.filter((mark) => mark.kind !== "mode" || modes.has(mark));
+}
+
+/** The changes that led to the mode on disk. One that was changed back since needs no decision. */
+function openModes(marks: readonly FileMark[], mode = 0): Set<FileMark> {
+  const open = new Set<FileMark>();
+  let before = mode & 0o777;
+  for (const mark of marks.toReversed()) {
+    if (mark.kind !== "mode" || !mark.mode) continue;
+    if ((mark.mode[1] & 0o777) !== before) break;
+    open.add(mark);
+    before = mark.mode[0] & 0o777;
+  }
+  return before === (mode & 0o777) ? new Set() : open;
+}
+
+/** Permission bits before and after Claude's changes of them, and which these are. */
+export function modeOf({ marks }: Pick<Entry, "marks">): ModeChange | undefined {
+  const changes = marks.filter(({ kind }) => kind === "mode");
+  const [before, after] = [changes[0]?.mode?.[0], changes.at(-1)?.mode?.[1]];
+  return before === undefined || after === undefined ? undefined : { before, after, changes };
 }
 
 function kindOf(
@@ -93,10 +122,15 @@ function kindOf(
   return marks.some((mark) => mark.kind === "mode") ? "mode" : "unseen";
 }
 
+/** The mark by which a row differs from the base text. */
+function markOf(row: Row): Mark | undefined {
+  return row.present ? row.inserted : row.deleted;
+}
+
 function ownersOf(rows: readonly Row[], marks: readonly FileMark[]): Change[] {
   const owners = new Set<Change>(marks.map(({ by }) => by));
   for (const row of rows) {
-    const by = row.present ? row.inserted.by : row.deleted?.by;
+    const by = markOf(row)?.by;
     if (typeof by === "object") owners.add(by);
   }
   return [...owners].sort((one, other) => one.at - other.at);

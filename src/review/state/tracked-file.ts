@@ -182,7 +182,8 @@ export class TrackedFile {
 /** Rows say nothing of the file itself. */
 function isAbout(what: Selection, mark: FileMark): boolean {
   if (what === "all") return true;
-  return "queued" in what ? mark.queue === what.queued : what.file === true;
+  if ("queued" in what) return mark.queue === what.queued;
+  return what.file === true || (what.mode === true && mark.kind === "mode");
 }
 
 function reasonOf({ before, after }: FileChange): FileMark["kind"] {

@@ -9,8 +9,13 @@ import type { Weave } from "./weave";
  */
 export type Selection =
   | "all"
-  /** `file`: that the file was created or deleted, and its mode, too. */
-  | { old: readonly Rows[]; new: readonly Rows[]; file?: boolean | undefined }
+  /** `file`: that the file was created or deleted, and its mode, too; `mode`: its mode. */
+  | {
+      old: readonly Rows[];
+      new: readonly Rows[];
+      file?: boolean | undefined;
+      mode?: boolean | undefined;
+    }
   | { queued: string };
 
 /** The selected marks count as kept, by the decision of that id. */

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { statSync } from "node:fs";
 import { World } from "../../review/state/world";
 import { eventually } from "../../support/eventually";
 import { onEachNeovim } from "../../support/session";
@@ -461,6 +462,33 @@ onEachNeovim((session) => {
       await eventually("the new file gone", () => read("c") === undefined);
       await nvim().command("ClaudeCodeReviewBack");
       await eventually("the new file", () => read("c") === "new\n");
+    });
+
+    test("a changed mode is an entry beside the hunks, undone and taken back by itself", async () => {
+      write("a", TEN);
+      world.chmod(at("a"), 0o755);
+      claude({ a: TEN.replace("line 5\n", "five\n") });
+      const same = world.content(read("a"));
+      const file = { path: at("a"), before: same, after: same };
+      const call = { session: `S${tests}`, tool: "Bash", source: "bash" } as const;
+      world.record({ type: "change", ...call, files: [{ ...file, mode: [0o644, 0o755] }] });
+      const mode = () => statSync(world.path(at("a"))).mode & 0o777;
+      await nvim().command("ClaudeCodeReview!");
+      const items = await listed(2);
+      expect(items.map(({ text }) => text)).toEqual(["mode 755, was 644  Bash", "+1 -1  Edit"]);
+      await eventually("the bar", async () => (await bar()).includes("mode 755, was 644"));
+      await nvim().command("copen | cfirst | wincmd j");
+      await eventually("keys", () => mapped());
+      await nvim().type("gggr");
+      await listed(1);
+      expect(mode()).toBe(0o644);
+      expect(read("a")).toContain("five\n");
+      await nvim().command("ClaudeCodeReviewBack");
+      await listed(2);
+      expect(mode()).toBe(0o755);
+      await nvim().type("ggga");
+      await listed(1);
+      expect(mode()).toBe(0o755);
     });
 
     test("a deleted file can be read", async () => {

@@ -284,6 +284,70 @@ describe("decisions", () => {
     expect(statSync(world.path("c")).mode & 0o777).toBe(0o755);
   });
 
+  describe("a mode that Claude changed beside the text", () => {
+    const mode = (name = "a") => statSync(world.path(name)).mode & 0o777;
+    const chmod = (before: number, after: number) => {
+      const same = world.content(world.read("a"));
+      world.chmod("a", after);
+      const file = { path: "a", before: same, after: same };
+      const change = { type: "change", session: "A", tool: "Bash", source: "bash" } as const;
+      world.record({ ...change, files: [{ ...file, mode: [before, after] }] });
+    };
+    beforeEach(() => {
+      world.write("a", "1\n2\n");
+      world.chmod("a", 0o644);
+      world.claude({ a: "1\nII\n" });
+      chmod(0o644, 0o700);
+      chmod(0o700, 0o755);
+    });
+    const listed = async () => {
+      const { files, counts } = await world.list();
+      return [counts.hunks, files[0]?.hunks.length, files[0]?.mode?.before, files[0]?.mode?.after];
+    };
+
+    test("is decided by itself, and its undo can be taken back", async () => {
+      expect(await listed()).toEqual([2, 1, 0o644, 0o755]);
+      await world.undo([at("a", { hunks: ["mode"] })]);
+      expect([mode(), world.read("a")]).toEqual([0o644, "1\nII\n"]);
+      expect(await listed()).toEqual([1, 1, undefined, undefined]);
+      await world.back();
+      expect([mode(), ...(await listed())]).toEqual([0o755, 2, 1, 0o644, 0o755]);
+      await world.keep([at("a", { hunks: ["mode"] })]);
+      expect([mode(), ...(await listed())]).toEqual([0o755, 1, 1, undefined, undefined]);
+      await world.back();
+      expect(await listed()).toEqual([2, 1, 0o644, 0o755]);
+    });
+
+    test("stays when the hunk is undone, and goes with it when both are chosen", async () => {
+      const [hunk] = (await world.file("a"))?.hunks ?? [];
+      await world.undo([at("a", { hunks: [hunk?.id] })]);
+      expect([mode(), world.read("a")]).toEqual([0o755, "1\n2\n"]);
+      await world.back();
+      await world.undo([at("a", { hunks: ["mode", hunk?.id], text: base64("1\nII\n") })]);
+      expect([mode(), world.read("a")]).toEqual([0o644, "1\nII\n"]);
+      world.write("a", "1\n2\n");
+      expect(await world.summary()).toEqual([]);
+    });
+
+    test("is queued while Claude works, and the entry says so", async () => {
+      const prompt = world.prompt();
+      world.claude({ a: "1\nII\nIII\n" }, { prompt });
+      const { decision, queued } = await world.undo([at("a", { hunks: ["mode"] })]);
+      expect([queued, mode()]).toEqual([true, 0o755]);
+      expect((await world.list()).files[0]).toMatchObject({ queued: true, mode: { queued: true } });
+      world.stop();
+      await world.undo([at("a")], { queued: decision });
+      expect([mode(), world.read("a")]).toEqual([0o644, "1\nII\nIII\n"]);
+    });
+
+    test("is none after the user or Claude has changed it back", async () => {
+      world.chmod("a", 0o644);
+      expect(await listed()).toEqual([1, 1, undefined, undefined]);
+      chmod(0o755, 0o644);
+      expect(await listed()).toEqual([1, 1, undefined, undefined]);
+    });
+  });
+
   test.each([1, 2])("undone, a file with %p names loses setuid and setgid", async (names) => {
     world.write("a", "1\n");
     if (names > 1) linkSync(world.path("a"), world.path("b"));

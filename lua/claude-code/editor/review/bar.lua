@@ -69,6 +69,7 @@ end
 ---@field file integer number of the file
 ---@field files integer how many there are
 ---@field whole? string what became of the file, if it is one entry
+---@field mode? string how its mode changed, beside the hunks
 ---@field hunk integer number of the hunk at the cursor, or of the last one above it
 ---@field hunks integer
 ---@field at? claude-code.ReviewHunk under the cursor
@@ -96,6 +97,7 @@ function M.show(win, position)
     "%<",
     at and part("Added", ("+%d "):format(at.added)) or "",
     at and part("Removed", ("−%d "):format(at.removed)) or "",
+    position.mode and part("Note", (" %s "):format(position.mode)) or "",
     warnings(at),
     "%=",
     hints(wide),

@@ -110,9 +110,11 @@ local function position_in(win)
     number = hunk.new[1] <= row + 1 and i or number
   end
   local name = file and file.path or api.nvim_buf_get_name(buf)
+  local mode = not whole and file and file.mode
   return {
     at = M.at(buf, row),
     whole = whole,
+    mode = mode and kinds.mode_words(mode) or nil,
     file = files.number(file),
     files = #files.all(),
     hunk = number,

@@ -29,14 +29,21 @@ local M = {}
 ---@field old_lines? string[] bytes; only of a file that was asked for by itself
 ---@field new_lines? string[]
 
+---@class claude-code.ReviewMode permission bits that Claude changed
+---@field before integer
+---@field after integer
+---@field queued boolean
+---@field owners claude-code.ReviewOwner[]
+
 ---@class claude-code.ReviewFile
 ---@field path string absolute
 ---@field kind "changed"|"created"|"deleted"|"renamed"|"binary"|"mode"|"unseen"
 ---@field from? string
 ---@field hunk_count integer
 ---@field hunks claude-code.ReviewHunk[] the first one alone where the list would be too long
----@field mode? [integer, integer]
+---@field mode? claude-code.ReviewMode in a "changed" file it is decided beside the hunks
 ---@field owners claude-code.ReviewOwner[]
+---@field queued boolean all of it, or a part, is undone when Claude's turn ends
 ---@field cannot_undo? string why the whole file cannot be undone
 
 ---@class claude-code.ReviewScope

@@ -20,18 +20,27 @@ function M.is_whole(file)
   return file.kind ~= "changed" or file.hunk_count == 0
 end
 
+---@param mode claude-code.ReviewMode
+---@return string
+function M.mode_words(mode)
+  return ("mode %o, was %o"):format(mode.after, mode.before)
+end
+
 ---@param file claude-code.ReviewFile
 ---@return string
 function M.words(file)
   local words = WORDS[file.kind]
   if file.kind == "renamed" then
     words = "renamed from " .. fn.fnamemodify(file.from or "?", ":.")
-  elseif file.kind == "mode" and file.mode then
-    words = ("mode %o, was %o"):format(file.mode[2], file.mode[1])
   elseif file.kind == "created" and file.hunk_count == 0 then
     words = "new empty file"
   elseif file.kind == "changed" then
     words = ("changed, %d hunks"):format(file.hunk_count)
+  end
+  if file.mode and file.kind == "mode" then
+    words = M.mode_words(file.mode)
+  elseif file.mode and file.kind ~= "created" then
+    words = words .. ", " .. M.mode_words(file.mode)
   end
   return file.cannot_undo and words .. ", cannot be undone here" or words
 end

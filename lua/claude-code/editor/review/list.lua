@@ -1,5 +1,5 @@
 --- The quickfix list of a review: an entry for each hunk, one for each file that was created, deleted,
---- renamed, or has no text.
+--- renamed, or has no text, one for a changed mode beside hunks.
 local fn = vim.fn
 local files = require("claude-code.editor.review.files")
 local kinds = require("claude-code.editor.review.kinds")
@@ -11,11 +11,13 @@ local M = {}
 ---Characters of a prompt in an entry.
 local PROMPT_CHARACTERS = 40
 
+local QUEUED = "[undone when Claude's turn ends]"
+
 local list_id ---@type integer?
 
 ---@class claude-code.ReviewEntry user_data of a quickfix entry
 ---@field path string
----@field hunk? string id; nil: the whole file
+---@field hunk? string id; "mode": the file's mode; nil: the whole file
 
 ---@param owners claude-code.ReviewOwner[]
 ---@return string
@@ -52,7 +54,7 @@ local function flags(file, hunk)
     found[#found + 1] = "[with your edits]"
   end
   if hunk.queued then
-    found[#found + 1] = "[undone when Claude's turn ends]"
+    found[#found + 1] = QUEUED
   end
   return #found > 0 and table.concat(found, " ") .. "  " or ""
 end
@@ -85,6 +87,27 @@ local function name_of(file)
   return file.kind == "deleted" and scheme .. file.path or file.path
 end
 
+---@param words string
+---@param is_queued boolean
+---@param owners claude-code.ReviewOwner[]
+---@return string
+local function file_text(words, is_queued, owners)
+  return ("%s  %s%s"):format(words, is_queued and QUEUED .. "  " or "", origin(owners))
+end
+
+---@param file claude-code.ReviewFile
+---@param mode claude-code.ReviewMode
+---@return table item
+local function mode_item(file, mode)
+  return {
+    filename = file.path,
+    lnum = 1,
+    col = 1,
+    text = file_text(kinds.mode_words(mode), mode.queued, mode.owners),
+    user_data = { claude_code = { path = file.path, hunk = "mode" } },
+  }
+end
+
 ---@param file claude-code.ReviewFile
 ---@return table item
 local function file_item(file)
@@ -93,7 +116,7 @@ local function file_item(file)
     lnum = file.hunks[1] and math.max(file.hunks[1].new[1], 1) or 1,
     col = 1,
     module = file.kind == "deleted" and fn.fnamemodify(file.path, ":.") or nil,
-    text = ("%s  %s"):format(kinds.words(file), origin(file.owners)),
+    text = file_text(kinds.words(file), file.queued, file.owners),
     user_data = { claude_code = { path = file.path } },
   }
 end
@@ -105,6 +128,7 @@ local function items()
     if kinds.is_whole(file) or #file.hunks < file.hunk_count then
       found[#found + 1] = file_item(file)
     else
+      found[#found + 1] = file.mode and mode_item(file, file.mode)
       for _, hunk in ipairs(file.hunks) do
         found[#found + 1] = hunk_item(file, hunk)
       end
