@@ -137,6 +137,18 @@ describe.each(NEOVIMS)("messages in $name", (version) => {
     });
   });
 
+  test("a syntax pattern that fails while a message is drawn asks for nothing", async () => {
+    await using neovim = await start(80, "");
+    await logged(neovim, STARTUP);
+    // E363: a line of 20 KB needs more than 'maxmempattern' allows.
+    await neovim.lua(`
+      vim.o.maxmempattern = 1
+      vim.api.nvim_buf_set_lines(0, 0, -1, false, { ("y"):rep(20000) })
+      vim.cmd([[syntax match Hostile /\\%#=1\\(y\\|z\\)*[0-9]/]])
+      require("port").messages.info("drawn all the same")`);
+    await shown(neovim, "drawn all the same");
+  });
+
   test("what two parts of the plugin report at once is said once", async () => {
     await using neovim = await start(80, "");
     await neovim.lua(`

@@ -72,7 +72,12 @@ export async function attack(
     kinds[kind].tries++;
     const failure = await KINDS[kind](target).catch((error) => String(error));
     if (failure) kinds[kind].failures.push(failure);
-    witnessMs = Math.max(witnessMs, await witness(target));
+    const waitedMs = await witness(target).catch((error) => `${target.called}: ${error}`);
+    if (typeof waitedMs === "string") {
+      kinds[kind].failures.push(waitedMs);
+      // It may wait for a key.
+      await neovim.request("nvim_input", ["<CR>"]);
+    } else witnessMs = Math.max(witnessMs, waitedMs);
     const busyMs = await neovim.lua<number>(BUSY);
     if (busyMs > kinds[kind].busyMs) Object.assign(kinds[kind], { busyMs, called: target.called });
   }

@@ -94,7 +94,7 @@ local function confirm_and_run(command, question, choices, options)
     local labels = table.concat(choices, "\n")
     local answer = vim.fn.confirm(plan .. "\n\n" .. question, labels, #choices, "Question")
     -- The dialog has scrolled the screen, for which Neovim would ask for Enter.
-    vim.cmd.redraw()
+    require("claude-code.messages.redraw")()
     local chosen = options[choices[answer]]
     if not chosen then
       return notify.info("nothing was changed")

@@ -58,7 +58,7 @@ local GROUP = "claude-code.line"
 ---@param chunks [string, string?][]
 local function show_after_mode(chunks)
   local win = vim.api.nvim_get_current_win()
-  vim.cmd.redraw()
+  require("claude-code.messages.redraw")()
   vim.api.nvim_create_autocmd("ModeChanged", {
     group = GROUP,
     pattern = "*:n",
@@ -81,7 +81,7 @@ end
 ---@param options claude-code.LineOptions
 function M.show(name, text, options)
   -- What is there already is written over, not pushed up.
-  vim.cmd.redraw()
+  require("claude-code.messages.redraw")()
   local chunks = { { fit(name, text, options.is_logged == true), options.highlight } }
   vim.api.nvim_echo(chunks, options.history == true, {})
   vim.api.nvim_create_augroup(GROUP, { clear = true })

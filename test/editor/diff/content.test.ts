@@ -136,9 +136,11 @@ for (const version of NEOVIMS) {
       await using a = await Attached.start({ version, ui: UI });
       await a.attach();
       const [small, big] = ["return 1\n", `return "${"x".repeat(99)}"\n`.repeat(6_000)];
+      const longLine = `return "${"x".repeat(20_000)}"\n`;
       for (const [old, proposal] of [
         [big, small],
         [small, big],
+        [small, longLine],
       ] as const) {
         const id = await a.propose(a.file("main.lua", old), proposal);
         await a.barShows("hunk 1/1");

@@ -7,6 +7,9 @@ local HIGHLIGHT_LIMIT = 512 * 1024
 ---at once before Neovim 0.11, takes 25 ms for as much there; injected languages are found at once since.
 local TREE_SITTER_LIMIT = (vim.fn.has("nvim-0.11") == 1 and 64 or 8) * 1024
 
+---In bytes. Patterns for a line of 64 KB take up to 90 ms, and fail (E363) where they take too much memory.
+local LONGEST_HIGHLIGHTED_LINE = 16 * 1024
+
 ---Of a buffer Neovim itself looks at as many first lines, and the last one, to find its filetype; of
 ---a text it would look at all.
 local DETECTED_LINES = 100
@@ -80,12 +83,20 @@ function M.filetype_of(path, lines)
   return ok and filetype or ""
 end
 
+---@param buf integer
+---@return boolean
+local function has_long_line(buf)
+  return vim.iter(api.nvim_buf_get_lines(buf, 0, -1, false)):any(function(line)
+    return #line > LONGEST_HIGHLIGHTED_LINE
+  end)
+end
+
 ---Colours without FileType autocommands: no language server, linter or formatter may attach.
 ---@param buf integer
 function M.highlight(buf)
   local filetype = vim.bo[buf].filetype
   local size = api.nvim_buf_get_offset(buf, api.nvim_buf_line_count(buf))
-  if filetype == "" or size > HIGHLIGHT_LIMIT then
+  if filetype == "" or size > HIGHLIGHT_LIMIT or has_long_line(buf) then
     return
   end
   local language = vim.treesitter.language.get_lang(filetype) or filetype
