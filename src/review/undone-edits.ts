@@ -107,7 +107,9 @@ function undoneIn(
   const notes = file.marks.flatMap((mark) => {
     if (!isUndone(mark)) return [];
     undos.push(mark.undo);
-    return mark.kind === "mode" ? ["its permissions are as they were"] : [];
+    // Of a file that is back that says nothing more.
+    const isChanged = mark.kind === "mode" && mark.mode?.[1] !== 0;
+    return isChanged ? ["its permissions are as they were"] : [];
   });
   const rows = new ShownRows();
   for (const row of project.view(file)?.weave.rows ?? []) {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { existsSync, statSync } from "node:fs";
+import { chmod, mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { cliArguments } from "../../src/claude/cli-arguments";
@@ -104,6 +104,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     for (const folder of ["tmp", "run"]) await mkdir(join(home, folder), { recursive: true });
     await mkdir(project);
     for (const [name, content] of Object.entries(FILES)) await writeFile(path(name), content);
+    for (const name of ["gone.txt", "old.txt"]) await chmod(path(name), 0o755);
     await git("init -q .", "add -A", "commit -qm first");
     await startNeovim([path("main.lua")]);
     claude = await startClaude("acceptEdits");
@@ -185,6 +186,9 @@ describe.each(NEOVIMS)("$name", (version) => {
       for (const name of ["crlf.txt", "gone.txt", "old.txt", "main.lua"]) {
         expect(await text(name)).toBe(FILES[name] as string);
       }
+      expect(["gone.txt", "old.txt"].map((name) => statSync(path(name)).mode & 0o777)).toEqual([
+        0o755, 0o755,
+      ]);
       expect(["moved.txt", "here.txt"].filter((name) => existsSync(path(name)))).toEqual([]);
       expect((await neovim.buffer(path("main.lua")))?.text).toBe(MAIN);
       expect(await text("mine.txt")).toBe("A of mine\nb\nC\n");

@@ -169,10 +169,10 @@ describe("what the CLI says of Bash", () => {
     );
     expect(world.files).toEqual([
       'd/ren2.txt: absent > "r\\n" (from ren.txt)',
-      'gone.txt: "bye\\n" > absent',
+      'gone.txt: "bye\\n" > absent (644 > 0)',
       'made.txt: absent > "new\\n"',
       'main.lua: "one\\ntwo\\nthree\\n" > "one\\nTWO\\nthree\\n"',
-      'ren.txt: "r\\n" > absent',
+      'ren.txt: "r\\n" > absent (644 > 0)',
     ]);
     expect(world.records.map((record) => record.type)).toEqual(["begin", "change"]);
     expect(world.changes[0]).toMatchObject({ tool: "Bash", source: "bash", use: "use-1" });
@@ -259,13 +259,13 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
   test.each([
     ["a change", "echo x >> a.txt", 'a.txt: "one\\n" > "one\\nx\\n"'],
     ["a new file", "echo x > new.txt", 'new.txt: absent > "x\\n"'],
-    ["a deletion", "rm a.txt", 'a.txt: "one\\n" > absent'],
+    ["a deletion", "rm a.txt", 'a.txt: "one\\n" > absent (644 > 0)'],
     [
       "the user's own uncommitted text is gone",
       "git checkout -q mine.txt",
       'mine.txt: "mine\\n" > "one\\n"',
     ],
-    ["an untracked file is gone", "rm untracked.txt", 'untracked.txt: "u\\n" > absent'],
+    ["an untracked file is gone", "rm untracked.txt", 'untracked.txt: "u\\n" > absent (644 > 0)'],
     ["a mode", "chmod +x a.txt", 'a.txt: "one\\n" > "one\\n" (644 > 755)'],
     ["a symlink", "ln -s a.txt l", 'l: absent > "a.txt" (symlink)'],
     ["a binary file", "printf '\\000\\001' > b.dat", 'b.dat: absent > "\\u0000\\u0001"'],
@@ -294,7 +294,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     );
     await world.stop();
     expect(world.files.sort()).toEqual([
-      'a.txt: "one\\n" > absent',
+      'a.txt: "one\\n" > absent (644 > 0)',
       'b.txt: "two\\n" > "two\\nx\\n"',
       'd/a.txt: absent > "one\\n" (from a.txt)',
     ]);
@@ -436,7 +436,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     await world.failing(`echo new > clone/new; (cd module && ${commit}); (cd clone && ${commit})`);
     await world.stop();
     expect(world.files.sort()).toEqual([
-      'clone/deep/f: "one\\n" > absent',
+      'clone/deep/f: "one\\n" > absent (644 > 0)',
       'clone/f: "one\\n" > "two\\n"',
       'clone/new: absent > "new\\n"',
       'module/f: "one\\n" > "two\\n"',

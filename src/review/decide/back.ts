@@ -53,9 +53,16 @@ function plansFor(
     if (!file) return [];
     const text = texts.get(path);
     const marks = file.marks.filter(({ undo }) => undo === decision.id);
-    const mode = modeOf({ marks })?.after;
     const view = project.view(file, text);
     const target = view ? takenBack(view.weave, decision.id).lines : [];
+    const removed = view?.lines.length === 0 ? removedMode(decision, path) : undefined;
+    const mode = modeOf({ marks })?.after || removed;
     return [{ file, view, target, inBuffer: text !== undefined, mode }];
   });
+}
+
+/** The permission bits of a file that the decision removed. */
+function removedMode(decision: Decision, path: string): number | undefined {
+  if (decision.type !== "undo") return undefined;
+  return decision.files.find((file) => file.path === path)?.mode;
 }

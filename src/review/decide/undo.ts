@@ -208,6 +208,7 @@ function carryOut(
     before: project.contents.put(view.lines),
     after: project.contents.put(target),
     undo: what as RecordOf<"undo">["files"][number]["undo"],
+    ...(target.length === 0 && view.mode !== undefined && { mode: view.mode & 0o777 }),
   }));
   const record = project.append({
     type: "undo",

@@ -33,7 +33,7 @@ const FileChange = v.object({
   path: Path,
   before: Content,
   after: Content,
-  /** Permission bits before and after, where they differ. */
+  /** Permission bits before and after, where they differ; 0 after a deletion. */
   mode: v.optional(v.tuple([v.number(), v.number()])),
   /** The path that a created file was moved from: that deletion is in the same record. */
   from: v.optional(Path),
@@ -154,7 +154,16 @@ const Undo = v.object({
   scope: v.optional(Scope),
   /** The `queue` record that it carries out. */
   queued: v.optional(Text),
-  files: filesOf(v.object({ path: Path, before: Content, after: Content, undo: v.optional(What) })),
+  files: filesOf(
+    v.object({
+      path: Path,
+      before: Content,
+      after: Content,
+      undo: v.optional(What),
+      /** Permission bits of a file that it removes. */
+      mode: v.optional(v.number()),
+    }),
+  ),
 });
 
 /** An undo that waits for the end of the session's turn. */

@@ -115,7 +115,9 @@ function fileChange(
     ? byHunks(project, known, path, diff, state)
     : firstOf(known.candidates(path));
   if (!before) return "unknown";
-  return sameContent(before, after) ? undefined : { path, before, after, ...symlink };
+  if (sameContent(before, after)) return undefined;
+  const mode = "absent" in after ? known.mode(path) : undefined;
+  return { path, before, after, ...symlink, ...(mode && { mode: [mode, 0] }) };
 }
 
 function byHunks(

@@ -269,8 +269,10 @@ function fileChange(
   after: SnapshotFile,
 ): FileChange {
   const content: Content = before?.content ?? { withheld: "unknown" };
-  const bothThere = before && before.mode !== 0 && after.mode !== 0;
-  const hasMode = bothThere && isExecutable(before) !== isExecutable(after);
+  const isDeleted = "absent" in after.content && !("withheld" in content);
+  const hasMode =
+    before?.mode &&
+    (isDeleted || (after.mode !== 0 && isExecutable(before) !== isExecutable(after)));
   return {
     path,
     before: content,

@@ -20,6 +20,8 @@ export class KnownContents {
   #lines: string[] | undefined;
   #snapshot: Snapshot | undefined | null = null;
   #lookups = 0;
+  /** Permission bits in HEAD, of what was looked up. */
+  readonly #modes = new Map<string, number>();
 
   constructor(project: Project) {
     this.#project = project;
@@ -39,6 +41,13 @@ export class KnownContents {
     const inHead = file || !committed ? undefined : this.#inHead(path);
     if (inHead) yield inHead;
     if (last && !isNewer) yield last.content;
+  }
+
+  /** The permission bits of a path before Claude's change, after `candidates` looked for its text. */
+  mode(path: string): number | undefined {
+    const files = this.#readSnapshot()?.files;
+    const inSnapshot = files && Object.hasOwn(files, path) ? files[path]?.mode : undefined;
+    return inSnapshot || this.#modes.get(path);
   }
 
   /** What the newest record says. A search in the text is quicker than reading each line. */
@@ -74,6 +83,7 @@ export class KnownContents {
     if (!files) return undefined;
     const file = files.get(inner);
     if (!file) return { absent: true };
+    this.#modes.set(path, file.mode);
     return file.bytes && blobs.put(file.bytes);
   }
 }

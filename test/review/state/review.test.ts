@@ -348,6 +348,28 @@ describe("decisions", () => {
     });
   });
 
+  test("a deleted file comes back with its mode, also one that an undo removed", async () => {
+    world.write("run", "#!/bin/sh\n");
+    world.chmod("run", 0o750);
+    const before = world.content(world.read("run"));
+    world.write("run", undefined);
+    const file = { path: "run", before, after: world.content(undefined) };
+    const files = [{ ...file, mode: [0o750, 0] as [number, number] }];
+    world.record({ type: "change", session: "A", tool: "Bash", source: "bash", files });
+    await world.undo([at("run")]);
+    const mode = (name: string) => statSync(world.path(name)).mode & 0o777;
+    expect(mode("run")).toBe(0o750);
+    await world.back();
+    expect((await world.list()).files).toMatchObject([
+      { path: world.path("run"), kind: "deleted" },
+    ]);
+    world.claude({ new: "#!/bin/sh\n" });
+    world.chmod("new", 0o700);
+    await world.undo([at("new")]);
+    await world.back();
+    expect([world.read("new"), mode("new")]).toEqual(["#!/bin/sh\n", 0o700]);
+  });
+
   test.each([1, 2])("undone, a file with %p names loses setuid and setgid", async (names) => {
     world.write("a", "1\n");
     if (names > 1) linkSync(world.path("a"), world.path("b"));

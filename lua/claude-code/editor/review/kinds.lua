@@ -39,7 +39,7 @@ function M.words(file)
   end
   if file.mode and file.kind == "mode" then
     words = M.mode_words(file.mode)
-  elseif file.mode and file.kind ~= "created" then
+  elseif file.mode and file.kind ~= "created" and file.kind ~= "deleted" then
     words = words .. ", " .. M.mode_words(file.mode)
   end
   return file.cannot_undo and words .. ", cannot be undone here" or words
