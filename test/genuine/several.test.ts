@@ -24,6 +24,7 @@ interface Row {
   name?: string;
   worktree?: string;
   state?: string;
+  source?: string;
 }
 
 function inTerminals(version: NeovimVersion) {
@@ -58,6 +59,7 @@ function inTerminals(version: NeovimVersion) {
   }, CASE_MS);
 
   afterAll(async () => {
+    await stopBackground();
     await neovim?.close();
     model?.stop();
     await rm(root, { recursive: true, force: true, maxRetries: 5 });
@@ -160,4 +162,57 @@ function inTerminals(version: NeovimVersion) {
     },
     CASE_MS,
   );
+
+  test(
+    "one in the background is listed, attached and left again, and runs on",
+    async () => {
+      await neovim.lua(`
+        vim.ui.select = function(rows, options, callback)
+          CHOICES = vim.tbl_map(options.format_item, rows)
+          for i, row in ipairs(rows) do
+            if CHOICES[i]:find(WANTED, 1, true) then return callback(row) end
+          end
+        end
+        return true`);
+      const choose = (text: string) =>
+        neovim.lua(`WANTED = "${text}" vim.cmd("ClaudeCodeSessions") return true`);
+      const all = () =>
+        neovim.lua<Row[]>(`return vim.tbl_filter(function(row)
+          return row.where == "background"
+        end, require("claude-code").sessions())`);
+      model.script([say("In the night.")]);
+      await command("ClaudeCodeNew --bg -n nightly work on");
+      const messages = () => neovim.lua<string>(`return vim.fn.execute("messages")`);
+      const isSaid = async () => (await messages()).includes("goes on in the background");
+      await eventually(isSaid, true, START_MS);
+      await eventually(async () => (await all()).map((row) => row.state), ["idle"], START_MS);
+      await choose("(background)");
+      await showing(4, /In the night\./);
+      // Its own terminal reports its state, as any other does.
+      await eventually(async () => (await all()).map((row) => row.source), ["terminal"], START_MS);
+      model.script([say("Still here.")]);
+      await neovim.lua(`vim.cmd.stopinsert() vim.cmd.wincmd("p") return true`);
+      await command("ClaudeCodeSendTo! nightly are you there");
+      await showing(4, /Still here\./);
+      const [attached] = await all();
+      expect(attached).toMatchObject({ n: 4, name: "nightly" });
+      // The CLI attaches by itself where one resumes it: there is no second one.
+      await command(`ClaudeCodeResume ${attached?.id}`);
+      expect((await rows()).map((row) => row.n)).toEqual([1, 2, 3, 4]);
+      await command("ClaudeCodeClose");
+      await eventually(async () => (await all()).map((row) => row.n ?? 0), [0], START_MS);
+      await stopBackground();
+      await eventually(async () => (await all()).length, 0, START_MS);
+    },
+    CASE_MS,
+  );
+
+  /** Such a session outlives Neovim and the test; its daemon ends by itself once there is none. */
+  async function stopBackground() {
+    const options = { cwd: project, env: claudeEnv(join(root, "home"), model.url) };
+    const agents = Bun.spawn([claudeCli(), "agents", "--json"], { ...options, stdout: "pipe" });
+    const listed = (await new Response(agents.stdout).json()) as { kind: string; id: string }[];
+    for (const one of listed)
+      if (one.kind === "background") await Bun.spawn([claudeCli(), "stop", one.id], options).exited;
+  }
 }

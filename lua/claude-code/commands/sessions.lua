@@ -91,8 +91,8 @@ function M.new(args)
 end
 
 --- Lets you choose a session by |vim.ui.select()|, and shows it. The list has the sessions of this
---- Neovim, with what each does or asks, those of the workspace that run elsewhere, and past
---- conversations, which are resumed.
+--- Neovim, with what each does or asks, those of the workspace that run elsewhere or in the background,
+--- and past conversations, which are resumed.
 function M.sessions()
   list().show()
 end

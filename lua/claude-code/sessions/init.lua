@@ -26,14 +26,20 @@ function M.add(fields)
   return n
 end
 
----Removes a session that has ended.
+---Removes a session whose terminal has ended. One in the background goes on without.
 ---@param key integer|claude-code.SessionKey a number stands for { n = … }
 function M.remove(key)
   local row = rows.get(key)
   if row and row.n then
     current.forget(row.n)
   end
-  rows.remove(key)
+  if row and row.job and row.pid then
+    local attached = row.connected or false
+    rows.set(key, { n = vim.NIL, buf = vim.NIL, attached = attached, source = vim.NIL })
+    sources.read(row.pid)
+  else
+    rows.remove(key)
+  end
 end
 
 ---The sessions as they are now, as data. What other CLIs say of themselves is read again for the next

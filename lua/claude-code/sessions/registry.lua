@@ -10,6 +10,7 @@ local M = {}
 ---@field id? string
 ---@field cwd string absolute
 ---@field name? string
+---@field job? string of one in the background: what `claude attach` takes
 ---@field is_background boolean
 ---@field start? string when the process began, as claude-code.sessions.process.is_alive takes it
 ---@field domain? string of the process id
@@ -58,6 +59,7 @@ function M.parse(pid, json)
     cwd = cwd,
     -- One that the CLI has made up says no more than the folder.
     name = data.nameSource ~= "derived" and line(data.name, MOST_NAME) or nil,
+    job = data.kind == "bg" and line(data.jobId, MOST_NAME) or nil,
     is_background = data.kind == "bg",
     start = text(data.procStart),
     domain = text(data.pidDomain),

@@ -13,6 +13,7 @@ local M = {}
 ---@field worktree? string name of the git worktree
 ---@field branch? string
 ---@field where "here"|"tmux"|"background"|"outside"|"neovim"
+---@field job? string of one in the background: what `claude attach` takes
 ---@field pid? integer the CLI's, or, until that is known, the terminal's
 ---@field buf? integer of its terminal
 ---@field attached boolean it was started here, is connected, or its hooks report here
@@ -29,6 +30,7 @@ local M = {}
 ---@field pid? integer the CLI's
 ---@field id? string
 ---@field buf? integer
+---@field job? string
 
 ---@class claude-code.SessionEntry
 ---@field row claude-code.SessionRow
@@ -48,6 +50,14 @@ local removed = {}
 local function is_ending(pid)
   local at = removed[pid or 0]
   return at ~= nil and vim.uv.now() - at < ENDING_MS
+end
+
+---@param pid integer
+local function set_removed(pid)
+  for other in pairs(removed) do
+    removed[other] = is_ending(other) and removed[other] or nil
+  end
+  removed[pid] = vim.uv.now()
 end
 
 ---@param entry claude-code.SessionEntry
@@ -76,12 +86,13 @@ local function free_number()
   return n
 end
 
---- By its process. A CLI that has not named its process yet is known by its id, or by the number,
---- which it has inherited from its terminal, as does every CLI that it starts in turn.
+--- By its process; in the background one job may have one process after another. A CLI that has not
+--- named its process yet is known by its id, or by the number, which it has inherited from its terminal,
+--- as does every CLI that it starts in turn.
 ---@param key claude-code.SessionKey
 ---@return claude-code.SessionEntry?
 local function find(key)
-  for _, field in ipairs({ "n", "buf", "pid", "id" }) do
+  for _, field in ipairs({ "n", "buf", "pid", "job", "id" }) do
     local entry = entry_with(field, key[field])
     local is_weak = (field == "n" or field == "id") and key.pid ~= nil
     local is_other = is_ending(key.pid) or entry and entry.has_cli and entry.row.pid ~= key.pid
@@ -139,7 +150,7 @@ end
 ---@param entry claude-code.SessionEntry
 local function remove(entry)
   if entry.row.n and entry.row.pid then
-    removed[entry.row.pid] = vim.uv.now()
+    set_removed(entry.row.pid)
   end
   entries = vim.tbl_filter(function(other)
     return other ~= entry
@@ -148,11 +159,16 @@ local function remove(entry)
 end
 
 ---Adds a session that is about to start in this Neovim. `n` may name a number, as of one that is
----adopted; it is kept if it is free.
+---adopted; it is kept if it is free. One that runs in the background keeps its row.
 ---@param fields table of claude-code.SessionRow
 ---@return integer n
 function M.add(fields)
   local n = fields.n and not entry_with("n", fields.n) and fields.n or free_number()
+  local known = entry_with("job", fields.job)
+  if known and not known.row.n then
+    M.set({ job = fields.job }, { n = n, attached = true })
+    return n
+  end
   local entry = insert(vim.tbl_extend("force", { where = "here" }, fields, { n = n }))
   events.emit("SessionStarted", { session = copy(entry) })
   return n
@@ -164,7 +180,8 @@ end
 function M.add_elsewhere(key, fields)
   if not find(key) and not is_ending(key.pid) then
     local entry = insert(vim.tbl_extend("force", { where = "outside" }, fields))
-    entry.row.pid, entry.row.id, entry.has_cli = key.pid, key.id, key.pid ~= nil
+    entry.row.pid, entry.row.id, entry.row.job = key.pid, key.id, key.job
+    entry.has_cli = key.pid ~= nil
     events.emit("SessionStarted", { session = copy(entry) })
   end
 end
@@ -179,6 +196,7 @@ function M.set(key, fields)
     entry.has_cli = entry.has_cli and fields.pid == nil
     update(entry, function(row)
       set_fields(row, fields)
+      sort()
     end)
   end
 end
@@ -239,7 +257,7 @@ function M.report(key, source, report, fields)
     if key.pid then
       identify(entry, key)
     end
-    row.id = key.id or row.id
+    row.id, row.job = key.id or row.id, key.job or row.job
     set_fields(row, fields or {})
     if report then
       state.apply(row, source, report)

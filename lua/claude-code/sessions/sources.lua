@@ -79,6 +79,8 @@ local function forget(pid)
   -- Where it runs in our own terminal, its end is seen there.
   if row and not row.n then
     rows.remove(key)
+  elseif row and row.job then
+    rows.set({ n = row.n }, { pid = vim.NIL })
   end
 end
 
@@ -99,9 +101,9 @@ end
 
 ---@param entry claude-code.RegistryEntry
 local function on_entry(entry)
-  local key = { pid = entry.pid, id = entry.id }
+  local key = { pid = entry.pid, id = entry.id, job = entry.job }
   if is_foreign(entry) then
-    key.pid, foreign[entry.pid] = nil, entry.id
+    key.pid, key.job, foreign[entry.pid] = nil, nil, entry.id
   end
   if not rows.get(key) then
     if elsewhere[entry.pid] == entry.cwd then
@@ -113,6 +115,7 @@ local function on_entry(entry)
     M.add(key, { where = entry.is_background and "background" or not key.pid and "outside" or nil })
   end
   local fields = { name = entry.name or vim.NIL, cwd = entry.cwd }
+  fields.where = key.job and "background" or nil
   local row = rows.get(key)
   if row and row.cwd ~= entry.cwd then
     local worktree = worktrees.at(entry.cwd)
@@ -121,8 +124,9 @@ local function on_entry(entry)
   rows.report(key, "registry", entry.report, fields)
 end
 
+---Reads what the CLI with this process says in its file.
 ---@param pid integer
-local function read(pid)
+function M.read(pid)
   registry.read(pid, function(entry, is_gone)
     if is_gone or (entry and not is_running(entry)) then
       forget(pid)
@@ -141,14 +145,14 @@ function M.refresh()
   end
   cancel_watch = registry.watch(function(pid)
     if pid then
-      read(pid)
+      M.read(pid)
     else
       M.refresh()
     end
   end)
   registry.list(function(pids)
     for _, pid in ipairs(pids) do
-      read(pid)
+      M.read(pid)
     end
   end)
 end
@@ -182,7 +186,7 @@ local function follow_terminals()
       rows.release(key)
       local row = rows.get(key)
       if row and row.pid then
-        read(row.pid)
+        M.read(row.pid)
       end
     end,
   })
@@ -221,7 +225,7 @@ local function connect(pid)
   local key = { pid = pid }
   M.add(key, {})
   rows.report(key, "connection", nil, { attached = true, connected = true })
-  read(pid)
+  M.read(pid)
 end
 
 ---@param row claude-code.SessionRow of a CLI whose connection has ended

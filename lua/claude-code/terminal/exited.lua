@@ -55,10 +55,13 @@ end
 
 ---@param code integer
 ---@param name string
-local function notify(code, name)
+---@param goes_on boolean whether it does so in the background
+local function notify(code, name, goes_on)
   local messages = require("claude-code.messages.notify")
   local is_last = #require("claude-code.terminal.label").own() == 0
-  if code == 0 then
+  if code == 0 and goes_on then
+    messages.info(name .. " goes on in the background; :ClaudeCodeSessions shows it")
+  elseif code == 0 then
     messages.info(name .. " has ended" .. (is_last and "; :ClaudeCode starts it again" or ""))
   else
     local text = "%s ended with code %d; its output is in the window."
@@ -75,7 +78,10 @@ end
 ---@param close fun()
 function M.handle(buf, launch, code, is_typing, close)
   local name = require("claude-code.terminal.label").of(launch.n)
+  local sessions = require("claude-code.sessions")
+  local job = (sessions.get(launch.n) or {}).job
   launch.on_exit()
+  local goes_on = launch.is_background or job ~= nil and sessions.get({ job = job }) ~= nil
   local function close_if_ended_well()
     if code == 0 then
       close()
@@ -90,7 +96,7 @@ function M.handle(buf, launch, code, is_typing, close)
   else
     close_if_ended_well()
   end
-  notify(code, name)
+  notify(code, name, goes_on)
 end
 
 return M

@@ -1,5 +1,6 @@
 --- The Claude CLIs in terminals beside the editor. What a terminal is, the provider knows. Where no
 --- session is named, the current one is meant.
+local go_to = require("claude-code.terminal.go_to")
 local restored = require("claude-code.terminal.restored")
 local running = require("claude-code.terminal.running")
 local sessions = require("claude-code.sessions")
@@ -44,11 +45,14 @@ function M.show(n)
   running.show(n)
 end
 
---- Starts another session.
+--- Starts another session. A conversation that runs is shown instead.
 ---@param arguments string[] for the CLI
----@param folder? string absolute, in which it starts
-function M.new(arguments, folder)
-  start.run(arguments, nil, { folder = folder })
+function M.new(arguments)
+  local row = go_to.named(arguments)
+  if row then
+    return go_to.session(row)
+  end
+  start.run(arguments)
 end
 
 --- Starts the CLI, or shows the one that runs and moves there.
@@ -61,7 +65,10 @@ function M.open(arguments, options)
     return
   end
   local n = options.n or current()
-  if n and not options.restart then
+  local row = go_to.named(arguments or {})
+  if row and not (options.restart and row.n == n) then
+    return go_to.session(row)
+  elseif n and not options.restart then
     running.focus(n)
     if arguments and #arguments > 0 then
       local text = "Claude is already running; add ! to restart it with these arguments, or start another "

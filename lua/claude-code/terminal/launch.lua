@@ -20,9 +20,14 @@ function M.command(arguments)
   if not command then
     return nil, message --[[@as string]]
   end
+  local session_of = require("claude-code.terminal.session_arguments").of
+  -- A subcommand, which takes none of the CLI's options.
+  if arguments[1] == "attach" then
+    return vim.list_extend(command, arguments), session_of(arguments)
+  end
   local options = require("claude-code.config").get().terminal
   local own = vim.list_extend(vim.list_slice(options.args), arguments)
-  local session = require("claude-code.terminal.session_arguments").of(own)
+  local session = session_of(own)
   if session.is_new then
     vim.list_extend(command, { "--session-id", session.id })
   end

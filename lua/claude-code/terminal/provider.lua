@@ -18,6 +18,7 @@ local M = {}
 ---@field command string[]
 ---@field env table<string, string>
 ---@field folder string
+---@field is_background? boolean whether the CLI starts the session in the background, and ends
 ---@field on_exit fun() to be called when it has ended by itself
 
 --- Starts the command in a terminal of its own, and shows that in the place of one that is shown.

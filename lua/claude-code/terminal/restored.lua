@@ -131,7 +131,11 @@ end
 ---@return integer? buf that stands for it
 function M.conversation()
   local buf, id = find(vim.list_extend(api.nvim_tabpage_list_wins(0), api.nvim_list_wins()))
-  return id and not running(id) and is_kept(id) and { "--resume", id } or {}, buf
+  local row = running(id)
+  if row and row.job and not row.n then
+    return { "attach", row.job }, buf
+  end
+  return id and not row and is_kept(id) and { "--resume", id } or {}, buf
 end
 
 return M

@@ -1,17 +1,10 @@
 --- The list of sessions, by vim.ui.select: those of this Neovim, those that run elsewhere in the
 --- workspace, then past conversations. And which one is next.
+local go_to = require("claude-code.terminal.go_to")
 local label = require("claude-code.terminal.label")
 local sessions = require("claude-code.sessions")
 
 local M = {}
-
-local WHERE = {
-  here = "another terminal of this Neovim",
-  tmux = "tmux",
-  outside = "another terminal",
-  neovim = "another Neovim",
-  background = "background",
-}
 
 ---@param row claude-code.SessionRow
 ---@param current? integer
@@ -20,9 +13,10 @@ local function place(row, current)
   local parts = {}
   if row.n then
     parts[1] = row.worktree and row.worktree ~= row.name and "worktree " .. row.worktree or nil
+    parts[#parts + 1] = row.job and "background" or nil
     parts[#parts + 1] = row.n == current and "current" or nil
   else
-    parts[1] = WHERE[row.where]
+    parts[1] = row.where == "background" and row.where or go_to.PLACES[row.where]
   end
   return #parts > 0 and (" (%s)"):format(table.concat(parts, ", ")) or ""
 end
@@ -75,33 +69,6 @@ function M.own()
   return vim.tbl_map(sessions.get, require("claude-code.terminal.running").list())
 end
 
---- A session that runs elsewhere is not ours to move.
----@param row claude-code.SessionRow
-local function show_elsewhere(row)
-  local notify = require("claude-code.messages.notify")
-  if row.buf and vim.api.nvim_buf_is_valid(row.buf) then
-    return vim.cmd.sbuffer(row.buf)
-  end
-  local process = row.pid and (" (process %d)"):format(row.pid) or ""
-  notify.info(("%s runs in %s%s"):format(label.name(row), WHERE[row.where], process))
-end
-
---- One that somebody has resumed in the meantime is shown: two Claudes would write into one file.
----@param past claude-code.Conversation
-local function resume(past)
-  local running = sessions.get({ id = past.id })
-  if running and running.n then
-    require("claude-code.terminal").show(running.n)
-  elseif running then
-    show_elsewhere(running)
-  elseif vim.fn.isdirectory(past.cwd) == 0 then
-    local text = "Claude resumes this conversation only in %s, and that folder is gone"
-    require("claude-code.messages.notify").warn(text:format(past.cwd))
-  else
-    require("claude-code.terminal").new({ "--resume", past.id }, past.cwd)
-  end
-end
-
 ---@param rows (claude-code.SessionRow|claude-code.Conversation)[]
 local function show_list(rows)
   if #rows == 0 then
@@ -110,11 +77,9 @@ local function show_list(rows)
   end
   choose(rows, "Claude sessions", function(row)
     if row.title then
-      resume(row --[[@as claude-code.Conversation]])
-    elseif row.n then
-      require("claude-code.terminal").show(row.n)
+      go_to.conversation(row --[[@as claude-code.Conversation]])
     else
-      show_elsewhere(row)
+      go_to.session(row)
     end
   end)
 end

@@ -3,7 +3,7 @@
 local M = {}
 
 --- An option that takes the next word as its value.
----@type table<string, "session"|"resume"|"name"|"worktree"|"continue"|"fork">
+---@type table<string, "session"|"resume"|"name"|"worktree"|"continue"|"fork"|"background">
 local OPTIONS = {
   ["--session-id"] = "session",
   ["--resume"] = "resume",
@@ -16,6 +16,8 @@ local OPTIONS = {
   ["-n"] = "name",
   ["--worktree"] = "worktree",
   ["-w"] = "worktree",
+  ["--bg"] = "background",
+  ["--background"] = "background",
 }
 
 local ID = "^%x+%-%x+%-%x+%-%x+%-%x+$"
@@ -38,14 +40,20 @@ end
 ---@class claude-code.SessionArguments
 ---@field id? string nil: the user chooses the conversation in the CLI, or the CLI does
 ---@field is_new boolean whether the id is one that we have made, for the CLI to take
+---@field job? string of `attach`: that of a session which runs in the background
+---@field is_background? boolean whether the CLI starts it in the background, and ends
 ---@field name? string
 ---@field worktree? string
 
 ---@param words string[]
 ---@return claude-code.SessionArguments
 function M.of(words)
+  if words[1] == "attach" then
+    return { is_new = false, job = words[2] }
+  end
   local given = parse(words)
-  local resumes = given.resume or given.continue
+  -- In the background the CLI chooses the id.
+  local resumes = given.resume or given.continue or given.background
   local id = given.session or not given.fork and given.resume or nil
   local found = {
     id = id and id:match(ID),
@@ -53,6 +61,7 @@ function M.of(words)
     name = given.name ~= "" and given.name or nil,
     worktree = given.worktree ~= "" and given.worktree or nil,
   }
+  found.is_background = given.background ~= nil
   if found.is_new then
     found.id = require("claude-code.server.uuid").make()
   end

@@ -88,16 +88,26 @@ local function open(arguments, n, options)
   n = sessions.add({
     n = n,
     id = session.id,
+    job = session.job,
     name = session.name,
     worktree = session.worktree,
     cwd = folder,
   })
-  local environment = launch.environment(n)
+  -- The daemon of sessions in the background would hand the number on to all of them.
+  local is_elsewhere = session.is_background or session.job
+  local environment = launch.environment(not is_elsewhere and n or nil)
   local placeholder = options.placeholder
   if placeholder and vim.api.nvim_buf_is_valid(placeholder) then
     vim.cmd.bwipeout({ placeholder, bang = true, mods = { noautocmd = true } })
   end
-  if not running.open(n, { n = n, command = command, env = environment, folder = folder }) then
+  local opened = running.open(n, {
+    n = n,
+    command = command,
+    env = environment,
+    folder = folder,
+    is_background = session.is_background,
+  })
+  if not opened then
     return
   end
   if require("claude-code.server").state ~= "ready" then

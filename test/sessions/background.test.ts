@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { eventually } from "../support/eventually";
+import { NEOVIMS, TestNeovim, temporaryFolder } from "../support/neovim";
+
+/* Sessions that `claude --bg` has started: listed, attached in a terminal, and never resumed. */
+
+const ID = "0f000000-0000-4000-8000-000000000001";
+const JOB = "0f000000";
+
+interface Row {
+  n?: number;
+  pid?: number | undefined;
+  where: string;
+  job?: string;
+  state?: string;
+  attached: boolean;
+}
+
+describe.each([...NEOVIMS])("sessions in the background and Neovim $name", (version) => {
+  const home = temporaryFolder();
+  const project = temporaryFolder();
+  const calls = join(home, "calls");
+  const folder = join(home, ".claude/sessions");
+  const cli = () => spawn("sleep", ["100"], { stdio: "ignore" });
+  let background = cli();
+  let neovim: TestNeovim;
+
+  beforeAll(async () => {
+    const claude = join(home, "claude");
+    const script = `#!/bin/sh\necho "$PWD $*" >> ${calls}\nexec cat\n`;
+    writeFileSync(claude, script, { mode: 0o755 });
+    mkdirSync(folder, { recursive: true });
+    report("busy");
+    neovim = await TestNeovim.start({
+      ...{ version, home, cwd: project },
+      setup: `{ terminal = { command = [[${claude}]], args = { "--model", "opus" } } }`,
+    });
+    await neovim.lua(`
+      vim.ui.select = function(rows, options, callback)
+        CHOICES = vim.tbl_map(options.format_item, rows)
+        callback(rows[1])
+      end`);
+  });
+  afterAll(async () => {
+    await neovim[Symbol.asyncDispose]();
+    background.kill("SIGKILL");
+    for (const path of [home, project]) rmSync(path, { recursive: true, force: true });
+  });
+
+  /** The file that Claude Code 2.1.330 keeps of a background session. */
+  function report(status: string): void {
+    const { pid } = background;
+    const fields = { pid, sessionId: ID, cwd: project, kind: "bg", jobId: JOB, status };
+    const content = JSON.stringify({ ...fields, name: "nightly", nameSource: "peer" });
+    writeFileSync(join(folder, `${pid}.json`), content);
+  }
+
+  const rows = async () =>
+    Object.values(await neovim.lua<Row[]>(`return require("claude-code").sessions()`));
+  const one = async (wanted: Partial<Row>) => {
+    await eventually(`a row with ${JSON.stringify(wanted)}`, async () =>
+      expect(await rows()).toEqual([expect.objectContaining(wanted)]),
+    );
+    return (await rows())[0] as Row;
+  };
+  const started = () => (existsSync(calls) ? readFileSync(calls, "utf8").trim().split("\n") : []);
+  const choose = async () => {
+    await neovim.lua("CHOICES = nil");
+    await neovim.command("ClaudeCodeSessions");
+    await eventually("the list", () => neovim.lua<boolean>("return CHOICES ~= nil"));
+    return neovim.lua<string[]>("return CHOICES");
+  };
+
+  test("one is listed, and attached in a terminal with its own row", async () => {
+    await one({ where: "background", state: "working", attached: false });
+    expect(await choose()).toEqual(["  ● nightly: working, now (background)"]);
+    const row = await one({ n: 1, where: "background", job: JOB, attached: true });
+    expect(row.pid).toBe(background.pid);
+    await eventually("its start", () => started().length === 1);
+    expect(started()).toEqual([`${project} attach ${JOB}`]);
+    report("waiting");
+    await one({ n: 1, state: "blocked" });
+  });
+
+  test("what would attach or resume it a second time shows it", async () => {
+    for (const command of [
+      ...["ClaudeCodeNew attach night", `ClaudeCodeNew attach ${JOB}`, `ClaudeCodeNew -r ${ID}`],
+      ...[`ClaudeCodeResume ${ID}`, "ClaudeCodeSessions"],
+    ]) {
+      await neovim.command("stopinsert | wincmd p");
+      await neovim.command(command);
+      await eventually(command, () =>
+        neovim.lua<boolean>(`return vim.bo.filetype == "claude-code-terminal"`),
+      );
+    }
+    expect(started()).toHaveLength(1);
+    await one({ n: 1 });
+  });
+
+  test("it goes on after its terminal has been closed", async () => {
+    await neovim.command("ClaudeCodeClose");
+    const row = await one({ where: "background", state: "blocked", attached: false });
+    expect(row.n).toBeUndefined();
+  });
+
+  test("another process of its own has the same row; without one its row ends", async () => {
+    await neovim.command(`ClaudeCodeResume ${ID}`);
+    await one({ n: 1 });
+    expect(started().at(-1)).toBe(`${project} attach ${JOB}`);
+    const before = background;
+    background = cli();
+    report("idle");
+    await one({ n: 1, pid: background.pid });
+    rmSync(join(folder, `${before.pid}.json`));
+    before.kill("SIGKILL");
+    rmSync(join(folder, `${background.pid}.json`));
+    await eventually("no process", async () => (await rows())[0]?.pid === undefined);
+    await neovim.command("ClaudeCodeClose");
+    expect(await rows()).toEqual([]);
+  });
+});
