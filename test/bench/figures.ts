@@ -8,8 +8,8 @@ export interface Figure {
   target?: Target;
 }
 
-/** `most` in the figure's unit, or `times` the floor. */
-export type Target = { most: number } | { times: number };
+/** `most` in the figure's unit, `times` the floor, or so much `over` it. */
+export type Target = { most: number } | { times: number } | { over: number };
 
 const EMPTY = "an empty autocommand";
 const BARE = "a bare compiled Bun.serve";
@@ -22,6 +22,7 @@ const IDLE = "the same time without work";
 const CHECKTIME = "Neovim's own :checktime of the same file";
 const DIFFTHIS = "Neovim's own :diffthis on the same text";
 const READ = "reading the 200 files";
+const SERVER = "the language server itself, asked by Neovim";
 const SPLIT = "reading and splitting that file";
 
 export const FIGURES: readonly Figure[] = [
@@ -67,6 +68,8 @@ export const FIGURES: readonly Figure[] = [
   at("review-storage", "what is stored of these files", "MB", "the files", { times: 3 }),
   at("review-long", "a key typed into 20,000 rows with 300 hunks", "ms", SPLIT, { most: 16 }),
   at("review-rewritten", "… and all 20,000 rows replaced", "ms", SPLIT),
+  ...references("references", "find_references, 22 uses", { over: 20 }),
+  ...references("references-many", "… 1,995 uses", { most: 300 }),
   at("wake-ups", "wake-ups of the server at rest, with a client", "/s", BARE, { most: 0.5 }),
   at("memory-private", "… its own memory (private, dirty)", "MB", BARE, { most: 12 }),
   at("memory-server", "server, resident, at rest", "MB", BARE, { most: 64 }),
@@ -96,6 +99,14 @@ function recorded(id: string, title: string): Figure[] {
   return [
     at(`record-${id}-p50`, `${title}, p50`, "ms", undefined, { most: 60 }),
     at(`record-${id}-p95`, "… p95", "ms"),
+  ];
+}
+
+function references(id: string, title: string, target: Target): Figure[] {
+  return [
+    at(`${id}-p50`, `${title}, p50`, "ms", SERVER, target),
+    at(`${id}-p95`, "… p95", "ms"),
+    at(`${id}-still`, "… Neovim stands still, longest", "ms", undefined, { most: 5 }),
   ];
 }
 

@@ -8,6 +8,7 @@ import { against } from "./against";
 import { bigDiff } from "./big-diff";
 import { cursor } from "./cursor";
 import { hookRun } from "./hook-run";
+import { languageTools } from "./language-tools";
 import { recording } from "./recording";
 import { reload } from "./reload";
 import { lines, load, machineName, type Report, table } from "./report";
@@ -32,6 +33,7 @@ const SCENARIOS = [
   recording,
   review,
   reviewEditor,
+  languageTools,
 ];
 
 const { values: options } = parseArgs({

@@ -1,5 +1,5 @@
 import { arch, cpus, loadavg, platform, totalmem } from "node:os";
-import { FIGURES, type Figure } from "./figures";
+import { FIGURES, type Figure, type Target } from "./figures";
 import type { Values } from "./scenario";
 
 export interface Line {
@@ -40,7 +40,7 @@ function line(
 ): Line {
   const values: Record<string, number> = {};
   for (const [name, { [id]: found }] of subjects) if (found !== undefined) values[name] = found;
-  const limit = target && ("most" in target ? target.most : floor && floor * target.times);
+  const limit = target && limitOf(target, floor);
   return {
     id,
     title,
@@ -51,6 +51,11 @@ function line(
     ...(limit !== undefined && { target: limit }),
     ...(limit !== undefined && value !== undefined && { met: value <= limit }),
   };
+}
+
+function limitOf(target: Target, floor: number | undefined): number | undefined {
+  if ("most" in target) return target.most;
+  return floor && ("times" in target ? floor * target.times : floor + target.over);
 }
 
 export function machineName(): string {
