@@ -19,9 +19,8 @@ export interface LanguagePlace {
   unsaved?: string;
   /** From 0, in the server's encoding. */
   character: number;
-  end_line: number;
-  end_character: number;
-  encoding: Encoding;
+  /** UTF-16 if left out, as in LSP. */
+  encoding?: Encoding;
 }
 
 /** What a server counts columns in (`positionEncoding` of LSP 3.17). */

@@ -1,4 +1,4 @@
-import { type ProjectFiles, statOf } from "./project-files";
+import { type FileVersion, type ProjectFiles, statOf } from "./project-files";
 
 export interface ChangedFile {
   path: string;
@@ -12,18 +12,10 @@ const MOST_CHANGES = 2_000;
 /** So long after a change was noticed, servers may not have read the file again. */
 const FRESH_MS = 60_000;
 
-interface Seen {
-  mtimeMs: number;
-  size: number;
-}
-
-/**
- * What was written in a project since the last look, whoever wrote it: Claude's tools, its shell, git.
- * By size and mtime of every file.
- */
+/** What was written in a project since the last look, whoever wrote it: Claude's tools, its shell, git. */
 export class ChangedFiles {
   readonly #project: ProjectFiles;
-  #seen: Map<string, Seen> | undefined;
+  #versions: ReadonlyMap<string, FileVersion> | undefined;
   /** When each change was noticed, by `Date.now()`. */
   readonly #noticed = new Map<string, number>();
 
@@ -31,30 +23,23 @@ export class ChangedFiles {
     this.#project = project;
   }
 
+  /** All files at the last look. Undefined where there are too many. */
+  get versions(): ReadonlyMap<string, FileVersion> | undefined {
+    return this.#versions;
+  }
+
   /** Looks at every file: what changes from now on counts. */
   start(): void {
-    this.#seen ??= this.#look();
+    this.#versions ??= this.#project.versions();
   }
 
   /** What has changed since the last call. */
   take(): ChangedFile[] {
-    const before = this.#seen;
-    const now = this.#look();
-    this.#seen = now;
+    const before = this.#versions;
+    const now = this.#project.versions();
+    this.#versions = now;
     if (!now) return [];
-    const since = Date.now() - RECENT_MS;
-    const changes: ChangedFile[] = [];
-    for (const [path, { mtimeMs, size }] of now) {
-      const old = before?.get(path);
-      if (old ? old.mtimeMs !== mtimeMs || old.size !== size : !before && mtimeMs > since) {
-        changes.push({ path, change: "changed" });
-      } else if (before && !old) {
-        changes.push({ path, change: "created" });
-      }
-    }
-    for (const path of before?.keys() ?? []) {
-      if (!now.has(path)) changes.push({ path, change: "deleted" });
-    }
+    const changes = before ? differences(before, now) : recent(now);
     for (const { path } of changes) this.#noticed.set(path, Date.now());
     return changes.slice(0, MOST_CHANGES);
   }
@@ -63,15 +48,24 @@ export class ChangedFiles {
   isFresh(path: string): boolean {
     return Date.now() - (this.#noticed.get(path) ?? 0) < FRESH_MS;
   }
+}
 
-  #look(): Map<string, Seen> | undefined {
-    const list = this.#project.list();
-    if (!list) return undefined;
-    const seen = new Map<string, Seen>();
-    for (const path of list) {
-      const stats = statOf(path);
-      if (stats) seen.set(path, { mtimeMs: stats.mtimeMs, size: stats.size });
-    }
-    return seen;
+function differences(
+  before: ReadonlyMap<string, FileVersion>,
+  now: ReadonlyMap<string, FileVersion>,
+): ChangedFile[] {
+  const changes: ChangedFile[] = [];
+  for (const [path, version] of now) {
+    const old = before.get(path);
+    if (old !== version) changes.push({ path, change: old ? "changed" : "created" });
   }
+  for (const path of before.keys()) if (!now.has(path)) changes.push({ path, change: "deleted" });
+  return changes;
+}
+
+function recent(now: ReadonlyMap<string, FileVersion>): ChangedFile[] {
+  const since = Date.now() - RECENT_MS;
+  return [...now.keys()]
+    .filter((path) => (statOf(path)?.mtimeMs ?? 0) > since)
+    .map((path) => ({ path, change: "changed" }));
 }

@@ -2,7 +2,8 @@ import { join } from "node:path";
 import { readRegular } from "../lib/read-regular";
 import { command } from "../review/git/run";
 import { type Context, contexts } from "./comments";
-import type { ProjectFiles } from "./project-files";
+import type { FileVersion, ProjectFiles } from "./project-files";
+import { MOST_BYTES, WordIndex } from "./word-index";
 
 export interface Occurrence {
   path: string;
@@ -21,31 +22,52 @@ export interface Occurrences {
 
 const MOST_FILES = 400;
 const MOST_OCCURRENCES = 20_000;
-const MOST_BYTES = 1024 * 1024;
 const MOST_OUTPUT = 4 * 1024 * 1024;
 const GREP_MS = 3_000;
 
-/** Where a name stands in a project as a whole word, private files left out. */
-export function occurrencesOf(name: string, project: ProjectFiles): Occurrences {
-  const files = filesWith(name, project);
-  const list: Occurrence[] = [];
-  let count = 0;
-  for (const path of files) {
-    if (count++ >= MOST_FILES || list.length >= MOST_OCCURRENCES) return { list, isCut: true };
-    if (!project.privacy.isPrivate(path)) for (const found of inFile(path, name)) list.push(found);
-  }
-  return { list, isCut: false };
-}
+/** Finds a name in the files of a project. */
+export class ProjectWords {
+  readonly #project: ProjectFiles;
+  readonly #index = new WordIndex();
 
-/** git's grep reads many files at once. It knows no other word's bounds than we do. */
-function filesWith(name: string, project: ProjectFiles): readonly string[] {
-  const args = ["grep", "-l", "-z", "-I", "-F", "-w", "--untracked", "-e", name];
-  const result = project.git?.wait(command(args, { ms: GREP_MS, mostBytes: MOST_OUTPUT }));
-  if (result?.code === 0 || result?.code === 1) {
-    const names = result.stdout.toString().split("\0").filter(Boolean);
-    return names.filter((path) => !path.includes("\uFFFD")).map((path) => join(project.root, path));
+  constructor(project: ProjectFiles) {
+    this.#project = project;
   }
-  return project.list() ?? [];
+
+  /** Reads the files, so that the first question need not. */
+  prepare(files: ReadonlyMap<string, FileVersion> | undefined): void {
+    if (files) this.#index.prepare(files);
+  }
+
+  /** Where the name stands as a whole word, private files left out. `files`: all, as they are now. */
+  async occurrences(name: string, files = this.#project.versions()): Promise<Occurrences> {
+    const found = await this.#filesWith(name, files);
+    const list: Occurrence[] = [];
+    let count = 0;
+    for (const path of found ?? []) {
+      if (count++ >= MOST_FILES || list.length >= MOST_OCCURRENCES) return { list, isCut: true };
+      for (const one of inFile(path, name)) list.push(one);
+    }
+    return { list, isCut: !found };
+  }
+
+  /** git's grep finds it where the index does not say. It knows no other word's bounds than we do. */
+  async #filesWith(
+    name: string,
+    files: ReadonlyMap<string, FileVersion> | undefined,
+  ): Promise<readonly string[] | undefined> {
+    const known = files && this.#index.filesWith(name, files);
+    if (known) return known;
+    const { root, privacy, git } = this.#project;
+    const args = ["grep", "-l", "-z", "-I", "-F", "-w", "--untracked", "-e", name];
+    const result = await git?.run(command(args, { ms: GREP_MS, mostBytes: MOST_OUTPUT }));
+    if (result?.code !== 0 && result?.code !== 1) return files && [...files.keys()];
+    const names = result.stdout.toString().split("\0").filter(Boolean);
+    return names
+      .filter((path) => !path.includes("\uFFFD"))
+      .map((path) => join(root, path))
+      .filter((path) => !privacy.isPrivate(path));
+  }
 }
 
 /** Where the name stands in one file. */

@@ -1,5 +1,5 @@
 import { type Dirent, readdirSync, type Stats, statSync } from "node:fs";
-import { dirname, join, relative, sep } from "node:path";
+import { basename, dirname, join, sep } from "node:path";
 import { gitTop } from "../claude/project";
 import { isBelow, realPath } from "../lib/paths";
 import { command, Git } from "../review/git/run";
@@ -9,16 +9,21 @@ import { Privacy } from "../review/record/privacy";
 const MOST_FILES = 50_000;
 const MOST_BYTES = 16 * 1024 * 1024;
 const LIST_MS = 5_000;
+/** What was written so shortly before it was looked at may be written again without another time. */
+const SAME_TIME_MS = 20;
 /** Without git: folders that hold what others have written. */
 const SKIPPED = new Set(["node_modules", "target", "dist", "build", "venv", "__pycache__"]);
+
+/** Differs when a file was written, or another one took its place, as git and `sed -i` do it. */
+export type FileVersion = string;
 
 /** The files of a project: those that git tracks or would track, else all that are found. */
 export class ProjectFiles {
   readonly root: string;
   readonly privacy = new Privacy();
-  #files: string[] | undefined;
-  /** The folders of the files, each with its mtime: a new file changes that. */
-  #folders = new Map<string, number>();
+  #files: ReadonlySet<string> | undefined;
+  /** Folders of the files, and files that say what git ignores, with their mtimes when files were listed. */
+  #sources = new Map<string, number>();
 
   constructor(place: string) {
     const real = realPath(place);
@@ -27,7 +32,9 @@ export class ProjectFiles {
 
   /** A path as Claude reads it: from the project's top. */
   nameOf(path: string): string {
-    return isBelow(path, this.root) ? relative(this.root, path).replaceAll(sep, "/") : path;
+    if (!isBelow(path, this.root)) return path;
+    const name = path.slice(this.root.length).replace(/^[\\/]/, "");
+    return sep === "/" ? name : name.replaceAll(sep, "/");
   }
 
   /** Undefined without git. */
@@ -36,23 +43,54 @@ export class ProjectFiles {
   }
 
   /** Absolute paths, private files left out. Undefined where there are too many. */
-  list(): readonly string[] | undefined {
-    if (this.#files && !this.#foldersChanged()) return this.#files;
+  list(): ReadonlySet<string> | undefined {
+    if (this.#files && !this.#sourcesChanged()) return this.#files;
+    const began = Date.now();
     const all = this.#listed();
-    this.#files = all && all.length <= MOST_FILES ? all : undefined;
-    this.#folders = new Map([[this.root, mtimeOf(this.root)]]);
-    for (const file of this.#files ?? []) this.#addFolder(dirname(file));
+    this.#files = all && all.length <= MOST_FILES ? new Set(all) : undefined;
+    this.#sources = new Map();
+    this.#addSource(this.root, began);
+    for (const file of this.#files ?? []) {
+      this.#addFolder(dirname(file), began);
+      if (basename(file) === ".gitignore") this.#addSource(file, began);
+    }
     return this.#files;
   }
 
-  #addFolder(folder: string): void {
-    if (this.#folders.has(folder)) return;
-    this.#folders.set(folder, mtimeOf(folder));
-    if (isBelow(dirname(folder), this.root)) this.#addFolder(dirname(folder));
+  /** The present version of each file. Undefined where there are too many. */
+  versions(): ReadonlyMap<string, FileVersion> | undefined {
+    const list = this.list();
+    if (!list) return undefined;
+    const versions = new Map<string, FileVersion>();
+    const now = Date.now();
+    for (const path of list) {
+      const stats = statOf(path);
+      if (!stats) continue;
+      const { mtimeMs, ctimeMs, size, ino } = stats;
+      const isNew = Math.abs(now - ctimeMs) < SAME_TIME_MS;
+      versions.set(path, `${mtimeMs}:${ctimeMs}:${size}:${ino}${isNew ? `:${now}` : ""}`);
+    }
+    return versions;
   }
 
-  #foldersChanged(): boolean {
-    for (const [folder, mtime] of this.#folders) if (mtimeOf(folder) !== mtime) return true;
+  /** Whether the path was a file of the project when files were listed. Undefined if they are unknown. */
+  owns(path: string): boolean | undefined {
+    return this.#files?.has(path);
+  }
+
+  #addFolder(folder: string, began: number): void {
+    if (this.#sources.has(folder)) return;
+    this.#addSource(folder, began);
+    if (isBelow(dirname(folder), this.root)) this.#addFolder(dirname(folder), began);
+  }
+
+  #addSource(path: string, began: number): void {
+    const mtime = mtimeOf(path);
+    this.#sources.set(path, mtime > began - SAME_TIME_MS ? Number.NaN : mtime);
+  }
+
+  #sourcesChanged(): boolean {
+    for (const [path, mtime] of this.#sources) if (mtimeOf(path) !== mtime) return true;
     return false;
   }
 
@@ -93,8 +131,8 @@ export function statOf(path: string): Stats | undefined {
   }
 }
 
-function mtimeOf(folder: string): number {
-  return statOf(folder)?.mtimeMs ?? 0;
+function mtimeOf(path: string): number {
+  return statOf(path)?.mtimeMs ?? 0;
 }
 
 function entriesOf(folder: string): Dirent[] {

@@ -1,7 +1,7 @@
 import type { HierarchyItem, LanguagePlace, SymbolAnswer } from "./answer";
 import { type Remains, remainsLine, remainsOf } from "./reconcile";
 import type { Found, LanguageServers, Relation } from "./servers";
-import { code, SourceLines } from "./source-lines";
+import { code, type SourceLines } from "./source-lines";
 import { isReady, notReady, stateLine } from "./state-line";
 import { candidatesText, locationOf } from "./symbol-text";
 import { useList } from "./use-list";
@@ -30,14 +30,13 @@ export function referencesText(
   { project }: LanguageServers,
   doubts: readonly string[],
 ): AnswerText {
-  const { answer } = found;
-  const source = new SourceLines();
+  const { answer, source } = found;
   if (answer.candidates) return { text: candidatesText(answer, project, source), isError: false };
   const isWithin = within(question.within);
   const budget = { lines: question.limit, characters: MOST_CHARACTERS };
   const ready = isReady(answer.states, answer.settled);
   if (answer.items) {
-    return hierarchyText(found, question, project, source, ready);
+    return hierarchyText(found, question, project, ready);
   }
   const definitions = usesOf(answer.definitions, project, source);
   const all = usesOf(answer.uses ?? NO_PLACES, project, source, isWithin);
@@ -45,7 +44,7 @@ export function referencesText(
   if (all.count + all.outside + all.private === 0 && !ready) {
     return { text: notReady(answer.states, answer.settled), isError: true };
   }
-  const lines = [headingOf(answer, question, uses, project), ...useList(uses, budget)];
+  const lines = [headingOf(answer, question, uses, project), ...useList(uses, budget, source)];
   if (uses.outside > 0) lines.push(`${uses.outside} more in dependencies`);
   if (uses.private > 0) lines.push(`${uses.private} more in private files`);
   if (question.relation === "references") {
@@ -89,10 +88,9 @@ function without(all: Uses, definitions: Uses): Uses {
 
 /** Callers and callees with the lines of the calls; types indented by their depth. */
 function hierarchyText(
-  { answer }: Found,
+  { answer, source }: Found,
   question: ReferencesQuestion,
   project: LanguageServers["project"],
-  source: SourceLines,
   ready: boolean,
 ): AnswerText {
   const isWithin = within(question.within);

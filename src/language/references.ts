@@ -1,11 +1,9 @@
 import { extname } from "node:path";
 import type { LanguageFile, LanguagePlace } from "./answer";
 import type { Occurrence } from "./occurrences";
-import { statOf } from "./project-files";
 import { remainsOf } from "./reconcile";
 import { type AnswerText, type ReferencesQuestion, referencesText } from "./references-text";
 import type { Found, LanguageServers, SymbolDefinition, SymbolInput, Verdict } from "./servers";
-import { SourceLines } from "./source-lines";
 import { asList, usesOf } from "./uses";
 
 /** Files are opened for it: more of those that were written just now than of others. */
@@ -68,10 +66,10 @@ export class References {
 
   async #check(found: Found, signal: AbortSignal | undefined): Promise<Checked> {
     const definitions = definitionsOf(found);
-    const { fresh, others } = this.#suspects(found, definitions);
     const symbol = JSON.stringify(definitions);
+    const { fresh, others } = this.#suspects(found, definitions, symbol);
     const older = this.#looked.has(symbol) ? [] : limited(others, MOST_OTHER);
-    this.#looked.add(symbol);
+    remember(this.#looked, symbol);
     const chosen = [...limited(fresh, MOST_FRESH), ...older];
     if (chosen.length === 0) return { missed: [], unchecked: fresh.length };
     // A server that takes too long judges nothing; the answer is there all the same.
@@ -81,7 +79,7 @@ export class References {
     signal?.throwIfAborted();
     const judged = chosen.map((use, index) => ({ use, verdict: verdicts[index] ?? "unknown" }));
     for (const { use, verdict } of judged) {
-      if (verdict === "other") this.#others.add(keyOf(use, definitions));
+      if (verdict === "other") remember(this.#others, this.#keyOf(use, symbol));
     }
     const isUnjudged = ({ use, verdict }: (typeof judged)[number]) =>
       verdict === "unknown" && this.#servers.isFresh(use.path);
@@ -94,11 +92,11 @@ export class References {
 
   /** Words in the languages of the symbol that are code, and not known to be other symbols. */
   #suspects(
-    { answer, occurrences }: Found,
+    { answer, occurrences, source }: Found,
     definitions: readonly SymbolDefinition[],
+    symbol: string,
   ): { fresh: Occurrence[]; others: Occurrence[] } {
     const { project } = this.#servers;
-    const source = new SourceLines();
     const known = [answer.definitions, answer.uses ?? answer.definitions].map((places) =>
       usesOf(places, project, source),
     );
@@ -106,11 +104,23 @@ export class References {
     const languages = new Set(paths.map((path) => extname(path)));
     const { code } = remainsOf(occurrences, known, () => true, project);
     const suspects = code.filter(
-      (use) => languages.has(extname(use.path)) && !this.#others.has(keyOf(use, definitions)),
+      (use) => languages.has(extname(use.path)) && !this.#others.has(this.#keyOf(use, symbol)),
     );
     const isFresh = ({ path }: Occurrence) => this.#servers.isFresh(path);
     return { fresh: suspects.filter(isFresh), others: suspects.filter((use) => !isFresh(use)) };
   }
+
+  #keyOf({ path, line, column }: Occurrence, symbol: string): string {
+    return [path, this.#servers.versionOf(path), line, column, symbol].join("\0");
+  }
+}
+
+/** A long session asks about many symbols. */
+const MOST_REMEMBERED = 10_000;
+
+function remember(set: Set<string>, key: string): void {
+  if (set.size >= MOST_REMEMBERED) set.clear();
+  set.add(key);
 }
 
 function definitionsOf({ answer }: Found): SymbolDefinition[] {
@@ -129,9 +139,4 @@ function limited(
   return uses
     .filter(({ path }) => files.has(path) || (files.size < most.files && files.add(path)))
     .slice(0, most.words);
-}
-
-function keyOf(use: Occurrence, definitions: readonly object[]): string {
-  const written = statOf(use.path)?.mtimeMs ?? 0;
-  return JSON.stringify([use.path, written, use.line, use.column, definitions]);
 }

@@ -5,8 +5,9 @@ import { isBelow, realPath } from "../lib/paths";
 import type { FollowedNeovim } from "../locate/followed";
 import type { OutlineAnswer, SymbolAnswer } from "./answer";
 import { ChangedFiles } from "./changed-files";
-import { type Occurrence, type Occurrences, occurrencesOf } from "./occurrences";
-import { ProjectFiles, statOf } from "./project-files";
+import { type Occurrence, type Occurrences, ProjectWords } from "./occurrences";
+import { type FileVersion, ProjectFiles, statOf } from "./project-files";
+import { SourceLines } from "./source-lines";
 
 /** A whole question, asked again and waited for included. */
 const LIMIT_MS = 20_000;
@@ -47,6 +48,8 @@ export type Verdict = "same" | "other" | "unknown";
 export interface Found {
   answer: SymbolAnswer;
   occurrences: Occurrences;
+  /** The files' lines as they are now. */
+  source: SourceLines;
 }
 
 /**
@@ -57,16 +60,19 @@ export class LanguageServers {
   readonly project: ProjectFiles;
   readonly #neovim: FollowedNeovim;
   readonly #changed: ChangedFiles;
+  readonly #words: ProjectWords;
 
   constructor(neovim: FollowedNeovim) {
     this.#neovim = neovim;
     this.project = new ProjectFiles(neovim.places[0] ?? process.cwd());
     this.#changed = new ChangedFiles(this.project);
+    this.#words = new ProjectWords(this.project);
   }
 
   /** What changes in the project from now on is reported to the servers before a question. */
   start(): void {
     this.#changed.start();
+    this.#words.prepare(this.#changed.versions);
   }
 
   definition(input: SymbolInput, body: boolean, signal?: AbortSignal): Promise<Found> {
@@ -93,6 +99,16 @@ export class LanguageServers {
     return this.#neovim.runTask("verify_uses", { definitions, uses }, VERIFY_MS, signal);
   }
 
+  /** Where a name stands in the project as a whole word. */
+  occurrences(name: string): Promise<Occurrences> {
+    return this.#words.occurrences(name);
+  }
+
+  /** As of the last question. */
+  versionOf(path: string): FileVersion | undefined {
+    return this.#changed.versions?.get(path);
+  }
+
   /** Whether the file was written a short time ago. */
   isFresh(path: string): boolean {
     return this.#changed.isFresh(path);
@@ -113,7 +129,7 @@ export class LanguageServers {
   #filesBelow(candidates: readonly string[]): string[] | undefined {
     const folder = candidates.map(realPath).find((path) => statOf(path)?.isDirectory());
     if (folder === undefined) return undefined;
-    const files = (this.project.list() ?? []).filter((path) => isBelow(path, folder));
+    const files = [...(this.project.list() ?? [])].filter((path) => isBelow(path, folder));
     if (files.length > 0) return files.sort();
     throw new EditorRefusal(`${folder} holds no file of the project.`);
   }
@@ -131,24 +147,27 @@ export class LanguageServers {
     signal: AbortSignal | undefined,
   ): Promise<Found> {
     const { symbol, path, line } = input;
+    const run = (params: object, until = signal) =>
+      this.#neovim.runTask<SymbolAnswer>(method, { ...more, symbol, ...params }, LIMIT_MS, until);
     const word = lastName(symbol);
-    const changes = this.#changed.take();
-    const place = path === undefined ? {} : { ...this.file(path), ...(line && { line }) };
-    const params = { ...more, symbol, changes, ...place };
-    if (path !== undefined) {
-      // Neovim and its servers work in the meantime.
-      const asked = this.#neovim.runTask<SymbolAnswer>(method, params, LIMIT_MS, signal);
-      asked.catch(() => {});
-      // Lets the question leave: git and the files keep this thread.
-      await new Promise(setImmediate);
-      const occurrences = occurrencesOf(word, this.project);
-      return { answer: await asked, occurrences };
+    if (path === undefined) {
+      const changes = this.#changed.take();
+      const occurrences = await this.#words.occurrences(word, this.#changed.versions);
+      const answer = await run({ changes, occurrences: likelyPlaces(occurrences) });
+      return { answer, occurrences, source: new SourceLines() };
     }
-    const occurrences = occurrencesOf(word, this.project);
-    const places = likelyPlaces(occurrences);
-    const request = { ...params, occurrences: places };
-    const answer = await this.#neovim.runTask<SymbolAnswer>(method, request, LIMIT_MS, signal);
-    return { answer, occurrences };
+    const place = { ...this.file(path), ...(line && { line }) };
+    const tooEarly = new AbortController();
+    // Neovim and its servers work while this thread looks at the files. Most often none has changed.
+    const early = run(place, AbortSignal.any([tooEarly.signal, ...(signal ? [signal] : [])]));
+    early.catch(() => {});
+    await new Promise(setImmediate);
+    const changes = this.#changed.take();
+    if (changes.length > 0) tooEarly.abort();
+    const asked = changes.length > 0 ? run({ ...place, changes }) : early;
+    asked.catch(() => {});
+    const occurrences = await this.#words.occurrences(word, this.#changed.versions);
+    return { answer: await asked, occurrences, source: new SourceLines() };
   }
 }
 

@@ -31,7 +31,7 @@ export function code(line: string): string {
 }
 
 /** A server's column as an index into the line. */
-export function indexOf(line: string, character: number, encoding: Encoding): number {
+export function indexOf(line: string, character: number, encoding: Encoding = "utf-16"): number {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII.
   if (encoding === "utf-16" || /^[\u0000-\u007f]*$/.test(line)) return character;
   if (encoding === "utf-8") return Buffer.from(line).subarray(0, character).toString().length;

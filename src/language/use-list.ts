@@ -1,3 +1,5 @@
+import { enclosing } from "./enclosing";
+import { code, type SourceLines } from "./source-lines";
 import type { UseLine, Uses, UsesOfFile } from "./uses";
 
 /** What is left out is counted, always. */
@@ -7,13 +9,13 @@ export interface Budget {
 }
 
 /** Files with their lines, as ripgrep shows them: with code, then lines alone, then counts. */
-export function useList({ files }: Uses, budget: Budget): string[] {
+export function useList({ files }: Uses, budget: Budget, source: SourceLines): string[] {
   const result: string[] = [];
   const rest: UsesOfFile[] = [];
   let characters = 0;
   let lines = 0;
   for (const file of files) {
-    const full = withCode(file, Math.max(budget.lines - lines, 0));
+    const full = withCode(file, Math.max(budget.lines - lines, 0), source);
     const short = withoutCode(file);
     const used = characters + lengthOf(full.text);
     if (full.shown > 0 && used <= budget.characters * 0.75) {
@@ -36,19 +38,24 @@ function heading(file: UsesOfFile): string {
   return file.unsaved ? `${file.name} (unsaved in Neovim; lines as on disk)` : file.name;
 }
 
-function withCode(file: UsesOfFile, most: number): { text: string[]; shown: number } {
+function withCode(
+  file: UsesOfFile,
+  most: number,
+  source: SourceLines,
+): { text: string[]; shown: number } {
   const shown = file.lines.slice(0, most);
-  const text = [heading(file), ...shown.map(lineOf)];
+  const text = [heading(file), ...shown.map((use) => lineOf(use, source.of(file.path)))];
   const left = file.lines.slice(most);
   if (left.length > 0) text.push(`  … also ${numbers(left)}`);
   return { text, shown: shown.length };
 }
 
-function lineOf(use: UseLine): string {
-  const within = use.within ? `${use.within}: ` : "";
+function lineOf(use: UseLine, lines: readonly string[]): string {
+  const declaration = enclosing(lines, use.line - 1);
+  const within = declaration ? `${declaration}: ` : "";
   const twice = use.columns.length > 1 ? ` (${use.columns.length}×)` : "";
   const unsaved = use.isUnsaved ? "+unsaved" : "";
-  return `  ${use.line}${unsaved} ${within}${use.code}${twice}`;
+  return `  ${use.line}${unsaved} ${within}${code(use.text)}${twice}`;
 }
 
 function withoutCode(file: UsesOfFile): string {

@@ -1,8 +1,7 @@
 import { isBelow } from "../lib/paths";
-import type { LanguagePlace, LanguagePlaces } from "./answer";
-import { enclosing } from "./enclosing";
+import type { LanguageFile, LanguagePlaces } from "./answer";
 import type { ProjectFiles } from "./project-files";
-import { code, indexOf, type SourceLines } from "./source-lines";
+import { indexOf, type SourceLines } from "./source-lines";
 
 /** A line in which a symbol is used. */
 export interface UseLine {
@@ -12,9 +11,7 @@ export interface UseLine {
   isUnsaved: boolean;
   /** Where on the line, as indices. */
   columns: number[];
-  code: string;
-  /** The declaration that the line is in. */
-  within: string | undefined;
+  text: string;
 }
 
 export interface UsesOfFile {
@@ -57,8 +54,8 @@ export function usesOf(
   source: SourceLines,
   isWithin: (name: string) => boolean = () => true,
 ): Uses {
-  const own = new Set(project.list() ?? []);
   const files = new Map<number, UsesOfFile>();
+  const lines = new Map<string, UseLine>();
   const seen = new Set<string>();
   const uses: Uses = { files: [], count: 0, outside: 0, private: places.private };
   for (const place of asList(places.places)) {
@@ -69,7 +66,7 @@ export function usesOf(
     const key = `${file.path}\0${place.line}\0${place.unsaved ?? ""}\0${column}`;
     if (seen.has(key)) continue;
     seen.add(key);
-    if (!isOwn(file.path, file.in_workspace, own, project)) {
+    if (!isOwn(file, project)) {
       uses.outside++;
       continue;
     }
@@ -89,7 +86,16 @@ export function usesOf(
     }
     uses.count++;
     entry.count++;
-    addLine(entry, place, line, column, source);
+    const of = `${place.file}\0${place.line}\0${place.unsaved ?? ""}`;
+    const known = lines.get(of);
+    if (known) {
+      known.columns.push(column);
+      continue;
+    }
+    const isUnsaved = place.unsaved !== undefined;
+    const found = { line: place.line, isUnsaved, columns: [column], text: line };
+    lines.set(of, found);
+    entry.lines.push(found);
   }
   uses.files = [...files.values()].sort(byOrder);
   for (const file of uses.files) file.lines.sort((a, b) => a.line - b.line);
@@ -101,31 +107,8 @@ export function asList<T>(value: T[] | object | undefined): T[] {
   return Array.isArray(value) ? value : [];
 }
 
-function isOwn(
-  path: string,
-  inWorkspace: boolean,
-  own: ReadonlySet<string>,
-  project: ProjectFiles,
-): boolean {
-  if (own.has(path)) return true;
-  return inWorkspace && own.size === 0 && isBelow(path, project.root);
-}
-
-function addLine(
-  file: UsesOfFile,
-  place: LanguagePlace,
-  text: string,
-  column: number,
-  source: SourceLines,
-): void {
-  const isUnsaved = place.unsaved !== undefined;
-  const known = file.lines.find((other) => other.line === place.line && !isUnsaved);
-  if (known && !known.isUnsaved) {
-    known.columns.push(column);
-    return;
-  }
-  const within = enclosing(source.of(file.path), place.line - 1);
-  file.lines.push({ line: place.line, isUnsaved, columns: [column], code: code(text), within });
+function isOwn({ path, in_workspace }: LanguageFile, project: ProjectFiles): boolean {
+  return project.owns(path) ?? (in_workspace && isBelow(path, project.root));
 }
 
 const TEST = /(^|\/)(tests?|spec|__tests__)\/|[._-](test|spec)\.|(^|\/)test_|_test\./;

@@ -1,12 +1,15 @@
 import { shownPath } from "../edits/check";
-import { occurrencesOf } from "../language/occurrences";
-import type { ProjectFiles } from "../language/project-files";
+import type { LanguageServers } from "../language/servers";
 
 const MOST_FILES = 12;
 
 /** Where a name still stands in the project after a rename, counted: one line, or none. */
-export function remainingWords(name: string, project: ProjectFiles, root: string): string[] {
-  const { list, isCut } = occurrencesOf(name, project);
+export async function remainingWords(
+  name: string,
+  servers: LanguageServers,
+  root: string,
+): Promise<string[]> {
+  const { list, isCut } = await servers.occurrences(name);
   if (list.length === 0) return [`\`${name}\` no longer occurs in the project.`];
   const contexts = new Map<string, number>();
   const files = new Map<string, number>();

@@ -105,8 +105,8 @@ function recorded(id: string, title: string): Figure[] {
 function references(id: string, title: string, target: Target): Figure[] {
   return [
     at(`${id}-p50`, `${title}, p50`, "ms", SERVER, target),
-    at(`${id}-p95`, "… p95", "ms"),
-    at(`${id}-still`, "… Neovim stands still, longest", "ms", undefined, { most: 5 }),
+    at(`${id}-p95`, "… p95", "ms", SERVER),
+    at(`${id}-still`, "… Neovim stands still, longest", "ms", SERVER, { most: 5 }),
   ];
 }
 

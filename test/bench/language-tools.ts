@@ -4,7 +4,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { isolatedEnv } from "../support/neovim";
 import { TSCONFIG, TYPESCRIPT, TYPESCRIPT_OPTIONS } from "../support/typescript";
-import { Editor, type Standstill } from "./editor";
+import { Editor } from "./editor";
 import { repetitions, type Scenario, type Values } from "./scenario";
 import { quantile } from "./statistics";
 
@@ -31,22 +31,18 @@ const SERVE = `
   package.loaded["claude-code.editor.language.servers"] = nil
   require("claude-code.editor.language.servers").is_young = function() return false end`;
 
-/** The time that the server itself takes, as Neovim's own client sees it. */
-const SERVER_MS = `
-  local method, symbol = ...
+/** The question to the server alone, by Neovim's own client. */
+const SERVER = `
+  local symbol = ...
   local buf = vim.fn.bufnr("src/file0.ts")
-  local row = vim.fn.matchstrlist and 0 or 0
   for i, line in ipairs(vim.api.nvim_buf_get_lines(buf, 0, -1, false)) do
     local at = line:find(symbol, 1, true)
     if at then
-      local began = vim.uv.hrtime()
-      local answers = vim.lsp.buf_request_sync(buf, method, {
+      vim.lsp.buf_request_sync(buf, "textDocument/references", {
         textDocument = { uri = vim.uri_from_bufnr(buf) },
         position = { line = i - 1, character = at - 1 },
         context = { includeDeclaration = true },
       }, 20000)
-      local _, answer = next(answers or {})
-      return { ms = (vim.uv.hrtime() - began) / 1e6, count = answer and #(answer.result or {}) or 0 }
     end
   end`;
 
@@ -64,33 +60,23 @@ export const languageTools: Scenario = {
     const client = await connect(subject.hook, nvim.cwd, isolatedEnv(nvim.home));
     try {
       const ask = async (symbol: string) => {
-        const began = performance.now();
         const args = { symbol, path: DEFINITION };
         const { content } = await client.callTool({ name: "find_references", arguments: args });
-        const text = (content as { text: string }[])[0]?.text ?? "";
-        return { text, ms: performance.now() - began };
+        return (content as { text: string }[])[0]?.text ?? "";
       };
-      const server = (symbol: string) =>
-        nvim.lua<{ ms: number; count: number }>(SERVER_MS, "textDocument/references", symbol);
-      await ready(async () => (await ask("common")).text.includes(`: ${USES * (FILES - 1)} use`));
+      const uses = USES * (FILES - 1);
+      await ready(async () => (await ask("common")).includes(`: ${uses} use`));
       const values: Values = {};
       const floors: Values = {};
-      for (const [id, symbol] of [
-        ["references", "single"],
-        ["references-many", "common"],
-      ] as const) {
-        const own: number[] = [];
-        const times: number[] = [];
-        const still: Standstill[] = [];
-        await ask(symbol);
-        for (let i = 0; i < repetitions(machine, CALLS); i++) {
-          own.push((await server(symbol)).ms);
-          still.push(await editor.watched(async () => times.push((await ask(symbol)).ms)));
-        }
-        floors[`${id}-p50`] = quantile(own, 0.5);
-        values[`${id}-p50`] = quantile(times, 0.5);
-        values[`${id}-p95`] = quantile(times, 0.95);
-        values[`${id}-still`] = quantile(still.map(({ longest }) => longest), 0.5);
+      for (const [id, symbol] of Object.entries({
+        references: "single",
+        "references-many": "common",
+      })) {
+        const calls = repetitions(machine, CALLS);
+        const own = await watched(editor, calls, () => nvim.lua(SERVER, symbol));
+        const ours = await watched(editor, calls, () => ask(symbol));
+        Object.assign(floors, figures(id, own));
+        Object.assign(values, figures(id, ours));
       }
       return { values, floors };
     } finally {
@@ -99,6 +85,39 @@ export const languageTools: Scenario = {
   },
 };
 
+interface Watched {
+  times: number[];
+  still: number[];
+}
+
+async function watched(
+  editor: Editor,
+  calls: number,
+  work: () => Promise<unknown>,
+): Promise<Watched> {
+  const times: number[] = [];
+  const still: number[] = [];
+  await work();
+  for (let i = 0; i < calls; i++) {
+    const { longest } = await editor.watched(async () => {
+      const began = performance.now();
+      await work();
+      times.push(performance.now() - began);
+    });
+    still.push(longest);
+  }
+  return { times, still };
+}
+
+/** The least standstill counts: what another program took from a call, it took from Neovim, too. */
+function figures(id: string, { times, still }: Watched): Values {
+  return {
+    [`${id}-p50`]: quantile(times, 0.5),
+    [`${id}-p95`]: quantile(times, 0.95),
+    [`${id}-still`]: Math.min(...still),
+  };
+}
+
 async function ready(test: () => Promise<boolean>): Promise<void> {
   for (const limit = Date.now() + 60_000; !(await test()); ) {
     if (Date.now() > limit) throw new Error("the language server knows no uses after a minute");
@@ -106,11 +125,7 @@ async function ready(test: () => Promise<boolean>): Promise<void> {
   }
 }
 
-async function connect(
-  program: string,
-  cwd: string,
-  env: Record<string, string>,
-): Promise<Client> {
+async function connect(program: string, cwd: string, env: Record<string, string>): Promise<Client> {
   const client = new Client({ name: "bench", version: "1.0.0" });
   const transport = new StdioClientTransport({ command: program, args: ["mcp"], cwd, env });
   await client.connect(transport as never);

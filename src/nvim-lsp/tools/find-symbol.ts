@@ -1,6 +1,5 @@
 import * as v from "valibot";
 import type { LanguageServers } from "../../language/servers";
-import { SourceLines } from "../../language/source-lines";
 import { symbolText } from "../../language/symbol-text";
 import { texts } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
@@ -23,8 +22,8 @@ export function findSymbol(servers: LanguageServers): Tool {
     annotations: { readOnlyHint: true },
     meta: ALWAYS_LOADED,
     async call({ body, ...input }, { signal }) {
-      const { answer } = await servers.definition(input, body, signal);
-      return texts(symbolText(answer, servers.project, new SourceLines()));
+      const { answer, source } = await servers.definition(input, body, signal);
+      return texts(symbolText(answer, servers.project, source));
     },
   });
 }

@@ -81,7 +81,7 @@ async function rename(
     `renamed ${what}:`,
     applied,
     edits.place,
-    remainingWords(name, servers.project, edits.place),
+    await remainingWords(name, servers, edits.place),
   );
 }
 

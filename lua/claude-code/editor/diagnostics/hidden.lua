@@ -60,10 +60,11 @@ local function release()
 end
 
 ---@param name string in normal form
+---@param folders? string[] of the workspace, where they are known
 ---@return boolean
-function M.is_in_workspace(name)
+function M.is_in_workspace(name, folders)
   local real = path.real(name)
-  return vim.iter(require("claude-code.workspace").folders()):any(function(folder)
+  return vim.iter(folders or require("claude-code.workspace").folders()):any(function(folder)
     return vim.startswith(real, folder .. "/")
   end)
 end

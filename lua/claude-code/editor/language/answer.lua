@@ -19,9 +19,7 @@ local M = {}
 ---@field line integer 1-based, on disk; of text that only the buffer has, the line before it
 ---@field unsaved? string the line's text, where only the buffer has it
 ---@field character integer 0-based, as the server counts
----@field end_line integer 1-based
----@field end_character integer
----@field encoding string
+---@field encoding? string "utf-16" if left out, as in LSP
 
 ---@class claude-code.LanguagePlaces
 ---@field files claude-code.LanguageFile[]
@@ -35,15 +33,16 @@ local M = {}
 
 ---@param place claude-code.Place
 ---@param files claude-code.LanguageFile[] a new one is added
+---@param folders string[] of the workspace
 ---@return claude-code.AnswerFile
-local function file_of(place, files)
+local function file_of(place, files, folders)
   local name = place.path
   local buf = name and path.loaded_buffer(name)
   if privacy.is_private(name or place.uri) or (buf and privacy.hides(buf)) then
     return {}
   end
-  local file =
-    { path = name or place.uri, in_workspace = name ~= nil and hidden.is_in_workspace(name) }
+  local in_workspace = name ~= nil and hidden.is_in_workspace(name, folders)
+  local file = { path = name or place.uri, in_workspace = in_workspace }
   files[#files + 1] = file
   local row_on_disk = buf and position.on_disk(buf)
   if buf and vim.bo[buf].modified then
@@ -74,9 +73,7 @@ local function answer_of(place, file)
     line = row + 1,
     unsaved = unsaved,
     character = place.character,
-    end_line = row + 1 + place.end_row - place.row,
-    end_character = place.end_character,
-    encoding = place.encoding,
+    encoding = place.encoding ~= "utf-16" and place.encoding or nil,
   }
 end
 
@@ -85,8 +82,9 @@ end
 ---@return claude-code.LanguagePlaces
 function M.of(list)
   local known, result = {}, { files = {}, places = {}, private = 0 }
+  local folders = require("claude-code.workspace").folders()
   for _, place in ipairs(list) do
-    local file = known[place.uri] or file_of(place, result.files)
+    local file = known[place.uri] or file_of(place, result.files, folders)
     known[place.uri] = file
     if file.index then
       result.places[#result.places + 1] = answer_of(place, file)

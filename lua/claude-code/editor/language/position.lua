@@ -3,6 +3,7 @@
 local api = vim.api
 local codepoints = require("claude-code.editor.columns.codepoints")
 local file_change = require("claude-code.editor.documents.file_change")
+local task = require("claude-code.editor.language.task")
 local utf16 = require("claude-code.editor.columns.utf16")
 
 ---Above that the comparison with the disk would keep Neovim still.
@@ -66,9 +67,22 @@ end
 ---@field path? string in normal form; nil where the URI is no file's
 ---@field row integer
 ---@field character integer
----@field end_row integer
----@field end_character integer
 ---@field encoding string
+
+---The last one: a server lists the places of a file one after the other.
+local last_uri, last_path ---@type string?, string?
+
+---@param uri string
+---@return string? path in normal form; nil if it is no file's
+local function path_of(uri)
+  if uri ~= last_uri then
+    local ok, name = pcall(vim.uri_to_fname, uri)
+    local is_file = ok and vim.startswith(uri, "file:")
+    last_uri = uri
+    last_path = is_file and require("claude-code.editor.documents.path").normal(name) or nil
+  end
+  return last_path
+end
 
 ---A server's Location or LocationLink. The name alone, where the server gives its range.
 ---@param location lsp.Location|lsp.LocationLink|{ uri: string }
@@ -80,25 +94,17 @@ function M.place(location, client)
   if type(uri) ~= "string" then
     return nil
   end
-  range = type(range) == "table" and range
-    or { start = { line = 0, character = 0 }, ["end"] = { line = 0, character = 0 } }
-  local path
-  if vim.startswith(uri, "file:") then
-    local ok, name = pcall(vim.uri_to_fname, uri)
-    path = ok and require("claude-code.editor.documents.path").normal(name) or nil
-  end
+  local start = type(range) == "table" and range.start or { line = 0, character = 0 }
   return {
     uri = uri,
-    path = path,
-    row = range.start.line,
-    character = range.start.character,
-    end_row = range["end"].line,
-    end_character = range["end"].character,
+    path = path_of(uri),
+    row = start.line,
+    character = start.character,
     encoding = client.offset_encoding,
   }
 end
 
----All places in the answer to a request for definitions, references or implementations.
+---All places in the answer to a request for definitions, references or implementations, in a task.
 ---@param answer claude-code.ServerAnswer
 ---@return claude-code.Place[]
 function M.places(answer)
@@ -110,6 +116,7 @@ function M.places(answer)
   local places = {}
   for _, location in ipairs(list) do
     places[#places + 1] = M.place(location, answer.client)
+    task.breathe()
   end
   return places
 end

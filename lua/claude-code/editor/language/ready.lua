@@ -87,17 +87,20 @@ local function are_same(before, after)
   return true
 end
 
+---@param client vim.lsp.Client
+---@param method string
+---@return string
+local function key_of(client, method)
+  return client.id .. method
+end
+
 ---@param clients vim.lsp.Client[]
 ---@param method string
----@return boolean must_repeat
-local function note_asked(clients, method)
-  local must_repeat = false
-  for _, client in ipairs(clients) do
-    local key = client.id .. method
-    must_repeat = must_repeat or not asked[key] or servers.is_young(client)
-    asked[key] = true
-  end
-  return must_repeat
+---@return boolean may they answer with a part, without saying so?
+local function are_unproven(clients, method)
+  return vim.iter(clients):any(function(client)
+    return not asked[key_of(client, method)] or servers.is_young(client)
+  end)
 end
 
 ---Asks servers a question across files, in a task: until the answer can be relied on, or time is over.
@@ -108,7 +111,7 @@ end
 ---@return boolean is_settled
 function M.ask(clients, question, must_repeat)
   M.wait(clients)
-  must_repeat = note_asked(clients, question.method) or must_repeat or false
+  must_repeat = are_unproven(clients, question.method) or must_repeat or false
   local answers = request.all(clients, question)
   local limit = vim.uv.now() + math.min(M.MOST_REPEAT_MS, task.time_left() - 2000)
   while must_repeat do
@@ -119,6 +122,10 @@ function M.ask(clients, question, must_repeat)
     local again = request.all(clients, question)
     must_repeat = not are_same(answers, again)
     answers = again
+  end
+  -- Not before: a question that is taken back proves nothing.
+  for _, client in ipairs(clients) do
+    asked[key_of(client, question.method)] = true
   end
   return answers, not vim.iter(clients):any(is_busy)
 end

@@ -4,7 +4,7 @@ local uv = vim.uv
 local timer = require("claude-code.timer")
 
 ---Work in Lua goes on for so long before Neovim gets its turn, in ms.
-local SLICE_MS = 4
+local SLICE_MS = 2
 
 local M = {}
 
