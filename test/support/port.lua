@@ -36,6 +36,7 @@ local MODULES = {
   server = "claude-code.server",
   sessions = "claude-code.editor.session",
   session_list = "claude-code.terminal.label",
+  session_process = "claude-code.sessions.process",
   session_rows = "claude-code.sessions",
   status = "claude-code.status",
   statusline = "claude-code.statusline",

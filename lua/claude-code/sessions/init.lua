@@ -13,6 +13,7 @@ local M = {
   use = current.use,
   current = current.get,
   clients = sources.clients,
+  own = sources.own,
 }
 
 ---Adds a session that is about to start in this Neovim; it is the current one. Its terminal, `buf`,

@@ -5,6 +5,7 @@ local M = {}
 
 --- A chain of processes that is longer is not followed.
 local MOST_ANCESTORS = 20
+local TIMEOUT_MS = 2000
 
 ---@param path string of a file of the system's, some hundred bytes
 ---@return string
@@ -37,12 +38,12 @@ function M.domain()
   return domain
 end
 
----@param pid integer
+---@param pid integer|"self"
 ---@return string? name
 ---@return string[] fields of /proc/PID/stat from the third on; none where there is no such file
 local function stat(pid)
   -- The name of the program, in parentheses, may hold anything.
-  local name, rest = content(("/proc/%d/stat"):format(pid)):match("%((.*)%) (.*)$")
+  local name, rest = content(("/proc/%s/stat"):format(pid)):match("%((.*)%) (.*)$")
   return name, vim.split(rest or "", " ", { trimempty = true })
 end
 
@@ -59,31 +60,99 @@ function M.is_alive(pid, start)
   return not start or not fields[20] or fields[20] == start
 end
 
+---@param arguments string[]
+---@return string output of ps(1); "" if it cannot be run
+local function ps(arguments)
+  local path = require("claude-code.programs").on_path("ps")
+  local command = vim.list_extend({ path or "" }, arguments)
+  local ok, started = pcall(vim.system, command, { text = true, env = { LC_ALL = "C" } })
+  return ok and started:wait(TIMEOUT_MS).stdout or ""
+end
+
+---@return boolean does this system have /proc/PID/stat?
+local function has_stat()
+  return stat("self") ~= nil
+end
+
+--- When a process began, in the system's own words: together with its id it is one process and no other.
+---@param pid integer
+---@return string? nil if it does not run
+function M.start(pid)
+  local name, fields = stat(pid)
+  if name then
+    return not vim.list_contains({ "Z", "X" }, fields[1]) and fields[20] or nil
+  elseif has_stat() then
+    return nil
+  end
+  local start = vim.trim(ps({ "-o", "lstart=", "-p", tostring(pid) }))
+  return start ~= "" and start or nil
+end
+
+---@class claude-code.ProcessParent
+---@field name string of the program
+---@field parent integer
+
+--- All processes as ps(1) shows them, for systems without /proc/PID/stat.
+---@return table<integer, claude-code.ProcessParent>
+function M.by_ps()
+  local all = {}
+  for line in vim.gsplit(ps({ "-A", "-o", "pid=,ppid=,comm=" }), "\n") do
+    local pid, parent, path = line:match("^%s*(%d+)%s+(%d+)%s+(.-)%s*$")
+    if pid then
+      all[tonumber(pid)] = { parent = tonumber(parent), name = vim.fs.basename(path) }
+    end
+  end
+  return all
+end
+
+---@return fun(pid: integer): claude-code.ProcessParent?
+local function parents()
+  if not has_stat() then
+    local all = M.by_ps()
+    return function(pid)
+      return all[pid]
+    end
+  end
+  return function(pid)
+    local name, fields = stat(pid)
+    return name and { name = name, parent = tonumber(fields[2]) }
+  end
+end
+
 ---@class claude-code.ProcessPlace
 ---@field where "here"|"neovim"|"outside"
 ---@field ancestors integer[] itself first
 
---- In which Neovim a process runs. Only Linux says it at once; nvim_get_proc() runs ps(1) twice.
+--- In which Neovim a process runs.
 ---@param pid integer
 ---@return claude-code.ProcessPlace
 function M.place(pid)
   local place, own = { where = "outside", ancestors = { pid } }, uv.os_getpid()
+  local parent_of = parents()
   for _ = 1, MOST_ANCESTORS do
-    local name, fields = stat(pid)
-    local parent = tonumber(fields[2])
-    if name == "nvim" then
+    local process = parent_of(pid)
+    if process and process.name == "nvim" then
       place.where = "neovim"
       return place
-    elseif parent == own then
+    elseif process and process.parent == own then
       place.where = "here"
       return place
-    elseif not parent or parent <= 1 then
+    elseif not process or process.parent <= 1 then
       return place
     end
-    table.insert(place.ancestors, parent)
-    pid = parent
+    table.insert(place.ancestors, process.parent)
+    pid = process.parent
   end
   return place
+end
+
+--- The terminal of this Neovim in which a process runs, whoever opened it.
+---@param ancestors integer[] of the process, itself first
+---@return integer? buf
+function M.terminal(ancestors)
+  return vim.iter(vim.api.nvim_list_bufs()):find(function(buf)
+    return vim.list_contains(ancestors, vim.b[buf].terminal_job_pid)
+  end)
 end
 
 return M

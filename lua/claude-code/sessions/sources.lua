@@ -23,28 +23,27 @@ local elsewhere = {}
 ---@type table<integer, string>
 local foreign = {}
 
----@param cwd string
----@return boolean is it in the workspace, or in a work tree of its repositories?
-local function is_covered(cwd)
-  for _, folder in ipairs(require("claude-code.workspace").folders()) do
-    if worktrees.is_below(cwd, folder) then
-      return true
-    end
-    for _, worktree in ipairs(worktrees.of(folder)) do
-      if worktrees.is_below(cwd, worktree.path) then
-        return true
-      end
+---@param place claude-code.ProcessPlace of a CLI
+---@param buf? integer the terminal of this Neovim in which it runs
+---@return integer? n of the session whose terminal it is
+local function own_session(place, buf)
+  for _, row in ipairs(rows.peek()) do
+    -- Behind npx or direnv the terminal's process is another one than the CLI's.
+    if row.n and (row.buf == (buf or 0) or vim.list_contains(place.ancestors, row.pid)) then
+      return row.n
     end
   end
-  return false
 end
 
----@param ancestors integer[] of a process, itself first
----@return integer? buf of the terminal in which it runs
-local function terminal_of(ancestors)
-  return vim.iter(vim.api.nvim_list_bufs()):find(function(buf)
-    return vim.tbl_contains(ancestors, vim.b[buf].terminal_job_pid)
-  end)
+---@param pid integer of a CLI
+---@return integer? n of the session of this Neovim that it is
+function M.own(pid)
+  local row = rows.get({ pid = pid })
+  if row and row.n then
+    return row.n
+  end
+  local place = process.place(pid)
+  return own_session(place, process.terminal(place.ancestors))
 end
 
 ---Adds a session that this Neovim did not start, unless its row is known.
@@ -55,11 +54,9 @@ function M.add(key, fields)
     return
   elseif key.pid and not fields.where then
     local place = process.place(key.pid)
-    local buf = terminal_of(place.ancestors)
-    local own = buf and rows.get({ buf = buf })
-    -- Behind npx or direnv the terminal's process is another one than the CLI's.
-    key.n = own and own.n
-    fields.where, fields.buf = place.where, not own and buf or nil
+    local buf = process.terminal(place.ancestors)
+    key.n = own_session(place, buf)
+    fields.where, fields.buf = place.where, not key.n and buf or nil
   end
   if not rows.get(key) then
     rows.add_elsewhere(key, fields)
@@ -76,8 +73,8 @@ local function forget(pid)
   local key = foreign[pid] and { id = foreign[pid] } or { pid = pid }
   local row = rows.get(key)
   foreign[pid], elsewhere[pid] = nil, nil
-  -- Where it runs in our own terminal, its end is seen there.
-  if row and not row.n then
+  -- Where it runs in a terminal of Neovim's, its end is seen there.
+  if row and (not row.n or row.where == "tmux") then
     rows.remove(key)
   elseif row and row.job then
     rows.set({ n = row.n }, { pid = vim.NIL })
@@ -108,7 +105,7 @@ local function on_entry(entry)
   if not rows.get(key) then
     if elsewhere[entry.pid] == entry.cwd then
       return
-    elseif not is_covered(entry.cwd) then
+    elseif not worktrees.is_covered(entry.cwd) then
       elsewhere[entry.pid] = entry.cwd
       return
     end

@@ -90,4 +90,20 @@ function M.is_below(path, folder)
   return path == folder or vim.startswith(path, folder:gsub("/?$", "/"))
 end
 
+---@param cwd string
+---@return boolean is it in the workspace, or in a work tree of its repositories?
+function M.is_covered(cwd)
+  for _, folder in ipairs(require("claude-code.workspace").folders()) do
+    if M.is_below(cwd, folder) then
+      return true
+    end
+    for _, worktree in ipairs(M.of(folder)) do
+      if M.is_below(cwd, worktree.path) then
+        return true
+      end
+    end
+  end
+  return false
+end
+
 return M

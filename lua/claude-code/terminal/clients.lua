@@ -1,25 +1,8 @@
 --- Which client of the server runs in which terminal of this Neovim, whoever opened that.
-local api = vim.api
 local label = require("claude-code.terminal.label")
+local process = require("claude-code.sessions.process")
 
 local M = {}
-
----@param pid integer
----@param ancestor integer
----@return boolean
-local function is_descendant(pid, ancestor)
-  for _ = 1, 20 do
-    if pid == ancestor then
-      return true
-    end
-    local process = api.nvim_get_proc(pid)
-    if type(process) ~= "table" or process.ppid <= 1 then
-      return false
-    end
-    pid = process.ppid
-  end
-  return false
-end
 
 ---@return integer[] process ids of the connected CLIs
 function M.pids()
@@ -34,29 +17,23 @@ end
 ---@param pids integer[]
 ---@return integer? buf
 function M.terminal(pids)
-  return vim.iter(api.nvim_list_bufs()):find(function(buf)
-    local job = vim.b[buf].terminal_job_pid
-    return job and vim.iter(pids):any(function(pid)
-      return is_descendant(pid, job)
-    end)
-  end)
+  for _, pid in ipairs(pids) do
+    local buf = process.terminal(process.place(pid).ancestors)
+    if buf then
+      return buf
+    end
+  end
 end
 
---- The session of this Neovim whose CLI this is. Of a pane of tmux the process may not be known: it is
---- the CLI's if there is only one of each.
+--- The session of this Neovim whose CLI this is. In a terminal of the user's own provider the process
+--- may not be known: it is the CLI's if there is only one of each.
 ---@param pid integer of a connected CLI
 ---@return integer? n
 function M.session(pid)
-  local rows, buf = label.own(), nil
-  for _, row in ipairs(rows) do
-    buf = buf or row.pid ~= pid and M.terminal({ pid }) or nil
-    if row.pid == pid or buf and row.buf == buf then
-      return row.n
-    end
-  end
-  local pids = M.pids()
-  local is_only = #rows == 1 and #pids == 1 and pids[1] == pid
-  return not buf and is_only and rows[1].n or nil
+  local n = require("claude-code.sessions").own(pid)
+  local rows, pids = label.own(), M.pids()
+  local is_only = #rows == 1 and #pids == 1 and pids[1] == pid and not M.terminal(pids)
+  return n or is_only and rows[1].n or nil
 end
 
 --- What a message calls the session of a CLI; nil unless several run in this Neovim.

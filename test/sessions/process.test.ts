@@ -1,0 +1,35 @@
+import { expect, test } from "bun:test";
+import { NEWEST, TestNeovim } from "../support/neovim";
+
+interface Known {
+  all: Record<string, { parent: number; name: string }>;
+  place: { where: string; ancestors: number[] };
+}
+
+/** A child of a child of Neovim, and what Neovim knows of it. */
+const KNOWN = `
+  local process, pids = require("port").session_process, {}
+  local out = vim.uv.new_pipe()
+  local handle = vim.uv.spawn("/bin/sh", {
+    args = { "-c", "sleep 60 & echo $!; wait" }, stdio = { nil, out, nil }, detached = true,
+  })
+  local text = ""
+  out:read_start(function(_, data) text = text .. (data or "") end)
+  vim.wait(5000, function() return text:find("\\n") ~= nil end, 5)
+  local child = tonumber(text)
+  local all = {}
+  for pid, one in pairs(process.by_ps()) do all[tostring(pid)] = one end
+  local known = { all = all, place = process.place(child) }
+  vim.uv.kill(-handle:get_pid(), "sigkill")
+  return known`;
+
+test("what ps says of a process is what /proc says", async () => {
+  await using neovim = await TestNeovim.start({ version: NEWEST, setup: "{ auto_start = false }" });
+  const { all, place } = await neovim.lua<Known>(KNOWN);
+  expect(place.where).toBe("here");
+  const [child, shell] = place.ancestors;
+  expect(place.ancestors).toHaveLength(2);
+  expect(all[String(child)]).toEqual({ parent: shell as number, name: "sleep" });
+  expect(all[String(shell)]).toEqual({ parent: neovim.process.pid as number, name: "sh" });
+  expect(all[String(neovim.process.pid)]?.name).toBe("nvim");
+});
