@@ -128,20 +128,26 @@ local function check_surroundings(path)
 end
 
 local function check_terminal()
-  local provider = require("claude-code.config").get().terminal.provider
+  local terminal = require("claude-code.config").get().terminal
+  local provider = terminal.provider
   if provider == "snacks" and not pcall(require, "snacks") then
     health.error(
       'terminal.provider is "snacks", but folke/snacks.nvim is not installed',
       'install it, or set terminal.provider to "native"'
     )
-  elseif provider == "tmux" and (vim.env.TMUX or "") == "" then
+  elseif provider == "tmux" and not require("claude-code.tmux").is_around() then
     health.error(
       'terminal.provider is "tmux", but Neovim does not run in tmux',
       'start Neovim in tmux, or set terminal.provider to "native"'
     )
+  elseif terminal.keep and provider ~= "tmux" then
+    health.warn(
+      "terminal.keep has no effect: Claude ends with Neovim",
+      'set terminal.provider to "tmux", or remove terminal.keep'
+    )
   else
     local name = type(provider) == "table" and "your own" or provider
-    health.ok(("terminal: %s"):format(name))
+    health.ok(("terminal: %s%s"):format(name, terminal.keep and ", kept when Neovim ends" or ""))
   end
 end
 

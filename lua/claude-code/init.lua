@@ -11,6 +11,11 @@ local function set_auto_install(enabled)
   require("claude-code.claude.project")[enabled and "enable" or "disable"]()
 end
 
+---@param enabled boolean
+local function set_keep(enabled)
+  require("claude-code.terminal.kept").set(enabled)
+end
+
 --- Sets the options. Starts the server once Neovim is up, unless auto_start forbids it. Calling it
 --- again replaces all options: see |claude-code-options-again|.
 ---@param opts? claude-code.UserConfig
@@ -23,6 +28,7 @@ function M.setup(opts)
   local config = require("claude-code.config")
   config.on_change("keymaps", set_keymaps)
   config.on_change("mcp.auto_install", set_auto_install)
+  config.on_change("terminal.keep", set_keep)
   config.setup(opts)
   require("claude-code.server.autostart").enable()
 end

@@ -130,11 +130,20 @@ export class Terminal {
     await this.close();
   }
 
+  /** What a program of its first pane finds in its environment: for one that runs elsewhere. */
+  async inside(): Promise<{ TMUX: string; TMUX_PANE: string }> {
+    const [server, pane] = (await this.tmux("display-message", "-p", "#{pid} #{pane_id}"))
+      .trim()
+      .split(" ") as [string, string];
+    return { TMUX: `${this.socket},${server},0`, TMUX_PANE: pane };
+  }
+
   private get socket(): string {
     return join(this.folder, "tmux.sock");
   }
 
-  private async tmux(...args: string[]): Promise<string> {
+  /** Any command of tmux, and what it prints. */
+  async tmux(...args: string[]): Promise<string> {
     const child = Bun.spawn(["tmux", "-u", "-S", this.socket, "-f", "/dev/null", ...args], {
       env: this.env,
       stdin: "ignore",

@@ -197,6 +197,9 @@
 ---@class claude-code.UserTerminalConfig
 ---Where the CLI runs.
 ---@field provider? "native"|"snacks"|"tmux"|"none"|claude-code.TerminalProvider
+---With `terminal.provider = "tmux"`: Claude runs on in its pane when Neovim ends, and the next
+---Neovim of the project adopts it.
+---@field keep? boolean
 ---The side of the editor where the CLI's window opens.
 ---@field position? "auto"|"right"|"left"|"bottom"|"top"|"float"
 ---The CLI window's share of the editor's width or height.
@@ -356,6 +359,7 @@
 
 ---@class claude-code.TerminalConfig
 ---@field provider "native"|"snacks"|"tmux"|"none"|claude-code.TerminalProvider
+---@field keep boolean
 ---@field position "auto"|"right"|"left"|"bottom"|"top"|"float"
 ---@field size number
 ---@field float claude-code.TerminalFloatConfig

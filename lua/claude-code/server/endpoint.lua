@@ -4,6 +4,9 @@ local M = {}
 ---@type string?, string?
 local token, next_token
 
+--- Whether the port was that of another Neovim, whose executable may still hold it.
+local is_inherited = false
+
 ---@return string
 local function new_token()
   local made = require("claude-code.server.uuid").make()
@@ -26,11 +29,34 @@ function M.next_token()
   return next_token
 end
 
+--- Forgets the token: it belongs to a port that this Neovim does not use any more.
+function M.renew()
+  token, next_token = M.next_token(), nil
+end
+
+--- The port and the token of a Neovim that has left its Claudes behind are this one's from now on.
+---@return integer? port nil: nobody looks for it
+function M.inherit()
+  local keeps = require("claude-code.config").get().terminal.keep
+  local left = keeps and require("claude-code.tmux.kept").endpoint() or nil
+  if left then
+    require("claude-code.messages.log").conceal(left.token)
+    token, is_inherited = left.token, true
+  end
+  return left and left.port
+end
+
+---@return boolean
+function M.may_be_held()
+  return is_inherited or require("claude-code.server.process").is_one_ending()
+end
+
 --- From now on the token is the one that the executable serves with.
 ---@param info claude-code.ReadyInfo
 function M.on_ready(info)
+  is_inherited = false
   if info.uses_next_token then
-    token, next_token = M.next_token(), nil
+    M.renew()
   end
 end
 

@@ -146,7 +146,7 @@ end
 
 ---@param binary claude-code.Binary
 local function launch(binary)
-  M.binary = binary
+  M.binary, M.port = binary, M.port or require("claude-code.server.endpoint").inherit()
   M.state = "starting"
   waiting.limit()
   vim.api.nvim_create_autocmd("VimLeavePre", {

@@ -10,12 +10,16 @@ local function within(port, range)
 end
 
 ---@param executable string its path
----@param port? integer the one of before, which clients try again
+---@param wanted? integer port of before, which clients try again
 ---@return string without its line end
-function M.encode(executable, port)
+function M.encode(executable, wanted)
   local contract, log = require("claude-code.server.contract"), require("claude-code.messages.log")
   local config, endpoint = require("claude-code.config"), require("claude-code.server.endpoint")
   local range = config.get().port_range
+  local port = within(wanted, range)
+  if wanted and not port then
+    endpoint.renew()
+  end
   return vim.json.encode({
     contract = contract.number,
     version = contract.version,
@@ -23,8 +27,8 @@ function M.encode(executable, port)
     token = endpoint.token(),
     nextToken = endpoint.next_token(),
     pid = vim.uv.os_getpid(),
-    port = within(port, range) or vim.NIL,
-    portMayBeHeld = require("claude-code.server.process").is_one_ending(),
+    port = port or vim.NIL,
+    portMayBeHeld = endpoint.may_be_held(),
     portRange = { first = range[1], last = range[2] },
     workspaceFolders = require("claude-code.workspace").folders(),
     logFile = log.level() ~= "off" and log.path() or vim.NIL,

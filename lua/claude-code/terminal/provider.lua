@@ -4,6 +4,9 @@ local M = {}
 --- The terminal of one session. What a provider cannot do is missing.
 ---@class claude-code.Terminal
 ---@field buf? integer its buffer, if it is one of Neovim's own
+---@field pid? integer the process that runs in it, where there is no buffer
+---@field where? "tmux" nil: in Neovim
+---@field n? integer number of its session, once that is known
 ---@field is_open fun(self): boolean whether its CLI runs, be it hidden
 ---@field close fun(self) ends it
 ---@field send fun(self, text: string): boolean? passes text on as a paste
@@ -21,10 +24,16 @@ local M = {}
 ---@field is_background? boolean whether the CLI starts the session in the background, and ends
 ---@field on_exit fun() to be called when it has ended by itself
 
+--- A terminal that runs already, though nobody opened it here.
+---@class claude-code.AdoptedTerminal
+---@field terminal claude-code.Terminal
+---@field session table of claude-code.SessionRow, what is known of it
+---@field port? integer on which its CLI looks for Neovim
+
 --- Starts the command in a terminal of its own, and shows that in the place of one that is shown.
 ---@class claude-code.Provider
 ---@field open fun(launch: claude-code.Launch): claude-code.Terminal?, string?
----@field running? fun(): claude-code.Terminal? one that runs already, though nobody opened it here
+---@field adopt? fun(): claude-code.AdoptedTerminal[] while none is open here
 
 ---@return claude-code.Provider
 function M.get()

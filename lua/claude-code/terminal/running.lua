@@ -38,8 +38,11 @@ end
 ---@param n integer
 ---@param terminal claude-code.Terminal
 local function keep(n, terminal)
-  terminals[n] = terminal
+  terminals[n], terminal.n = terminal, n
   update_reload()
+  if terminal.where then
+    sessions.set(n, { pid = terminal.pid, where = terminal.where })
+  end
   local buf = terminal.buf
   if type(buf) ~= "number" or not vim.api.nvim_buf_is_valid(buf) then
     return
@@ -75,12 +78,18 @@ function M.open(n, launch)
   return true
 end
 
---- A user's provider may run Claude though nobody opened it here.
-local function find_running()
+--- Makes sessions of the terminals that run already though nobody opened them here.
+function M.adopt()
   local provider = require("claude-code.terminal.provider").get()
-  local terminal = provider.running and call(provider, "running")
-  if terminal then
-    keep(sessions.add({}), terminal)
+  local adopted = provider.adopt and call(provider, "adopt") or {}
+  for _, found in ipairs(adopted) do
+    keep(sessions.add(found.session), found.terminal)
+  end
+  local kept = vim.tbl_filter(function(found)
+    return found.terminal.where ~= nil
+  end, adopted)
+  if #kept > 0 then
+    require("claude-code.terminal.adopted").connect(kept)
   end
 end
 
@@ -97,7 +106,7 @@ end
 ---@return integer[] numbers of the sessions that run, in order
 function M.list()
   if next(terminals) == nil then
-    find_running()
+    M.adopt()
   end
   local numbers = vim.tbl_filter(M.is_open, vim.tbl_keys(terminals))
   table.sort(numbers)

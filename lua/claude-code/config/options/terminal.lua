@@ -55,6 +55,13 @@ return {
       .. "table is your own provider, see |claude-code-terminal-provider|.",
   },
   {
+    key = "terminal.keep",
+    type = t.boolean,
+    default = false,
+    description = 'With `terminal.provider = "tmux"`: Claude runs on in its pane when Neovim ends, and '
+      .. "the next Neovim of the project adopts it. See |claude-code-keep|.",
+  },
+  {
     key = "terminal.position",
     type = t.one_of("auto", "right", "left", "bottom", "top", "float"),
     default = "auto",

@@ -54,7 +54,11 @@ function M.new(provider)
     end
     return running()
   end
-  return { open = open, running = running }
+  local function adopt()
+    local terminal = running()
+    return terminal and { { terminal = terminal, session = {} } } or {}
+  end
+  return { open = open, adopt = adopt }
 end
 
 return M

@@ -1,39 +1,23 @@
 --- The CLI in a pane of the tmux that Neovim runs in. tmux starts it, so it inherits nothing from
 --- Neovim: what it needs is passed along.
+local kept = require("claude-code.tmux.kept")
+local run = require("claude-code.tmux").run
+
 ---@class claude-code.TmuxTerminal: claude-code.Terminal
 ---@field private pane string its id
-local Terminal = {}
+---@field private program claude-code.ProcessMark
+---@field private folder string in which the CLI was started
+local Terminal = { where = "tmux" }
 Terminal.__index = Terminal
 
 ---@class claude-code.TmuxProvider: claude-code.Provider
 local M = {}
 
-local TIMEOUT_MS = 2000
 local BUFFER = "claude-code.nvim"
+local MOST_NAME = 80
 
 ---@type table<string, claude-code.TmuxTerminal> those that nobody has ended, by their panes
 local terminals = {}
-
----@param arguments string[]
----@param input? string
----@return string? output nil if tmux failed
----@return string? message
-local function tmux(arguments, input)
-  local program, missing = require("claude-code.programs").on_path("tmux")
-  if not program then
-    return nil, missing
-  end
-  local command = vim.list_extend({ program }, arguments)
-  local ok, started = pcall(vim.system, command, { text = true, stdin = input })
-  if not ok then
-    return nil, ("%s cannot be started: %s"):format(program, started)
-  end
-  local result = started:wait(TIMEOUT_MS)
-  if result.code ~= 0 then
-    return nil, vim.trim(result.stderr or "")
-  end
-  return vim.trim(result.stdout or "")
-end
 
 --- A pane cannot float: it goes to the right then.
 ---@return string[] where a pane goes, and how big it is
@@ -63,7 +47,7 @@ end
 
 ---@return string? window in which Neovim's own pane is
 local function own_window()
-  return tmux({ "display-message", "-p", "-t", vim.env.TMUX_PANE or "", "#{window_id}" })
+  return run({ "display-message", "-p", "-t", vim.env.TMUX_PANE or "", "#{window_id}" })
 end
 
 ---@return claude-code.TmuxTerminal? terminal that is beside Neovim
@@ -79,29 +63,53 @@ end
 ---@param pane string
 ---@param other claude-code.TmuxTerminal
 local function swap(pane, other)
-  tmux({ "swap-pane", "-d", "-s", pane, "-t", other.pane })
-  tmux({ "select-pane", "-t", pane })
+  run({ "swap-pane", "-d", "-s", pane, "-t", other.pane })
+  run({ "select-pane", "-t", pane })
 end
 
-local function end_with_neovim()
+local function follow_neovim()
   vim.api.nvim_create_autocmd("VimLeavePre", {
     group = vim.api.nvim_create_augroup("claude-code.terminal", { clear = true }),
     callback = function()
       for _, terminal in pairs(terminals) do
-        terminal:close()
+        if not (kept.is_on() and terminal:mark(os.time())) then
+          terminal:close()
+        end
       end
     end,
   })
 end
 
-function M.open(launch)
-  if (vim.env.TMUX or "") == "" then
-    return nil,
-      'terminal.provider is "tmux", but Neovim does not run in tmux; start it there, or set '
-        .. 'terminal.provider to "native"'
+---@param pane string
+---@param pid integer of what runs there
+---@param folder string
+---@return claude-code.TmuxTerminal
+local function add(pane, pid, folder)
+  local program = { pid = pid, start = require("claude-code.sessions.process").start(pid) or "" }
+  local fields = { pane = pane, pid = pid, program = program, folder = folder }
+  terminals[pane] = setmetatable(fields, Terminal)
+  follow_neovim()
+  return terminals[pane]
+end
+
+--- A lone word would be handed to a shell, so it all goes through env(1). A pane that outlives Neovim
+--- does not name its socket, which may be another Neovim's later: the port and the folder lead there.
+---@param launch claude-code.Launch
+---@return string[]
+local function command(launch)
+  local words = { "/usr/bin/env" }
+  if kept.is_on() then
+    vim.list_extend(words, { "-u", "NVIM" })
   end
-  local other = beside()
-  local arguments = { other and "new-window" or "split-window", "-P", "-F", "#{pane_id}" }
+  return vim.list_extend(words, vim.tbl_map(literal, launch.command))
+end
+
+---@param launch claude-code.Launch
+---@param other? claude-code.TmuxTerminal that is beside Neovim
+---@return string[] arguments of tmux
+local function open_arguments(launch, other)
+  local arguments =
+    { other and "new-window" or "split-window", "-P", "-F", "#{pane_id} #{pane_pid}" }
   vim.list_extend(arguments, { "-c", without_formats(launch.folder) })
   if other then
     table.insert(arguments, "-d")
@@ -112,43 +120,111 @@ function M.open(launch)
   for name, value in pairs(launch.env) do
     vim.list_extend(arguments, { "-e", literal(("%s=%s"):format(name, value)) })
   end
-  -- Through env(1): a lone word would be handed to a shell.
-  table.insert(arguments, "/usr/bin/env")
-  local pane, message = tmux(vim.list_extend(arguments, vim.tbl_map(literal, launch.command)))
+  return vim.list_extend(arguments, command(launch))
+end
+
+function M.open(launch)
+  if not require("claude-code.tmux").is_around() then
+    return nil,
+      'terminal.provider is "tmux", but Neovim does not run in tmux; start it there, or set '
+        .. 'terminal.provider to "native"'
+  end
+  local other = beside()
+  local output, message = run(open_arguments(launch, other))
+  local pane, pid = (output or ""):match("^(%%%d+) (%d+)$")
   if not pane then
-    return nil, ("tmux did not open a pane for Claude: %s"):format(message)
+    return nil, ("tmux did not open a pane for Claude: %s"):format(message or output)
   end
   if other then
     swap(pane, other)
   end
-  terminals[pane] = setmetatable({ pane = pane }, Terminal)
-  end_with_neovim()
-  return terminals[pane]
+  local terminal = add(pane, tonumber(pid) --[[@as integer]], launch.folder)
+  terminal.n = launch.n
+  if kept.is_on() then
+    terminal:report_mark()
+  end
+  return terminal
+end
+
+function M.adopt()
+  local line = require("claude-code.sessions.text").line
+  return vim.tbl_map(function(found) ---@param found claude-code.KeptPane
+    local left = found.mark
+    return {
+      terminal = add(found.pane, left.program.pid, left.cwd),
+      session = {
+        n = left.n,
+        id = left.id,
+        name = line(left.name, MOST_NAME),
+        worktree = line(left.worktree, MOST_NAME),
+        cwd = left.cwd,
+      },
+      port = left.port,
+    }
+  end, kept.take())
+end
+
+--- The marks of all panes that are kept, as the server has another port or token now.
+function M.mark_all()
+  for _, terminal in pairs(kept.is_on() and terminals or {}) do
+    terminal:report_mark()
+  end
+end
+
+--- Lets the next Neovim adopt it.
+---@private
+---@param ended? integer when Neovim ends, in seconds
+---@return true? marked
+---@return string? message
+function Terminal:mark(ended)
+  local server = require("claude-code.server")
+  local row = require("claude-code.sessions").get(self.n) or {}
+  return kept.mark(self.pane, {
+    program = self.program,
+    port = server.port,
+    token = server.port and require("claude-code.server.endpoint").token(),
+    ended = ended,
+    cwd = self.folder,
+    n = self.n,
+    id = row.id,
+    name = row.name,
+    worktree = row.worktree,
+  })
+end
+
+---@private
+function Terminal:report_mark()
+  local marked, message = self:mark()
+  if not marked then
+    local text = "Claude's pane ends with Neovim, as tmux cannot mark it: %s"
+    require("claude-code.messages.notify").warn(text:format(message))
+  end
 end
 
 function Terminal:is_open()
-  local known = terminals[self.pane] == self
-  if known and tmux({ "display-message", "-p", "-t", self.pane, "#{pane_id}" }) ~= self.pane then
+  local known, format = terminals[self.pane] == self, "#{pane_id} #{pane_dead}"
+  -- With remain-on-exit a pane stays after its program.
+  if known and run({ "display-message", "-p", "-t", self.pane, format }) ~= self.pane .. " 0" then
     terminals[self.pane] = nil
   end
   return terminals[self.pane] == self
 end
 
 function Terminal:is_visible()
-  local window = tmux({ "display-message", "-p", "-t", self.pane, "#{window_id}" })
+  local window = run({ "display-message", "-p", "-t", self.pane, "#{window_id}" })
   return window ~= nil and window == own_window()
 end
 
 function Terminal:close()
   if self:is_open() then
-    tmux({ "kill-pane", "-t", self.pane })
+    run({ "kill-pane", "-t", self.pane })
     terminals[self.pane] = nil
   end
 end
 
 ---@private
 function Terminal:hide()
-  tmux({ "break-pane", "-d", "-s", self.pane })
+  run({ "break-pane", "-d", "-s", self.pane })
 end
 
 function Terminal:focus()
@@ -157,9 +233,9 @@ function Terminal:focus()
     return swap(self.pane, other)
   elseif not self:is_visible() then
     local arguments = { "join-pane", "-s", self.pane, "-t", vim.env.TMUX_PANE }
-    tmux(vim.list_extend(arguments, place()))
+    run(vim.list_extend(arguments, place()))
   end
-  tmux({ "select-pane", "-t", self.pane })
+  run({ "select-pane", "-t", self.pane })
 end
 
 function Terminal:toggle()
@@ -171,13 +247,13 @@ function Terminal:toggle()
 end
 
 function Terminal:send(text)
-  tmux({ "load-buffer", "-b", BUFFER, "-" }, require("claude-code.terminal.paste").clean(text))
+  run({ "load-buffer", "-b", BUFFER, "-" }, require("claude-code.terminal.paste").clean(text))
   -- -p: as a paste, if the program asked for that; -r: line ends as they are.
-  return tmux({ "paste-buffer", "-p", "-r", "-d", "-b", BUFFER, "-t", self.pane }) ~= nil
+  return run({ "paste-buffer", "-p", "-r", "-d", "-b", BUFFER, "-t", self.pane }) ~= nil
 end
 
 function Terminal:submit()
-  tmux({ "send-keys", "-t", self.pane, "Enter" })
+  run({ "send-keys", "-t", self.pane, "Enter" })
 end
 
 return M

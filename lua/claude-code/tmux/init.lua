@@ -1,0 +1,41 @@
+--- Runs tmux, the server of which Neovim's own pane is a part.
+local M = {}
+
+local TIMEOUT_MS = 2000
+
+---@return boolean does Neovim run in tmux?
+function M.is_around()
+  return (vim.env.TMUX or "") ~= ""
+end
+
+---@param arguments string[] every user of the machine can read them
+---@param input? string its stdin
+---@return string? output nil if tmux failed
+---@return string? message
+function M.run(arguments, input)
+  local program, missing = require("claude-code.programs").on_path("tmux")
+  if not program then
+    return nil, missing
+  end
+  local command = vim.list_extend({ program }, arguments)
+  local ok, started = pcall(vim.system, command, { text = true, stdin = input })
+  if not ok then
+    return nil, ("%s cannot be started: %s"):format(program, started)
+  end
+  local result = started:wait(TIMEOUT_MS)
+  if result.code ~= 0 then
+    return nil, vim.trim(result.stderr or "")
+  end
+  return vim.trim(result.stdout or "")
+end
+
+--- Runs commands that the arguments of a process must not show. tmux runs them all before those of
+--- any other client.
+---@param commands string[] in the syntax of tmux's configuration, one a line
+---@return string? output nil if tmux failed
+---@return string? message
+function M.run_private(commands)
+  return M.run({ "source-file", "-" }, table.concat(commands, "\n") .. "\n")
+end
+
+return M

@@ -1,0 +1,123 @@
+--- Panes that outlive the Neovim which opened them (`terminal.keep`). The port and the token of their
+--- CLI are in an option of the pane itself, never in a file: so they go with the pane, whoever is there
+--- at its end, and who can read them could type into the pane as well.
+local mark = require("claude-code.tmux.mark")
+local tmux = require("claude-code.tmux")
+
+local M = {}
+
+local OPTION = "@claude_code_nvim"
+
+--- A CLI that has lost its Neovim tries the port and the token again for 17 s (measured with 2.1.330).
+--- Later both are worth nothing, and are not used again.
+local RETRY_S = 20
+
+---@class claude-code.KeptPane
+---@field pane string its id
+---@field mark claude-code.PaneMark
+
+--- Those that this Neovim has taken, and that nobody has made a session of yet.
+---@type claude-code.KeptPane[]
+local taken = {}
+
+---@class claude-code.KeptEndpoint
+---@field port integer
+---@field token string
+
+---@type claude-code.KeptEndpoint?
+local endpoint
+
+---@return boolean do panes outlive this Neovim?
+function M.is_on()
+  local options = require("claude-code.config").get().terminal
+  return options.provider == "tmux" and options.keep and tmux.is_around()
+end
+
+---@param pane string
+---@param text string
+---@return string command
+local function set_option(pane, text)
+  return ('set-option -p -t %s %s "%s"'):format(pane, OPTION, text)
+end
+
+--- Marks a pane as one of this Neovim's.
+---@param pane string
+---@param fields table of claude-code.PaneMark
+---@return true? marked
+---@return string? message
+function M.mark(pane, fields)
+  local text = mark.encode(vim.tbl_extend("force", fields, { neovim = mark.own() }))
+  local output, message = tmux.run_private({ set_option(pane, text) })
+  return output and true, message
+end
+
+--- Several Neovims may start at once: the mark is replaced only if it is still the one that was read.
+---@param pane string
+---@param text string the mark that was read
+---@param found claude-code.PaneMark
+---@return boolean taken
+local function take(pane, text, found)
+  local own = mark.encode(vim.tbl_extend("force", found, { neovim = mark.own() }))
+  return tmux.run_private({
+    ("if-shell -F -t %s '#{==:#{%s},%s}' { %s ; display-message -p taken }"):format(
+      pane,
+      OPTION,
+      text,
+      set_option(pane, own)
+    ),
+  }) == "taken"
+end
+
+--- Is it a pane of the workspace whose Neovim is gone, and does the CLI of then run in it?
+---@param found claude-code.PaneMark
+---@param pid integer of what runs in the pane now
+---@return boolean
+local function is_left(found, pid)
+  return found.program.pid == pid
+    and mark.runs(found.program)
+    and not mark.runs(found.neovim)
+    and require("claude-code.sessions.worktrees").is_covered(found.cwd)
+end
+
+---@param found claude-code.PaneMark
+local function remember_endpoint(found)
+  local may_retry = not found.ended or os.time() - found.ended <= RETRY_S
+  if found.port and found.token and may_retry then
+    endpoint = { port = found.port, token = found.token }
+  end
+end
+
+--- Takes what dead Neovims have left in this tmux.
+local function take_all()
+  local format = "#{pane_id} #{pane_pid} #{pane_dead} #{" .. OPTION .. "}"
+  local output = M.is_on() and tmux.run({ "list-panes", "-a", "-F", format }) or ""
+  local seen = {}
+  for line in vim.gsplit(output, "\n") do
+    local pane, pid, text = line:match("^(%%%d+) (%d+) 0 (%S+)$")
+    local found = pane and not seen[pane] and mark.decode(text)
+    -- A window may be in several sessions of tmux.
+    seen[pane or ""] = true
+    if found and is_left(found, tonumber(pid)) and take(pane, text, found) then
+      table.insert(taken, { pane = pane, mark = found })
+      remember_endpoint(found)
+    end
+  end
+end
+
+--- The panes that dead Neovims of the workspace have left; each is returned once.
+---@return claude-code.KeptPane[]
+function M.take()
+  take_all()
+  local result = taken
+  taken = {}
+  return result
+end
+
+--- Where the CLIs in those panes look for their Neovim, of which only one can be served.
+---@return claude-code.KeptEndpoint? nil: none of them looks for it any more
+function M.endpoint()
+  take_all()
+  return endpoint
+end
+
+return M
