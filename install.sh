@@ -60,11 +60,21 @@ main() {
   target=$(target)
   [ -n "$version" ] || version=${own_version:-$(newest_version)}
   version=${version#v}
+  # It becomes part of file names and addresses.
+  case $version in
+    *[!0-9A-Za-z.+-]*) fail "$version is not a version such as 1.2.3" ;;
+  esac
+  # A server that never ends its answer must not fill the disk: 512 MB in units of 512 bytes.
+  ulimit -f 1048576 2>/dev/null || true
 
   # Everybody may read what is installed, and nobody else may change it.
   umask 022
   # Beside the place of the executable: a temporary folder may refuse to run programs, or be small.
   mkdir -p "$prefix" || fail "the folder $prefix cannot be made"
+  for folder in "$prefix" "$prefix/bin" "$prefix/share"; do
+    is_own "$folder" ||
+      fail "another user can write to $folder and would decide what runs; choose another folder by --prefix"
+  done
   # Those of runs that were killed, but not of one that runs now.
   find "$prefix" -maxdepth 1 -name '.claude-code-nvim.??????' -mmin +60 -exec rm -rf {} + 2>/dev/null || true
   work=$(mktemp -d "$prefix/.claude-code-nvim.XXXXXX") || fail "$prefix is not writable"
@@ -87,6 +97,12 @@ main() {
   echo "claude-code.nvim $version is installed. Put into Neovim's init.lua:"
   is_searched "$prefix/share" || echo "  vim.opt.packpath:append([[$prefix/share/nvim/site]])"
   echo '  require("claude-code").setup({})'
+}
+
+# is_own FOLDER: does it belong to this user or root, so that not everybody can put programs into it?
+# A group may, as in /usr/local of some systems. In a folder as /tmp everybody may add files, not replace them.
+is_own() {
+  [ -z "$(find "$1/." -maxdepth 0 \( ! -user "$(id -u)" ! -user 0 -o -perm -0002 ! -perm -1000 \) 2>/dev/null)" ]
 }
 
 # Why the program that was unpacked does not start.
@@ -173,8 +189,7 @@ newest_version() {
     page=$(curl -fsSLI --proto '=https' -o /dev/null -w '%{url_effective}' "$releases/latest")
   else
     need wget
-    page=$(wget -S --spider -O /dev/null "$releases/latest" 2>&1 |
-      sed -n 's/^ *[Ll]ocation: *\([^ ]*\).*/\1/p' | tail -n 1)
+    page=$(redirects "$releases/latest" | tail -n 1)
   fi || page=''
   case $page in
     */releases/tag/v*) echo "${page##*/v}" ;;
@@ -191,13 +206,21 @@ fetch() {
     esac
     url=$1 file=$2
     shift 2
-    curl -fsSL --proto-redir '=https' --connect-timeout 20 --speed-limit 1024 --speed-time 30 \
-      "$@" -o "$file" "$url" || fail "$(cannot_fetch "$url")"
+    curl -fsSL --proto-redir '=https' --max-redirs 10 --connect-timeout 20 --max-time 1800 \
+      --max-filesize 536870912 --speed-limit 1024 --speed-time 30 "$@" -o "$file" "$url" || fail "$(cannot_fetch "$url")"
   else
     need wget
-    # Its redirects may leave https; the check of the sum is what counts.
+    # It follows any redirect, and the sums of a release are checked against nothing.
+    case $(redirects "$1") in
+      *[Hh][Tt][Tt][Pp]:*) fail "$1 redirects to an address that is not https" ;;
+    esac
     wget -q -T 30 -O "$2" "$1" || fail "$(cannot_fetch "$1")"
   fi
+}
+
+# redirects URL: where wget would be sent to, a line each.
+redirects() {
+  wget -S --spider -T 30 -O /dev/null "$1" 2>&1 | sed -n 's/^ *[Ll]ocation: *\([^ ]*\).*/\1/p'
 }
 
 # cannot_fetch URL: what went wrong. What has come of the file still takes the room.
@@ -226,7 +249,7 @@ sha256() {
 
 # check FOLDER FILE
 check() {
-  wanted=$(sed -n "s/^\([0-9a-f]\{64\}\)  $2\$/\1/p" "$1/SHA256SUMS")
+  wanted=$(sed -n "s/^\([0-9a-f]\{64\}\)  $(echo "$2" | sed 's/\./\\./g')\$/\1/p" "$1/SHA256SUMS")
   [ -n "$wanted" ] || fail "SHA256SUMS does not name $2, so it cannot be checked"
   found=$(sha256 "$1/$2")
   [ "$found" = "$wanted" ] ||

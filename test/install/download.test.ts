@@ -63,6 +63,7 @@ const failures: [Behaviour, RegExp][] = [
   ["truncated", /is not the archive that belongs to version 0\.1\.0/],
   ["tampered", /is not the archive that belongs to version 0\.1\.0/],
   ["too large", /larger than the release's|is not the archive that belongs to version/],
+  ["endless", /larger than the release's/],
 ];
 
 /** Neovim has no part in what the programs do, so that one of the two versions sees all. */
@@ -132,6 +133,29 @@ test("a downloader or tar of the current folder is not run, and the message says
     expect.stringContaining(`\`${name}\` is not run: only the relative entry \`.\` of $PATH`);
   expect(messages).toEqual([refused("curl"), refused("sha256sum"), refused("tar")]);
   expect(existsSync(join(neovim.cwd, "ran"))).toBe(false);
+});
+
+test("a tar that is killed half-way: what it has unpacked is not run", async () => {
+  await using neovim = await published.neovim(NEOVIMS[0] as NeovimVersion);
+  await using folder = await new DataFolder().use(neovim);
+  const programs = await folderWith("curl", "sha256sum");
+  const top = published.release.asset.file.replace(".tar.gz", "");
+  const half = `#!/bin/sh\ntouch ${neovim.cwd}/ran\n`;
+  const killed = `#!/bin/sh
+PATH=/usr/bin:/bin
+for folder; do [ -d "$folder" ] && break; done
+mkdir "$folder/${top}" && printf '${half.replaceAll("\n", "\\n")}' >"$folder/${top}/claude-code-nvim"
+chmod 755 "$folder/${top}/claude-code-nvim"
+kill -9 $$
+`;
+  await writeFile(join(programs, "tar"), killed, { mode: 0o755 });
+  await neovim.lua(`vim.env.PATH = ...`, programs);
+  published.server.reset("good");
+  const { path, message } = await install(neovim);
+  await rm(programs, { recursive: true });
+  expect([path, message]).toEqual([undefined, expect.stringContaining("cannot unpack")]);
+  expect(existsSync(join(neovim.cwd, "ran"))).toBe(false);
+  expect([folder.versions(), folder.leftovers()]).toEqual([[], []]);
 });
 
 test("what killed downloads left behind is removed after a day", async () => {

@@ -146,6 +146,29 @@ test("a local archive is checked as a download is, and kept", async () => {
   expect(server.requests).toEqual([]);
 });
 
+test("a local archive that is swapped while it is used: what was checked is what is installed", async () => {
+  const { release } = published;
+  await using neovim = await start(NEOVIMS[1] as NeovimVersion);
+  const archive = join(data.xdg, "archive.tar.gz");
+  const programs = join(data.xdg, "programs");
+  await mkdir(programs);
+  await writeFile(archive, await Bun.file(release.archive).bytes());
+  // It is another one as soon as its sum is known.
+  const script = `#!/bin/sh
+/usr/bin/sha256sum "$@"
+echo swapped >${archive}
+`;
+  await writeFile(join(programs, "sha256sum"), script, { mode: 0o755 });
+  await neovim.lua(`vim.env.PATH = ... .. ":" .. vim.env.PATH`, programs);
+  expect(await install(neovim, `{ archive = [[${archive}]] }`)).toEqual(installed());
+  expect(await Bun.file(archive).text()).toBe("swapped\n");
+  expect(data.leftovers()).toEqual([]);
+  const fifo = join(data.xdg, "fifo");
+  Bun.spawnSync(["mkfifo", fifo]);
+  const refused = await install(neovim, `{ archive = [[${fifo}]], force = true }`);
+  expect(refused.message).toContain("is not a file");
+});
+
 describe("two Neovims at once", () => {
   const [older, newer] = NEOVIMS as [NeovimVersion, NeovimVersion];
 

@@ -10,9 +10,20 @@ import {
 } from "bun:test";
 import { createHash } from "node:crypto";
 import { existsSync, lstatSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { chmod, copyFile, mkdir, rename, rm, symlink, utimes, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  chown,
+  copyFile,
+  mkdir,
+  rename,
+  rm,
+  symlink,
+  utimes,
+  writeFile,
+} from "node:fs/promises";
 import { join } from "node:path";
 import { renderInstaller } from "../../scripts/packaging/installer";
+import { eventually } from "../support/eventually";
 import { Publication } from "../support/installer";
 import { inMount } from "../support/mount";
 import {
@@ -214,6 +225,17 @@ describe("install.sh", () => {
     return run(["sh", script, ...args], env);
   };
 
+  /** A folder with what the script needs beside those programs, and them. */
+  const programs = async (...names: string[]) => {
+    const bin = join(prefix, "path");
+    await mkdir(bin);
+    const needed = ["sh", "tar", "gzip", "uname", "mkdir", "head", "grep", "env", "cat", "dirname"];
+    for (const program of [...needed, "cp", ...names]) {
+      await symlink(Bun.which(program) ?? "", join(bin, program));
+    }
+    return bin;
+  };
+
   test("installs a checked archive, also where BUN_OPTIONS would run other code", async () => {
     const hostile = join(prefix, "hostile.js");
     await writeFile(hostile, `require("fs").writeFileSync("${prefix}/owned", "")`);
@@ -265,13 +287,70 @@ describe("install.sh", () => {
     },
   );
 
+  const hasWget = Bun.which("wget") !== null;
+  test.skipIf(!hasWget)("by wget: refuses sums that come by a redirect to http", async () => {
+    const bin = await programs("wget", "sha256sum", "mktemp", "rm", "sed", "cut", "find", "id");
+    small.server.onlyFor("SHA256SUMS", "redirect to http");
+    const { code, err } = await installer({ PATH: bin });
+    expect([code, err]).toEqual([
+      1,
+      expect.stringContaining("redirects to an address that is not"),
+    ]);
+    small.server.reset("good");
+    expect(await installer({ PATH: bin })).toMatchObject({ code: 0 });
+  });
+
+  test("a server that never ends its answer does not fill the disk", async () => {
+    const bin = await programs("sha256sum", "mktemp", "rm", "sed", "cut", "find", "id");
+    // In units of 512 bytes.
+    await writeFile(join(bin, "curl"), `#!/bin/sh\nulimit -f >${prefix}/limit\nexit 22\n`);
+    await chmod(join(bin, "curl"), 0o755);
+    expect((await installer({ PATH: bin })).err).toContain("cannot download");
+    expect(Number(readFileSync(join(prefix, "limit"), "utf8"))).toBeLessThan(2 ** 21);
+  });
+
+  test.each([
+    ["everybody may change", 0o777, 0],
+    ["belongs to another user", 0o755, 65_534],
+  ])("refuses a folder that %s", async (_, mode, owner) => {
+    const share = join(prefix, "share");
+    await mkdir(share);
+    await chmod(share, mode);
+    if (owner && process.getuid?.() !== 0) return console.log("platform skip: only root can chown");
+    if (owner) await chown(share, owner, owner);
+    const { code, err } = await installer();
+    expect([code, err]).toEqual([1, expect.stringContaining("another user can write to")]);
+    expect(readdirSync(prefix)).toEqual(["share"]);
+    expect(small.server.requests).toEqual([]);
+  });
+
+  test.each(["../1.0", "1 0", "$(id)"])("refuses the version %s", async (version) => {
+    const { code, err } = await run(["sh", script, "--version", version, "--prefix", prefix]);
+    expect([code, err]).toEqual([1, expect.stringContaining("is not a version such as")]);
+  });
+
+  test.each(["SIGTERM", "SIGKILL"] as const)(
+    "%s while it downloads: what was installed stays, and the next run replaces it",
+    async (signal) => {
+      await installer();
+      const executable = join(prefix, "bin/claude-code-nvim");
+      const before = readFileSync(executable);
+      small.server.onlyFor(".tar.gz", "held");
+      const args = ["--version", "0.1.0", "--prefix", prefix, "--mirror", small.server.url];
+      const child = Bun.spawn(["sh", script, ...args], { stdio: ["ignore", "ignore", "ignore"] });
+      await eventually("the download", () => small.server.requests.length > 2);
+      process.kill(child.pid, signal);
+      small.server.letGo();
+      await child.exited;
+      expect(readFileSync(executable)).toEqual(before);
+      if (signal === "SIGTERM") expect(readdirSync(prefix).sort()).toEqual(["bin", "share"]);
+      small.server.reset("good");
+      expect(await installer()).toMatchObject({ code: 0 });
+    },
+  );
+
   test("refuses when it cannot check", async () => {
-    const bin = join(prefix, "path");
-    await mkdir(bin);
-    const needed = ["sh", "tar", "gzip", "curl", "uname", "mkdir", "mktemp", "rm", "sed", "cut"];
-    for (const program of [...needed, "head", "grep", "env"]) {
-      await symlink(Bun.which(program) ?? "", join(bin, program));
-    }
+    const bin = await programs("curl", "mktemp", "rm", "sed", "cut");
     const { code, err } = await installer({ PATH: bin });
     expect([code, err]).toEqual([1, expect.stringContaining("could not be checked")]);
     expect(small.server.requests).toEqual([]);
@@ -321,12 +400,7 @@ describe("install.sh", () => {
   test("--help lists the options, and neither curl nor wget names both", async () => {
     const { code, out } = await run(["sh", script, "--help"]);
     expect([code, out]).toEqual([0, expect.stringMatching(/--version.*--prefix.*--mirror/s)]);
-    const bin = join(prefix, "path");
-    await mkdir(bin);
-    for (const program of ["sh", "tar", "gzip", "uname", "head", "grep", "cat"]) {
-      await symlink(Bun.which(program) ?? "", join(bin, program));
-    }
-    const { err } = await installer({ PATH: bin });
+    const { err } = await installer({ PATH: await programs() });
     expect(err).toContain("neither curl nor wget is installed");
   });
 

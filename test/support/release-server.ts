@@ -19,6 +19,8 @@ export type Behaviour =
   /** The right size, with another byte in the middle. */
   | "tampered"
   | "too large"
+  /** The file, and then more without an end, in an answer without a length. */
+  | "endless"
   /** 20 pieces, 50 ms apart. */
   | "slow"
   /** Half of the file, and the rest after `letGo()`. */
@@ -90,9 +92,9 @@ export class ReleaseServer implements AsyncDisposable {
     socket.on("data", (data) => {
       head += data.toString("latin1");
       if (!head.includes("\r\n\r\n")) return;
-      const path = /^GET (\S+) /.exec(head)?.[1] ?? "/";
+      const [, method, path = "/"] = /^(GET|HEAD) (\S+) /.exec(head) ?? [];
       head = "";
-      this.requests.push(path);
+      if (method === "GET") this.requests.push(path);
       this.answer(socket, path);
     });
   }
@@ -106,6 +108,7 @@ export class ReleaseServer implements AsyncDisposable {
       const target = `Location: ${this.url}/elsewhere${path}`;
       return respond(socket, "302 Found", "", [target]);
     }
+    if (behaviour === "endless") return void pour(socket, file);
     const [status, body] = ["200 OK", altered(file, behaviour)];
     const half = Math.floor(body.length / 2);
     if (behaviour === "stalled") socket.write(head(status, body.length));
@@ -131,6 +134,15 @@ function altered(file: Buffer, behaviour: Behaviour): Buffer {
   const middle = Math.floor(copy.length / 2);
   copy[middle] = (copy[middle] ?? 0) ^ 1;
   return copy;
+}
+
+/** Until the other side has enough. */
+async function pour(socket: Socket, body: Buffer): Promise<void> {
+  socket.write("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n");
+  while (!socket.destroyed) {
+    socket.write(body);
+    await Bun.sleep(5);
+  }
 }
 
 async function trickle(socket: Socket, body: Buffer): Promise<void> {

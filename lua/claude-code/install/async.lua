@@ -43,22 +43,25 @@ function M.sleep(ms)
   end)
 end
 
+--- Kills what `M.system` has started.
+function M.kill_programs()
+  for program in pairs(programs) do
+    program:kill("sigkill")
+  end
+end
+
 --- A program that still runs when Neovim has ended would write into files that nobody uses.
 local function end_programs_with_neovim()
   vim.api.nvim_create_autocmd("VimLeavePre", {
     group = vim.api.nvim_create_augroup("claude-code.install", { clear = true }),
-    callback = function()
-      for program in pairs(programs) do
-        program:kill("sigkill")
-      end
-    end,
+    callback = M.kill_programs,
   })
 end
 
 --- Runs a program to its end. One that cannot be started has the code -1.
 ---@param command string[]
 ---@param options { cwd: string, timeout?: integer, env?: table<string, string> } timeout in ms
----@return { code: integer, stdout: string, stderr: string } code 124: the time was up
+---@return { code: integer, stdout: string, stderr: string } code 124: the time was up; 128 and more: killed
 function M.system(command, options)
   options = vim.tbl_extend("force", { text = true }, options)
   return M.await(function(done)
@@ -66,7 +69,9 @@ function M.system(command, options)
     local ok, failure = pcall(function()
       program = vim.system(command, options, function(result)
         programs[program] = nil
-        done({ code = result.code, stdout = result.stdout or "", stderr = result.stderr or "" })
+        -- Of a program that was killed, the code is 0.
+        local code = result.code == 0 and result.signal ~= 0 and 128 + result.signal or result.code
+        done({ code = code, stdout = result.stdout or "", stderr = result.stderr or "" })
       end)
     end)
     if ok then

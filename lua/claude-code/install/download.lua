@@ -45,14 +45,18 @@ local function failed(release, cause)
   return text:format(cause, release.url)
 end
 
---- Reports a file's size while it grows.
+--- Reports a file's size while it grows. A server that sends more than it should must not fill the disk:
+--- of an answer without a length, curl before 8.4 and Wget take all.
 ---@param path string
+---@param most integer bytes
 ---@param on_progress fun(bytes: integer)
 ---@return fun() stop
-local function watch(path, on_progress)
+local function watch(path, most, on_progress)
   return require("claude-code.timer").every(POLL_MS, function()
     local stat = vim.uv.fs_stat(path)
-    if stat then
+    if stat and stat.size > most then
+      require("claude-code.install.async").kill_programs()
+    elseif stat then
       on_progress(stat.size)
     end
   end)
@@ -71,7 +75,7 @@ function M.fetch(release, path, on_progress)
   if not chosen then
     return nil, failed(release, missing --[[@as string]])
   end
-  local stop = watch(path, on_progress)
+  local stop = watch(path, release.size, on_progress)
   local done, cause = chosen.fetch({
     url = release.url,
     path = path,
@@ -79,6 +83,10 @@ function M.fetch(release, path, on_progress)
     limits = M.limits,
   })
   stop()
+  local stat = vim.uv.fs_stat(path)
+  if stat and stat.size > release.size then
+    return nil, failed(release, "the server offers a file that is larger than the release's")
+  end
   return done, not done and failed(release, cause or "no reason was given") or nil
 end
 

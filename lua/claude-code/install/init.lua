@@ -52,12 +52,14 @@ end
 --- Checks an archive against the size and the checksum that this version of the plugin pins.
 ---@param release claude-code.Release
 ---@param archive string
+---@param name? string of the archive, where it is a copy
 ---@return boolean? verified
 ---@return string? message
-local function verify(release, archive)
+local function verify(release, archive, name)
   local stat = vim.uv.fs_stat(archive)
-  if not stat then
-    return nil, ("the archive %s does not exist"):format(archive)
+  if not stat or stat.type ~= "file" then
+    local text = stat and "%s is not a file" or "the archive %s does not exist"
+    return nil, text:format(archive)
   end
   local sum, message = require("claude-code.install.checksum").of(archive)
   if not sum then
@@ -65,6 +67,7 @@ local function verify(release, archive)
   elseif sum == release.sha256 and stat.size == release.size then
     return true
   end
+  archive = name or archive
   local other = releases.target_with(sum)
   if other then
     local text = "%s is for %s; this machine needs %s (%s)"
@@ -105,10 +108,11 @@ end
 ---@param release claude-code.Release
 ---@param archive string
 ---@param replace boolean
+---@param name? string of the archive, where it is a copy
 ---@return string? executable
 ---@return string? message
-local function verify_and_unpack(release, archive, replace)
-  local verified, wrong = verify(release, archive)
+local function verify_and_unpack(release, archive, replace, name)
+  local verified, wrong = verify(release, archive, name)
   if not verified then
     return nil, wrong
   end
@@ -117,6 +121,29 @@ local function verify_and_unpack(release, archive, replace)
   vim.fn.delete(folder, "rf")
   local executable, message = unpack_in(release, archive, folder, replace)
   vim.fn.delete(folder, "rf")
+  return executable, message
+end
+
+--- From a copy: another user may be able to replace the archive between check and use.
+---@param release claude-code.Release
+---@param archive string
+---@param replace boolean
+---@return string? executable
+---@return string? message
+local function install_archive(release, archive, replace)
+  local stat = vim.uv.fs_stat(archive)
+  if not stat or stat.size ~= release.size then
+    return nil, select(2, verify(release, archive))
+  end
+  local copy, refused = require("claude-code.install.partial_file").create(release.file)
+  if not copy then
+    return nil, refused
+  end
+  async.await(function(done)
+    vim.uv.fs_copyfile(archive, copy, done)
+  end)
+  local executable, message = verify_and_unpack(release, copy, replace, archive)
+  vim.uv.fs_unlink(copy)
   return executable, message
 end
 
@@ -185,7 +212,7 @@ local function install(release, request)
     return nil, refused
   elseif request.archive then
     local archive = vim.fn.fnamemodify(vim.fs.normalize(request.archive), ":p")
-    return verify_and_unpack(release, archive, is_there)
+    return install_archive(release, archive, is_there)
   end
   local kept = kept_archive(release)
   if not verify(release, kept) then
