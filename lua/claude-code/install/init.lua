@@ -7,6 +7,7 @@ local async = require("claude-code.install.async")
 local installed = require("claude-code.install.installed")
 local releases = require("claude-code.install.release")
 local store = require("claude-code.install.store")
+local verify = require("claude-code.install.verify")
 
 local POLL_MS = 250
 --- A virus scanner may read all of it before its first run.
@@ -49,36 +50,6 @@ local function probe(executable, release)
   return nil, text:format(release.file, failure, advice)
 end
 
---- Checks an archive against the size and the checksum that this version of the plugin pins.
----@param release claude-code.Release
----@param archive string
----@param name? string of the archive, where it is a copy
----@return boolean? verified
----@return string? message
-local function verify(release, archive, name)
-  local stat = vim.uv.fs_stat(archive)
-  if not stat or stat.type ~= "file" then
-    local text = stat and "%s is not a file" or "the archive %s does not exist"
-    return nil, text:format(archive)
-  end
-  local sum, message = require("claude-code.install.checksum").of(archive)
-  if not sum then
-    return nil, message
-  elseif sum == release.sha256 and stat.size == release.size then
-    return true
-  end
-  archive = name or archive
-  local other = releases.target_with(sum)
-  if other then
-    local text = "%s is for %s; this machine needs %s (%s)"
-    return nil, text:format(archive, other, release.target, release.file)
-  end
-  local text = "%s is not the archive that belongs to version %s of the plugin and was not used; "
-    .. "download %s again (expected %d bytes, SHA-256 %s; found %d bytes, SHA-256 %s)"
-  local is, should = { stat.size, sum }, { release.size, release.sha256 }
-  return nil, text:format(archive, release.version, release.url, should[1], should[2], is[1], is[2])
-end
-
 --- Unpacks a verified archive in `folder`, and moves the executable to its place.
 ---@param release claude-code.Release
 ---@param archive string
@@ -108,11 +79,11 @@ end
 ---@param release claude-code.Release
 ---@param archive string
 ---@param replace boolean
----@param name? string of the archive, where it is a copy
+---@param original? string the archive's path, where it is a copy
 ---@return string? executable
 ---@return string? message
-local function verify_and_unpack(release, archive, replace, name)
-  local verified, wrong = verify(release, archive, name)
+local function verify_and_unpack(release, archive, replace, original)
+  local verified, wrong = verify(release, archive, original)
   if not verified then
     return nil, wrong
   end
