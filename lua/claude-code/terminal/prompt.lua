@@ -20,12 +20,20 @@ local function paste_into(channel, text, submit)
   end
 end
 
+---@param what? string
+---@param whom string
+---@param remark? string
+local function notify_sent(what, whom, remark)
+  local text = ("%ssent to %s%s"):format(what and what .. " " or "", whom, remark or "")
+  require("claude-code.messages.notify").info(text, "send")
+end
+
 --- What is pasted out of sight would seem to be lost.
+---@param what? string
 ---@param whom string
 ---@param command string that shows the terminal
-local function notify_hidden(whom, command)
-  local text = "sent to %s, whose terminal is hidden; %s shows it"
-  require("claude-code.messages.notify").info(text:format(whom, command), "send")
+local function notify_hidden(what, whom, command)
+  notify_sent(what, whom, (", whose terminal is hidden; %s shows it"):format(command))
 end
 
 --- Moves to the terminal if the option send.focus says so.
@@ -42,14 +50,15 @@ end
 
 --- Reports which session received something, where there are several, and that it is out of sight.
 ---@param n integer
-local function report_sent(n)
+---@param what? string
+local function report_sent(n, what)
   local label, several = require("claude-code.terminal.label").of(n), #running.list() > 1
-  if M.focus_after_send(n) and not several then
+  if M.focus_after_send(n) and not several and not what then
     return
   elseif running.is_hidden(n) then
-    notify_hidden(label, several and (":%dClaudeCode"):format(n) or ":ClaudeCode")
-  elseif several then
-    require("claude-code.messages.notify").info("sent to " .. label, "send")
+    notify_hidden(what, label, several and (":%dClaudeCode"):format(n) or ":ClaudeCode")
+  elseif several or what then
+    notify_sent(what, label)
   end
 end
 
@@ -57,11 +66,12 @@ end
 ---@param text string
 ---@param submit boolean whether the prompt is submitted
 ---@param n? integer the session; the current one if left out
+---@param what? string for a message that it is sent; else that is only said where it cannot be seen
 ---@return boolean pasted false if no CLI runs in a terminal of this Neovim
-function M.paste(text, submit, n)
+function M.paste(text, submit, n, what)
   n = require("claude-code.terminal").send(text, { submit = submit, n = n })
   if n then
-    report_sent(n)
+    report_sent(n, what)
     return true
   end
   local buf = clients.terminal(clients.pids())
@@ -70,7 +80,9 @@ function M.paste(text, submit, n)
   end
   paste_into(vim.bo[buf].channel, text, submit)
   if not require("claude-code.terminal.window").find(buf) then
-    notify_hidden("Claude", (":buffer %d"):format(buf))
+    notify_hidden(what, "Claude", (":buffer %d"):format(buf))
+  elseif what then
+    notify_sent(what, "Claude")
   end
   return true
 end

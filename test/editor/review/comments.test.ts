@@ -68,6 +68,7 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
     await neovim.lua('ANSWER = ""');
     await neovim.command("ClaudeCodeComment");
     await draws(["5: why?"]);
+    expect(await said()).toEndWith("1 comment waits to be sent: :ClaudeCodeComment! sends all");
     expect(await neovim.lua('return require("port").comments.at(0, 5).text')).toBe("why?");
     expect(await neovim.lua('return require("port").comments.at(0, 4)')).toBeNull();
   });
@@ -148,6 +149,9 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
       expect(shown).toContain(`^[[200~${text.join("").replaceAll(/\s/g, "")}^[[201~`);
     });
     await eventually("Enter", async () => expect(await pasted()).toEndWith("^[[201~^M"));
+    await eventually("the message", async () =>
+      expect(await said()).toEndWith("2 comments sent to Claude"),
+    );
     await neovim.command("wincmd p");
     await draws(["3: sent: better names"]);
     await neovim.command("ClaudeCodeComment!");
@@ -181,6 +185,7 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
     const text = "My comments on these lines:\n\n1. src/a.ts:1: look\n   > one";
     expect(await read()).toMatchObject({ contents: [{ uri: "review:comments", text }] });
     await draws(["1: sent: look"]);
+    expect(await said()).toEndWith("1 comment sent to Claude");
     const none = "The user has no comments that you have not received.";
     expect(await read()).toMatchObject({ contents: [{ text: none }] });
   });

@@ -6,8 +6,6 @@ local path = require("claude-code.editor.documents.path")
 local places = require("claude-code.editor.review.comments.places")
 local store = require("claude-code.editor.review.comments.store")
 
-local TOPIC = "review.comments"
-
 local M = {}
 
 ---The comment at a row; one that waits to be sent rather than one that was.
@@ -33,10 +31,12 @@ local function report()
   local count = #vim.tbl_filter(function(comment)
     return not comment.is_sent
   end, store.all())
-  if count > 0 then
-    local words = count == 1 and "1 comment waits" or ("%d comments wait"):format(count)
-    notify.info(words .. " to be sent: :ClaudeCodeComment! sends all", TOPIC)
+  if count == 0 then
+    return notify.info("the comment is deleted", "send")
   end
+  local words = count == 1 and "1 comment waits" or ("%d comments wait"):format(count)
+  -- Of the topic of what says that they are sent: that takes its place.
+  notify.info(words .. " to be sent: :ClaudeCodeComment! sends all", "send")
 end
 
 ---@class claude-code.CommentTarget

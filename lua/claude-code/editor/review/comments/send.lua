@@ -60,6 +60,12 @@ local function message(comments)
   return table.concat(lines, "\n")
 end
 
+---@param count integer
+---@return string
+local function counted(count)
+  return count == 1 and "1 comment" or ("%d comments"):format(count)
+end
+
 ---@param comments claude-code.ReviewComment[]
 local function mark_sent(comments)
   store.save(vim.tbl_map(function(comment)
@@ -77,6 +83,7 @@ function M.take()
   end
   local text = message(comments)
   mark_sent(comments)
+  notify.info(counted(#comments) .. " sent to Claude", "send")
   return text
 end
 
@@ -87,7 +94,8 @@ local function mention()
     notify.warn(problem --[[@as string]])
   elseif #require("claude-code.server").clients > 0 then
     notify.info(
-      "Claude runs outside of this Neovim: press Enter in its prompt to send your comments"
+      "Claude runs outside of this Neovim: press Enter in its prompt to send your comments",
+      "send"
     )
   end
 end
@@ -102,7 +110,7 @@ function M.all(submit)
   local prompt = require("claude-code.terminal.prompt")
   if prompt.refuse_while_asking("your comments") then
     return
-  elseif prompt.paste(message(comments), submit) then
+  elseif prompt.paste(message(comments), submit, nil, counted(#comments)) then
     mark_sent(comments)
   else
     mention()
