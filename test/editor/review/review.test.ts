@@ -464,6 +464,40 @@ onEachNeovim((session) => {
       await eventually("the new file", () => read("c") === "new\n");
     });
 
+    test("]c and ]f show the next entry beside it, gC comments on the lines of one", async () => {
+      await changed();
+      await review("ClaudeCodeReview");
+      await eventually("keys", () => mapped());
+      const beside = () =>
+        lua<[string, number]>(`
+          local win = vim.fn.win_getid(1)
+          local name = vim.fn.bufname(vim.api.nvim_win_get_buf(win))
+          return { vim.fs.basename(name), vim.api.nvim_win_get_cursor(win)[1] }`);
+      for (const [keys, row, name, line] of [
+        ["]c", 2, "a", 8],
+        ["]f", 3, "b", 4],
+        ["[f", 2, "a", 8],
+        ["[c", 1, "a", 2],
+        ["[c", 1, "a", 2],
+        ["]f]f]f]f", 5, "d", 1],
+      ] as const) {
+        await nvim().type(keys);
+        expect([...(await cursor()), ...(await beside())]).toEqual([row, 0, name, line]);
+        expect(await lua("return vim.bo.buftype")).toBe("quickfix");
+      }
+      await lua(`vim.ui.input = function(_, done) done("because") end`);
+      await nvim().type("2gggCGgC");
+      await eventually("the comments", async () => {
+        const places = await lua(`return vim.tbl_map(function(comment)
+          return { vim.fs.basename(comment.path), comment.rows, comment.lines }
+        end, require("claude-code.editor.review.comments.store").all())`);
+        expect(places).toEqual([
+          ["a", [8, 2], ["LINE 8", "and more"]],
+          ["d", [1, 1], ["line 1"]],
+        ]);
+      });
+    });
+
     test("a changed mode is an entry beside the hunks, undone and taken back by itself", async () => {
       write("a", TEN);
       world.chmod(at("a"), 0o755);

@@ -57,7 +57,7 @@ end
 ---@param callback fun(choices: claude-code.ReviewChoice[])
 local function choose(target, scope, callback)
   local buf, row = api.nvim_get_current_buf(), api.nvim_win_get_cursor(0)[1]
-  if vim.bo[buf].buftype == "quickfix" and list.is_current() then
+  if list.has_cursor() then
     local range = target.range or { row, row }
     return callback(of_list(range[1], range[2]))
   end

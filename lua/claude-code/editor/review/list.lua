@@ -8,8 +8,8 @@ local reload = require("claude-code.editor.documents.reload")
 
 local M = {}
 
----Characters of a prompt in an entry.
-local PROMPT_CHARACTERS = 40
+---Characters of a prompt in an entry: at most, and of the columns that there are.
+local MOST_PROMPT_CHARACTERS, PROMPT_SHARE = 40, 0.25
 
 local QUEUED = "[undone when Claude's turn ends]"
 
@@ -32,7 +32,8 @@ local function origin(owners)
   end
   if last.prompt and last.prompt ~= "" then
     local prompt = fn.strtrans((last.prompt:gsub("%s+", " ")))
-    local cut = fn.strcharpart(prompt, 0, PROMPT_CHARACTERS)
+    local most = math.min(MOST_PROMPT_CHARACTERS, math.floor(vim.o.columns * PROMPT_SHARE))
+    local cut = fn.strcharpart(prompt, 0, most)
     words[#words + 1] = ("‹%s%s›"):format(cut, cut ~= prompt and "…" or "")
   end
   words[#words + 1] = last.agent and (last.tool .. " of a subagent") or last.tool
@@ -67,8 +68,7 @@ local function hunk_item(file, hunk)
   return {
     filename = file.path,
     lnum = math.max(hunk.new[1], 1),
-    end_lnum = last,
-    col = 1,
+    end_lnum = last > hunk.new[1] and last or nil,
     text = ("+%d -%d  %s%s"):format(
       hunk.added,
       hunk.removed,
@@ -102,7 +102,6 @@ local function mode_item(file, mode)
   return {
     filename = file.path,
     lnum = 1,
-    col = 1,
     text = file_text(kinds.mode_words(mode), mode.queued, mode.owners),
     user_data = { claude_code = { path = file.path, hunk = "mode" } },
   }
@@ -114,7 +113,6 @@ local function file_item(file)
   return {
     filename = name_of(file),
     lnum = file.hunks[1] and math.max(file.hunks[1].new[1], 1) or 1,
-    col = 1,
     module = file.kind == "deleted" and fn.fnamemodify(file.path, ":.") or nil,
     text = file_text(kinds.words(file), file.queued, file.owners),
     user_data = { claude_code = { path = file.path } },
@@ -145,6 +143,11 @@ end
 ---@return boolean is it the list that the quickfix window shows?
 function M.is_current()
   return list_id ~= nil and fn.getqflist({ id = 0 }).id == list_id
+end
+
+---@return boolean is the current window the quickfix window, and shows this list?
+function M.has_cursor()
+  return vim.bo.buftype == "quickfix" and M.is_current()
 end
 
 ---@param one claude-code.ReviewEntry

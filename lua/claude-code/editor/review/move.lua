@@ -1,4 +1,4 @@
---- From hunk to hunk and from file to file.
+--- From hunk to hunk and from file to file, also in the quickfix window.
 local api = vim.api
 local base = require("claude-code.editor.review.base")
 local buffers = require("claude-code.editor.review.buffers")
@@ -71,8 +71,29 @@ local function open(file, row)
   list.select(file.path)
 end
 
+---Shows the next entry of the list in a window beside it; the list keeps the cursor.
+---@param step 1|-1
+---@param is_same fun(entry: claude-code.ReviewEntry, other: claude-code.ReviewEntry): boolean
+local function show_next_entry(step, is_same)
+  local win, entries = api.nvim_get_current_win(), list.entries(1, math.huge)
+  local row = api.nvim_win_get_cursor(win)[1]
+  local from = entries[row]
+  repeat
+    row = row + step
+  until not entries[row] or not is_same(from, entries[row])
+  if entries[row] then
+    vim.cmd.cc({ count = row })
+    api.nvim_set_current_win(win)
+  end
+end
+
 ---@param step 1|-1
 function M.file(step)
+  if list.has_cursor() then
+    return show_next_entry(step, function(entry, other)
+      return entry.path == other.path
+    end)
+  end
   local file = next_file(step)
   if not file then
     return require("claude-code.messages.notify").info("there is nothing left to review")
@@ -84,6 +105,9 @@ end
 ---To the next hunk; after the last one of a file to the next file.
 ---@param step 1|-1
 function M.hunk(step)
+  if list.has_cursor() then
+    return show_next_entry(step, rawequal)
+  end
   local row = next_row(step)
   if row then
     go(row)

@@ -1,5 +1,7 @@
 --- Comments on lines, for Claude: :ClaudeCodeComment makes, edits, deletes and sends them.
 local api = vim.api
+local base = require("claude-code.editor.review.base")
+local list = require("claude-code.editor.review.list")
 local marks = require("claude-code.editor.review.comments.marks")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
@@ -46,21 +48,33 @@ end
 ---@field lines string[]
 ---@field comment? claude-code.ReviewComment that is there
 
+---The lines that a command is about: in the quickfix window of a review those of its entry.
+---@param args claude-code.CommandArgs
+---@return integer buf
+---@return integer first
+---@return integer last
+local function lines_of(args)
+  local row = api.nvim_win_get_cursor(0)[1]
+  local item = list.has_cursor() and vim.fn.getqflist()[args.range > 0 and args.line1 or row]
+  if item then
+    vim.fn.bufload(item.bufnr)
+    return item.bufnr, item.lnum, math.max(item.end_lnum, item.lnum)
+  end
+  local buf = api.nvim_get_current_buf()
+  return buf, args.range > 0 and args.line1 or row, args.range > 0 and args.line2 or row
+end
+
 ---@param args claude-code.CommandArgs
 ---@return claude-code.CommentTarget?
 local function target_of(args)
-  local buf = api.nvim_get_current_buf()
-  local name = path.of_buffer(buf)
+  local buf, first, last = lines_of(args)
+  -- A deleted file's text is in a buffer of its own.
+  local name = base.file_of(api.nvim_buf_get_name(buf)) or path.of_buffer(buf)
   if not name then
     notify.warn("this buffer is not a file; go to one to comment on its lines")
     return nil
   elseif require("claude-code.context.send").refuse_private(buf) then
     return nil
-  end
-  local first, last = args.line1, args.line2
-  if args.range == 0 then
-    first = api.nvim_win_get_cursor(0)[1]
-    last = first
   end
   local lines = api.nvim_buf_get_lines(buf, first - 1, last, false)
   local target = { path = path.real(name), first = first, last = last, lines = lines }

@@ -56,8 +56,10 @@ local function found(lines, comment)
       end
     end
   end
-  local row = math.min(first, math.max(#lines, 1))
-  return { first = row, last = math.min(row + count - 1, math.max(#lines, 1)), is_outdated = true }
+  -- Of a file that is gone, where they were.
+  local end_row = #lines > 0 and #lines or first + count - 1
+  local row = math.min(first, end_row)
+  return { first = row, last = math.min(row + count - 1, end_row), is_outdated = true }
 end
 
 ---@param name string
