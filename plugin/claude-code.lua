@@ -29,10 +29,12 @@ local defined = {}
 ---@param options? vim.api.keyset.user_command
 local function define(name, method, desc, options)
   defined[name] = { method, desc, options }
+  -- Without arguments `|` and another command may follow; in a text or a path it is a character.
+  local is_bare = (options or {}).nargs == nil
   vim.api.nvim_create_user_command(name, function(args)
     require("claude-code.commands")[method](args)
     require("claude-code.editor.channel").log_event("run_claude_command", { command = name })
-  end, vim.tbl_extend("error", { desc = "Claude Code: " .. desc }, options or {}))
+  end, vim.tbl_extend("error", { desc = "Claude Code: " .. desc, bar = is_bare }, options or {}))
   -- A count goes along where the command takes one.
   local count = options and type(options.range) == "number" and "execute v:count .. '%s'" or "%s"
   plug("n", name, ("<Cmd>" .. count .. "<CR>"):format(name), desc)

@@ -136,6 +136,18 @@ describe.each(NEOVIMS)("loading in $name", (version) => {
     ]);
   });
 
+  test("a command without arguments takes | and another command", async () => {
+    await using neovim = await bare([]);
+    const wrong = await neovim.lua<string[]>(`
+      return vim.iter(vim.api.nvim_get_commands({})):map(function(name, command)
+        local is_ours = vim.startswith(name, "Claude")
+        return is_ours and command.bar ~= (command.nargs == "0") and name or nil
+      end):totable()`);
+    expect(wrong).toEqual([]);
+    await neovim.command("silent! ClaudeCodeReviewClose | let g:after = 1");
+    expect(await neovim.lua("return vim.g.after")).toBe(1);
+  });
+
   test.each([
     ["ClaudeCode --mod", "--model"],
     ["ClaudeCode --model ha", "haiku"],

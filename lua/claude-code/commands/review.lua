@@ -27,10 +27,7 @@ end
 ---@param args claude-code.CommandArgs
 ---@return claude-code.ReviewTarget
 local function target_of(args)
-  if args.bang then
-    return { whole = true }
-  end
-  return args.range > 0 and { range = { args.line1, args.line2 } } or {}
+  return { whole = args.bang, range = args.range > 0 and { args.line1, args.line2 } or nil }
 end
 
 --- Reviews what Claude changed and you have not reviewed: fills the quickfix list with an entry for
@@ -49,7 +46,8 @@ function M.review_close()
 end
 
 --- Keeps the hunk under the cursor, or the lines of the range: it does not wait for a review any more.
---- With ! the whole file. In the quickfix window of a review the entries of the range.
+--- With ! the whole file. In the quickfix window of a review the entries of the range, with ! all of
+--- their files.
 ---@param args claude-code.CommandArgs
 function M.keep(args)
   review().keep(target_of(args))
@@ -57,8 +55,8 @@ end
 
 --- Undoes the hunk under the cursor, or the lines of the range: the old lines come back, and your own
 --- edits stay. With ! the whole file; lines that both of you changed then stand beside the old ones.
---- In the quickfix window of a review the entries of the range. A buffer that had no unsaved changes is
---- written. While Claude works, the undo waits for the end of its turn (see
+--- In the quickfix window of a review the entries of the range, with ! all of their files. A buffer
+--- that had no unsaved changes is written. While Claude works, the undo waits for the end of its turn (see
 --- |claude-code-option-review.undo_while_working|).
 ---@param args claude-code.CommandArgs
 function M.undo(args)

@@ -451,6 +451,14 @@ onEachNeovim((session) => {
       expect(read("a")).toBe(TEN.replace("line 2\n", "LINE 2\n"));
     });
 
+    test("! is about all of an entry's file", async () => {
+      await changed();
+      await review("ClaudeCodeReview");
+      await nvim().command("1ClaudeCodeUndo!");
+      await eventually("the file as it was", () => read("a") === TEN);
+      await listed(3);
+    });
+
     test("a new file is undone and comes back, as a deleted one", async () => {
       await changed();
       await review("ClaudeCodeReview");

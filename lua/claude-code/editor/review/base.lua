@@ -5,6 +5,9 @@ local client = require("claude-code.editor.review.client")
 
 local M = { SCHEME = "claude-code://base" }
 
+---@type table<integer, fun()[]> who waits for a buffer's text
+local waiting = {}
+
 ---@param buf integer
 ---@param bytes? string
 ---@param problem? string
@@ -43,9 +46,26 @@ function M.load(buf)
     vim.bo[buf][option] = value
   end
   local file = api.nvim_buf_get_name(buf):sub(#M.SCHEME + 1)
+  waiting[buf] = waiting[buf] or {}
   client.request("base", { path = file }, function(value, problem)
     fill(buf, value and value.text, problem)
+    local callbacks = waiting[buf] or {}
+    waiting[buf] = nil
+    for _, callback in ipairs(callbacks) do
+      callback()
+    end
   end)
+end
+
+---Calls `callback` once a buffer has its text: at once, if it is not being loaded.
+---@param buf integer
+---@param callback fun()
+function M.when_loaded(buf, callback)
+  if waiting[buf] then
+    table.insert(waiting[buf], callback)
+  else
+    callback()
+  end
 end
 
 ---@param name string of a buffer

@@ -28,8 +28,9 @@ end
 
 ---@param first integer
 ---@param last integer
+---@param is_whole? boolean the files of these entries
 ---@return claude-code.ReviewChoice[]
-local function of_list(first, last)
+local function of_list(first, last, is_whole)
   local choices, by_path = {}, {}
   for _, entry in ipairs(list.entries(first, last)) do
     local choice = by_path[entry.path]
@@ -38,7 +39,7 @@ local function of_list(first, last)
       choice.hunks = {}
       by_path[entry.path], choices[#choices + 1] = choice, choice
     end
-    if not entry.hunk then
+    if is_whole or not entry.hunk then
       choice.hunks = nil
     elseif choice.hunks then
       table.insert(choice.hunks, entry.hunk)
@@ -59,7 +60,7 @@ local function choose(target, scope, callback)
   local buf, row = api.nvim_get_current_buf(), api.nvim_win_get_cursor(0)[1]
   if list.has_cursor() then
     local range = target.range or { row, row }
-    return callback(of_list(range[1], range[2]))
+    return callback(of_list(range[1], range[2], target.whole))
   end
   local deleted = base.file_of(api.nvim_buf_get_name(buf))
   local name = deleted or path.of_buffer(buf)

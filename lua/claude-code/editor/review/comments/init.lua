@@ -64,10 +64,11 @@ local function lines_of(args)
   return buf, args.range > 0 and args.line1 or row, args.range > 0 and args.line2 or row
 end
 
----@param args claude-code.CommandArgs
+---@param buf integer
+---@param first integer
+---@param last integer
 ---@return claude-code.CommentTarget?
-local function target_of(args)
-  local buf, first, last = lines_of(args)
+local function target_of(buf, first, last)
   -- A deleted file's text is in a buffer of its own.
   local name = base.file_of(api.nvim_buf_get_name(buf)) or path.of_buffer(buf)
   if not name then
@@ -100,15 +101,10 @@ local function save(target, text, callback)
   store.save({ change }, callback)
 end
 
+---Makes a comment, or changes the one that is there.
+---@param target claude-code.CommentTarget
 ---@param args claude-code.CommandArgs
-function M.command(args)
-  if args.bang and args.args == "" and args.range == 0 then
-    return require("claude-code.editor.review.comments.send").all(true)
-  end
-  local target = target_of(args)
-  if not target then
-    return
-  end
+local function comment_on(target, args)
   local function done(text)
     if not text then
       return
@@ -126,6 +122,20 @@ function M.command(args)
   end
   local default = target.comment and target.comment.text or ""
   vim.ui.input({ prompt = "Comment for Claude: ", default = default }, done)
+end
+
+---@param args claude-code.CommandArgs
+function M.command(args)
+  if args.bang and args.args == "" and args.range == 0 then
+    return require("claude-code.editor.review.comments.send").all(true)
+  end
+  local buf, first, last = lines_of(args)
+  base.when_loaded(buf, function()
+    local target = target_of(buf, first, last)
+    if target then
+      comment_on(target, args)
+    end
+  end)
 end
 
 local is_started = false
