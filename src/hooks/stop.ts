@@ -8,6 +8,8 @@ interface Summary {
   settled: boolean;
   /** Why reports of language servers are missing: "gopls is still indexing". */
   unknown?: string;
+  /** Where several run in this Neovim: "Claude 2 (docs)". */
+  session?: string;
   may_block: boolean;
   timeout_ms: number;
   /** In all, while language servers start or index. */
@@ -70,6 +72,7 @@ function reason(summary: Summary, call: HookCall): string {
     `Found ${errors} errors and ${warnings} warnings${more} in edited files. ` +
       `Use '${detailTool(call.installation)}' to see details.`,
   ];
+  if (summary.session) lines.push(`This session, ${summary.session}, edited these files.`);
   if (!summary.settled || summary.unknown) {
     const why = summary.unknown ? ` (${summary.unknown})` : "";
     lines.push(

@@ -113,6 +113,23 @@ describe.each(NEOVIMS)("the Stop hook with $name", (version) => {
     });
   });
 
+  test("of several sessions the text names the one whose files these are", async () => {
+    await project.neovim.lua(`
+      ROWS = require("port").session_rows
+      ROWS.add({ n = 1, id = "first" })
+      ROWS.add({ n = 2, id = "second", name = "docs" })`);
+    for (const [id, own, other, name] of [
+      ["first", "one.txt", "two.txt", "Claude 1"],
+      ["second", "two.txt", "one.txt", "Claude 2 (docs)"],
+    ] as const) {
+      await project.edit(own, "ERROR\n", { session_id: id });
+      const { reason } = await project.stop({ session_id: id });
+      expect(reason).toContain(`\nThis session, ${name}, edited these files.\n${own}:1:1 error`);
+      expect(reason).not.toContain(other);
+    }
+    await project.neovim.lua("for n = 1, 2 do ROWS.remove(n) end");
+  });
+
   test("many problems: five are quoted, the rest counted", async () => {
     await edit("many.txt", "ERROR x\n".repeat(40));
     const lines = (await stop()).reason?.split("\n");

@@ -183,6 +183,36 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
     },
   );
 
+  test("of several sessions each has its message, and receives its own problems", async () => {
+    await options(300, 600);
+    await project.neovim.lua(`
+      ROWS = require("port").session_rows
+      ROWS.add({ n = 1, id = "first" })
+      ROWS.add({ n = 2, id = "second", name = "docs" })
+      ROWS.use(1)`);
+    hold("starting");
+    await project.edit("one.txt", "WRONG one\n", { session_id: "first" });
+    await project.edit("two.txt", "WRONG two\n", { session_id: "second" });
+    for (const id of ["first", "second"]) await project.stop({ session_id: id });
+    release("starting");
+    await eventually("both messages", async () =>
+      expect((await notified()).toSorted()).toEqual([
+        expect.stringMatching(
+          /found after the turn of Claude 1: 1 error in one\.txt; .* Claude 1$/,
+        ),
+        expect.stringMatching(/turn of Claude 2 \(docs\): 1 error in two\.txt; .* \(docs\)$/),
+      ]),
+    );
+    await project.neovim.lua("vim.g.clipboard, _G.notified = nil, {}");
+    await project.neovim.command("ClaudeCodeSendProblems");
+    const path = await eventually("the message for Claude", async () => {
+      const text = (await notified()).join();
+      return /\S+claude-code-message\.md/.exec(text)?.[0] ?? false;
+    });
+    expect(readFileSync(path, "utf8")).toContain("one.txt:1:1");
+    expect(readFileSync(path, "utf8")).not.toContain("two.txt");
+  });
+
   test("several files: one message, which names the key", async () => {
     await options(300, 600);
     await project.neovim.command("nmap gp <Plug>(ClaudeCodeSendProblems)");

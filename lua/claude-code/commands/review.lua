@@ -8,6 +8,24 @@ end
 
 local SCOPES = { turn = true, session = true, all = true }
 
+--- Of several sessions the one that a word names, or else the current one. A single one need not be
+--- named.
+---@param words string[] changed: without the name
+---@return string? id
+local function conversation(words)
+  local select = require("claude-code.terminal.select")
+  if #select.own() < 2 then
+    return nil
+  end
+  local sessions = require("claude-code.sessions")
+  local n = words[1] and select.find(words[1])
+  if n then
+    table.remove(words, 1)
+  end
+  local row = sessions.get(n or sessions.current())
+  return row and row.id
+end
+
 ---@param args claude-code.CommandArgs
 ---@return claude-code.ReviewScope
 local function scope_of(args)
@@ -15,6 +33,7 @@ local function scope_of(args)
   local scope = { scope = "unreviewed" }
   if SCOPES[words[1]] then
     scope.scope = table.remove(words, 1)
+    scope.session = scope.scope ~= "all" and conversation(words) or nil
   end
   if #words > 0 then
     scope.paths = vim.tbl_map(function(word)
@@ -33,6 +52,8 @@ end
 --- Reviews what Claude changed and you have not reviewed: fills the quickfix list with an entry for
 --- each hunk, and for each file that was created, deleted, renamed, has no text, or another mode. `turn`
 --- shows what its last turn changed, `session` what its last session changed, `all` also what you have kept.
+--- Where several sessions run in this Neovim, the first two show the changes of the current one, or of the
+--- one whose number or name follows.
 --- Further {args} are files or folders. With ! it goes to the first entry. In the files of a review,
 --- and in its quickfix window, the keys of |claude-code-review| are mapped.
 ---@param args claude-code.CommandArgs

@@ -41,14 +41,15 @@ local function targets(problems)
   return list
 end
 
----The worst problems, those of the files with the worst first.
+---The worst problems, those of the files with the worst first, to the session that edited these.
 function M.send()
-  local problems = require("claude-code.editor.session.unchecked").problems()
+  local problems, n = require("claude-code.editor.session.unchecked").problems()
   if #problems == 0 then
     local text = "no problems were found after Claude's last turn in files that it edited"
     return require("claude-code.messages.notify").warn(text)
   end
-  require("claude-code.context.send_with_diagnostics").deliver(message(problems), targets(problems))
+  local deliver = require("claude-code.context.send_with_diagnostics").deliver
+  deliver(message(problems), targets(problems), n)
 end
 
 return M

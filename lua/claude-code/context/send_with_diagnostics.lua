@@ -99,10 +99,11 @@ end
 --- Puts a message into Claude's prompt.
 ---@param text string
 ---@param targets claude-code.MentionTarget[] what it is about
-function M.deliver(text, targets)
+---@param n? integer number of a session of this Neovim; the current one if left out
+function M.deliver(text, targets, n)
   local submit = require("claude-code.config").get().send.submit
   local prompt = require("claude-code.terminal.prompt")
-  if not prompt.refuse_while_asking("the problems") and not prompt.paste(text, submit) then
+  if not prompt.refuse_while_asking("the problems", n) and not prompt.paste(text, submit, n) then
     send_outside(text, targets)
   end
 end

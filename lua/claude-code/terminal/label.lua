@@ -58,6 +58,22 @@ function M.of(n)
   return name and ("Claude %d (%s)"):format(n, name) or ("Claude %d"):format(n)
 end
 
+--- What a conversation's session is called, by the conversation's id, of all that are known; nil unless
+--- several run in this Neovim.
+---@return table<string, string>?
+function M.by_conversation()
+  if #M.own() < 2 then
+    return nil
+  end
+  local names = {}
+  for _, row in ipairs(sessions.list()) do
+    if row.id then
+      names[row.id] = row.n and M.of(row.n) or M.name(row)
+    end
+  end
+  return names
+end
+
 ---@param since integer ms since 1970
 ---@return string
 function M.age(since)

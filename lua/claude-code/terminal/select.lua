@@ -66,7 +66,9 @@ end
 
 ---@return claude-code.SessionRow[] of this Neovim's terminals
 function M.own()
-  return vim.tbl_map(sessions.get, require("claude-code.terminal.running").list())
+  -- One that has ended without a word goes.
+  require("claude-code.terminal.running").list()
+  return label.own()
 end
 
 ---@param rows (claude-code.SessionRow|claude-code.Conversation)[]

@@ -571,6 +571,48 @@ onEachNeovim((session) => {
     await nvim().type("q");
   });
 
+  test("of several sessions each change has its own, and one may be chosen", async () => {
+    const here = `S${tests}`;
+    await lua(
+      `
+      ROWS = require("port").session_rows
+      for n, fields in ipairs({ { id = "of-another" }, { id = ..., name = "docs" } }) do
+        fields.n = n
+        ROWS.add(fields)
+      end`,
+      here,
+    );
+    await claude({ a: TEN.replace("line 8", "eight") });
+    await claude({ b: "made\n" }, { session: "of-another" });
+    await claude({ c: "made before\n" }, { session: "0123456789-gone" });
+    await nvim().command("ClaudeCodeReview");
+    await listed(3);
+    expect((await list()).map(({ name, text }) => `${name} ${text.split("  ")[1]}`)).toEqual([
+      `${at("a")} Claude 2 (docs)`,
+      `${at("b")} Claude 1`,
+      `${at("c")} 01234567`,
+    ]);
+    await nvim().command(`wincmd p | edit ${at("a")}`);
+    await nvim().command("8 | ClaudeCodeWhy");
+    await eventually("the window", async () =>
+      expect((await lines()).join("\n")).toContain("session  Claude 2 (docs)"),
+    );
+    await nvim().type("q");
+    for (const [words, name] of [
+      ["session", "a"],
+      ["session 1", "b"],
+      ["turn docs", "a"],
+    ]) {
+      await nvim().command(`ClaudeCodeReview ${words}`);
+      await eventually(words as string, async () =>
+        expect((await list()).map((item) => item.name)).toEqual([at(name as string)]),
+      );
+    }
+    const title = await lua<string>("return vim.fn.getqflist({ title = 0 }).title");
+    expect(title).toBe("Claude's changes of its last turn: Claude 2 (docs)");
+    await lua("for n = 1, 2 do ROWS.remove(n) end");
+  });
+
   test("the status line counts, and the event comes", async () => {
     await lua(`
       _G.review_counts = {}

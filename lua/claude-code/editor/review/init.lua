@@ -16,13 +16,6 @@ local path = require("claude-code.editor.documents.path")
 
 local M = {}
 
-local TITLES = {
-  unreviewed = "Claude's changes",
-  turn = "Claude's changes of its last turn",
-  session = "Claude's changes of this session",
-  all = "All changes of Claude's",
-}
-
 local active ---@type claude-code.ReviewScope? of the review that is on
 local is_watching = false
 
@@ -94,7 +87,7 @@ local function refresh(callback)
       return notify.error(problem)
     end
     if active then
-      local count = list.fill(TITLES[active.scope])
+      local count = list.fill(active)
       if count == 0 then
         close()
         list.close()
@@ -180,7 +173,7 @@ function M.open(claude_scope, jump)
       close()
       return notify.info("Claude changed nothing that you have not reviewed", "review")
     end
-    local count = list.fill(TITLES[active.scope])
+    local count = list.fill(active)
     list.show()
     -- The files are what is read; a long list scrolls.
     vim.cmd(("botright copen %d"):format(math.min(math.max(count, 3), 10)))

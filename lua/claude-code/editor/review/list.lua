@@ -11,9 +11,17 @@ local M = {}
 ---Characters of a prompt in an entry: at most, and of the columns that there are.
 local MOST_PROMPT_CHARACTERS, PROMPT_SHARE = 40, 0.25
 
+local TITLES = {
+  unreviewed = "Claude's changes",
+  turn = "Claude's changes of its last turn",
+  session = "Claude's changes of this session",
+  all = "All changes of Claude's",
+}
+
 local QUEUED = "[undone when Claude's turn ends]"
 
 local list_id ---@type integer?
+local names ---@type table<string, string>? of sessions, by their ids; nil unless several run
 
 ---@class claude-code.ReviewEntry user_data of a quickfix entry
 ---@field path string
@@ -26,7 +34,7 @@ local function origin(owners)
   if not last then
     return ""
   end
-  local words = {}
+  local words = { names and (names[last.session] or last.session:sub(1, 8)) }
   if last.turn then
     words[#words + 1] = ("turn %d"):format(last.turn)
   end
@@ -122,6 +130,7 @@ end
 ---@return table[]
 local function items()
   local found = {}
+  names = require("claude-code.terminal.label").by_conversation()
   for _, file in ipairs(files.all()) do
     if kinds.is_whole(file) or #file.hunks < file.hunk_count then
       found[#found + 1] = file_item(file)
@@ -178,11 +187,19 @@ local function keep_cursor(found, fill)
   vim.api.nvim_win_set_cursor(win, { math.max(math.min(row, #found), 1), column })
 end
 
+---@param scope claude-code.ReviewScope
+---@return string
+local function title_of(scope)
+  local name = names and names[scope.session]
+  return TITLES[scope.scope] .. (name and (": " .. name) or "")
+end
+
 ---Fills the list; makes it if it is not there. The user's other lists stay behind it (|:colder|).
----@param title string
+---@param scope claude-code.ReviewScope
 ---@return integer count of entries
-function M.fill(title)
+function M.fill(scope)
   local found = items()
+  local title = title_of(scope)
   if exists() then
     local index = fn.getqflist({ id = list_id, idx = 0 }).idx
     local what = { id = list_id, items = found, title = title }

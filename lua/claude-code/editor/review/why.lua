@@ -5,8 +5,9 @@ local text = require("claude-code.editor.review.text")
 local M = {}
 
 ---@param owner claude-code.ReviewOwner
+---@param names table<string, string> of sessions, by their ids
 ---@return string[]
-local function lines_of(owner)
+local function lines_of(owner, names)
   local agent = owner.agent and " in a subagent" or ""
   local time = os.date("%Y-%m-%d %H:%M:%S", math.floor(owner.at / 1000))
   local lines = { ("%s%s, %s"):format(owner.tool, agent, time) }
@@ -19,19 +20,20 @@ local function lines_of(owner)
   end
   add("prompt", owner.prompt)
   add("command", owner.command)
-  add("session", owner.turn and ("%s, turn %d"):format(owner.session, owner.turn) or owner.session)
+  local session = names[owner.session] or owner.session
+  add("session", owner.turn and ("%s, turn %d"):format(session, owner.turn) or session)
   return lines
 end
 
 ---@param owners claude-code.ReviewOwner[]
 ---@return string[]
 function M.lines(owners)
-  local lines = {}
+  local lines, names = {}, require("claude-code.terminal.label").by_conversation() or {}
   for i = #owners, 1, -1 do
     if #lines > 0 then
       lines[#lines + 1] = ""
     end
-    vim.list_extend(lines, lines_of(owners[i]))
+    vim.list_extend(lines, lines_of(owners[i], names))
   end
   return lines
 end

@@ -113,6 +113,7 @@ end
 ---@field is_busy boolean a language server that will report starts or indexes, or files are being loaded
 ---@field is_loading boolean not all files are loaded: the next call loads more
 ---@field unknown? string why reports are missing
+---@field session? string what the session is called, where several run
 ---@field may_block boolean whether problems may keep Claude from stopping at all
 ---@field timeout_ms integer how long to wait for language servers
 ---@field busy_timeout_ms integer … in all, while they are busy
@@ -156,6 +157,7 @@ function M.summary(params)
     is_busy = is_loading or vim.iter(list):any(is_busy),
     is_loading = is_loading,
     unknown = unchecked.reasons(missing),
+    session = (require("claude-code.terminal.label").by_conversation() or {})[session.id],
     may_block = options.block,
     timeout_ms = options.deadline_ms,
     busy_timeout_ms = options.deadline_ms > 0 and options.busy_deadline_ms or 0,

@@ -117,18 +117,20 @@ local function count_text(counts)
 end
 
 ---@param problems claude-code.FileProblem[]
-local function report(problems)
+---@param name string of the session
+local function report(problems, name)
   local paths = {}
   for _, problem in ipairs(problems) do
     paths[problem.path] = true
   end
   local count = vim.tbl_count(paths)
   local where = count == 1 and name_of(next(paths)) or ("%d files"):format(count)
-  local text = "found after Claude's turn: %s in %s; %s sends this to Claude"
+  local whose = name == "Claude" and "Claude's turn" or "the turn of " .. name
+  local text = "found after %s: %s in %s; %s sends this to %s"
   local how = require("claude-code.keymaps").shortcut("ClaudeCodeSendProblems")
   require("claude-code.messages.notify").warn(
-    text:format(count_text(filter.tally(problems)), where, how),
-    "diagnostics.late"
+    text:format(whose, count_text(filter.tally(problems)), where, how, name),
+    "diagnostics.late." .. name
   )
 end
 
@@ -153,11 +155,16 @@ end
 
 local function review()
   local found, waits = {}, false
+  local names = require("claude-code.terminal.label").by_conversation() or {}
   for _, session in ipairs(store.list()) do
-    waits = review_session(session, found) or waits
+    local name = names[session.id] or "Claude"
+    found[name] = found[name] or {}
+    waits = review_session(session, found[name]) or waits
   end
-  if #found > 0 then
-    report(found)
+  for name, problems in pairs(found) do
+    if #problems > 0 then
+      report(problems, name)
+    end
   end
   if not waits and cancel_watch then
     cancel_watch()
@@ -220,16 +227,25 @@ function M.leave(session, waited)
   return text
 end
 
----Problems that were found after Claude's turn, in files that it did not edit since.
+---Problems that were found after Claude's turn, in files that it did not edit since. Where several run
+---in this Neovim, those of one: of the current one if it has any.
 ---@return claude-code.FileProblem[]
+---@return integer? n of the session that they are of, where several run
 function M.problems()
-  local problems = {}
+  local sessions = require("claude-code.sessions")
+  local is_one = require("claude-code.terminal.label").by_conversation() == nil
+  local current, of, chosen = sessions.current(), {}, nil
   for _, session in ipairs(store.list()) do
+    local row = not is_one and sessions.get({ id = session.id })
+    local n = row and row.n or 0
+    of[n] = of[n] or {}
     for real, file in pairs(session.files) do
-      vim.list_extend(problems, file.late and problems_of(real, file) or {})
+      vim.list_extend(of[n], file.late and problems_of(real, file) or {})
     end
+    chosen = #of[n] > 0 and (n == current and n or chosen or n) or chosen
   end
-  return filter.worst(problems, #problems)
+  local problems = of[chosen] or {}
+  return filter.worst(problems, #problems), chosen ~= 0 and chosen or nil
 end
 
 return M
