@@ -301,10 +301,10 @@ export class ReviewService {
     return undefined;
   }
 
-  /** While a session works, what Neovim writes is kept apart from what its commands write. */
+  /** While commands of Claude's may run, what Neovim writes is kept apart from what they write. */
   written({ path }: v.InferOutput<typeof requests.Written>): undefined {
     const { project, place } = this.#projects.locate(path);
-    if (!project.sessions.anyWorks()) return undefined;
+    if (!project.sessions.anyRuns()) return undefined;
     const content = new Privacy().isPrivate(path) ? undefined : project.onDisk(place);
     if (content) project.append({ type: "written", files: [{ path: place, content }] });
     return undefined;

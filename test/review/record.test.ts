@@ -4,6 +4,7 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  realpathSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -327,6 +328,55 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     expect(world.files).toEqual(['a.txt: "mine\\n" > "mine\\nx\\n"']);
   });
 
+  test("what Neovim saved since the last comparison is what a command began with", async () => {
+    using world = new Recorded({ "a.txt": "one\n" });
+    await world.prompt();
+    world.write("a.txt", "one\nmine\n");
+    await world.answer("written", { path: realpathSync(world.path("a.txt")) });
+    await world.failing("rm a.txt");
+    await world.stop();
+    expect(world.files).toEqual(['a.txt: "one\\nmine\\n" > absent']);
+  });
+
+  test("a file that Claude wrote, and that a command of its own then removed", async () => {
+    using world = new Recorded();
+    await world.prompt();
+    await world.edit("new.txt", "new\n");
+    await world.failing("rm new.txt");
+    await world.stop();
+    expect(world.files).toEqual(['new.txt: absent > "new\\n"', 'new.txt: "new\\n" > absent']);
+  });
+
+  test("a command gives a file the text that Claude had written before the user's", async () => {
+    using world = new Recorded({ "a.txt": "one\n" });
+    await world.prompt();
+    await world.edit("a.txt", "two\n");
+    await world.stop();
+    world.write("a.txt", "mine\n");
+    await world.prompt({ prompt_id: "p2" });
+    await world.failing("echo two > a.txt");
+    await world.stop();
+    expect(world.files).toEqual(['a.txt: "one\\n" > "two\\n"', 'a.txt: "mine\\n" > "two\\n"']);
+  });
+
+  test("what a command in the background made of a file that Claude then edits is the command's", async () => {
+    using world = new Recorded({ "a.txt": "one\n" });
+    await world.prompt();
+    await world.edit("a.txt", "two\n");
+    const call = { tool_name: "Bash", tool_use_id: "bg", tool_input: { command: "fmt --watch" } };
+    await world.hook("pre-tool-use", call);
+    await world.hook("post-tool-use", { ...call, tool_response: { backgroundTaskId: "b1" } });
+    world.write("a.txt", "  two\n");
+    await world.edit("a.txt", "  two\nthree\n");
+    await world.stop();
+    expect(world.files).toEqual([
+      'a.txt: "one\\n" > "two\\n"',
+      'a.txt: "two\\n" > "  two\\n"',
+      'a.txt: "  two\\n" > "  two\\nthree\\n"',
+    ]);
+    expect(world.changes.map(({ tool }) => tool)).toEqual(["Edit", "Bash", "Edit"]);
+  });
+
   test("an interrupted command: found at the next prompt", async () => {
     using world = new Recorded({ "a.txt": "one\n" });
     await world.prompt();
@@ -351,6 +401,8 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     world.write("a.txt", "two\n");
     await world.stop({ background_tasks: [{ type: "shell", status: "running" }] });
     world.write("a.txt", "three\n");
+    world.write("mine.txt", "saved in Neovim\n");
+    await world.answer("written", { path: realpathSync(world.path("mine.txt")) });
     await world.stop();
     expect(world.files).toEqual(['a.txt: "one\\n" > "two\\n"', 'a.txt: "two\\n" > "three\\n"']);
   });

@@ -111,9 +111,7 @@ function fileChange(
     const withheld: Content = { withheld: "private" };
     return { path, before: withheld, after: "absent" in after ? after : withheld, ...symlink };
   }
-  const before = diff
-    ? byHunks(project, known, path, diff, state)
-    : firstOf(known.candidates(path));
+  const before = diff ? byHunks(project, known, path, diff, state) : known.last(path);
   if (!before) return "unknown";
   if (sameContent(before, after)) return undefined;
   const mode = "absent" in after ? known.mode(path) : undefined;
@@ -130,14 +128,19 @@ function byHunks(
   if (diff.created) return { absent: true };
   const now = diff.deleted ? new Uint8Array() : state.bytes;
   const bytes = now && reverse(now, diff.hunks as Hunk[]);
-  const text = bytes && new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+  // They do not fit: it has changed again since.
+  if (!bytes) return known.last(path);
+  const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
   for (const candidate of known.candidates(path)) {
     const before = blobs.bytes(candidate);
-    if (!before) continue;
-    // A line that is not UTF-8 cannot be brought back by hunks: the last known text is all there is.
-    if (text === undefined || showsAs(before, text)) return candidate;
+    if (before && showsAs(before, text)) return candidate;
   }
-  return bytes && blobs.put(bytes);
+  // What a line that was not UTF-8 held is nowhere to be found.
+  return isLossy(diff) ? undefined : blobs.put(bytes);
+}
+
+function isLossy({ hunks }: DiffFile): boolean {
+  return hunks.some(({ lines }) => lines.some((line) => /^-.*\uFFFD/.test(line)));
 }
 
 /** A file that was created with the bytes of one that was deleted was moved. */
@@ -153,9 +156,4 @@ export function withRenames(files: readonly FileChange[]): FileChange[] {
     deleted.delete((file.after as { blob: string }).blob);
     return { ...file, from };
   });
-}
-
-function firstOf<T>(values: Iterable<T>): T | undefined {
-  for (const value of values) return value;
-  return undefined;
 }

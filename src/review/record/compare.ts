@@ -11,6 +11,7 @@ import { contentAfter } from "./known";
 import type { Project } from "./project";
 import {
   readSnapshot,
+  type SeenFile,
   type Snapshot,
   type SnapshotFile,
   snapshotFile,
@@ -24,6 +25,7 @@ import { type Window, windowAt, windowBefore, windowsOf } from "./windows";
 const MOST_COMMITTED = 500;
 /** The hook of a call that changed a file so lately may not have recorded it yet. */
 const UNDECIDED_MS = 2_000;
+const UNKNOWN: SeenFile = { content: { withheld: "unknown" }, stamp: "", mode: 0 };
 const INCOMPLETE = "Too many files changed at once, so not all of their earlier texts are known.";
 
 /** What a comparison found, for who reports it to the editor. */
@@ -58,7 +60,7 @@ export function compareWorkTree(project: Project): Found[] {
   return found;
 }
 
-/** Puts back into `now` what is still to be compared. */
+/** Marks in `now` what is still to be compared with what stood there before. */
 function recordUnexplained(
   project: Project,
   records: readonly JournalRecord[],
@@ -72,14 +74,14 @@ function recordUnexplained(
   let unknown = 0;
   if (windows.length === 0) return [];
   for (const { path, before, after } of differences(project, known, last, now)) {
-    const content = known.get(path)?.content;
-    if (content && sameContent(content, after.content)) continue;
     const time = changedAt(project.root, path, after);
     const isGone = "absent" in after.content;
     const window = isGone ? windowBefore(windows, last.at, time) : windowAt(windows, time);
-    if (window ? window.isOpen : time > undecidedSince) keepForNextTime(last, now, path);
+    if (window ? window.isOpen : time > undecidedSince) {
+      now.files[path] = { ...after, undecided: { ...before, at: before.at ?? last.at } };
+    }
     if (!window || window.isOpen) continue;
-    if (before === undefined) unknown += 1;
+    if (before === UNKNOWN) unknown += 1;
     const change = fileChange(path, before, after);
     byCall.set(window, [...(byCall.get(window) ?? []), change]);
   }
@@ -152,10 +154,17 @@ function lastContents(records: readonly JournalRecord[]): Map<string, Known> {
   return contents;
 }
 
+/** What a file held last: by the journal, where that is newer than what was seen at `seenAt`. */
+function newest(seen: SeenFile, known: Known | undefined, seenAt: number): SeenFile {
+  // What is withheld is compared by its stamp, which the journal does not have.
+  if (!known || "withheld" in known.content || known.at <= (seen.at ?? seenAt)) return seen;
+  const { content, at } = known;
+  return { stamp: "", mode: seen.mode, content, at };
+}
+
 interface Difference {
   path: string;
-  /** Undefined: not known. */
-  before: SnapshotFile | undefined;
+  before: SeenFile;
   after: SnapshotFile;
 }
 
@@ -166,6 +175,8 @@ function* differences(
   now: Snapshot,
 ): Generator<Difference> {
   const paths = new Set([...Object.keys(last.files), ...Object.keys(now.files)]);
+  // A file that was created since the last snapshot and is gone again is in neither of the two.
+  for (const [path, { at }] of known) if (at > last.at) paths.add(path);
   const repositories = repositoriesOf(project, last, now);
   for (const { folder, git, head, headNow } of repositories) {
     if (!git || !head || !headNow || head === headNow) continue;
@@ -177,11 +188,12 @@ function* differences(
     ? inCommits(project, repositories, clean)
     : (path: string) => asRecorded(known.get(path));
   for (const path of paths) {
-    const before = Object.hasOwn(last.files, path) ? last.files[path] : committed(path);
+    const file = Object.hasOwn(last.files, path) ? last.files[path] : committed(path);
+    const before = newest(file?.undecided ?? file ?? UNKNOWN, known.get(path), last.at);
     const after = Object.hasOwn(now.files, path)
       ? now.files[path]
       : snapshotFile(project, path, last);
-    if (!after || (before && isSame(before, after))) continue;
+    if (!after || isSame(before, after)) continue;
     yield { path, before, after };
   }
 }
@@ -263,22 +275,17 @@ function isExecutable(file: SnapshotFile): boolean {
   return (file.mode & 0o100) !== 0;
 }
 
-function fileChange(
-  path: string,
-  before: SnapshotFile | undefined,
-  after: SnapshotFile,
-): FileChange {
-  const content: Content = before?.content ?? { withheld: "unknown" };
-  const isDeleted = "absent" in after.content && !("withheld" in content);
+function fileChange(path: string, before: SnapshotFile, after: SnapshotFile): FileChange {
+  const isDeleted = "absent" in after.content && !("withheld" in before.content);
   const hasMode =
-    before?.mode &&
+    before.mode !== 0 &&
     (isDeleted || (after.mode !== 0 && isExecutable(before) !== isExecutable(after)));
   return {
     path,
-    before: content,
+    before: before.content,
     after: after.content,
     ...(hasMode && { mode: [before.mode, after.mode] }),
-    ...((after.symlink || before?.symlink) && { symlink: true }),
+    ...((after.symlink || before.symlink) && { symlink: true }),
   };
 }
 
@@ -291,11 +298,4 @@ function changedAt(root: string, path: string, after: SnapshotFile): number {
     if (stats) return stats.ctimeMs;
     if (place === root || dirname(place) === place) return 0;
   }
-}
-
-/** A command still runs: the next comparison sees the whole of what it changed. */
-function keepForNextTime(last: Snapshot, now: Snapshot, path: string): void {
-  const before = last.files[path];
-  if (before && Object.hasOwn(last.files, path)) now.files[path] = before;
-  else delete now.files[path];
 }

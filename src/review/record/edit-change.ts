@@ -48,8 +48,7 @@ function contentBefore(
   // Null for a new file; for an old one only above the CLI's limit, which is ours.
   const isLarge = (stats?.size ?? 0) > MOST_TEXT_BYTES / 2;
   if (text === null && response?.type !== "update" && !isLarge) return { absent: true };
-  const [last] = known.candidates(path);
-  return last ?? { withheld: "unknown" };
+  return known.last(path) ?? { withheld: "unknown" };
 }
 
 /** The exact bytes where they are known: the CLI's text has lost its line ends and its encoding. */

@@ -10,18 +10,24 @@ import { parseLine } from "../journal/read";
 import type { Content, JournalRecord } from "../journal/record";
 import type { Project } from "./project";
 import { readSnapshot, type Snapshot } from "./snapshot";
+import { type Window, windowsOf } from "./windows";
 
 /** Looking into a commit starts git twice, 3 ms each. */
 const MOST_COMMITTED = 10;
+
+/** Of the journal: what began before them has ended, or nobody knows. */
+const MOST_LINES = 2_000;
+/** All that begins or ends a command. */
+const OF_WINDOWS = /"type":"(begin|stop|end|prompt)"|"source":"bash"/;
 
 /** What is known of earlier contents of files: by the journal, the last snapshot, HEAD. */
 export class KnownContents {
   readonly #project: Project;
   #lines: string[] | undefined;
   #snapshot: Snapshot | undefined | null = null;
-  #lookups = 0;
   /** Permission bits in HEAD, of what was looked up. */
   readonly #modes = new Map<string, number>();
+  readonly #committed = new Map<string, Content | undefined>();
 
   constructor(project: Project) {
     this.#project = project;
@@ -50,17 +56,40 @@ export class KnownContents {
     return inSnapshot || this.#modes.get(path);
   }
 
+  /** The command that began last of those that still run, but for the call `use`. */
+  running(use: string | undefined): Window["call"] | undefined {
+    const lines = this.#readLines().slice(-MOST_LINES);
+    const records = lines.filter((line) => OF_WINDOWS.test(line)).map(parseLine);
+    const windows = windowsOf(records.filter((record) => typeof record === "object"));
+    return windows.findLast(({ to, call }) => to === Infinity && call.use !== use)?.call;
+  }
+
+  /** The most likely one. */
+  last(path: string): Content | undefined {
+    return this.candidates(path).next().value ?? undefined;
+  }
+
+  /** Is it a content that somebody recorded, or that the last snapshot or its commit has? */
+  has(path: string, content: Content): boolean {
+    return this.candidates(path).some((candidate) => sameContent(candidate, content));
+  }
+
   /** What the newest record says. A search in the text is quicker than reading each line. */
   #inJournal(path: string): { content: Content; at: number } | undefined {
-    this.#lines ??= readLines(journalPath(this.#project.folder));
+    const lines = this.#readLines();
     const needle = `"path":${JSON.stringify(path)}`;
-    for (let i = this.#lines.length - 1; i >= 0; i--) {
-      const line = this.#lines[i] ?? "";
+    for (let i = lines.length - 1; i >= 0; i--) {
+      const line = lines[i] ?? "";
       const record = line.includes(needle) ? parseLine(line) : "other";
       const content = typeof record === "object" ? contentAfter(record, path) : undefined;
       if (content && typeof record === "object") return { content, at: record.at };
     }
     return undefined;
+  }
+
+  #readLines(): string[] {
+    this.#lines ??= readLines(journalPath(this.#project.folder));
+    return this.#lines;
   }
 
   #readSnapshot(): Snapshot | undefined {
@@ -69,15 +98,21 @@ export class KnownContents {
   }
 
   #inHead(path: string): Content | undefined {
+    if (!this.#committed.has(path) && this.#committed.size < MOST_COMMITTED) {
+      this.#committed.set(path, this.#lookUp(path));
+    }
+    return this.#committed.get(path);
+  }
+
+  #lookUp(path: string): Content | undefined {
     const { root, git: outer, blobs } = this.#project;
-    if (!outer || this.#lookups >= MOST_COMMITTED) return undefined;
+    if (!outer) return undefined;
     const folder = repositoryAround(root, path);
     const git = folder === "" ? outer : Git.in(join(root, folder));
     const snapshot = this.#readSnapshot();
     const last = folder === "" ? snapshot?.head : snapshot?.nested?.[folder];
     const head = last ?? headCommit(join(root, folder));
     if (!git || head === undefined) return undefined;
-    this.#lookups += 1;
     const inner = folder === "" ? path : path.slice(folder.length + 1);
     const files = git.wait(committedFiles(head, [inner]));
     if (!files) return undefined;

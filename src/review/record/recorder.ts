@@ -4,6 +4,7 @@ import { bashChanges } from "./bash-changes";
 import { editChange } from "./edit-change";
 import { KnownContents } from "./known";
 import { Project } from "./project";
+import { recordRunning } from "./running";
 import { callFields, shortened, type ToolCall } from "./tool-call";
 
 /** Whether the work tree must be compared now, beside the hook. */
@@ -54,9 +55,9 @@ export class Recorder {
     // A command in the background has not ended: its `begin` stays open.
     if ((call.response as { backgroundTaskId?: unknown } | null)?.backgroundTaskId) return "enough";
     const isBash = call.tool === "Bash";
-    const changes = isBash
-      ? bashChanges(this.project, new KnownContents(this.project), call)
-      : null;
+    const known = new KnownContents(this.project);
+    const changes = isBash ? bashChanges(this.project, known, call) : null;
+    recordRunning(this.project, known, call.use, changes?.files ?? []);
     const incomplete = this.project.isRepository ? changes?.incomplete : WITHOUT_GIT;
     this.#append(call, "bash", changes?.files ?? [], incomplete);
     const isWhole = changes ? !changes.isCut : isBash && asksForDiff && this.project.isRepository;
@@ -87,8 +88,11 @@ export class Recorder {
   }
 
   #edited(call: ToolCall): Comparison {
-    const file = editChange(this.project, new KnownContents(this.project), call);
-    if (file) this.#append(call, "tool", [file]);
+    const known = new KnownContents(this.project);
+    const file = editChange(this.project, known, call);
+    if (!file) return "enough";
+    recordRunning(this.project, known, call.use, [file]);
+    this.#append(call, "tool", [file]);
     return "enough";
   }
 

@@ -10,9 +10,10 @@ export interface Hunk {
 const NO_LINE_END = "\\";
 
 /**
- * The bytes before the hunks, made of those after them. Lines that stay keep their bytes. Where the CLI
- * leaves out carriage returns (2.1.330 does so at times), lines that come back get the line end of most
- * others. Undefined where the hunks do not fit the bytes, or a line was not UTF-8.
+ * The bytes before the hunks, made of those after them. Lines that stay keep their bytes, and one that
+ * comes back and was not UTF-8 holds U+FFFD. Where the CLI leaves out carriage returns (2.1.330 does so
+ * at times), lines that come back get the line end of most others. Undefined where the hunks do not fit
+ * the bytes.
  */
 export function reverse(after: Uint8Array, hunks: readonly Hunk[]): Uint8Array | undefined {
   const lines = splitLines(after);
@@ -46,7 +47,6 @@ function reverseHunk(
     const endless = hunk.lines[index + 1]?.startsWith(NO_LINE_END) ?? false;
     if (mark === NO_LINE_END) continue;
     if (mark === "-") {
-      if (text.includes("\uFFFD")) return undefined;
       result.push(Buffer.from(text).toString("latin1") + (endless ? "" : usual));
       continue;
     }

@@ -15,7 +15,12 @@ export interface SnapshotFile {
   /** Permission bits; 0 where it is absent. */
   mode: number;
   symlink?: boolean;
+  /** What it held before, where nobody knows yet who changed it. */
+  undecided?: SeenFile;
 }
+
+/** `at`: when it held this, in ms since the epoch, where that is not the time of its snapshot. */
+export type SeenFile = SnapshotFile & { at?: number };
 
 /**
  * The work tree at one moment: HEAD, and each file that differs from it. No tree of git's is made, and

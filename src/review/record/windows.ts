@@ -12,6 +12,8 @@ export interface Window {
 
 /** The clock of the file system lags behind by up to a tick (4-10 ms). */
 const SLACK_MS = 50;
+/** A record's time has whole milliseconds, a file's has parts of them. */
+const CUT_OFF_MS = 1;
 
 /**
  * When Bash and MCP tools ran. A call without an end ends with its turn: with the next prompt (the user
@@ -40,7 +42,7 @@ export function windowsOf(records: readonly JournalRecord[]): Window[] {
       const from = Math.min(begin?.from ?? Infinity, (record.began ?? record.at) - SLACK_MS);
       if (begin) windows.splice(windows.indexOf(begin), 1);
       begun.delete(record.use ?? "");
-      windows.push({ from, to: record.at, isOpen: false, call: record });
+      windows.push({ from, to: record.at + CUT_OFF_MS, isOpen: false, call: record });
     } else if (record.type === "stop" && record.background) {
       background.add(record.session);
       for (const window of begun.values()) {

@@ -25,6 +25,8 @@ export class Sessions {
   readonly #working = new Map<string, number>();
   /** When each call began, and to which session it belongs. */
   readonly #calls = new Map<string, { session: string; at: number; ended: boolean }>();
+  /** Sessions whose turn has ended, and of which agents or commands still run. */
+  readonly #background = new Set<string>();
   #lastEnd = 0;
   /** The session that did something last. */
   latest: string | undefined;
@@ -46,7 +48,12 @@ export class Sessions {
         break;
       case "stop":
       case "end":
-        if (record.type === "end" || !record.background) this.#endCalls(record.session);
+        if (record.type === "stop" && record.background) {
+          this.#background.add(record.session);
+        } else {
+          this.#background.delete(record.session);
+          this.#endCalls(record.session);
+        }
         this.#working.delete(record.session);
     }
   }
@@ -95,6 +102,11 @@ export class Sessions {
   /** One has ended a moment ago. */
   wasInCall(now = Date.now()): boolean {
     return now - this.#lastEnd < MOMENT_MS;
+  }
+
+  /** May something of Claude's change files now? */
+  anyRuns(): boolean {
+    return this.anyWorks() || this.#background.size > 0;
   }
 
   anyWorks(): boolean {

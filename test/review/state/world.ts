@@ -23,7 +23,7 @@ export class World implements Disposable {
   readonly root: string;
   readonly folder: string;
   readonly blobs: Blobs;
-  readonly service: ReviewService;
+  service: ReviewService;
   readonly #own = temporaryFolder();
   #calls = 0;
 

@@ -1,0 +1,216 @@
+import { JournalReader } from "../../../src/review/journal/read";
+import type { Content, RecordOf } from "../../../src/review/journal/record";
+import { compareInTurns, requestComparison } from "../../../src/review/record/comparison-request";
+import { Recorder } from "../../../src/review/record/recorder";
+import type { ToolCall } from "../../../src/review/record/tool-call";
+import { World } from "./world";
+
+/** What a program wrote so long before or after a command of Claude's is told apart by its time. */
+const APART_MS = 70;
+
+export type Texts = Record<string, string | undefined>;
+
+/**
+ * Who changes files of a project: the user in Neovim and elsewhere, and Claude by each way that it has,
+ * recorded by the hooks' own functions in a real repository.
+ */
+export class Actors extends World {
+  #uses = 0;
+  #prompts = 0;
+  #lastCall = 0;
+  #lastProgram = 0;
+  readonly #turns = new Map<string, string>();
+  comparisons = 0;
+  /** Sessions of which a command still runs. */
+  readonly open = new Set<string>();
+
+  constructor(files: Texts = {}) {
+    super();
+    this.git("init", "-q");
+    for (const [name, text] of Object.entries(files)) this.write(name, text);
+    this.commit();
+  }
+
+  git(...args: string[]): void {
+    const who = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "gc.auto=0"];
+    const env = { ...process.env, HOME: this.root, GIT_CONFIG_NOSYSTEM: "1" };
+    Bun.spawnSync(["git", "-C", this.root, ...who, ...args], { env });
+  }
+
+  commit(): void {
+    this.git("add", "-A");
+    this.git("commit", "-q", "--allow-empty", "-m", "x");
+  }
+
+  compare(): void {
+    this.comparisons++;
+    requestComparison(this.folder);
+    compareInTurns(this.root);
+  }
+
+  /** What Claude does, it does in a turn. */
+  #works(session: string): void {
+    if (!this.#turns.has(session)) this.turn(session);
+  }
+
+  /** A prompt of the user's; a command that the session had interrupted has ended. */
+  turn(session: string): void {
+    const prompt = `${session}-${++this.#prompts}`;
+    this.#turns.set(session, prompt);
+    new Recorder(this.root).prompt(session, prompt, "go on");
+    this.compare();
+    this.#closed(session);
+  }
+
+  stopped(session: string, background = false): void {
+    new Recorder(this.root).stop(session, this.#turns.get(session), background);
+    this.compare();
+    if (background) return;
+    this.#closed(session);
+    this.#turns.delete(session);
+  }
+
+  #closed(session: string): void {
+    this.open.delete(session);
+    this.#lastCall = Date.now();
+  }
+
+  /** Neovim writes a file. */
+  async saved(name: string, text: string): Promise<void> {
+    this.write(name, text);
+    await this.service.answer("written", { path: this.path(name) });
+  }
+
+  /** Another program of the user's changes files, while no command of Claude's runs. */
+  async program(change: () => void): Promise<void> {
+    await this.#since(this.#lastCall);
+    change();
+    this.#lastProgram = Date.now();
+  }
+
+  async #since(time: number): Promise<void> {
+    const left = time + APART_MS - Date.now();
+    if (left > 0) await Bun.sleep(left);
+  }
+
+  /** Edit, Write or NotebookEdit; `formatter`: a hook of Claude Code's writes the file once more. */
+  edit(session: string, name: string, text: string, by: { agent?: string; tool: string }): void {
+    this.#works(session);
+    const before = this.read(name);
+    const shown =
+      before === undefined
+        ? null
+        : Buffer.from(before, "latin1").toString().replaceAll("\r\n", "\n");
+    this.write(name, text);
+    const isNotebook = by.tool === "NotebookEdit" && before !== undefined;
+    const response = isNotebook
+      ? { original_file: shown }
+      : { originalFile: shown, ...(shown === null && { type: "create" }) };
+    const call = this.#call(session, by.tool, by.agent);
+    new Recorder(this.root).change({ ...call, path: this.path(name), response }, true);
+  }
+
+  /** A command, and how the CLI reports what it changed. */
+  async run(
+    session: string,
+    how: "diff" | "cut" | "silent" | "failed" | "mcp" | "background" | "interrupted",
+    change: () => void,
+    names: readonly string[],
+  ): Promise<void> {
+    this.#works(session);
+    await this.#since(this.#lastProgram);
+    const call = this.#call(session, how === "mcp" ? "mcp__x__write" : "Bash");
+    new Recorder(this.root).begin(call);
+    const before = names.map((name) => this.read(name));
+    const began = Date.now();
+    if (how === "background") this.#ended(call, { backgroundTaskId: "1" }, began);
+    change();
+    if (how === "interrupted" || how === "background") return void this.open.add(session);
+    if (how === "failed") {
+      new Recorder(this.root).failed({ ...call, durationMs: Date.now() - began });
+      this.compare();
+    } else if (how === "diff" || how === "cut") {
+      const changed = names.filter((name, i) => this.read(name) !== before[i]);
+      const files = changed.map((name) => this.#diff(name, before[names.indexOf(name)]));
+      const bashEditDiff = {
+        files: how === "cut" ? [] : files,
+        changedFiles: changed.map((name) => this.path(name)),
+        moreFiles: how === "cut" ? files.length : 0,
+      };
+      this.#ended(call, changed.length > 0 ? { bashEditDiff } : {}, began);
+    } else {
+      this.#ended(call, {}, began, false);
+    }
+    this.#lastCall = Date.now();
+  }
+
+  #ended(call: ToolCall, response: object, began: number, asksForDiff = true): void {
+    const ended = { ...call, response, durationMs: Date.now() - began };
+    if (new Recorder(this.root).change(ended, asksForDiff) === "compare") this.compare();
+  }
+
+  #call(session: string, tool: string, agent?: string): ToolCall {
+    const use = `use-${++this.#uses}`;
+    return { session, prompt: this.#turns.get(session), tool, use, agent, command: tool };
+  }
+
+  /** What is recorded, a line each. */
+  journal(): string {
+    const shown = (content: Content | undefined) => {
+      if (!content || !("blob" in content)) return JSON.stringify(content);
+      return JSON.stringify(Buffer.from(this.blobs.get(content.blob) ?? "").toString("latin1"));
+    };
+    return new JournalReader(this.folder)
+      .read()
+      .records.map((record) => {
+        const {
+          at,
+          type,
+          session,
+          tool,
+          source,
+          files = [],
+        } = record as Partial<RecordOf<"change">>;
+        const all = files.map(
+          ({ path, before, after }) => `${path}: ${shown(before)} > ${shown(after)}`,
+        );
+        return [`${at}`.slice(-6), type, session, tool, source, ...all].join(" ");
+      })
+      .join("\n");
+  }
+
+  /** As the CLI gives it (2.1.330). */
+  #diff(name: string, before: string | undefined): object {
+    const now = this.read(name);
+    const [old, lines] = [rowsOf(before), rowsOf(now)];
+    const shown = (mark: string, rows: string[]) => rows.flatMap((row) => shownRow(mark, row));
+    const differs = old.findIndex((row, i) => row !== lines[i]);
+    const at = differs < 0 ? Math.min(old.length, lines.length) : differs;
+    const hunk = {
+      oldStart: old.length > 0 ? 1 : 0,
+      oldLines: old.length,
+      newStart: lines.length > 0 ? 1 : 0,
+      newLines: lines.length,
+      lines: [
+        ...shown(" ", old.slice(0, at)),
+        ...shown("-", old.slice(at)),
+        ...shown("+", lines.slice(at)),
+      ],
+    };
+    const filePath = this.path(name);
+    const created = before === undefined && { created: true };
+    const deleted = now === undefined && { deleted: true };
+    return { filePath, hunks: [hunk], ...created, ...deleted };
+  }
+}
+
+function shownRow(mark: string, row: string): string[] {
+  const text = Buffer.from(row, "latin1").toString();
+  const isEnded = text.endsWith("\n");
+  const line = mark + (isEnded ? text.slice(0, -1) : text);
+  return isEnded ? [line] : [line, "\\ No newline at end of file"];
+}
+
+export function rowsOf(text: string | undefined): string[] {
+  return text?.match(/[^\n]*\n|[^\n]+/g) ?? [];
+}

@@ -1,0 +1,343 @@
+import { expect } from "bun:test";
+import fc from "fast-check";
+import type { Listed } from "../../../src/review/service";
+import type { ShownDecision } from "../../../src/review/shown";
+import { type Actors, rowsOf } from "./actors";
+
+export const FILES = ["a", "dir/b"];
+export const STARTS = ["", "s1\ns2\ns3\n", "\xef\xbb\xbfs1\r\ns2\r\n", "s1\n\xff\ns3", undefined];
+const USER = "user";
+
+const change = {
+  file: fc.nat(FILES.length - 1),
+  at: fc.nat(6),
+  deletes: fc.nat(2),
+  inserts: fc.nat(2),
+};
+const session = fc.constantFrom("A", "B");
+const Changes = [
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constantFrom("neovim" as const, "program" as const, "formatted" as const),
+      ...change,
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constantFrom("Edit" as const, "Write" as const, "NotebookEdit" as const),
+      session,
+      agent: fc.option(fc.constant("agent"), { nil: undefined }),
+      formatter: fc.boolean(),
+      ...change,
+    }),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constantFrom(
+        ...(["diff", "cut", "silent", "failed", "mcp", "background", "interrupted"] as const),
+      ),
+      session,
+      removes: fc.boolean(),
+      ...change,
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constantFrom("turn" as const, "stop" as const, "goes on" as const),
+      session,
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constantFrom("restart" as const, "rewind" as const, "checkout" as const),
+      file: change.file,
+    }),
+  },
+];
+const Decisions = [
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constantFrom("commit" as const, "stage" as const, "Claude commits" as const),
+      session,
+      file: change.file,
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constantFrom("keep" as const, "undo" as const),
+      file: change.file,
+      hunk: fc.nat(3),
+      of: fc.constantFrom(undefined, "A", "B"),
+      reversed: fc.boolean(),
+    }),
+  },
+];
+export const Change = fc.oneof(...Changes);
+export const Act = fc.oneof(...Changes, ...Decisions);
+export type Act = typeof Act extends fc.Arbitrary<infer T> ? T : never;
+type Edit = { file: number; at: number; deletes: number; inserts: number };
+
+interface Row {
+  line: string;
+  by: string;
+  present: boolean;
+  deletedBy?: string;
+}
+
+/** Whose each line is; nothing of decisions. */
+class Model {
+  readonly #rows = new Map<string, Row[]>();
+
+  /** `by` left `text` in a file. */
+  take(name: string, text: string | undefined, by: string): void {
+    const rows = this.#rows.get(name) ?? [];
+    const lines = new Set(linesOf(text));
+    for (const row of rows) {
+      if (row.present && !lines.delete(row.line)) {
+        row.present = false;
+        // The user repeats Claude's deletion of what was brought back.
+        if (by !== USER || !isClaude(row.deletedBy)) row.deletedBy = by;
+      }
+    }
+    for (const line of lines) {
+      const back = rows.find(
+        (row) => row.line === line && !row.present && (by === USER || row.deletedBy === by),
+      );
+      if (back) back.present = true;
+      else rows.push({ line, by, present: true });
+    }
+    this.#rows.set(name, rows);
+  }
+
+  /** The lines without what sessions changed; all of them if none is named. */
+  base(name: string, of?: string): string[] {
+    const isTheirs = (by: string | undefined) => (of ? by === of : isClaude(by));
+    const rows = this.#rows.get(name) ?? [];
+    const there = rows.filter(
+      (row) => !isTheirs(row.by) && (row.present || isTheirs(row.deletedBy)),
+    );
+    return [...new Set(there.map((row) => row.line))].sort();
+  }
+
+  users(name: string): string[] {
+    const rows = this.#rows.get(name) ?? [];
+    return rows.filter((row) => row.present && row.by === USER).map((row) => row.line);
+  }
+}
+
+const isClaude = (by: string | undefined) => by !== undefined && by !== USER;
+export const linesOf = (text: string | undefined) =>
+  rowsOf(text).map((row) => row.replace(/\r?\n$/, ""));
+
+export class Play {
+  readonly model = new Model();
+  #count = 0;
+  readonly #background = new Set<string>();
+  /** Files that a program wrote, and after how many comparisons. */
+  readonly #programs = new Map<string, number>();
+  /** By commands that still run. */
+  readonly #touched = new Set<string>();
+  #before = new Map<string, string | undefined>();
+
+  constructor(readonly world: Actors) {
+    this.#seen(USER);
+  }
+
+  async act(act: Act): Promise<void> {
+    this.#count++;
+    switch (act.do) {
+      case "neovim":
+        return await this.#saved(act, (text) => text);
+      case "formatted":
+        return await this.#saved(act, (text) => text.replaceAll(/^([A-Z])/gm, " $1"));
+      case "program":
+        return await this.#program(() => this.#write(act, "u"));
+      case "rewind":
+        return await this.#program(() => {
+          const name = FILES[act.file] as string;
+          if (this.#before.has(name)) this.world.write(name, this.#before.get(name));
+        });
+      case "checkout":
+        return await this.#program(() =>
+          this.world.git("checkout", "--", FILES[act.file] as string),
+        );
+      case "Edit":
+      case "Write":
+      case "NotebookEdit":
+        return this.#edited(act);
+      case "turn":
+      case "stop":
+      case "goes on":
+        return this.#turn(act);
+      case "restart":
+        this.world.service = this.world.another();
+        return;
+      case "commit":
+      case "stage":
+      case "Claude commits":
+        return await this.#commits(act);
+      case "keep":
+      case "undo":
+        return await this.#decide(act);
+      default:
+        return await this.#run(act);
+    }
+  }
+
+  async #saved(act: Edit, format: (text: string) => string): Promise<void> {
+    const name = FILES[act.file] as string;
+    // What it has changed and nobody has compared yet is saved with the rest.
+    if (this.#touched.has(name) && this.world.open.size > 0) return;
+    const text = this.#changed(act, "u");
+    await this.world.saved(name, text);
+    if (format(text) !== text) await this.world.saved(name, format(text));
+    this.#seen(USER);
+  }
+
+  /** A command that still runs would get what the program changes. */
+  async #program(write: () => void): Promise<void> {
+    if (this.world.open.size > 0) return;
+    const before = FILES.map((name) => this.world.read(name));
+    await this.world.program(write);
+    for (const [i, name] of FILES.entries()) {
+      if (this.world.read(name) !== before[i]) this.#programs.set(name, this.world.comparisons);
+    }
+    this.#seen(USER);
+  }
+
+  #unseen(name: string): boolean {
+    return this.#programs.get(name) === this.world.comparisons;
+  }
+
+  #edited(act: Extract<Act, { agent: unknown }>): void {
+    const name = FILES[act.file] as string;
+    this.#before.set(name, this.world.read(name));
+    const text = this.#changed(act, act.session);
+    const after = act.formatter ? text.replaceAll(/^([A-Z])/gm, " $1") : text;
+    this.world.edit(act.session, name, after, {
+      tool: act.do,
+      ...(act.agent && { agent: act.agent }),
+    });
+    this.#seen(act.session);
+  }
+
+  async #run(act: Extract<Act, { removes: boolean }>): Promise<void> {
+    const { session: whose, removes } = act;
+    // Of two commands that run at once it is not known which one wrote.
+    if (this.world.open.size > 0) return;
+    const name = FILES[act.file] as string;
+    // What a program wrote and no comparison has seen is known only by what the CLI says.
+    const isShown = act.do === "diff" && !this.world.read(name)?.includes("\xff");
+    if (!isShown && this.#unseen(name)) return;
+    if (this.world.open.size === 0) this.#touched.clear();
+    this.#touched.add(name);
+    const write = () => (removes ? this.world.write(name, undefined) : this.#write(act, whose));
+    await this.world.run(whose, act.do, write, FILES);
+    if (act.do === "background") this.#background.add(whose);
+    this.#seen(whose);
+  }
+
+  #turn(act: Extract<Act, { do: "turn" | "stop" | "goes on" }>): void {
+    const { session: whose } = act;
+    if (act.do === "goes on") {
+      if (!this.#background.has(whose)) return;
+      this.world.stopped(whose, true);
+      this.#write({ file: 0, at: 0, deletes: 0, inserts: 1 }, whose);
+      this.#seen(whose);
+      return;
+    }
+    this.#background.delete(whose);
+    if (act.do === "stop") this.world.stopped(whose);
+    else this.world.turn(whose);
+  }
+
+  async #commits(act: Extract<Act, { do: "commit" | "stage" | "Claude commits" }>): Promise<void> {
+    if (this.world.open.size > 0) return;
+    if (act.do === "Claude commits") {
+      return await this.world.run(act.session, "diff", () => this.world.commit(), FILES);
+    }
+    await this.world.service.news();
+    await this.world.program(() => {
+      if (act.do === "commit") this.world.commit();
+      else this.world.git("add", FILES[act.file] as string);
+    });
+    const { disk } = await this.state();
+    await this.world.service.news();
+    expect((await this.state()).disk).toEqual(disk);
+  }
+
+  /** Whatever is decided, taking it back gives what was there. */
+  async #decide(act: Extract<Act, { reversed: boolean }>): Promise<void> {
+    const { do: what, file, hunk, of, reversed } = act;
+    const path = this.world.path(FILES[file] as string);
+    const scope = of === undefined ? {} : { scope: "session", session: of };
+    const before = await this.state();
+    const shown = ((await this.world.service.answer("list", scope)) as Listed).files;
+    const found = shown.find((one) => one.path === path)?.hunks ?? [];
+    const chosen = found[hunk % (found.length + 1)];
+    const files = [{ path, ...(chosen && { hunks: [chosen.id] }) }];
+    const request = { ...scope, files, while_working: "now" };
+    const users = this.users();
+    const done = (await this.world.service.answer(what, request)) as ShownDecision;
+    expect(this.lost(users)).toEqual([]);
+    const { decision } = done;
+    if (what === "keep") expect((await this.state()).disk).toEqual(before.disk);
+    if (decision === undefined || !reversed) return;
+    await this.world.service.answer("back", { decision, files: [] });
+    expect(await this.state()).toEqual(before);
+  }
+
+  #write(edit: Edit, by: string): void {
+    this.world.write(FILES[edit.file] as string, this.#changed(edit, by));
+  }
+
+  #changed({ file, at, deletes, inserts }: Edit, by: string): string {
+    const rows = rowsOf(this.world.read(FILES[file] as string));
+    const place = Math.min(at, rows.length);
+    const inserted = Array.from({ length: inserts }, (_, i) => `${by}${this.#count}.${i}\n`);
+    const last = rows[place - 1];
+    if (inserts > 0 && last && !last.endsWith("\n")) rows[place - 1] = `${last}\n`;
+    rows.splice(place, deletes, ...inserted);
+    return rows.join("");
+  }
+
+  #seen(by: string): void {
+    for (const name of FILES) this.model.take(name, this.world.read(name), by);
+  }
+
+  users(): string[] {
+    return FILES.flatMap((name) =>
+      linesOf(this.world.read(name)).filter((line) => /^ ?u\d/.test(line)),
+    );
+  }
+
+  lost(users: readonly string[]): string[] {
+    const there = new Set(this.users());
+    return users.filter((line) => !there.has(line));
+  }
+
+  async state(service = this.world.service) {
+    const { files, counts } = (await service.answer("list", {})) as Listed;
+    return { files, counts, disk: FILES.map((name) => this.world.read(name)) };
+  }
+
+  /** The CLI's hooks show a text that is not UTF-8 as another one. */
+  async isUnknown(name: string): Promise<boolean> {
+    const { files } = (await this.world.service.answer("list", {})) as Listed;
+    return files.some(({ path, cannot_undo }) => path === this.world.path(name) && cannot_undo);
+  }
+
+  /** The base text's lines, as the review has them. */
+  base(name: string): string[] {
+    const found = this.world.service.base({ path: this.world.path(name), text: undefined });
+    const text = found ? Buffer.from(found.text).toString("latin1") : this.world.read(name);
+    return linesOf(text).sort();
+  }
+}
