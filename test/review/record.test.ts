@@ -332,10 +332,11 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     using world = new Recorded({ "a.txt": "one\n" });
     await world.prompt();
     world.write("a.txt", "one\nmine\n");
+    chmodSync(world.path("a.txt"), 0o644);
     await world.answer("written", { path: realpathSync(world.path("a.txt")) });
     await world.failing("rm a.txt");
     await world.stop();
-    expect(world.files).toEqual(['a.txt: "one\\nmine\\n" > absent']);
+    expect(world.files).toEqual(['a.txt: "one\\nmine\\n" > absent (644 > 0)']);
   });
 
   test("a file that Claude wrote, and that a command of its own then removed", async () => {

@@ -78,7 +78,8 @@ function recordUnexplained(
     const isGone = "absent" in after.content;
     const window = isGone ? windowBefore(windows, last.at, time) : windowAt(windows, time);
     if (window ? window.isOpen : time > undecidedSince) {
-      now.files[path] = { ...after, undecided: { ...before, at: before.at ?? last.at } };
+      const inCall = window !== undefined;
+      now.files[path] = { ...after, undecided: { ...before, at: before.at ?? last.at, inCall } };
     }
     if (!window || window.isOpen) continue;
     if (before === UNKNOWN) unknown += 1;

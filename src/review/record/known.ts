@@ -69,6 +69,14 @@ export class KnownContents {
     return this.candidates(path).next().value ?? undefined;
   }
 
+  /** What a path held before a command changed it that had not ended when the snapshot was taken. */
+  beforeCommand(path: string): Content | undefined {
+    const files = this.#readSnapshot()?.files;
+    const before = files && Object.hasOwn(files, path) ? files[path]?.undecided : undefined;
+    const isOlder = (this.#inJournal(path)?.at ?? 0) <= (before?.at ?? 0);
+    return before?.inCall && isOlder ? before.content : undefined;
+  }
+
   /** Is it a content that somebody recorded, or that the last snapshot or its commit has? */
   has(path: string, content: Content): boolean {
     return this.candidates(path).some((candidate) => sameContent(candidate, content));

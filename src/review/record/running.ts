@@ -1,3 +1,4 @@
+import { sameContent } from "../blobs";
 import type { FileChange } from "../journal/record";
 import type { KnownContents } from "./known";
 import type { Project } from "./project";
@@ -17,9 +18,10 @@ export function recordRunning(
   const running = changes.length > 0 ? known.running(use) : undefined;
   if (!running) return;
   const files = changes.flatMap(({ path, before: after }) => {
-    const isSeen = "withheld" in after || known.has(path, after);
-    const before = isSeen ? undefined : known.last(path);
-    return before ? [{ path, before, after }] : [];
+    if ("withheld" in after) return [];
+    const isSeen = known.has(path, after);
+    const before = known.beforeCommand(path) ?? (isSeen ? undefined : known.last(path));
+    return before && !sameContent(before, after) ? [{ path, before, after }] : [];
   });
   if (files.length === 0) return;
   project.append({ type: "change", ...callFields(running), source: "trees", files });

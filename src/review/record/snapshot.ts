@@ -19,8 +19,11 @@ export interface SnapshotFile {
   undecided?: SeenFile;
 }
 
-/** `at`: when it held this, in ms since the epoch, where that is not the time of its snapshot. */
-export type SeenFile = SnapshotFile & { at?: number };
+/**
+ * `at`: when it held this, in ms since the epoch, where that is not the time of its snapshot. `inCall`:
+ * it changed while a command of Claude's ran that had not ended.
+ */
+export type SeenFile = SnapshotFile & { at?: number; inCall?: boolean };
 
 /**
  * The work tree at one moment: HEAD, and each file that differs from it. No tree of git's is made, and
