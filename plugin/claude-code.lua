@@ -63,6 +63,7 @@ define("ClaudeCode", "toggle", "start, hide or show Claude in a terminal", {
   nargs = "*",
   bang = true,
   range = 0, -- the number of a session
+  addr = "other", -- … which need not be that of a line
   complete = cli_arguments,
 })
 define("ClaudeCodeNew", "new", "start another Claude beside those that run", {
@@ -71,6 +72,7 @@ define("ClaudeCodeNew", "new", "start another Claude beside those that run", {
 })
 define("ClaudeCodeSessions", "sessions", "choose a session from a list")
 define("ClaudeCodeNext", "next", "go to the session that needs you")
+define("ClaudeCodeAnswer", "answer", "answer what a session asks", { range = 0, addr = "other" })
 define("ClaudeCodeOpen", "open", "start or show Claude, and move there", for_cli)
 define("ClaudeCodeFocus", "focus", "move to Claude's terminal, or back")
 define("ClaudeCodeContinue", "continue", "start Claude with the last conversation", for_cli)
@@ -181,6 +183,7 @@ plug({ "x", "t" }, "ClaudeCodeFocus", "<Cmd>ClaudeCodeFocus<CR>", "move to the t
 plug("x", "ClaudeCodeSend", '<Cmd>lua require("claude-code.context.send").selection()<CR>', "send")
 plug("x", "ClaudeCodeSendTo", ":ClaudeCodeSendTo<CR>", "send the lines to a session")
 plug("t", "ClaudeCodeNext", "<Cmd>ClaudeCodeNext<CR>", "go to the session that needs you")
+plug("t", "ClaudeCodeAnswer", "<Cmd>ClaudeCodeAnswer<CR>", "answer what a session asks")
 plug("t", "ClaudeCodeSessions", "<Cmd>ClaudeCodeSessions<CR>", "choose a session from a list")
 plug("x", "ClaudeAtMention", "<Cmd>ClaudeAtMention<CR>", "mention the lines")
 plug("x", "ClaudeCodeComment", ":ClaudeCodeComment<CR>", "comment on the lines")

@@ -9,7 +9,7 @@ Commands:
   hook EVENT  answer a hook of Claude Code: session-start, session-end, user-prompt-submit,
               pre-tool-use, post-tool-use, post-tool-use-failure, subagent-stop, stop
   install     put the executable, the plugin and the man page below a folder: --prefix DIR
-  install-hooks, uninstall-hooks [--project DIR] [--claude-md] [--dry-run] [--yes]
+  install-hooks, uninstall-hooks [--project DIR] [--claude-md] [--answers] [--dry-run] [--yes]
               set a project up for Claude outside of Neovim, or undo that
   mcp         serve Neovim's diagnostics to Claude Code as the MCP server nvim-lsp, on stdio
   sessions    list the past conversations of this project: [--json] [--folder DIR]

@@ -151,6 +151,17 @@ local function check_terminal()
   end
 end
 
+--- A CLI that Neovim starts has the hook only by these arguments.
+local function check_answers()
+  local options = require("claude-code.config").get()
+  if options.permissions.answer and not options.mcp.in_terminal then
+    health.warn(
+      "permissions.answer is on, but mcp.in_terminal is off: a Claude that Neovim starts gets no hook for it",
+      "set mcp.in_terminal to true, or run :ClaudeInstallMCP in each project"
+    )
+  end
+end
+
 local function check_keymaps()
   if not require("claude-code.config").get().keymaps then
     return
@@ -173,6 +184,7 @@ function M.check()
   health.ok(("Neovim %s"):format(vim.version()))
   local path = check_executable()
   check_terminal()
+  check_answers()
   check_keymaps()
   if path then
     health.start("claude-code.nvim: Claude Code and this Neovim")

@@ -22,6 +22,7 @@ M.suggested = {
   { modes = { "n" }, key = "<leader>aN", plug = "ClaudeCodeNew", desc = "New Claude" },
   { modes = { "n" }, key = "<leader>al", plug = "ClaudeCodeSessions", desc = "List of Claudes" },
   { modes = { "n" }, key = "<leader>an", plug = "ClaudeCodeNext", desc = "Next Claude" },
+  { modes = { "n" }, key = "<leader>ay", plug = "ClaudeCodeAnswer", desc = "Answer Claude" },
   {
     modes = { "n", "x" },
     key = "<leader>aS",

@@ -1,5 +1,5 @@
 import { commandLine, commandWords } from "./command";
-import { hookSettings } from "./hooks";
+import { answerHookSettings, hookSettings } from "./hooks";
 import { READING_TOOLS, SERVER_NAME } from "./names";
 
 /**
@@ -11,6 +11,9 @@ export interface CliArguments {
   /** Where the hooks are in a settings file of the project already. */
   settings: string;
   settings_with_hooks: string;
+  /** With the hook that lets the user answer in Neovim, and with it alone. */
+  settings_with_answers: string;
+  settings_with_all: string;
   mcp_config: string;
 }
 
@@ -25,12 +28,19 @@ export function cliArguments(executable: string): CliArguments {
   const permissions = { allow: READING_TOOLS.map((tool) => `mcp__${SERVER_NAME}__${tool}`) };
   // The CLI then says what each Bash command changed: for the review, and for the Stop hook.
   const settings = { permissions, bashEditDiffEnabled: true };
-  const hooks = hookSettings((event) => commandLine(["hook", event, "--from-neovim"], executable));
+  const line = (event: string) => commandLine(["hook", event, "--from-neovim"], executable);
+  const [hooks, answers] = [hookSettings(line), answerHookSettings(line)];
   const [command, ...args] = commandWords(["mcp"], executable);
   const server = { type: "stdio", command, args, env: QUIET };
   return {
-    settings: `--settings=${JSON.stringify(settings)}`,
-    settings_with_hooks: `--settings=${JSON.stringify({ ...settings, hooks })}`,
+    settings: argument(settings),
+    settings_with_hooks: argument({ ...settings, hooks }),
+    settings_with_answers: argument({ ...settings, hooks: answers }),
+    settings_with_all: argument({ ...settings, hooks: { ...hooks, ...answers } }),
     mcp_config: `--mcp-config=${JSON.stringify({ mcpServers: { [SERVER_NAME]: server } })}`,
   };
+}
+
+function argument(settings: object): string {
+  return `--settings=${JSON.stringify(settings)}`;
 }

@@ -26,14 +26,17 @@ const WAITING_S = 15;
 /** The option `diagnostics.busy_deadline_ms` is 60 s at most. */
 const STOP_S = 75;
 const STOP_STATUS = "Waiting for language servers in Neovim";
+/**
+ * A day: as long as the user may take. The CLI's own dialog does not wait for this hook, and stays when
+ * the CLI ends the hook at its time-out (measured with 2.1.330).
+ */
+const ANSWER_S = 86_400;
+
+type Line = (event: string) => string;
 
 /** Our hooks, by Claude Code's name of the event. `line` makes the command of one of them. */
-export function hookSettings(line: (event: string) => string = hookLine): HookSettings {
-  const entry = (event: string, timeout: number): HookEntry => ({
-    type: "command",
-    command: line(event),
-    timeout,
-  });
+export function hookSettings(line: Line = hookLine): HookSettings {
+  const entry = (event: string, timeout: number) => hookEntry(line, event, timeout);
   return {
     SessionStart: [{ hooks: [entry("session-start", QUICK_S)] }],
     UserPromptSubmit: [{ hooks: [entry("user-prompt-submit", QUICK_S)] }],
@@ -50,9 +53,18 @@ export function hookSettings(line: (event: string) => string = hookLine): HookSe
   };
 }
 
+/** The hook by which the user answers Claude's questions in Neovim, for those who want that. */
+export function answerHookSettings(line: Line = hookLine): HookSettings {
+  return { PermissionRequest: [{ hooks: [hookEntry(line, "permission-request", ANSWER_S)] }] };
+}
+
+function hookEntry(line: Line, event: string, timeout: number): HookEntry {
+  return { type: "command", command: line(event), timeout };
+}
+
 const OUR_HOOK = new RegExp(
   "claude-code-nvim(\\.exe)?['\"]? hook " +
-    "(session-(start|end)|user-prompt-submit|(pre|post)-tool-use(-failure)?|(subagent-)?stop)\\b",
+    "(session-(start|end)|user-prompt-submit|(pre|post)-tool-use(-failure)?|(subagent-)?stop|permission-request)\\b",
 );
 
 /** Whether a command runs one of our hooks, from whatever path. */

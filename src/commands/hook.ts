@@ -14,7 +14,11 @@ import { Binding } from "../locate/binding";
 const INPUT_MS = 2_000;
 /** Longer than any wait for language servers; the CLI ends a hook after the hook's own time-out. */
 const WHOLE_MS = 14_000;
-const STOP_MS = 70_000;
+const WHOLE_MS_OF: Record<string, number> = {
+  stop: 70_000,
+  // The user answers it, or the CLI ends it.
+  "permission-request": Number.POSITIVE_INFINITY,
+};
 
 /** What each event does; the value is printed as JSON for Claude Code. */
 const EVENTS: Record<string, (call: HookCall) => Promise<object | undefined>> = {
@@ -26,6 +30,9 @@ const EVENTS: Record<string, (call: HookCall) => Promise<object | undefined>> = 
   "pre-tool-use": onlyRecorded,
   "post-tool-use-failure": onlyRecorded,
   "subagent-stop": onlyRecorded,
+  // Loaded only here: no other hook describes what Claude asks.
+  "permission-request": async (call) =>
+    (await import("../hooks/permission")).permissionRequest(call),
 };
 
 /** Printed when anything at all goes wrong: Claude is not blocked. */
@@ -45,7 +52,7 @@ export async function hook(args: string[]): Promise<number> {
   }
   const log = stateLog("hooks.log");
   let output = own(ON_FAILURE, event);
-  const wholeMs = event === "stop" ? STOP_MS : WHOLE_MS;
+  const wholeMs = own(WHOLE_MS_OF, event) ?? WHOLE_MS;
   try {
     output =
       (await withDeadline(answer(event, handle, option, log), wholeMs, "the hook")) ?? undefined;

@@ -6,6 +6,8 @@ import type { HookInput } from "./input";
 
 /** Neovim has begun to answer; a later call only takes longer if it got busy since. */
 const ANSWER_MS = 1_000;
+/** Nobody waits for Neovim there: what the user answers, they may answer in Claude's terminal, too. */
+const UNHURRIED_MS = 10_000;
 
 /** By which of our installations a hook was started: one must not undo what another did. */
 export type Installation = "neovim" | "plugin" | "settings";
@@ -62,6 +64,15 @@ export class HookCall {
   ): Promise<unknown> {
     const times = { waitMs, busyMs, answerMs: ANSWER_MS };
     return this.#plugin?.callWhenSettled(method, this.#withCommon(params), times);
+  }
+
+  /**
+   * Like `ask`, for a later call that the user answers, whenever that is. Rejects when `signal` aborts,
+   * or Neovim is gone.
+   */
+  async askUser(method: string, params: object, signal: AbortSignal): Promise<unknown> {
+    const times = { limitMs: Number.POSITIVE_INFINITY, answerMs: UNHURRIED_MS, signal };
+    return this.#plugin?.askUser(method, this.#withCommon(params), times);
   }
 
   async #askFirst(method: string, params: object): Promise<unknown> {

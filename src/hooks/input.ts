@@ -18,12 +18,14 @@ const Input = v.object({
   stop_hook_active: v.optional(v.boolean()),
   tool_name: v.optional(v.string()),
   tool_input: v.optional(
-    v.object({
+    v.looseObject({
       file_path: ifText,
       notebook_path: ifText,
       command: ifText,
     }),
   ),
+  /** PermissionRequest: what the CLI offers beside a plain yes. */
+  permission_suggestions: v.fallback(v.optional(v.array(v.unknown())), undefined),
   tool_response: v.optional(v.unknown()),
   tool_use_id: ifText,
   duration_ms: v.fallback(v.optional(v.number()), undefined),

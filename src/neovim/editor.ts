@@ -50,8 +50,8 @@ export interface ReadyInfo {
   problem?: string | undefined;
   /** Other editors with an overlapping workspace. */
   rivals: readonly { pid: number; name: string; folder: string }[];
-  /** For a Claude CLI that Neovim starts in a terminal, by what it needs. */
-  cli_arguments: { settings: string; settings_with_hooks: string; mcp_config: string };
+  /** For a Claude CLI that Neovim starts in a terminal, by what it needs (`CliArguments`). */
+  cli_arguments: object;
 }
 
 /** EditorPort over msgpack-RPC with `lua/claude-code/editor`. */

@@ -107,6 +107,11 @@ export class Plugin {
     return unwrap(await this.#callLate("task_start", task, late));
   }
 
+  /** Runs a method that the user answers, with a value or without. */
+  async askUser(method: string, params: object, times: TaskTimes): Promise<unknown> {
+    return unwrap(await this.#callLate(method, params, times));
+  }
+
   /** Neovim answers at once, or by the notification `settled`. */
   async #callLate(method: string, params: object, times: TaskTimes): Promise<unknown> {
     const { limitMs, answerMs, signal } = times;

@@ -2,7 +2,7 @@ import { lstatSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { withoutSection, withSection } from "../claude/claude-md";
 import { findClaude } from "../claude/cli";
-import { hookSettings } from "../claude/hooks";
+import { answerHookSettings, hookSettings } from "../claude/hooks";
 import { withHooks, withoutHooks } from "../claude/settings-text";
 import { writePrivateFile } from "../lib/atomic-write";
 import { UserError } from "../lib/errors";
@@ -27,6 +27,8 @@ import { targetWithin } from "./target";
 export interface InstallOptions {
   /** Also the section for CLAUDE.md. */
   claudeMd: boolean;
+  /** Also the hook by which the user answers Claude in Neovim. */
+  answers?: boolean | undefined;
   /** The Claude CLI, if it is not the one on $PATH. */
   claude?: string | undefined;
 }
@@ -41,8 +43,9 @@ const IGNORE_ALL = "*\n";
 export function planInstall(root: string, options: InstallOptions): Plan {
   const again = () => planInstall(root, options);
   const plan: Plan = { root, active: true, steps: [], notes: [], again };
-  addChange(plan, root, SETTINGS, `hooks for ${Object.keys(hookSettings()).join(", ")}`, (text) =>
-    withHooks(text, hookSettings(), join(root, SETTINGS)),
+  const hooks = { ...hookSettings(), ...(options.answers && answerHookSettings()) };
+  addChange(plan, root, SETTINGS, `hooks for ${Object.keys(hooks).join(", ")}`, (text) =>
+    withHooks(text, hooks, join(root, SETTINGS)),
   );
   if (options.claudeMd) {
     addChange(plan, root, "CLAUDE.md", "the section LSP Diagnostics", withSection);

@@ -128,7 +128,7 @@ describe.each(NEOVIMS)("loading in $name", (version) => {
     expect(commands.filter(({ desc }) => !/^Claude Code: ./.test(desc))).toEqual([]);
     // A count is the number of a session.
     const mapping = (name: string) =>
-      name === "ClaudeCode" ? "execute v:count .. 'ClaudeCode'" : name;
+      ["ClaudeCode", "ClaudeCodeAnswer"].includes(name) ? `execute v:count .. '${name}'` : name;
     expect(commands.filter(({ name, plug }) => plug !== `<Cmd>${mapping(name)}<CR>`)).toEqual([]);
     // It takes a session, of which there is none yet: test/terminal/several.test.ts.
     expect(commands.filter(({ open }) => open).map(({ name }) => name)).toEqual([

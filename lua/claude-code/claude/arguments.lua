@@ -5,11 +5,14 @@ local M = {}
 ---@class claude-code.CliArguments each is one word
 ---@field settings string without hooks
 ---@field settings_with_hooks string
+---@field settings_with_answers string with the hook of the option `permissions.answer`, and no other
+---@field settings_with_all string
 ---@field mcp_config string
 
 ---@param path string
----@return boolean does a settings file hold our hooks already?
-local function has_hooks(path)
+---@param event string of `claude-code-nvim hook`
+---@return boolean does a settings file hold our hook of this event already?
+local function has_hook(path, event)
   local stat = vim.uv.fs_stat(path)
   -- To open a FIFO waits for who writes to it.
   local file = stat and stat.type == "file" and io.open(path, "r")
@@ -18,21 +21,37 @@ local function has_hooks(path)
   end
   local text = file:read("*a")
   file:close()
-  return text:find("claude%-code%-nvim[^\n]* hook stop") ~= nil
+  return text:find("claude%-code%-nvim[^\n]* hook " .. vim.pesc(event)) ~= nil
 end
 
 --- The CLI reads the folder's own settings and those of its repository's top, and no others on the
 --- way up (measured with Claude Code 2.1.330).
 ---@param folder string
----@return boolean are the hooks in a settings file that the CLI will read there?
-local function are_installed(folder)
+---@param event string
+---@return boolean is the hook in a settings file that the CLI will read there?
+local function is_installed(folder, event)
   local config = require("claude-code.claude.config_dir").path()
   local places = { vim.fs.joinpath(config, "settings.json") }
   for _, top in ipairs({ folder, vim.fs.root(folder, ".git") }) do
     table.insert(places, vim.fs.joinpath(top, ".claude", "settings.json"))
     table.insert(places, vim.fs.joinpath(top, ".claude", "settings.local.json"))
   end
-  return vim.iter(places):any(has_hooks)
+  return vim.iter(places):any(function(path)
+    return has_hook(path, event)
+  end)
+end
+
+--- Which settings the CLI gets, by which of our hooks it does not have yet.
+---@param folder string
+---@return "settings"|"settings_with_hooks"|"settings_with_answers"|"settings_with_all"
+local function settings_for(folder)
+  local hooks = not is_installed(folder, "stop")
+  local answers = require("claude-code.config").get().permissions.answer
+    and not is_installed(folder, "permission-request")
+  if hooks and answers then
+    return "settings_with_all"
+  end
+  return hooks and "settings_with_hooks" or answers and "settings_with_answers" or "settings"
 end
 
 --- Empty before the executable was ever ready, or where `mcp.in_terminal` is off.
@@ -43,8 +62,7 @@ function M.launch_arguments(folder)
   if not made or not require("claude-code.config").get().mcp.in_terminal then
     return {}
   end
-  local installed = are_installed(folder or vim.fn.getcwd(-1, 0))
-  return { installed and made.settings or made.settings_with_hooks, made.mcp_config }
+  return { made[settings_for(folder or vim.fn.getcwd(-1, 0))], made.mcp_config }
 end
 
 return M

@@ -17,6 +17,14 @@ local function executable()
   return binary and binary.path, message
 end
 
+--- The hook of the option permissions.answer, for who has it on.
+---@param command claude-code.SetupCommand
+---@return string[]
+local function usual_options(command)
+  local answers = require("claude-code.config").get().permissions.answer
+  return command == "install-hooks" and answers and { "--answers" } or {}
+end
+
 ---@param path string the executable
 ---@param command claude-code.SetupCommand
 ---@param options string[]
@@ -27,6 +35,7 @@ local function run(path, command, options, callback)
   if claude then
     vim.list_extend(words, { "--claude", claude[1] })
   end
+  vim.list_extend(words, usual_options(command))
   local process = require("claude-code.server.process")
   local env = process.environment()
   env.NVIM = require("claude-code.server.endpoint").address()

@@ -108,6 +108,18 @@ function M.next()
   end
 end
 
+--- Shows what a session asks, and lets you answer by |vim.ui.select()|: allow it, allow it with one of
+--- the rules that Claude suggests, deny it, with a reason or without, or choose an option of a question.
+--- It is the current session, or else the one that has asked longest; a count is the number of one.
+--- Needs the option `permissions.answer`. Without a request it shows the terminal of a session that
+--- needs input. An edit that has a diff is answered there.
+---@param args claude-code.CommandArgs
+function M.answer(args)
+  require("claude-code.permissions.answer").run(
+    args.range == 1 and args.count > 0 and args.count or nil
+  )
+end
+
 ---@param args claude-code.CommandArgs
 ---@param text string
 ---@param n integer

@@ -13,6 +13,7 @@
 ---@field binary? claude-code.UserBinaryConfig
 ---@field execute_code? claude-code.UserExecuteCodeConfig
 ---@field terminal? claude-code.UserTerminalConfig
+---@field permissions? claude-code.UserPermissionsConfig
 ---@field notify? claude-code.UserNotifyConfig
 ---Whether the suggested mappings are created: <leader>a… and <leader>cd.
 ---@field keymaps? boolean
@@ -145,6 +146,10 @@
 ---How.
 ---@field by? "auto"|fun(sessions: claude-code.SessionRow[])
 
+---@class claude-code.UserPermissionsConfig
+---Whether |:ClaudeCodeAnswer| can answer what Claude asks: permissions, plans and questions.
+---@field answer? boolean
+
 ---@class claude-code.UserPrivacyConfig
 ---Whether files that usually hold secrets are private: `.env*`, keys, certificates, credentials,
 ---`.ssh/**` and the like.
@@ -249,6 +254,7 @@
 ---@field binary claude-code.BinaryConfig
 ---@field execute_code claude-code.ExecuteCodeConfig
 ---@field terminal claude-code.TerminalConfig
+---@field permissions claude-code.PermissionsConfig
 ---@field notify claude-code.NotifyConfig
 ---@field keymaps boolean
 ---@field mcp claude-code.McpConfig
@@ -327,6 +333,9 @@
 ---@class claude-code.NotifyConfig
 ---@field on "blocked"|"error"|"done"|"idle"|"working"[]
 ---@field by "auto"|fun(sessions: claude-code.SessionRow[])
+
+---@class claude-code.PermissionsConfig
+---@field answer boolean
 
 ---@class claude-code.PrivacyConfig
 ---@field defaults boolean

@@ -129,6 +129,8 @@ local methods = {
   end,
   prompt_submit = lazy("terminal.prompt", "submit_for_user"),
   prompted = lazy("sessions.hooks", "prompted"),
+  permission_wanted = lazy("permissions.requests", "wanted"),
+  permission_request = lazy("permissions.requests", "add"),
   problems = lazy("editor.diagnostics.files", "list"),
   problem_context = lazy("editor.diagnostics.files", "context"),
   session_start = lazy("editor.session", "start"),

@@ -31,7 +31,7 @@ end
 
 ---@param row claude-code.SessionRow
 ---@return boolean does a diff ask what the session asks?
-local function has_diff(row)
+function M.has_diff(row)
   return row.kind == "permission"
     and vim.iter(require("claude-code.server").clients):any(function(client)
       return client.pid == row.pid and (diffs[client.id] or 0) > 0
@@ -46,7 +46,7 @@ local function is_wanted(row)
   return row.attached
     and vim.tbl_contains(on, row.state)
     and not is_before_eyes
-    and not has_diff(row)
+    and not M.has_diff(row)
 end
 
 ---@param row claude-code.SessionRow
@@ -101,6 +101,13 @@ local function call_outside(text)
   end
 end
 
+---@param row claude-code.SessionRow
+---@return boolean can the user answer here what it asks?
+local function can_answer(row)
+  local requests = package.loaded["claude-code.permissions.requests"]
+  return requests ~= nil and requests.of(row) ~= nil
+end
+
 ---@param found claude-code.SessionRow[] one or more
 local function report(found)
   local notify = require("claude-code.messages.notify")
@@ -111,7 +118,9 @@ local function report(found)
       notify.error(("the function notify.by failed: %s"):format(message))
     end
   elseif screen.has_focus() then
-    local how = found[1].n and "; :ClaudeCodeNext shows it" or ""
+    local how = can_answer(found[1]) and "; :ClaudeCodeAnswer answers it"
+      or found[1].n and "; :ClaudeCodeNext shows it"
+      or ""
     notify.warn(text_of(found) .. how, "sessions")
   elseif #vim.api.nvim_list_uis() > 0 then
     call_outside(text_of(found))

@@ -4,6 +4,15 @@ local t = require("claude-code.config.schema")
 ---@type claude-code.Option[]
 return {
   {
+    key = "permissions.answer",
+    type = t.boolean,
+    default = false,
+    description = "Whether |:ClaudeCodeAnswer| can answer what Claude asks: permissions, plans and "
+      .. "questions. Claude's own dialog is there as well; whoever answers first decides. It holds for "
+      .. "a Claude that starts in Neovim afterwards, and for others after |:ClaudeInstallMCP|. What a "
+      .. "subagent or a background session asks is answered in Claude's terminal alone.",
+  },
+  {
     key = "notify.on",
     type = t.list_of(t.one_of("blocked", "error", "done", "idle", "working")),
     default = { "blocked", "error" },

@@ -1,0 +1,246 @@
+--- :ClaudeCodeAnswer: shows what a session asks, and lets the user answer, by vim.ui.select.
+local label = require("claude-code.terminal.label")
+local notify = require("claude-code.messages.notify")
+local requests = require("claude-code.permissions.requests")
+local sessions = require("claude-code.sessions")
+
+local M = {}
+
+---@class claude-code.AnswerChoice
+---@field text string
+---@field run fun()
+
+---@param request claude-code.PermissionRequest
+---@return claude-code.SessionRow?
+local function row_of(request)
+  return sessions.get({ n = request.session, pid = request.pid })
+end
+
+---@param request claude-code.PermissionRequest
+---@return string
+local function name_of(request)
+  local row = row_of(request)
+  return request.session and label.of(request.session)
+    or ("Claude (%s)"):format(row and label.name(row) or "elsewhere")
+end
+
+---@param request claude-code.PermissionRequest
+---@param answer claude-code.PermissionAnswer
+local function send(request, answer)
+  local ok, problem = requests.answer(request.id, answer)
+  if not ok then
+    notify.warn(problem --[[@as string]])
+  end
+end
+
+---@param row claude-code.SessionRow
+---@return boolean shown
+local function show_terminal(row)
+  if row.n then
+    require("claude-code.terminal").show(row.n)
+  elseif row.buf and vim.api.nvim_buf_is_valid(row.buf) then
+    vim.cmd.sbuffer(row.buf)
+  else
+    return false
+  end
+  return true
+end
+
+---@param request claude-code.PermissionRequest
+local function deny_with_reason(request)
+  vim.ui.input({ prompt = "Reason for Claude: " }, function(reason)
+    if reason and vim.trim(reason) ~= "" then
+      send(request, { allow = false, reason = reason })
+    end
+  end)
+end
+
+--- What can be done with any request.
+---@param request claude-code.PermissionRequest
+---@return claude-code.AnswerChoice[]
+local function other_choices(request)
+  local row = row_of(request)
+  local choices = {
+    {
+      text = "Deny",
+      run = function()
+        send(request, { allow = false })
+      end,
+    },
+    {
+      text = "Deny with a reason…",
+      run = function()
+        deny_with_reason(request)
+      end,
+    },
+  }
+  if row and (row.n or row.buf) then
+    choices[3] = {
+      text = "Show it in its terminal",
+      run = function()
+        show_terminal(row)
+      end,
+    }
+  end
+  return choices
+end
+
+---@param request claude-code.PermissionRequest
+---@return claude-code.AnswerChoice[]
+local function permission_choices(request)
+  local choices = {
+    {
+      text = "Allow",
+      run = function()
+        send(request, { allow = true })
+      end,
+    },
+  }
+  for number, text in ipairs(request.suggestions) do
+    table.insert(choices, {
+      text = text,
+      run = function()
+        send(request, { allow = true, suggestion = number })
+      end,
+    })
+  end
+  return choices
+end
+
+--- In a window with a cursor; closing it goes back to the choice.
+---@param request claude-code.PermissionRequest
+---@param lines string[]
+---@param back fun()
+local function show_whole(request, lines, back)
+  local buf = require("claude-code.messages.float").open(request.tool, lines)
+  vim.bo[buf].syntax = request.syntax or ""
+  vim.api.nvim_create_autocmd("BufWipeout", {
+    buffer = buf,
+    once = true,
+    callback = vim.schedule_wrap(back),
+  })
+end
+
+--- Shows the lines above the choices.
+---@param request claude-code.PermissionRequest
+---@param lines string[]
+---@param own claude-code.AnswerChoice[]
+local function choose(request, lines, own)
+  local choices = vim.list_extend(vim.list_slice(own), other_choices(request))
+  local preview = require("claude-code.permissions.preview").open(request.tool, lines, {
+    syntax = request.syntax,
+    choices = #choices + 1,
+  })
+  requests.on_end(request.id, preview.close)
+  if not preview.is_whole then
+    table.insert(choices, 1, {
+      text = "Show the whole request",
+      run = function()
+        show_whole(request, lines, function()
+          choose(request, lines, own)
+        end)
+      end,
+    })
+  end
+  vim.ui.select(choices, {
+    prompt = ("%s asks: %s"):format(name_of(request), request.title),
+    kind = "claude-code.answer",
+    format_item = function(choice)
+      return choice.text
+    end,
+  }, function(choice)
+    preview.close()
+    if choice then
+      choice.run()
+    end
+  end)
+end
+
+---@param request claude-code.PermissionRequest
+local function ask_questions(request)
+  require("claude-code.permissions.questions").ask(request.questions, {
+    choose = function(lines, choices)
+      choose(request, lines, choices)
+    end,
+    done = function(replies)
+      send(request, { allow = true, replies = replies })
+    end,
+  })
+end
+
+--- An edit with a diff is answered there, where the user may have changed it.
+---@param request claude-code.PermissionRequest
+---@return boolean
+local function has_diff(request)
+  local row = request.is_edit and row_of(request)
+  return row and require("claude-code.sessions.attention").has_diff(row) or false
+end
+
+---@param request claude-code.PermissionRequest
+local function show_diff(request)
+  local diff = require("claude-code.editor.diff")
+  if not diff.current() then
+    diff.switch(1)
+  end
+  notify.info(("%s has a diff: accept or reject it there"):format(request.title))
+end
+
+---@param n? integer
+---@return claude-code.PermissionRequest? of this session; else of the current one, or the oldest
+local function find(n)
+  local all = requests.list()
+  local wanted = n or sessions.current()
+  local found = vim.iter(all):find(function(request)
+    return wanted ~= nil and request.session == wanted
+  end)
+  return found or not n and all[1] or nil
+end
+
+---@param n? integer
+---@return claude-code.SessionRow? row of a session that asks in its terminal only
+local function find_blocked(n)
+  local current = sessions.current()
+  local blocked = vim.tbl_filter(function(row)
+    return row.state == "blocked" and (n == nil and row.attached or row.n == n and n ~= nil)
+  end, sessions.list())
+  return vim.iter(blocked):find(function(row)
+    return row.n ~= nil and row.n == current
+  end) or blocked[1]
+end
+
+--- There is no request that can be answered here.
+---@param n? integer
+local function explain(n)
+  local row = find_blocked(n)
+  local is_on = require("claude-code.config").get().permissions.answer
+  local why = is_on and "it asks in its terminal only"
+    or "the option permissions.answer is off, so it asks in its terminal only"
+  if not row then
+    return notify.info(
+      n and ("Claude %d does not ask anything"):format(n) or "no Claude session asks anything"
+    )
+  end
+  local is_shown = show_terminal(row)
+  local name = row.n and label.of(row.n) or ("Claude (%s)"):format(label.name(row))
+  notify.info(("%s needs input; %s%s"):format(name, why, is_shown and "" or ", outside of Neovim"))
+end
+
+---@param n? integer number of a session; without it the current one, or the one that has asked longest
+function M.run(n)
+  if n and not sessions.get(n) then
+    local text = "there is no Claude session %d; :ClaudeCodeSessions lists them"
+    return notify.error(text:format(n))
+  end
+  local request = find(n)
+  if not request then
+    explain(n)
+  elseif has_diff(request) then
+    show_diff(request)
+  elseif request.questions then
+    ask_questions(request)
+  else
+    choose(request, request.lines, permission_choices(request))
+  end
+end
+
+return M

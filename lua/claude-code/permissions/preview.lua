@@ -1,0 +1,59 @@
+--- Shows what Claude asks, above the list from which the user chooses the answer.
+local api = vim.api
+
+local M = {}
+
+--- Screen lines that the list below gets beside one for each choice: its prompt and the command line.
+local BESIDE = 4
+local LEAST_LINES = 3
+
+---@param lines string[]
+---@return integer
+local function width_of(lines)
+  local widest = 20
+  for _, line in ipairs(lines) do
+    widest = math.max(widest, vim.fn.strdisplaywidth(line))
+  end
+  return math.max(1, math.min(widest + 1, vim.o.columns - 2))
+end
+
+---@class claude-code.Preview
+---@field close fun()
+---@field is_whole boolean whether all of it is on screen
+
+---@param title string
+---@param lines string[]
+---@param options { syntax?: string, choices: integer }
+---@return claude-code.Preview
+function M.open(title, lines, options)
+  local buf = api.nvim_create_buf(false, true)
+  api.nvim_buf_set_lines(buf, 0, -1, true, lines)
+  vim.bo[buf].bufhidden = "wipe"
+  vim.bo[buf].modifiable = false
+  local win = api.nvim_open_win(buf, false, {
+    relative = "editor",
+    row = 0,
+    col = 0,
+    width = width_of(lines),
+    height = 1,
+    style = "minimal",
+    border = "rounded",
+    focusable = false,
+    zindex = 45,
+    title = (" %s "):format(title),
+  })
+  vim.wo[win].wrap = true
+  vim.bo[buf].syntax = options.syntax or ""
+  local most = math.max(LEAST_LINES, vim.o.lines - options.choices - BESIDE - 2)
+  local height = api.nvim_win_text_height(win, {}).all
+  api.nvim_win_set_height(win, math.min(height, most))
+  vim.cmd.redraw()
+  return {
+    is_whole = height <= most,
+    close = function()
+      pcall(api.nvim_win_close, win, true)
+    end,
+  }
+end
+
+return M

@@ -1,0 +1,263 @@
+--- What Claude sessions ask just now and the user may answer here: each is a PermissionRequest hook that
+--- waits, beside the CLI's own dialog. Whoever answers first ends both: an answer from here ends the
+--- dialog, and once the session is no longer blocked the hook ends without one.
+local channel = require("claude-code.editor.channel")
+local rows = require("claude-code.sessions.rows")
+
+local M = {}
+
+---@class claude-code.PermissionReply to one question
+---@field options? integer[] numbers of the options
+---@field text? string the user's own
+
+---@class claude-code.PermissionAnswer
+---@field allow boolean
+---@field suggestion? integer which one is allowed with it
+---@field reason? string why not, for Claude, which then goes on; without one it stops
+---@field replies? claude-code.PermissionReply[] one for each question
+
+---@class claude-code.PermissionQuestion
+---@field text string[]
+---@field multiple boolean whether several options may be chosen
+---@field options { label: string, description: string }[]
+
+---@class claude-code.PermissionRequest
+---@field id integer
+---@field session? integer number of the session; nil: it runs elsewhere
+---@field pid? integer the CLI's
+---@field tool string
+---@field title string one line
+---@field lines string[] the whole request
+---@field syntax? string 'syntax' of the lines
+---@field is_edit? boolean it is an edit of a file
+---@field suggestions string[] what the CLI offers to allow with it
+---@field questions? claude-code.PermissionQuestion[]
+
+---@class claude-code.WaitingRequest
+---@field request claude-code.PermissionRequest
+---@field channel integer of its hook
+---@field wait integer the hook's number for it
+---@field on_end fun()[]
+
+---@type claude-code.WaitingRequest[] the oldest first
+local waiting = {}
+local last_id = 0
+
+---@param params claude-code.HookParams
+---@return claude-code.SessionRow?
+local function row_of(params)
+  return rows.get({ n = params.n, pid = params.pid, id = params.session })
+end
+
+---@param row claude-code.SessionRow
+---@param request claude-code.PermissionRequest
+---@return boolean
+local function is_of(row, request)
+  return row.n ~= nil and row.n == request.session or row.pid ~= nil and row.pid == request.pid
+end
+
+---@param request claude-code.PermissionRequest
+---@return claude-code.SessionRow?
+local function row_of_request(request)
+  return rows.get({ n = request.session, pid = request.pid })
+end
+
+--- Ends one: its hook answers Claude, or ends without an answer.
+---@param entry claude-code.WaitingRequest
+---@param answer? claude-code.PermissionAnswer
+local function finish(entry, answer)
+  waiting = vim.tbl_filter(function(other)
+    return other ~= entry
+  end, waiting)
+  local payload = { id = entry.wait, answer = answer and { value = answer } or vim.empty_dict() }
+  pcall(vim.rpcnotify, entry.channel, "claude_code", "settled", payload)
+  for _, callback in ipairs(entry.on_end) do
+    callback()
+  end
+end
+
+---@param ends fun(entry: claude-code.WaitingRequest): boolean?
+local function finish_where(ends)
+  for _, entry in ipairs(vim.tbl_filter(ends, waiting)) do
+    finish(entry)
+  end
+end
+
+--- A hook that the CLI has ended (Esc, its time-out) is gone without a word.
+local function prune()
+  finish_where(function(entry)
+    return not channel.is_open(entry.channel)
+  end)
+end
+
+--- A request may come a moment before the session is blocked, which it is as long as its dialog is there.
+---@param event { match: string, data: table }
+local function on_session(event)
+  local row = event.data.session ---@type claude-code.SessionRow
+  local is_over = event.match == "ClaudeCodeSessionEnded"
+    or row.state ~= "blocked" and (event.data.from == "blocked" or row.state ~= "working")
+  if is_over then
+    finish_where(function(entry)
+      return is_of(row, entry.request)
+    end)
+  end
+end
+
+local function follow()
+  vim.api.nvim_create_autocmd("User", {
+    group = vim.api.nvim_create_augroup("claude-code.permissions", { clear = true }),
+    pattern = { "ClaudeCodeSessionChanged", "ClaudeCodeSessionEnded" },
+    callback = on_session,
+  })
+end
+
+---A hook asks: may the user answer here? Not in a session of which nobody says when its dialog is over: a
+---background one, which ignores the answer, one with -p, which has no dialog and would wait, and
+---one of an old CLI.
+---@param params claude-code.HookParams
+---@return boolean
+function M.wanted(params)
+  if not require("claude-code.config").get().permissions.answer then
+    return false
+  end
+  local row = row_of(params)
+  return row ~= nil
+    and row.where ~= "background"
+    and (row.source == "terminal" or row.source == "registry")
+end
+
+---@param params claude-code.HookParams|claude-code.PermissionRequest|{ channel: integer, id: integer }
+---@return table answer without one: it comes as the notification "settled"
+function M.add(params)
+  local row = M.wanted(params) and row_of(params)
+  if not row then
+    return { answer = vim.empty_dict() }
+  end
+  follow()
+  -- A session has one dialog at a time: the one before was answered in the terminal.
+  finish_where(function(entry)
+    return is_of(row, entry.request)
+  end)
+  last_id = last_id + 1
+  table.insert(waiting, {
+    channel = params.channel,
+    wait = params.id,
+    on_end = {},
+    request = {
+      id = last_id,
+      session = row.n,
+      pid = row.pid,
+      tool = params.tool,
+      title = params.title,
+      lines = params.lines,
+      syntax = params.syntax,
+      is_edit = params.is_edit,
+      suggestions = params.suggestions,
+      questions = params.questions,
+    },
+  })
+  return vim.empty_dict()
+end
+
+---@param entry claude-code.WaitingRequest
+---@return boolean does the session's dialog ask it just now?
+local function is_asked(entry)
+  local row = row_of_request(entry.request)
+  return row ~= nil and row.state == "blocked"
+end
+
+---@return claude-code.PermissionRequest[] the oldest first
+function M.list()
+  prune()
+  return vim.tbl_map(function(entry)
+    return vim.deepcopy(entry.request)
+  end, vim.tbl_filter(is_asked, waiting))
+end
+
+---@param row claude-code.SessionRow
+---@return claude-code.PermissionRequest?
+function M.of(row)
+  return vim.iter(M.list()):find(function(request)
+    return is_of(row, request)
+  end)
+end
+
+---@param id integer
+---@return claude-code.WaitingRequest?
+local function find(id)
+  prune()
+  return vim.iter(waiting):find(function(entry)
+    return entry.request.id == id
+  end)
+end
+
+---Calls back once when a request is over, however that came.
+---@param id integer
+---@param callback fun()
+function M.on_end(id, callback)
+  local entry = find(id)
+  if entry then
+    table.insert(entry.on_end, callback)
+  end
+end
+
+---@param question claude-code.PermissionQuestion
+---@param reply claude-code.PermissionReply
+---@return string? problem
+local function problem_of_reply(question, reply)
+  local options = type(reply) == "table" and (reply.options or {})
+  local is_valid = type(options) == "table"
+    and vim.islist(options)
+    and type(reply.text or "") == "string"
+    and (#options > 0 or (reply.text or "") ~= "")
+  if not is_valid then
+    return "a reply is a table with `options`, a list of numbers, or with `text`"
+  end
+  for _, option in ipairs(options) do
+    if not question.options[option] then
+      return ("the question has no option %s"):format(vim.inspect(option))
+    end
+  end
+end
+
+---@param request claude-code.PermissionRequest
+---@param answer claude-code.PermissionAnswer
+---@return string? problem
+local function problem_of(request, answer)
+  local questions = request.questions
+  if type(answer) ~= "table" or type(answer.allow) ~= "boolean" then
+    return "an answer is a table with `allow`, which is true or false"
+  elseif answer.suggestion ~= nil and not request.suggestions[answer.suggestion] then
+    return ("the request has no suggestion %s"):format(vim.inspect(answer.suggestion))
+  elseif answer.reason ~= nil and type(answer.reason) ~= "string" then
+    return "the reason of an answer is a text"
+  elseif answer.allow and questions and #(answer.replies or {}) ~= #questions then
+    return ("`replies` has to have one for each question, of which there are %d"):format(#questions)
+  end
+  for index, question in ipairs(answer.allow and questions or {}) do
+    local problem = problem_of_reply(question, answer.replies[index])
+    if problem then
+      return problem
+    end
+  end
+end
+
+---Answers a request.
+---@param id integer
+---@param answer claude-code.PermissionAnswer
+---@return boolean ok
+---@return string? problem
+function M.answer(id, answer)
+  local entry = find(id)
+  if not entry or not is_asked(entry) then
+    return false, "that request was answered already, or Claude no longer asks it"
+  end
+  local problem = problem_of(entry.request, answer)
+  if problem then
+    return false, problem
+  end
+  finish(entry, answer)
+  return true
+end
+
+return M

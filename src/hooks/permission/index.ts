@@ -1,0 +1,103 @@
+import { EditorBusyError } from "../../editor/port";
+import { isAlive } from "../../lib/process";
+import { cliPid, type HookCall } from "../call";
+import type { HookInput } from "../input";
+import { type Question, questions, type Reply, repliesByQuestion } from "./questions";
+import { suggestions } from "./suggestions";
+import { describe } from "./text";
+
+/** How often a Neovim that is busy is asked again, and a look taken whether the CLI still runs. */
+const BUSY_MS = 2_000;
+const CLI_MS = 5_000;
+
+/** What the user answered (lua/claude-code/permissions/requests.lua). */
+interface Answer {
+  allow: boolean;
+  /** Which of the CLI's suggestions is allowed with it, from 1 on. */
+  suggestion?: number;
+  /** Why not, for Claude. */
+  reason?: string;
+  /** One for each question. */
+  replies?: Reply[];
+}
+
+/** As the CLI (2.1.330) takes it. */
+type Decision =
+  | { behavior: "allow"; updatedInput?: object; updatedPermissions?: unknown[] }
+  | { behavior: "deny"; message: string; interrupt?: true };
+
+export interface PermissionAnswer {
+  hookSpecificOutput: { hookEventName: "PermissionRequest"; decision: Decision };
+}
+
+/**
+ * Claude asks for a permission, or asks a question: the user may answer in Neovim, beside the CLI's own
+ * dialog, which is there at once. The CLI takes the answer that comes first (measured with 2.1.330):
+ * one in its terminal does not end this hook, Neovim does then; Esc there ends it.
+ */
+export async function permissionRequest(call: HookCall): Promise<PermissionAnswer | undefined> {
+  const asked = questions(call.input);
+  // The dialog of a subagent does wait for its hooks (2.1.330).
+  if (call.input.agent_id || asked?.length === 0 || !(await isWanted(call))) return undefined;
+  const offered = suggestions(call.input.permission_suggestions);
+  const request = {
+    ...describe(call.input),
+    suggestions: offered.map(({ label }) => label),
+    ...(asked && { questions: asked.map(({ shown }) => shown) }),
+  };
+  const answer = (await untilCliEnds((signal) =>
+    call.askUser("permission_request", request, signal),
+  )) as Answer | undefined;
+  if (!answer) return undefined;
+  const chosen = offered[(answer.suggestion ?? 0) - 1]?.update;
+  const decision = answer.allow ? allow(call.input, answer, asked, chosen) : deny(answer);
+  return { hookSpecificOutput: { hookEventName: "PermissionRequest", decision } };
+}
+
+/** Neovim answers nobody while it shows a prompt. */
+async function isWanted(call: HookCall): Promise<boolean> {
+  for (;;) {
+    try {
+      return (await call.ask("permission_wanted")) === true;
+    } catch (error) {
+      const pid = cliPid();
+      if (!(error instanceof EditorBusyError) || !pid || !isAlive(pid)) throw error;
+      await Bun.sleep(BUSY_MS);
+    }
+  }
+}
+
+/** A CLI that is killed ends none of its hooks. */
+async function untilCliEnds<T>(ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const [pid, gone] = [cliPid(), new AbortController()];
+  const timer = setInterval(() => pid && !isAlive(pid) && gone.abort(), CLI_MS);
+  try {
+    return await ask(gone.signal);
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+function allow(
+  { tool_name, tool_input }: HookInput,
+  { replies }: Answer,
+  asked: Question[] | undefined,
+  update: unknown,
+): Decision {
+  if (asked) {
+    const answers = repliesByQuestion(asked, replies ?? []);
+    return { behavior: "allow", updatedInput: { ...tool_input, answers } };
+  }
+  return {
+    behavior: "allow",
+    // Without it the CLI goes on asking whether the plan may be carried out.
+    ...(tool_name === "ExitPlanMode" && { updatedInput: tool_input ?? {} }),
+    ...(update !== undefined && { updatedPermissions: [update] }),
+  };
+}
+
+/** With a reason Claude goes on, and receives it; without one it stops, as after No in its terminal. */
+function deny({ reason }: Answer): Decision {
+  if (reason) return { behavior: "deny", message: reason };
+  return { behavior: "deny", message: "The user rejected this.", interrupt: true };
+}

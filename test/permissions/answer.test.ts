@@ -1,0 +1,493 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { TestClient } from "../support/client";
+import { eventually } from "../support/eventually";
+import { runHook } from "../support/hook";
+import { isolatedEnv, NEOVIMS, NEWEST, type NeovimVersion, TestNeovim } from "../support/neovim";
+
+/*
+ * The hook by which the user answers Claude in Neovim, without a CLI: what Neovim offers, what the hook
+ * prints, and what ends it. test/genuine/answer.test.ts has the CLI.
+ */
+
+interface Asked {
+  tool_name?: string;
+  tool_input?: object;
+  permission_suggestions?: unknown;
+  agent_id?: string;
+}
+
+const BASH: Asked = { tool_name: "Bash", tool_input: { command: "npm test" } };
+const RULE = {
+  type: "addRules",
+  rules: [{ toolName: "Bash", ruleContent: "npm test *" }],
+  behavior: "allow",
+  destination: "localSettings",
+};
+const QUESTION: Asked = {
+  tool_name: "AskUserQuestion",
+  tool_input: {
+    questions: [
+      {
+        question: "Which sizes?",
+        header: "Size",
+        multiSelect: true,
+        options: [{ label: "S", description: "small" }, { label: "M" }],
+      },
+    ],
+  },
+};
+const OVER = "that request was answered already, or Claude no longer asks it";
+
+interface Request {
+  id: number;
+  session?: number;
+  title: string;
+  lines: string[];
+  suggestions: string[];
+  is_edit?: boolean;
+}
+
+/** A Neovim with sessions that are blocked, as their terminals would report. */
+class Editor {
+  private constructor(
+    readonly neovim: TestNeovim,
+    private readonly address: string,
+  ) {}
+
+  static async start(
+    version: NeovimVersion,
+    { isOn = true, serves = false } = {},
+  ): Promise<Editor> {
+    const neovim = await TestNeovim.start({
+      version,
+      ui: { width: 80, height: 24 },
+      setup: `{ auto_start = ${serves}, permissions = { answer = ${isOn} } }`,
+    });
+    await neovim.lua(`
+      messages = {}
+      vim.notify = function(text) table.insert(messages, text) end
+      vim.ui.select = function(items, options, callback)
+        offered = { prompt = options.prompt, items = items, callback = callback,
+          texts = vim.tbl_map(options.format_item, items) }
+      end
+      function choose(text)
+        for i, other in ipairs(offered.texts) do
+          if other == text then return offered.callback(offered.items[i]) end
+        end
+        error("not offered: " .. text .. vim.inspect(offered.texts))
+      end`);
+    return new Editor(neovim, await neovim.lua<string>("return vim.v.servername"));
+  }
+
+  readonly #clis: ChildProcess[] = [];
+
+  /** The CLI of the session that was made last. */
+  get cli(): ChildProcess {
+    return this.#clis.at(-1) as ChildProcess;
+  }
+
+  get pid(): number {
+    return this.cli.pid as number;
+  }
+
+  /** Makes a session. A process that had one is not taken for another one's soon after. */
+  async block(source = "terminal", fields = ""): Promise<number> {
+    this.#clis.push(spawn("sleep", ["100"]));
+    return this.neovim.lua(
+      `local rows, n = require("port").session_rows, nil
+      n = rows.add({ ${fields} })
+      rows.report({ n = n, pid = ... }, "${source}", { state = "blocked", kind = "permission" })
+      return n`,
+      this.pid,
+    );
+  }
+
+  async report(n: number, state: string): Promise<void> {
+    await this.neovim.lua(
+      `require("port").session_rows.report(${n}, "terminal", { state = "${state}" })`,
+    );
+  }
+
+  /** The hook as the CLI runs it: what it prints at its end. */
+  async hook(asked: Asked, n?: number): Promise<unknown> {
+    const { code, stderr, output } = await runHook({
+      event: "permission-request",
+      input: { session_id: `s${n ?? ""}`, cwd: this.neovim.cwd, ...asked },
+      cwd: this.neovim.cwd,
+      env: {
+        ...isolatedEnv(this.neovim.home),
+        NVIM: this.address,
+        CLAUDE_PID: String(this.pid),
+        ...(n && { CLAUDE_CODE_NVIM_SESSION: String(n) }),
+      },
+    });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    return (output as { hookSpecificOutput?: { decision: unknown } })?.hookSpecificOutput?.decision;
+  }
+
+  async requests(): Promise<Request[]> {
+    const json = await this.neovim.lua<string>(
+      `return vim.json.encode(require("claude-code").requests())`,
+    );
+    return Object.values(JSON.parse(json));
+  }
+
+  async wait(count = 1): Promise<Request> {
+    await eventually(`${count} requests`, async () => (await this.requests()).length === count);
+    return (await this.requests()).at(-1) as Request;
+  }
+
+  answer(id: number, answer: string): Promise<unknown[]> {
+    return this.neovim.lua(`return { require("claude-code").answer(${id}, ${answer}) }`);
+  }
+
+  async says(part: string): Promise<void> {
+    await eventually(`the message "${part}"`, async () =>
+      (await this.neovim.lua<string[]>("return messages")).some((text) => text.includes(part)),
+    );
+  }
+
+  async end(): Promise<void> {
+    for (const cli of this.#clis.splice(0)) cli.kill("SIGKILL");
+    await this.neovim[Symbol.asyncDispose]();
+  }
+
+  async reset(): Promise<void> {
+    for (const cli of this.#clis.splice(0)) cli.kill("SIGKILL");
+    await this.neovim.lua(`
+      messages, offered = {}, nil
+      local rows = require("port").session_rows
+      for _, row in ipairs(rows.list()) do rows.remove(row.n) end`);
+  }
+}
+
+describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
+  let editor: Editor;
+
+  beforeAll(async () => {
+    editor = await Editor.start(version);
+  });
+  afterEach(() => editor.reset());
+  afterAll(() => editor.end());
+
+  test.each([
+    ["a plain yes", BASH, "{ allow = true }", { behavior: "allow" }],
+    [
+      "a suggestion, as the CLI sent it",
+      { ...BASH, permission_suggestions: [{ type: "new" }, RULE] },
+      "{ allow = true, suggestion = 1 }",
+      { behavior: "allow", updatedPermissions: [RULE] },
+    ],
+    [
+      "no, with a reason",
+      BASH,
+      `{ allow = false, reason = "Later." }`,
+      { behavior: "deny", message: "Later." },
+    ],
+    [
+      "no",
+      BASH,
+      "{ allow = false }",
+      { behavior: "deny", message: "The user rejected this.", interrupt: true },
+    ],
+    [
+      "a plan",
+      { tool_name: "ExitPlanMode", tool_input: { plan: "1. do it" } },
+      "{ allow = true }",
+      { behavior: "allow", updatedInput: { plan: "1. do it" } },
+    ],
+    [
+      "a question, with options and a text",
+      QUESTION,
+      `{ allow = true, replies = { { options = { 1, 2 }, text = "or XL" } } }`,
+      {
+        behavior: "allow",
+        updatedInput: { ...QUESTION.tool_input, answers: { "Which sizes?": "S, M, or XL" } },
+      },
+    ],
+  ] as const)("%s", async (_, asked, answer, decision) => {
+    await editor.block();
+    const output = editor.hook(asked);
+    const { id } = await editor.wait();
+    expect(await editor.answer(id, answer)).toEqual([true]);
+    expect(await output).toEqual(decision);
+    expect(await editor.requests()).toEqual([]);
+    expect(await editor.answer(id, answer)).toEqual([false, OVER]);
+  });
+
+  test("what ends a request without an answer: the hook prints nothing", async () => {
+    for (const end of ["working", "idle", "done"]) {
+      const n = await editor.block();
+      const output = editor.hook(BASH);
+      const { id } = await editor.wait();
+      await editor.report(n, end);
+      expect(await output).toBeUndefined();
+      expect(await editor.answer(id, "{ allow = true }")).toEqual([false, OVER]);
+      await editor.reset();
+    }
+    // A session has one dialog at a time.
+    const n = await editor.block();
+    const first = editor.hook(BASH);
+    const before = await editor.wait();
+    const second = editor.hook({ ...BASH, tool_input: { command: "make" } });
+    expect(await first).toBeUndefined();
+    const { id, title } = await editor.wait();
+    expect([id > before.id, title]).toEqual([true, "Bash: make"]);
+    await editor.neovim.lua(`require("port").session_rows.remove(${n})`);
+    expect(await second).toBeUndefined();
+  });
+
+  test("a CLI that is killed, and a request that comes before the session is blocked", async () => {
+    const n = await editor.block();
+    await editor.report(n, "working");
+    const output = editor.hook(BASH);
+    // It is not offered before the dialog is there.
+    await Bun.sleep(300);
+    expect(await editor.requests()).toEqual([]);
+    await editor.report(n, "blocked");
+    await editor.wait();
+    editor.cli.kill("SIGKILL");
+    expect(await output).toBeUndefined();
+    expect(await editor.requests()).toEqual([]);
+  });
+
+  test.each([
+    ["a background session", "registry", `where = "background"`, BASH],
+    ["a session of which only hooks report, as one with -p", "hook", "", BASH],
+    ["a subagent, whose dialog would wait", "terminal", "", { ...BASH, agent_id: "a1" }],
+    [
+      "a question that is none",
+      "terminal",
+      "",
+      { tool_name: "AskUserQuestion", tool_input: { questions: [{ question: 7 }] } },
+    ],
+  ])("%s: the hook ends at once", async (_, source, fields, asked) => {
+    await editor.block(source, fields);
+    expect(await editor.hook(asked)).toBeUndefined();
+    expect(await editor.requests()).toEqual([]);
+  });
+
+  test("input of any kind: as text, with codes for what nobody sees", async () => {
+    const cases: [Asked, Partial<Request>][] = [
+      [
+        { tool_name: "Bash", tool_input: { command: "echo \u202Egpj\u200B\n\u001B[2Jrm -rf x" } },
+        { title: "Bash: echo <202e>gpj<200b> <1b>[2Jrm -rf x" },
+      ],
+      [
+        { tool_name: "mcp__x__y", tool_input: { a: [1, { b: null }], text: "two\nlines" } },
+        { lines: ["a:", "[", "  1,", "  {", '    "b": null', "  }", "]", "text:", "two", "lines"] },
+      ],
+      [
+        {
+          tool_name: "Edit",
+          tool_input: { file_path: "/a.lua", old_string: "one\n", new_string: "two\n\nthree" },
+        },
+        { is_edit: true, lines: ["/a.lua", "-one", "+two", "+", "+three"] },
+      ],
+      [{ permission_suggestions: "none" }, { title: "", lines: [""], suggestions: [] }],
+      [
+        { ...BASH, permission_suggestions: [7, null, { ...RULE, behavior: "deny" }, { ...RULE }] },
+        {
+          suggestions: ["Allow, and do not ask again in this project, for you: Bash(npm test *)"],
+        },
+      ],
+    ];
+    await editor.block();
+    for (const [asked, wanted] of cases) {
+      const output = editor.hook(asked);
+      const request = await editor.wait();
+      expect(request).toMatchObject(wanted);
+      await editor.answer(request.id, "{ allow = true }");
+      await output;
+    }
+    const output = editor.hook({ tool_name: "Bash", tool_input: { command: "x".repeat(3e6) } });
+    const { id, lines } = await editor.wait();
+    expect(lines.at(-1)).toBe("… and 2800000 more characters: read them in Claude's terminal");
+    await editor.answer(id, "{ allow = true }");
+    await output;
+  });
+
+  test("an answer that is not as it has to be is refused, and the request waits on", async () => {
+    await editor.block();
+    const output = editor.hook(QUESTION);
+    const { id } = await editor.wait();
+    for (const [answer, problem] of [
+      ["nil", "an answer is a table with `allow`, which is true or false"],
+      ["{ allow = 1 }", "an answer is a table with `allow`, which is true or false"],
+      ["{ allow = true, suggestion = 3 }", "the request has no suggestion 3"],
+      ["{ allow = false, reason = {} }", "the reason of an answer is a text"],
+      ["{ allow = true }", "`replies` has to have one for each question, of which there are 1"],
+      [
+        "{ allow = true, replies = { 7 } }",
+        "a reply is a table with `options`, a list of numbers, or with `text`",
+      ],
+      ["{ allow = true, replies = { { options = { 9 } } } }", "the question has no option 9"],
+    ]) {
+      expect(await editor.answer(id, answer ?? "")).toEqual([false, problem]);
+    }
+    await editor.answer(id, "{ allow = false }");
+    expect(await output).toMatchObject({ behavior: "deny" });
+  });
+
+  test("the current session, else the one that has asked longest; a count is a number", async () => {
+    const outputs: Promise<unknown>[] = [];
+    for (const number of [1, 2]) {
+      const n = await editor.block("terminal", `name = "s${number}"`);
+      outputs.push(editor.hook({ ...BASH, tool_input: { command: `make ${n}` } }, n));
+      await editor.wait(number);
+    }
+    const prompt = (command: string) =>
+      editor.neovim.lua(`offered = nil; vim.cmd("${command}"); return offered.prompt`);
+    const current = (n: number) => editor.neovim.lua(`require("port").session_rows.use(${n})`);
+    await current(2);
+    expect(await prompt("ClaudeCodeAnswer")).toBe("Claude 2 (s2) asks: Bash: make 2");
+    expect(await prompt("1ClaudeCodeAnswer")).toBe("Claude 1 (s1) asks: Bash: make 1");
+    await editor.neovim.lua(`choose("Allow")`);
+    expect(await outputs[0]).toEqual({ behavior: "allow" });
+    expect((await editor.requests()).map(({ session }) => session)).toEqual([2]);
+    await current(1);
+    await editor.report(1, "working");
+    expect(await prompt("ClaudeCodeAnswer")).toBe("Claude 2 (s2) asks: Bash: make 2");
+    // The number need not be that of a line.
+    await editor.neovim.command("9ClaudeCodeAnswer");
+    await editor.says("there is no Claude session 9; :ClaudeCodeSessions lists them");
+    await editor.neovim.command("8ClaudeCode");
+    await editor.says("there is no Claude session 8; :ClaudeCodeSessions lists them");
+    await editor.report(2, "idle");
+    expect(await outputs[1]).toBeUndefined();
+  });
+
+  test("the request is above the list, whole or by a choice, and goes with it", async () => {
+    await editor.block();
+    const float = () =>
+      editor.neovim.lua<{ width: number; height: number; text: string }[]>(`
+        local found = {}
+        for _, win in ipairs(vim.api.nvim_list_wins()) do
+          local config = vim.api.nvim_win_get_config(win)
+          if config.relative ~= "" then
+            local lines = vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(win), 0, -1, false)
+            table.insert(found, { width = config.width, height = config.height, text = lines[1] })
+          end
+        end
+        return found`);
+    for (const [command, isWhole, size] of [
+      ["npm test", true, { width: 21, height: 1 }],
+      ["y".repeat(200), true, { width: 78, height: 3 }],
+      ["z\n".repeat(50), false, { width: 21, height: 13 }],
+    ] as const) {
+      const output = editor.hook({ ...BASH, tool_input: { command } });
+      await editor.wait();
+      const texts = await editor.neovim.lua<string[]>(
+        "vim.cmd.ClaudeCodeAnswer() return offered.texts",
+      );
+      expect(texts.includes("Show the whole request")).toBe(!isWhole);
+      expect(await float()).toMatchObject([{ ...size, text: command.split("\n")[0] }]);
+      if (!isWhole) {
+        await editor.neovim.lua(`choose("Show the whole request") offered = nil`);
+        expect(await float()).toMatchObject([{ height: 20 }]);
+        await editor.neovim.type("q");
+        await eventually("the list", () => editor.neovim.lua("return offered ~= nil"));
+      }
+      // Answered in the terminal: the request goes from the screen.
+      await editor.report(1, "working");
+      expect(await output).toBeUndefined();
+      expect(await float()).toEqual([]);
+      await editor.neovim.lua(`choose("Allow")`);
+      await editor.report(1, "blocked");
+    }
+    await editor.says("that request was answered already");
+  });
+
+  test("the message about a session that needs input names the command", async () => {
+    await editor.neovim.command("doautocmd FocusGained");
+    const n = await editor.block("terminal", `name = "docs"`);
+    const output = editor.hook(BASH);
+    await editor.wait();
+    await editor.says("Claude (docs) needs input; :ClaudeCodeAnswer answers it");
+    await editor.report(n, "idle");
+    await output;
+  });
+});
+
+describe("answers in the newest Neovim", () => {
+  test("it is killed while it waits, or is busy: the hook prints nothing, or waits", async () => {
+    const editor = await Editor.start(NEWEST);
+    await editor.block();
+    editor.neovim.process.kill("SIGSTOP");
+    const output = editor.hook(BASH);
+    await Bun.sleep(2_000);
+    editor.neovim.process.kill("SIGCONT");
+    await editor.wait();
+    editor.neovim.process.kill("SIGKILL");
+    expect(await output).toBeUndefined();
+    await editor.end();
+  });
+
+  test("off, as by default: no request is taken, and the command says how to turn it on", async () => {
+    const editor = await Editor.start(NEWEST, { isOn: false });
+    await editor.block();
+    expect(await editor.hook(BASH)).toBeUndefined();
+    await editor.neovim.lua("vim.cmd.ClaudeCodeAnswer()");
+    await editor.says("the option permissions.answer is off");
+    await editor.end();
+  });
+
+  test("no client of the server can answer: it has no method or tool for that", async () => {
+    const editor = await Editor.start(NEWEST, { serves: true });
+    const lock = await editor.neovim.lock();
+    await editor.block();
+    const output = editor.hook(BASH);
+    const { id } = await editor.wait();
+    const client = await TestClient.open(lock);
+    const { tools } = (await client.request("tools/list", {})) as { tools: { name: string }[] };
+    expect(tools.filter(({ name }) => /permission|answer|request/i.test(name))).toEqual([]);
+    for (const method of ["permission_request", "permission_wanted", "permissions/answer"]) {
+      for (const prefix of ["", "editor/"]) {
+        const refused = client.request(prefix + method, { id, allow: true });
+        expect(refused).rejects.toThrow();
+        await refused.catch(() => {});
+      }
+    }
+    expect((await editor.requests()).map((request) => request.id)).toEqual([id]);
+    await editor.answer(id, "{ allow = false }");
+    await output;
+    client[Symbol.dispose]();
+    await editor.end();
+  });
+
+  test("the CLI that Neovim starts gets the hook only with the option, and only once", async () => {
+    for (const answers of [false, true]) {
+      const neovim = await TestNeovim.start({
+        version: NEWEST,
+        setup: `{ permissions = { answer = ${answers} } }`,
+      });
+      await neovim.lock();
+      const launch = async () => {
+        const code = `return require("port").arguments.launch_arguments()`;
+        await eventually("the arguments", async () => (await neovim.lua<[]>(code)).length > 0);
+        const [settings = ""] = await neovim.lua<string[]>(code);
+        return Object.keys(JSON.parse(settings.slice("--settings=".length)).hooks ?? {});
+      };
+      expect((await launch()).includes("PermissionRequest")).toBe(answers);
+      expect(await launch()).toContain("Stop");
+      await neovim.lua(`require("claude-code").setup({ permissions = { answer = true } })`);
+      const run = (...args: string[]) =>
+        Bun.spawnSync([join(process.cwd(), "dist/claude-code-nvim"), ...args, "--yes"], {
+          cwd: neovim.cwd,
+          env: isolatedEnv(neovim.home),
+        });
+      run("install-hooks");
+      expect(await launch()).toEqual(["PermissionRequest"]);
+      run("install-hooks", "--answers");
+      expect(await launch()).toEqual([]);
+      const file = join(neovim.cwd, ".claude/settings.local.json");
+      expect(readFileSync(file, "utf8")).toContain(" hook permission-request");
+      run("uninstall-hooks");
+      expect(await launch()).toContain("PermissionRequest");
+      await neovim[Symbol.asyncDispose]();
+    }
+  });
+});
