@@ -6,6 +6,10 @@ import { onEachNeovim } from "../../support/session";
 
 const TEN = Array.from({ length: 10 }, (_, i) => `line ${i + 1}\n`).join("");
 
+const TEXT_WIDTH = `
+  local win = vim.fn.getwininfo(vim.api.nvim_get_current_win())[1]
+  return win.width - win.textoff`;
+
 /** What a user sees of what Claude has changed, and does about it. */
 onEachNeovim((session) => {
   let world: World;
@@ -68,6 +72,18 @@ onEachNeovim((session) => {
   const said = () => lua<string[]>("return _G.said");
   const cursor = () => lua<[number, number]>("return vim.api.nvim_win_get_cursor(0)");
   const bar = () => lua<string>("return vim.wo.winbar");
+  /** The old lines that are drawn, without the margin. */
+  const virtual = () =>
+    lua<string[]>(`
+      local found = {}
+      local space = vim.api.nvim_create_namespace("claude-code.review")
+      for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, space, 0, -1, { details = true })) do
+        for _, line in ipairs(mark[4].virt_lines or {}) do
+          local texts = vim.tbl_map(function(chunk) return chunk[1] end, vim.list_slice(line, 2))
+          table.insert(found, (table.concat(texts):gsub(" +$", "")))
+        end
+      end
+      return found`);
   /** The keys of the review are there in the current buffer. */
   const mapped = (key = "ga") =>
     lua<boolean>(`return vim.fn.maparg(..., "n", false, true).buffer == 1`, key);
@@ -225,6 +241,61 @@ onEachNeovim((session) => {
       await eventually("the old line", () => read("a")?.includes("line 5"));
       expect(read("a")).toContain("mine\n");
       expect(read("a")).toStartWith("top\n");
+    });
+
+    test("a conflict is shown with its texts; gr there undoes it and keeps the user's line", async () => {
+      write("a", TEN);
+      claude({ a: TEN.replace("line 5\n", "five\nand more\n") });
+      await nvim().command(`edit ${at("a")}`);
+      await lua(`vim.fn.setline(6, "and mine") vim.cmd("silent write")`);
+      await nvim().command("ClaudeCodeReview!");
+      expect((await listed(1))[0]?.text).toContain("[your edits conflict]");
+      await eventually("the hunk", async () => (await cursor())[0] === 5);
+      // The user's line is Claude's neither on this side nor on that.
+      await eventually("the old lines", async () => {
+        expect(await virtual()).toEqual(["line 5"]);
+      });
+      await nvim().type("gr");
+      await eventually("the texts", async () => {
+        expect(await lines()).toEqual([
+          "Now",
+          "    five",
+          "    and mine",
+          "As Claude wrote it",
+          "    five",
+          "    and more",
+          "Undone, with your lines",
+          "    line 5",
+          "    and mine",
+          "",
+          "Nothing was undone here: you have edited Claude's lines.",
+          "gr undoes it and keeps your lines, q leaves it.",
+        ]);
+      });
+      await nvim().type("q");
+      expect(read("a")).toContain("five\nand mine\n");
+      await nvim().type("gr");
+      await eventually("the texts", async () => (await lines())[0] === "Now");
+      await nvim().type("gr");
+      await eventually("the old line", () => read("a")?.includes("line 5\nand mine\nline 6\n"));
+      await eventually("nothing left", async () => (await world.list()).files.length === 0);
+    });
+
+    test("an old line that is wider than the window is broken where the window wraps", async () => {
+      const long = "0123456789".repeat(30);
+      write("a", TEN.replace("line 5", long));
+      claude({ a: TEN.replace("line 5", `${long}+`) });
+      await nvim().command("ClaudeCodeReview!");
+      await listed(1);
+      await eventually("the old line in pieces", async () => {
+        const rows = await virtual();
+        expect(rows.length).toBe(Math.ceil(long.length / (await lua<number>(TEXT_WIDTH))));
+        expect(rows.join("")).toBe(long);
+      });
+      await nvim().command("setlocal nowrap");
+      await lua(`vim.api.nvim_exec_autocmds("TextChanged", { buffer = 0 })`);
+      await eventually("one row", async () => expect(await virtual()).toEqual([long]));
+      await nvim().command("setlocal wrap<");
     });
 
     test("a buffer with unsaved edits of an older text: its file is listed, and decided on disk", async () => {

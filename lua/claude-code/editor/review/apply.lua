@@ -15,7 +15,13 @@ local M = {}
 ---@field edits? claude-code.ReviewEdit[]
 ---@field eol? boolean
 ---@field removed? boolean the file was removed from the disk
----@field conflicts? table[]
+---@field conflicts? claude-code.ReviewConflict[]
+
+---@class claude-code.ReviewConflict rows that Claude and the user have changed, as bytes
+---@field hunk string
+---@field base string[] without Claude's change
+---@field claude string[] as Claude left them
+---@field now string[]
 
 ---@class claude-code.Decision
 ---@field decision? string left out if nothing was decided
@@ -66,10 +72,10 @@ end
 ---@return string
 local function conflict_words(file, hunks)
   local words = hunks == 1 and "1 hunk was" or ("%d hunks were"):format(hunks)
-  return (
-    "%s: %s not undone, because you have edited the same lines: edit them yourself, or use "
-    .. ":ClaudeCodeUndo! there to keep your lines beside the old ones"
-  ):format(path.title(file.path), words)
+  return ("%s: %s not undone, because you have edited these lines; :ClaudeCodeUndo! keeps both"):format(
+    path.title(file.path),
+    words
+  )
 end
 
 ---Applies a decision's edits. Messages say what was not done, and what is not written yet.

@@ -88,6 +88,41 @@ local function choose(target, scope, callback)
   end)
 end
 
+---The conflict of an undo that was about one hunk.
+---@param decision claude-code.Decision
+---@return claude-code.ReviewConflict?
+local function only_conflict(decision)
+  local file = #decision.files == 1 and decision.files[1] or nil
+  local conflicts = file and not file.problem and file.conflicts or {}
+  return #conflicts == 1 and not decision.decision and conflicts[1] or nil
+end
+
+---@param method "keep"|"undo"
+---@param params table
+---@param callback fun() once it is carried out
+local function send(method, params, callback)
+  client.request(method, params, function(decision, problem)
+    if problem then
+      return notify.error(problem)
+    end
+    local conflict = only_conflict(decision)
+    if not conflict then
+      apply.run(decision)
+      callback()
+    else
+      require("claude-code.editor.review.conflict").show(conflict, function()
+        local choice = choice_of(decision.files[1].path)
+        choice.hunks = { conflict.hunk }
+        send(
+          method,
+          vim.tbl_extend("force", params, { files = { choice }, keep_both = true }),
+          callback
+        )
+      end)
+    end
+  end)
+end
+
 ---@param method "keep"|"undo"
 ---@param target claude-code.ReviewTarget
 ---@param scope claude-code.ReviewScope
@@ -100,13 +135,7 @@ local function request(method, target, scope, options, callback)
     end
     local params = vim.tbl_extend("force", { files = choices }, options)
     params.scope, params.session = scope.scope, scope.session
-    client.request(method, params, function(decision, problem)
-      if problem then
-        return notify.error(problem)
-      end
-      apply.run(decision)
-      callback()
-    end)
+    send(method, params, callback)
   end)
 end
 

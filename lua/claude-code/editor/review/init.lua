@@ -102,19 +102,24 @@ local function refresh(callback)
   end)
 end
 
----After a decision in a file or in the list.
-local function advance()
-  local is_list = vim.bo.buftype == "quickfix"
-  refresh(function()
-    if active and not is_list then
-      local buf = api.nvim_get_current_buf()
-      buffers.update(buf, function()
-        if api.nvim_get_current_buf() == buf then
-          move.onward()
-        end
-      end)
-    end
-  end)
+---@return fun() advance after a decision that is made here, in a file or in the list, unless the user
+--- is elsewhere by then
+local function from_here()
+  local win, buf = api.nvim_get_current_win(), api.nvim_get_current_buf()
+  local function is_here()
+    return api.nvim_get_current_win() == win and api.nvim_win_get_buf(win) == buf
+  end
+  return function()
+    refresh(function()
+      if active and is_here() and not list.has_cursor() then
+        buffers.update(buf, function()
+          if is_here() then
+            move.onward()
+          end
+        end)
+      end
+    end)
+  end
 end
 
 ---@param visual boolean
@@ -197,12 +202,12 @@ end
 
 ---@param what claude-code.ReviewTarget
 function M.keep(what)
-  decide.keep(what, buffers.scope(), advance)
+  decide.keep(what, buffers.scope(), from_here())
 end
 
 ---@param what claude-code.ReviewTarget
 function M.undo(what)
-  decide.undo(what, buffers.scope(), advance)
+  decide.undo(what, buffers.scope(), from_here())
 end
 
 function M.back()

@@ -3,6 +3,7 @@
 local api = vim.api
 local draw = require("claude-code.editor.diff.inline.draw")
 local text = require("claude-code.editor.review.text")
+local wrap = require("claude-code.editor.review.wrap")
 
 local NAMESPACE = api.nvim_create_namespace("claude-code.review")
 
@@ -38,12 +39,38 @@ local function mark_signs(buf, hunk)
   end
 end
 
+---The parts of a hunk that differ: the user's rows in a mixed one stand on both sides of it.
+---@param hunk claude-code.ReviewHunk
+---@param old_lines string[]
+---@return claude-code.DrawnHunk[]
+local function parts(hunk, old_lines)
+  local function joined(lines)
+    return table.concat(vim.tbl_map(function(line)
+      return line .. "\n"
+    end, lines))
+  end
+  local first = math.max(hunk.new[1], 1)
+  local differing = vim.diff(
+    joined(hunk.old_lines or {}),
+    joined(hunk.new_lines or {}),
+    { result_type = "indices" }
+  ) --[[@as integer[][] ]]
+  return vim.tbl_map(function(part)
+    local old, old_count, new, new_count = unpack(part)
+    local lines = vim.list_slice(old_lines, old, old + old_count - 1)
+    return { new = first + new - 1, new_count = new_count, old_lines = lines }
+  end, differing)
+end
+
 ---@param buf integer
 ---@param hunk claude-code.ReviewHunk
----@return claude-code.DrawnHunk
+---@return claude-code.DrawnHunk[]
 local function drawn(buf, hunk)
   local old_lines = text.rows(buf, hunk.old_lines or {}, hunk.old[1])
-  return { new = hunk.new[1], new_count = hunk.new[2], old_lines = old_lines }
+  if hunk.mixed and hunk.new[2] > 0 then
+    return parts(hunk, old_lines)
+  end
+  return { { new = hunk.new[1], new_count = hunk.new[2], old_lines = old_lines } }
 end
 
 ---@param buf integer
@@ -71,21 +98,34 @@ local function margin_in(buf, are_first)
 end
 
 ---@param buf integer
+---@return (fun(lines: claude-code.Chunk[][]): claude-code.Chunk[][])? nil where the window does not wrap
+local function arranger(buf)
+  local win = vim.fn.bufwinid(buf)
+  if win == -1 or not vim.wo[win].wrap then
+    return nil
+  end
+  local width = api.nvim_win_get_width(win)
+  return function(lines)
+    return wrap.lines(lines, width)
+  end
+end
+
+---@param buf integer
 ---@param hunks claude-code.ReviewHunk[] of the text that the buffer has now
 ---@param reviewing boolean
 function M.show(buf, hunks, reviewing)
   local are_first = #api.nvim_buf_get_extmarks(buf, NAMESPACE, 0, -1, { limit = 1 }) == 0
   M.clear(buf)
   if reviewing then
-    local all = vim.tbl_map(function(hunk)
-      return drawn(buf, hunk)
-    end, hunks)
+    local all = vim.iter(hunks):fold({}, function(found, hunk)
+      return vim.list_extend(found, drawn(buf, hunk))
+    end)
     for _, hunk in ipairs(all) do
       draw.new_lines(buf, NAMESPACE, hunk)
     end
-    local margin = margin_in(buf, are_first)
+    local margin, arrange = margin_in(buf, are_first), arranger(buf)
     for _, hunk in ipairs(all) do
-      draw.old_lines(buf, NAMESPACE, hunk, margin)
+      draw.old_lines(buf, NAMESPACE, hunk, margin, arrange)
     end
   elseif require("claude-code.config").get().review.signs == "always" then
     for _, hunk in ipairs(hunks) do

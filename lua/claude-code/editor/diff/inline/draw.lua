@@ -73,14 +73,16 @@ end
 ---@param namespace integer
 ---@param hunk claude-code.DrawnHunk
 ---@param margin claude-code.Chunk in front of them
-function M.old_lines(buf, namespace, hunk, margin)
+---@param arrange? fun(lines: claude-code.Chunk[][]): claude-code.Chunk[][]
+function M.old_lines(buf, namespace, hunk, margin, arrange)
   if #hunk.old_lines == 0 then
     return
   end
   local row = hunk.new_count > 0 and hunk.new - 1 or hunk.new
   local count = api.nvim_buf_line_count(buf)
+  local lines = deleted.lines(buf, hunk, margin)
   api.nvim_buf_set_extmark(buf, namespace, math.min(row, count - 1), 0, {
-    virt_lines = deleted.lines(buf, hunk, margin),
+    virt_lines = arrange and arrange(lines) or lines,
     virt_lines_leftcol = true,
     virt_lines_above = row < count,
     virt_lines_overflow = CAN_SCROLL and "scroll" or nil,
