@@ -170,6 +170,16 @@ onEachNeovim((session) => {
       await eventually("the first hunk", async () => (await cursor())[0] === 2);
       await eventually("the bar", async () => (await bar()).includes("hunk 1/2"));
       expect(await bar()).toContain("file 1/4");
+      // The list follows.
+      for (const [keys, row, entry] of [
+        ["]c", 8, 2],
+        ["]f[f", 8, 2],
+        ["[c", 2, 1],
+      ] as const) {
+        await nvim().type(keys);
+        const index = await lua<number>("return vim.fn.getqflist({ idx = 0 }).idx");
+        expect([(await cursor())[0], index]).toEqual([row, entry]);
+      }
       await nvim().type("ga");
       await eventually("the second hunk", async () => (await cursor())[0] === 8);
       await nvim().type("ga");

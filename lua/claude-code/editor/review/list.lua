@@ -230,32 +230,34 @@ function M.close()
   end
 end
 
----Makes the first entry of a file the current one, where |:cnext| goes on from.
+---Makes the entry of a hunk, or the first one of its file, the current one, where |:cnext| goes on from.
 ---@param name string absolute
-function M.select(name)
+---@param hunk? string id
+function M.select(name, hunk)
   if not exists() then
     return
   end
-  for i, item in ipairs(fn.getqflist({ id = list_id, items = 0 }).items) do
-    local data = type(item.user_data) == "table" and item.user_data.claude_code
-    if data and data.path == name then
-      return fn.setqflist({}, "a", { id = list_id, idx = i })
+  local index
+  for i, entry in ipairs(M.entries(1, math.huge)) do
+    if entry.path == name and (not index or entry.hunk == hunk) then
+      index = i
     end
+  end
+  if index then
+    fn.setqflist({}, "a", { id = list_id, idx = index })
   end
 end
 
 ---Entries of the list, as :ClaudeCodeKeep and :ClaudeCodeUndo take them.
 ---@param first integer
 ---@param last integer
----@return claude-code.ReviewEntry[]
+---@return claude-code.ReviewEntry[] without those that something else has added (|:grepadd|)
 function M.entries(first, last)
   local found = {}
   local all = fn.getqflist({ id = list_id, items = 0 }).items or {}
   for index = first, math.min(last, #all) do
     local data = all[index].user_data
-    if type(data) == "table" and data.claude_code then
-      found[#found + 1] = data.claude_code
-    end
+    found[#found + 1] = type(data) == "table" and data.claude_code or nil
   end
   return found
 end

@@ -4,6 +4,8 @@ local base = require("claude-code.editor.review.base")
 local buffers = require("claude-code.editor.review.buffers")
 local files = require("claude-code.editor.review.files")
 local list = require("claude-code.editor.review.list")
+local notify = require("claude-code.messages.notify")
+local path = require("claude-code.editor.documents.path")
 
 local M = {}
 
@@ -13,6 +15,16 @@ local function go(row)
   local last = api.nvim_buf_line_count(0)
   api.nvim_win_set_cursor(0, { math.min(math.max(row, 1), last), 0 })
   vim.cmd("normal! zv")
+end
+
+---The entry of the hunk there is the list's current one.
+---@param row integer
+local function select_at(row)
+  local buf = api.nvim_get_current_buf()
+  local file, hunk = files.of_buffer(buf), buffers.at(buf, row)
+  if file and hunk then
+    list.select(file.path, hunk.id)
+  end
 end
 
 ---@param step 1|-1
@@ -41,10 +53,8 @@ end
 ---@param step 1|-1
 ---@return claude-code.ReviewFile? the next in order of the paths, also from a file that left the list
 local function next_file(step)
-  local now, all = current_path(), files.all()
-  if not now then
-    now = require("claude-code.editor.documents.path").of_buffer(0) or ""
-  end
+  local all = files.all()
+  local now = current_path() or path.of_buffer(0) or ""
   local found
   for _, file in ipairs(all) do
     if step == 1 and file.path > now and not found then
@@ -57,18 +67,17 @@ local function next_file(step)
 end
 
 ---@param file claude-code.ReviewFile
----@param row? integer
-local function open(file, row)
+---@param hunk? claude-code.ReviewHunk
+local function open(file, hunk)
   local name = file.kind == "deleted" and base.SCHEME .. file.path or file.path
   if api.nvim_buf_get_name(0) ~= name then
     local ok, message = pcall(vim.cmd.edit, { args = { vim.fn.fnameescape(name) } })
     if not ok then
-      return require("claude-code.messages.notify").error(message)
+      return notify.error(message)
     end
   end
-  local hunk = file.hunks[1]
-  go(row or (hunk and hunk.new[1]) or 1)
-  list.select(file.path)
+  go(hunk and hunk.new[1] or 1)
+  list.select(file.path, hunk and hunk.id)
 end
 
 ---Shows the next entry of the list in a window beside it; the list keeps the cursor.
@@ -96,10 +105,9 @@ function M.file(step)
   end
   local file = next_file(step)
   if not file then
-    return require("claude-code.messages.notify").info("there is nothing left to review")
+    return notify.info("there is nothing left to review")
   end
-  local last = step == -1 and file.hunks[#file.hunks]
-  open(file, last and last.new[1] or nil)
+  open(file, file.hunks[step == -1 and #file.hunks or 1])
 end
 
 ---To the next hunk; after the last one of a file to the next file.
@@ -111,6 +119,7 @@ function M.hunk(step)
   local row = next_row(step)
   if row then
     go(row)
+    select_at(row)
   else
     M.file(step)
   end
@@ -128,7 +137,7 @@ end
 function M.first()
   local file = files.all()[1]
   if file then
-    open(file)
+    open(file, file.hunks[1])
   end
 end
 
