@@ -1,22 +1,29 @@
 import { relative } from "node:path";
 import { isBelow } from "../lib/paths";
 import type { AskNeovim } from "./neovim";
+import { hash } from "./operation";
 import { EditProblem } from "./problem";
 
 /** What Neovim says of a file that would change (lua/claude-code/editor/edits/check.lua). */
 export interface CheckedFile {
   path: string;
-  /** Of its loaded buffer: b:changedtick, and the SHA-256 of the text as it was read. */
+  /** Of its loaded buffer: b:changedtick, and the text as it was read, part for part. */
   tick?: number;
-  digest?: string;
+  parts?: { size: number; digest: string }[];
 }
 
+interface Answered extends CheckedFile {
+  problem?: "private" | "outside" | "unsaved" | "version";
+}
+
+/** Of the first files; `next_row`: the last of them has more parts. */
 interface Check {
-  files: (CheckedFile & { problem?: "private" | "outside" | "unsaved" | "version" })[];
+  files: Answered[];
+  next_row?: number;
 }
 
-/** Of one call, so that Neovim never stands still. */
-const MOST_FILES = 10;
+/** Of one call. Neovim answers for the first of them, so that it never stands still. */
+const MOST_FILES = 20;
 
 const SENTENCES = {
   outside: (names: string) => `These files are not in the workspace: ${names}.`,
@@ -36,11 +43,7 @@ export async function checkFiles(
   label: string,
   ask: AskNeovim,
 ): Promise<CheckedFile[]> {
-  const answered: Check["files"] = [];
-  for (let at = 0; at < files.length; at += MOST_FILES) {
-    const edits = files.slice(at, at + MOST_FILES);
-    answered.push(...((await ask("edits_check", { edits })) as Check).files);
-  }
+  const answered = await askAbout(files, ask);
   const problems: string[] = [];
   const isPrivate = answered.filter(({ problem }) => problem === "private").length;
   if (isPrivate > 0) {
@@ -57,6 +60,40 @@ export async function checkFiles(
   }
   if (problems.length > 0) throw new EditProblem(problems.join(" "));
   return answered;
+}
+
+async function askAbout(files: readonly object[], ask: AskNeovim): Promise<Answered[]> {
+  const answered: Answered[] = [];
+  let begun: Answered | undefined;
+  let row = 0;
+  while (answered.length < files.length) {
+    const edits = files.slice(answered.length, answered.length + MOST_FILES);
+    const { files: found, next_row } = (await ask("edits_check", { edits, row })) as Check;
+    const [first, ...others] = found;
+    if (!first) throw new Error("edits_check answered for no file");
+    const all = [begun ? joined(begun, first) : first, ...others];
+    begun = next_row === undefined ? undefined : all.pop();
+    row = next_row ?? 0;
+    answered.push(...all);
+  }
+  return answered;
+}
+
+function joined(begun: Answered, next: Answered): Answered {
+  if (next.problem === undefined && begun.tick !== next.tick)
+    return { ...next, problem: "version" };
+  return { ...next, parts: [...(begun.parts ?? []), ...(next.parts ?? [])] };
+}
+
+/** Whether a loaded buffer had this text when it was checked; true where none is loaded. */
+export function hasText({ parts }: CheckedFile, bytes: Uint8Array | undefined): boolean {
+  if (!parts) return true;
+  let at = 0;
+  for (const { size, digest } of parts) {
+    if (hash(bytes?.subarray(at, at + size)) !== digest) return false;
+    at += size;
+  }
+  return at === bytes?.length;
 }
 
 const MOST_NAMES = 20;

@@ -2,7 +2,7 @@ import { lstatSync } from "node:fs";
 import { EditorBusyError, EditorRefusal } from "../editor/port";
 import { message } from "../lib/errors";
 import type { Log } from "../lib/log";
-import type { CheckedFile } from "./check";
+import { type CheckedFile, hasText } from "./check";
 import type { AskNeovim } from "./neovim";
 import { hash, type Labelled, Operation, type StoredFile } from "./operation";
 import { EditProblem } from "./problem";
@@ -65,8 +65,8 @@ async function performOne(
 /** What the server saw is the buffer's text, else the disk's: they are the same, or one is old. */
 function refuseDifferent(changes: readonly FileChange[], checked: readonly CheckedFile[]): void {
   for (const { path, before } of changes) {
-    const digest = checked.find((file) => file.path === path)?.digest;
-    if (digest !== undefined && digest !== hash(before)) {
+    const file = checked.find((one) => one.path === path);
+    if (file && !hasText(file, before)) {
       throw new EditProblem(`${path} differs on disk from its buffer in Neovim.`);
     }
   }

@@ -22,6 +22,7 @@ const IDLE = "the same time without work";
 const CHECKTIME = "Neovim's own :checktime of the same file";
 const DIFFTHIS = "Neovim's own :diffthis on the same text";
 const READ = "reading the 200 files";
+const BUFLOAD = "Neovim's own bufload() of such a file";
 const SERVER = "the language server itself, asked by Neovim";
 const SPLIT = "reading and splitting that file";
 
@@ -70,6 +71,8 @@ export const FIGURES: readonly Figure[] = [
   at("review-rewritten", "… and all 20,000 rows replaced", "ms", SPLIT),
   ...references("references", "find_references, 22 uses", { over: 20 }),
   ...references("references-many", "… 1,995 uses", { most: 300 }),
+  at("hidden-still", "… a file loaded for it: Neovim stands still", "ms", BUFLOAD, { most: 5 }),
+  at("rename-still", "… a rename in 400 files, checked: longest", "ms", SERVER, { most: 16 }),
   at("wake-ups", "wake-ups of the server at rest, with a client", "/s", BARE, { most: 0.5 }),
   at("memory-private", "… its own memory (private, dirty)", "MB", BARE, { most: 12 }),
   at("memory-server", "server, resident, at rest", "MB", BARE, { most: 64 }),

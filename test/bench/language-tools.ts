@@ -13,6 +13,8 @@ const FILES = 400;
 const USES = 5;
 const SINGLE = 12;
 const CALLS = 40;
+const LOADED = 40;
+const RENAMES = 20;
 const DEFINITION = "src/file0.ts";
 
 /**
@@ -21,6 +23,7 @@ const DEFINITION = "src/file0.ts";
  */
 const SERVE = `
   local cmd, options, root = ...
+  vim.cmd("filetype plugin indent on | syntax on")
   vim.api.nvim_create_autocmd("FileType", {
     pattern = "typescript",
     callback = function(args)
@@ -33,18 +36,21 @@ const SERVE = `
 
 /** The question to the server alone, by Neovim's own client. */
 const SERVER = `
-  local symbol = ...
+  local method, symbol = ...
   local buf = vim.fn.bufnr("src/file0.ts")
   for i, line in ipairs(vim.api.nvim_buf_get_lines(buf, 0, -1, false)) do
     local at = line:find(symbol, 1, true)
     if at then
-      vim.lsp.buf_request_sync(buf, "textDocument/references", {
+      vim.lsp.buf_request_sync(buf, method, {
         textDocument = { uri = vim.uri_from_bufnr(buf) },
         position = { line = i - 1, character = at - 1 },
         context = { includeDeclaration = true },
+        newName = "renamed",
       }, 20000)
     end
   end`;
+
+const LOAD = "vim.fn.bufload(vim.fn.bufadd(...))";
 
 /** A question to the user's language servers, from Claude's request to its answer. */
 export const languageTools: Scenario = {
@@ -59,11 +65,11 @@ export const languageTools: Scenario = {
     await nvim.lua(SERVE, TYPESCRIPT, TYPESCRIPT_OPTIONS, nvim.cwd);
     const client = await connect(subject.hook, nvim.cwd, isolatedEnv(nvim.home));
     try {
-      const ask = async (symbol: string) => {
-        const args = { symbol, path: DEFINITION };
-        const { content } = await client.callTool({ name: "find_references", arguments: args });
+      const call = async (name: string, args: object) => {
+        const { content } = await client.callTool({ name, arguments: { ...args } });
         return (content as { text: string }[])[0]?.text ?? "";
       };
+      const ask = (symbol: string) => call("find_references", { symbol, path: DEFINITION });
       const uses = USES * (FILES - 1);
       await ready(async () => (await ask("common")).includes(`: ${uses} use`));
       const values: Values = {};
@@ -73,11 +79,28 @@ export const languageTools: Scenario = {
         "references-many": "common",
       })) {
         const calls = repetitions(machine, CALLS);
-        const own = await watched(editor, calls, () => nvim.lua(SERVER, symbol));
+        const own = await watched(editor, calls, () =>
+          nvim.lua(SERVER, "textDocument/references", symbol),
+        );
         const ours = await watched(editor, calls, () => ask(symbol));
         Object.assign(floors, figures(id, own));
         Object.assign(values, figures(id, ours));
       }
+      let file = SINGLE;
+      const next = () => `src/file${++file}.ts`;
+      const files = repetitions(machine, LOADED);
+      const loads = await watched(editor, files, () => nvim.lua(LOAD, join(nvim.cwd, next())));
+      floors["hidden-still"] = figures("hidden", loads)["hidden-still"] as number;
+      const outlines = await watched(editor, files, () => call("outline", { path: next() }));
+      values["hidden-still"] = figures("hidden", outlines)["hidden-still"] as number;
+      const rename = { path: DEFINITION, symbol: "common", new_name: "renamed", preview: true };
+      const renames = repetitions(machine, RENAMES);
+      const own = await watched(editor, renames, () =>
+        nvim.lua(SERVER, "textDocument/rename", "common"),
+      );
+      floors["rename-still"] = figures("rename", own)["rename-still"] as number;
+      const ours = await watched(editor, renames, () => call("rename_symbol", rename));
+      values["rename-still"] = figures("rename", ours)["rename-still"] as number;
       return { values, floors };
     } finally {
       await client.close();

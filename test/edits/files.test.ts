@@ -50,8 +50,9 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
   test("open, hidden and unloaded files change together, and nothing else does", async () => {
     for (const name of ["open", "hidden", "closed"]) workspace.write(`${name}.txt`, "old\n1\n2\n");
     workspace.write("crlf.txt", "\uFEFFold\r\nlast");
-    await workspace.neovim.command(`edit ${workspace.path("hidden.txt")}`);
-    await workspace.neovim.command(`edit ${workspace.path("open.txt")}`);
+    for (const name of ["crlf", "hidden", "open"]) {
+      await workspace.neovim.command(`edit ${workspace.path(`${name}.txt`)}`);
+    }
     await workspace.neovim.type("G");
     const before = await workspace.neovim.lua(STATE);
     const names = ["open.txt", "hidden.txt", "closed.txt", "crlf.txt"];
@@ -72,6 +73,20 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
     expect(await lines("open.txt")).toEqual(["old", "1", "2"]);
     await workspace.neovim.command("write");
     expect(workspace.read("open.txt")).toBe("old\n1\n2\n");
+  });
+
+  test("a long text is compared part for part, to its end", async () => {
+    const text = (last: string) => `old\n${"some text of a line\n".repeat(60_000)}${last}\n`;
+    const path = workspace.write("long.txt", text("last"));
+    await workspace.neovim.command(`edit ${path}`);
+    const edit = workspace.rename(["long.txt"], "old", "new");
+    workspace.write("long.txt", text("LAST"));
+    await expect(workspace.apply(edit)).rejects.toThrow("long.txt differs on disk");
+    expect(workspace.read("long.txt")).toBe(text("LAST"));
+    workspace.write("long.txt", text("last"));
+    await workspace.apply(edit);
+    expect(workspace.read("long.txt")).toBe(text("last").replace("old", "new"));
+    expect((await lines("long.txt"))[0]).toBe("new");
   });
 
   test("formatting on save runs for none of them", async () => {

@@ -7,7 +7,7 @@ local path = require("claude-code.editor.documents.path")
 local timer = require("claude-code.timer")
 
 ---One call loads files for so long, and at least one; the next call goes on.
-local BATCH_MS = 10
+local BATCH_MS = 2
 local MOST_KEPT = 50
 ---The more a file has, the longer Neovim stands still: 2 MB take some 20 ms. Linters that run as
 ---programs have 10 s to report.
@@ -47,7 +47,7 @@ end
 local function release()
   local next_at, now = math.huge, vim.uv.now()
   for i, entry in ipairs(kept) do
-    local till = kept_till(entry)
+    local till = #kept > MOST_KEPT and 0 or kept_till(entry)
     if till <= now then
       drop(i)
       next_at = now + 1
@@ -95,10 +95,8 @@ function M.load(name, options)
       till = vim.uv.now() + options.keep_ms,
       for_diagnostics = options.for_diagnostics,
     }
-    if #kept > MOST_KEPT then
-      drop(1)
-    end
-    release()
+    cancel_release()
+    cancel_release = timer.once(0, release)
     require("claude-code.editor.diagnostics.writes").on_write(buf, "opened")
   end
   return buf

@@ -52,10 +52,11 @@ local function problem_with(name)
 end
 
 ---@param name string
+---@param load fun(buf: integer)
 ---@return integer buf loaded
-local function load(name)
+local function loaded(name, load)
   local buf = path.buffer(name) or vim.fn.bufadd(name)
-  loading.load(buf)
+  load(buf)
   return buf
 end
 
@@ -69,7 +70,7 @@ function M.load_hidden(params)
   if problem then
     return nil, problem
   end
-  local ok, buf = pcall(load, name)
+  local ok, buf = pcall(loaded, name, loading.load_unseen)
   if not ok then
     return nil, ("%s cannot be loaded: %s"):format(name, buf)
   end
@@ -178,7 +179,7 @@ function M.open(params)
   if problem then
     return nil, problem
   end
-  local ok, buf = pcall(load, name)
+  local ok, buf = pcall(loaded, name, loading.load)
   if not ok then
     return nil, ("%s cannot be opened: %s"):format(name, buf)
   end

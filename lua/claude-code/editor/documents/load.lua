@@ -118,4 +118,30 @@ function M.load(buf)
   end
 end
 
+---As `load`, of a buffer that nobody sees. The items of 'syntax' are defined once it is shown: that takes
+---longer than all else.
+---@param buf integer
+function M.load_unseen(buf)
+  if api.nvim_buf_is_loaded(buf) then
+    return
+  end
+  local eventignore = vim.o.eventignore
+  vim.opt.eventignore:append("Syntax")
+  local ok, message = pcall(M.load, buf)
+  vim.o.eventignore = eventignore
+  if not ok then
+    error(message, 0)
+  end
+  api.nvim_create_autocmd("BufWinEnter", {
+    group = api.nvim_create_augroup("claude-code.syntax." .. buf, { clear = true }),
+    buffer = buf,
+    once = true,
+    nested = true,
+    callback = function()
+      local syntax = vim.bo[buf].syntax
+      vim.bo[buf].syntax = syntax
+    end,
+  })
+end
+
 return M

@@ -1,6 +1,11 @@
 --- Whether files may be changed by a language server's edit, before the executable reads any of them.
+local api, uv = vim.api, vim.uv
 local path = require("claude-code.editor.documents.path")
 local text = require("claude-code.editor.documents.text")
+
+---One call checks for so long, and at least one part of a file; the next call goes on.
+local SLICE_MS = 4
+local PART_LINES = 1000
 
 local M = {}
 
@@ -8,7 +13,7 @@ local M = {}
 ---@field path string
 ---@field problem? "private"|"outside"|"unsaved"|"version" why it may not be changed
 ---@field tick? integer of its loaded buffer
----@field digest? string SHA-256 of that buffer's text, as it was read
+---@field parts? { size: integer, digest: string }[] of that buffer's text, as it was read: bytes, SHA-256
 
 ---@param real string
 ---@param folders string[]
@@ -19,10 +24,28 @@ local function is_inside(real, folders)
   end) and not real:find("/.git/", 1, true)
 end
 
+---@param buf integer
+---@param row integer
+---@param is_over fun(): boolean
+---@return { size: integer, digest: string }[]
+---@return integer? next_row nil behind the last part
+local function parts_of(buf, row, is_over)
+  local parts, count = {}, api.nvim_buf_line_count(buf)
+  repeat
+    local part = text.part(buf, row, row + PART_LINES, true)
+    parts[#parts + 1] = { size = #part, digest = vim.fn.sha256(part) }
+    row = row + PART_LINES
+  until row >= count or is_over()
+  return parts, row < count and row or nil
+end
+
 ---@param edit { path: string, version?: integer }
 ---@param folders string[]
+---@param row integer from which the parts are wanted
+---@param is_over fun(): boolean
 ---@return claude-code.CheckedFile
-local function check(edit, folders)
+---@return integer? next_row
+local function check(edit, folders, row, is_over)
   local privacy = require("claude-code.editor.privacy")
   local buf = path.loaded_buffer(edit.path)
   local file = { path = edit.path }
@@ -35,22 +58,36 @@ local function check(edit, folders)
   elseif buf and edit.version and edit.version ~= vim.lsp.util.buf_versions[buf] then
     file.problem = "version"
   elseif buf then
-    file.tick = vim.api.nvim_buf_get_changedtick(buf)
-    file.digest = vim.fn.sha256(text.of(buf, true))
+    file.tick = api.nvim_buf_get_changedtick(buf)
+    local parts, next_row = parts_of(buf, row, is_over)
+    file.parts = parts
+    return file, next_row
   end
   return file
 end
 
----@param params { edits: { path: string, version?: integer }[] } `version`: that of the text for
----which the server made its edits, as Neovim sent it
----@return { files: claude-code.CheckedFile[] }
+---@class claude-code.CheckParams
+---@field edits { path: string, version?: integer }[] `version`: that of the text for which the server made
+--- its edits, as Neovim sent it
+---@field row integer of the first file, where an earlier call ended; else 0
+
+---Checks as many files as a moment allows.
+---@param params claude-code.CheckParams
+---@return { files: claude-code.CheckedFile[], next_row?: integer } the first of them; `next_row`: where to
+--- go on in the last
 function M.run(params)
   local folders = require("claude-code.workspace").folders()
-  return {
-    files = vim.tbl_map(function(edit)
-      return check(edit, folders)
-    end, params.edits),
-  }
+  local stop, files, row = uv.hrtime() + SLICE_MS * 1e6, {}, params.row ---@type number, table, integer?
+  local function is_over()
+    return uv.hrtime() > stop
+  end
+  for _, edit in ipairs(params.edits) do
+    files[#files + 1], row = check(edit, folders, row or 0, is_over)
+    if is_over() then
+      break
+    end
+  end
+  return { files = files, next_row = row }
 end
 
 return M

@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { eventually } from "../support/eventually";
+import { NEOVIMS } from "../support/neovim";
+import { LanguageProject, scripted } from "./world";
+
+setDefaultTimeout(30_000);
+
+const FILES = {
+  "defs.txt": "def alpha\n",
+  "one.txt": "alpha\n",
+  "two.txt": "alpha beta\ndef beta\n",
+  "three.txt": "def delta\n",
+  "shown.vim": '" A comment\nlet g:gamma = 1\n',
+};
+
+/** The names of buffers that the user has not opened. */
+const HIDDEN = `
+  local names = {}
+  for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+    if vim.api.nvim_buf_is_loaded(buf) and not vim.bo[buf].buflisted and vim.bo[buf].buftype == "" then
+      table.insert(names, vim.fs.basename(vim.api.nvim_buf_get_name(buf)))
+    end
+  end
+  table.sort(names)
+  return names`;
+
+/** As if so many ms had gone by, for all that asks what time it is. */
+const LATER = "local now, ms = vim.uv.now, ... vim.uv.now = function() return now() + ms end";
+
+describe.each(NEOVIMS)("files that language servers need with $name", (version) => {
+  let world: LanguageProject;
+  const hidden = () => world.project.neovim.lua<string[]>(HIDDEN);
+
+  beforeAll(async () => {
+    const servers = (project: LanguageProject["project"]) => ({
+      text: scripted(project),
+      vim: scripted(project),
+    });
+    world = await LanguageProject.open(version, servers, FILES);
+    await world.project.neovim.command("syntax on");
+  });
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  test("one that the user then opens is highlighted as any other", async () => {
+    const { neovim } = world.project;
+    await world.ask("outline", { path: "shown.vim" });
+    expect(await hidden()).toEqual(["shown.vim"]);
+    // To define the items takes longer than all else.
+    expect(await neovim.lua('return vim.b[vim.fn.bufnr("shown.vim")].current_syntax')).toBeNull();
+    await neovim.command("buffer shown.vim");
+    const item = 'return vim.fn.synIDattr(vim.fn.synID(1, 3, true), "name")';
+    expect(await neovim.lua(item)).toBe("vimLineComment");
+    await neovim.command("bwipeout");
+  });
+
+  test("none is kept for longer than ten minutes after the last question about it", async () => {
+    const { neovim } = world.project;
+    await world.answer("find_symbol", { symbol: "alpha", path: "one.txt" });
+    await world.answer("find_symbol", { symbol: "beta", path: "two.txt" });
+    expect(await hidden()).toEqual(["defs.txt", "one.txt", "two.txt"]);
+    await neovim.lua(LATER, 9 * 60_000);
+    await world.answer("find_symbol", { symbol: "beta", path: "two.txt" });
+    await neovim.lua(LATER, 2 * 60_000);
+    // The timer itself is not moved; a file that is loaded begins it again.
+    await world.answer("find_symbol", { symbol: "delta", path: "three.txt" });
+    await eventually("what is old is gone", async () => {
+      expect(await hidden()).toEqual(["three.txt", "two.txt"]);
+    });
+  });
+});
