@@ -35,7 +35,13 @@ for _, option in ipairs(require("claude-code.config").options) do
   })
 end
 
-local highlights = require("claude-code.editor.diff.highlights")
+---@param groups { name: fun(name: string): string, groups: claude-code.HighlightGroup[] }
+---@return table[]
+local function highlights_of(groups)
+  return vim.tbl_map(function(group)
+    return { name = groups.name(group.name), link = group.link, description = group.description }
+  end, groups.groups)
+end
 
 io.write(vim.json.encode({
   commands = names,
@@ -44,7 +50,6 @@ io.write(vim.json.encode({
   options = options,
   private_files = require("claude-code.editor.privacy.defaults"),
   aliases = schema.aliases,
-  highlights = vim.tbl_map(function(group)
-    return { name = highlights.name(group.name), link = group.link, description = group.description }
-  end, highlights.groups),
+  highlights = highlights_of(require("claude-code.editor.diff.highlights")),
+  session_highlights = highlights_of(require("claude-code.terminal.highlights")),
 }))

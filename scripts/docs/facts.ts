@@ -38,7 +38,14 @@ export interface Facts {
   private_files: string[];
   /** Names of option types without `claude-code.`: what is behind them. */
   aliases: Record<string, string>;
-  highlights: { name: string; link: string; description: string }[];
+  highlights: Highlight[];
+  session_highlights: Highlight[];
+}
+
+export interface Highlight {
+  name: string;
+  link: string;
+  description: string;
 }
 
 export function readFacts(nvim: string): Facts {

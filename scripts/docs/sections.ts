@@ -5,7 +5,14 @@ import { createTools } from "../../src/ide/tools";
 import type { Tool } from "../../src/mcp/tool";
 import { createMethodTools } from "../../src/methods";
 import { createNvimLspTools } from "../../src/nvim-lsp/tools";
-import { type Command, commandTexts, eventsText, type Facts, luaFunctions } from "./facts";
+import {
+  type Command,
+  commandTexts,
+  eventsText,
+  type Facts,
+  type Highlight,
+  luaFunctions,
+} from "./facts";
 import { fill, heading } from "./vimdoc";
 
 /** Tools only touch the editor when they are called. */
@@ -25,7 +32,8 @@ export function sections(facts: Facts): Record<string, string> {
     options: options(facts.options),
     plugs: plugs(facts),
     suggested: suggested(facts),
-    highlights: highlights(facts),
+    highlights: highlights(facts.highlights),
+    "session highlights": highlights(facts.session_highlights),
     lua: functions(),
     events: events(),
     tools: websocket.map((tool) => toolText(tool, "claude-code-tool")).join("\n\n"),
@@ -109,8 +117,8 @@ function suggested({ suggested }: Facts): string {
     .join("\n");
 }
 
-function highlights({ highlights }: Facts): string {
-  return highlights
+function highlights(groups: readonly Highlight[]): string {
+  return groups
     .map(({ name, link, description }) => {
       return `${heading(name, `hl-${name}`)}\n${fill(`${description} (\`${link}\`)`, 4)}`;
     })

@@ -4,6 +4,10 @@ import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 const PART_BYTES = 65_536;
 const MOST_TITLE = 120;
 
+/** Of one file after the other: memory that the system has yet to give costs more than the reading. */
+const HEAD = Buffer.allocUnsafe(PART_BYTES);
+const TAIL = Buffer.allocUnsafe(PART_BYTES);
+
 /** What a conversation's file says of it. */
 export interface Transcript {
   /** Where it began, and where it was last. */
@@ -125,8 +129,8 @@ function bothEnds(path: string): { head: Buffer; tail: Buffer; bytes: number } |
   try {
     const stats = fstatSync(file);
     if (!stats.isFile()) return undefined;
-    const head = part(file, 0);
-    const tail = stats.size > PART_BYTES ? part(file, stats.size - PART_BYTES) : head;
+    const head = part(file, 0, HEAD);
+    const tail = stats.size > PART_BYTES ? part(file, stats.size - PART_BYTES, TAIL) : head;
     return { head, tail, bytes: stats.size };
   } catch {
     return undefined;
@@ -135,7 +139,6 @@ function bothEnds(path: string): { head: Buffer; tail: Buffer; bytes: number } |
   }
 }
 
-function part(file: number, position: number): Buffer {
-  const bytes = Buffer.allocUnsafe(PART_BYTES);
+function part(file: number, position: number, bytes: Buffer): Buffer {
   return bytes.subarray(0, readSync(file, bytes, 0, PART_BYTES, position));
 }

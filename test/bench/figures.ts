@@ -11,6 +11,7 @@ export interface Figure {
 /** `most` in the figure's unit, `times` the floor, or so much `over` it. */
 export type Target = { most: number } | { times: number } | { over: number };
 
+const PROGRAM = "a bare compiled Bun program";
 const EMPTY = "an empty autocommand";
 const BARE = "a bare compiled Bun.serve";
 const UP = "a server that is up before Neovim";
@@ -51,7 +52,7 @@ export const FIGURES: readonly Figure[] = [
   at("diff-move", "… a cursor movement in it", "ms", DIFFTHIS),
   at("diff-type", "… a key typed into it", "ms", DIFFTHIS, { most: 16 }),
   at("reload", "a line of 3 MB changes on disk, reloaded", "ms", CHECKTIME, { times: 3 }),
-  at("hook", "a hook's run", "ms", "a bare compiled Bun program", { most: 60 }),
+  at("hook", "a hook's run", "ms", PROGRAM, { most: 60 }),
   ...recorded("edit", "… recording an Edit, 100,000 files"),
   ...recorded("bash", "… recording a Bash command"),
   ...recorded("prompt", "… recording a prompt"),
@@ -73,6 +74,9 @@ export const FIGURES: readonly Figure[] = [
   ...references("references-many", "… 1,995 uses", { most: 300 }),
   at("hidden-still", "… a file loaded for it: Neovim stands still", "ms", BUFLOAD, { most: 5 }),
   at("rename-still", "… a rename in 400 files, checked: longest", "ms", SERVER, { most: 16 }),
+  at("sessions-list", "200 past conversations of 5 MB, listed", "ms", PROGRAM, { most: 100 }),
+  at("sessions-listed", "… shown: Neovim stands still, longest", "ms", undefined, { most: 5 }),
+  at("sessions-redraw", "eight sessions change, drawn", "ms", undefined, { most: 16 }),
   at("wake-ups", "wake-ups of the server at rest, with a client", "/s", BARE, { most: 0.5 }),
   at("memory-private", "… its own memory (private, dirty)", "MB", BARE, { most: 12 }),
   at("memory-server", "server, resident, at rest", "MB", BARE, { most: 64 }),

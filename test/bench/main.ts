@@ -17,6 +17,7 @@ import { review } from "./review";
 import { reviewEditor } from "./review-editor";
 import { roundTrips } from "./round-trips";
 import type { Machine, Scenario, Values } from "./scenario";
+import { sessions } from "./sessions";
 import { standstill } from "./standstill";
 import { startup } from "./startup";
 import { ownSubject, type Subject } from "./subject";
@@ -33,6 +34,7 @@ const SCENARIOS = [
   recording,
   review,
   reviewEditor,
+  sessions,
   languageTools,
 ];
 

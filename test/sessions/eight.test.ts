@@ -1,13 +1,11 @@
 import { describe, expect, test } from "bun:test";
+import { eventually } from "../support/eventually";
 import { NEOVIMS, TestNeovim } from "../support/neovim";
 
-/* What eight sessions cost Neovim. */
-
-/** Longer than reports to the user are merged. */
-const REST_MS = 2_000;
+/* What eight sessions cost Neovim; how long they take, scripts/bench measures. */
 
 describe.each([...NEOVIMS])("eight sessions in Neovim $name", (version) => {
-  test("cost a frame at most when all change, and no timer while they rest", async () => {
+  test("need no timer while they rest", async () => {
     await using neovim = await TestNeovim.start({
       version,
       setup: "{ auto_start = false }",
@@ -27,28 +25,15 @@ describe.each([...NEOVIMS])("eight sessions in Neovim $name", (version) => {
         return #vim.tbl_filter(function(timer)
           return not timer:is_closing() and timer:is_active()
         end, TIMERS)`);
-    const times = await neovim.lua<number[]>(`
+    await neovim.lua(`
       local rows = require("port").session_rows
       vim.o.laststatus = 2
       vim.o.statusline = "%{v:lua.require'claude-code'.statusline()}"
       for n = 1, 8 do
         rows.set(rows.add({ name = "session " .. n }), { buf = vim.api.nvim_create_buf(false, true) })
-      end
-      local times = {}
-      for round = 1, 20 do
-        local start = vim.uv.hrtime()
-        for n = 1, 8 do
-          local state = round % 2 == 0 and "working" or "blocked"
-          rows.report(n, "terminal", { state = state, msg = "step " .. round })
-        end
-        vim.cmd("redrawstatus! | redraw")
-        times[round] = (vim.uv.hrtime() - start) / 1e6
-      end
-      return times`);
-    const median = times.toSorted((a, b) => a - b)[times.length / 2] as number;
-    console.log(`eight changes and a redraw: ${median.toFixed(1)} ms`);
-    expect(median).toBeLessThan(16);
-    await Bun.sleep(REST_MS);
-    expect(await timers()).toBe(0);
+        rows.report(n, "terminal", { state = n % 2 == 0 and "working" or "blocked" })
+      end`);
+    await eventually("reports to the user", async () => expect(await timers()).toBeGreaterThan(0));
+    await eventually("no timer", async () => expect(await timers()).toBe(0));
   });
 });

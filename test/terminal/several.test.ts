@@ -378,6 +378,16 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     await eventually("the bar", async () =>
       expect(await bar()).toMatch(/^ 1 ◆ {2}2 50%#docs ● {2,}working $/),
     );
+    const links = await neovim.lua<string[]>(`
+      local winbar, options = vim.wo.winbar, { winid = 0, use_winbar = true, highlights = true }
+      return vim.tbl_map(function(part)
+        return part.group .. " " .. (vim.api.nvim_get_hl(0, { name = part.group }).link or "")
+      end, vim.api.nvim_eval_statusline(winbar, options).highlights)`);
+    expect(links.filter((link) => link.startsWith("ClaudeCode"))).toEqual([
+      ...["ClaudeCodeSessionOther Comment", "ClaudeCodeSessionBlocked DiagnosticWarn"],
+      ...["ClaudeCodeSessionCurrent Title", "ClaudeCodeSessionWorking DiagnosticInfo"],
+      "ClaudeCodeSessionOther Comment",
+    ]);
     const column = await neovim.lua<number>(`
       return vim.api.nvim_win_get_position(0)[2] + 1`);
     await neovim.request("nvim_input_mouse", ["left", "press", "", 0, 0, column]);
@@ -387,15 +397,20 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     await neovim.command("ClaudeCodeClose");
     await neovim.command("1ClaudeCode");
     await eventually("no bar", async () => expect(await bar()).toBe(""));
-    // Where names do not fit, only that of the session on screen is there.
+    // Names become shorter where there is no room, then numbers.
     await configure(neovim, `{ command = ${CLI}, position = "right" }`);
-    await neovim.command("ClaudeCodeNew -n first-of-all");
-    await neovim.command("ClaudeCodeNew -n second-of-all");
-    await eventually("three", async () => expect(await rows()).toHaveLength(3));
-    await neovim.command("vertical resize 40");
-    await eventually("the bar", async () =>
-      expect(await bar()).toMatch(/^ 1 . {2}2 . {2}3 second-of-all . .*$/),
-    );
+    for (let n = 2; n <= 8; n++) await neovim.command(`ClaudeCodeNew -n long-name-of-${n}`);
+    await eventually("eight", async () => expect(await rows()).toHaveLength(8));
+    for (const [width, wanted] of [
+      [110, /^ 1 . {2}2 long-na… . {2}3 long-na… . .* {2}8 long-na… . +$/],
+      [60, /^ 1 . {2}2 . {2}3 . {2}4 . {2}5 . {2}6 . {2}7 . {2}8 long-name-of-8 . +$/],
+      [33, /^ 1. 2. 3. 4. 5. 6. 7. 8 long-na…. ?$/],
+      [25, /^ 1. 2. 3. 4. 5. 6. 7. 8. $/],
+      [12, /^ 1. 2. 3. 4>$/],
+    ] as const) {
+      await neovim.command(`vertical resize ${width}`);
+      await eventually(`${width} columns`, async () => expect(await bar()).toMatch(wanted));
+    }
   });
 
   test("a bar of the user's own stays, and the option turns ours off", async () => {

@@ -5,14 +5,14 @@ local M = {}
 
 ---@type table<claude-code.SessionState, { symbol: string, words: string, highlight: string }>
 local STATES = {
-  blocked = { symbol = "◆", words = "needs input", highlight = "DiagnosticWarn" },
-  working = { symbol = "●", words = "working", highlight = "DiagnosticInfo" },
-  done = { symbol = "✓", words = "done", highlight = "DiagnosticOk" },
-  error = { symbol = "✗", words = "failed", highlight = "DiagnosticError" },
-  idle = { symbol = "○", words = "idle", highlight = "Comment" },
+  blocked = { symbol = "◆", words = "needs input", highlight = "Blocked" },
+  working = { symbol = "●", words = "working", highlight = "Working" },
+  done = { symbol = "✓", words = "done", highlight = "Done" },
+  error = { symbol = "✗", words = "failed", highlight = "Error" },
+  idle = { symbol = "○", words = "idle", highlight = "Idle" },
 }
 
-local UNKNOWN = { symbol = "○", words = "state unknown", highlight = "Comment" }
+local UNKNOWN = { symbol = "○", words = "state unknown", highlight = "Idle" }
 
 ---@param row claude-code.SessionRow
 ---@return string of one cell
@@ -23,7 +23,8 @@ end
 ---@param row claude-code.SessionRow
 ---@return string group of its symbol
 function M.highlight(row)
-  return (STATES[row.state] or UNKNOWN).highlight
+  local name = (STATES[row.state] or UNKNOWN).highlight
+  return require("claude-code.terminal.highlights").name(name)
 end
 
 --- What it does, or what it asks.

@@ -9,8 +9,16 @@ local M = {}
 local EXPRESSION = "%{%v:lua.require'claude-code.terminal.winbar'.text()%}"
 local CLICK = "v:lua.require'claude-code.terminal.winbar'.click"
 
---- Cells that a name gets.
-local NAME = 16
+--- How the sessions stand in the bar: the first that has room for all. `name`: cells that a name gets, 0
+--- for none; `is_dense`: without blanks around the symbols.
+---@type { name: integer, only_shown?: boolean, is_dense?: boolean }[]
+local LAYOUTS = {
+  { name = 16 },
+  { name = 8 },
+  { name = 16, only_shown = true },
+  { name = 8, only_shown = true, is_dense = true },
+  { name = 0, is_dense = true },
+}
 
 --- Cells that what a session does needs at least, or it is left out.
 local ACTIVITY = 8
@@ -28,37 +36,55 @@ end
 
 ---@alias claude-code.WinbarPart { row: claude-code.SessionRow, text: string, is_shown: boolean }
 
---- Of sessions that are not shown only the number, if there is no room for names.
+---@param rows claude-code.SessionRow[]
 ---@param buf integer of the session that is shown
----@param with_names boolean
+---@param layout table of LAYOUTS
 ---@return claude-code.WinbarPart[]
 ---@return integer cells
-local function parts_for(buf, with_names)
+local function parts_for(rows, buf, layout)
   local parts, cells = {}, 0
-  for _, row in ipairs(label.own()) do
+  for _, row in ipairs(rows) do
     local is_shown, name = row.buf == buf, row.name or row.worktree
     local text = tostring(row.n)
-    if name and (is_shown or with_names) then
-      text = ("%d %s"):format(row.n, shortened(name, NAME))
+    if name and layout.name > 0 and (is_shown or not layout.only_shown) then
+      text = ("%d %s"):format(row.n, shortened(name, layout.name))
     end
     table.insert(parts, { row = row, text = text, is_shown = is_shown })
-    -- A blank on both sides, and one before the symbol.
-    cells = cells + vim.fn.strdisplaywidth(text) + 4
+    cells = cells + vim.fn.strdisplaywidth(text) + (layout.is_dense and 2 or 4)
   end
   return parts, cells
 end
 
 ---@param part claude-code.WinbarPart
+---@param is_dense? boolean
 ---@return string
-local function rendered(part)
-  return ("%%%d@%s@%%#%s# %s %%#%s#%s %%X"):format(
+local function rendered(part, is_dense)
+  local group = require("claude-code.terminal.highlights").name
+  return (is_dense and "%%%d@%s@%%#%s# %s%%#%s#%s%%X" or "%%%d@%s@%%#%s# %s %%#%s#%s %%X"):format(
     part.row.n,
     CLICK,
-    part.is_shown and "Title" or "Comment",
+    group(part.is_shown and "Current" or "Other"),
     (part.text:gsub("%%", "%%%%")),
     label.highlight(part.row),
     label.symbol(part.row)
   )
+end
+
+---@param buf integer of the session that is shown
+---@param width integer
+---@return claude-code.WinbarPart[]
+---@return integer cells
+---@return table layout
+local function fitting(buf, width)
+  local rows, parts, cells, layout = label.own(), {}, 0, nil
+  for _, next_layout in ipairs(LAYOUTS) do
+    layout = next_layout
+    parts, cells = parts_for(rows, buf, layout)
+    if cells <= width then
+      break
+    end
+  end
+  return parts, cells, layout
 end
 
 --- The sessions; at the right, if there is room, what the one that is shown does.
@@ -66,18 +92,16 @@ end
 function M.text()
   local win = vim.g.statusline_winid or 0
   local buf, width = api.nvim_win_get_buf(win), api.nvim_win_get_width(win)
-  local parts, cells = parts_for(buf, true)
-  if cells > width then
-    parts, cells = parts_for(buf, false)
-  end
-  local room, activity = width - cells - 2, ""
-  for _, part in ipairs(parts) do
+  local parts, cells, layout = fitting(buf, width)
+  local room, items, activity = width - cells - 2, {}, ""
+  for i, part in ipairs(parts) do
+    items[i] = rendered(part, layout.is_dense)
     if part.is_shown and room >= ACTIVITY then
       activity = shortened(label.activity(part.row), room):gsub("%%", "%%%%")
     end
   end
-  local items = table.concat(vim.tbl_map(rendered, parts))
-  return items .. "%#Comment#%=" .. activity .. " "
+  local other = require("claude-code.terminal.highlights").name("Other")
+  return ("%s%%<%%#%s#%%=%s "):format(table.concat(items), other, activity)
 end
 
 --- Shows a session: what a click on its name calls.
