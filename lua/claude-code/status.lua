@@ -177,12 +177,21 @@ local SOURCES =
   { terminal = "terminal", registry = "registry", connection = "hooks", hook = "hooks" }
 
 ---@param row claude-code.SessionRow
+---@return string what it asks and the user may answer here
+local function request_of(row)
+  local requests = package.loaded["claude-code.permissions.requests"]
+  local request = requests and requests.of(row)
+  return request and (", :ClaudeCodeAnswer answers %s"):format(request.title) or ""
+end
+
+---@param row claude-code.SessionRow
 ---@return string
 local function session_state(row)
   local name = row.name or row.worktree or row.id or "Claude"
   local number = row.n and row.n .. " " or ""
   local source = row.source and ", by " .. SOURCES[row.source] or ""
-  return ("%s%s: %s%s"):format(number, name, row.state or "state unknown", source)
+  local known = row.state or "state unknown"
+  return ("%s%s: %s%s%s"):format(number, name, known, source, request_of(row))
 end
 
 ---@param rival claude-code.Rival

@@ -1,4 +1,4 @@
-import { commandLine, commandWords } from "./command";
+import { commandLine, commandWords, RARELY_AWAKE } from "./command";
 import { answerHookSettings, hookSettings } from "./hooks";
 import { READING_TOOLS, SERVER_NAME } from "./names";
 
@@ -17,21 +17,16 @@ export interface CliArguments {
   mcp_config: string;
 }
 
-/**
- * Bun's garbage collector looks 13 times a second whether there is something to do; so it does every
- * ten seconds (ms; lua/claude-code/server/process.lua sets the same for `serve`).
- */
-const QUIET = { BUN_GC_TIMER_INTERVAL: "10000" };
-
 export function cliArguments(executable: string): CliArguments {
   // Without these rules the CLI would ask before each call. Before those that write, it does ask.
   const permissions = { allow: READING_TOOLS.map((tool) => `mcp__${SERVER_NAME}__${tool}`) };
   // The CLI then says what each Bash command changed: for the review, and for the Stop hook.
   const settings = { permissions, bashEditDiffEnabled: true };
-  const line = (event: string) => commandLine(["hook", event, "--from-neovim"], executable);
+  const line = (event: string, env?: Record<string, string>) =>
+    commandLine(["hook", event, "--from-neovim"], executable, env);
   const [hooks, answers] = [hookSettings(line), answerHookSettings(line)];
   const [command, ...args] = commandWords(["mcp"], executable);
-  const server = { type: "stdio", command, args, env: QUIET };
+  const server = { type: "stdio", command, args, env: RARELY_AWAKE };
   return {
     settings: argument(settings),
     settings_with_hooks: argument({ ...settings, hooks }),

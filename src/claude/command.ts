@@ -13,26 +13,41 @@ export const HAZARDS = [
   "BUN_INSPECT_PRELOAD",
 ] as const;
 
+/**
+ * For what waits long: Bun's garbage collector looks 13 times a second whether there is something to do;
+ * so it does every ten seconds (ms; lua/claude-code/server/process.lua sets the same for `serve`).
+ */
+export const RARELY_AWAKE = { BUN_GC_TIMER_INTERVAL: "10000" };
+
 /** Starts a program without them, on a system that has env(1), which all have at this path. */
 export const ENV_WITHOUT_HAZARDS = ["/usr/bin/env", ...HAZARDS.flatMap((name) => ["-u", name])];
 
-/** A command that starts the executable, word by word. */
-export function commandWords(args: readonly string[], executable = stablePath()): string[] {
+/** A command that starts the executable, word by word, with these variables where there is env(1). */
+export function commandWords(
+  args: readonly string[],
+  executable = stablePath(),
+  env: Record<string, string> = {},
+): string[] {
   if (process.platform === "win32") return [executable, ...args];
-  return [...ENV_WITHOUT_HAZARDS, executable, ...args];
+  const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+  return [...ENV_WITHOUT_HAZARDS, ...variables, executable, ...args];
 }
 
 /** The same as one line for a shell, as hooks need it. */
-export function commandLine(args: readonly string[], executable = stablePath()): string {
-  return commandWords(args, executable).map(quoted).join(" ");
+export function commandLine(
+  args: readonly string[],
+  executable = stablePath(),
+  env: Record<string, string> = {},
+): string {
+  return commandWords(args, executable, env).map(quoted).join(" ");
 }
 
 /**
  * A hook's command for a settings file, which may outlive the program: with the program gone it does
  * nothing. The hook itself always ends with 0, so anything else is a program that does not run.
  */
-export function hookLine(event: string): string {
-  const line = commandLine(["hook", event]);
+export function hookLine(event: string, env?: Record<string, string>): string {
+  const line = commandLine(["hook", event], stablePath(), env);
   if (process.platform === "win32") return line;
   const why = "claude-code-nvim does not run; if its package strips programs, it needs !strip";
   return `[ ! -x ${quoted(stablePath())} ] || ${line} || { echo '${why}' >&2; exit 1; }`;

@@ -1,4 +1,4 @@
-import { hookLine } from "./command";
+import { hookLine, RARELY_AWAKE } from "./command";
 import { CHANGING_TOOLS_MATCHER, OTHER_TOOLS_MATCHER } from "./editing-tools";
 
 /** One hook as Claude Code's settings have it; the time-out in seconds. */
@@ -32,11 +32,11 @@ const STOP_STATUS = "Waiting for language servers in Neovim";
  */
 const ANSWER_S = 86_400;
 
-type Line = (event: string) => string;
+type Line = (event: string, env?: Record<string, string>) => string;
 
 /** Our hooks, by Claude Code's name of the event. `line` makes the command of one of them. */
 export function hookSettings(line: Line = hookLine): HookSettings {
-  const entry = (event: string, timeout: number) => hookEntry(line, event, timeout);
+  const entry = (event: string, timeout: number) => hookEntry(line(event), timeout);
   return {
     SessionStart: [{ hooks: [entry("session-start", QUICK_S)] }],
     UserPromptSubmit: [{ hooks: [entry("user-prompt-submit", QUICK_S)] }],
@@ -55,11 +55,12 @@ export function hookSettings(line: Line = hookLine): HookSettings {
 
 /** The hook by which the user answers Claude's questions in Neovim, for those who want that. */
 export function answerHookSettings(line: Line = hookLine): HookSettings {
-  return { PermissionRequest: [{ hooks: [hookEntry(line, "permission-request", ANSWER_S)] }] };
+  const command = line("permission-request", RARELY_AWAKE);
+  return { PermissionRequest: [{ hooks: [hookEntry(command, ANSWER_S)] }] };
 }
 
-function hookEntry(line: Line, event: string, timeout: number): HookEntry {
-  return { type: "command", command: line(event), timeout };
+function hookEntry(command: string, timeout: number): HookEntry {
+  return { type: "command", command, timeout };
 }
 
 const OUR_HOOK = new RegExp(

@@ -287,6 +287,7 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
         },
         { is_edit: true, lines: ["/a.lua", "-one", "+two", "+", "+three"] },
       ],
+      [QUESTION, { title: "Which sizes?" }],
       [{ permission_suggestions: "none" }, { title: "", lines: [""], suggestions: [] }],
       [
         { ...BASH, permission_suggestions: [7, null, { ...RULE, behavior: "deny" }, { ...RULE }] },
@@ -300,7 +301,7 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
       const output = editor.hook(asked);
       const request = await editor.wait();
       expect(request).toMatchObject(wanted);
-      await editor.answer(request.id, "{ allow = true }");
+      await editor.answer(request.id, "{ allow = false }");
       await output;
     }
     const output = editor.hook({ tool_name: "Bash", tool_input: { command: "x".repeat(3e6) } });
@@ -404,9 +405,20 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
   test("the message about a session that needs input names the command", async () => {
     await editor.neovim.command("doautocmd FocusGained");
     const n = await editor.block("terminal", `name = "docs"`);
+    await editor.report(n, "working");
+    // Not listed before the session is blocked; its autocommands show that it is there.
+    const group = `"claude-code.permissions"`;
+    await editor.neovim.lua(`pcall(vim.api.nvim_del_augroup_by_name, ${group})`);
     const output = editor.hook(BASH);
-    await editor.wait();
+    await eventually("the request", () =>
+      editor.neovim.lua(`return (pcall(vim.api.nvim_get_autocmds, { group = ${group} }))`),
+    );
+    await editor.report(n, "blocked");
     await editor.says("Claude (docs) needs input; :ClaudeCodeAnswer answers it");
+    const status = await editor.neovim.lua<string[]>(`return require("port").status.lines()`);
+    expect(status.join("\n")).toContain(
+      "1 docs: blocked, by terminal, :ClaudeCodeAnswer answers Bash: npm test",
+    );
     await editor.report(n, "idle");
     await output;
   });
@@ -452,8 +464,13 @@ describe("answers in the newest Neovim", () => {
       }
     }
     expect((await editor.requests()).map((request) => request.id)).toEqual([id]);
+    // Nor does the request need the server.
+    const pid = await editor.neovim.lua<number>(
+      `return require("claude-code").status().process_id`,
+    );
+    process.kill(pid, "SIGKILL");
     await editor.answer(id, "{ allow = false }");
-    await output;
+    expect(await output).toMatchObject({ behavior: "deny" });
     client[Symbol.dispose]();
     await editor.end();
   });

@@ -60,15 +60,16 @@ end
 ---@return claude-code.AnswerChoice[]
 local function other_choices(request)
   local row = row_of(request)
+  local deny = request.questions and "Decline" or "Deny"
   local choices = {
     {
-      text = "Deny",
+      text = deny,
       run = function()
         send(request, { allow = false })
       end,
     },
     {
-      text = "Deny with a reason…",
+      text = deny .. " with a reason…",
       run = function()
         deny_with_reason(request)
       end,
@@ -107,12 +108,18 @@ local function permission_choices(request)
   return choices
 end
 
+---@param request claude-code.PermissionRequest
+---@return string
+local function heading(request)
+  return request.questions and "Question" or request.tool
+end
+
 --- In a window with a cursor; closing it goes back to the choice.
 ---@param request claude-code.PermissionRequest
 ---@param lines string[]
 ---@param back fun()
 local function show_whole(request, lines, back)
-  local buf = require("claude-code.messages.float").open(request.tool, lines)
+  local buf = require("claude-code.messages.float").open(heading(request), lines)
   vim.bo[buf].syntax = request.syntax or ""
   vim.api.nvim_create_autocmd("BufWipeout", {
     buffer = buf,
@@ -121,19 +128,29 @@ local function show_whole(request, lines, back)
   })
 end
 
+--- In one line: the whole is above.
+---@param request claude-code.PermissionRequest
+---@return string
+local function prompt_of(request)
+  local prompt = ("%s asks: %s"):format(name_of(request), request.title)
+  local most = math.max(20, vim.o.columns - 2)
+  local is_cut = vim.fn.strcharlen(prompt) > most
+  return is_cut and vim.fn.strcharpart(prompt, 0, most - 1) .. "…" or prompt
+end
+
 --- Shows the lines above the choices.
 ---@param request claude-code.PermissionRequest
 ---@param lines string[]
 ---@param own claude-code.AnswerChoice[]
 local function choose(request, lines, own)
   local choices = vim.list_extend(vim.list_slice(own), other_choices(request))
-  local preview = require("claude-code.permissions.preview").open(request.tool, lines, {
+  local preview = require("claude-code.permissions.preview").open(heading(request), lines, {
     syntax = request.syntax,
     choices = #choices + 1,
   })
   requests.on_end(request.id, preview.close)
   if not preview.is_whole then
-    table.insert(choices, 1, {
+    table.insert(choices, {
       text = "Show the whole request",
       run = function()
         show_whole(request, lines, function()
@@ -143,7 +160,7 @@ local function choose(request, lines, own)
     })
   end
   vim.ui.select(choices, {
-    prompt = ("%s asks: %s"):format(name_of(request), request.title),
+    prompt = prompt_of(request),
     kind = "claude-code.answer",
     format_item = function(choice)
       return choice.text

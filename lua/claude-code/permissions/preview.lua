@@ -47,6 +47,11 @@ function M.open(title, lines, options)
   local most = math.max(LEAST_LINES, vim.o.lines - options.choices - BESIDE - 2)
   local height = api.nvim_win_text_height(win, {}).all
   api.nvim_win_set_height(win, math.min(height, most))
+  if height > most then
+    -- Its border has to be given with it.
+    local footer = (" %d more lines "):format(height - most)
+    api.nvim_win_set_config(win, { border = "rounded", footer = footer })
+  end
   vim.cmd.redraw()
   return {
     is_whole = height <= most,

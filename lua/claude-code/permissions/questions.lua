@@ -60,20 +60,20 @@ local function ask_one(question, lines, asker, chosen, done)
       end,
     }
   end
+  table.insert(choices, {
+    text = "Type an answer…",
+    run = function()
+      type_own(chosen, done)
+    end,
+  })
   if next(chosen) then
-    table.insert(choices, 1, {
+    table.insert(choices, {
       text = "Done",
       run = function()
         done(reply_of(chosen))
       end,
     })
   end
-  choices[#choices + 1] = {
-    text = "Type an answer…",
-    run = function()
-      type_own(chosen, done)
-    end,
-  }
   asker.choose(lines, choices)
 end
 

@@ -43,7 +43,7 @@ export async function permissionRequest(call: HookCall): Promise<PermissionAnswe
   const request = {
     ...describe(call.input),
     suggestions: offered.map(({ label }) => label),
-    ...(asked && { questions: asked.map(({ shown }) => shown) }),
+    ...(asked?.[0] && { title: asked[0].title, questions: asked.map(({ shown }) => shown) }),
   };
   const answer = (await untilCliEnds((signal) =>
     call.askUser("permission_request", request, signal),

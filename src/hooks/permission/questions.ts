@@ -20,6 +20,8 @@ const Questions = v.object({
 /** One of Claude's questions, and how the user sees it. */
 export interface Question {
   question: string;
+  /** The question in one line. */
+  title: string;
   labels: string[];
   shown: {
     text: string[];
@@ -41,6 +43,7 @@ export function questions({ tool_name, tool_input }: HookInput): Question[] | un
   if (!success) return [];
   return output.questions.map(({ question, multiSelect = false, options }) => ({
     question,
+    title: visibleLine(question, MOST_LABEL),
     labels: options.map(({ label }) => label),
     shown: {
       text: visible(question).split("\n"),
