@@ -47,6 +47,14 @@ async function answer({ id, method = "" }: Message): Promise<void> {
 function onMessage(message: Message): void {
   const { id, method } = message;
   if (method === "exit") process.exit(0);
+  if (method === "textDocument/didOpen" || method === "textDocument/didChange") {
+    // Who waits for its report need not wait for ever.
+    const { textDocument } = message.params as { textDocument: { uri: string; version: number } };
+    send({
+      method: "textDocument/publishDiagnostics",
+      params: { ...textDocument, diagnostics: [] },
+    });
+  }
   if (id === undefined) return;
   if (method !== undefined) return void answer(message);
   waiting.get(id)?.(message.result);

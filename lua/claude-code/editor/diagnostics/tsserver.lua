@@ -38,16 +38,16 @@ local function reported(buf, client)
   return keys
 end
 
----Asks for the problems of the buffer's text. Calls back if they are those that were reported last: then
----no report may come.
+---How many texts each server was asked about: of several files that change together the first is checked
+---while the server knows the others as they were.
+local asked = {} ---@type table<integer, integer> by client
+
 ---@param buf integer
----@param client vim.lsp.Client that is initialized
+---@param client vim.lsp.Client
 ---@param on_unchanged fun()
-function M.check(buf, client, on_unchanged)
-  if not can_ask(client) then
-    return
-  end
+local function ask(buf, client, on_unchanged)
   local tick, keys, answers = vim.api.nvim_buf_get_changedtick(buf), {}, 0
+  local asked_before = asked[client.id]
   local function on_answer(err, result)
     local body = not err and type(result) == "table" and result.body
     if type(body) ~= "table" then
@@ -60,14 +60,30 @@ function M.check(buf, client, on_unchanged)
     table.sort(keys)
     local is_current = vim.api.nvim_buf_is_loaded(buf)
       and vim.api.nvim_buf_get_changedtick(buf) == tick
-    if answers == #CHECKS and is_current and vim.deep_equal(keys, reported(buf, client)) then
+    if answers < #CHECKS or not is_current then
+      return
+    elseif vim.deep_equal(keys, reported(buf, client)) then
       on_unchanged()
+    elseif asked[client.id] ~= asked_before then
+      ask(buf, client, on_unchanged)
     end
   end
   local file = vim.uri_to_fname(vim.uri_from_bufnr(buf))
   for _, check in ipairs(CHECKS) do
     local params = { command = COMMAND, arguments = { check, { file = file } } }
     call(client, "request", "workspace/executeCommand", params, on_answer, buf)
+  end
+end
+
+---Asks for the problems of the buffer's text. Calls back if they are those that were reported last: then
+---no report may come.
+---@param buf integer
+---@param client vim.lsp.Client that is initialized
+---@param on_unchanged fun()
+function M.check(buf, client, on_unchanged)
+  if can_ask(client) then
+    asked[client.id] = (asked[client.id] or 0) + 1
+    ask(buf, client, on_unchanged)
   end
 end
 
