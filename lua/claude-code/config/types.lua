@@ -158,7 +158,7 @@
 ---@field patterns? string[]
 
 ---@class claude-code.UserReviewConfig
----When the sign column shows what Claude changed and you have not reviewed.
+---Whether the sign column shows what Claude changed and you have not reviewed.
 ---@field signs? claude-code.ReviewSigns
 ---Whether a message says how much there is to review when Claude ends its turn.
 ---@field message? boolean
@@ -396,5 +396,5 @@
 ---@alias claude-code.DiffLayout "vertical"|"horizontal"|"tab"|"inline"
 ---@alias claude-code.LogLevel "debug"|"info"|"warn"|"error"|"off"
 ---@alias claude-code.PermissionMode "default"|"plan"|"acceptEdits"|"auto"|"dontAsk"|"bypassPermissions"
----@alias claude-code.ReviewSigns "always"|"review"|"never"
+---@alias claude-code.ReviewSigns "always"|"never"
 ---@alias claude-code.SeverityName "error"|"warning"|"information"|"hint"

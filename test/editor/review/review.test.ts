@@ -394,6 +394,29 @@ onEachNeovim((session) => {
     expect([await bar(), await mapped()]).toEqual(["", false]);
   });
 
+  test("options: no signs, other keys or none, no message", async () => {
+    const option = (code: string) =>
+      lua(`local review = require("claude-code.config").get().review ${code}`);
+    await option(`review.signs, review.message = "never", false`);
+    await option(`BEFORE = vim.deepcopy(review.keys)
+      review.keys.keep, review.keys.undo = { "gk", "gz" }, false`);
+    await changed();
+    await nvim().command(`edit ${at("a")}`);
+    await lua(`require("claude-code.events").emit("ActivityChanged", { activity = "idle" })`);
+    await review("ClaudeCodeReview");
+    expect(await lua("return vim.fn.maparg('gr', 'n', false, true).buffer == 1")).toBe(false);
+    await eventually("the keys", () => mapped("gz"));
+    await nvim().type("gz");
+    await listed(4);
+    await nvim().command("ClaudeCodeReviewClose | cclose");
+    const marks = `return #vim.api.nvim_buf_get_extmarks(0,
+      vim.api.nvim_create_namespace("claude-code.review"), 0, -1, {})`;
+    await eventually("no signs", async () => (await lua<number>(marks)) === 0);
+    expect(await lua("return vim.b.claude_code_review")).toBeNull();
+    expect(await said()).toEqual([]);
+    await option(`review.signs, review.message, review.keys = "always", true, BEFORE`);
+  });
+
   test("keys are there as soon as a file is: those that are typed at once act on it", async () => {
     await changed();
     await review();

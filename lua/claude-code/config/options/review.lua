@@ -20,11 +20,11 @@ end
 return {
   {
     key = "review.signs",
-    type = t.alias("ReviewSigns", t.one_of("always", "review", "never")),
+    type = t.alias("ReviewSigns", t.one_of("always", "never")),
     default = "always",
-    description = "When the sign column shows what Claude changed and you have not reviewed. "
-      .. '"review": only during a review, as colours and deleted lines. "never": not outside of it, '
-      .. "and nothing is asked for then.",
+    description = "Whether the sign column shows what Claude changed and you have not reviewed. "
+      .. '"never": only a review shows it, with colours and deleted lines; '
+      .. "`vim.b.claude_code_review` is then set only during a review.",
   },
   {
     key = "review.message",

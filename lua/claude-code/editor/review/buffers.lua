@@ -139,6 +139,9 @@ end
 ---@param buf integer
 ---@param hunks claude-code.ReviewHunk[]
 local function show(buf, hunks)
+  if not scope and require("claude-code.config").get().review.signs == "never" then
+    hunks = {} -- nothing keeps them up to date
+  end
   hunks_of[buf] = #hunks > 0 and hunks or nil
   set_variable(buf, hunks)
   if #hunks > 0 then

@@ -1,5 +1,5 @@
---- Draws the hunks that wait for a review in the user's own files. Signs are there always or during a
---- review (option `review.signs`); colours and old lines only during one.
+--- Draws the hunks that wait for a review in the user's own files. Signs are there always, or not
+--- outside of a review (option `review.signs`); colours and old lines only during one.
 local api = vim.api
 local draw = require("claude-code.editor.diff.inline.draw")
 local text = require("claude-code.editor.review.text")
@@ -127,7 +127,7 @@ function M.show(buf, hunks, reviewing)
     for _, hunk in ipairs(all) do
       draw.old_lines(buf, NAMESPACE, hunk, margin, arrange)
     end
-  elseif require("claude-code.config").get().review.signs == "always" then
+  else
     for _, hunk in ipairs(hunks) do
       mark_signs(buf, hunk)
     end
