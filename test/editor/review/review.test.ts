@@ -177,8 +177,10 @@ onEachNeovim((session) => {
         ["[c", 2, 1],
       ] as const) {
         await nvim().type(keys);
-        const index = await lua<number>("return vim.fn.getqflist({ idx = 0 }).idx");
-        expect([(await cursor())[0], index]).toEqual([row, entry]);
+        await eventually(`the place of ${keys}`, async () => {
+          const index = await lua<number>("return vim.fn.getqflist({ idx = 0 }).idx");
+          expect([(await cursor())[0], index]).toEqual([row, entry]);
+        });
       }
       await nvim().type("ga");
       await eventually("the second hunk", async () => (await cursor())[0] === 8);
@@ -192,6 +194,18 @@ onEachNeovim((session) => {
         "d",
       ]);
       expect(read("a")).toContain("LINE 8\nand more\n");
+    });
+
+    test("! leaves a terminal's window alone: the entry opens beside it", async () => {
+      await changed();
+      await nvim().command(`edit ${at("b")} | vsplit | terminal cat`);
+      await review();
+      await eventually("the first hunk", async () => (await cursor())[0] === 2);
+      expect(await lua(`return vim.fn.expand("%:t")`)).toBe("a");
+      const types = await lua<string[]>(`return vim.tbl_map(function(win)
+        return vim.bo[vim.api.nvim_win_get_buf(win)].buftype
+      end, vim.api.nvim_list_wins())`);
+      expect(types.toSorted()).toEqual(["", "quickfix", "terminal"]);
     });
 
     test("gr brings the old lines back, writes the clean buffer, and u takes that back", async () => {
@@ -594,8 +608,10 @@ onEachNeovim((session) => {
         ["]f]f]f]f", 5, "d", 1],
       ] as const) {
         await nvim().type(keys);
-        expect([...(await cursor()), ...(await beside())]).toEqual([row, 0, name, line]);
-        expect(await lua("return vim.bo.buftype")).toBe("quickfix");
+        await eventually(`the entry of ${keys}`, async () => {
+          expect([...(await cursor()), ...(await beside())]).toEqual([row, 0, name, line]);
+          expect(await lua("return vim.bo.buftype")).toBe("quickfix");
+        });
       }
       await lua(`vim.ui.input = function(_, done) done("because") end`);
       await nvim().type("2gggCGgC");

@@ -163,6 +163,12 @@ local function texts_of(paths)
   return vim.tbl_map(choice_of, paths)
 end
 
+---@param paths string[]
+---@return string
+local function named(paths)
+  return #paths == 1 and path.title(paths[1]) or ("%d files"):format(#paths)
+end
+
 ---Takes the last decision back.
 ---@param callback fun()
 function M.back(callback)
@@ -178,10 +184,9 @@ function M.back(callback)
         return notify.error(failure)
       end
       apply.run(decision)
-      local names = vim.tbl_map(path.title, last.paths)
       local words = last.type == "keep" and "kept" or "undone"
-      local which = #names == 1 and names[1] or ("%d files"):format(#names)
-      notify.info(("what was %s in %s waits for a review again"):format(words, which), "review")
+      local message = "what was %s in %s waits for a review again"
+      notify.info(message:format(words, named(last.paths)), "review")
       callback()
     end)
   end)
@@ -193,6 +198,7 @@ function M.carry_out(due)
   local params = { files = texts_of(due.paths), queued = due.decision, while_working = "now" }
   client.request("undo", params, function(decision)
     if decision then
+      notify.info("undone at the end of Claude's turn: " .. named(due.paths), "review")
       apply.run(decision)
       vim.iter(due.paths):each(function(name)
         local buf = path.loaded_buffer(name)

@@ -183,7 +183,6 @@ function M.open(claude_scope, jump)
     -- The files are what is read; a long list scrolls.
     vim.cmd(("botright copen %d"):format(math.min(math.max(count, 3), 10)))
     if jump then
-      vim.cmd("wincmd p")
       move.first()
     end
     map_keys()

@@ -6,6 +6,7 @@ local files = require("claude-code.editor.review.files")
 local list = require("claude-code.editor.review.list")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
+local windows = require("claude-code.editor.windows")
 
 local M = {}
 
@@ -80,6 +81,25 @@ local function open(file, hunk)
   list.select(file.path, hunk and hunk.id)
 end
 
+---@param buf integer
+---@return integer win to show it in; Neovim itself would take a terminal's
+local function window_for(buf)
+  local with_base = vim.iter(api.nvim_tabpage_list_wins(0)):find(function(win)
+    return base.file_of(api.nvim_buf_get_name(api.nvim_win_get_buf(win))) ~= nil
+  end)
+  return windows.for_file(buf) or with_base or windows.beside(buf)
+end
+
+---From the quickfix window to an entry.
+---@param row integer
+local function show_entry(row)
+  api.nvim_set_current_win(window_for(vim.fn.getqflist()[row].bufnr))
+  local ok, message = pcall(vim.cmd.cc, { count = row })
+  if not ok then
+    notify.error(message)
+  end
+end
+
 ---Shows the next entry of the list in a window beside it; the list keeps the cursor.
 ---@param step 1|-1
 ---@param is_same fun(entry: claude-code.ReviewEntry, other: claude-code.ReviewEntry): boolean
@@ -91,7 +111,7 @@ local function show_next_entry(step, is_same)
     row = row + step
   until not entries[row] or not is_same(from, entries[row])
   if entries[row] then
-    vim.cmd.cc({ count = row })
+    show_entry(row)
     api.nvim_set_current_win(win)
   end
 end
@@ -133,12 +153,9 @@ function M.onward()
   end
 end
 
----To the first entry.
+---From the quickfix window to the first entry.
 function M.first()
-  local file = files.all()[1]
-  if file then
-    open(file, file.hunks[1])
-  end
+  show_entry(1)
 end
 
 return M
