@@ -431,6 +431,25 @@ describe.each(NEOVIMS)("big changes, in $name", (version) => {
     expect(longest).toBeLessThan(LONGEST_MS);
   });
 
+  test("a big one that is asked for while it is prepared: what is hidden in it is marked once", async () => {
+    await using a = await Attached.start({ version, ui: UI });
+    await a.attach();
+    const hostile = many.replace("old 59990\n", "\u202Eold\n");
+    const path = a.file("big.txt", many);
+    const id = await a.propose(path, hostile);
+    await a.nvim.command("ClaudeCodeDiffNext");
+    await a.barShows("hunk 1/1");
+    // Marked once, whoever came first.
+    await Bun.sleep(300);
+    const marks = `local space = vim.api.nvim_get_namespaces()["claude-code.diff.hidden"]
+      return #vim.api.nvim_buf_get_extmarks(require("port").diff_buffers().new, space, 0, -1, {})`;
+    expect(await a.nvim.lua<number>(marks)).toBe(1);
+    expect(await a.messages()).not.toMatch(/traceback|E\d+:/);
+    await a.nvim.type("q");
+    await a.outcome(id);
+    await a.cleared();
+  });
+
   test.each([
     ["too many bytes", `${"x".repeat(99)}\n`.repeat(50_000), "more than 4 MB"],
     ["too many lines", "x\n".repeat(64_001), "more than 64000 lines"],

@@ -34,6 +34,8 @@ local MANY_BLANKS = 80
 
 ---More of them in one proposal are not marked.
 local MOST_MARKS = 1000
+---In lines: so many between two pauses.
+local PIECE = 1000
 local NAMESPACE = api.nvim_create_namespace("claude-code.diff.hidden")
 
 local M = {}
@@ -189,17 +191,25 @@ end
 
 ---Shows those in the lines that hunks add or change.
 ---@param buf integer the proposal's
----@param hunks claude-code.Hunk[]
+---@param hunks claude-code.HunkList
+---@param pause fun()
 ---@return integer? line 1-based, of the first one
-local function mark(buf, hunks)
+local function mark(buf, hunks, pause)
   api.nvim_buf_clear_namespace(buf, NAMESPACE, 0, -1)
   local budget, found = MOST_MARKS, nil
-  for _, hunk in ipairs(hunks) do
-    if hunk.new_count > 0 and budget > 0 then
-      local row = hunk.new - 1
-      local lines = api.nvim_buf_get_lines(buf, row, row + hunk.new_count, false)
-      local count, line = mark_lines(buf, row, lines, budget)
-      budget, found = budget - count, found or line
+  for _, hunk in ipairs(hunks.list) do
+    local last = hunk.new - 1 + hunk.new_count
+    for row = hunk.new - 1, last - 1, PIECE do
+      -- In a pause it may have been edited, deleted, or shown and marked.
+      local is_same = api.nvim_buf_is_valid(buf)
+        and api.nvim_buf_get_changedtick(buf) == hunks.tick
+        and hunks.hidden == nil
+      if budget > 0 and is_same then
+        local lines = api.nvim_buf_get_lines(buf, row, math.min(row + PIECE, last), false)
+        local count, line = mark_lines(buf, row, lines, budget)
+        budget, found = budget - count, found or line
+        pause()
+      end
     end
   end
   return found
@@ -208,10 +218,12 @@ end
 ---Shows those that the proposal adds, once for each state of it.
 ---@param buf integer the proposal's
 ---@param hunks claude-code.HunkList
+---@param pause? fun() called now and then
 ---@return integer? line 1-based, of the first one
-function M.show(buf, hunks)
+function M.show(buf, hunks, pause)
   if hunks.hidden == nil then
-    hunks.hidden = mark(buf, hunks.list) or false
+    local found = mark(buf, hunks, pause or function() end)
+    hunks.hidden = hunks.hidden or found or false
   end
   return hunks.hidden or nil
 end

@@ -112,6 +112,13 @@ end
 
 queue = queues.new(callbacks)
 
+---@class claude-code.DiffParams
+---@field id integer
+---@field client integer
+---@field old_path string
+---@field new_path string
+---@field contents string
+
 ---@param params claude-code.DiffParams
 ---@return string? problem
 local function too_big(params)

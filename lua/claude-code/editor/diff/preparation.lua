@@ -1,4 +1,5 @@
 --- Gets a big proposal ready to be shown, a step at a time, so that Neovim answers keys in between.
+local hidden = require("claude-code.editor.diff.hidden")
 local layouts = require("claude-code.editor.diff.layout")
 local slices = require("claude-code.editor.slices")
 local timer = require("claude-code.timer")
@@ -14,10 +15,15 @@ end
 ---@param diff claude-code.Diff
 ---@param pause fun()
 local function prepare(diff, pause)
-  local ok, is_ready = true, false
-  while ok and not is_ready and not diff.outcome do
-    ok, is_ready = pcall(layouts.prepare, diff.proposal)
-    pause()
+  local proposal = diff.proposal
+  local ok, is_ready = pcall(proposal.read, proposal, pause)
+  pause(true)
+  while ok and not (is_ready or diff.outcome) do
+    ok, is_ready = pcall(layouts.prepare, proposal)
+    pause(true)
+  end
+  if ok and not diff.outcome then
+    hidden.show(proposal.new_buf, proposal:hunks(), pause)
   end
 end
 
@@ -30,6 +36,7 @@ function M.start(diff, done)
   diff.is_preparing = true
   timer.once(0, function()
     slices.run(function(pause)
+      pause(true)
       prepare(diff, pause)
       diff.is_preparing = nil
       if not diff.outcome then

@@ -13,13 +13,6 @@ local result = require("claude-code.editor.diff.result")
 local scratch = require("claude-code.editor.diff.scratch")
 local text = require("claude-code.editor.diff.text")
 
----@class claude-code.DiffParams
----@field id integer
----@field client integer
----@field old_path string
----@field new_path string
----@field contents string
-
 ---@class claude-code.Proposal
 ---@field id integer
 ---@field client integer which of the executable's clients proposed it
@@ -28,7 +21,8 @@ local text = require("claude-code.editor.diff.text")
 ---@field destination claude-code.Destination where that is
 ---@field base_path string the old side's file: the one at `new_path`, as accepting replaces that; if
 --- there is none, the one at `old_path`
----@field proposed claude-code.Text
+---@field private contents? string what is proposed, until it is parsed
+---@field proposed claude-code.Text after `parse`
 ---@field old claude-code.Text the file on disk; one empty line if there is none
 ---@field exists boolean the old side's file was there when it was last read
 ---@field target? integer buffer of the file, if one is loaded
@@ -58,7 +52,6 @@ local M = {}
 ---@param params claude-code.DiffParams
 ---@return claude-code.Proposal
 function M.new(params)
-  local proposed = text.parse(params.contents)
   local proposal = setmetatable({
     id = params.id,
     client = params.client,
@@ -66,8 +59,7 @@ function M.new(params)
     new_path = params.new_path,
     destination = destinations.of(params.new_path),
     base_path = params.old_path,
-    proposed = proposed,
-    keep_cr = not proposed.crlf and params.contents:find("\r\n", 1, true) ~= nil,
+    contents = params.contents,
     old = text.NOTHING,
     exists = false,
     is_big = #params.contents > BIG or (vim.uv.fs_stat(params.new_path) or { size = 0 }).size > BIG,
@@ -78,6 +70,17 @@ function M.new(params)
   proposal.merge = merge.new(proposal)
   proposal.accepted = accepted_hunks.new(proposal)
   return proposal
+end
+
+---@private
+---@param pause? fun() called now and then
+function Proposal:parse(pause)
+  local contents = self.contents
+  if contents then
+    local proposed = text.parse(contents, false, pause)
+    self.keep_cr = not proposed.crlf and contents:find("\r\n", 1, true) ~= nil
+    self.proposed, self.contents = proposed, nil
+  end
 end
 
 ---@return string
@@ -93,10 +96,25 @@ function Proposal:is_prepared()
     and api.nvim_buf_is_loaded(self.new_buf)
 end
 
+---Both texts, unless that is done.
+---@param pause? fun() called now and then
+function Proposal:read(pause)
+  if not self.is_read then
+    self:find_unsaved()
+    self:parse(pause)
+    self:read_old(pause)
+  end
+end
+
 ---@private
-function Proposal:read_old()
+---@param pause? fun()
+function Proposal:read_old(pause)
   self.base_path = vim.uv.fs_stat(self.new_path) and self.new_path or self.old_path
-  local old, problem = text.of_file(self.base_path, self.keep_cr)
+  local old, problem = text.of_file(self.base_path, self.keep_cr, pause)
+  if pause and self.is_read then
+    -- It was shown in a pause.
+    return
+  end
   self.too_big = problem
   if problem and self.is_read then
     return
@@ -144,8 +162,7 @@ end
 ---@return boolean is_ready that was the last one
 function Proposal:prepare_step()
   if not self.is_read then
-    self:find_unsaved()
-    self:read_old()
+    self:read()
   elseif not (self.old_buf and api.nvim_buf_is_loaded(self.old_buf)) then
     self.old_buf = buffers.old_side(self)
   elseif not (self.new_buf and api.nvim_buf_is_loaded(self.new_buf)) then
@@ -259,6 +276,7 @@ end
 
 ---@return string text once it was accepted: then the hunks that were not chosen are gone
 function Proposal:final_text()
+  self:parse()
   local is_loaded = self.new_buf ~= nil and api.nvim_buf_is_loaded(self.new_buf)
   return result.text(is_loaded and self:lines() or self.proposed.lines, self.old, self.proposed)
 end

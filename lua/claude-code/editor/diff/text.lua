@@ -49,27 +49,36 @@ function M.has_text(some)
   return some.newline or not M.same_lines(some.lines, M.NOTHING.lines)
 end
 
+---In lines: so many between two pauses.
+local PIECE = 1000
+
 ---@param text string
+---@param pause fun()
 ---@return boolean
-local function is_crlf(text)
+local function is_crlf(text, pause)
   -- A pattern such as "[^\r]\n" takes 30 ms for a line of 1 MB.
   local at = text:find("\n", 1, true)
   if not at then
     return false
   end
+  local count = 0
   while at do
     if text:byte(at - 1) ~= 13 then
       return false
     end
-    at = text:find("\n", at + 1, true)
+    at, count = text:find("\n", at + 1, true), count + 1
+    if count % PIECE == 0 then
+      pause()
+    end
   end
   return true
 end
 
 ---@param text string
 ---@param eol string
+---@param pause fun()
 ---@return string[]
-local function split(text, eol)
+local function split(text, eol, pause)
   local lines, from = {}, 1
   while true do
     local first, last = text:find(eol, from, true)
@@ -78,6 +87,9 @@ local function split(text, eol)
       return lines
     end
     from = last + 1
+    if #lines % PIECE == 0 then
+      pause()
+    end
   end
 end
 
@@ -100,18 +112,20 @@ end
 
 ---@param text string UTF-8, any line ends
 ---@param keep_cr? boolean even if every line end is CRLF
+---@param pause? fun() called now and then
 ---@return claude-code.Text
-function M.parse(text, keep_cr)
+function M.parse(text, keep_cr, pause)
+  pause = pause or function() end
   local bom = text:sub(1, #BOM) == BOM
   if bom then
     text = text:sub(#BOM + 1)
   end
-  local crlf = not keep_cr and is_crlf(text)
+  local crlf = not keep_cr and is_crlf(text, pause)
   local newline = text:sub(-1) == "\n"
   if newline then
     text = text:sub(1, crlf and -3 or -2)
   end
-  local lines = split(text, crlf and "\r\n" or "\n")
+  local lines = split(text, crlf and "\r\n" or "\n", pause)
   return { lines = lines, crlf = crlf, bom = bom, newline = newline }
 end
 
@@ -182,11 +196,15 @@ end
 ---The text of a file on disk.
 ---@param path string
 ---@param keep_cr boolean as in `parse`
+---@param pause? fun() as in `parse`
 ---@return claude-code.Text? text nil if the file is not there, no file, or too big
 ---@return string? problem it is too big
-function M.of_file(path, keep_cr)
+function M.of_file(path, keep_cr, pause)
   local bytes, problem = read(path)
-  return bytes and M.parse(decode(bytes), keep_cr), problem
+  if pause then
+    pause()
+  end
+  return bytes and M.parse(decode(bytes), keep_cr, pause), problem
 end
 
 return M
