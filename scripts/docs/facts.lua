@@ -24,7 +24,16 @@ end
 
 local options = {}
 local schema = require("claude-code.config.schema")
-for _, option in ipairs(require("claude-code.config").options) do
+local defaults = {}
+for _, option in ipairs(require("claude-code.config").options.all()) do
+  local path = vim.split(option.key, ".", { plain = true })
+  local name = table.remove(path)
+  local section = defaults
+  for _, part in ipairs(path) do
+    section[part] = section[part] or {}
+    section = section[part]
+  end
+  section[name] = option.default
   table.insert(options, {
     key = option.key,
     annotation = schema.annotation(option.type),
@@ -48,6 +57,8 @@ io.write(vim.json.encode({
   plugs = plugs,
   suggested = require("claude-code.keymaps").suggested,
   options = options,
+  defaults = vim.inspect(defaults),
+  option_files = vim.inspect(require("claude-code.config").options.files()),
   private_files = require("claude-code.editor.privacy.defaults"),
   aliases = schema.aliases,
   highlights = highlights_of(require("claude-code.editor.diff.highlights")),

@@ -89,7 +89,7 @@ describe.each(NEOVIMS)("setup() in $name", (version) => {
   test("every renamed option leads to an option, or says what to do", async () => {
     const lost = await neovim.lua<string[]>(`
       local config, known = require("port").config, {}
-      for _, option in ipairs(config.options) do
+      for _, option in ipairs(config.options.all()) do
         known[option.key] = true
       end
       return vim.iter(pairs(config.renamed)):filter(function(old, new)
@@ -127,7 +127,7 @@ describe.each(NEOVIMS)("setup() in $name", (version) => {
   test("every option has a default of its own type, a description, and no twin", async () => {
     const faults = await neovim.lua<string[]>(`
       local faults, seen = {}, {}
-      for _, option in ipairs(require("port").config.options) do
+      for _, option in ipairs(require("port").config.options.all()) do
         local fits = option.default == nil or option.type.accepts(option.default)
         if not fits or option.description == "" or seen[option.key] then
           table.insert(faults, option.key)

@@ -30,9 +30,9 @@ local function notify(old, new)
     local path = vim.split(key, ".", { plain = true })
     local value = vim.tbl_get(new, unpack(path))
     if not vim.deep_equal(vim.tbl_get(old, unpack(path)), value) then
-      vim.iter(vim.tbl_keys(callbacks)):each(function(callback)
+      for _, callback in ipairs(vim.tbl_keys(callbacks)) do
         callback(value)
-      end)
+      end
     end
   end
 end
@@ -41,7 +41,7 @@ end
 ---@param given? claude-code.UserConfig
 ---@return string[] problems
 function M.setup(given)
-  local old = M.get()
+  local old = current or require("claude-code.config.defaults").values
   local problems
   current, problems = resolve(M.options, given, M.renamed)
   if current.log.level ~= old.log.level then

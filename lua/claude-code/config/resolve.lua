@@ -1,5 +1,9 @@
---- Checks what the user gave against a list of options. Knows no option by name.
+--- Checks what the user gave against the options. Knows no option by name.
 local M = {}
+
+---@class claude-code.Options
+---@field all fun(): claude-code.Option[]
+---@field of fun(parts: any[]): claude-code.Option[] those whose keys begin with one of these parts
 
 ---@class claude-code.Option
 ---@field key string dotted path in the options table: "binary.path"
@@ -60,25 +64,19 @@ end
 ---@class claude-code.SchemaIndex
 ---@field options table<string, claude-code.Option>
 ---@field sections table<string, string[]> dotted path of a group → the names in it
----@field names string[]
----@field renamed table<string, string>
 
 ---@param options claude-code.Option[]
----@param renamed? table<string, string>
 ---@return claude-code.SchemaIndex
-local function index(options, renamed)
-  local result = { options = {}, sections = {}, names = {}, renamed = renamed or {} }
+local function index(options)
+  local result = { options = {}, sections = {} }
   for _, option in ipairs(options) do
     result.options[option.key] = option
-    table.insert(result.names, option.key)
     local section, name = option.key:match("^(.*)%.([^.]+)$")
     if section then
       result.sections[section] = result.sections[section] or {}
       table.insert(result.sections[section], name)
     end
   end
-  vim.list_extend(result.names, vim.tbl_keys(result.sections))
-  table.sort(result.names)
   return result
 end
 
@@ -100,66 +98,97 @@ local function assign(target, key, value)
   target[name] = value
 end
 
----@param known claude-code.SchemaIndex
+---@param options claude-code.Options
+---@param renamed table<string, string>
 ---@param key string unknown
 ---@return string
-local function unknown_option(known, key)
-  local instead = known.renamed[key]
+local function unknown_option(options, renamed, key)
+  local instead = renamed[key]
   if instead then
     return (instead:find(" ") and "%s: %s" or "%s: renamed to %s"):format(key, instead)
   end
-  local meant = closest(key, known.names)
+  local known = index(options.all())
+  local names = vim.list_extend(vim.tbl_keys(known.options), vim.tbl_keys(known.sections))
+  table.sort(names)
+  local meant = closest(key, names)
   return ("%s: unknown option%s"):format(key, meant and ("; did you mean %s?"):format(meant) or "")
 end
 
----@param known claude-code.SchemaIndex
+---@param option claude-code.Option
+---@param value any
+---@return string? problem
+local function problem_with(option, value)
+  if option.type.accepts(value) then
+    return
+  end
+  local why = option.type.explain and option.type.explain(value)
+  local text = why and "%s: expected %s; %s" or "%s: expected %s, got %s"
+  return text:format(option.key, option.type.expected, why or describe(value))
+end
+
+---@class claude-code.Check
+---@field known claude-code.SchemaIndex
+---@field unknown fun(key: string): string what is wrong with a key that is not known
+---@field resolved table receives what is valid
+---@field problems string[] receives a sentence for what is not
+
+---@param state claude-code.Check
+---@param option claude-code.Option
+---@param value any
+local function take(state, option, value)
+  local problem = problem_with(option, value)
+  if problem then
+    table.insert(state.problems, problem)
+    value = option.refused
+  end
+  if value ~= nil then
+    assign(state.resolved, option.key, copy(value))
+  end
+end
+
+---@param state claude-code.Check
 ---@param given table
 ---@param prefix string
----@param resolved table receives what is valid
----@param problems string[] receives a sentence for what is not
-local function check(known, given, prefix, resolved, problems)
+local function check(state, given, prefix)
   local names = vim.tbl_keys(given)
   table.sort(names, function(a, b)
     return tostring(a) < tostring(b)
   end)
   for _, name in ipairs(names) do
     local key, value = prefix .. tostring(name), given[name]
-    local option, section = known.options[key], known.sections[key]
+    local option, section = state.known.options[key], state.known.sections[key]
     if option then
-      if option.type.accepts(value) then
-        assign(resolved, key, copy(value))
-      else
-        local why = option.type.explain and option.type.explain(value)
-        local text = why and "%s: expected %s; %s" or "%s: expected %s, got %s"
-        table.insert(problems, text:format(key, option.type.expected, why or describe(value)))
-        if option.refused ~= nil then
-          assign(resolved, key, option.refused)
-        end
-      end
+      take(state, option, value)
     elseif section and type(value) == "table" then
-      check(known, value, key .. ".", resolved, problems)
+      check(state, value, key .. ".")
     elseif section then
       local text = "%s: expected a table { %s }, got %s"
-      table.insert(problems, text:format(key, table.concat(section, ", "), describe(value)))
+      local problem = text:format(key, table.concat(section, ", "), describe(value))
+      table.insert(state.problems, problem)
     else
-      table.insert(problems, unknown_option(known, key))
+      table.insert(state.problems, state.unknown(key))
     end
   end
 end
 
 --- Merges what the user gave over the defaults.
----@param options claude-code.Option[]
+---@param options claude-code.Options
 ---@param given any
 ---@param renamed? table<string, string> old names: the new name, or a sentence
 ---@return table resolved every option present; an invalid one has its default, or what `refused` says
 ---@return string[] problems one sentence per option that cannot be used
 function M.resolve(options, given, renamed)
-  local resolved, problems = {}, {}
-  for _, option in ipairs(options) do
-    assign(resolved, option.key, copy(option.default))
-  end
+  local resolved = vim.deepcopy(require("claude-code.config.defaults").values)
+  local problems = {}
   if type(given) == "table" and next(given) then
-    check(index(options, renamed), given, "", resolved, problems)
+    check({
+      known = index(options.of(vim.tbl_keys(given))),
+      unknown = function(key)
+        return unknown_option(options, renamed or {}, key)
+      end,
+      resolved = resolved,
+      problems = problems,
+    }, given, "")
   elseif given ~= nil and type(given) ~= "table" then
     table.insert(problems, ("expected a table of options, got %s"):format(describe(given)))
   end

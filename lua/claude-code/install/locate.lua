@@ -21,7 +21,7 @@ end
 ---@type table<"build"|"managed"|"system", fun(): string?, string?>
 local finders = {
   build = function()
-    local path = vim.fs.joinpath(plugin_files.root(), "dist", NAME)
+    local path = plugin_files.root() .. "/dist/" .. NAME
     return programs.runs(path) and path or nil
   end,
   --- The one of this plugin's version: another Neovim's plugin may have another one installed.

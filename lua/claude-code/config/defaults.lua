@@ -1,0 +1,146 @@
+--- What setup() needs at every start, so that it loads no option that the user does not give. Made from
+--- options/ by `bun run docs`; do not edit.
+-- stylua: ignore
+return {
+values = {
+  auto_start = "auto",
+  binary = {
+    download = true,
+    source = "auto"
+  },
+  diagnostics = {
+    after_edit = "auto",
+    after_edit_deadline_ms = 1500,
+    block = true,
+    busy_deadline_ms = 30000,
+    deadline_ms = 2000,
+    ignore_files = {},
+    ignore_sources = {},
+    only_new = false,
+    retries = 1,
+    severity = "warning"
+  },
+  diff = {
+    focus = true,
+    keys = {
+      accept = { "<CR>", "ZZ" },
+      accept_hunk = "ga",
+      drop_hunk = "gr",
+      merge = "gm",
+      next_diff = "]f",
+      next_hunk = "]c",
+      previous_diff = "[f",
+      previous_hunk = "[c",
+      reject = { "q", "ZQ" },
+      reject_with_reason = "Q"
+    },
+    layout = "vertical",
+    lsp = {
+      enabled = true,
+      exclude = { "GitHub Copilot", "copilot", "golangci_lint_ls", "jdtls", "metals", "null-ls", "omnisharp", "roslyn", "rust-analyzer", "rust_analyzer", "typescript-tools" }
+    },
+    narrow_terminal = 40,
+    quiet_ms = 400
+  },
+  execute_code = {
+    default_language = "python",
+    enabled = false,
+    languages = {
+      python = { "python3", "-" }
+    },
+    max_output_bytes = 1048576,
+    timeout_ms = 30000
+  },
+  keymaps = false,
+  language_tools = {
+    code_action = true,
+    rename = true
+  },
+  log = {
+    level = "info"
+  },
+  log_events = false,
+  mcp = {
+    auto_install = false,
+    in_terminal = true
+  },
+  mention = {
+    wait_seconds = 60
+  },
+  notify = {
+    by = "auto",
+    on = { "blocked", "error" }
+  },
+  port_range = { 10000, 65535 },
+  privacy = {
+    defaults = true,
+    patterns = {}
+  },
+  review = {
+    accepted_is_reviewed = true,
+    keys = {
+      comment = "gC",
+      keep = "ga",
+      next_file = "]f",
+      next_hunk = "]c",
+      previous_file = "[f",
+      previous_hunk = "[c",
+      undo = "gr"
+    },
+    message = true,
+    signs = "always",
+    undo_while_working = "queue"
+  },
+  selection = {
+    debounce_ms = 300,
+    enabled = true,
+    max_bytes = 100000
+  },
+  send = {
+    focus = false,
+    submit = true
+  },
+  terminal = {
+    args = {},
+    command = "claude",
+    env = {},
+    float = {
+      height = 0.8,
+      width = 0.8
+    },
+    keys = {
+      down = false,
+      leave = false,
+      left = false,
+      right = false,
+      toggle = false,
+      up = false
+    },
+    permission_mode = "default",
+    position = "auto",
+    provider = "native",
+    size = 0.36,
+    winbar = true
+  }
+},
+files = {
+  auto_start = "server",
+  binary = "server",
+  diagnostics = "diagnostics",
+  diff = "diff",
+  execute_code = "server",
+  keymaps = "claude",
+  language_tools = "language",
+  log = "server",
+  log_events = "server",
+  mcp = "claude",
+  mention = "claude",
+  notify = "sessions",
+  port_range = "server",
+  privacy = "claude",
+  review = "review",
+  selection = "claude",
+  send = "claude",
+  terminal = "terminal"
+},
+}
