@@ -1,11 +1,10 @@
 import { cliArguments } from "../claude/cli-arguments";
 import { UndoHost } from "../edits/host";
-import { IdleGc } from "../ide/idle-gc";
-import { type Launch, readLaunch } from "../ide/launch";
+import { type Launch, readLaunch, readPreparation } from "../ide/launch";
 import { sweepStaleLocks } from "../ide/lock-file";
 import { LockKeeper } from "../ide/lock-keeper";
-import { bindPort } from "../ide/port";
-import { createIdeServer, type IdeServer } from "../ide/server";
+import { createIdeServer } from "../ide/server";
+import { type Receiver, ServerPort } from "../ide/server-port";
 import { Stdin } from "../ide/stdin";
 import { message, UserError } from "../lib/errors";
 import { Log } from "../lib/log";
@@ -17,7 +16,6 @@ import { DisconnectedError, NeovimRpc } from "../neovim/rpc";
 import { ReviewHost } from "../review/host";
 import { recordLanguageUndo } from "../review/record/language-edit";
 import { projectAround } from "../setup/record";
-import { WebSocketListener } from "../transport/websocket";
 import { CONTRACT, VERSION } from "../version";
 import { usageError } from "./arguments";
 
@@ -28,22 +26,40 @@ const EXIT = { contract: 3, noPort: 4, noNeovim: 5 } as const;
 
 /**
  * `claude-code-nvim serve`: reads the launch line from stdin, connects back to the Neovim at $NVIM,
- * listens on loopback, publishes the lock file, and serves until Neovim or stdin is gone.
+ * listens on loopback, publishes the lock file, and serves until Neovim or stdin is gone. A line
+ * before it lets us connect and open the port while Neovim still starts.
  */
 export async function serve(args: string[]): Promise<number> {
   if (args.length > 0) throw usageError(`serve takes no arguments: ${args.join(" ")}`, "serve");
   const address = process.env.NVIM;
   if (!address) throw usageError("the plugin starts serve: $NVIM is not set", "serve");
   const stdin = new Stdin();
-  const launch = await readCompatibleLaunch(stdin);
-  const rpc = await NeovimRpc.connect(address).catch((error) => {
+  const port = new ServerPort();
+  const first = await stdin.line();
+  const prepare = readPreparation(first);
+  if (prepare) port.openEarly(prepare);
+  const connecting = prepare && connected(address);
+  connecting?.catch(() => {}); // It is waited for below.
+  const launch = readCompatibleLaunch(prepare ? await stdin.line() : first);
+  const rpc = await (connecting ?? connected(address));
+  return run(rpc, address, launch, stdin, port);
+}
+
+function connected(address: string): Promise<NeovimRpc> {
+  return NeovimRpc.connect(address).catch((error) => {
     const text = `Neovim at ${address} cannot be reached: ${message(error)}`;
     throw new UserError(text, EXIT.noNeovim);
   });
-  return run(rpc, address, launch, stdin);
 }
 
-async function run(rpc: NeovimRpc, address: string, launch: Launch, stdin: Stdin): Promise<number> {
+async function run(
+  rpc: NeovimRpc,
+  address: string,
+  launch: Launch,
+  stdin: Stdin,
+  port: ServerPort,
+): Promise<number> {
+  adopt(launch.environment);
   const log = new Log({ file: launch.logFile ?? undefined, level: launch.logLevel });
   const editor = new NeovimEditor(rpc, log, launch.workspaceFolders);
   const attached = Promise.withResolvers<void>();
@@ -55,7 +71,11 @@ async function run(rpc: NeovimRpc, address: string, launch: Launch, stdin: Stdin
     },
     launch.options.execute_code,
   );
-  const { listener, token } = await listen(server, launch, log).catch((error) => {
+  const receiver: Receiver = {
+    connect: (transport) => server.connect(transport),
+    refused: (cause) => log.warn(`Refused a connection: ${cause}`),
+  };
+  const { listener, token } = await port.serve(launch, receiver).catch((error) => {
     rpc.close();
     throw new UserError(`no port could be opened on 127.0.0.1: ${message(error)}`, EXIT.noPort);
   });
@@ -108,8 +128,16 @@ async function run(rpc: NeovimRpc, address: string, launch: Launch, stdin: Stdin
   return ending === NOT_ATTACHED ? EXIT.noNeovim : 0;
 }
 
-async function readCompatibleLaunch(stdin: Stdin): Promise<Launch> {
-  const launch = readLaunch(await stdin.firstLine);
+/** Takes over what has changed in Neovim's environment since we were started. */
+function adopt(changes: Launch["environment"]): void {
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null) delete process.env[name];
+    else process.env[name] = value;
+  }
+}
+
+function readCompatibleLaunch(line: string): Launch {
+  const launch = readLaunch(line);
   if (launch.contract === CONTRACT) return launch;
   const text =
     `the plugin ${launch.version} needs contract ${launch.contract}, ` +
@@ -147,33 +175,6 @@ class Published {
     this.#registration.end();
     this.#projectFiles.end();
   }
-}
-
-interface Listening {
-  listener: WebSocketListener;
-  /** The one that clients must show. */
-  token: string;
-}
-
-function listen(server: IdeServer, launch: Launch, log: Log): Promise<Listening> {
-  const idleGc = new IdleGc();
-  const { port: wanted, nextToken = crypto.randomUUID() } = launch;
-  const bind = (port: number): Listening => {
-    const token = wanted && port !== wanted ? nextToken : launch.token;
-    const listener = new WebSocketListener({
-      port,
-      token,
-      onConnect: (transport) => {
-        idleGc.countConnection();
-        server.connect(transport);
-      },
-      onRefuse: (cause) => log.warn(`Refused a connection: ${cause}`),
-      onTraffic: (length) => idleGc.count(length),
-    });
-    return { listener, token };
-  };
-  const { portMayBeHeld: mayBeHeld, portRange: range } = launch;
-  return bindPort(bind, { wanted: wanted ?? undefined, mayBeHeld, range });
 }
 
 type PublishedFacts = Pick<ReadyInfo, "port" | "lock_file" | "uses_next_token">;

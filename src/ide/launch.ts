@@ -4,6 +4,13 @@ import { LOG_LEVELS } from "../lib/log";
 
 const port = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65_535));
 
+const PortRange = v.object({ first: port, last: port });
+
+export type PortRange = v.InferOutput<typeof PortRange>;
+
+/** What may come before the launch line. */
+const Preparation = v.object({ prepare: PortRange });
+
 /** The user's option `execute_code`. */
 const ExecuteCode = v.object({
   enabled: v.boolean(),
@@ -31,18 +38,30 @@ const Launch = v.object({
   port: v.nullish(port),
   /** Whether an executable that was stopped may still hold it, so that it is worth waiting for. */
   portMayBeHeld: v.optional(v.boolean(), false),
-  portRange: v.optional(v.pipe(v.object({ first: port, last: port }))),
+  portRange: v.optional(PortRange),
   workspaceFolders: v.array(v.string()),
   logFile: v.nullish(v.string()),
   /** The user's options as setup() resolved them; only what concerns the executable is read. */
   options: v.optional(v.object({ execute_code: v.optional(ExecuteCode) }), {}),
   logLevel: v.optional(v.picklist(LOG_LEVELS), "info"),
+  /** What has changed in Neovim's environment since it started us; null: the variable is gone. */
+  environment: v.optional(v.record(v.string(), v.nullable(v.string())), {}),
 });
 
 /** The one line of JSON with which the plugin starts the executable. */
 export type Launch = v.InferOutput<typeof Launch>;
 
 export type ExecuteCodeOptions = v.InferOutput<typeof ExecuteCode>;
+
+/** The ports of a line that only says what to prepare; undefined for any other line. */
+export function readPreparation(line: string): PortRange | undefined {
+  try {
+    const result = v.safeParse(Preparation, JSON.parse(line));
+    return result.success ? result.output.prepare : undefined;
+  } catch {
+    return undefined; // readLaunch() says what is wrong.
+  }
+}
 
 /** Throws UserError. The message says what is wrong, and quotes nothing: the line holds a token. */
 export function readLaunch(line: string): Launch {

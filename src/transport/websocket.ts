@@ -28,7 +28,8 @@ const SUBPROTOCOL = "mcp";
 
 export interface ListenOptions {
   port: number;
-  token: string;
+  /** Without one everybody is refused until admit() gives it. */
+  token?: string;
   /** Other limits than the usual ones. */
   limits?: Partial<Limits>;
   /** A client has been let in; its transport needs its receivers now. */
@@ -52,7 +53,7 @@ export class WebSocketListener {
   readonly #server: Server<SocketData>;
   readonly #options: ListenOptions;
   readonly #limits: Limits;
-  readonly #token: Buffer;
+  #token: Buffer | undefined;
   readonly #peerPorts = new Set<number>();
   readonly #halfOpen: HalfOpenConnections;
   #open = 0;
@@ -61,7 +62,7 @@ export class WebSocketListener {
     this.#options = options;
     this.#limits = { ...LIMITS, ...options.limits };
     const limits = this.#limits;
-    this.#token = Buffer.from(options.token);
+    if (options.token !== undefined) this.admit(options.token);
     this.#server = Bun.serve<SocketData>({
       hostname: HOST,
       port: options.port,
@@ -94,6 +95,11 @@ export class WebSocketListener {
 
   get port(): number {
     return this.#server.port as number;
+  }
+
+  /** From now on clients that show this token are let in. */
+  admit(token: string): void {
+    this.#token = Buffer.from(token);
   }
 
   /** Closes every client (1001, going away) and the port. */
@@ -145,10 +151,11 @@ export class WebSocketListener {
 
   /** Takes the same time wherever the first wrong character is. */
   #tokenMatches(given: string | null): boolean {
+    const token = this.#token;
+    if (!token) return false;
     const bytes = Buffer.from(given ?? "");
-    const comparable =
-      bytes.length === this.#token.length ? bytes : Buffer.alloc(this.#token.length);
-    return timingSafeEqual(comparable, this.#token) && comparable === bytes;
+    const comparable = bytes.length === token.length ? bytes : Buffer.alloc(token.length);
+    return timingSafeEqual(comparable, token) && comparable === bytes;
   }
 
   #opened(socket: ServerWebSocket<SocketData>): void {

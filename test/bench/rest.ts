@@ -3,8 +3,8 @@ import { BareServer } from "./bare-server";
 import { Editor } from "./editor";
 import type { Machine, Scenario, Values } from "./scenario";
 
-/** A second at rest before anything is read: what the start left behind may be given back. */
-const SETTLE_MS = 1_000;
+/** Threads of the start end within 12 seconds, and what it left behind is given back. */
+const SETTLE_MS = 12_000;
 const WATCHED_MS = 10_000;
 
 /** With Bun's own interval a server without a client wakes 13 times a second. */

@@ -1,18 +1,13 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { isolatedEnv, temporaryFolder } from "../support/neovim";
 import { BareServer } from "./bare-server";
-import { Editor, lockFiles } from "./editor";
+import { lockFiles } from "./editor";
 import { type Machine, repetitions, type Scenario } from "./scenario";
 import { median } from "./statistics";
 import type { Subject } from "./subject";
-
-const SETUP_MS = `
-  local started = vim.uv.hrtime()
-  loadstring(...)()
-  return (vim.uv.hrtime() - started) / 1e6`;
 
 /** What else a configuration loads behind the user's line: forty plugins of 2 ms each. */
 const FORTY_PLUGINS = [
@@ -31,7 +26,8 @@ export const startup: Scenario = {
       const setups: number[] = [];
       for (let i = 0; i < repetitions(machine, 10); i++) {
         await using server = await BareServer.start(machine.bare);
-        starts.push(server.startMs + (await started(machine, 'io.write("up\\n")')).up);
+        await using editor = new StartingEditor(machine, 'io.write("up\\n")');
+        starts.push(server.startMs + (await editor.output).ms);
         setups.push(await setupMs(machine, empty));
       }
       return { setup: median(setups), ready: median(starts), behind: 0 };
@@ -46,9 +42,11 @@ export const startup: Scenario = {
     const behind: number[] = [];
     for (let i = 0; i < repetitions(machine, 10); i++) {
       setups.push(await setupMs(machine, subject));
-      starts.push((await started(machine, subject.setup, subject)).ready);
-      const { up, ready } = await started(machine, `${subject.setup} ${FORTY_PLUGINS}`, subject);
-      behind.push(ready - up);
+      await using alone = new StartingEditor(machine, subject.setup, subject);
+      starts.push(await alone.ready());
+      const line = `${subject.setup} ${FORTY_PLUGINS}`;
+      await using among = new StartingEditor(machine, line, subject);
+      behind.push((await among.ready()) - (await among.output).ms);
     }
     return {
       values: { setup: median(setups), ready: median(starts), behind: median(behind) },
@@ -63,40 +61,51 @@ function emptyPlugin(): Subject {
   return { name: "empty", runtimepath, setup: 'require("empty").setup({})' };
 }
 
+/** In ms. The line stands where users have it: in a Neovim that starts. */
 async function setupMs(machine: Machine, subject: Subject): Promise<number> {
-  await using editor = await Editor.start(machine.nvim, subject);
-  return editor.nvim.lua<number>(SETUP_MS, subject.setup);
+  const line = `local began = vim.uv.hrtime() ${subject.setup} io.write((vim.uv.hrtime() - began) / 1e6)`;
+  await using editor = new StartingEditor(machine, line, subject);
+  return Number((await editor.output).text);
 }
 
-/** From the start of a Neovim to its first output, if `line` writes one, and with a subject to an open port. */
-async function started(
-  machine: Machine,
-  line: string,
-  subject?: Subject,
-): Promise<{ up: number; ready: number }> {
-  const home = temporaryFolder();
-  const cwd = temporaryFolder();
-  mkdirSync(join(home, "run"), { mode: 0o700 });
-  const path = subject ? ["--cmd", `set runtimepath^=${subject.runtimepath}`] : [];
-  const began = performance.now();
-  const child = spawn(machine.nvim, ["--clean", "--headless", ...path, "-c", `lua ${line}`], {
-    cwd,
-    env: isolatedEnv(home),
-    stdio: ["ignore", "pipe", "ignore"],
-  });
-  const exited = new Promise((resolve) => child.once("exit", resolve));
-  const up = new Promise<number>((resolve) =>
-    child.stdout.once("data", () => resolve(performance.now() - began)),
-  );
-  try {
-    if (subject) await portOpen(join(home, ".claude/ide"));
-    const ready = performance.now() - began;
-    return { up: line.includes("io.write") ? await up : 0, ready };
-  } finally {
-    child.kill();
-    await exited;
-    rmSync(home, { recursive: true, force: true });
-    rmSync(cwd, { recursive: true, force: true });
+/** A Neovim that runs one line of Lua as it starts. */
+class StartingEditor implements AsyncDisposable {
+  /** What the line writes, and when, in ms since the start. */
+  readonly output: Promise<{ text: string; ms: number }>;
+  readonly #began: number;
+  readonly #home = temporaryFolder();
+  readonly #cwd = temporaryFolder();
+  readonly #child: ChildProcess;
+  readonly #exited: Promise<unknown>;
+
+  constructor(machine: Machine, line: string, subject?: Subject) {
+    mkdirSync(join(this.#home, "run"), { mode: 0o700 });
+    const path = subject ? ["--cmd", `set runtimepath^=${subject.runtimepath}`] : [];
+    this.#began = performance.now();
+    this.#child = spawn(machine.nvim, ["--clean", "--headless", ...path, "-c", `lua ${line}`], {
+      cwd: this.#cwd,
+      env: isolatedEnv(this.#home),
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    this.#exited = new Promise((resolve) => this.#child.once("exit", resolve));
+    this.output = new Promise((resolve) =>
+      this.#child.stdout?.once("data", (data) =>
+        resolve({ text: String(data), ms: performance.now() - this.#began }),
+      ),
+    );
+  }
+
+  /** In ms since the start: a lock file names a port, and it is open. */
+  async ready(): Promise<number> {
+    await portOpen(join(this.#home, ".claude/ide"));
+    return performance.now() - this.#began;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#child.kill();
+    await this.#exited;
+    rmSync(this.#home, { recursive: true, force: true });
+    rmSync(this.#cwd, { recursive: true, force: true });
   }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
@@ -60,21 +60,75 @@ describe.each(NEOVIMS)("while $name starts", (version) => {
     rmSync(home, { recursive: true });
   });
 
-  test("an environment that changes behind setup() is the one that counts", async () => {
+  test("what changes in the environment behind setup() counts, and the executable stays", async () => {
     const folder = temporaryFolder();
     const args = ["-c", `lua vim.env.CLAUDE_CONFIG_DIR = ${JSON.stringify(folder)}`];
     const { neovim: running, early, situation } = await started({ version, args });
     await using neovim = running;
-    expect(early).toHaveLength(1);
-    expect(early).not.toContain(situation.process_id);
-    await eventually("its end", () => !isRunning(early[0] as number));
+    expect(early).toEqual([situation.process_id as number]);
     const { lock_file } = await neovim.lua<{ lock_file: string }>(
       `return require("claude-code").status()`,
     );
     expect(dirname(lock_file)).toBe(`${folder}/ide`);
     rmSync(folder, { recursive: true });
   });
+
+  test.each([
+    ["a variable that counts as a process starts", `vim.env.MIMALLOC_PURGE_DELAY = "0"`],
+    ["a value that JSON cannot say", `vim.env.ODD = "a\\255b"`],
+  ])("%s: another executable serves", async (_name, change) => {
+    const args = ["-c", `lua ${change}`];
+    const { neovim: running, early, situation } = await started({ version, args });
+    await using neovim = running;
+    expect(early).toHaveLength(1);
+    expect(early).not.toContain(situation.process_id);
+    await eventually("its end", () => !isRunning(early[0] as number));
+    using client = await TestClient.open(await neovim.lock());
+    expect(await client.request("ping")).toEqual({});
+  });
+
+  test("a port range that changes behind setup() is the one that counts", async () => {
+    const args = ["-c", `lua require("claude-code").setup({ port_range = { 20000, 20999 } })`];
+    const { neovim: running } = await started({ version, args });
+    await using neovim = running;
+    const { port } = await neovim.lock();
+    expect(port).toBeGreaterThanOrEqual(20000);
+    expect(port).toBeLessThanOrEqual(20999);
+  });
+
+  test("the port that is open early refuses everybody, and is the one that is published", async () => {
+    const home = temporaryFolder();
+    const port = await freePort();
+    const go = `${home}/go`;
+    const args = ["-c", `lua while not vim.uv.fs_stat("${go}") do vim.uv.sleep(5) end`];
+    const setup = `{ port_range = { ${port}, ${port} } }`;
+    const starting = TestNeovim.start({ version, home, setup, args });
+    const status = await eventually("an open port", () => statusOf(port));
+    expect(status).toBe(401);
+    expect(existsSync(`${home}/.claude`)).toBe(false);
+    writeFileSync(go, "");
+    await using neovim = await starting;
+    const lock = await neovim.lock();
+    expect(lock.port).toBe(port);
+    using client = await TestClient.open(lock);
+    expect(await client.request("ping")).toEqual({});
+    rmSync(home, { recursive: true, force: true });
+  });
 });
+
+/** What the server answers to a token that it never gave; false while there is none. */
+async function statusOf(port: number): Promise<number | false> {
+  const headers = { "x-claude-code-ide-authorization": crypto.randomUUID() };
+  const answer = await fetch(`http://127.0.0.1:${port}/`, { headers }).catch(() => undefined);
+  return answer ? answer.status : false;
+}
+
+async function freePort(): Promise<number> {
+  const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() });
+  const port = server.port as number;
+  await server.stop(true);
+  return port;
+}
 
 describe.each(NEOVIMS)("the lock file of $name comes back", (version) => {
   test.each([

@@ -1,5 +1,5 @@
 --- The executable while Neovim starts: it loads beside the other plugins, before it is decided whether
---- the server starts. Until it gets its launch line it opens no port and writes no file.
+--- the server starts. Until it gets its launch line it writes no file and lets nobody in.
 local M = {}
 
 ---@type { process?: claude-code.Process, on_exit?: fun(code: integer, signal: integer) }?
@@ -24,6 +24,9 @@ function M.begin()
     end,
   })
   waiting = early.process and early
+  if waiting then
+    early.process:prepare(require("claude-code.config").get().port_range)
+  end
 end
 
 --- Ends it: the server does not start by itself.
@@ -40,7 +43,7 @@ end
 ---@return string? message
 function M.process(launch)
   local early = waiting
-  if early and early.process:is_like(launch.path, launch.address) then
+  if early and early.process:adapt_to(launch.path, launch.address) then
     waiting, early.on_exit = nil, launch.on_exit
     return early.process
   end

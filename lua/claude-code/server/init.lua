@@ -136,7 +136,8 @@ function spawn()
     return fail(exit_message.not_spawned(M.binary, message --[[@as string]]))
   end
   M.process = process
-  process:launch(require("claude-code.server.launch_line").encode(M.binary.path, M.port))
+  local launch_line = require("claude-code.server.launch_line")
+  process:launch(launch_line.encode(M.binary.path, M.port, process.environment_changes))
   slow_start.watch(M.binary, function(warning)
     M.last_error = warning
   end)

@@ -11,8 +11,9 @@ end
 
 ---@param executable string its path
 ---@param wanted? integer port of before, which clients try again
+---@param environment? table<string, string|userdata> what to change in the executable's own
 ---@return string without its line end
-function M.encode(executable, wanted)
+function M.encode(executable, wanted, environment)
   local contract, log = require("claude-code.server.contract"), require("claude-code.messages.log")
   local config, endpoint = require("claude-code.config"), require("claude-code.server.endpoint")
   local range = config.get().port_range
@@ -34,6 +35,7 @@ function M.encode(executable, wanted)
     logFile = log.level() ~= "off" and log.path() or vim.NIL,
     logLevel = log.level() ~= "off" and log.level() or "error",
     options = config.plain(),
+    environment = environment and next(environment) and environment or nil,
   })
 end
 

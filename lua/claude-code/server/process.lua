@@ -16,7 +16,9 @@ local ending
 ---@field stderr string[] the last lines it wrote there
 ---@field private has_launched? boolean
 ---@field private path string
----@field private env string[]
+---@field private env table<string, string>
+---@field environment_changes? table<string, string|userdata> since it was spawned; vim.NIL for one
+---that is gone
 ---@field private handle uv.uv_process_t
 ---@field private stdin uv.uv_pipe_t
 local Process = {}
@@ -72,15 +74,51 @@ function M.whole(env)
 end
 
 ---@param address string
----@return string[] NAME=value, sorted
-local function environment_list(address)
+---@return table<string, string>
+local function environment_for(address)
   local env = M.environment()
   env.NVIM = address
   env.BUN_GC_TIMER_INTERVAL = env.BUN_GC_TIMER_INTERVAL or tostring(GC_TIMER_MS)
   env.CLAUDE_CONFIG_DIR = require("claude-code.claude.config_dir").configured()
-  local list = as_list(env)
-  table.sort(list)
-  return list
+  return env
+end
+
+--- What counts only as a process starts: for the loader, the runtime, and the runtime's os.homedir().
+local AT_START = { "^HOME$", "^NVIM$", "^LD_", "^DYLD_", "^BUN_", "^MIMALLOC_" }
+
+--- Whether a process that runs already can take over a variable from its launch line, which is JSON.
+---@param name string
+---@param ... string? its values
+---@return boolean
+local function is_adoptable(name, ...)
+  for _, pattern in ipairs(AT_START) do
+    if name:find(pattern) then
+      return false
+    end
+  end
+  local text = name .. table.concat({ ... })
+  return not text:find("[\128-\255]")
+end
+
+---@param before table<string, string>
+---@param now table<string, string>
+---@return table<string, string|userdata>? changes nil if only a new process can take them over
+local function changes_of(before, now)
+  local changes = {}
+  for name, value in pairs(now) do
+    if before[name] ~= value then
+      changes[name] = value
+    end
+  end
+  for name in pairs(before) do
+    changes[name] = changes[name] or (now[name] == nil and vim.NIL or nil)
+  end
+  for name, value in pairs(changes) do
+    if not is_adoptable(name, value ~= vim.NIL and value or nil) then
+      return nil
+    end
+  end
+  return changes
 end
 
 ---@param process claude-code.Process
@@ -147,13 +185,13 @@ end
 function M.spawn(launch)
   local windows = vim.fn.has("win32") == 1
   local stdin, stderr = assert(vim.uv.new_pipe()), assert(vim.uv.new_pipe())
-  local env = environment_list(launch.address)
+  local env = environment_for(launch.address)
   local fields = { alive = true, stderr = {}, stdin = stdin, path = launch.path, env = env }
   local process = setmetatable(fields, Process)
   local stderr_ended, process_ended = join(launch.on_exit)
   local handle, pid = vim.uv.spawn(launch.path, {
     args = launch.args,
-    env = env,
+    env = as_list(env),
     cwd = require("claude-code.programs").NEUTRAL_FOLDER,
     stdio = { stdin, nil, stderr },
     -- Its own session: Ctrl-Z and Ctrl-C in Neovim's terminal must not reach it.
@@ -181,12 +219,23 @@ function M.is_one_ending()
   return ending ~= nil and ending.alive
 end
 
---- Would one that is spawned now be the same?
+--- Whether it can be what would be spawned now; from then on it knows what has changed in the
+--- environment, as a plugin that loads behind ours adds to $PATH.
 ---@param path string
 ---@param address string
 ---@return boolean
-function Process:is_like(path, address)
-  return self.alive and self.path == path and vim.deep_equal(self.env, environment_list(address))
+function Process:adapt_to(path, address)
+  if not self.alive or self.path ~= path then
+    return false
+  end
+  self.environment_changes = changes_of(self.env, environment_for(address))
+  return self.environment_changes ~= nil
+end
+
+--- What it can do before its launch line: connect to Neovim and open a port, which lets nobody in.
+---@param range { [1]: integer, [2]: integer }
+function Process:prepare(range)
+  self.stdin:write(('{"prepare":{"first":%d,"last":%d}}\n'):format(range[1], range[2]))
 end
 
 ---@param line string the launch line, without its line end

@@ -283,10 +283,11 @@ function M.on_changed(news)
   client.on_changed(news)
   watch()
   vim.iter(news.due):each(decide.carry_out)
-  if not before or not vim.deep_equal(before.counts, news.counts) then
+  local has_changes = news.counts.files > 0
+  if before and not vim.deep_equal(before.counts, news.counts) or not before and has_changes then
     require("claude-code.events").emit("ReviewChanged", news.counts)
   end
-  if is_drawn() and (news.counts.files > 0 or #files.all() > 0) then
+  if is_drawn() and (has_changes or #files.all() > 0) then
     refresh()
   end
   return true
