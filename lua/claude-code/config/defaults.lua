@@ -71,6 +71,9 @@ values = {
     by = "auto",
     on = { "blocked", "error" }
   },
+  permissions = {
+    answer = false
+  },
   port_range = { 10000, 65535 },
   privacy = {
     defaults = true,
@@ -108,6 +111,7 @@ values = {
       height = 0.8,
       width = 0.8
     },
+    keep = false,
     keys = {
       down = false,
       leave = false,
@@ -136,6 +140,7 @@ files = {
   mcp = "claude",
   mention = "claude",
   notify = "sessions",
+  permissions = "sessions",
   port_range = "server",
   privacy = "claude",
   review = "review",
