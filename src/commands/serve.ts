@@ -1,10 +1,11 @@
 import { cliArguments } from "../claude/cli-arguments";
 import { UndoHost } from "../edits/host";
+import { IdleGc } from "../ide/idle-gc";
 import { type Launch, readLaunch, readPreparation } from "../ide/launch";
 import { sweepStaleLocks } from "../ide/lock-file";
 import { LockKeeper } from "../ide/lock-keeper";
-import { createIdeServer } from "../ide/server";
-import { type Receiver, ServerPort } from "../ide/server-port";
+import { createIdeServer, type IdeServer } from "../ide/server";
+import { ServerPort } from "../ide/server-port";
 import { Stdin } from "../ide/stdin";
 import { message, UserError } from "../lib/errors";
 import { Log } from "../lib/log";
@@ -16,6 +17,7 @@ import { DisconnectedError, NeovimRpc } from "../neovim/rpc";
 import { ReviewHost } from "../review/host";
 import { recordLanguageUndo } from "../review/record/language-edit";
 import { projectAround } from "../setup/record";
+import { type Admission, WebSocketListener } from "../transport/websocket";
 import { CONTRACT, VERSION } from "../version";
 import { usageError } from "./arguments";
 
@@ -34,7 +36,7 @@ export async function serve(args: string[]): Promise<number> {
   const address = process.env.NVIM;
   if (!address) throw usageError("the plugin starts serve: $NVIM is not set", "serve");
   const stdin = new Stdin();
-  const port = new ServerPort();
+  const port = new ServerPort((number) => new WebSocketListener(number));
   const first = await stdin.line();
   const prepare = readPreparation(first);
   if (prepare) port.openEarly(prepare);
@@ -57,7 +59,7 @@ async function run(
   address: string,
   launch: Launch,
   stdin: Stdin,
-  port: ServerPort,
+  port: ServerPort<WebSocketListener>,
 ): Promise<number> {
   adopt(launch.environment);
   const log = new Log({ file: launch.logFile ?? undefined, level: launch.logLevel });
@@ -71,14 +73,11 @@ async function run(
     },
     launch.options.execute_code,
   );
-  const receiver: Receiver = {
-    connect: (transport) => server.connect(transport),
-    refused: (cause) => log.warn(`Refused a connection: ${cause}`),
-  };
-  const { listener, token } = await port.serve(launch, receiver).catch((error) => {
+  const { listener, token } = await port.serve(launch).catch((error) => {
     rpc.close();
     throw new UserError(`no port could be opened on 127.0.0.1: ${message(error)}`, EXIT.noPort);
   });
+  listener.admit(admission(token, server, log));
   const published = new Published({ ...launch, token }, address, listener.port, log);
   const review = new ReviewHost(editor, log, launch.workspaceFolders);
   const undo = new UndoHost(editor, log, launch.workspaceFolders, ({ operation, changes }) =>
@@ -175,6 +174,19 @@ class Published {
     this.#registration.end();
     this.#projectFiles.end();
   }
+}
+
+function admission(token: string, server: IdeServer, log: Log): Admission {
+  const idleGc = new IdleGc();
+  return {
+    token,
+    onConnect: (transport) => {
+      idleGc.countConnection();
+      server.connect(transport);
+    },
+    onRefuse: (cause) => log.warn(`Refused a connection: ${cause}`),
+    onTraffic: (length) => idleGc.count(length),
+  };
 }
 
 type PublishedFacts = Pick<ReadyInfo, "port" | "lock_file" | "uses_next_token">;

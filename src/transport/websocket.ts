@@ -26,12 +26,9 @@ const TOKEN_HEADER = "x-claude-code-ide-authorization";
 /** The CLI (2.1.330) closes at once unless this sub-protocol is echoed. */
 const SUBPROTOCOL = "mcp";
 
-export interface ListenOptions {
-  port: number;
-  /** Without one everybody is refused until admit() gives it. */
-  token?: string;
-  /** Other limits than the usual ones. */
-  limits?: Partial<Limits>;
+/** Whom a listener lets in. */
+export interface Admission {
+  token: string;
   /** A client has been let in; its transport needs its receivers now. */
   onConnect(transport: Transport): void;
   /** A connection was refused, and why: for the log, never for the client. */
@@ -47,39 +44,39 @@ interface SocketData {
 }
 
 /**
- * Listens on 127.0.0.1:`port`. Throws when the port is taken (`code` EADDRINUSE).
+ * Listens on 127.0.0.1:`port`, and refuses everybody until admit() says who may come in. Throws when the
+ * port is taken (`code` EADDRINUSE).
  */
 export class WebSocketListener {
   readonly #server: Server<SocketData>;
-  readonly #options: ListenOptions;
   readonly #limits: Limits;
+  #admission: Admission | undefined;
   #token: Buffer | undefined;
   readonly #peerPorts = new Set<number>();
   readonly #halfOpen: HalfOpenConnections;
   #open = 0;
 
-  constructor(options: ListenOptions) {
-    this.#options = options;
-    this.#limits = { ...LIMITS, ...options.limits };
-    const limits = this.#limits;
-    if (options.token !== undefined) this.admit(options.token);
+  /** `limits`: other ones than the usual. */
+  constructor(port: number, limits: Partial<Limits> = {}) {
+    this.#limits = { ...LIMITS, ...limits };
+    const { upgradeSeconds, messageBytes, backlogBytes, idleSeconds } = this.#limits;
     this.#server = Bun.serve<SocketData>({
       hostname: HOST,
-      port: options.port,
-      idleTimeout: limits.upgradeSeconds,
+      port,
+      idleTimeout: upgradeSeconds,
       fetch: (request, server) => this.#upgrade(request, server),
       error: () => refuse(500, "Internal error"),
       websocket: {
-        maxPayloadLength: limits.messageBytes,
-        backpressureLimit: limits.backlogBytes,
+        maxPayloadLength: messageBytes,
+        backpressureLimit: backlogBytes,
         closeOnBackpressureLimit: true,
-        idleTimeout: limits.idleSeconds,
+        idleTimeout: idleSeconds,
         sendPings: true,
         perMessageDeflate: false,
         open: (socket) => this.#opened(socket),
         message: (socket, message) => {
           const text = typeof message === "string" ? message : message.toString("utf8");
-          this.#options.onTraffic?.(text.length);
+          this.#admission?.onTraffic?.(text.length);
           socket.data.transport?.onMessage(text);
         },
         close: (socket) => {
@@ -97,9 +94,10 @@ export class WebSocketListener {
     return this.#server.port as number;
   }
 
-  /** From now on clients that show this token are let in. */
-  admit(token: string): void {
-    this.#token = Buffer.from(token);
+  /** From now on clients that show the token are let in. */
+  admit(admission: Admission): void {
+    this.#admission = admission;
+    this.#token = Buffer.from(admission.token);
   }
 
   /** Closes every client (1001, going away) and the port. */
@@ -111,7 +109,7 @@ export class WebSocketListener {
   #upgrade(request: Request, server: Server<SocketData>): Response | undefined {
     const refusal = this.#refusal(request);
     if (refusal) {
-      this.#options.onRefuse?.(refusal.reason);
+      this.#admission?.onRefuse?.(refusal.reason);
       return refuse(refusal.status, refusal.text);
     }
     const offered = request.headers.get("sec-websocket-protocol");
@@ -162,13 +160,13 @@ export class WebSocketListener {
     this.#open++;
     const transport: Transport = {
       send: (text) => {
-        this.#options.onTraffic?.(text.length);
+        this.#admission?.onTraffic?.(text.length);
         socket.send(text);
       },
       onMessage: () => {},
       onClose: () => {},
     };
-    this.#options.onConnect(transport);
+    this.#admission?.onConnect(transport);
     socket.data.transport = transport;
   }
 }

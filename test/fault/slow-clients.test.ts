@@ -13,10 +13,9 @@ type Opened = AsyncDisposableStack;
 function listen(opened: Opened, limits: Partial<Limits>, answer: string) {
   const gone: number[] = [];
   let clients = 0;
-  const listener = new WebSocketListener({
-    port: 0,
+  const listener = new WebSocketListener(0, limits);
+  listener.admit({
     token: TOKEN,
-    limits,
     onConnect: (transport) => {
       const id = clients++;
       transport.onMessage = () => transport.send(answer);

@@ -13,8 +13,8 @@ const note = (error: unknown) => void faults.push(error);
 
 beforeAll(async () => {
   process.on("uncaughtException", note);
-  listener = new WebSocketListener({
-    port: 0,
+  listener = new WebSocketListener(0);
+  listener.admit({
     token: TOKEN,
     onConnect: (transport) => {
       transport.onMessage = (text) => transport.send(`${text.length}`);

@@ -1,5 +1,6 @@
 --- What setup() needs at every start, so that it loads no option that the user does not give. Made from
 --- options/ by `bun run docs`; do not edit.
+-- luacheck: no max line length
 -- stylua: ignore
 return {
 values = {

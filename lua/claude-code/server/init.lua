@@ -28,6 +28,7 @@ local STOP_MS = 1500
 local clients = require("claude-code.server.clients")
 local events = require("claude-code.events")
 local exit_message = require("claude-code.server.exit_message")
+local launch_line = require("claude-code.server.launch_line")
 local lock_files = require("claude-code.server.lock_files")
 local slow_start = require("claude-code.server.slow_start")
 local waiting = require("claude-code.server.waiting")
@@ -123,7 +124,7 @@ function spawn()
   if not address then
     return fail(exit_message.not_reachable(reason))
   end
-  local process, message
+  local process, message ---@type claude-code.Process?, string?
   process, message = require("claude-code.server.early_start").process({
     path = M.binary.path,
     args = { "serve" },
@@ -136,13 +137,12 @@ function spawn()
     return fail(exit_message.not_spawned(M.binary, message --[[@as string]]))
   end
   M.process = process
-  local launch_line = require("claude-code.server.launch_line")
   process:launch(launch_line.encode(M.binary.path, M.port, process.environment_changes))
   slow_start.watch(M.binary, function(warning)
     M.last_error = warning
   end)
-  local text = "started %s serve (%s) as process %d"
-  require("claude-code.messages.log").info(text, M.binary.path, M.binary.source, process.pid)
+  local info = require("claude-code.messages.log").info
+  info("started %s serve (%s) as process %d", M.binary.path, M.binary.source, process.pid)
 end
 
 ---@param binary claude-code.Binary
@@ -150,10 +150,8 @@ local function launch(binary)
   M.binary, M.port = binary, M.port or require("claude-code.server.endpoint").inherit()
   M.state = "starting"
   waiting.limit()
-  vim.api.nvim_create_autocmd("VimLeavePre", {
-    group = vim.api.nvim_create_augroup("claude-code.server", { clear = true }),
-    callback = M.leave,
-  })
+  local group = vim.api.nvim_create_augroup("claude-code.server", { clear = true })
+  vim.api.nvim_create_autocmd("VimLeavePre", { group = group, callback = M.leave })
   spawn()
 end
 
