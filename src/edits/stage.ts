@@ -1,5 +1,6 @@
 import { accessSync, constants, lstatSync, mkdirSync, rmSync, type Stats } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
+import { draftOf } from "../lib/drafts";
 import { message } from "../lib/errors";
 import { isDenied, writeLike } from "../lib/rewrite";
 import { hash, removeEmpty, type Staged, type StoredFile } from "./operation";
@@ -38,7 +39,7 @@ function stageOne({ path, before, after, from }: FileChange): StoredFile {
   if (!after) return file;
   const stats = lstatSync(path, { throwIfNoEntry: false });
   const model = stats ?? (from === undefined ? undefined : lstatSync(from));
-  file.draft = join(dirname(path), `.claude-code-nvim.${crypto.randomUUID().slice(0, 8)}.tmp`);
+  file.draft = draftOf(path);
   const hasOwner = writeDraft(file.draft, after, model);
   if (stats && (stats.nlink > 1 || !hasOwner)) file.in_place = true;
   return file;

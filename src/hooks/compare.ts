@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { message } from "../lib/errors";
 import type { Log } from "../lib/log";
 import { markIncomplete } from "../review/incomplete";
+import { removeLeftovers } from "../review/leftovers";
 import { pruneSometimes } from "../review/prune";
 import type { Found } from "../review/record/compare";
 import { compareInTurns } from "../review/record/comparison-request";
@@ -20,6 +21,7 @@ export async function compare(root: string, installation: Installation, log: Log
   try {
     const all = compareInTurns(root);
     for (const found of all) await reportFound(root, found, installation, log);
+    removeLeftovers(root);
     pruneSometimes(reviewFolder(root));
   } catch (error) {
     log.warn(`The work tree of ${root} was not compared: ${message(error)}`);

@@ -7,7 +7,8 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
+import { draftOf } from "./drafts";
 import { realPath } from "./paths";
 
 /**
@@ -54,8 +55,7 @@ export function isPrivateFile(path: string): boolean {
  * then as it was.
  */
 export function replace(path: string, make: (draft: string) => void): void {
-  // Without the file's own name, which may be as long as a name can be.
-  const draft = join(dirname(path), `.claude-code-nvim.${crypto.randomUUID().slice(0, 8)}.tmp`);
+  const draft = draftOf(path);
   try {
     make(draft);
     renameSync(draft, path);

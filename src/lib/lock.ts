@@ -9,7 +9,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { hostname } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
+import { draftOf } from "./drafts";
 import { isAlive } from "./process";
 
 /** Longer than any work under a lock: of a holder in another container nobody knows whether it runs. */
@@ -38,7 +39,7 @@ export async function waitForLock(path: string, ms: number): Promise<Disposable 
 
 /** By a link, so that it never stands there without its holder. */
 function create(path: string): boolean {
-  const draft = join(dirname(path), `.claude-code-nvim.${crypto.randomUUID().slice(0, 8)}.tmp`);
+  const draft = draftOf(path);
   try {
     writeFileSync(draft, `${process.pid} ${processSpace()}`, { flag: "wx", mode: 0o600 });
     linkSync(draft, path);

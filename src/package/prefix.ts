@@ -3,7 +3,6 @@ import {
   copyFileSync,
   cpSync,
   existsSync,
-  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -14,6 +13,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { replace } from "../lib/atomic-write";
+import { removeOld, removeOldDrafts } from "../lib/drafts";
 import { UserError } from "../lib/errors";
 import { contractFile, type Distribution } from "./distribution";
 import { helpTags } from "./help-tags";
@@ -25,11 +25,8 @@ const MAN_PAGE = "claude-code-nvim.1";
 const DOCUMENTS = "share/doc/claude-code-nvim";
 /** A checkout, which is no copy that we give away, lacks the second. */
 const LEGAL = ["LICENSE", "THIRD-PARTY-NOTICES"];
-/** What an installation that was killed leaves: executables of 100 MB, and plugins. */
-const DRAFT = /^\.claude-code-nvim\.[0-9a-f]+\.tmp$/;
+/** What an installation that was killed leaves, beside executables of 100 MB: plugins. */
 const DRAFT_FOLDER = /^\.new-/;
-/** Another installation may be running. */
-const SWEEP_AFTER_MS = 600_000;
 /** It pins downloads; this copy has its executable already. */
 const MANIFEST = "lua/claude-code/install/manifest.lua";
 
@@ -50,8 +47,8 @@ export function installBelow(prefix: string, distribution: Distribution): Instal
   // Everybody may read what is installed, and nobody else may change it, whatever the user's umask.
   process.umask(0o022);
   refuseOthers(plugin);
-  sweep(join(prefix, "bin"), DRAFT);
-  sweep(join(prefix, PACK), DRAFT_FOLDER);
+  removeOldDrafts(join(prefix, "bin"));
+  removeOld(join(prefix, PACK), DRAFT_FOLDER);
   copy(distribution.executable, executable, 0o755);
   replacePlugin(distribution.root, plugin, executable, join(prefix, PACK));
   copy(join(distribution.root, "doc", MAN_PAGE), manPage, 0o644);
@@ -82,16 +79,6 @@ function refuseOthers(plugin: string): void {
   if (ours && !existsSync(join(plugin, ".git"))) return;
   const what = ours ? "is a git checkout" : "holds something else";
   throw new UserError(`${plugin} ${what} and was not touched: move it away first`);
-}
-
-/** Removes what an earlier installation left in `folder`. */
-function sweep(folder: string, pattern: RegExp): void {
-  if (!existsSync(folder)) return;
-  for (const name of readdirSync(folder)) {
-    const path = join(folder, name);
-    if (!pattern.test(name) || Date.now() - lstatSync(path).mtimeMs < SWEEP_AFTER_MS) continue;
-    rmSync(path, { recursive: true, force: true });
-  }
 }
 
 function copy(from: string, to: string, mode: number): void {

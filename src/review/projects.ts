@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isBelow, realPath, stateFolder } from "../lib/paths";
+import { removeLeftovers } from "./leftovers";
 import { reviewRoot } from "./root";
 import { Project } from "./state/project";
 
@@ -24,7 +25,9 @@ export class Projects {
   }
 
   #project(root: string): Project {
-    const project = this.#projects.get(root) ?? new Project(root);
+    const known = this.#projects.get(root);
+    if (!known) removeLeftovers(root);
+    const project = known ?? new Project(root);
     this.#projects.set(root, project);
     project.refresh();
     return project;

@@ -1,6 +1,7 @@
 import { lstatSync, mkdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative, sep } from "node:path";
 import { gitTop } from "../claude/project";
+import { isDraft } from "../lib/drafts";
 import { isBelow, realPath, stateFolder } from "../lib/paths";
 import { prepareMark } from "./incomplete";
 
@@ -35,8 +36,8 @@ export function ensureReviewFolder(root: string): string {
 
 /**
  * The place of a file below the root, with `/`: of the file itself, whatever symlinks its folders
- * are, and the target where the file itself is a symlink that was written through. Undefined for what
- * is not below the root, for git's own folder, and for a name that is not UTF-8.
+ * are, and the target where the file itself is a symlink that was written through. Undefined for
+ * what is not below the root, for git's own folder, for a name that is not UTF-8, and for our drafts.
  */
 export function placeBelow(root: string, path: string, throughSymlink = false): string | undefined {
   const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
@@ -44,6 +45,7 @@ export function placeBelow(root: string, path: string, throughSymlink = false): 
   const real = keepsLink ? join(realPath(dirname(path)), basename(path)) : realPath(path);
   if (real === root || !isBelow(real, root)) return undefined;
   const parts = relative(root, real).split(sep);
-  if (parts.includes(".git") || real.includes("\uFFFD")) return undefined;
+  if (parts.includes(".git") || real.includes("\uFFFD") || isDraft(basename(real)))
+    return undefined;
   return parts.join("/");
 }

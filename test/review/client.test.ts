@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import type { Listed } from "../../src/review/service";
 import { eventually } from "../support/eventually";
 import { onEachNeovim } from "../support/session";
 import { World } from "./state/world";
@@ -19,6 +20,16 @@ onEachNeovim((session) => {
     world = new World(session.neovim.cwd, session.neovim.home);
   });
   afterEach(() => world[Symbol.dispose]());
+
+  /** The executable that is ready, other than `unlike`. */
+  const ready = (unlike?: number) =>
+    eventually("a ready executable", async () => {
+      const { state, process_id } = await session.neovim.lua<{
+        state: string;
+        process_id?: number;
+      }>('return require("claude-code").status()');
+      return state === "ready" && process_id !== unlike && (process_id as number);
+    });
 
   const ask = (method: string, params: object = {}) =>
     session.neovim.lua<{ value?: never; problem?: string }>(REQUEST, method, params);
@@ -80,6 +91,51 @@ onEachNeovim((session) => {
     expect((await ask("nothing")).problem).toContain("no method review/nothing");
     expect((await ask("why", { path: world.path("none"), row: 1 })).value).toBeUndefined();
   });
+
+  test.each([
+    ["undo", "before it reads the request"],
+    ["undo", "2 ms later"],
+    ["keep", "2 ms later"],
+  ])(
+    "the executable is killed at a request to %s (%s): it is done, or can be done",
+    async (method, when) => {
+      const { neovim } = session;
+      const text = "1\n2\n3\n";
+      world.write("k", text);
+      world.claude({ k: "1\nII\n3\n" });
+      const path = world.path("k");
+      await neovim.lua("vim.cmd.edit(vim.fn.fnameescape((...)))", path);
+      const shown = async () => {
+        const { value } = (await ask("list")) as unknown as { value?: Listed };
+        return value?.files.filter((file) => file.path === path) ?? [];
+      };
+      await eventually("the hunk", async () => expect(await shown()).toHaveLength(1));
+      const executable = await ready();
+      if (when.startsWith("before")) process.kill(executable, "SIGSTOP");
+      await neovim.lua(
+        `local method, path = ...
+      _G.answered = nil
+      local done = function(_, problem) _G.answered = problem or "done" end
+      require("claude-code.editor.review.client").request(method, { files = { { path = path } } }, done)`,
+        method,
+        path,
+      );
+      if (!when.startsWith("before")) await Bun.sleep(2);
+      process.kill(executable, "SIGKILL");
+      await eventually("an answer", async () => {
+        expect(await neovim.lua<string>("return _G.answered")).toMatch(/^done$|has stopped/);
+      });
+      await ready(executable);
+      const isDone = async () => (await shown()).length === 0;
+      if (!(await isDone()))
+        expect((await ask(method, { files: [{ path }] })).problem).toBeUndefined();
+      expect(await isDone()).toBe(true);
+      expect(world.read("k")).toBe(method === "undo" ? text : "1\nII\n3\n");
+      await ask("back");
+      await ask("done");
+      await neovim.lua("vim.cmd.bwipeout({ bang = true })");
+    },
+  );
 
   test("without the executable a request fails at once", async () => {
     await session.neovim.lua('require("claude-code").stop()');

@@ -1,6 +1,9 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { readdirSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, utimesSync } from "node:fs";
 import { join } from "node:path";
+import { JournalReader } from "../../src/review/journal/read";
+import { requestComparison } from "../../src/review/record/comparison-request";
+import { Actors } from "./state/actors";
 import { World } from "./state/world";
 
 setDefaultTimeout(120_000);
@@ -17,6 +20,8 @@ interface Case {
   /** What stands there before Claude changes it to `claude`. */
   files: Files;
   claude: Files;
+  /** Claude's turn has not ended when `prepare` decides. */
+  waits?: boolean;
   /** Decided before the one that is killed. */
   prepare?: (world: World) => Promise<unknown>;
   decide: (world: World) => [method: string, params: object];
@@ -75,6 +80,19 @@ const CASES: Case[] = [
     done: { a: CLAUDE },
   },
   {
+    name: "an undo that waited for the end of the turn",
+    files: { a: USER },
+    claude: { a: CLAUDE },
+    waits: true,
+    prepare: async (world) => {
+      await world.undo([{ path: world.path("a") }]);
+      world.stop();
+    },
+    // Killed between journal and disk, it waits no more: the hunks are listed, to be undone again.
+    decide: (world) => ["undo", { ...all(world, "a"), ...dueIn(world) }],
+    done: { a: USER },
+  },
+  {
     name: "keeping the rest",
     files: { a: USER, old: USER },
     claude: { a: CLAUDE, old: undefined, new: USER, b: BEFORE },
@@ -82,6 +100,14 @@ const CASES: Case[] = [
     done: { a: CLAUDE, old: undefined, new: USER, b: BEFORE },
   },
 ];
+
+/** The undo that waits. */
+function dueIn(world: World): { queued?: string } {
+  const { records } = new JournalReader(world.folder).read();
+  const queue = records.find(({ type }) => type === "queue");
+  const isDone = records.some((one) => one.type === "undo" && one.queued === queue?.id);
+  return queue && !isDone ? { queued: queue.id } : {};
+}
 
 const textsOf = (world: World, files: Files): Files =>
   Object.fromEntries(Object.keys(files).map((name) => [name, world.read(name)]));
@@ -96,27 +122,33 @@ async function stateOf(world: World, files: Files) {
   return { texts: textsOf(world, files), entries };
 }
 
-async function made({ files, claude, prepare }: Case): Promise<World> {
+async function made({ files, claude, prepare, waits }: Case): Promise<World> {
   const world = new World();
   for (const [name, text] of Object.entries(files)) world.write(name, text);
+  world.prompt();
   world.claude(claude);
+  if (!waits) world.stop();
   await prepare?.(world);
   return world;
 }
 
 /** Runs the decision in a process of its own. Returns whether it was killed. */
-async function decideOnce(world: World, one: Case, killAt: number): Promise<boolean> {
+function decideOnce(world: World, one: Case, killAt: number): Promise<boolean> {
   const [method, params] = one.decide(world);
+  return runOnce(world, killAt, "decide-once.ts", method, JSON.stringify(params));
+}
+
+async function runOnce(
+  world: World,
+  killAt: number,
+  program: string,
+  ...args: string[]
+): Promise<boolean> {
   const here = import.meta.dir;
   const child = Bun.spawn(
     [
-      ...[
-        process.execPath,
-        "--preload",
-        join(here, "kill-at-step.ts"),
-        join(here, "decide-once.ts"),
-      ],
-      ...[world.root, method, JSON.stringify(params)],
+      ...[process.execPath, "--preload", join(here, "kill-at-step.ts"), join(here, program)],
+      ...[world.root, ...args],
     ],
     { env: { ...process.env, KILL_AT: String(killAt) }, stderr: "pipe" },
   );
@@ -158,4 +190,50 @@ test.each(CASES)("killed at any step of a decision, it is made or not: $name", a
     await world.service.answer(method, params);
     expect(await stateOf(world, files)).toEqual(end);
   }
+});
+
+test("killed at steps of a comparison, what a command changed is recorded, and once", async () => {
+  const shown = (world: Actors) =>
+    world
+      .journal()
+      .split("\n")
+      .filter((line) => line.includes("trees"));
+  let killed = true;
+  // Each third step, for the time that it takes.
+  for (let step = 1; killed; step += 3) {
+    using world = new Actors({ a: BEFORE, b: BEFORE });
+    const change = () => {
+      world.write("a", undefined);
+      world.write("b", CLAUDE);
+      world.write("c", USER);
+    };
+    await world.run("A", "uncompared", change, []);
+    requestComparison(world.folder);
+    killed = await runOnce(world, step, "compare-once.ts");
+    world.compare();
+    const changes = shown(world).map((line) => line.replace(/^\d+ /, ""));
+    expect(changes).toHaveLength(1);
+    for (const name of ["a", "b", "c"]) expect(changes[0]).toContain(`${name}: `);
+    expect((await world.list()).files).toHaveLength(3);
+  }
+});
+
+test("drafts of a process that was killed go, and nothing else", async () => {
+  using world = new World();
+  const draft = ".claude-code-nvim.0123abcd.tmp";
+  const others = [".claude-code-nvim.89abcdef.tmp", ".claude-code-nvim.notes.tmp", "a.tmp"];
+  world.claude({ "in/a": BEFORE });
+  await world.undo([{ path: world.path("in/a") }]);
+  const old = new Date(Date.now() - 60 * 60_000);
+  for (const name of [draft, ...others]) {
+    world.write(`in/${name}`, "x");
+    // The first of the others is being written now.
+    if (name !== others[0]) utimesSync(world.path(`in/${name}`), old, old);
+  }
+  const base = join(world.folder, "base-Xy12zZ");
+  mkdirSync(base);
+  utimesSync(base, old, old);
+  await world.another().answer("list", {});
+  expect(readdirSync(world.path("in")).sort()).toEqual(others.toSorted());
+  expect(existsSync(base)).toBe(false);
 });

@@ -273,6 +273,7 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     ["a name with a line end", "echo x > 'a\nb'", 'a\nb: absent > "x\\n"'],
     ["a private file", "echo x > .env", ".env: absent > private"],
     ["a commit changes nothing", "git -c user.name=a -c user.email=b commit -qam x", undefined],
+    ["a draft of the review's own", "echo x > .claude-code-nvim.0123abcd.tmp", undefined],
     ["an ignored file", "echo x > ignored.log", undefined],
   ])("%s, by a command that failed", async (_name, command, expected) => {
     using world = new Recorded({ "a.txt": "one\n", "mine.txt": "one\n", ".gitignore": "*.log\n" });

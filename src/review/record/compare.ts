@@ -73,13 +73,14 @@ function recordUnexplained(
   const undecidedSince = Math.max(now.at - UNDECIDED_MS, turnStart(records));
   let unknown = 0;
   if (windows.length === 0) return [];
-  for (const { path, before, after } of differences(project, known, last, now)) {
+  for (const { path, before, after } of differences(project, { windows, known, last, now })) {
     const time = changedAt(project.root, path, after);
-    const isGone = "absent" in after.content;
-    const window = isGone ? windowBefore(windows, last.at, time) : windowAt(windows, time);
+    const window = windowOf(windows, after.content, { at: last.at, until: time });
     if (window ? window.isOpen : time > undecidedSince) {
-      const inCall = window !== undefined;
-      now.files[path] = { ...after, undecided: { ...before, at: before.at ?? last.at, inCall } };
+      now.files[path] = {
+        ...after,
+        undecided: { ...before, at: before.at ?? last.at, until: time },
+      };
     }
     if (!window || window.isOpen) continue;
     if (before === UNKNOWN) unknown += 1;
@@ -155,6 +156,22 @@ function lastContents(records: readonly JournalRecord[]): Map<string, Known> {
   return contents;
 }
 
+/** What a file held before what no call that is known now has changed. */
+function decided(file: SnapshotFile | undefined, windows: readonly Window[]): SeenFile | undefined {
+  const { undecided } = file ?? {};
+  return undecided && windowOf(windows, file?.content, undecided) ? undecided : file;
+}
+
+/** The call that may have given a file this content, at a time or between two. */
+function windowOf(
+  windows: readonly Window[],
+  content: Content | undefined,
+  { at = 0, until = 0 }: Pick<SeenFile, "at" | "until">,
+): Window | undefined {
+  const isGone = content !== undefined && "absent" in content;
+  return isGone ? windowBefore(windows, at, until) : windowAt(windows, until);
+}
+
 /** What a file held last: by the journal, where that is newer than what was seen at `seenAt`. */
 function newest(seen: SeenFile, known: Known | undefined, seenAt: number): SeenFile {
   // What is withheld is compared by its stamp, which the journal does not have.
@@ -169,11 +186,16 @@ interface Difference {
   after: SnapshotFile;
 }
 
+interface Compared {
+  windows: readonly Window[];
+  known: ReadonlyMap<string, Known>;
+  last: Snapshot;
+  now: Snapshot;
+}
+
 function* differences(
   project: Project,
-  known: ReadonlyMap<string, Known>,
-  last: Snapshot,
-  now: Snapshot,
+  { windows, known, last, now }: Compared,
 ): Generator<Difference> {
   const paths = new Set([...Object.keys(last.files), ...Object.keys(now.files)]);
   // A file that was created since the last snapshot and is gone again is in neither of the two.
@@ -190,7 +212,7 @@ function* differences(
     : (path: string) => asRecorded(known.get(path));
   for (const path of paths) {
     const file = Object.hasOwn(last.files, path) ? last.files[path] : committed(path);
-    const before = newest(file?.undecided ?? file ?? UNKNOWN, known.get(path), last.at);
+    const before = newest(decided(file, windows) ?? UNKNOWN, known.get(path), last.at);
     const after = Object.hasOwn(now.files, path)
       ? now.files[path]
       : snapshotFile(project, path, last);

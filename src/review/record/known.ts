@@ -56,12 +56,12 @@ export class KnownContents {
     return inSnapshot || this.#modes.get(path);
   }
 
-  /** The command that began last of those that still run, but for the call `use`. */
-  running(use: string | undefined): Window["call"] | undefined {
+  /** The time of the command that began last of those that still run, but for the call `use`. */
+  running(use: string | undefined): Window | undefined {
     const lines = this.#readLines().slice(-MOST_LINES);
     const records = lines.filter((line) => OF_WINDOWS.test(line)).map(parseLine);
     const windows = windowsOf(records.filter((record) => typeof record === "object"));
-    return windows.findLast(({ to, call }) => to === Infinity && call.use !== use)?.call;
+    return windows.findLast(({ to, call }) => to === Infinity && call.use !== use);
   }
 
   /** The most likely one. */
@@ -69,12 +69,12 @@ export class KnownContents {
     return this.candidates(path).next().value ?? undefined;
   }
 
-  /** What a path held before a command changed it that had not ended when the snapshot was taken. */
-  beforeCommand(path: string): Content | undefined {
+  /** What a path held before it changed in that time, as the snapshot has it. */
+  before(path: string, { from }: Window): Content | undefined {
     const files = this.#readSnapshot()?.files;
     const before = files && Object.hasOwn(files, path) ? files[path]?.undecided : undefined;
-    const isOlder = (this.#inJournal(path)?.at ?? 0) <= (before?.at ?? 0);
-    return before?.inCall && isOlder ? before.content : undefined;
+    if (!before || (before.until ?? 0) < from) return undefined;
+    return (this.#inJournal(path)?.at ?? 0) <= (before.at ?? 0) ? before.content : undefined;
   }
 
   /** Is it a content that somebody recorded, or that the last snapshot or its commit has? */

@@ -20,9 +20,9 @@ export function recordRunning(
   const files = changes.flatMap(({ path, before: after }) => {
     if ("withheld" in after) return [];
     const isSeen = known.has(path, after);
-    const before = known.beforeCommand(path) ?? (isSeen ? undefined : known.last(path));
+    const before = known.before(path, running) ?? (isSeen ? undefined : known.last(path));
     return before && !sameContent(before, after) ? [{ path, before, after }] : [];
   });
   if (files.length === 0) return;
-  project.append({ type: "change", ...callFields(running), source: "trees", files });
+  project.append({ type: "change", ...callFields(running.call), source: "trees", files });
 }

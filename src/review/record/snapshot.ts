@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { writePrivateFile } from "../../lib/atomic-write";
+import { isDraft } from "../../lib/drafts";
 import { headCommit } from "../git/head";
 import { differingEverywhere } from "../git/nested";
 import type { Content } from "../journal/record";
@@ -20,10 +21,10 @@ export interface SnapshotFile {
 }
 
 /**
- * `at`: when it held this, in ms since the epoch, where that is not the time of its snapshot. `inCall`:
- * it changed while a command of Claude's ran that had not ended.
+ * `at`: when it held this, in ms since the epoch, where that is not the time of its snapshot. `until`:
+ * when it changed.
  */
-export type SeenFile = SnapshotFile & { at?: number; inCall?: boolean };
+export type SeenFile = SnapshotFile & { at?: number; until?: number };
 
 /**
  * The work tree at one moment: HEAD, and each file that differs from it. No tree of git's is made, and
@@ -81,6 +82,8 @@ export function takeSnapshot(
   const nested = Object.fromEntries(heads);
   const snapshot: Snapshot = { v: 1, at, head, nested, files: {}, unknown: found.unknown };
   for (const path of found.paths) {
+    // What the review itself is about to write, or was killed before it did.
+    if (isDraft(basename(path))) continue;
     const file = path.includes("\uFFFD") ? undefined : snapshotFile(project, path, last);
     if (file) snapshot.files[path] = file;
     else snapshot.unknown += 1;

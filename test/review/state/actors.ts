@@ -113,7 +113,7 @@ export class Actors extends World {
   /** A command, and how the CLI reports what it changed. */
   async run(
     session: string,
-    how: "diff" | "cut" | "silent" | "failed" | "mcp" | "background" | "interrupted",
+    how: "diff" | "cut" | "silent" | "failed" | "mcp" | "background" | "interrupted" | "uncompared",
     change: () => void,
     names: readonly string[],
   ): Promise<void> {
@@ -126,9 +126,9 @@ export class Actors extends World {
     if (how === "background") this.#ended(call, { backgroundTaskId: "1" }, began);
     change();
     if (how === "interrupted" || how === "background") return void this.open.add(session);
-    if (how === "failed") {
+    if (how === "failed" || how === "uncompared") {
       new Recorder(this.root).failed({ ...call, durationMs: Date.now() - began });
-      this.compare();
+      if (how === "failed") this.compare();
     } else if (how === "diff" || how === "cut") {
       const changed = names.filter((name, i) => this.read(name) !== before[i]);
       const files = changed.map((name) => this.#diff(name, before[names.indexOf(name)]));

@@ -5,7 +5,7 @@ import type { ShownDecision } from "../../../src/review/shown";
 import { type Actors, rowsOf } from "./actors";
 
 export const FILES = ["a", "dir/b"];
-export const STARTS = ["", "s1\ns2\ns3\n", "\xef\xbb\xbfs1\r\ns2\r\n", "s1\n\xff\ns3", undefined];
+export const STARTS = ["", "s1\ns2\ns3\n", "\xef\xbb\xbfs1\r\ns2\r\n", "s1\n\xff\ns3\n", undefined];
 const USER = "user";
 
 const change = {

@@ -1,0 +1,4 @@
+/** A hook's comparison of the work tree, once. */
+import { compareInTurns } from "../../src/review/record/comparison-request";
+
+compareInTurns(process.argv[2] as string);
