@@ -36,6 +36,22 @@ local function number_in(win)
   return row and row.n
 end
 
+--- Where the tab page has a folder of its own (|:tcd|), the one that runs there, or nearest above it.
+---@return integer? n
+local function in_folder()
+  local nearest ---@type claude-code.SessionRow?
+  local folder = vim.fn.haslocaldir(-1, 0) == 1 and vim.fs.normalize(vim.fn.getcwd(-1, 0))
+  for _, row in ipairs(folder and rows.peek() or {}) do
+    local is_around = row.n
+      and row.cwd
+      and require("claude-code.sessions.worktrees").is_below(folder, row.cwd)
+    if is_around and (not nearest or #row.cwd > #nearest.cwd) then
+      nearest = row
+    end
+  end
+  return nearest and nearest.n
+end
+
 ---@return integer? n
 local function last_used()
   local last
@@ -47,13 +63,14 @@ local function last_used()
   return last
 end
 
----The one with the cursor, else the one of this tab page, else one that it shows, else the one used
----last.
+---The one with the cursor, else the one of this tab page, else one that it shows, else one in its own
+---folder, else the one used last.
 ---@return integer? n nil if no session of this Neovim runs
 function M.get()
   return number_in(0)
     or vim.t.claude_code_session
     or vim.iter(api.nvim_tabpage_list_wins(0)):map(number_in):next()
+    or in_folder()
     or last_used()
 end
 
