@@ -356,7 +356,17 @@ onEachNeovim((session) => {
 
     const path = session.write("main.txt", TEXT);
     await neovim.command(`edit ${path}`);
+    /** Neovim takes typed keys before it has worked them off. */
+    const moved = (place: string) =>
+      eventually(`the cursor at ${place}`, async () =>
+        expect(
+          await neovim.lua<string>(
+            `return ("%s %d:%d"):format(vim.fn.mode(), unpack(vim.api.nvim_win_get_cursor(0)))`,
+          ),
+        ).toBe(`n ${place}`),
+      );
     await neovim.type("gg0wve<Esc>");
+    await moved("1:6");
     using client = await TestClient.open(session.lock, "claude-code");
     await eventually("a frame", () => client.notifications("selection_changed").length > 0);
     expect(client.notifications("selection_changed")[0]).toMatchObject({ text: "two" });
@@ -364,6 +374,7 @@ onEachNeovim((session) => {
     client.close();
     await eventually("gone", async () => (await watched(session, "CursorMoved")) === 0);
     await neovim.type("j");
+    await moved("2:6");
     using next = await TestClient.open(session.lock, "claude-code");
     await eventually("a frame", () => next.notifications("selection_changed").length > 0);
     expect(next.notifications("selection_changed")[0]).toMatchObject({
