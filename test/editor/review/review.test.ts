@@ -439,6 +439,17 @@ onEachNeovim((session) => {
     await eventually("the next file's hunk undone", () => read("b") === TEN);
   });
 
+  test("old lines above the first line are in sight", async () => {
+    write("a", TEN);
+    claude({ a: TEN.replace("line 1\nline 2\n", "one\n") });
+    await nvim().command("ClaudeCodeReview!");
+    await listed(1);
+    const fill = () => lua<number>("return vim.fn.winsaveview().topfill");
+    await eventually("both old lines", async () => expect(await fill()).toBe(2));
+    await nvim().type("<C-e><C-e>jj[c");
+    await eventually("both old lines again", async () => expect(await fill()).toBe(2));
+  });
+
   test("old lines stand where the text does, also when the signs have moved it", async () => {
     write("a", TEN);
     claude({ a: TEN.replace("line 5\n", "five\n") });

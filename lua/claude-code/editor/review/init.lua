@@ -159,11 +159,51 @@ actions = {
   end,
 }
 
+local function watch()
+  if is_watching then
+    return
+  end
+  is_watching = true
+  local group = api.nvim_create_augroup("claude-code.review", { clear = true })
+  local function on(events, callback)
+    api.nvim_create_autocmd(events, { group = group, callback = callback })
+  end
+  on({ "TextChanged", "TextChangedI" }, function(event)
+    buffers.touch(event.buf)
+  end)
+  on("BufWritePost", function(event)
+    local name = path.of_buffer(event.buf)
+    if name then
+      client.request("written", { path = name }, function() end)
+    end
+    buffers.touch(event.buf)
+  end)
+  on({ "BufWinEnter", "QuickFixCmdPost" }, function(event)
+    -- Before the next key is typed: Neovim's own `gr` would replace a character.
+    map_keys()
+    buffers.show_bars()
+    vim.schedule(function()
+      map_keys()
+      if not api.nvim_buf_is_valid(event.buf) or not files.of_buffer(event.buf) then
+        return
+      elseif active and files.expand(event.buf) then
+        refresh()
+      else
+        buffers.update(event.buf)
+      end
+    end)
+  end)
+  require("claude-code.editor.review.turn_end").watch(function()
+    return active ~= nil
+  end)
+end
+
 ---@param claude_scope claude-code.ReviewScope
 ---@param jump boolean to the first entry at once
 function M.open(claude_scope, jump)
   local review = claude_scope
   active = review
+  watch() -- the executable's first report may be on its way
   cursor_group = cursor_group or follow_cursor()
   buffers.set_scope(active)
   files.refresh(active, function(problem, incomplete)
@@ -229,45 +269,6 @@ function M.why()
     return notify.warn("this buffer shows no file")
   end
   require("claude-code.editor.review.why").show(buf, file, row)
-end
-
-local function watch()
-  if is_watching then
-    return
-  end
-  is_watching = true
-  local group = api.nvim_create_augroup("claude-code.review", { clear = true })
-  local function on(events, callback)
-    api.nvim_create_autocmd(events, { group = group, callback = callback })
-  end
-  on({ "TextChanged", "TextChangedI" }, function(event)
-    buffers.touch(event.buf)
-  end)
-  on("BufWritePost", function(event)
-    local name = path.of_buffer(event.buf)
-    if name then
-      client.request("written", { path = name }, function() end)
-    end
-    buffers.touch(event.buf)
-  end)
-  on({ "BufWinEnter", "QuickFixCmdPost" }, function(event)
-    -- Before the next key is typed: Neovim's own `gr` would replace a character.
-    map_keys()
-    buffers.show_bars()
-    vim.schedule(function()
-      map_keys()
-      if not api.nvim_buf_is_valid(event.buf) or not files.of_buffer(event.buf) then
-        return
-      elseif active and files.expand(event.buf) then
-        refresh()
-      else
-        buffers.update(event.buf)
-      end
-    end)
-  end)
-  require("claude-code.editor.review.turn_end").watch(function()
-    return active ~= nil
-  end)
 end
 
 ---@return boolean are marks wanted in files now?

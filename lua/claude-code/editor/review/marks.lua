@@ -110,11 +110,41 @@ local function arranger(buf)
   end
 end
 
+---Of old lines above the first row of a window Neovim shows none, unless it is asked to. Scrolls to them
+---if the cursor is in that row.
+---@param win integer
+function M.reveal(win)
+  local view = api.nvim_win_call(win, vim.fn.winsaveview)
+  local row = { view.topline - 1, 0 }
+  local found = view.lnum == view.topline
+      and view.topfill == 0
+      and api.nvim_buf_get_extmarks(
+        api.nvim_win_get_buf(win),
+        NAMESPACE,
+        row,
+        row,
+        { details = true }
+      )
+    or {}
+  for _, mark in ipairs(found) do
+    local above = mark[4].virt_lines_above and #mark[4].virt_lines or 0
+    local fill = math.min(above, api.nvim_win_get_height(win) - 2)
+    if fill > 0 then
+      api.nvim_win_call(win, function()
+        vim.fn.winrestview({ topline = view.topline, topfill = fill })
+      end)
+    end
+  end
+end
+
 ---@param buf integer
 ---@param hunks claude-code.ReviewHunk[] of the text that the buffer has now
 ---@param reviewing boolean
 function M.show(buf, hunks, reviewing)
-  local are_first = #api.nvim_buf_get_extmarks(buf, NAMESPACE, 0, -1, { limit = 1 }) == 0
+  local function has(type)
+    return #api.nvim_buf_get_extmarks(buf, NAMESPACE, 0, -1, { limit = 1, type = type }) > 0
+  end
+  local are_first, had_old_lines = not has(nil), has("virt_lines")
   M.clear(buf)
   if reviewing then
     local all = vim.iter(hunks):fold({}, function(found, hunk)
@@ -126,6 +156,9 @@ function M.show(buf, hunks, reviewing)
     local margin, arrange = margin_in(buf, are_first), arranger(buf)
     for _, hunk in ipairs(all) do
       draw.old_lines(buf, NAMESPACE, hunk, margin, arrange)
+    end
+    if not had_old_lines then
+      vim.iter(vim.fn.win_findbuf(buf)):each(M.reveal)
     end
   else
     for _, hunk in ipairs(hunks) do

@@ -4,6 +4,7 @@ local base = require("claude-code.editor.review.base")
 local buffers = require("claude-code.editor.review.buffers")
 local files = require("claude-code.editor.review.files")
 local list = require("claude-code.editor.review.list")
+local marks = require("claude-code.editor.review.marks")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
 local windows = require("claude-code.editor.windows")
@@ -16,6 +17,7 @@ local function go(row)
   local last = api.nvim_buf_line_count(0)
   api.nvim_win_set_cursor(0, { math.min(math.max(row, 1), last), 0 })
   vim.cmd("normal! zv")
+  marks.reveal(api.nvim_get_current_win())
 end
 
 ---The entry of the hunk there is the list's current one.
@@ -96,8 +98,9 @@ local function show_entry(row)
   api.nvim_set_current_win(window_for(vim.fn.getqflist()[row].bufnr))
   local ok, message = pcall(vim.cmd.cc, { count = row })
   if not ok then
-    notify.error(message)
+    return notify.error(message)
   end
+  marks.reveal(api.nvim_get_current_win())
 end
 
 ---Shows the next entry of the list in a window beside it; the list keeps the cursor.
