@@ -20,7 +20,7 @@ export class LanguageProject implements AsyncDisposable {
   /** `servers`: commands by file type. `files` are there before Neovim starts. */
   static async open(
     version: NeovimVersion,
-    servers: (project: Project) => Record<string, string[]>,
+    servers: (project: Project) => Record<string, string[] | object>,
     files: Record<string, string>,
     setup = "{}",
   ): Promise<LanguageProject> {
@@ -34,7 +34,9 @@ export class LanguageProject implements AsyncDisposable {
       vim.api.nvim_create_autocmd("FileType", {
         pattern = vim.tbl_keys(servers),
         callback = function(args)
-          local config = { name = args.match, cmd = servers[args.match], root_dir = root }
+          local given = servers[args.match]
+          local config = given.cmd and vim.deepcopy(given) or { cmd = given }
+          config = vim.tbl_extend("keep", config, { name = args.match, root_dir = root })
           vim.lsp.start(config, { bufnr = args.buf })
         end,
       })`,
