@@ -113,6 +113,10 @@ export class Operation {
     return this.#stored.files;
   }
 
+  get folders(): readonly string[] {
+    return this.#stored.folders;
+  }
+
   get readyMark(): string {
     return join(this.folder, "ready");
   }

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { pathsOfUri } from "../lib/file-uri";
 import { realPath } from "../lib/paths";
 import { EditProblem } from "./problem";
+import { textOfSnippet } from "./snippet";
 import type { Encoding } from "./text-edits";
 import type { VirtualFiles } from "./virtual-files";
 
@@ -9,11 +10,36 @@ const Position = v.object({
   line: v.pipe(v.number(), v.integer(), v.minValue(0)),
   character: v.pipe(v.number(), v.integer(), v.minValue(0)),
 });
-const Edit = v.object({
-  range: v.object({ start: Position, end: Position }),
+const Range = v.object({ start: Position, end: Position });
+const PlainEdit = v.object({
+  range: Range,
   newText: v.string(),
   annotationId: v.optional(v.string()),
+  /** 2: a snippet (rust-analyzer's `SnippetTextEdit`). */
+  insertTextFormat: v.optional(v.number()),
 });
+/** LSP 3.18. */
+const SnippetEdit = v.object({
+  range: Range,
+  snippet: v.object({ value: v.string() }),
+  annotationId: v.optional(v.string()),
+});
+const Edit = v.pipe(
+  v.union([PlainEdit, SnippetEdit]),
+  v.transform((edit) => {
+    const { range } = edit;
+    const annotated = edit.annotationId === undefined ? {} : { annotationId: edit.annotationId };
+    if ("snippet" in edit) {
+      return { range, ...annotated, newText: textOfSnippet(edit.snippet.value) };
+    }
+    const { newText, insertTextFormat } = edit;
+    return {
+      range,
+      ...annotated,
+      newText: insertTextFormat === 2 ? textOfSnippet(newText) : newText,
+    };
+  }),
+);
 const Annotated = { annotationId: v.optional(v.string()) };
 const Uri = v.string();
 const TextDocumentEdit = v.object({
@@ -116,8 +142,18 @@ export function filesOf(edit: WorkspaceEdit): { path: string; version?: number }
   }));
 }
 
-function refuseConfirmations({ changeAnnotations = {} }: WorkspaceEdit): void {
-  const asked = Object.values(changeAnnotations).find((one) => one.needsConfirmation);
+/** rust-analyzer sends an annotation that needs it with each edit, for the edits it may be about. */
+function refuseConfirmations({
+  changes = {},
+  documentChanges,
+  changeAnnotations = {},
+}: WorkspaceEdit): void {
+  const annotated = documentChanges
+    ? documentChanges.flatMap((change) => ("kind" in change ? [change] : change.edits))
+    : Object.values(changes).flat();
+  const asked = annotated
+    .map(({ annotationId = "" }) => changeAnnotations[annotationId])
+    .find((one) => one?.needsConfirmation);
   if (!asked) return;
   throw new EditProblem(
     `The language server wants the user to confirm this ("${asked.label}"): it can only be done in the editor.`,

@@ -36,8 +36,10 @@ export interface LanguagePlaces {
 
 export interface ServerState {
   name: string;
-  state: "idle" | "starting" | "indexing" | "ended" | "hangs";
+  state: "idle" | "starting" | "indexing" | "failing" | "unindexed" | "ended" | "hangs";
   percentage?: number;
+  /** What it works on, or its error. */
+  title?: string;
 }
 
 export interface HierarchyItem {

@@ -38,6 +38,8 @@ function fileLines(file: FileOutline, depth: number, project: ProjectFiles): str
 
 function symbolLine({ name, kind, detail, depth, first_line, last_line }: OutlineSymbol): string {
   const lines = last_line > first_line ? `${first_line}-${last_line}` : String(first_line);
-  const more = detail ? ` ${detail.replaceAll(/\s+/g, " ").slice(0, MOST_DETAIL)}` : "";
+  // clangd: a struct is a "struct".
+  const more =
+    detail && detail !== kind ? ` ${detail.replaceAll(/\s+/g, " ").slice(0, MOST_DETAIL)}` : "";
   return `${"  ".repeat(depth + 1)}${lines} ${kind} ${name}${more}`;
 }

@@ -1,6 +1,7 @@
+import { unfollowedAliases } from "./aliases";
 import type { HierarchyItem, LanguagePlace, SymbolAnswer } from "./answer";
 import { type Remains, remainsLine, remainsOf } from "./reconcile";
-import type { Found, LanguageServers, Relation } from "./servers";
+import { type Found, type LanguageServers, lastName, type Relation } from "./servers";
 import { code, type SourceLines } from "./source-lines";
 import { isReady, notReady, stateLine } from "./state-line";
 import { candidatesText, locationOf } from "./symbol-text";
@@ -51,7 +52,10 @@ export function referencesText(
     const remains: Remains = remainsOf(found.occurrences, [all, definitions], isWithin, project);
     lines.push(remainsLine(remains));
   }
-  lines.push(stateLine(answer.states, answer.settled, doubts));
+  const isAboutNames = question.relation === "references";
+  const name = lastName(answer.name);
+  const aliases = isAboutNames ? unfollowedAliases(name, all, project, source) : [];
+  lines.push(stateLine(answer.states, answer.settled, [...doubts, ...aliases]));
   return { text: lines.join("\n"), isError: false };
 }
 

@@ -1,5 +1,6 @@
-import { extname } from "node:path";
+import { EditorRefusal } from "../editor/port";
 import type { LanguageFile, LanguagePlace } from "./answer";
+import { languageOf } from "./languages";
 import type { Occurrence } from "./occurrences";
 import { remainsOf } from "./reconcile";
 import { type AnswerText, type ReferencesQuestion, referencesText } from "./references-text";
@@ -9,6 +10,11 @@ import { asList, usesOf } from "./uses";
 /** Files are opened for it: more of those that were written just now than of others. */
 const MOST_FRESH = { files: 8, words: 24 };
 const MOST_OTHER = { files: 3, words: 8 };
+/** … and where one of them was a use. */
+const MOST_DOUBTFUL = { files: 24, words: 48 };
+
+/** A server that has read the files asks for others in turn. */
+const MOST_AGAIN = 3;
 
 /** What became of the words that are code, and that no server listed. */
 interface Checked {
@@ -16,6 +22,8 @@ interface Checked {
   missed: Occurrence[];
   /** How many in files that were written just now no server could judge. */
   unchecked: number;
+  /** How many no server was asked about, although it should have been. */
+  left: number;
 }
 
 /**
@@ -39,21 +47,43 @@ export class References {
     signal?: AbortSignal,
   ): Promise<AnswerText> {
     const { relation } = question;
-    let found = await this.#servers.related(input, relation, signal);
-    let doubts: string[] = [];
-    if (relation === "references" && !found.answer.candidates) {
-      const first = await this.#check(found, signal);
-      if (first.missed.length > 0) {
-        found = await this.#servers.related(input, relation, signal);
-        doubts = this.#doubtsOf(found, await this.#check(found, signal));
-      } else {
-        doubts = this.#doubtsOf(found, first);
-      }
+    if (relation === "references") {
+      const { found, doubts } = await this.#checked(input, signal);
+      return referencesText(found, question, this.#servers, doubts);
     }
-    return referencesText(found, question, this.#servers, doubts);
+    const found = await this.#servers.related(input, relation, signal);
+    return referencesText(found, question, this.#servers, []);
   }
 
-  #doubtsOf({ answer }: Found, { missed, unchecked }: Checked): string[] {
+  /**
+   * Lets the servers read each file that uses the symbol, as far as can be seen, before it is renamed.
+   * Returns why they may not know all uses, all the same.
+   */
+  async doubts(input: SymbolInput, signal?: AbortSignal): Promise<string[]> {
+    try {
+      return (await this.#checked(input, signal)).doubts;
+    } catch (error) {
+      // The rename says what is wrong, or needs no references.
+      if (error instanceof EditorRefusal) return [];
+      throw error;
+    }
+  }
+
+  async #checked(
+    input: SymbolInput,
+    signal: AbortSignal | undefined,
+  ): Promise<{ found: Found; doubts: string[] }> {
+    let found = await this.#servers.related(input, "references", signal);
+    if (found.answer.candidates) return { found, doubts: [] };
+    let checked = await this.#check(found, false, signal);
+    for (let again = 0; checked.missed.length > 0 && again < MOST_AGAIN; again++) {
+      found = await this.#servers.related(input, "references", signal);
+      checked = await this.#check(found, true, signal);
+    }
+    return { found, doubts: this.#doubtsOf(found, checked) };
+  }
+
+  #doubtsOf({ answer }: Found, { missed, unchecked, left }: Checked): string[] {
     const names = answer.states.map(({ name }) => name).join(", ");
     const places = missed.map(({ path, line }) => `${this.#servers.project.nameOf(path)}:${line}`);
     return [
@@ -61,17 +91,24 @@ export class References {
       ...(unchecked > 0
         ? [`${unchecked} of the other symbols are in files that were written just now`]
         : []),
+      ...(left > 0 ? [`${left} of the other symbols were not looked at`] : []),
     ];
   }
 
-  async #check(found: Found, signal: AbortSignal | undefined): Promise<Checked> {
+  async #check(
+    found: Found,
+    isDoubtful: boolean,
+    signal: AbortSignal | undefined,
+  ): Promise<Checked> {
     const definitions = definitionsOf(found);
     const symbol = JSON.stringify(definitions);
     const { fresh, others } = this.#suspects(found, definitions, symbol);
-    const older = this.#looked.has(symbol) ? [] : limited(others, MOST_OTHER);
+    const most = isDoubtful ? MOST_DOUBTFUL : MOST_OTHER;
+    const older = this.#looked.has(symbol) && !isDoubtful ? [] : limited(others, most);
     remember(this.#looked, symbol);
+    const left = isDoubtful ? others.length - older.length : 0;
     const chosen = [...limited(fresh, MOST_FRESH), ...older];
-    if (chosen.length === 0) return { missed: [], unchecked: fresh.length };
+    if (chosen.length === 0) return { missed: [], unchecked: fresh.length, left };
     // A server that takes too long judges nothing; the answer is there all the same.
     const verdicts = await this.#servers
       .verify(definitions, chosen, signal)
@@ -82,11 +119,14 @@ export class References {
       if (verdict === "other") remember(this.#others, this.#keyOf(use, symbol));
     }
     const isUnjudged = ({ use, verdict }: (typeof judged)[number]) =>
-      verdict === "unknown" && this.#servers.isFresh(use.path);
+      (verdict === "unknown" || verdict === "unasked") && this.#servers.isFresh(use.path);
+    const isUnasked = ({ use, verdict }: (typeof judged)[number]) =>
+      verdict === "unasked" && !this.#servers.isFresh(use.path);
     const notLooked = fresh.filter((use) => !chosen.includes(use)).length;
     return {
       missed: judged.filter(({ verdict }) => verdict === "same").map(({ use }) => use),
       unchecked: judged.filter(isUnjudged).length + notLooked,
+      left: left + judged.filter(isUnasked).length,
     };
   }
 
@@ -101,10 +141,10 @@ export class References {
       usesOf(places, project, source),
     );
     const paths = [...definitions, ...known.flatMap(({ files }) => files)].map(({ path }) => path);
-    const languages = new Set(paths.map((path) => extname(path)));
+    const languages = new Set(paths.map(languageOf));
     const { code } = remainsOf(occurrences, known, () => true, project);
     const suspects = code.filter(
-      (use) => languages.has(extname(use.path)) && !this.#others.has(this.#keyOf(use, symbol)),
+      (use) => languages.has(languageOf(use.path)) && !this.#others.has(this.#keyOf(use, symbol)),
     );
     const isFresh = ({ path }: Occurrence) => this.#servers.isFresh(path);
     return { fresh: suspects.filter(isFresh), others: suspects.filter((use) => !isFresh(use)) };
@@ -125,9 +165,10 @@ function remember(set: Set<string>, key: string): void {
 
 function definitionsOf({ answer }: Found): SymbolDefinition[] {
   const files = asList<LanguageFile>(answer.definitions.files);
-  return asList<LanguagePlace>(answer.definitions.places).flatMap(({ file, line, character }) => {
+  return asList<LanguagePlace>(answer.definitions.places).flatMap((place) => {
+    const { file, line, character, encoding } = place;
     const path = files[file - 1]?.path;
-    return path === undefined ? [] : [{ path, line, character }];
+    return path === undefined ? [] : [{ path, line, character, encoding }];
   });
 }
 

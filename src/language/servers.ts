@@ -3,7 +3,7 @@ import { resolvePath } from "../editor/path";
 import { EditorRefusal } from "../editor/port";
 import { isBelow, realPath } from "../lib/paths";
 import type { FollowedNeovim } from "../locate/followed";
-import type { OutlineAnswer, SymbolAnswer } from "./answer";
+import type { Encoding, OutlineAnswer, SymbolAnswer } from "./answer";
 import { ChangedFiles } from "./changed-files";
 import { type Occurrence, type Occurrences, ProjectWords } from "./occurrences";
 import { type FileVersion, ProjectFiles, statOf } from "./project-files";
@@ -39,10 +39,11 @@ export interface SymbolDefinition {
   line: number;
   /** From 0, in the server's encoding. */
   character: number;
+  encoding: Encoding;
 }
 
-/** Whether a word is a use of a symbol, by its definition. */
-export type Verdict = "same" | "other" | "unknown";
+/** Whether a word is a use of a symbol, by its definition; "unasked": no server has its file. */
+export type Verdict = "same" | "other" | "unknown" | "unasked";
 
 /** A question's answer, and where the word stands in the project, which is looked up beside it. */
 export interface Found {

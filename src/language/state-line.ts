@@ -21,15 +21,24 @@ export function isReady(states: readonly ServerState[], settled: boolean): boole
 /** Nothing was found, and a server was not ready: that is no answer. */
 export function notReady(states: readonly ServerState[], settled: boolean): string {
   const reason = stateLine(states, settled).replace("may be incomplete: ", "");
-  return `Not ready: ${reason}. Nothing was found yet, which says nothing. Ask again in 10 s, or use Grep.`;
+  const isLasting = settled && states.every(({ state }) => LASTING.has(state));
+  const next = isLasting ? "Use Grep." : "Ask again in 10 s, or use Grep.";
+  return `Not ready: ${reason}. Nothing was found yet, which says nothing. ${next}`;
 }
 
-function describe({ name, state, percentage }: ServerState): string {
+/** To ask again later brings nothing else. */
+const LASTING = new Set<ServerState["state"]>(["idle", "failing", "unindexed", "ended"]);
+
+function describe({ name, state, percentage, title }: ServerState): string {
   switch (state) {
     case "indexing":
       return percentage === undefined ? `${name} indexes` : `${name} indexes (${percentage} %)`;
     case "starting":
       return `${name} is starting`;
+    case "failing":
+      return `${name} reports an error${title ? `: ${title.split("\n", 1)[0]?.slice(0, 200)}` : ""}`;
+    case "unindexed":
+      return `${name} has indexed only open files (no compile_commands.json)`;
     case "ended":
       return `${name} has ended`;
     case "hangs":

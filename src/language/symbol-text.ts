@@ -7,6 +7,7 @@ import { asList } from "./uses";
 const MOST_DOCS = 600;
 const MOST_SIGNATURE = 1_200;
 const MOST_CANDIDATES = 30;
+const MOST_OTHERS = 10;
 
 /** `find_symbol`'s answer: where, what, and its documentation; with `body` the source. */
 export function symbolText(
@@ -18,12 +19,17 @@ export function symbolText(
   const { hover, declaration, definitions, states, settled } = answer;
   const places = asList<LanguagePlace>(definitions.places);
   const path = [...asList<string>(declaration?.parents), answer.name].join(".");
-  const lines = places.map((place, index) => {
-    const end = index === 0 ? declaration?.last_line : undefined;
-    const last = end !== undefined && end > place.line ? `-${end}` : "";
-    const kind = index === 0 && declaration?.kind ? `${declaration.kind} ` : "";
-    return `${locationOf(place, answer, project)}${last} ${kind}${path}`;
-  });
+  const end = declaration?.last_line ?? 0;
+  const kind = declaration?.kind ? `${declaration.kind} ` : "";
+  const [first, ...others] = places;
+  const last = first && end > first.line ? `-${end}` : "";
+  const lines = first ? [`${locationOf(first, answer, project)}${last} ${kind}${path}`] : [];
+  // Overloads, and prototypes.
+  if (others.length > 0) {
+    const also = others.slice(0, MOST_OTHERS).map((place) => locationOf(place, answer, project));
+    const more = others.length - also.length;
+    lines.push(`  also ${also.join(", ")}${more > 0 ? ` and ${more} more` : ""}`);
+  }
   if (lines.length === 0) lines.push(`${answer.name} is defined in a private file`);
   const described = hover ? describe(hover) : [];
   const state = stateLine(states, isReady(states, settled));
@@ -68,10 +74,13 @@ export function locationOf(
   return `${file ? project.nameOf(file.path) : "?"}:${place.line}${unsaved}`;
 }
 
-/** The first block of code is the signature; of the rest, the first paragraph. */
+/** A paragraph that is a link alone: gopls leads to pkg.go.dev. */
+const LINK = /^\[[^\]]*\]\([^)]*\)$/;
+
+/** The first code is the signature; of the rest, the first paragraph. */
 function describe(markdown: string): string[] {
   const text = markdown.replaceAll("\r", "");
-  const block = /```[^\n]*\n([\s\S]*?)\n?```/.exec(text);
+  const block = signatureBlock(text);
   const signature = block?.[1]?.trim().slice(0, MOST_SIGNATURE);
   const rest = (block ? text.slice(block.index + block[0].length) : text).replaceAll(
     /```[\s\S]*?```/g,
@@ -80,9 +89,17 @@ function describe(markdown: string): string[] {
   const paragraph = rest
     .split(/\n\s*\n/)
     .map((part) => part.replaceAll(/^\s*-{3,}\s*$/gm, "").trim())
-    .find((part) => part !== "");
+    .find((part) => part !== "" && !LINK.test(part));
   const docs = paragraph && cut(paragraph.replaceAll(/\s*\n\s*/g, " "), MOST_DOCS);
   return [...(signature ? [signature.replaceAll(/^/gm, "  ")] : []), ...(docs ? [docs] : [])];
+}
+
+/** The first block of code; rust-analyzer begins with the module, in a block of its own. */
+function signatureBlock(text: string): RegExpExecArray | null {
+  const leading = /\s*```[^\n]*\n([\s\S]*?)\n?```/y;
+  let last: RegExpExecArray | null = null;
+  for (let found = leading.exec(text); found; found = leading.exec(text)) last = found;
+  return last ?? /```[^\n]*\n([\s\S]*?)\n?```/.exec(text);
 }
 
 function bodyOf({ declaration }: SymbolAnswer): string[] {

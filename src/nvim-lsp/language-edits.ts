@@ -1,6 +1,7 @@
 import type { Diagnostic } from "../editor/model";
 import type { Problems, ProblemsPort } from "../editor/problems";
 import { type CheckedFile, checkFiles } from "../edits/check";
+import { join, joinChanges } from "../edits/join";
 import type { Labelled, Operation } from "../edits/operation";
 import { perform } from "../edits/perform";
 import type { Encoding, Judge } from "../edits/text-edits";
@@ -41,6 +42,15 @@ export interface LanguageEdit {
 export interface Applied {
   changes: readonly FileChange[];
   problems: ProblemsAfter;
+  /** Why the second step was not done. */
+  problem?: string;
+}
+
+interface Made {
+  operation?: Operation;
+  changes: readonly FileChange[];
+  /** Problems of the files that were open. */
+  before: ReadonlyMap<string, Diagnostic[]>;
 }
 
 /** Makes edits of language servers, and reports them to all who want to know. */
@@ -68,8 +78,37 @@ export class LanguageEdits {
     return realPath(this.#neovim.places[0] ?? process.cwd());
   }
 
-  /** Throws EditProblem, EditorRefusal and EditorBusyError; then no file is changed. */
-  async apply(edit: LanguageEdit): Promise<Applied> {
+  /**
+   * `next`: gives the edits of a second step, once servers know the first; both are one operation. Throws
+   * EditProblem, EditorRefusal and EditorBusyError; then no file is changed.
+   */
+  async apply(edit: LanguageEdit, next?: () => Promise<readonly ServerEdit[]>): Promise<Applied> {
+    let made = await this.#make(edit);
+    if (!made.operation) return { changes: made.changes, problems: { items: [], known: [] } };
+    await this.#notify(made.changes, edit.move);
+    let problem: string | undefined;
+    try {
+      const edits = (await next?.()) ?? [];
+      if (edits.length > 0) {
+        const second = await this.#make({ ...edit, edits });
+        if (second.operation) {
+          await this.#notify(second.changes);
+          made = {
+            operation: join(made.operation as Operation, second.operation),
+            changes: joinChanges(made.changes, second.changes),
+            before: new Map([...second.before, ...made.before]),
+          };
+        }
+      }
+    } catch (error) {
+      problem = message(error);
+    }
+    const problems = await this.#report(edit, made);
+    return { changes: made.changes, problems, ...(problem !== undefined && { problem }) };
+  }
+
+  /** Without an operation nothing was changed. */
+  async #make(edit: LanguageEdit): Promise<Made> {
     const ask = (method: string, params: object, ms?: number) =>
       this.#neovim.ask(method, params, ms);
     const parsed = edit.edits.map(({ edit, encoding, server }) => ({
@@ -86,22 +125,14 @@ export class LanguageEdits {
     for (const one of parsed) applyWorkspaceEdit(one.edit, one.encoding, virtual);
     if (edit.move) virtual.move(edit.move.from, edit.move.to);
     const changes = virtual.changes();
-    if (edit.preview || changes.length === 0)
-      return { changes, problems: { items: [], known: [] } };
+    if (edit.preview || changes.length === 0) return { changes, before: new Map() };
     const before = await this.#open(checked);
     const what: Labelled = { label: edit.label, place: this.place };
     const operation = await perform(what, changes, checked, ask, this.#log);
-    return { changes, problems: await this.#report(edit, operation, changes, before) };
+    return { operation, changes, before };
   }
 
-  /** The files are changed, whatever fails now. */
-  async #report(
-    edit: LanguageEdit,
-    operation: Operation,
-    changes: readonly FileChange[],
-    before: ReadonlyMap<string, Diagnostic[]>,
-  ): Promise<ProblemsAfter> {
-    const { move } = edit;
+  async #notify(changes: readonly FileChange[], move?: LanguageEdit["move"]): Promise<void> {
     const paths = move && { old_path: move.from, new_path: move.to };
     const events = changes.map(({ path, before, after }) => ({
       path,
@@ -110,11 +141,15 @@ export class LanguageEdits {
     await this.#try("Notifying language servers", () =>
       this.#neovim.runTask("edits_done", { changes: events, ...paths }, TASK_MS),
     );
+  }
+
+  /** The files are changed, whatever fails now. */
+  async #report(edit: LanguageEdit, { operation, changes, before }: Made): Promise<ProblemsAfter> {
     const session = await this.#try("The check at the end of the turn", () =>
       this.#edited(changes),
     );
     await this.#try("Recording for the review", async () =>
-      this.#record(edit, operation, changes, session),
+      this.#record(edit, operation as Operation, changes, session),
     );
     const after = await this.#try("Asking for problems", () =>
       newProblems(this.#problems, changes, before),

@@ -5,6 +5,9 @@ import type { FileChange } from "../edits/virtual-files";
 /** Neovim answers for so many files at once. */
 const MOST_FILES = 50;
 
+/** clangd reports with the headers it had read before, then again with those of now. */
+const AGAIN_MS = 1_000;
+
 /** Problems in files that were just changed. */
 export interface ProblemsAfter {
   items: { path: string; item: Diagnostic }[];
@@ -21,15 +24,26 @@ export async function newProblems(
   changes: readonly FileChange[],
   before: ReadonlyMap<string, Diagnostic[]>,
 ): Promise<ProblemsAfter> {
+  const first = await reported(problems, changes, before);
+  if (first.length === 0) return { items: first, known: [...before.keys()] };
+  await Bun.sleep(AGAIN_MS);
+  const items = await reported(problems, changes, before);
+  return { items, known: [...before.keys()] };
+}
+
+async function reported(
+  problems: ProblemsPort,
+  changes: readonly FileChange[],
+  before: ReadonlyMap<string, Diagnostic[]>,
+): Promise<ProblemsAfter["items"]> {
   const paths = changes.filter(({ after }) => after).map(({ path }) => path);
   const { files } = await problems.of(paths.slice(0, MOST_FILES).map((path) => [path]));
-  const items = files.flatMap((file) => {
+  return files.flatMap((file) => {
     const left = (before.get(file.real) ?? []).map(signature);
     return file.items
       .filter((item) => item.severity <= 2 && !take(left, signature(item)))
       .map((item) => ({ path: file.real, item }));
   });
-  return { items, known: [...before.keys()] };
 }
 
 /** Without its place: lines move. */

@@ -223,7 +223,15 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
     workspace.write("a.txt", "old\n");
     const edit = workspace.rename(["a.txt"], "old", "new");
     const changeAnnotations = { risky: { label: "Risky", needsConfirmation: true } };
-    await expect(workspace.apply({ ...edit, changeAnnotations })).rejects.toThrow('"Risky"');
+    const annotated = Object.entries(edit.changes ?? {}).map(([uri, edits]) => [
+      uri,
+      edits.map((one) => ({ ...one, annotationId: "risky" })),
+    ]);
+    const changes = Object.fromEntries(annotated);
+    await expect(workspace.apply({ changes, changeAnnotations })).rejects.toThrow('"Risky"');
+    // rust-analyzer sends the annotation with edits that do not have it.
+    await workspace.apply({ ...edit, changeAnnotations });
+    expect(workspace.read("a.txt")).toBe("new\n");
   });
 
   test("a file that changes between question and write: nothing is changed", async () => {

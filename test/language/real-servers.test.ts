@@ -38,6 +38,13 @@ export function main() {
   return new Parser().parse("b") + x + y;
 }
 `,
+  "src/over.ts": `export class Box {
+  put(a: string): void;
+  put(a: number): void;
+  put(_a: unknown) {}
+}
+`,
+  "src/put.ts": 'import { Box } from "./over";\nnew Box().put(1);\nnew Box().put("");\n',
   "src/kinds.ts":
     'import * as other from "./parser";\nexport type Square = { Square: other.Square };\n',
   "app.py": `class Circle:
@@ -95,6 +102,17 @@ describe.each(NEOVIMS)("real language servers with $name", (version) => {
         "src/parser.ts:2-6 class Parser",
         "  class Parser",
         "Reads a text.",
+        "complete: typescript idle",
+      ],
+    ],
+    [
+      "overloads, which are one symbol",
+      "find_references",
+      { symbol: "Box.put", path: "src/put.ts" },
+      [
+        "Box.put (src/over.ts:4): 4 uses in 2 files",
+        "  2 new Box().put(1);",
+        '  3 new Box().put("");',
         "complete: typescript idle",
       ],
     ],

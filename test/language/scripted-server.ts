@@ -8,6 +8,7 @@
  *   hang       no answer to a question while it is there
  *   modified   each question is answered with ContentModified, and one byte taken from this file
  *   crash      the server ends at the next question
+ *   notify     sends the notification in this file before each answer
  *   private    uses are found in private files, too
  *   log        written by the server: what it received
  */
@@ -140,6 +141,7 @@ async function answer(message: Message): Promise<void> {
     writeFileSync(join(switches, "modified"), left.slice(1));
     return send({ id, error: { code: -32801, message: "content modified" } });
   }
+  if (has("notify")) send(JSON.parse(readFileSync(join(switches, "notify"), "utf8")));
   send({ id, result: result(message) ?? null });
 }
 

@@ -37,6 +37,9 @@ export class LanguageProject implements AsyncDisposable {
           local given = servers[args.match]
           local config = given.cmd and vim.deepcopy(given) or { cmd = given }
           config = vim.tbl_extend("keep", config, { name = args.match, root_dir = root })
+          local capabilities = vim.lsp.protocol.make_client_capabilities()
+          config.capabilities =
+            vim.tbl_deep_extend("force", capabilities, config.capabilities or {})
           vim.lsp.start(config, { bufnr = args.buf })
         end,
       })`,

@@ -51,11 +51,34 @@ describe.each(NEOVIMS)("code_action with $name", (version) => {
     reset();
   });
 
-  test("a command after an edit runs once the edit is made", async () => {
+  test("a command after an edit runs once the edit is made, and one undo takes both back", async () => {
     const second = { changes: { [uri()]: [{ range, newText: "2nd" }] } };
     offer({ edit: edit("1st"), command: { title: "x", command: "fix" } }, { applyEdit: [second] });
-    await run();
+    expect(await run()).toContain("a.txt  2 edits\n  1- old\n  1+ 2nd");
     expect(edited.read("a.txt")).toBe("2nd\n");
+    await edited.project.neovim.command("ClaudeCodeUndoRename");
+    await eventually("the undo", () => expect(edited.read("a.txt")).toBe("old\n"));
+  });
+
+  test("a second step that fails is named, and the first is there", async () => {
+    offer({ edit: edit("1st"), command: { title: "x", command: "fix" } }, { applyEdit: [{}, {}] });
+    expect(await run()).toContain("Its second step was not done: text made several edits");
+    expect(edited.read("a.txt")).toBe("1st\n");
+    reset();
+  });
+
+  test("a snippet is written as its text", async () => {
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a snippet.
+    const snippet = { range, newText: "fn ${1:name}($0)", insertTextFormat: 2 };
+    offer({ edit: { changes: { [uri()]: [snippet] } } });
+    await run();
+    expect(edited.read("a.txt")).toBe("fn name()\n");
+    const value = { range, snippet: { kind: "snippet", value: "$0new" } };
+    const textDocument = { uri: uri(), version: null };
+    offer({ edit: { documentChanges: [{ textDocument, edits: [value] }] } });
+    await run();
+    // The first three characters were "fn ".
+    expect(edited.read("a.txt")).toBe("newname()\n");
     reset();
   });
 

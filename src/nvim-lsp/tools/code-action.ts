@@ -1,11 +1,10 @@
 import * as v from "valibot";
 import { shownPath } from "../../edits/check";
 import type { LanguageServers } from "../../language/servers";
-import { message } from "../../lib/errors";
 import { type ToolResult, texts } from "../../mcp/protocol";
 import { defineTool, type Tool, type ToolCall } from "../../mcp/tool";
 import { diffLines, problemLines } from "../edits-answer";
-import type { Applied, LanguageEdits, ServerEdit } from "../language-edits";
+import type { LanguageEdits, ServerEdit } from "../language-edits";
 
 const MOST_ACTIONS = 60;
 const MOST_CHARACTERS = 500;
@@ -62,37 +61,26 @@ async function run(
   if (answer.actions) return texts(listed(answer.actions));
   const [candidate = path] = servers.file(path).file;
   const label = `"${action}" in ${shownPath(candidate, edits.place)}`;
-  const apply = (list: readonly ServerEdit[]) =>
-    edits.apply({ tool: "code_action", label, use, edits: list });
-  const applied = await apply(answer.edits);
-  const followUp = answer.command && (await follow(servers, path, answer.command, apply, signal));
-  const changes = [...applied.changes, ...(followUp?.applied?.changes ?? [])];
-  if (changes.length === 0) return texts(`${action}: nothing to change.`);
+  const { command } = answer;
+  const applied = await edits.apply(
+    { tool: "code_action", label, use, edits: answer.edits },
+    // A server's command that belongs to an edit follows it (LSP 3.17, `CodeAction`).
+    command &&
+      (() =>
+        servers
+          .ask<Answer>("code_action_command", path, command, signal)
+          .then(({ edits }) => edits)),
+  );
+  if (applied.changes.length === 0) return texts(`${action}: nothing to change.`);
   const names = [...new Set(answer.edits.map(({ server }) => server))].join(", ");
   const lines = [
     `done by ${names}: ${action}`,
-    ...diffLines(changes, edits.place),
-    ...(followUp?.problem ? [`Its second step was not done: ${followUp.problem}`] : []),
-    ...problemLines(followUp?.applied ?? applied, edits.place),
+    ...diffLines(applied.changes, edits.place),
+    ...(applied.problem ? [`Its second step was not done: ${applied.problem}`] : []),
+    ...problemLines(applied, edits.place),
     "Read these files again before you edit them.",
   ];
   return texts(lines.join("\n"));
-}
-
-/** A server's command that belongs to an edit follows it (LSP 3.17, `CodeAction`). */
-async function follow(
-  servers: LanguageServers,
-  path: string,
-  command: object,
-  apply: (list: readonly ServerEdit[]) => Promise<Applied>,
-  signal: AbortSignal,
-): Promise<{ applied?: Applied; problem?: string }> {
-  try {
-    const answer = await servers.ask<Answer>("code_action_command", path, command, signal);
-    return answer.edits.length > 0 ? { applied: await apply(answer.edits) } : {};
-  } catch (error) {
-    return { problem: message(error) };
-  }
 }
 
 function listed(actions: NonNullable<Answer["actions"]>): string {

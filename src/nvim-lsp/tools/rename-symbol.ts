@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { shownPath } from "../../edits/check";
 import { EditProblem } from "../../edits/problem";
 import type { Judge } from "../../edits/text-edits";
+import { References } from "../../language/references";
 import type { LanguageServers } from "../../language/servers";
 import { realPath } from "../../lib/paths";
 import { type ToolResult, texts } from "../../mcp/protocol";
@@ -38,6 +39,7 @@ interface Answer {
 
 /** Renames a symbol, or moves a file, by the language servers of the user's Neovim. */
 export function renameSymbol(edits: LanguageEdits, servers: LanguageServers): Tool {
+  const references = new References(servers);
   return defineTool({
     name: "rename_symbol",
     description:
@@ -48,22 +50,30 @@ export function renameSymbol(edits: LanguageEdits, servers: LanguageServers): To
     annotations: { destructiveHint: true },
     meta: ALWAYS_LOADED,
     call: (input, call) =>
-      input.symbol ? rename(edits, servers, input, call) : move(edits, servers, input, call),
+      input.symbol
+        ? rename(edits, servers, references, input, call)
+        : move(edits, servers, input, call),
   });
 }
 
 async function rename(
   edits: LanguageEdits,
   servers: LanguageServers,
+  references: References,
   input: Input,
   { signal, use }: ToolCall,
 ): Promise<ToolResult> {
-  const { path, new_name, symbol, line, preview } = input;
+  const { path, new_name, symbol = "", line, preview } = input;
   refuseControlCharacters(new_name);
+  const doubts = await references.doubts({ symbol, path, line }, signal);
+  if (doubts.length > 0) {
+    const why = doubts.join("; ");
+    throw new EditProblem(`${symbol} is not renamed: ${why}. Ask again in 10 s.`);
+  }
   const params = { symbol, new_name, ...(line && { line }) };
   const answer = await servers.ask<Answer>("rename_symbol", path, params, signal);
-  if (answer.candidates) return texts(ambiguous(answer.candidates, symbol ?? "", edits.place));
-  const name = answer.name ?? symbol ?? "";
+  if (answer.candidates) return texts(ambiguous(answer.candidates, symbol, edits.place));
+  const name = answer.name ?? symbol;
   const [server] = answer.edits;
   const applied = await edits.apply({
     tool: "rename_symbol",

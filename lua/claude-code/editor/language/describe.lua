@@ -1,11 +1,9 @@
 --- What a symbol is: its declaration with kind, source and documentation.
 local api = vim.api
-local document_symbols = require("claude-code.editor.language.document_symbols")
-local open = require("claude-code.editor.language.open")
 local position = require("claude-code.editor.language.position")
 local request = require("claude-code.editor.language.request")
 local servers = require("claude-code.editor.language.servers")
-local symbols = require("claude-code.editor.language.symbol")
+local symbol_groups = require("claude-code.editor.language.symbol_groups")
 
 local HOVER = "textDocument/hover"
 local MOST_HOVER = 8000
@@ -57,17 +55,11 @@ end
 ---@field body? string[]
 ---@field more? integer lines of the body that are left out
 
----In a task: the declaration at a place, if its file is one of the project.
----@param place claude-code.Place
+---@param declared claude-code.DocumentSymbol
+---@param buf integer
 ---@param with_body boolean
 ---@return claude-code.Declaration
-function M.declaration(place, with_body)
-  local is_own = place.path and not symbols.is_dependency(place.path)
-  local buf = is_own and open.file({ place.path }) or nil
-  local declared = buf and document_symbols.at(document_symbols.of(buf), place)
-  if not buf or not declared then
-    return {}
-  end
+local function declaration_of(declared, buf, with_body)
   local result = {
     kind = declared.kind,
     parents = declared.parents,
@@ -80,6 +72,27 @@ function M.declaration(place, with_body)
     result.more = declared.last_row - last
   end
   return result
+end
+
+---In a task: where the symbol is defined, and the declaration at the first of these places, if its file
+---is one of the project. clangd leads from a definition to its prototype: the longer one counts.
+---@param symbol claude-code.Symbol with one definition at least
+---@param with_body boolean
+---@return claude-code.Place[]
+---@return claude-code.Declaration
+function M.definitions(symbol, with_body)
+  local places = symbol.definitions
+  local declared, buf = symbol_groups.declared_at(places[1])
+  if declared and declared.first_row == declared.last_row then
+    local own = position.own_place(symbol.buf, symbol.row, symbol.col, places[1].encoding)
+    local other, other_buf = symbol_groups.declared_at(own)
+    local is_name = other and other.row == own.row and other.character == own.character
+    if is_name and other.last_row > other.first_row then
+      declared, buf = other, other_buf
+      places = symbol_groups.distinct(vim.list_extend({ own }, places))
+    end
+  end
+  return places, declared and buf and declaration_of(declared, buf, with_body) or {}
 end
 
 return M

@@ -16,6 +16,7 @@ local M = {}
 ---@field character integer of the name, as the server counts
 ---@field first_row integer of the whole declaration
 ---@field last_row integer
+---@field is_unnamed? boolean the server gives no place of the name, which is behind first_row then
 ---@field parents string[] names from the top
 
 ---@param kind integer SymbolKind (LSP 3.17)
@@ -25,12 +26,28 @@ function M.kind_name(kind)
   return type(name) == "string" and (name:gsub("(%l)(%u)", "%1 %2")):lower() or "symbol"
 end
 
----Some servers add parameters, and some the package.
+---A symbol's name as servers give it, in its parts: they add parameters, the package, a receiver
+---(gopls: "(*Square).Area") or a whole head (rust-analyzer: "impl Shape for Square").
 ---@param name string
----@return string
+---@return string bare
+---@return string[] parents that the name itself names
+function M.parts(name)
+  name = name:match("^impl.*%sfor%s+(.+)")
+    or name:match("^impl%b<>%s+(.+)")
+    or name:match("^impl%s+(.+)")
+    or name
+  name = name:gsub("^%(%*?([^%)%[]+)[^%)]*%)", "%1")
+  local parents = {} ---@type string[]
+  for part in (name:match("^[^%(<%s]+") or name):gmatch("[^%.:#]+") do
+    parents[#parents + 1] = part
+  end
+  return table.remove(parents) or name, parents
+end
+
+---@param name string
+---@return string without what servers add to it
 function M.bare(name)
-  local bare = name:match("^[^%(<%s]+") or name
-  return bare:match("[%.:#]([^%.:#]+)$") or bare
+  return (M.parts(name))
 end
 
 ---@param item table DocumentSymbol or SymbolInformation
@@ -55,6 +72,7 @@ local function flatten(items, parents, list)
       if item.location and type(item.containerName) == "string" and item.containerName ~= "" then
         above = { item.containerName }
       end
+      local bare, named = M.parts(tostring(item.name))
       list[#list + 1] = {
         name = tostring(item.name),
         kind = M.kind_name(item.kind),
@@ -64,11 +82,12 @@ local function flatten(items, parents, list)
         character = name.start.character,
         first_row = range.start.line,
         last_row = range["end"].line,
-        parents = above,
+        is_unnamed = not item.selectionRange or nil,
+        parents = #above == 0 and named or above,
       }
       if type(item.children) == "table" then
         local below = vim.list_extend({}, parents)
-        below[#below + 1] = M.bare(tostring(item.name))
+        below[#below + 1] = bare
         flatten(item.children, below, list)
       end
     end
@@ -96,44 +115,26 @@ function M.of(buf)
   return most, answers
 end
 
----The symbol whose name is at this place.
----@param symbols claude-code.DocumentSymbol[]
+---The symbol of a buffer whose name is at this place, in a task.
+---@param buf integer loaded
 ---@param place claude-code.Place
 ---@return claude-code.DocumentSymbol?
-function M.at(symbols, place)
-  local nearest ---@type claude-code.DocumentSymbol?
-  for _, symbol in ipairs(symbols) do
+function M.at(buf, place)
+  local nearest, around ---@type claude-code.DocumentSymbol?, claude-code.DocumentSymbol?
+  local line = position.line(buf, place.row)
+  local rest = line:sub(position.to_byte(line, place.character, place.encoding) + 1)
+  for _, symbol in ipairs((M.of(buf))) do
+    local is_inside = symbol.first_row <= place.row and place.row <= symbol.last_row
     if symbol.row == place.row then
       if symbol.character == place.character then
         return symbol
       end
       nearest = nearest or symbol
+    elseif symbol.is_unnamed and is_inside and vim.startswith(rest, M.bare(symbol.name)) then
+      around = symbol
     end
   end
-  return nearest
-end
-
----The innermost symbol around a row.
----@param symbols claude-code.DocumentSymbol[]
----@param row integer
----@return claude-code.DocumentSymbol?
-function M.around(symbols, row)
-  local innermost ---@type claude-code.DocumentSymbol?
-  for _, symbol in ipairs(symbols) do
-    local is_inside = symbol.first_row <= row and row <= symbol.last_row
-    if is_inside and (not innermost or symbol.depth >= innermost.depth) then
-      innermost = symbol
-    end
-  end
-  return innermost
-end
-
----@param buf integer
----@param symbol claude-code.DocumentSymbol
----@param encoding string
----@return integer col byte
-function M.column(buf, symbol, encoding)
-  return position.to_byte(position.line(buf, symbol.row), symbol.character, encoding)
+  return nearest or around
 end
 
 return M

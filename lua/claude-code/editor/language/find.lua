@@ -41,11 +41,30 @@ local function ambiguous(candidates, params, list)
   }
 end
 
+---@alias claude-code.AnswerAbout fun(symbol: claude-code.Symbol, list: claude-code.ServerAnswer[]):
+--- claude-code.SymbolAnswer?, claude-code.Failure?
+
+---In a task.
+---@param params claude-code.SymbolParams
+---@param answer claude-code.AnswerAbout
+---@return claude-code.SymbolAnswer? about the symbol, or the several that have the name
+---@return claude-code.Failure?
+local function located(params, answer)
+  local found, failure = locate.symbol(params)
+  if not found then
+    return nil, failure
+  elseif found.candidates then
+    return ambiguous(found.candidates, params, found.answers)
+  end
+  return answer(found.symbol --[[@as claude-code.Symbol]], found.answers)
+end
+
 ---@param symbol claude-code.Symbol
 ---@param list claude-code.ServerAnswer[]
+---@param is_across_files? boolean the question is about the whole project
 ---@return claude-code.ServerState[] with those that ended and might have answered, too
-local function states_of(symbol, list)
-  local states = ready.states(list)
+local function states_of(symbol, list, is_across_files)
+  local states = ready.states(list, is_across_files)
   for _, name in ipairs(servers.ended(vim.bo[symbol.buf].filetype, true)) do
     table.insert(states, { name = name, state = "ended" })
   end
@@ -73,24 +92,20 @@ end
 ---@return claude-code.SymbolAnswer?
 ---@return claude-code.Failure?
 function M.definition(params)
-  local found, failure = locate.symbol(params)
-  if not found then
-    return nil, failure
-  elseif found.candidates then
-    return ambiguous(found.candidates, params, found.answers)
-  end
-  local symbol = found.symbol --[[@as claude-code.Symbol]]
-  if #symbol.definitions == 0 then
-    return nil, unknown(symbol)
-  end
-  return {
-    name = symbol.name,
-    definitions = answers.of(symbol.definitions),
-    declaration = describe.declaration(symbol.definitions[1], params.body == true),
-    hover = describe.hover(symbol),
-    states = states_of(symbol, found.answers),
-    settled = true,
-  }
+  return located(params, function(symbol, list)
+    if #symbol.definitions == 0 then
+      return nil, unknown(symbol)
+    end
+    local definitions, declaration = describe.definitions(symbol, params.body == true)
+    return {
+      name = symbol.name,
+      definitions = answers.of(definitions),
+      declaration = declaration,
+      hover = describe.hover(symbol),
+      states = states_of(symbol, list),
+      settled = true,
+    }
+  end)
 end
 
 ---@param symbol claude-code.Symbol
@@ -133,40 +148,35 @@ local METHODS = {
 ---@return claude-code.SymbolAnswer?
 ---@return claude-code.Failure?
 function M.related(params)
-  local found, failure = locate.symbol(params)
-  if not found then
-    return nil, failure
-  elseif found.candidates then
-    return ambiguous(found.candidates, params, found.answers)
-  end
-  local symbol = found.symbol --[[@as claude-code.Symbol]]
-  local value = { name = params.symbol, definitions = answers.of(symbol.definitions) }
-  local list, settled, items
-  if METHODS[params.relation] then
-    list, settled = ask(symbol, METHODS[params.relation])
-  else
-    items, list, settled = hierarchy.find(symbol, params.relation)
-  end
-  if not list then
-    return nil, unsupported(symbol, params.relation)
-  end
-  failure = ready.failure_of(list)
-  if failure then
-    return nil, failure
-  end
-  value.items = items
-  if not items then
+  return located(params, function(symbol)
+    local list, settled, items
+    if METHODS[params.relation] then
+      list, settled = ask(symbol, METHODS[params.relation])
+    else
+      items, list, settled = hierarchy.find(symbol, params.relation)
+    end
+    local failure = list and ready.failure_of(list)
+    if not list or failure and list[1].is_unsupported then
+      return nil, unsupported(symbol, params.relation)
+    elseif failure then
+      return nil, failure
+    end
     local places = {}
-    for _, answer in ipairs(list) do
+    for _, answer in ipairs(not items and list or {}) do
       vim.list_extend(places, position.places(answer))
     end
-    if #places == 0 and #symbol.definitions == 0 then
+    if not items and #places == 0 and #symbol.definitions == 0 then
       return nil, unknown(symbol)
     end
-    value.uses = answers.of(places)
-  end
-  value.states, value.settled = states_of(symbol, list), settled
-  return value
+    return {
+      name = params.symbol,
+      definitions = answers.of(symbol.definitions),
+      uses = not items and answers.of(places) or nil,
+      items = items,
+      states = states_of(symbol, list, true),
+      settled = settled,
+    }
+  end)
 end
 
 return M

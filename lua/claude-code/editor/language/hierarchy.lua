@@ -1,5 +1,5 @@
 --- Callers and callees, supertypes and subtypes of a symbol.
-local answers = require("claude-code.editor.language.answer")
+local answer_of = require("claude-code.editor.language.answer").of
 local document_symbols = require("claude-code.editor.language.document_symbols")
 local position = require("claude-code.editor.language.position")
 local ready = require("claude-code.editor.language.ready")
@@ -73,8 +73,8 @@ local function describe(item, entry, client, depth, relation)
     kind = document_symbols.kind_name(item.kind),
     detail = type(item.detail) == "string" and item.detail ~= "" and item.detail or nil,
     depth = depth,
-    at = answers.of({ place }),
-    calls = calls and answers.of(calls),
+    at = answer_of({ place }),
+    calls = calls and answer_of(calls),
   }
 end
 
@@ -84,9 +84,12 @@ end
 ---@param depth integer
 ---@param list claude-code.HierarchyItem[]
 ---@param seen table<string, true>
+---@return claude-code.ServerAnswer[] of the item itself
+---@return boolean are_all_there of what is below it
 local function collect(client, item, relation, depth, list, seen)
   local question = { method = relation.method, params = { item = item } }
-  local result = request.all({ client }, question)[1].result
+  local asked, are_all_there = request.all({ client }, question), true
+  local result = asked[1].result
   for _, entry in ipairs(type(result) == "table" and result or {}) do
     local other = relation.item == "" and entry or entry[relation.item]
     local start = other.selectionRange.start
@@ -96,10 +99,14 @@ local function collect(client, item, relation, depth, list, seen)
       entry.caller_uri = item.uri
       list[#list + 1] = describe(other, entry, client, depth, relation)
       if depth < relation.depth then
-        collect(client, other, relation, depth + 1, list, seen)
+        local below, is_whole = collect(client, other, relation, depth + 1, list, seen)
+        are_all_there = are_all_there and is_whole and not below[1].failure
       end
+    elseif not seen[key] then
+      are_all_there = false
     end
   end
+  return asked, are_all_there
 end
 
 ---In a task.
@@ -121,13 +128,15 @@ function M.find(symbol, name)
       return position.params(client, symbol.buf, symbol.row, symbol.col)
     end,
   })
-  local list, seen = {}, {}
+  local list, seen, answers = {}, {}, {}
   for _, answer in ipairs(prepared) do
     for _, item in ipairs(type(answer.result) == "table" and answer.result or {}) do
-      collect(answer.client, item, relation, 1, list, seen)
+      local asked, are_all_there = collect(answer.client, item, relation, 1, list, seen)
+      vim.list_extend(answers, asked)
+      settled = settled and are_all_there
     end
   end
-  return list, prepared, settled
+  return list, #answers > 0 and answers or prepared, settled
 end
 
 return M

@@ -2,8 +2,10 @@
 local changed_files = require("claude-code.editor.language.changed_files")
 local occurrences = require("claude-code.editor.language.occurrences")
 local open = require("claude-code.editor.language.open")
+local position = require("claude-code.editor.language.position")
 local ready = require("claude-code.editor.language.ready")
 local servers = require("claude-code.editor.language.servers")
+local symbol_groups = require("claude-code.editor.language.symbol_groups")
 local symbols = require("claude-code.editor.language.symbol")
 local workspace_symbols = require("claude-code.editor.language.workspace_symbols")
 
@@ -33,8 +35,12 @@ local M = {}
 ---@field answers claude-code.ServerAnswer[]
 
 ---@param groups claude-code.SymbolGroup[]
----@return claude-code.SymbolCandidate[]
+---@return claude-code.SymbolCandidate[] in the order of files and lines
 local function candidates_of(groups)
+  table.sort(groups, function(a, b)
+    local x, y = a.places[1], b.places[1]
+    return x.uri < y.uri or x.uri == y.uri and x.row < y.row
+  end)
   return vim.tbl_map(function(entry)
     local declared = entry.declared
     local parents = declared and table.concat(declared.parents, ".") or ""
@@ -72,7 +78,7 @@ local function in_named_file(params, name)
   if not buf then
     return nil, failure
   end
-  local row = params.line and require("claude-code.editor.language.position").row(buf, params.line)
+  local row = params.line and position.row(buf, params.line)
   return in_file({ buf = buf, name = name, row = row })
 end
 
@@ -104,59 +110,55 @@ local function preferred(list, test)
   return #some > 0 and some or list
 end
 
----In a task: some servers leave out what a symbol is in.
----@param list claude-code.WorkspaceSymbol[]
-local function add_containers(list)
-  for i = 1, math.min(#list, MOST_LOOKED_UP) do
-    local symbol = list[i]
-    local declared = not symbol.container and symbols.declared_at(symbol.place)
-    if declared then
-      symbol.kind = declared.kind
-      symbol.container = #declared.parents > 0 and table.concat(declared.parents, ".") or nil
-    end
-  end
-end
-
----In a task.
 ---@param exact claude-code.WorkspaceSymbol[]
 ---@param name claude-code.SymbolName
 ---@return claude-code.WorkspaceSymbol[] those of the project, in the named parents if any are
 local function chosen(exact, name)
   local list = preferred(exact, function(symbol)
-    local file = symbol.place.path
-    return file ~= nil and not symbols.is_dependency(file)
+    return symbol_groups.is_own(symbol.place.path)
   end)
-  if #list > 1 then
-    add_containers(list)
-  end
   local parent = name.parents[#name.parents]
-  list = not parent and list
+  return not parent and list
     or preferred(list, function(symbol)
-      return symbol.container ~= nil and symbol.container:match("[^%.:#]+$") == parent
+      return symbol.container ~= nil and symbol.container:match("[^%.:#/]+$") == parent
     end)
-  -- Overloads, and what is declared in parts.
-  local seen, result = {}, {}
-  for _, symbol in ipairs(list) do
-    local key = ("%s\0%s\0%s"):format(symbol.place.uri, symbol.container or "", symbol.kind)
-    if not seen[key] then
-      seen[key] = true
-      result[#result + 1] = symbol
-    end
-  end
-  return result
 end
 
+---@param symbol claude-code.WorkspaceSymbol
+---@param name string
+---@return claude-code.Occurrence? of its name: some servers give the range of the whole declaration
+local function occurrence_of(symbol, name)
+  local place = symbol.place
+  local buf = place.path and open.file({ place.path })
+  local list = buf and occurrences.near(buf, name, place.row) or {}
+  return vim.iter(list):find(function(at)
+    local line = position.line(at.buf, at.row)
+    return at.row == place.row and at.col == position.to_byte(line, place.character, place.encoding)
+  end) or list[1]
+end
+
+---In a task: servers list a declaration, its definition and each overload, so they are asked which of
+---them are one symbol.
 ---@param list claude-code.WorkspaceSymbol[]
 ---@param name claude-code.SymbolName
 ---@param answers claude-code.ServerAnswer[]
 ---@return claude-code.LocatedSymbol?
 local function of_workspace_symbols(list, name, answers)
-  if #list > 1 then
+  if #list > MOST_LOOKED_UP then
     return { candidates = list, answers = answers }
   end
-  local only = list[1]
-  local buf = only.place.path and open.file({ only.place.path })
-  return buf and in_file({ buf = buf, name = name, row = only.place.row }) or nil
+  local at = {} ---@type claude-code.Occurrence[]
+  for _, symbol in ipairs(list) do
+    at[#at + 1] = occurrence_of(symbol, name.last)
+  end
+  local groups, more = symbol_groups.of(at)
+  groups = #groups > 1 and symbol_groups.merged(groups) or groups
+  groups = symbols.with_parents(groups, name.parents)
+  if #groups > 1 then
+    return { candidates = candidates_of(groups), answers = answers }
+  end
+  local only = groups[1]
+  return only and { symbol = symbols.of_group(only, name.last, more), answers = more } or nil
 end
 
 ---@param params claude-code.SymbolParams

@@ -9,6 +9,7 @@ local MOST = 24
 local M = {}
 
 ---@class claude-code.Occurrence 0-based
+---@field buf integer
 ---@field row integer
 ---@field col integer byte
 
@@ -61,7 +62,7 @@ end
 local function in_row(buf, name, row)
   local line = api.nvim_buf_get_lines(buf, row, row + 1, false)[1]
   return vim.tbl_map(function(col)
-    return { row = row, col = col }
+    return { buf = buf, row = row, col = col }
   end, line and M.in_line(line, name) or {})
 end
 
@@ -82,23 +83,33 @@ function M.near(buf, name, row)
   return {}
 end
 
----The first occurrences in a buffer.
+---@param text string before an occurrence
+---@param leader string of the file type's comments
+---@return boolean
+local function is_comment(text, leader)
+  return text:find("^%s*/?%*") ~= nil or leader ~= "" and text:find(leader, 1, true) ~= nil
+end
+
+---The first occurrences in a buffer. Those in comments are the last: clangd leads from there to
+---definitions, too, and to nothing else.
 ---@param buf integer loaded
 ---@param name string
 ---@return claude-code.Occurrence[]
 function M.all(buf, name)
-  local list = {}
+  local list, in_comments = {}, {}
+  local leader = vim.trim(vim.bo[buf].commentstring:match("^(.-)%%s") or "")
   for i, line in ipairs(api.nvim_buf_get_lines(buf, 0, -1, false)) do
     if line:find(name, 1, true) then
       for _, col in ipairs(M.in_line(line, name)) do
-        list[#list + 1] = { row = i - 1, col = col }
+        local into = is_comment(line:sub(1, col), leader) and in_comments or list
+        into[#into + 1] = { buf = buf, row = i - 1, col = col }
       end
       if #list >= MOST then
         break
       end
     end
   end
-  return list
+  return vim.list_slice(vim.list_extend(list, in_comments), 1, MOST)
 end
 
 ---Names in a buffer that may have been meant.

@@ -104,6 +104,24 @@ function M.place(location, client)
   }
 end
 
+---@param buf integer loaded
+---@param row integer
+---@param col integer byte
+---@param encoding string
+---@return claude-code.Place of an occurrence's beginning
+function M.own_place(buf, row, col, encoding)
+  local character = M.to_character(M.line(buf, row), col, encoding)
+  return {
+    uri = vim.uri_from_bufnr(buf),
+    path = require("claude-code.editor.documents.path").of_buffer(buf),
+    row = row,
+    character = character,
+    end_row = row,
+    end_character = character,
+    encoding = encoding,
+  }
+end
+
 ---All places in the answer to a request for definitions, references or implementations, in a task.
 ---@param answer claude-code.ServerAnswer
 ---@return claude-code.Place[]

@@ -2,6 +2,7 @@
 --- most do not say so.
 local request = require("claude-code.editor.language.request")
 local servers = require("claude-code.editor.language.servers")
+local status = require("claude-code.editor.language.status")
 local task = require("claude-code.editor.language.task")
 
 local M = {
@@ -150,6 +151,8 @@ local DESCRIPTIONS = {
   hangs = "%s, which does not answer,",
   indexing = "%s, which is indexing,",
   starting = "%s, which is starting,",
+  failing = "%s, which reports an error,",
+  unindexed = "%s, which has indexed only open files,",
 }
 
 ---@param state claude-code.ServerState not idle
@@ -160,13 +163,16 @@ end
 
 ---The state of each server that was asked.
 ---@param answers claude-code.ServerAnswer[]
+---@param is_across_files? boolean the question was about the whole project
 ---@return claude-code.ServerState[] by name, each once
-function M.states(answers)
+function M.states(answers, is_across_files)
   local by_name = {} ---@type table<string, claude-code.ServerState>
   for _, answer in ipairs(answers) do
     local state = servers.state_of(answer.client)
     if answer.problem then
       state.state = answer.problem
+    elseif is_across_files and state.state == "idle" and status.is_unindexed(answer.client) then
+      state.state = "unindexed"
     end
     local known = by_name[state.name]
     if not known or known.state == "idle" then

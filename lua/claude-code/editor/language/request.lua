@@ -6,6 +6,8 @@ local timer = require("claude-code.timer")
 
 ---ContentModified and ServerCancelled (LSP 3.17, ErrorCodes): the same request may succeed now.
 local AGAIN = { [-32801] = true, [-32802] = true }
+---MethodNotFound (JSON-RPC): clangd 19 announces call hierarchies, and knows no outgoing calls.
+local METHOD_NOT_FOUND = -32601
 local MOST_REPEATS, REPEAT_MS = 3, 200
 ---How often it is checked whether the server has ended: Neovim drops the requests of one that has.
 local CHECK_MS = 200
@@ -19,6 +21,7 @@ local M = {}
 ---@field result? any nil where the server has nothing to say
 ---@field failure? string the server's own error, or why there is no answer
 ---@field problem? "ended"|"hangs"
+---@field is_unsupported? boolean it does not know the request
 
 ---@class claude-code.Question
 ---@field method string
@@ -73,7 +76,11 @@ local function ask(client, question, done)
           cancels[#cancels + 1] = timer.once(REPEAT_MS, send)
           return
         end
-        finish({ result = present(result), failure = err and tostring(err.message or err.code) })
+        finish({
+          result = present(result),
+          failure = err and tostring(err.message or err.code),
+          is_unsupported = err and err.code == METHOD_NOT_FOUND or nil,
+        })
       end,
       question.buf
     )

@@ -1,5 +1,6 @@
 --- The language servers that the user's Neovim runs: which can answer a question, and whether they are
 --- ready to.
+local status = require("claude-code.editor.language.status")
 local uv = vim.uv
 
 ---Until then a server may still be reading the project, whether it reports progress or not.
@@ -9,13 +10,13 @@ local MENTIONED_MS = 10 * 60 * 1000
 
 local M = {}
 
----@alias claude-code.ServerCondition "idle"|"starting"|"indexing"|"ended"|"hangs"
+---@alias claude-code.ServerCondition "idle"|"starting"|"indexing"|"failing"|"unindexed"|"ended"|"hangs"
 
 ---@class claude-code.ServerState
 ---@field name string
 ---@field state claude-code.ServerCondition
 ---@field percentage? integer of what it works on
----@field title? string of what it works on
+---@field title? string of what it works on, or its error
 
 ---@class claude-code.SeenServer
 ---@field name string
@@ -35,6 +36,7 @@ end
 ---@param client vim.lsp.Client
 ---@param buf? integer
 local function note(client, buf)
+  status.watch(client)
   seen[client.id] = seen[client.id] or { name = client.name, filetypes = {}, attached = uv.now() }
   if buf and vim.api.nvim_buf_is_valid(buf) then
     seen[client.id].filetypes[vim.bo[buf].filetype] = true
@@ -85,6 +87,7 @@ end
 ---@return claude-code.ServerState
 function M.state_of(client)
   local state = { name = client.name, state = "idle" } ---@type claude-code.ServerState
+  local report = status.of(client)
   if client:is_stopped() then
     state.state = "ended"
   elseif not client.initialized then
@@ -94,6 +97,8 @@ function M.state_of(client)
     state.state = "indexing"
     state.title = type(title) == "string" and title or nil
     state.percentage = (progress[client.id] or {})[token] or nil
+  elseif report then
+    state.state, state.title = report.state, report.title
   end
   return state
 end

@@ -2,13 +2,9 @@
 --- column. Any occurrence will do; that several of them are the same symbol, the language servers say.
 local document_symbols = require("claude-code.editor.language.document_symbols")
 local occurrences = require("claude-code.editor.language.occurrences")
-local open = require("claude-code.editor.language.open")
-local position = require("claude-code.editor.language.position")
 local ready = require("claude-code.editor.language.ready")
-local request = require("claude-code.editor.language.request")
 local servers = require("claude-code.editor.language.servers")
-
-local DEFINITION = "textDocument/definition"
+local symbol_groups = require("claude-code.editor.language.symbol_groups")
 
 local M = {}
 
@@ -20,97 +16,10 @@ local M = {}
 ---@field definitions claude-code.Place[] at least one, unless the servers know no definitions
 ---@field answers claude-code.ServerAnswer[]
 
----@class claude-code.SymbolGroup one symbol of that name
----@field occurrence claude-code.Occurrence
----@field places claude-code.Place[]
----@field declared? claude-code.DocumentSymbol
-
 ---@class claude-code.SymbolQuestion
 ---@field buf integer
 ---@field name claude-code.SymbolName
 ---@field row? integer 0-based
-
----@param place claude-code.Place
----@return string
-local function key_of(place)
-  return place.uri .. "\0" .. place.row .. "\0" .. place.character
-end
-
----Occurrences whose definitions have a place in common are one symbol. An occurrence belongs to its
----own place, too: a server may lead from a definition to a declaration and back.
----@param buf integer
----@param found { occurrence: claude-code.Occurrence, places: claude-code.Place[], encoding: string }[]
----@return claude-code.SymbolGroup[] in the order of the file
-local function group(buf, found)
-  local groups, by_key, uri = {}, {}, vim.uri_from_bufnr(buf)
-  local function own_key(entry)
-    local row, col = entry.occurrence.row, entry.occurrence.col
-    local character = position.to_character(position.line(buf, row), col, entry.encoding)
-    return uri .. "\0" .. row .. "\0" .. character
-  end
-  local function merge(into, other)
-    for key, owner in pairs(by_key) do
-      if owner == other then
-        by_key[key] = into
-      end
-    end
-    vim.list_extend(into.places, other.places)
-    other.is_merged = true
-  end
-  for _, entry in ipairs(found) do
-    local into = by_key[own_key(entry)]
-    if not into then
-      into = { occurrence = entry.occurrence, places = {} }
-      groups[#groups + 1] = into
-      by_key[own_key(entry)] = into
-    end
-    for _, place in ipairs(entry.places) do
-      local owner = by_key[key_of(place)]
-      if not owner then
-        by_key[key_of(place)] = into
-        into.places[#into.places + 1] = place
-      elseif owner ~= into then
-        merge(owner, into)
-        into = owner
-      elseif
-        not vim.iter(into.places):any(function(other)
-          return key_of(other) == key_of(place)
-        end)
-      then
-        into.places[#into.places + 1] = place
-      end
-    end
-  end
-  return vim.tbl_filter(function(entry)
-    return not entry.is_merged
-  end, groups)
-end
-
----In a task: which symbols these occurrences are.
----@param buf integer
----@param list claude-code.Occurrence[]
----@return claude-code.SymbolGroup[]
----@return claude-code.ServerAnswer[]
-function M.groups(buf, list)
-  local questions, about = {}, {}
-  for _, occurrence in ipairs(list) do
-    for _, client in ipairs(servers.capable(buf, DEFINITION)) do
-      local params = position.params(client, buf, occurrence.row, occurrence.col)
-      questions[#questions + 1] =
-        { client = client, question = { method = DEFINITION, params = params, buf = buf } }
-      about[#about + 1] = occurrence
-    end
-  end
-  local answers, found = request.each(questions), {}
-  for i, answer in ipairs(answers) do
-    local places = position.places(answer)
-    if #places > 0 then
-      found[#found + 1] =
-        { occurrence = about[i], places = places, encoding = answer.client.offset_encoding }
-    end
-  end
-  return group(buf, found), answers
-end
 
 ---@param declared claude-code.DocumentSymbol?
 ---@param parents string[]
@@ -126,29 +35,14 @@ local function has_parents(declared, parents)
   return declared ~= nil
 end
 
----In a task: what is declared at the place, if that is in a file of the workspace.
----@param place claude-code.Place
----@return claude-code.DocumentSymbol?
-function M.declared_at(place)
-  local buf = place.path and not M.is_dependency(place.path) and open.file({ place.path })
-  return buf and document_symbols.at(document_symbols.of(buf), place) or nil
-end
-
----@param path string
----@return boolean is it of a package that the project uses?
-function M.is_dependency(path)
-  return path:find("/node_modules/", 1, true) ~= nil
-    or path:find("/site%-packages/") ~= nil
-    or path:find("/%.?venv/") ~= nil
-end
-
+---In a task.
 ---@param groups claude-code.SymbolGroup[]
 ---@param parents string[]
 ---@return claude-code.SymbolGroup[] those with these parents; all if none has
-local function with_parents(groups, parents)
+function M.with_parents(groups, parents)
   if #groups > 1 or #parents > 0 then
     for _, entry in ipairs(groups) do
-      entry.declared = entry.places[1] and M.declared_at(entry.places[1])
+      entry.declared = entry.places[1] and symbol_groups.declared_at(entry.places[1])
     end
   end
   local named = #parents == 0 and {}
@@ -208,28 +102,38 @@ function M.in_file(question)
   if #list == 0 then
     return nil, not_found(question)
   end
-  local groups, answers = ready.retry_empty(servers.capable(question.buf, DEFINITION), function()
-    return M.groups(question.buf, list)
+  local clients = servers.capable(question.buf, symbol_groups.METHOD)
+  local groups, answers = ready.retry_empty(clients, function()
+    return symbol_groups.of(list)
   end)
   local failure = #groups == 0 and ready.failure_of(answers)
   if failure then
     return nil, failure
   end
-  groups = with_parents(declared_on(groups, question), question.name.parents)
+  groups = declared_on(groups, question)
+  groups = #groups > 1 and symbol_groups.merged(groups) or groups
+  groups = M.with_parents(groups, question.name.parents)
   if #groups > 1 then
     return nil, nil, groups, answers
   end
-  local only = groups[1]
-  local at = only and only.occurrence or list[1]
-  local symbol = {
-    name = question.name.last,
-    buf = question.buf,
+  local only = groups[1] or { occurrence = list[1], places = {} }
+  return M.of_group(only, question.name.last, answers), nil, nil, answers
+end
+
+---@param entry claude-code.SymbolGroup
+---@param name string
+---@param answers claude-code.ServerAnswer[]
+---@return claude-code.Symbol
+function M.of_group(entry, name, answers)
+  local at = entry.occurrence
+  return {
+    name = name,
+    buf = at.buf,
     row = at.row,
     col = at.col,
-    definitions = only and only.places or {},
+    definitions = entry.places,
     answers = answers,
   }
-  return symbol, nil, nil, answers
 end
 
 return M

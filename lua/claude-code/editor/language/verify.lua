@@ -3,12 +3,12 @@
 local open = require("claude-code.editor.language.open")
 local path = require("claude-code.editor.documents.path")
 local position = require("claude-code.editor.language.position")
-local symbols = require("claude-code.editor.language.symbol")
+local symbol_groups = require("claude-code.editor.language.symbol_groups")
 local task = require("claude-code.editor.language.task")
 
 local M = {}
 
----@alias claude-code.Verdict "same"|"other"|"unknown"
+---@alias claude-code.Verdict "same"|"other"|"unknown"|"unasked"
 
 ---@class claude-code.DoubtfulUse
 ---@field path string
@@ -19,6 +19,7 @@ local M = {}
 ---@field path string
 ---@field line integer 1-based, as on disk
 ---@field character integer as its server counts
+---@field encoding string
 
 ---@class claude-code.VerifyParams
 ---@field definitions claude-code.SymbolDefinition[]
@@ -49,8 +50,10 @@ end
 ---@return claude-code.Verdict
 local function verify(use, definitions)
   local buf = task.time_left() > 1000 and open.file({ use.path }) or nil
-  -- Of unsaved text the lines on disk say nothing here.
-  if not buf or vim.bo[buf].modified then
+  if not buf then
+    return "unasked"
+  elseif vim.bo[buf].modified then
+    -- Of unsaved text the lines on disk say nothing here.
     return "unknown"
   end
   local line = vim.api.nvim_buf_get_lines(buf, use.line - 1, use.line, false)[1]
@@ -58,20 +61,36 @@ local function verify(use, definitions)
     return "unknown"
   end
   local col = require("claude-code.editor.columns.utf16").to_byte(line, use.column)
-  local groups = symbols.groups(buf, { { row = use.line - 1, col = col } })
+  local groups = symbol_groups.of({ { buf = buf, row = use.line - 1, col = col } })
   return verdict_on(groups[1] and groups[1].places or {}, definitions)
+end
+
+---@param list claude-code.SymbolDefinition[]
+---@return table<string, true> with the declarations to which servers lead from the definitions
+local function keys_of(list)
+  local keys, at = {}, {} ---@type table<string, true>, claude-code.Occurrence[]
+  for _, place in ipairs(list) do
+    local buf = open.file({ place.path })
+    local row = buf and position.row(buf, place.line) or place.line - 1
+    keys[key_of(place.path, row, place.character)] = true
+    if buf then
+      local col = position.to_byte(position.line(buf, row), place.character, place.encoding)
+      at[#at + 1] = { buf = buf, row = row, col = col }
+    end
+  end
+  for _, group in ipairs((symbol_groups.of(at))) do
+    for _, place in ipairs(group.places) do
+      keys[key_of(place.path or place.uri, place.row, place.character)] = true
+    end
+  end
+  return keys
 end
 
 ---In a task.
 ---@param params claude-code.VerifyParams
 ---@return claude-code.Verdict[] in the order of the uses
 function M.uses(params)
-  local definitions = {}
-  for _, place in ipairs(params.definitions) do
-    local buf = path.loaded_buffer(place.path)
-    local row = buf and position.row(buf, place.line) or place.line - 1
-    definitions[key_of(place.path, row, place.character)] = true
-  end
+  local definitions = keys_of(params.definitions)
   return vim.tbl_map(function(use)
     return verify(use, definitions)
   end, params.uses)

@@ -24,7 +24,8 @@ local function symbol_of(item, client)
   if not place or type(item.name) ~= "string" then
     return nil
   end
-  local container = item.containerName
+  local _, parents = document_symbols.parts(item.name)
+  local container = #parents > 0 and table.concat(parents, ".") or item.containerName
   return {
     name = item.name,
     kind = document_symbols.kind_name(item.kind),

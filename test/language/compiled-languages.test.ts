@@ -1,0 +1,473 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { eventually } from "../support/eventually";
+import { NEOVIMS, NEWEST } from "../support/neovim";
+import { LanguageProject } from "./world";
+
+/* clangd, gopls and rust-analyzer in a real Neovim: what Claude receives, and what it changes. */
+setDefaultTimeout(180_000);
+
+const RUST = { linkedProjects: ["rust-project.json"], checkOnSave: false };
+const SERVERS = {
+  c: ["clangd"],
+  cpp: ["clangd"],
+  go: ["gopls"],
+  rust: {
+    cmd: ["rust-analyzer"],
+    init_options: RUST,
+    capabilities: { experimental: { serverStatusNotification: true } },
+  },
+};
+
+const CPP = {
+  "include/shape.h": `#pragma once
+/** Anything with an area. */
+struct Shape {
+  virtual double area() const = 0;
+  virtual ~Shape() = default;
+};
+/** The area of several shapes. */
+double total(const Shape *shapes[], int count);
+int add(int a, int b);
+double add(double a, double b);
+`,
+  "src/shape.cpp": `#include "shape.h"
+struct Square : Shape {
+  double side = 1;
+  double area() const override { return side * side; }
+};
+double total(const Shape *shapes[], int count) {
+  double sum = 0; // total
+  for (int i = 0; i < count; i++) sum += shapes[i]->area();
+  return sum;
+}
+int add(int a, int b) { return a + b; }
+double add(double a, double b) { return a + b; }
+`,
+  "src/main.cpp": `#include "shape.h"
+int main() {
+  const char *name = "é😀"; const Shape *none[] = {nullptr}; double t = total(none, 0);
+  return add(1, 2) + (int)add(1.0, 2.0) + (int)t;
+}
+`,
+};
+
+const GO = {
+  "go.mod": "module example.org/figures\n\ngo 1.21\n",
+  "figure/figure.go": `// Package figure measures.
+package figure
+
+// Figure is anything with a measure.
+type Figure interface {
+	Measure() float64
+}
+
+type Circle struct{ Radius float64 }
+
+func (c Circle) Measure() float64 { return c.Radius * c.Radius }
+
+// Whole adds the measures of figures.
+func Whole(figures []Figure) (all float64) {
+	for _, f := range figures {
+		all += f.Measure()
+	}
+	return
+}
+`,
+  "cmd/cmd.go": `package cmd
+
+import "example.org/figures/figure"
+
+func Run() float64 {
+	name := "é😀"; return figure.Whole([]figure.Figure{figure.Circle{Radius: 2}}) + float64(len(name)) // Whole
+}
+`,
+};
+
+const CRATE = { root_module: "rust/lib.rs", edition: "2021", deps: [], is_workspace_member: true };
+const RS = {
+  "rust-project.json": JSON.stringify({ crates: [CRATE] }),
+  "rust/lib.rs": `//! Solids.
+mod solid;
+use solid::{bulk, mean as middle, Solid};
+
+pub fn run(solid: &dyn Solid) -> f64 {
+    let _name = "é😀"; bulk(solid) + middle(1.0)
+}
+`,
+  "rust/solid.rs": `/// Anything with a volume.
+pub trait Solid {
+    fn volume(&self) -> f64;
+}
+
+pub struct Cube {
+    pub side: f64,
+}
+
+impl Solid for Cube {
+    fn volume(&self) -> f64 {
+        self.side
+    }
+}
+
+/// All of it.
+pub fn bulk(solid: &dyn Solid) -> f64 {
+    solid.volume()
+}
+
+pub fn mean(a: f64) -> f64 {
+    a
+}
+`,
+};
+
+type Expected = [name: string, tool: string, args: object, lines: string[]];
+
+const ANSWERS: Expected[] = [
+  [
+    "clangd: a definition, and the prototype beside it",
+    "find_symbol",
+    { symbol: "total", body: true },
+    [
+      "src/shape.cpp:6-10 function total",
+      "  also include/shape.h:8",
+      "  double total(const Shape *shapes[], int count)",
+      "6\tdouble total(const Shape *shapes[], int count) {",
+    ],
+  ],
+  [
+    "clangd: uses, the prototype among them, behind an emoji",
+    "find_references",
+    { symbol: "total", path: "src/main.cpp" },
+    [
+      "total (src/shape.cpp:6): 2 uses in 2 files",
+      "  8 double total(const Shape *shapes[], int count);",
+      '  3 main: const char *name = "é😀"; const Shape *none[] = {nullptr}; double t = total(none, 0);',
+      "the word stands elsewhere, too: 1 in comments (src/shape.cpp 1)",
+      "complete: cpp idle",
+    ],
+  ],
+  [
+    "clangd: overloads are several symbols, each once",
+    "find_references",
+    { symbol: "add", path: "src/main.cpp" },
+    [
+      "2 symbols are called add. For one of them ask with `path` and `line`:",
+      "  src/shape.cpp:11 function add: int add(int a, int b) { return a + b; }",
+      "  src/shape.cpp:12 function add: double add(double a, double b) { return a + b; }",
+    ],
+  ],
+  [
+    "clangd: implementations, though the name stands in a comment first",
+    "find_references",
+    { symbol: "area", path: "include/shape.h", relation: "implementations" },
+    [
+      "area (include/shape.h:4): 1 implementations in 1 file",
+      "  4 Square: double area() const override { return side * side; }",
+    ],
+  ],
+  [
+    "clangd: callers",
+    "find_references",
+    { symbol: "total", relation: "callers" },
+    ["complete: cpp idle"],
+  ],
+  [
+    "clangd: subtypes",
+    "find_references",
+    { symbol: "Shape", relation: "subtypes" },
+    ["Shape (include/shape.h:3): 1 subtypes", "  src/shape.cpp:2 struct Square"],
+  ],
+  [
+    "clangd: an outline",
+    "outline",
+    { path: "src/shape.cpp" },
+    ["  2-5 struct Square", "    4 method area double () const", "complete: cpp idle"],
+  ],
+  [
+    "gopls: a method by its receiver, of two with its name",
+    "find_symbol",
+    { symbol: "Circle.Measure" },
+    ["figure/figure.go:11 method Circle.Measure", "  func (c Circle) Measure() float64"],
+  ],
+  [
+    "gopls: methods of one name",
+    "find_symbol",
+    { symbol: "Measure" },
+    [
+      "2 symbols are called Measure. For one of them ask with `path` and `line`:",
+      "  figure/figure.go:6 method Figure.Measure: Measure() float64",
+      "  figure/figure.go:11 method Circle.Measure: func (c Circle) Measure() float64 { return c.Radius * c.Radius }",
+    ],
+  ],
+  [
+    "gopls: uses in another package",
+    "find_references",
+    { symbol: "Whole", path: "cmd/cmd.go" },
+    [
+      "Whole (figure/figure.go:14): 1 use in 1 file",
+      '  6 Run: name := "é😀"; return figure.Whole([]figure.Figure{figure.Circle{Radius: 2}}) + float64(len(name)) // Whole',
+      "the word stands elsewhere, too: 2 in comments (cmd/cmd.go 1, figure/figure.go 1)",
+      "complete: go idle",
+    ],
+  ],
+  [
+    "gopls: implementations",
+    "find_references",
+    { symbol: "Figure", path: "figure/figure.go", relation: "implementations" },
+    ["  9 type Circle struct{ Radius float64 }", "complete: go idle"],
+  ],
+  [
+    "gopls: callees",
+    "find_references",
+    { symbol: "Run", path: "cmd/cmd.go", relation: "callees" },
+    ["Run (cmd/cmd.go:5): 1 callees", "complete: go idle"],
+  ],
+  [
+    "gopls: an outline",
+    "outline",
+    { path: "figure/figure.go" },
+    ["  11 method (Circle).Measure func() float64", "complete: go idle"],
+  ],
+  [
+    "rust-analyzer: a signature behind the module's name",
+    "find_symbol",
+    { symbol: "bulk" },
+    ["rust/solid.rs:17-19 function bulk", "  pub fn bulk(solid: &dyn Solid) -> f64", "All of it."],
+  ],
+  [
+    "rust-analyzer: a method of an implementation, by the type",
+    "find_symbol",
+    { symbol: "Cube.volume", path: "rust/solid.rs" },
+    ["rust/solid.rs:11-13 method Cube.volume"],
+  ],
+  [
+    "rust-analyzer: uses, columns in UTF-8",
+    "find_references",
+    { symbol: "bulk", path: "rust/solid.rs" },
+    [
+      "bulk (rust/solid.rs:17): 2 uses in 1 file",
+      '  6 run: let _name = "é😀"; bulk(solid) + middle(1.0)',
+      "the word stands nowhere else in the project",
+      "complete: rust idle",
+    ],
+  ],
+  [
+    "rust-analyzer: uses under another name, which it does not follow, are no silent gap",
+    "find_references",
+    { symbol: "mean", path: "rust/solid.rs" },
+    ["may be incomplete: uses as middle in rust/lib.rs are not listed"],
+  ],
+  [
+    "rust-analyzer: implementations",
+    "find_references",
+    { symbol: "Solid", path: "rust/solid.rs", relation: "implementations" },
+    ["  10 impl Solid for Cube {"],
+  ],
+  [
+    "rust-analyzer: callers",
+    "find_references",
+    { symbol: "bulk", path: "rust/solid.rs", relation: "callers" },
+    ["bulk (rust/solid.rs:17): 1 callers"],
+  ],
+];
+
+const REFUSALS: [string, string, object, string][] = [
+  [
+    "clangd 19 knows no callees, though it announces them",
+    "find_references",
+    { symbol: "main", path: "src/main.cpp", relation: "callees" },
+    "cpp cannot find callees. Use relation references, or Grep.",
+  ],
+  [
+    "gopls knows no subtypes",
+    "find_references",
+    { symbol: "Figure", path: "figure/figure.go", relation: "subtypes" },
+    "go cannot find subtypes.",
+  ],
+  [
+    "clangd does not update includes",
+    "rename_symbol",
+    { path: "include/shape.h", new_name: "include/form.h" },
+    "No language server of include/shape.h updates what imports a file that moves.",
+  ],
+  [
+    "a keyword",
+    "rename_symbol",
+    { path: "cmd/cmd.go", symbol: "package", new_name: "x" },
+    "No language server knows what `package` is there.",
+  ],
+];
+
+const database = (folder: string) =>
+  JSON.stringify(
+    ["shape", "main"].map((name) => {
+      const file = `src/${name}.cpp`;
+      return { directory: folder, file, command: `c++ -Iinclude -c ${file}` };
+    }),
+  );
+
+async function ready(world: LanguageProject, path: string): Promise<void> {
+  await world.project.neovim.command(`edit ${world.project.path(path)}`);
+  await eventually(
+    `the server of ${path}`,
+    async () => (await world.ask("outline", { path })).text.includes("complete: "),
+    120_000,
+  );
+}
+
+describe.each(NEOVIMS)("clangd, gopls and rust-analyzer with $name", (version) => {
+  let world: LanguageProject;
+  const read = (name: string) => Bun.file(world.project.path(name)).text();
+
+  beforeAll(async () => {
+    world = await LanguageProject.open(version, () => SERVERS, { ...CPP, ...GO, ...RS });
+    world.project.write("compile_commands.json", database(world.project.folder));
+    for (const path of ["src/main.cpp", "cmd/cmd.go", "rust/lib.rs"]) await ready(world, path);
+  });
+  afterAll(() => world?.[Symbol.asyncDispose]());
+
+  test.each(ANSWERS)("%s", async (_name, tool, args, lines) => {
+    // A server that is busy with another question may answer in part.
+    await eventually(
+      "the answer",
+      async () => {
+        const text = await world.answer(tool, args);
+        const shown = text.split("\n").filter((line) => lines.includes(line));
+        expect([shown, text]).toEqual([lines, text]);
+      },
+      20_000,
+    );
+  });
+
+  test.each(REFUSALS)("a refusal: %s", async (_name, tool, args, message) => {
+    const { text, isError } = await world.ask(tool, args);
+    expect([isError, text]).toEqual([true, expect.stringContaining(message)]);
+  });
+
+  const RENAMES: [string, object, Record<string, string>][] = [
+    [
+      "clangd, in prototype, definition and use",
+      { path: "src/main.cpp", symbol: "total", new_name: "sum_of" },
+      {
+        "include/shape.h": "double sum_of(const Shape *shapes[], int count);",
+        "src/shape.cpp": "double sum_of(const Shape *shapes[], int count) {",
+        "src/main.cpp": "double t = sum_of(none, 0);",
+      },
+    ],
+    [
+      "gopls, with its documentation",
+      { path: "cmd/cmd.go", symbol: "Whole", new_name: "Sum" },
+      { "figure/figure.go": "// Sum adds the measures", "cmd/cmd.go": "return figure.Sum(" },
+    ],
+    [
+      "rust-analyzer, whose edits have an annotation that none of them needs",
+      { path: "rust/lib.rs", symbol: "bulk", new_name: "whole" },
+      { "rust/solid.rs": "pub fn whole(", "rust/lib.rs": "whole(solid) + middle(1.0)" },
+    ],
+    [
+      "rust-analyzer, of a file",
+      { path: "rust/solid.rs", new_name: "rust/body.rs" },
+      { "rust/body.rs": "pub trait Solid", "rust/lib.rs": "use body::{" },
+    ],
+  ];
+  test.each(RENAMES)("a rename by %s, and its undo", async (_name, args, after) => {
+    const names = Object.keys({ ...CPP, ...GO, ...RS });
+    const before = await Promise.all(names.map(read));
+    const text = await world.answer("rename_symbol", args);
+    expect(text).toContain("no new problems reported by the language servers");
+    for (const [name, part] of Object.entries(after)) expect(await read(name)).toContain(part);
+    await world.project.neovim.command("ClaudeCodeUndoRename");
+    await eventually("the undo", async () => {
+      expect(await Promise.all(names.map(read))).toEqual(before);
+    });
+  });
+
+  test("gopls: organize_imports adds what is missing, and is taken back", async () => {
+    const { project } = world;
+    project.write("late/late.go", "package late\n\nvar All = figure.Whole(nil)\n");
+    await ready(world, "late/late.go");
+    const args = { path: "late/late.go", action: "organize_imports" };
+    expect(await world.answer("code_action", args)).toContain("done by go: organize_imports");
+    expect(await read("late/late.go")).toContain('import "example.org/figures/figure"');
+  });
+
+  test("clangd: a quick fix by its title", async () => {
+    const { project } = world;
+    project.write("src/fix.cpp", "int broken() { return 1 }\n");
+    await ready(world, "src/fix.cpp");
+    const at = { path: "src/fix.cpp", line: 1 };
+    await eventually("the fix", async () =>
+      expect(await world.answer("code_action", at)).toContain("1. insert ';' (quickfix, cpp)"),
+    );
+    await world.answer("code_action", { ...at, action: "insert ';'" });
+    expect(await read("src/fix.cpp")).toBe("int broken() { return 1; }\n");
+  });
+
+  const WRITTEN: [string, string, string, object][] = [
+    [
+      "clangd",
+      "src/new.cpp",
+      '#include "shape.h"\nint one = add(3, 4);\n',
+      { symbol: "add", path: "include/shape.h", line: 9 },
+    ],
+    [
+      "gopls",
+      "cmd/new.go",
+      'package cmd\n\nimport "example.org/figures/figure"\n\nvar New = figure.Whole(nil)\n',
+      { symbol: "Whole", path: "figure/figure.go" },
+    ],
+    [
+      "rust-analyzer",
+      "rust/lib.rs",
+      `${RS["rust/lib.rs"]}pub fn again(solid: &dyn Solid) -> f64 { bulk(solid) }\n`,
+      { symbol: "bulk", path: "rust/solid.rs" },
+    ],
+  ];
+  test.each(WRITTEN)(
+    "%s: what a shell wrote is in the answer, or the answer says so",
+    async (_name, path, text, args) => {
+      await Bun.write(world.project.path(path), text);
+      const line = text.trimEnd().split("\n").at(-1) ?? "";
+      const answer = await world.answer("find_references", args);
+      if (/\ncomplete: /.test(answer)) expect(answer).toContain(line);
+      await eventually("the new use", async () =>
+        expect(await world.answer("find_references", args)).toContain(line),
+      );
+    },
+  );
+});
+
+const WITHOUT_DATABASE = "cpp has indexed only open files (no compile_commands.json)";
+
+test("clangd without a compilation database: what uses the word is opened, and a rename is whole", async () => {
+  const files = { ...CPP, "compile_flags.txt": "-xc++\n-Iinclude\n" };
+  await using world = await LanguageProject.open(NEWEST, () => SERVERS, files);
+  await ready(world, "src/main.cpp");
+  const args = { symbol: "total", path: "src/main.cpp" };
+  const text = await world.answer("find_references", args);
+  expect(text).toContain("include/shape.h\n  8 double total(");
+  expect(text).toEndWith(`may be incomplete: ${WITHOUT_DATABASE}`);
+  const none = { symbol: "main", path: "src/main.cpp", relation: "callers" };
+  const { text: refusal, isError } = await world.ask("find_references", none);
+  expect(isError).toBe(true);
+  expect(refusal).toStartWith(`Not ready: ${WITHOUT_DATABASE}`);
+  expect(refusal).toEndWith("which says nothing. Use Grep.");
+  await world.answer("rename_symbol", { ...args, new_name: "sum_of" });
+  for (const name of Object.keys(CPP)) {
+    expect(await Bun.file(world.project.path(name)).text()).toContain("sum_of(");
+  }
+});
+
+test("clangd that takes a header for C: the prototype it misses is named, and nothing is renamed", async () => {
+  const files = { ...CPP, "compile_flags.txt": "-Iinclude\n" };
+  await using world = await LanguageProject.open(NEWEST, () => SERVERS, files);
+  await ready(world, "src/main.cpp");
+  const args = { symbol: "total", path: "src/main.cpp" };
+  const missed = "cpp did not list include/shape.h:8";
+  expect(await world.answer("find_references", args)).toEndWith(`${WITHOUT_DATABASE}; ${missed}`);
+  const { text, isError } = await world.ask("rename_symbol", { ...args, new_name: "sum_of" });
+  expect([isError, text]).toEqual([true, expect.stringContaining(missed)]);
+  for (const [name, before] of Object.entries(CPP)) {
+    expect(await Bun.file(world.project.path(name)).text()).toBe(before);
+  }
+});
