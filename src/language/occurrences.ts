@@ -3,6 +3,7 @@ import { readRegular } from "../lib/read-regular";
 import { command } from "../review/git/run";
 import { type Context, contexts } from "./comments";
 import type { FileVersion, ProjectFiles } from "./project-files";
+import { textOf } from "./source-lines";
 import { MOST_BYTES, WordIndex } from "./word-index";
 
 export interface Occurrence {
@@ -110,7 +111,7 @@ function isWhole(text: string, at: number, name: string): boolean {
 function readText(path: string): string | undefined {
   try {
     const bytes = readRegular(path, MOST_BYTES);
-    return bytes.includes(0) ? undefined : bytes.toString();
+    return bytes.includes(0) ? undefined : textOf(bytes);
   } catch {
     return undefined;
   }

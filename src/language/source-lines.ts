@@ -38,11 +38,16 @@ export function indexOf(line: string, character: number, encoding: Encoding = "u
   return [...line].slice(0, character).join("").length;
 }
 
+const UTF8 = new TextDecoder();
+
+/** Without a BOM: Neovim keeps it out of the text, so language servers do not count it. */
+export function textOf(bytes: Uint8Array): string {
+  return UTF8.decode(bytes);
+}
+
 function readLines(path: string): string[] {
   try {
-    return readRegular(path, MOST_BYTES)
-      .toString()
-      .split(/\r\n|\n|\r/);
+    return textOf(readRegular(path, MOST_BYTES)).split(/\r\n|\n|\r/);
   } catch {
     return [];
   }

@@ -382,7 +382,7 @@ describe.each(NEOVIMS)("clangd, gopls and rust-analyzer with $name", (version) =
     });
   });
 
-  test("gopls: organize_imports adds what is missing, and is taken back", async () => {
+  test("gopls: organize_imports adds what is missing", async () => {
     const { project } = world;
     project.write("late/late.go", "package late\n\nvar All = figure.Whole(nil)\n");
     await ready(world, "late/late.go");

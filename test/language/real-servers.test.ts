@@ -44,7 +44,7 @@ export function main() {
   put(_a: unknown) {}
 }
 `,
-  "src/put.ts": 'import { Box } from "./over";\nnew Box().put(1);\nnew Box().put("");\n',
+  "src/put.ts": '\uFEFFimport { Box } from "./over";\nnew Box().put(1);\nnew Box().put("");\n',
   "src/kinds.ts":
     'import * as other from "./parser";\nexport type Square = { Square: other.Square };\n',
   "app.py": `class Circle:
@@ -115,6 +115,12 @@ describe.each(NEOVIMS)("real language servers with $name", (version) => {
         '  3 new Box().put("");',
         "complete: typescript idle",
       ],
+    ],
+    [
+      "in the first line of a file with a BOM",
+      "find_references",
+      { symbol: "Box", path: "src/over.ts" },
+      ['  1 import { Box } from "./over";', "the word stands nowhere else in the project"],
     ],
     [
       "several of one name",
