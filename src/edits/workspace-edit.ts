@@ -148,16 +148,20 @@ function refuseConfirmations({
   documentChanges,
   changeAnnotations = {},
 }: WorkspaceEdit): void {
-  const annotated = documentChanges
-    ? documentChanges.flatMap((change) => ("kind" in change ? [change] : change.edits))
-    : Object.values(changes).flat();
-  const asked = annotated
-    .map(({ annotationId = "" }) => changeAnnotations[annotationId])
-    .find((one) => one?.needsConfirmation);
+  const ids = documentChanges
+    ? documentChanges.flatMap((change) =>
+        "kind" in change ? change.annotationId : idsOf(change.edits),
+      )
+    : Object.values(changes).flatMap(idsOf);
+  const asked = ids.map((id) => changeAnnotations[id ?? ""]).find((one) => one?.needsConfirmation);
   if (!asked) return;
   throw new EditProblem(
     `The language server wants the user to confirm this ("${asked.label}"): it can only be done in the editor.`,
   );
+}
+
+function idsOf(edits: v.InferOutput<typeof Edit>[]): (string | undefined)[] {
+  return edits.map(({ annotationId }) => annotationId);
 }
 
 function pathOf(uri: string): string {

@@ -39,7 +39,8 @@ export interface SymbolDefinition {
   line: number;
   /** From 0, in the server's encoding. */
   character: number;
-  encoding: Encoding;
+  /** UTF-16 if left out. */
+  encoding: Encoding | undefined;
 }
 
 /** Whether a word is a use of a symbol, by its definition; "unasked": no server has its file. */

@@ -19,7 +19,7 @@ local M = {}
 ---@field path string
 ---@field line integer 1-based, as on disk
 ---@field character integer as its server counts
----@field encoding string
+---@field encoding? string UTF-16 if left out
 
 ---@class claude-code.VerifyParams
 ---@field definitions claude-code.SymbolDefinition[]
@@ -74,7 +74,8 @@ local function keys_of(list)
     local row = buf and position.row(buf, place.line) or place.line - 1
     keys[key_of(place.path, row, place.character)] = true
     if buf then
-      local col = position.to_byte(position.line(buf, row), place.character, place.encoding)
+      local col =
+        position.to_byte(position.line(buf, row), place.character, place.encoding or "utf-16")
       at[#at + 1] = { buf = buf, row = row, col = col }
     end
   end
