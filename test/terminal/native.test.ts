@@ -306,9 +306,51 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
       expect((await said(neovim)).at(-1), command).toContain("answer it first, then send");
     }
     await Bun.write(state, JSON.stringify({ pid, status: "idle" }));
+    // Its report to the terminal comes first.
+    const report = (state: string) =>
+      neovim.lua(
+        `local row = require("port").session_rows.list()[1]
+        require("port").session_rows.report(row.n, "terminal", { state = ... })`,
+        state,
+      );
+    await report("blocked");
+    await neovim.command("ClaudeCodeSend! 3");
+    expect((await said(neovim)).at(-1)).toContain("answer it first, then send");
+    await report("idle");
     await neovim.command("ClaudeCodeSend! now");
     await shows(neovim, "^[[200~now^[[201~^M");
     await neovim.command("bwipeout! some.txt");
+  });
+
+  test("asks when Enter is due: it is left to the user", async () => {
+    await neovim.lua(
+      `vim.cmd("terminal " .. ...)`,
+      `sh -c 'stty -icanon -echo -icrnl; echo up; cat -v'`,
+    );
+    const [pid, buf] = await neovim.lua<[number, number]>(
+      "return { vim.b.terminal_job_pid, vim.api.nvim_get_current_buf() }",
+    );
+    await neovim.command("split | enew");
+    using claude = await TestClient.open(await neovim.lock(), "claude-code");
+    claude.notify("ide_connected", { pid });
+    await eventually("the client", () =>
+      neovim.lua<boolean>(`return (require("port").server.clients[1] or {}).pid == ...`, pid),
+    );
+    const state = join(neovim.home, ".claude/sessions", `${pid}.json`);
+    await Bun.write(state, JSON.stringify({ pid, status: "idle" }));
+    await neovim.lua(
+      `vim.cmd("ClaudeCodeSend! late")
+      vim.fn.writefile({ vim.json.encode({ status = "waiting" }) }, ...)`,
+      state,
+    );
+    await eventually("the message", async () =>
+      ((await said(neovim)).at(-1) ?? "").includes("then press Enter in its prompt"),
+    );
+    const lines = await neovim.lua<string[]>("return vim.fn.getbufline(..., 1, '$')", buf);
+    expect(lines.join("")).toContain("late^[[201~");
+    expect(lines.join("")).not.toContain("^M");
+    await Bun.write(state, JSON.stringify({ pid, status: "idle" }));
+    await neovim.command(`bwipeout! ${buf}`);
   });
 
   test("gets whole lines so that what follows begins a line of its own", async () => {

@@ -8,16 +8,49 @@ local M = {}
 --- The CLI takes an Enter that follows pasted text at once for a part of it.
 local SUBMIT_MS = 150
 
----@param channel integer
+---@param row claude-code.SessionRow
+---@return boolean
+local function is_row_asking(row)
+  -- What it reports to its terminal is there before its own file says so.
+  local is_blocked = row.source == "terminal" and row.state == "blocked"
+  return is_blocked or row.pid ~= nil and require("claude-code.claude.state").is_asking(row.pid)
+end
+
+--- Does the CLI that receives what is pasted ask its user something?
+---@param n? integer the session; the current one if left out
+---@return boolean
+local function is_asking(n)
+  n = n or running.current()
+  local row = n and require("claude-code.sessions").get(n)
+  if row and is_row_asking(row) then
+    return true
+  end
+  return vim.iter(clients.pids()):any(function(pid)
+    return require("claude-code.claude.state").is_asking(pid)
+      and (n and clients.session(pid) == n or not n and clients.terminal({ pid }))
+  end)
+end
+
+--- Enter is left to the user if the CLI asks something by then.
+---@param buf integer of a terminal that is no session's
 ---@param text string
 ---@param submit boolean
-local function paste_into(channel, text, submit)
+local function paste_into(buf, text, submit)
+  local channel = vim.bo[buf].channel
   api.nvim_chan_send(channel, require("claude-code.terminal.paste").bracketed(text))
-  if submit then
-    vim.defer_fn(function()
-      pcall(api.nvim_chan_send, channel, "\r")
-    end, SUBMIT_MS)
+  if not submit then
+    return
   end
+  vim.defer_fn(function()
+    local asks = vim.iter(clients.pids()):any(function(pid)
+      return clients.terminal({ pid }) == buf and require("claude-code.claude.state").is_asking(pid)
+    end)
+    if asks then
+      local said = "Claude asks something in its terminal: answer it, then press Enter in its prompt"
+      return require("claude-code.messages.notify").warn(said, "send")
+    end
+    pcall(api.nvim_chan_send, channel, "\r")
+  end, SUBMIT_MS)
 end
 
 ---@param what? string
@@ -78,24 +111,13 @@ function M.paste(text, submit, n, what)
   if not buf then
     return false
   end
-  paste_into(vim.bo[buf].channel, text, submit)
+  paste_into(buf, text, submit)
   if not require("claude-code.terminal.window").find(buf) then
     notify_hidden(what, "Claude", (":buffer %d"):format(buf))
   elseif what then
     notify_sent(what, "Claude")
   end
   return true
-end
-
---- Does the CLI that receives what is pasted ask its user something?
----@param n? integer the session; the current one if left out
----@return boolean
-local function is_asking(n)
-  n = n or running.current()
-  return vim.iter(clients.pids()):any(function(pid)
-    return require("claude-code.claude.state").is_asking(pid)
-      and (n and clients.session(pid) == n or not n and clients.terminal({ pid }))
-  end)
 end
 
 --- Refuses to paste while the CLI asks its user something: it would take the text, or Enter, for the
@@ -128,7 +150,7 @@ function M.submit_for_user(prompt)
   end
   local buf = prompt.pid and clients.terminal({ prompt.pid })
   if buf then
-    paste_into(vim.bo[buf].channel, prompt.text, true)
+    paste_into(buf, prompt.text, true)
     return true
   end
   local n = prompt.pid and clients.session(prompt.pid)
