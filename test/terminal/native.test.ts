@@ -313,8 +313,10 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
         require("port").session_rows.report(row.n, "terminal", { state = ... })`,
         state,
       );
+    await neovim.lua("SAID = {}");
     await report("blocked");
     await neovim.command("ClaudeCodeSend! 3");
+    expect(await said(neovim)).toHaveLength(1);
     expect((await said(neovim)).at(-1)).toContain("answer it first, then send");
     await report("idle");
     await neovim.command("ClaudeCodeSend! now");

@@ -46,7 +46,8 @@ local function paste_into(buf, text, submit)
       return clients.terminal({ pid }) == buf and require("claude-code.claude.state").is_asking(pid)
     end)
     if asks then
-      local said = "Claude asks something in its terminal: answer it, then press Enter in its prompt"
+      local said =
+        "Claude asks something in its terminal: answer it, then press Enter in its prompt"
       return require("claude-code.messages.notify").warn(said, "send")
     end
     pcall(api.nvim_chan_send, channel, "\r")
