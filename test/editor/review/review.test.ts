@@ -155,6 +155,23 @@ onEachNeovim((session) => {
       await listed(71 * 7 + 228 + 6);
     });
 
+    test("says of a private file that it changed, and why it cannot be undone", async () => {
+      const withheld = { withheld: "private" } as const;
+      const file = { path: at(".env"), before: withheld, after: withheld };
+      write(".env", "SECRET=1\n");
+      const call = { session: `S${tests}`, tool: "Bash", source: "bash" } as const;
+      world.record({ type: "change", ...call, files: [file] });
+      await nvim().command("ClaudeCodeReview");
+      const [entry] = await listed(1);
+      const reason = "it is private: nothing of it was kept";
+      expect(entry?.text).toBe(`changed, cannot be undone here (${reason})  Bash`);
+      await eventually("keys", () => mapped());
+      await nvim().type("gr");
+      await eventually("the message", async () => (await said()).join().includes(reason));
+      await nvim().type("ga");
+      await eventually("nothing left", async () => (await world.list()).files.length === 0);
+    });
+
     test("of nothing says so, and maps nothing", async () => {
       await nvim().command("ClaudeCodeReview");
       await eventually("a message", async () => (await said()).length > 0);

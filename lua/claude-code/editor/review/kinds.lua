@@ -9,7 +9,7 @@ local WORDS = {
   binary = "binary file",
   mode = "mode changed",
   symlink = "symlink",
-  unseen = "changed, but its text is not known",
+  unseen = "changed",
   changed = "changed",
 }
 
@@ -42,7 +42,8 @@ function M.words(file)
   elseif file.mode and file.kind ~= "created" and file.kind ~= "deleted" then
     words = words .. ", " .. M.mode_words(file.mode)
   end
-  return file.cannot_undo and words .. ", cannot be undone here" or words
+  local reason = file.cannot_undo
+  return reason and ("%s, cannot be undone here (it %s)"):format(words, reason) or words
 end
 
 return M
