@@ -3,8 +3,9 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { runHeadless } from "../support/claude";
 import { claudeEnv, prepareClaudeHome } from "../support/claude-home";
-import { Model } from "../support/model";
+import { Model, type Turn } from "../support/model";
 import type { Block } from "../support/model-answer";
 import { requireNamespace } from "../support/namespace";
 import { claudeCli, NEOVIMS, type NeovimVersion } from "../support/toolchain";
@@ -46,6 +47,12 @@ const QUESTIONS: Block[] = [
     },
   },
 ];
+
+/** The CLI says which file the plan has to be in. */
+const writePlan: Turn = (request) => {
+  const path = JSON.stringify(request).match(/[^" ]*\.claude\/plans\/[a-z-]+\.md/)?.[0];
+  return [{ tool: "Write", input: { file_path: path, content: "1. do it\n" } }];
+};
 
 interface Request {
   id: number;
@@ -90,12 +97,14 @@ describe.each(NEOVIMS)("answers to Claude from $name", (version) => {
     neovim.lua<string>(`return (require("claude-code").sessions()[1] or {}).state`);
 
   /** Claude does something that it asks about. */
-  async function ask(...turns: Block[][]): Promise<Request> {
+  async function ask(...turns: Turn[]): Promise<Request> {
     model.script([...turns, say("The end.")]);
     await neovim.lua(`require("port").terminal.send("go on", { submit = true }) return true`);
     await eventually(count, 1);
     // The dialog is there although the hook waits.
-    await neovim.terminal.waitFor(/Do you want to proceed\?|Which colour\?/);
+    await neovim.terminal.waitFor(
+      /Do you want to proceed\?|Which colour\?|Would you like to proceed\?/,
+    );
     return (await requests())[0] as Request;
   }
 
@@ -132,7 +141,12 @@ describe.each(NEOVIMS)("answers to Claude from $name", (version) => {
       const offered = await choices();
       expect(offered[0]).toBe("Allow");
       expect(offered).toContain("Allow, and set the permission mode in this session: acceptEdits");
-      expect(offered.slice(-3)).toEqual(["Deny", "Deny with a reason…", "Show it in its terminal"]);
+      expect(offered.slice(-4)).toEqual([
+        "Deny",
+        "Deny with a reason…",
+        "Show it in its terminal",
+        "Show the whole request",
+      ]);
       await choose("Allow");
       await eventually(state, "idle");
       expect(existsSync(join(project, "a.txt"))).toBe(true);
@@ -220,6 +234,46 @@ describe.each(NEOVIMS)("answers to Claude from $name", (version) => {
       await choose("Done");
       await received('"Which colour?"="a dark green", "Which sizes?"="M"');
       await eventually(state, "idle");
+    },
+    CASE_MS,
+  );
+
+  test(
+    "a question is declined, and a plan approved",
+    async () => {
+      await ask(QUESTIONS);
+      await choices();
+      await choose("Decline");
+      await eventually(state, "idle");
+
+      await ask([{ tool: "EnterPlanMode", input: {} }], writePlan, [
+        { tool: "ExitPlanMode", input: {} },
+      ]);
+      expect((await requests())[0]).toMatchObject({
+        title: "ExitPlanMode",
+        lines: ["1. do it", ""],
+      });
+      await choices();
+      await choose("Allow");
+      await received("Exited Plan Mode");
+      await eventually(state, "idle");
+    },
+    CASE_MS,
+  );
+
+  test(
+    "claude -p, which has no dialog, is not kept waiting",
+    async () => {
+      const launch = `return require("port").arguments.launch_arguments()[1]`;
+      const settings = await neovim.lua<string>(launch);
+      expect(settings).toContain("PermissionRequest");
+      model.script([bash("touch p.txt"), say("The end.")]);
+      const options = { project, home: join(root, "home"), model };
+      const args = [settings, "--permission-mode", "default"];
+      const { stdout } = await runHeadless({ ...options, args }, "go on");
+      expect(stdout).toContain("The end.");
+      expect(existsSync(join(project, "p.txt"))).toBe(false);
+      expect(await count()).toBe(0);
     },
     CASE_MS,
   );

@@ -112,7 +112,7 @@ class Editor {
   }
 
   /** The hook as the CLI runs it: what it prints at its end. */
-  async hook(asked: Asked, n?: number): Promise<unknown> {
+  async hook(asked: Asked, n?: number, entrypoint = "cli"): Promise<unknown> {
     const { code, stderr, output } = await runHook({
       event: "permission-request",
       input: { session_id: `s${n ?? ""}`, cwd: this.neovim.cwd, ...asked },
@@ -121,6 +121,7 @@ class Editor {
         ...isolatedEnv(this.neovim.home),
         NVIM: this.address,
         CLAUDE_PID: String(this.pid),
+        CLAUDE_CODE_ENTRYPOINT: entrypoint,
         ...(n && { CLAUDE_CODE_NVIM_SESSION: String(n) }),
       },
     });
@@ -256,7 +257,7 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
 
   test.each([
     ["a background session", "registry", `where = "background"`, BASH],
-    ["a session of which only hooks report, as one with -p", "hook", "", BASH],
+    ["a session of which only hooks report", "hook", "", BASH],
     ["a subagent, whose dialog would wait", "terminal", "", { ...BASH, agent_id: "a1" }],
     [
       "a question that is none",
@@ -268,6 +269,14 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
     await editor.block(source, fields);
     expect(await editor.hook(asked)).toBeUndefined();
     expect(await editor.requests()).toEqual([]);
+  });
+
+  test("claude -p, and a session without a dialog: the hook ends", async () => {
+    const n = await editor.block("registry");
+    expect(await editor.hook(BASH, n, "sdk-cli")).toBeUndefined();
+    // Its dialog never comes.
+    await editor.report(n, "working");
+    expect(await editor.hook(BASH)).toBeUndefined();
   });
 
   test("input of any kind: as text, with codes for what nobody sees", async () => {
@@ -374,24 +383,26 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
           end
         end
         return found`);
-    for (const [command, isWhole, size] of [
-      ["npm test", true, { width: 21, height: 1 }],
-      ["y".repeat(200), true, { width: 78, height: 3 }],
-      ["z\n".repeat(50), false, { width: 21, height: 13 }],
+    for (const [command, shown, whole] of [
+      ["npm test", { width: 21, height: 1 }, 1],
+      ["y".repeat(200), { width: 78, height: 3 }, 3],
+      ["z\n".repeat(50), { width: 21, height: 13 }, 20],
     ] as const) {
       const output = editor.hook({ ...BASH, tool_input: { command } });
       await editor.wait();
       const texts = await editor.neovim.lua<string[]>(
         "vim.cmd.ClaudeCodeAnswer() return offered.texts",
       );
-      expect(texts.includes("Show the whole request")).toBe(!isWhole);
-      expect(await float()).toMatchObject([{ ...size, text: command.split("\n")[0] }]);
-      if (!isWhole) {
-        await editor.neovim.lua(`choose("Show the whole request") offered = nil`);
-        expect(await float()).toMatchObject([{ height: 20 }]);
-        await editor.neovim.type("q");
-        await eventually("the list", () => editor.neovim.lua("return offered ~= nil"));
-      }
+      expect(texts.at(-1)).toBe("Show the whole request");
+      const text = command.split("\n")[0];
+      expect(await float()).toMatchObject([{ ...shown, text }]);
+      await editor.neovim.lua(`choose("Show the whole request") offered = nil`);
+      expect(await float()).toMatchObject([{ height: whole, text }]);
+      await editor.neovim.type("q");
+      await eventually("the list", () => editor.neovim.lua("return offered ~= nil"));
+      // A picker that was left without a word: there is one preview all the same.
+      await editor.neovim.command("ClaudeCodeAnswer");
+      expect(await float()).toHaveLength(1);
       // Answered in the terminal: the request goes from the screen.
       await editor.report(1, "working");
       expect(await output).toBeUndefined();
@@ -400,6 +411,18 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
       await editor.report(1, "blocked");
     }
     await editor.says("that request was answered already");
+  });
+
+  test("without a request: it says who asks, or that nobody does", async () => {
+    await editor.neovim.command("ClaudeCodeAnswer");
+    await editor.says("no Claude session asks anything");
+    await editor.block("registry", `name = "docs"`);
+    await editor.neovim.command("ClaudeCodeAnswer");
+    await editor.says("Claude needs input; it asks in its terminal only");
+    await editor.neovim.command("1ClaudeCodeAnswer");
+    await editor.report(1, "idle");
+    await editor.neovim.command("1ClaudeCodeAnswer");
+    await editor.says("Claude 1 does not ask anything");
   });
 
   test("the message about a session that needs input names the command", async () => {

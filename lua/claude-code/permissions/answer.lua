@@ -138,39 +138,47 @@ local function prompt_of(request)
   return is_cut and vim.fn.strcharpart(prompt, 0, most - 1) .. "…" or prompt
 end
 
+local choose ---@type fun(request: claude-code.PermissionRequest, lines: string[], own: claude-code.AnswerChoice[])
+
 --- Shows the lines above the choices.
 ---@param request claude-code.PermissionRequest
 ---@param lines string[]
 ---@param own claude-code.AnswerChoice[]
-local function choose(request, lines, own)
+function choose(request, lines, own)
   local choices = vim.list_extend(vim.list_slice(own), other_choices(request))
-  local preview = require("claude-code.permissions.preview").open(heading(request), lines, {
-    syntax = request.syntax,
-    choices = #choices + 1,
+  -- A picker may cover what is above it.
+  table.insert(choices, {
+    text = "Show the whole request",
+    run = function()
+      show_whole(request, lines, function()
+        choose(request, lines, own)
+      end)
+    end,
   })
-  requests.on_end(request.id, preview.close)
-  if not preview.is_whole then
-    table.insert(choices, {
-      text = "Show the whole request",
-      run = function()
-        show_whole(request, lines, function()
-          choose(request, lines, own)
-        end)
-      end,
-    })
-  end
-  vim.ui.select(choices, {
+  local close_preview = require("claude-code.permissions.preview").open(heading(request), lines, {
+    syntax = request.syntax,
+    choices = #choices,
+  })
+  requests.on_end(request.id, close_preview)
+  local ok, message = pcall(vim.ui.select, choices, {
     prompt = prompt_of(request),
     kind = "claude-code.answer",
     format_item = function(choice)
       return choice.text
     end,
   }, function(choice)
-    preview.close()
+    close_preview()
     if choice then
       choice.run()
     end
   end)
+  if not ok then
+    close_preview()
+    -- CTRL-C in Neovim's own list.
+    if not tostring(message):find("Keyboard interrupt", 1, true) then
+      error(message, 0)
+    end
+  end
 end
 
 ---@param request claude-code.PermissionRequest

@@ -17,15 +17,23 @@ local function width_of(lines)
   return math.max(1, math.min(widest + 1, vim.o.columns - 2))
 end
 
----@class claude-code.Preview
----@field close fun()
----@field is_whole boolean whether all of it is on screen
+--- The one that is open: a picker may have been left without a word.
+---@type integer?
+local shown
+
+local function close()
+  if shown then
+    pcall(api.nvim_win_close, shown, true)
+    shown = nil
+  end
+end
 
 ---@param title string
 ---@param lines string[]
 ---@param options { syntax?: string, choices: integer }
----@return claude-code.Preview
+---@return fun() close
 function M.open(title, lines, options)
+  close()
   local buf = api.nvim_create_buf(false, true)
   api.nvim_buf_set_lines(buf, 0, -1, true, lines)
   vim.bo[buf].bufhidden = "wipe"
@@ -53,12 +61,12 @@ function M.open(title, lines, options)
     api.nvim_win_set_config(win, { border = "rounded", footer = footer })
   end
   vim.cmd.redraw()
-  return {
-    is_whole = height <= most,
-    close = function()
-      pcall(api.nvim_win_close, win, true)
-    end,
-  }
+  shown = win
+  return function()
+    if shown == win then
+      close()
+    end
+  end
 end
 
 return M

@@ -6,6 +6,9 @@ local rows = require("claude-code.sessions.rows")
 
 local M = {}
 
+--- A session that is not blocked after so long, in ms, has no dialog, and may wait for its hook.
+local DIALOG_MS = 5000
+
 ---@class claude-code.PermissionReply to one question
 ---@field options? integer[] numbers of the options
 ---@field text? string the user's own
@@ -111,9 +114,8 @@ local function follow()
   })
 end
 
----A hook asks: may the user answer here? Not in a session of which nobody says when its dialog is over: a
----background one, which ignores the answer, one with -p, which has no dialog and would wait, and
----one of an old CLI.
+---A hook asks: may the user answer here? Not in a session in the background, which ignores the answer,
+---nor in one of which nobody says when its dialog is over.
 ---@param params claude-code.HookParams
 ---@return boolean
 function M.wanted(params)
@@ -124,6 +126,22 @@ function M.wanted(params)
   return row ~= nil
     and row.where ~= "background"
     and (row.source == "terminal" or row.source == "registry")
+end
+
+---@param entry claude-code.WaitingRequest
+---@return boolean does the session's dialog ask it just now?
+local function is_asked(entry)
+  local row = row_of_request(entry.request)
+  return row ~= nil and row.state == "blocked"
+end
+
+---@param entry claude-code.WaitingRequest
+local function finish_without_dialog(entry)
+  require("claude-code.timer").once(DIALOG_MS, function()
+    if vim.list_contains(waiting, entry) and not is_asked(entry) then
+      finish(entry)
+    end
+  end)
 end
 
 ---@param params claude-code.HookParams|claude-code.PermissionRequest|{ channel: integer, id: integer }
@@ -139,7 +157,7 @@ function M.add(params)
     return is_of(row, entry.request)
   end)
   last_id = last_id + 1
-  table.insert(waiting, {
+  local entry = {
     channel = params.channel,
     wait = params.id,
     on_end = {},
@@ -155,15 +173,10 @@ function M.add(params)
       suggestions = params.suggestions,
       questions = params.questions,
     },
-  })
+  }
+  table.insert(waiting, entry)
+  finish_without_dialog(entry)
   return vim.empty_dict()
-end
-
----@param entry claude-code.WaitingRequest
----@return boolean does the session's dialog ask it just now?
-local function is_asked(entry)
-  local row = row_of_request(entry.request)
-  return row ~= nil and row.state == "blocked"
 end
 
 ---@return claude-code.PermissionRequest[] the oldest first

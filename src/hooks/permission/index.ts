@@ -37,8 +37,7 @@ export interface PermissionAnswer {
  */
 export async function permissionRequest(call: HookCall): Promise<PermissionAnswer | undefined> {
   const asked = questions(call.input);
-  // The dialog of a subagent does wait for its hooks (2.1.330).
-  if (call.input.agent_id || asked?.length === 0 || !(await isWanted(call))) return undefined;
+  if (!hasDialog(call.input) || asked?.length === 0 || !(await isWanted(call))) return undefined;
   const offered = suggestions(call.input.permission_suggestions);
   const request = {
     ...describe(call.input),
@@ -52,6 +51,14 @@ export async function permissionRequest(call: HookCall): Promise<PermissionAnswe
   const chosen = offered[(answer.suggestion ?? 0) - 1]?.update;
   const decision = answer.allow ? allow(call.input, answer, asked, chosen) : deny(answer);
   return { hookSpecificOutput: { hookEventName: "PermissionRequest", decision } };
+}
+
+/**
+ * Does the CLI ask in its terminal in the meantime? With -p, and for a subagent, it waits for its hooks
+ * first (2.1.330).
+ */
+function hasDialog({ agent_id }: HookInput): boolean {
+  return agent_id === undefined && process.env.CLAUDE_CODE_ENTRYPOINT === "cli";
 }
 
 /** Neovim answers nobody while it shows a prompt. */
