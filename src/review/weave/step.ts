@@ -1,5 +1,5 @@
 import { compare, type Replacement } from "./compare";
-import { type Lines, terminated } from "./lines";
+import { FILE, type Lines, terminated } from "./lines";
 import { isClaude, type Mark, type Row } from "./row";
 
 /** Where equal lines leave the place of a change open, so many places are tried. */
@@ -57,6 +57,7 @@ function replaceRegion(
     for (; taken < end; taken++) result.push(added(inserted[taken] as string));
   };
   const revivedAt = [...revived.values()];
+  const lastFile = region.findLastIndex(({ line }) => line === FILE);
   for (const [i, row] of region.entries()) {
     const at = revived.get(i);
     if (at !== undefined) {
@@ -69,6 +70,8 @@ function replaceRegion(
       addUpTo(Math.min(taken + 1, revivedAt[0] ?? inserted.length));
     } else {
       result.push(row);
+      // The file that is made again stands before the lines that it once had: they may come back.
+      if (i === lastFile && inserted[0] === FILE) addUpTo(Math.min(1, revivedAt[0] ?? 1));
     }
   }
   addUpTo(inserted.length);

@@ -110,6 +110,12 @@ describe("decisions", () => {
     expect(text(takenBack(rest, "1").lines)).toBe("a u b");
   });
 
+  test("a file that another session deleted and made again gets its lines back", () => {
+    const weave = Weave.of(lines("a b")).to([], A).to(lines("X"), B).to(lines("a b"), "user");
+    expect(hunksOf(weave, ALL)).toEqual([]);
+    expect(undone(weave, "u", "all", session("A")).lines).toEqual(lines("a b"));
+  });
+
   test("a deleted file comes back, also when it was empty", () => {
     const deleted = Weave.of(lines("a b")).to([], A);
     expect(text(undone(deleted, "1", "all", ALL).lines)).toBe("a b");
