@@ -1,13 +1,20 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { Blobs } from "../../src/review/blobs";
 import { incompleteSince } from "../../src/review/incomplete";
 import { JournalReader } from "../../src/review/journal/read";
+import { inMount } from "../support/mount";
+import { temporaryFolder } from "../support/neovim";
 import { EXECUTABLE } from "../support/toolchain";
 import { Recorded } from "./recorded";
 
 setDefaultTimeout(60_000);
+
+function disposableFolder() {
+  const path = temporaryFolder();
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+}
 
 /** Runs a hook, under `limits` of the shell's, or killed after so many milliseconds. */
 async function run(
@@ -61,6 +68,27 @@ describe("a full disk", () => {
     world.write("a.txt", "three\n");
     await world.hook("post-tool-use", edited(world, "two\n", "u2"));
     expect(world.files).toEqual(['a.txt: "two\\n" > "three\\n"']);
+  });
+
+  test("of project and state: nothing is lost, decisions fail in words, the list says it", async () => {
+    using folder = disposableFolder();
+    const mount = join(folder.path, "disk");
+    mkdirSync(mount);
+    const run = await inMount(mount, "size=512k", process.execPath, folder.path);
+    if (run === null) return;
+    const program = join(import.meta.dir, "full-disk.ts");
+    const { stdout, stderr } = Bun.spawnSync([run, program, mount, EXECUTABLE]);
+    expect(stderr.toString()).toBe("");
+    const { full, free } = JSON.parse(stdout.toString());
+    expect(full).toMatchObject({
+      hook: { code: 0, stdout: "", stderr: "" },
+      keep: expect.stringMatching(/no space/i),
+      undo: expect.stringMatching(/no space/i),
+      isWhole: true,
+      list: { incomplete: [expect.stringContaining("a change could not be recorded")] },
+    });
+    expect(full.list.files).toHaveLength(1);
+    expect(free).toEqual({ undo: expect.stringContaining("decision"), isUndone: true });
   });
 
   test("the Stop hook still answers", async () => {

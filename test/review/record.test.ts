@@ -63,6 +63,12 @@ describe("Claude's editing tools", () => {
     expect(world.files).toEqual([`a.txt: ${JSON.stringify(exact)} > ${JSON.stringify(after)}`]);
   });
 
+  test("CRLF of a file in which Claude leaves no line", async () => {
+    using world = new Recorded({ "a.txt": "one\r\ntwo\r\n" });
+    await world.edit("a.txt", "");
+    expect(world.files).toEqual(['a.txt: "one\\r\\ntwo\\r\\n" > ""']);
+  });
+
   test("mixed line ends of a file that Claude edited before", async () => {
     using world = new Recorded({ "a.txt": "one\r\ntwo\n" });
     world.write("a.txt", "one\r\ntwo\nmine\n");

@@ -24,7 +24,8 @@ export function encodeLike(text: string, model: Uint8Array): Uint8Array {
 
 /** Whether bytes of the same text may have looked otherwise than `encodeLike` makes them. */
 export function isDoubtful(text: string, model: Uint8Array): boolean {
-  return text.includes("\uFFFD") || model.includes(0x0d) || isUtf16(model);
+  const saysNothing = text.includes("\n") && !model.includes(0x0a);
+  return saysNothing || text.includes("\uFFFD") || model.includes(0x0d) || isUtf16(model);
 }
 
 function decode(bytes: Uint8Array): string {

@@ -26,7 +26,7 @@ export function windowsOf(records: readonly JournalRecord[]): Window[] {
   const endAll = (session: string, at: number) => {
     for (const [use, window] of begun) {
       if (window.call.session !== session) continue;
-      window.to = at;
+      window.to = at + CUT_OFF_MS;
       window.isOpen = false;
       begun.delete(use);
     }
