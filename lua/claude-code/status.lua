@@ -66,8 +66,9 @@ local PROSE = { "text", "markdown", "gitcommit", "gitrebase", "help", "conf", "q
 
 ---@return integer count of open files that a language server might know
 ---@return string[] names of the language servers that serve one of them
+---@return string[] the file types of the files that they serve
 local function languages()
-  local count, names = 0, {}
+  local count, names, filetypes = 0, {}, {} ---@type integer, string[], table<string, true>
   for _, buf in ipairs(vim.api.nvim_list_bufs()) do
     local file = vim.bo[buf].buflisted and vim.bo[buf].buftype == ""
     if file and not vim.tbl_contains(PROSE, vim.bo[buf].filetype) then
@@ -81,8 +82,11 @@ local function languages()
     if #files > 0 then
       table.insert(names, client.name)
     end
+    for _, buf in ipairs(files) do
+      filetypes[vim.bo[buf].filetype] = true
+    end
   end
-  return count, names
+  return count, names, vim.tbl_keys(filetypes)
 end
 
 --- The sources of the states that are known, for the doctor.
@@ -101,7 +105,7 @@ end
 ---@return table
 function M.report()
   local status = M.get()
-  local source_files, language_servers = languages()
+  local source_files, language_servers, served_filetypes = languages()
   local terminal = require("claude-code.config").get().terminal
   return {
     pid = vim.uv.os_getpid(),
@@ -118,6 +122,7 @@ function M.report()
     permission_mode = terminal.permission_mode or nil,
     terminal_args = terminal.args,
     language_servers = language_servers,
+    served_filetypes = served_filetypes,
     source_files = source_files,
     state_sources = state_sources(),
   }

@@ -2,18 +2,31 @@ import { isObject } from "../claude/settings-files";
 import type { Facts } from "./facts";
 import { type Finding, warning } from "./finding";
 
-/** What the plugins of Claude Code's own marketplace that bring a language server are called. */
-const LANGUAGE_PLUGIN = /^[\w-]+-lsp@/;
+/** The plugins of Claude Code's own marketplace that bring a language server, and Neovim's file types. */
+const FILE_TYPES: Record<string, string[]> = {
+  clangd: ["c", "cpp", "objc", "objcpp"],
+  csharp: ["cs"],
+  gopls: ["go"],
+  jdtls: ["java"],
+  kotlin: ["kotlin"],
+  lua: ["lua"],
+  php: ["php"],
+  pyright: ["python"],
+  ruby: ["ruby"],
+  "rust-analyzer": ["rust"],
+  swift: ["swift"],
+  typescript: ["typescript", "typescriptreact", "javascript", "javascriptreact"],
+};
 
 /**
- * Does Claude Code start a second language server beside those of Neovim? It takes the memory again,
- * knows no unsaved text, and subagents do not get it.
+ * Does Claude Code start a second language server for a language that Neovim's serve? It takes the
+ * memory again, knows no unsaved text, and subagents do not get it.
  */
 export function checkLanguagePlugins({ settings, editors }: Facts): Finding | undefined {
-  if (!editors.some(({ report }) => report)) return undefined;
+  const served = new Set(editors.flatMap(({ report }) => asArray(report?.served_filetypes)));
   for (const { path, content } of settings) {
     const plugins = isObject(content.enabledPlugins) ? Object.entries(content.enabledPlugins) : [];
-    const [found] = plugins.find(([name, on]) => on === true && LANGUAGE_PLUGIN.test(name)) ?? [];
+    const [found] = plugins.find(([name, on]) => on === true && serves(name, served)) ?? [];
     if (found === undefined) continue;
     const what =
       `${path} enables ${found}: Claude Code starts a language server of its own beside Neovim's, ` +
@@ -21,4 +34,14 @@ export function checkLanguagePlugins({ settings, editors }: Facts): Finding | un
     return warning("second-language-server", what, `run \`claude plugin disable ${found}\``);
   }
   return undefined;
+}
+
+function serves(plugin: string, served: ReadonlySet<string>): boolean {
+  const [, language = ""] = /^([\w-]+)-lsp@/.exec(plugin) ?? [];
+  return (FILE_TYPES[language] ?? []).some((one) => served.has(one));
+}
+
+/** Lua sends an empty list as an empty table. */
+function asArray(value: string[] | object | undefined): string[] {
+  return Array.isArray(value) ? value : [];
 }

@@ -23,6 +23,8 @@ export interface EditorReport {
   /** Names of the language servers that serve a buffer, and how many buffers could use one. */
   language_servers: string[];
   source_files: number;
+  /** The file types of those buffers; an older plugin does not say. */
+  served_filetypes?: string[];
   /** What the states of its sessions are known by; an older plugin does not say. */
   state_sources?: ("terminal" | "registry" | "connection" | "hook")[];
 }

@@ -252,12 +252,19 @@ const FAULTS: Problem[] = [
   {
     cause: "second-language-server",
     name: "a plugin of Claude Code with a language server",
-    says: "enables gopls-lsp@claude-plugins-official:",
-    remedy: "claude plugin disable gopls-lsp@claude-plugins-official",
+    says: "enables lua-lsp@claude-plugins-official:",
+    remedy: "claude plugin disable lua-lsp@claude-plugins-official",
     seed: (world) =>
       projectSettings(
         world,
-        '{ "enabledPlugins": { "a@b": true, "gopls-lsp@claude-plugins-official": true } }',
+        // No server of this Neovim serves Go.
+        JSON.stringify({
+          enabledPlugins: {
+            "a@b": true,
+            "gopls-lsp@claude-plugins-official": true,
+            "lua-lsp@claude-plugins-official": true,
+          },
+        }),
       ),
   },
   {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { LanguageProject, scripted } from "../language/world";
 import { runHeadless } from "../support/claude";
@@ -17,21 +17,25 @@ const MOST_CHARACTERS = 2_600;
 
 requireNamespace();
 
+/** A project with the scripted server, a model, and the arguments of a CLI that Neovim starts. */
+async function open(model: Model) {
+  const files = { "one.txt": "def apple\nuse apple\n" };
+  const world = await LanguageProject.open(NEWEST, (at) => ({ text: scripted(at) }), files);
+  const { folder, neovim } = world.project;
+  mkdirSync(join(neovim.home, "tmp"), { recursive: true });
+  const args = await eventually("the server", async () => {
+    const made = await neovim.lua<string[]>("return require('port').arguments.launch_arguments()");
+    return made.length > 0 && made;
+  });
+  return { world, run: { project: folder, home: neovim.home, model, args } };
+}
+
 test(
   "claude -p and a subagent of it: the tools are in the request, loaded and short, and answer",
   async () => {
-    const files = { "one.txt": "def apple\nuse apple\n" };
-    await using world = await LanguageProject.open(NEWEST, (at) => ({ text: scripted(at) }), files);
-    const { project } = world;
-    const { home } = project.neovim;
-    mkdirSync(join(home, "tmp"), { recursive: true });
-    const args = await eventually("the server", async () => {
-      const made = await project.neovim.lua<string[]>(
-        "return require('port').arguments.launch_arguments()",
-      );
-      return made.length > 0 && made;
-    });
     using model = new Model();
+    const { world, run } = await open(model);
+    await using _world = world;
     const question = { symbol: "apple", path: "one.txt" };
     const task = { description: "sub", prompt: "SUB", subagent_type: "general-purpose" };
     model.script([
@@ -41,7 +45,6 @@ test(
       say("sub done"),
       say("Done."),
     ]);
-    const run = { project: project.folder, home, model, args };
     expect(await runHeadless(run, "go")).toMatchObject({ code: 0, stdout: "Done.\n" });
 
     const [first, , sub] = model.requests;
@@ -56,6 +59,28 @@ test(
     const results = model.requests.flatMap(toolResults).join("\n");
     expect(results).toContain("one.txt:1 apple\n  def apple\ncomplete: text idle");
     expect(results).toContain("apple (one.txt:1): 1 use in 1 file\none.txt\n  2 use apple\n");
+  },
+  CASE_MS,
+);
+
+test(
+  "plan mode: questions are answered, a rename is not made",
+  async () => {
+    using model = new Model();
+    const { world, run } = await open(model);
+    await using _world = world;
+    const question = { symbol: "apple", path: "one.txt" };
+    model.script([
+      [{ tool: "mcp__nvim-lsp__find_symbol", input: question }],
+      [{ tool: "mcp__nvim-lsp__rename_symbol", input: { ...question, new_name: "pear" } }],
+      say("Done."),
+    ]);
+    const args = [...run.args, "--permission-mode", "plan"];
+    expect(await runHeadless({ ...run, args }, "go")).toMatchObject({ code: 0 });
+    const results = model.requests.flatMap(toolResults).join("\n");
+    expect(results).toContain("one.txt:1 apple\n  def apple\ncomplete: text idle");
+    expect(results).not.toContain("renamed apple");
+    expect(readFileSync(world.project.path("one.txt"), "utf8")).toBe("def apple\nuse apple\n");
   },
   CASE_MS,
 );
