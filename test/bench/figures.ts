@@ -76,6 +76,7 @@ export const FIGURES: readonly Figure[] = [
   at("sessions-redraw", "eight sessions change, drawn", "ms", undefined, { most: 16 }),
   at("wake-ups", "wake-ups of the server at rest, with a client", "/s", BARE, { most: 0.5 }),
   at("memory-private", "… its own memory (private, dirty)", "MB", BARE, { most: 12 }),
+  at("memory-ten", "… of ten open Neovims, in all (Pss)", "MB"),
   at("memory-server", "server, resident, at rest", "MB", BARE, { most: 64 }),
   at("memory-server-after", "… after all of the above", "MB"),
   at("memory-editor", "Neovim, resident, at rest", "MB", "Neovim without a plugin"),

@@ -6,6 +6,8 @@ import type { Machine, Scenario, Values } from "./scenario";
 /** Threads of the start end within 12 seconds, and what it left behind is given back. */
 const SETTLE_MS = 12_000;
 const WATCHED_MS = 10_000;
+/** So many Neovims are open at once. */
+const TEN = 10;
 
 /** With Bun's own interval a server without a client wakes 13 times a second. */
 const QUIET = { BUN_GC_TIMER_INTERVAL: "10000" };
@@ -23,9 +25,27 @@ export const rest: Scenario = {
     await using editor = await Editor.start(machine.nvim, subject);
     using _client = await editor.setUp(subject);
     const [server] = editor.children();
-    return { values: server === undefined ? {} : await costs(machine, server) };
+    if (server === undefined) return { values: {} };
+    const more = await Promise.all(
+      Array.from({ length: TEN - 1 }, () => Editor.start(machine.nvim, subject)),
+    );
+    try {
+      await Promise.all(more.map(({ nvim }) => nvim.lua(subject.setup)));
+      const alone = await costs(machine, server);
+      const servers = [server, ...more.flatMap((one) => one.children().slice(0, 1))];
+      return {
+        values: { ...alone, ...(servers.length === TEN && { "memory-ten": share(servers) }) },
+      };
+    } finally {
+      await Promise.all(more.map((one) => one[Symbol.asyncDispose]()));
+    }
   },
 };
+
+/** What these processes take of the machine's memory, in MB: of what several share, each its part. */
+function share(pids: readonly number[]): number {
+  return pids.reduce((sum, pid) => sum + field(`/proc/${pid}/smaps_rollup`, "Pss") / 1024, 0);
+}
 
 async function costs(machine: Machine, pid: number): Promise<Values> {
   await Bun.sleep(SETTLE_MS);
