@@ -183,7 +183,7 @@ function inTerminals(version: NeovimVersion) {
       model.script([say("In the night.")]);
       await command("ClaudeCodeNew --bg -n nightly work on");
       const messages = () => neovim.lua<string>(`return vim.fn.execute("messages")`);
-      const isSaid = async () => (await messages()).includes("goes on in the background");
+      const isSaid = async () => (await messages()).includes("works in the background");
       await eventually(isSaid, true, START_MS);
       await eventually(async () => (await all()).map((row) => row.state), ["idle"], START_MS);
       await choose("(background)");

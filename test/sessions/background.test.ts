@@ -30,7 +30,14 @@ describe.each([...NEOVIMS])("sessions in the background and Neovim $name", (vers
 
   beforeAll(async () => {
     const claude = join(home, "claude");
-    const script = `#!/bin/sh\necho "$PWD $*" >> ${calls}\nexec cat\n`;
+    const script = `#!/bin/sh
+      echo "$PWD \${CLAUDE_CODE_NVIM_SESSION:-none} $*" >> ${calls}
+      case "$*" in
+        *bad*) echo "no\\033[31m daemon" >&2; exit 3 ;;
+        *--bg*) exit 0 ;;
+        *) exec cat ;;
+      esac
+    `;
     writeFileSync(claude, script, { mode: 0o755 });
     mkdirSync(folder, { recursive: true });
     report("busy");
@@ -80,7 +87,7 @@ describe.each([...NEOVIMS])("sessions in the background and Neovim $name", (vers
     const row = await one({ n: 1, where: "background", job: JOB, attached: true });
     expect(row.pid).toBe(background.pid);
     await eventually("its start", () => started().length === 1);
-    expect(started()).toEqual([`${project} attach ${JOB}`]);
+    expect(started()).toEqual([`${project} none attach ${JOB}`]);
     report("waiting");
     await one({ n: 1, state: "blocked" });
   });
@@ -109,7 +116,7 @@ describe.each([...NEOVIMS])("sessions in the background and Neovim $name", (vers
   test("another process of its own has the same row; without one its row ends", async () => {
     await neovim.command(`ClaudeCodeResume ${ID}`);
     await one({ n: 1 });
-    expect(started().at(-1)).toBe(`${project} attach ${JOB}`);
+    expect(started().at(-1)).toBe(`${project} none attach ${JOB}`);
     const before = background;
     background = cli();
     report("idle");
@@ -120,5 +127,27 @@ describe.each([...NEOVIMS])("sessions in the background and Neovim $name", (vers
     await eventually("no process", async () => (await rows())[0]?.pid === undefined);
     await neovim.command("ClaudeCodeClose");
     expect(await rows()).toEqual([]);
+  });
+
+  test("one is started without a terminal, and a failure says why", async () => {
+    const before = started().length;
+    await neovim.command("messages clear | ClaudeCodeNew --bg -n later do it");
+    await eventually("the message", async () =>
+      expect(await neovim.command("messages")).toContain(
+        "Claude (later) works in the background; :ClaudeCodeSessions shows it",
+      ),
+    );
+    const [call] = started().slice(before);
+    expect(call).toStartWith(`${project} none `);
+    expect(call).toEndWith(" --model opus --bg -n later do it");
+    expect(call).not.toContain("--session-id");
+    await neovim.command("messages clear | ClaudeCodeNew --bg bad");
+    await eventually("the message", async () =>
+      expect(await neovim.command("messages")).toContain(
+        "Claude was not started in the background: no [31m daemon",
+      ),
+    );
+    expect(await rows()).toEqual([]);
+    expect(await neovim.lua("return #vim.api.nvim_list_wins()")).toBe(1);
   });
 });

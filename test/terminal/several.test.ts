@@ -242,6 +242,12 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     await next(2);
     await next(3);
     await next(1);
+    // Of two that need input, each in its turn.
+    for (const n of [1, 2]) await report(n, "blocked");
+    await next(2);
+    await next(1);
+    await leave();
+    await next(1);
   });
 
   test("the list shows all, and goes to the one that is chosen", async () => {

@@ -120,6 +120,7 @@ local function report(found)
   elseif screen.has_focus() then
     local how = can_answer(found[1]) and "; :ClaudeCodeAnswer answers it"
       or found[1].n and "; :ClaudeCodeNext shows it"
+      or found[1].job and "; :ClaudeCodeSessions shows it"
       or ""
     notify.warn(text_of(found) .. how, "sessions")
   elseif #vim.api.nvim_list_uis() > 0 then

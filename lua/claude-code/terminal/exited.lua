@@ -81,7 +81,7 @@ function M.handle(buf, launch, code, is_typing, close)
   local sessions = require("claude-code.sessions")
   local job = (sessions.get(launch.n) or {}).job
   launch.on_exit()
-  local goes_on = launch.is_background or job ~= nil and sessions.get({ job = job }) ~= nil
+  local goes_on = job ~= nil and sessions.get({ job = job }) ~= nil
   local function close_if_ended_well()
     if code == 0 then
       close()

@@ -21,7 +21,6 @@ local M = {}
 ---@field command string[]
 ---@field env table<string, string>
 ---@field folder string
----@field is_background? boolean whether the CLI starts the session in the background, and ends
 ---@field on_exit fun() to be called when it has ended by itself
 
 --- A terminal that runs already, though nobody opened it here.

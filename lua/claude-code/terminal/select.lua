@@ -125,15 +125,16 @@ local function longest(rows, matches)
 end
 
 --- The session that has needed input longest; else one that has ended a turn which the user has not
---- looked at; else the one with the next number.
+--- looked at; else the one with the next number. Not the one that has the cursor.
 ---@return integer? n nil if none runs
 function M.next()
   local current = require("claude-code.terminal.running").current()
+  local here = sessions.get({ buf = vim.api.nvim_get_current_buf() })
   local rows = M.own()
   local others = vim.tbl_filter(function(row)
     return row.n ~= current
   end, rows)
-  local found = longest(rows, function(row)
+  local found = longest(here and others or rows, function(row)
     return row.state == "blocked"
   end) or longest(others, function(row)
     return not row.seen and (row.state == "done" or row.state == "error")

@@ -83,6 +83,10 @@ local function open(arguments, n, options)
   if not command or not folder then
     return notify.error(not command and session or message)
   end
+  if session.is_background then
+    local given = { name = session.name, env = launch.environment(), folder = folder }
+    return require("claude-code.terminal.background").start(command, given)
+  end
   require("claude-code.terminal.winbar").follow()
   require("claude-code.terminal.restored").follow()
   n = sessions.add({
@@ -94,20 +98,12 @@ local function open(arguments, n, options)
     cwd = folder,
   })
   -- The daemon of sessions in the background would hand the number on to all of them.
-  local is_elsewhere = session.is_background or session.job
-  local environment = launch.environment(not is_elsewhere and n or nil)
+  local environment = launch.environment(not session.job and n or nil)
   local placeholder = options.placeholder
   if placeholder and vim.api.nvim_buf_is_valid(placeholder) then
     vim.cmd.bwipeout({ placeholder, bang = true, mods = { noautocmd = true } })
   end
-  local opened = running.open(n, {
-    n = n,
-    command = command,
-    env = environment,
-    folder = folder,
-    is_background = session.is_background,
-  })
-  if not opened then
+  if not running.open(n, { n = n, command = command, env = environment, folder = folder }) then
     return
   end
   if require("claude-code.server").state ~= "ready" then
