@@ -1,6 +1,5 @@
 import { cliArguments } from "../claude/cli-arguments";
 import { UndoHost } from "../edits/host";
-import { IdleGc } from "../ide/idle-gc";
 import { type Launch, readLaunch, readPreparation } from "../ide/launch";
 import { sweepStaleLocks } from "../ide/lock-file";
 import { LockKeeper } from "../ide/lock-keeper";
@@ -8,6 +7,7 @@ import { createIdeServer, type IdeServer } from "../ide/server";
 import { ServerPort } from "../ide/server-port";
 import { Stdin } from "../ide/stdin";
 import { message, UserError } from "../lib/errors";
+import { IdleGc } from "../lib/idle-gc";
 import { Log } from "../lib/log";
 import { ProjectFiles } from "../locate/project-file";
 import { Registration } from "../locate/registry";
