@@ -1,6 +1,7 @@
 import { isAbsolute } from "node:path";
 import { resolvePath } from "../editor/path";
 import { EditorRefusal } from "../editor/port";
+import { IdleGc } from "../lib/idle-gc";
 import { isBelow, realPath } from "../lib/paths";
 import type { FollowedNeovim } from "../locate/followed";
 import type { Encoding, OutlineAnswer, SymbolAnswer } from "./answer";
@@ -63,6 +64,7 @@ export class LanguageServers {
   readonly #neovim: FollowedNeovim;
   readonly #changed: ChangedFiles;
   readonly #words: ProjectWords;
+  readonly #idleGc = new IdleGc();
 
   constructor(neovim: FollowedNeovim) {
     this.#neovim = neovim;
@@ -149,6 +151,7 @@ export class LanguageServers {
     signal: AbortSignal | undefined,
   ): Promise<Found> {
     const { symbol, path, line } = input;
+    this.#idleGc.countQuestion();
     const run = (params: object, until = signal) =>
       this.#neovim.runTask<SymbolAnswer>(method, { ...more, symbol, ...params }, LIMIT_MS, until);
     const word = lastName(symbol);

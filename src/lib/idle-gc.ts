@@ -1,7 +1,8 @@
 /** After less traffic than this, in characters, there is too little to collect. */
 const ENOUGH = 1_000_000;
-/** What a connection leaves behind, in as many characters' worth. */
+/** What a connection, or a question about a project, leaves behind, in as many characters' worth. */
 const CONNECTION = 20_000;
+const QUESTION = 20_000;
 /** How long nothing must come or go before a collection, in ms: it takes 12 ms. */
 const IDLE_MS = 500;
 
@@ -17,12 +18,16 @@ export class IdleGc {
     this.count(CONNECTION);
   }
 
+  countQuestion(): void {
+    this.count(QUESTION);
+  }
+
   /** `length` characters came or went. */
   count(length: number): void {
     this.#traffic += length;
     if (this.#traffic < ENOUGH) return;
     if (this.#timer) this.#timer.refresh();
-    else this.#timer = setTimeout(() => this.#collect(), IDLE_MS);
+    else this.#timer = setTimeout(() => this.#collect(), IDLE_MS).unref();
   }
 
   #collect(): void {

@@ -31,8 +31,7 @@ const SERVE = `
     end,
   })
   vim.cmd.edit(root .. "/src/file0.ts")
-  package.loaded["claude-code.editor.language.servers"] = nil
-  require("claude-code.editor.language.servers").is_young = function() return false end`;
+  require("port").attached_servers.is_young = function() return false end`;
 
 /** The question to the server alone, by Neovim's own client. */
 const SERVER = `

@@ -34,6 +34,7 @@ interface Message {
     changes?: { uri: string; type: number }[];
     position?: Position;
     query?: string;
+    newName?: string;
     id?: number;
   };
 }
@@ -103,6 +104,8 @@ function result({ method, params }: Message): unknown {
       return word ? places(word) : null;
     case "textDocument/hover":
       return word && { contents: { kind: "markdown", value: `\`\`\`txt\ndef ${word}\n\`\`\`` } };
+    case "textDocument/rename":
+      return word && { changes: renamed(places(word), params.newName ?? "") };
     case "workspace/symbol":
       return places("\\w+", "def ").flatMap((location) => {
         const text = new Map([...known, ...open]).get(location.uri)?.split("\n");
@@ -114,12 +117,21 @@ function result({ method, params }: Message): unknown {
   }
 }
 
+function renamed(list: readonly Place[], newText: string): Record<string, object[]> {
+  const changes: Record<string, object[]> = {};
+  for (const { uri, range } of list) {
+    changes[uri] = [...(changes[uri] ?? []), { range, newText }];
+  }
+  return changes;
+}
+
 const CAPABILITIES = {
   textDocumentSync: { openClose: true, change: 1 },
   positionEncoding: encoding,
   definitionProvider: true,
   referencesProvider: true,
   hoverProvider: true,
+  renameProvider: true,
   workspaceSymbolProvider: true,
 };
 

@@ -87,6 +87,10 @@ function switchesOf(project: Project): string {
 
 /** The scripted server for a project's `*.txt`. */
 export function scripted(project: Project, encoding = "utf-16"): string[] {
+  return scriptedServer(project.folder, switchesOf(project), encoding);
+}
+
+export function scriptedServer(folder: string, switches: string, encoding = "utf-16"): string[] {
   const program = join(import.meta.dir, "scripted-server.ts");
-  return [process.execPath, program, project.folder, switchesOf(project), encoding];
+  return [process.execPath, program, folder, switches, encoding];
 }

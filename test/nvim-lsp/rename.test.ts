@@ -139,7 +139,7 @@ describe.each(NEOVIMS)("language servers change files with $name", (version) => 
     const args = { path: "parser.ts", symbol: "parse", new_name: "parseText" };
     await edited.call("rename_symbol", args);
     // All of them are loaded by now. No report is waited for in vain: each text was checked with the others.
-    const pending = `return #require("claude-code.editor.diagnostics.pending").paths()`;
+    const pending = `return #require("port").pending_reports.paths()`;
     expect(await edited.project.neovim.lua<number>(pending)).toBe(0);
     const { "main.ts": main, ...others } = edited.texts(NAMES);
     edited.project.write("main.ts", `${main}// mine\n`);

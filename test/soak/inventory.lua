@@ -23,12 +23,12 @@ local function extmarks()
   return found
 end
 
----@return table<string, integer> by group, without one by event
+---@return table<string, integer> by group, without one by event; those of single buffers together
 local function autocommands()
   local found = {}
   for _, autocommand in ipairs(api.nvim_get_autocmds({})) do
     local group = autocommand.group_name or "nobody, " .. autocommand.event
-    local name = "autocommands of " .. group
+    local name = "autocommands of " .. group:gsub("%d+", "N")
     found[name] = (found[name] or 0) + 1
   end
   return found

@@ -7,12 +7,15 @@ import { callMixed } from "./calls";
 import { openAndEnd } from "./diffs";
 import handles from "./handles.lua" with { type: "text" };
 import inventory from "./inventory.lua" with { type: "text" };
+import { Languages } from "./languages";
 
 export interface Amounts {
   calls: number;
   diffs: number;
   selections: number;
   connects: number;
+  /** To the user's language servers. */
+  questions: number;
   /** Waits for the last timers to end by themselves, rather than to end them. */
   waits: boolean;
 }
@@ -23,10 +26,11 @@ export const FULL: Amounts = {
   diffs: 1_000,
   selections: 10_000,
   connects: 500,
+  questions: 5_000,
   waits: true,
 };
 export const BOUNDED: Amounts = {
-  ...{ calls: 2_500, diffs: 50, selections: 500, connects: 25 },
+  ...{ calls: 2_500, diffs: 50, selections: 500, connects: 25, questions: 150 },
   waits: false,
 };
 
@@ -34,6 +38,7 @@ export interface Soaked {
   neovim: TestNeovim;
   lock: Awaited<ReturnType<TestNeovim["lock"]>>;
   client: TestClient;
+  languages: Languages;
 }
 
 /** Counts of what can be left behind, and memory in KB. */
@@ -51,6 +56,7 @@ export const SPARE_KB: Record<string, number> = {
   // Neovim itself keeps 3 to 7 KB of each diff of two buffers, without any plugin.
   neovim_kilobytes: 8_000,
   lua_kilobytes: 500,
+  mcp_kilobytes: 8_000,
 };
 
 /** How long nothing happens before things are counted: memory goes back. */
@@ -68,6 +74,7 @@ export async function soak(version: NeovimVersion, amounts: Amounts): Promise<So
   });
   const soaked = await prepare(neovim);
   using _ = soaked.client;
+  await using _languages = soaked.languages;
   await traffic(soaked, share(amounts, 10));
   const before = await settled(soaked, amounts.waits);
   const start = performance.now();
@@ -83,8 +90,12 @@ export function leftBehind({ before, after }: Pick<Soak, "before" | "after">): s
     .map((name) => `${name}: ${before[name] ?? 0} before, ${after[name] ?? 0} after`);
 }
 
-const share = ({ calls, diffs, selections, connects, waits }: Amounts, parts: number): Amounts => ({
+const share = (
+  { calls, diffs, selections, connects, questions, waits }: Amounts,
+  parts: number,
+): Amounts => ({
   waits,
+  questions: Math.ceil(questions / parts),
   calls: Math.ceil(calls / parts),
   diffs: Math.ceil(diffs / parts),
   selections: Math.ceil(selections / parts),
@@ -107,7 +118,8 @@ async function prepare(neovim: TestNeovim): Promise<Soaked> {
       FILES[i + 1] = vim.api.nvim_get_current_buf()
     end`);
   const lock = await neovim.lock();
-  return { neovim, lock, client: await TestClient.open(lock, "soak") };
+  const client = await TestClient.open(lock, "soak");
+  return { neovim, lock, client, languages: await Languages.open(neovim) };
 }
 
 async function traffic(soaked: Soaked, amounts: Amounts): Promise<void> {
@@ -115,6 +127,7 @@ async function traffic(soaked: Soaked, amounts: Amounts): Promise<void> {
   await openAndEnd(soaked, amounts.diffs);
   await select(soaked, amounts.selections);
   await connectAndDrop(soaked, amounts.connects);
+  await soaked.languages.ask(amounts.questions);
 }
 
 async function select({ neovim, client }: Soaked, count: number): Promise<void> {
@@ -145,7 +158,8 @@ async function connectAndDrop({ lock }: Soaked, count: number): Promise<void> {
 
 /** Counts once the other clients have gone and what ends by itself has ended. */
 async function settled(soaked: Soaked, waits: boolean, before?: Counts): Promise<Counts> {
-  const { neovim } = soaked;
+  const { neovim, languages } = soaked;
+  await languages.age();
   await eventually("the other clients to go", () =>
     neovim.lua<boolean>(`return #require("claude-code").status().clients == 1`),
   );
@@ -164,7 +178,7 @@ async function settled(soaked: Soaked, waits: boolean, before?: Counts): Promise
   return counts;
 }
 
-async function count({ neovim }: Soaked): Promise<Counts> {
+async function count({ neovim, languages }: Soaked): Promise<Counts> {
   const executable = await neovim.lua<number>(`return require("claude-code").status().process_id`);
   return {
     ...(await neovim.lua<Counts>("return loadstring(...)(OPEN_HANDLES())", inventory)),
@@ -172,6 +186,8 @@ async function count({ neovim }: Soaked): Promise<Counts> {
     neovim_kilobytes: resident(neovim.process.pid as number),
     executable_files: openFiles(executable),
     executable_kilobytes: resident(executable),
+    mcp_files: openFiles(languages.pid),
+    mcp_kilobytes: resident(languages.pid),
   };
 }
 

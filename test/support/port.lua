@@ -5,6 +5,7 @@ local api = vim.api
 ---Modules that tests call directly, as `require("port").log.path()`. Each is loaded at its first use.
 local MODULES = {
   arguments = "claude-code.claude.arguments",
+  attached_servers = "claude-code.editor.language.servers",
   autostart = "claude-code.server.autostart",
   channel = "claude-code.editor.channel",
   comments = "claude-code.editor.review.comments",

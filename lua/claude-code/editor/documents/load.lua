@@ -133,7 +133,7 @@ function M.load_unseen(buf)
     error(message, 0)
   end
   api.nvim_create_autocmd("BufWinEnter", {
-    group = api.nvim_create_augroup("claude-code.syntax." .. buf, { clear = true }),
+    group = api.nvim_create_augroup("claude-code.syntax", { clear = false }),
     buffer = buf,
     once = true,
     nested = true,
