@@ -163,6 +163,13 @@ async function lsp(target: Target): Promise<string | undefined> {
     ["get_diagnostics", { file_paths: many }],
     ["get_diagnostic_context", { file_path: path, line: 1 + random.below(20) }],
     ["get_diagnostic_summary", {}],
+    ["find_symbol", { symbol: random.of(NAMES), path }],
+    ["find_symbol", { symbol: name(), line: random.below(5_000) }],
+    ["find_references", { symbol: name(), path, within: random.of(NAMES) }],
+    ["outline", { path }],
+    ["rename_symbol", { path, symbol: name(), new_name: random.of(NAMES) }],
+    ["rename_symbol", { path, new_name: `moved/${random.of(NAMES)}` }],
+    ["code_action", { path, line: 1, action: name() }],
     ["editor_buffers", { include_special: true }],
     ["editor_context", { lines_before: 1_000, lines_after: 1_000 }],
   ]);

@@ -30,7 +30,7 @@ export const FULL: Amounts = {
   waits: true,
 };
 export const BOUNDED: Amounts = {
-  ...{ calls: 2_500, diffs: 50, selections: 500, connects: 25, questions: 150 },
+  ...{ calls: 2_500, diffs: 50, selections: 500, connects: 25, questions: 60 },
   waits: false,
 };
 
