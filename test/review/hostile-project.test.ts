@@ -81,8 +81,18 @@ describe.each(inGit)("%s", (_what, command) => {
     await Bun.sleep(300);
     using client = await TestClient.open(lock);
     expect(await client.json("getOpenEditors")).toBeDefined();
+    await neovim.quit();
+    // A git that waits for a FIFO ends with the executable, too.
+    await eventually("the end of git", () => gitProcesses(world.folder).length === 0);
   });
 });
+
+/** The command lines of those that work in the folder. */
+function gitProcesses(folder: string): string[] {
+  const { stdout } = Bun.spawnSync(["ps", "-eo", "args"]);
+  const lines = stdout.toString().split("\n");
+  return lines.filter((line) => line.includes("git -c") && line.includes(folder));
+}
 
 test.each(NEOVIMS)(
   "$name: settings that are a FIFO do not keep Claude's terminal",
