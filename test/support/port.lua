@@ -4,6 +4,7 @@ local api = vim.api
 
 ---Modules that tests call directly, as `require("port").log.path()`. Each is loaded at its first use.
 local MODULES = {
+  adopted = "claude-code.terminal.adopted",
   arguments = "claude-code.claude.arguments",
   attached_servers = "claude-code.editor.language.servers",
   autostart = "claude-code.server.autostart",
@@ -36,6 +37,7 @@ local MODULES = {
   restart = "claude-code.server.backoff",
   server = "claude-code.server",
   sessions = "claude-code.editor.session",
+  session_hooks = "claude-code.sessions.hooks",
   session_list = "claude-code.terminal.label",
   session_process = "claude-code.sessions.process",
   session_rows = "claude-code.sessions",

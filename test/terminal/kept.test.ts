@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
@@ -179,9 +179,25 @@ describe.each(NEOVIMS)("a Claude that $name leaves in tmux", (version) => {
   test("by kill -9 is started by no command again", async () => {
     const left = await leave(world, version, kill);
     const next = await world.neovim(version, { setup: "{ auto_start = false }" });
+    await next.lua(`require("port").adopted.RETRY_MS = 100`);
+    // What was listed as a session elsewhere is the same.
+    const file = { pid: left.pid, sessionId: "1", cwd: world.project, kind: "interactive" };
+    const listed = join(world.home, ".claude/sessions");
+    await mkdir(listed, { recursive: true });
+    writeFileSync(join(listed, `${left.pid}.json`), JSON.stringify(file));
+    const all = () => next.lua<Row[]>(`return require("claude-code").sessions()`);
+    await eventually("its row", async () => (await all()).some(({ pid }) => pid === left.pid));
     await next.command("ClaudeCode");
+    await eventually("one row", async () => (await all()).map(({ n }) => n).join() === "1");
     expect(await endpoint(next)).toEqual({ port: left.port, token: left.token });
     expect((await world.onlyPane()).pane).toBe(left.pane);
+    // No CLI runs there that would connect again: it is given a port that /ide takes for another.
+    await eventually("a message", async () =>
+      (await said(next)).some((text) => text.includes("type /ide there and choose Neovim")),
+    );
+    const changed = await endpoint(next);
+    expect(changed.port).not.toBe(left.port);
+    expect(changed.token).not.toBe(left.token);
     await world.clear();
     expect(await next.lua(`return require("port").terminal.is_open()`)).toBe(false);
     expect(await rows(next)).toEqual([]);

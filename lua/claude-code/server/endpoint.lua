@@ -34,16 +34,19 @@ function M.renew()
   token, next_token = M.next_token(), nil
 end
 
---- The port and the token of a Neovim that has left its Claudes behind are this one's from now on.
+--- The port and the token of a Neovim that has left its Claudes behind are this one's from now on. With
+--- any other port the token is a new one.
 ---@return integer? port nil: nobody looks for it
 function M.inherit()
   local keeps = require("claude-code.config").get().terminal.keep
   local left = keeps and require("claude-code.tmux.kept").endpoint() or nil
-  if left then
-    require("claude-code.messages.log").conceal(left.token)
-    token, is_inherited = left.token, true
+  if not left then
+    token = nil
+    return nil
   end
-  return left and left.port
+  require("claude-code.messages.log").conceal(left.token)
+  token, is_inherited = left.token, true
+  return left.port
 end
 
 ---@return boolean

@@ -34,10 +34,8 @@ local slow_start = require("claude-code.server.slow_start")
 local waiting = require("claude-code.server.waiting")
 local backoff = require("claude-code.server.backoff").new()
 local has_been_ready = false
----@type fun()?
-local cancel_restart
----@type fun()?
-local on_gone
+---@type (fun())?, (fun())?
+local cancel_restart, on_gone
 ---@type fun()
 local spawn
 
@@ -47,11 +45,9 @@ local spawn
 local function forget(reason)
   local was_ready = M.ready_since ~= nil
   slow_start.over()
-  if on_gone then
-    local gone = on_gone
-    on_gone = nil
-    gone()
-  end
+  local gone = on_gone or function() end
+  on_gone = nil
+  gone()
   M.on_clients({})
   M.process, M.channel, M.version, M.ready_since = nil, nil, nil, nil
   lock_files.remove(M.lock_file)
@@ -83,15 +79,6 @@ local function fail_mismatch()
   end)
 end
 
----@param delay_ms integer
-local function restart_in(delay_ms)
-  M.state = "starting"
-  cancel_restart = require("claude-code.timer").once(delay_ms, function()
-    cancel_restart = nil
-    spawn()
-  end)
-end
-
 ---@param process claude-code.Process
 ---@param code integer
 ---@param signal integer
@@ -116,7 +103,11 @@ local function on_exit(process, code, signal)
     return fail(exit_message.crash_loop(ending))
   end
   forget("crashed")
-  restart_in(delay)
+  M.state = "starting"
+  cancel_restart = require("claude-code.timer").once(delay, function()
+    cancel_restart = nil
+    spawn()
+  end)
 end
 
 function spawn()
@@ -162,7 +153,7 @@ function M.start(options)
   if M.state ~= "stopped" and M.state ~= "failed" then
     return
   end
-  require("claude-code.workspace").allow_home(options ~= nil and options.allow_home == true)
+  require("claude-code.workspace").allow_home((options or {}).allow_home == true)
   backoff, has_been_ready = require("claude-code.server.backoff").new(), false
   M.last_error, M.stopped_by_user = nil, nil
   M.state = "downloading"
@@ -228,6 +219,15 @@ function M.stop()
     vim.defer_fn(function()
       process:kill()
     end, STOP_MS)
+  end
+end
+
+--- Serves on another port, with another token. Not while a client is connected: it would be lost.
+function M.change_port()
+  if M.state == "ready" and #M.clients == 0 then
+    M.stop()
+    M.port, M.stopped_by_user = nil, nil
+    launch(M.binary)
   end
 end
 

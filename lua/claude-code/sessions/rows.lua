@@ -193,6 +193,11 @@ end
 function M.set(key, fields)
   local entry = find(type(key) == "table" and key or { n = key })
   if entry then
+    local other = entry_with("pid", fields.pid)
+    if other and other ~= entry then
+      -- It was listed before its terminal was adopted.
+      remove(other)
+    end
     entry.has_cli = entry.has_cli and fields.pid == nil
     update(entry, function(row)
       set_fields(row, fields)

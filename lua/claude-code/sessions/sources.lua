@@ -73,8 +73,8 @@ local function forget(pid)
   local key = foreign[pid] and { id = foreign[pid] } or { pid = pid }
   local row = rows.get(key)
   foreign[pid], elsewhere[pid] = nil, nil
-  -- Where it runs in a terminal of Neovim's, its end is seen there.
-  if row and (not row.n or row.where == "tmux") then
+  -- Where it runs in our own terminal, its end is seen there.
+  if row and not row.n then
     rows.remove(key)
   elseif row and row.job then
     rows.set({ n = row.n }, { pid = vim.NIL })
@@ -157,7 +157,9 @@ end
 ---Removes the rows of processes that have ended without a word.
 function M.prune()
   for _, row in ipairs(rows.peek()) do
-    if row.pid and not row.n and not process.is_alive(row.pid) then
+    -- The end of one in Neovim's own terminal is seen there.
+    local is_seen = row.n and row.where ~= "tmux"
+    if row.pid and not is_seen and not process.is_alive(row.pid) then
       rows.remove({ pid = row.pid })
     end
   end

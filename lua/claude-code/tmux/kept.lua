@@ -113,11 +113,14 @@ function M.take()
   return result
 end
 
---- Where the CLIs in those panes look for their Neovim, of which only one can be served.
+--- Where the CLIs in those panes look for their Neovim, of which only one can be served. It is returned
+--- once.
 ---@return claude-code.KeptEndpoint? nil: none of them looks for it any more
 function M.endpoint()
   take_all()
-  return endpoint
+  local result = endpoint
+  endpoint = nil
+  return result
 end
 
 return M
