@@ -331,6 +331,10 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
       ["{ allow = false, reason = {} }", "the reason of an answer is a text"],
       ["{ allow = true }", "`replies` has to have one for each question, of which there are 1"],
       [
+        "{ allow = true, replies = 7 }",
+        "`replies` has to have one for each question, of which there are 1",
+      ],
+      [
         "{ allow = true, replies = { 7 } }",
         "a reply is a table with `options`, a list of numbers, or with `text`",
       ],
@@ -338,7 +342,7 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
     ]) {
       expect(await editor.answer(id, answer ?? "")).toEqual([false, problem]);
     }
-    await editor.answer(id, "{ allow = false }");
+    await editor.answer(id, "{ allow = false, more = print }");
     expect(await output).toMatchObject({ behavior: "deny" });
   });
 
@@ -457,6 +461,16 @@ describe("answers in the newest Neovim", () => {
     editor.neovim.process.kill("SIGCONT");
     await editor.wait();
     editor.neovim.process.kill("SIGKILL");
+    expect(await output).toBeUndefined();
+    await editor.end();
+  });
+
+  test("the plugin is deactivated: the hook ends, and the dialog stays Claude's", async () => {
+    const editor = await Editor.start(NEWEST);
+    await editor.block();
+    const output = editor.hook(BASH);
+    await editor.wait();
+    await editor.neovim.lua(`require("claude-code").deactivate()`);
     expect(await output).toBeUndefined();
     await editor.end();
   });

@@ -244,15 +244,32 @@ local function problem_of(request, answer)
     return ("the request has no suggestion %s"):format(vim.inspect(answer.suggestion))
   elseif answer.reason ~= nil and type(answer.reason) ~= "string" then
     return "the reason of an answer is a text"
-  elseif answer.allow and questions and #(answer.replies or {}) ~= #questions then
+  elseif not answer.allow or not questions then
+    return nil
+  elseif type(answer.replies) ~= "table" or #answer.replies ~= #questions then
     return ("`replies` has to have one for each question, of which there are %d"):format(#questions)
   end
-  for index, question in ipairs(answer.allow and questions or {}) do
+  for index, question in ipairs(questions) do
     local problem = problem_of_reply(question, answer.replies[index])
     if problem then
       return problem
     end
   end
+end
+
+--- Nothing that could not be sent.
+---@param answer claude-code.PermissionAnswer
+---@param questions? claude-code.PermissionQuestion[]
+---@return claude-code.PermissionAnswer
+local function cleaned(answer, questions)
+  if not answer.allow then
+    return { allow = false, reason = answer.reason }
+  end
+  local replies = questions
+    and vim.tbl_map(function(reply)
+      return { options = reply.options, text = reply.text }
+    end, answer.replies)
+  return { allow = true, suggestion = answer.suggestion, replies = replies }
 end
 
 ---Answers a request.
@@ -269,8 +286,15 @@ function M.answer(id, answer)
   if problem then
     return false, problem
   end
-  finish(entry, answer)
+  finish(entry, cleaned(answer, entry.request.questions))
   return true
+end
+
+---Ends all without an answer: the CLIs' own dialogs stay.
+function M.end_all()
+  finish_where(function()
+    return true
+  end)
 end
 
 return M
