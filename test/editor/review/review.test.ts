@@ -225,6 +225,17 @@ onEachNeovim((session) => {
       expect(types.toSorted()).toEqual(["", "quickfix", "terminal"]);
     });
 
+    test("gr of a new file removes it, and moves on to the next file", async () => {
+      await changed();
+      await review();
+      await nvim().type("]f]f");
+      await eventually("the new file", () => lua<boolean>(`return vim.fn.expand("%:t") == "c"`));
+      await nvim().type("gr");
+      await eventually("the file gone", () => read("c") === undefined);
+      await eventually("the next one", () => lua<boolean>(`return vim.fn.expand("%:t") == "d"`));
+      expect(await lua("return vim.bo.buftype")).toBe("nofile");
+    });
+
     test("gr brings the old lines back, writes the clean buffer, and u takes that back", async () => {
       await changed();
       await review();
@@ -505,6 +516,25 @@ onEachNeovim((session) => {
       await nvim().command("cclose");
       await nvim().command(`edit ${at("a")}`);
       expect(await bars()).toEqual(["", ""]);
+    });
+
+    test("has as many keys as there is room for, and the end of a long path", async () => {
+      write("a", TEN);
+      claude({ a: TEN.replace("line 5\n", "five\n") });
+      await nvim().command("ClaudeCodeReview!");
+      await listed(1);
+      await eventually("the bar", async () => (await bar()).includes("hunk 1/1"));
+      await nvim().command("vsplit");
+      const shown = async (width: number) => {
+        await nvim().command(`vertical resize ${width} | doautocmd WinResized`);
+        return (await bars())[0]?.trim().replaceAll(/ +/g, " ");
+      };
+      const left = `${at("a")} hunk 1/1 +1 −1`;
+      expect(await shown(76)).toBe(`${left} ]c next ]f file gC comment gr undo ga keep`);
+      expect(await shown(46)).toBe(`${left} gr undo ga keep`);
+      expect(await shown(36)).toBe(`${left} ga keep`);
+      expect(await shown(20)).toEndWith("hunk 1/1 +1 −1");
+      await nvim().command("only");
     });
 
     test("is never the quickfix window's", async () => {

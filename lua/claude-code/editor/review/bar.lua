@@ -4,9 +4,6 @@ local api = vim.api
 local highlights = require("claude-code.editor.diff.highlights")
 local keys = require("claude-code.editor.review.keys")
 
----A bar of so many cells has room for words beside the keys.
-local WIDE = 90
-
 ---Shows nothing, and begins each bar of a review: Neovim copies a window's options to the windows that
 ---are split from it, and restores them with a buffer that was shown with them.
 local MARK = "%(%)"
@@ -45,24 +42,34 @@ local function warnings(hunk)
   return ""
 end
 
----@param wide boolean
+---@param win integer
+---@param bar string
+---@return integer cells
+local function width_of(win, bar)
+  return api.nvim_eval_statusline(bar, { winid = win, use_winbar = true, maxwidth = 1000 }).width
+end
+
+---The keys, as many as there is room for; the most important last.
+---@param win integer
+---@param room integer in cells
 ---@return string
-local function hints(wide)
-  local parts = {}
+local function hints(win, room)
+  local text = ""
   for _, hint in ipairs({
-    { "next_hunk", "next" },
-    { "next_file", "file" },
-    { "comment", "comment" },
-    { "undo", "undo" },
     { "keep", "keep" },
+    { "undo", "undo" },
+    { "comment", "comment" },
+    { "next_file", "file" },
+    { "next_hunk", "next" },
   }) do
     local key = keys.of(hint[1])[1]
-    local is_needed = wide or hint[1] == "undo" or hint[1] == "keep"
-    if key and is_needed then
-      parts[#parts + 1] = part("Key", "  " .. key) .. part("Note", " " .. hint[2])
+    local longer = key and part("Key", "  " .. key) .. part("Note", " " .. hint[2]) .. text
+    if longer and width_of(win, longer) > room then
+      break
     end
+    text = longer or text
   end
-  return table.concat(parts)
+  return text
 end
 
 ---@class claude-code.ReviewPosition
@@ -86,23 +93,21 @@ end
 ---@param win integer
 ---@param position claude-code.ReviewPosition
 function M.show(win, position)
-  local wide = api.nvim_win_get_width(win) >= WIDE
   local at = position.at
-  local text = table.concat({
+  -- Where it is too narrow for the rest, the beginning of the path gives way.
+  local left = table.concat({
     MARK,
-    " ",
+    " %<",
     part("File", position.name),
     position.whole and part("Note", (" %s"):format(position.whole)) or "",
     part("Count", (" %s"):format(counts(position))),
-    "%<",
     at and part("Added", ("+%d "):format(at.added)) or "",
     at and part("Removed", ("−%d "):format(at.removed)) or "",
     position.mode and part("Note", (" %s "):format(position.mode)) or "",
     warnings(at),
-    "%=",
-    hints(wide),
-    "%* ",
   })
+  local room = api.nvim_win_get_width(win) - width_of(win, left) - 1
+  local text = left .. "%=" .. hints(win, room) .. "%* "
   before[win] = own_value(win) or before[win]
   if vim.wo[win].winbar ~= text then
     api.nvim_set_option_value("winbar", text, { win = win, scope = "local" })

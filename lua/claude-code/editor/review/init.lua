@@ -106,15 +106,20 @@ end
 --- is elsewhere by then
 local function from_here()
   local win, buf = api.nvim_get_current_win(), api.nvim_get_current_buf()
+  local name = path.of_buffer(buf)
+  -- A file that was removed gave its window to another buffer.
+  local function is_gone()
+    return not api.nvim_buf_is_loaded(buf)
+  end
   local function is_here()
-    return api.nvim_get_current_win() == win and api.nvim_win_get_buf(win) == buf
+    return api.nvim_get_current_win() == win and (is_gone() or api.nvim_get_current_buf() == buf)
   end
   return function()
     refresh(function()
       if active and is_here() and not list.has_cursor() then
-        buffers.update(buf, function()
+        buffers.update(api.nvim_get_current_buf(), function()
           if is_here() then
-            move.onward()
+            move.onward(is_gone() and name or nil)
           end
         end)
       end

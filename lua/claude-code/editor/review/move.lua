@@ -54,10 +54,11 @@ local function current_path()
 end
 
 ---@param step 1|-1
+---@param from? string path; the current buffer's if left out
 ---@return claude-code.ReviewFile? the next in order of the paths, also from a file that left the list
-local function next_file(step)
+local function next_file(step, from)
   local all = files.all()
-  local now = current_path() or path.of_buffer(0) or ""
+  local now = from or current_path() or path.of_buffer(0) or ""
   local found
   for _, file in ipairs(all) do
     if step == 1 and file.path > now and not found then
@@ -120,13 +121,14 @@ local function show_next_entry(step, is_same)
 end
 
 ---@param step 1|-1
-function M.file(step)
+---@param from? string path; the current buffer's if left out
+function M.file(step, from)
   if list.has_cursor() then
     return show_next_entry(step, function(entry, other)
       return entry.path == other.path
     end)
   end
-  local file = next_file(step)
+  local file = next_file(step, from)
   if not file then
     return notify.info("there is nothing left to review")
   end
@@ -149,7 +151,11 @@ function M.hunk(step)
 end
 
 ---After a decision: the hunk that stands where the cursor is, or below it; else the next file.
-function M.onward()
+---@param from? string path of a file that is gone, and its buffer
+function M.onward(from)
+  if from and #files.all() > 0 then
+    return M.file(1, from)
+  end
   local buf, row = api.nvim_get_current_buf(), api.nvim_win_get_cursor(0)[1]
   if not buffers.at(buf, row) and #files.all() > 0 then
     M.hunk(1)
