@@ -263,17 +263,7 @@ function M.done()
 end
 
 function M.why()
-  local buf, row = api.nvim_get_current_buf(), api.nvim_win_get_cursor(0)[1]
-  local file = path.of_buffer(buf) or base.file_of(api.nvim_buf_get_name(buf))
-  if list.has_cursor() then
-    local entry = list.entries(row, row)[1]
-    local item = entry and vim.fn.getqflist()[row]
-    file, row, buf = entry and entry.path, item and item.lnum or 1, item and item.bufnr or buf
-  end
-  if not file then
-    return notify.warn("this buffer shows no file")
-  end
-  require("claude-code.editor.review.why").show(buf, file, row)
+  require("claude-code.editor.review.why").show()
 end
 
 ---@return boolean are marks wanted in files now?

@@ -1,5 +1,9 @@
 --- Where a hunk is from: prompts, tools, commands and sessions, in a floating window.
+local api = vim.api
+local base = require("claude-code.editor.review.base")
 local client = require("claude-code.editor.review.client")
+local list = require("claude-code.editor.review.list")
+local path = require("claude-code.editor.documents.path")
 local text = require("claude-code.editor.review.text")
 
 local M = {}
@@ -38,14 +42,28 @@ function M.lines(owners)
   return lines
 end
 
----@param buf integer
----@param file string absolute path
----@param row integer
-function M.show(buf, file, row)
+---@return integer buf
+---@return string? file absolute path of the line under the cursor, or of the entry
+---@return integer row
+local function place()
+  local buf, row = api.nvim_get_current_buf(), api.nvim_win_get_cursor(0)[1]
+  if list.has_cursor() then
+    local entry, item = list.entries(row, row)[1], vim.fn.getqflist()[row]
+    return item and item.bufnr or buf, entry and entry.path, item and math.max(item.lnum, 1) or 1
+  end
+  return buf, path.of_buffer(buf) or base.file_of(api.nvim_buf_get_name(buf)), row
+end
+
+---Shows it for the line under the cursor, or the entry in the quickfix window.
+function M.show()
+  local notify = require("claude-code.messages.notify")
+  local buf, file, row = place()
+  if not file then
+    return notify.warn("this buffer shows no file")
+  end
   local params =
-    { path = file, row = row, text = vim.api.nvim_buf_is_loaded(buf) and text.encoded(buf) or nil }
+    { path = file, row = row, text = api.nvim_buf_is_loaded(buf) and text.encoded(buf) or nil }
   client.request("why", params, function(value, problem)
-    local notify = require("claude-code.messages.notify")
     if problem then
       notify.error(problem)
     elseif not value or #value.owners == 0 then
