@@ -5,7 +5,8 @@ import type { Emitter } from "../lib/emitter";
 import { message, UserError } from "../lib/errors";
 import type { Log } from "../lib/log";
 import { stateFolder } from "../lib/paths";
-import { ReviewService, type ShownComment } from "./service";
+import type { ShownComment } from "./news";
+import { ReviewService } from "./service";
 import type { Counts } from "./state/counts";
 import { PathWatch } from "./watch";
 

@@ -1,17 +1,12 @@
 import { join } from "node:path";
 import * as v from "valibot";
-import { sessionsFolder } from "../claude/running-sessions";
 import { UserError } from "../lib/errors";
-import { AcceptedTexts } from "./decide/accepted";
 import { lastDecision, takeBack } from "./decide/back";
 import { keep, type Target } from "./decide/keep";
 import { undo, undoQueued } from "./decide/undo";
-import { markIncomplete } from "./incomplete";
-import { endInterrupted } from "./interrupted";
-import { journalPath } from "./journal/append";
 import { entriesOf, incompleteOf, recordedScope, textsIn, textsOf } from "./listing";
+import { commentsOf, type News, type ShownComment, WatchedProjects } from "./news";
 import { Projects, placeIn } from "./projects";
-import { startComparison } from "./record/comparison-request";
 import { keepPrivatePatterns, Privacy } from "./record/privacy";
 import * as requests from "./requests";
 import {
@@ -25,10 +20,8 @@ import {
   shownOwner,
 } from "./shown";
 import { updateBaseRef } from "./state/base-ref";
-import type { Comment } from "./state/comments";
-import { Commits } from "./state/commits";
 import { type Counts, countsOf, sum } from "./state/counts";
-import { type Entry, entryOf } from "./state/entry";
+import { entryOf } from "./state/entry";
 import type { Project } from "./state/project";
 import { scopeOf } from "./state/scope";
 import { bytesOf } from "./weave/lines";
@@ -44,29 +37,13 @@ export interface Listed {
   incomplete: string[];
 }
 
-export interface News {
-  counts: Counts;
-  /** All of the workspace; paths are absolute. */
-  comments: ShownComment[];
-  /** Undos that were queued, and whose turn has ended. */
-  due: { decision: string; paths: string[] }[];
-  /** Others wait for the end of theirs. */
-  waits: boolean;
-  /** Another one as soon as something was recorded. */
-  version: string;
-  watched: string[];
-}
-
-export type ShownComment = Omit<Comment, "isSent"> & { is_sent: boolean };
-
 /**
  * The review for one Neovim, by the methods of `answer`; requests.ts says what they take, shown.ts
  * what they give. Nothing here writes to a buffer: Neovim gets edits for the text that it sent.
  */
 export class ReviewService {
   readonly #projects = new Projects();
-  readonly #accepted = new Map<Project, AcceptedTexts>();
-  readonly #commits = new Map<Project, Commits>();
+  readonly #watched = new WatchedProjects(this.#projects);
   #ref: Promise<unknown> = Promise.resolve();
 
   /** `folders`: the workspace folders, real paths. */
@@ -150,36 +127,8 @@ export class ReviewService {
     return { files, counts: total, incomplete };
   }
 
-  /** What Neovim learns without asking, and the paths by whose change it may be another. */
-  async news(): Promise<News> {
-    const counts: Counts[] = [];
-    const watched: string[] = [];
-    const due: News["due"] = [];
-    const versions: number[] = [];
-    let waits = false;
-    const projects = this.#projects.all();
-    for (const project of projects) {
-      if (!endInterrupted(project)) continue;
-      startComparison(project, "neovim", () => markIncomplete(project.folder));
-    }
-    // git may take its time, in which other requests are answered.
-    const checked = await Promise.all(projects.map((project) => this.#checkCommits(project)));
-    for (const [i, project] of projects.entries()) {
-      const commits = this.#commitsOf(project);
-      const before = checked[i];
-      const isCurrent = before?.version === project.version;
-      const entries = isCurrent ? before.entries : await this.#unreviewed(project);
-      counts.push(countsOf(entries));
-      const queued = queuedIn(project);
-      due.push(...queued.due);
-      waits ||= queued.waits;
-      versions.push(project.version);
-      watched.push(journalPath(project.folder), ...commits.watched);
-      if (project.sessions.anyWorks()) watched.push(`${sessionsFolder()}/`);
-      watched.push(...entries.map(({ file }) => project.path(file)));
-    }
-    const comments = this.#comments();
-    return { counts: sum(counts), comments, due, waits, version: versions.join(), watched };
+  news(): Promise<News> {
+    return this.#watched.news();
   }
 
   file(request: v.InferOutput<typeof requests.File>): ShownFile | undefined {
@@ -291,13 +240,13 @@ export class ReviewService {
       const { project, place } = this.#projects.locate(path);
       project.append({ type: "comment", ...comment, path: place });
     }
-    return this.#comments();
+    return commentsOf(this.#projects);
   }
 
   /** The hook records the change once the CLI has written it. */
   accepted({ path, text }: v.InferOutput<typeof requests.Accepted>): undefined {
     const { project, place } = this.#projects.locate(path);
-    this.#acceptedIn(project).add(place, text);
+    this.#watched.accepted(project, place, text);
     return undefined;
   }
 
@@ -308,41 +257,6 @@ export class ReviewService {
     const content = new Privacy().isPrivate(path) ? undefined : project.onDisk(place);
     if (content) project.append({ type: "written", files: [{ path: place, content }] });
     return undefined;
-  }
-
-  #comments(): ShownComment[] {
-    return this.#projects.known().flatMap((project) =>
-      project.comments.all.map(({ isSent, ...comment }) => ({
-        ...comment,
-        path: join(project.root, comment.path),
-        is_sent: isSent,
-      })),
-    );
-  }
-
-  #acceptedIn(project: Project): AcceptedTexts {
-    const accepted = this.#accepted.get(project) ?? new AcceptedTexts(project);
-    this.#accepted.set(project, accepted);
-    return accepted;
-  }
-
-  /** What waits for the user, in the version in which it did before git was asked. */
-  async #checkCommits(project: Project): Promise<{ entries: Entry[]; version: number }> {
-    this.#accepted.get(project)?.keep();
-    const entries = await this.#unreviewed(project);
-    const { version } = project;
-    await this.#commitsOf(project).check(entries);
-    return { entries, version };
-  }
-
-  #unreviewed(project: Project): Promise<Entry[]> {
-    return entriesOf(project, { scope: "unreviewed", texts: [] });
-  }
-
-  #commitsOf(project: Project): Commits {
-    const commits = this.#commits.get(project) ?? new Commits(project);
-    this.#commits.set(project, commits);
-    return commits;
   }
 
   /** A decision is one of its project. */
@@ -375,15 +289,4 @@ function joined(results: readonly ShownDecision[]): ShownDecision {
     ...(results.some(({ queued }) => queued) && { queued: true }),
     files: results.flatMap(({ files }) => files),
   };
-}
-
-/** The undos that were queued: those whose turn has ended, and whether there are others. */
-function queuedIn(project: Project): Pick<News, "due" | "waits"> {
-  const queued = project.decisions.filter((decision) => decision.type === "queue");
-  const ended = queued.filter(({ session }) => !project.isWorking(session));
-  const due = ended.map(({ id, files }) => ({
-    decision: id,
-    paths: files.map(({ path }) => join(project.root, path)),
-  }));
-  return { due, waits: ended.length < queued.length };
 }

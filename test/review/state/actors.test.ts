@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { message } from "../../../src/lib/errors";
 import { FUZZ_TIMEOUT_MS, tries } from "../../fuzz/effort";
 import { Actors } from "./actors";
+import { FOUND } from "./found";
 import { Act, Change, FILES, linesOf, Play, STARTS } from "./play";
 
 /*
@@ -25,7 +26,7 @@ function whatever(act: fc.Arbitrary<Act>, check: (play: Play) => Promise<void>, 
           throw new Error(`${message(error)}\nafter\n${world.journal()}`);
         }
       }),
-      { numRuns: tries(runs), endOnFailure: true },
+      { numRuns: tries(runs) + FOUND.length, endOnFailure: true, examples: FOUND },
     );
 }
 

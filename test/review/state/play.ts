@@ -301,7 +301,8 @@ export class Play {
   #changed({ file, at, deletes, inserts }: Edit, by: string): string {
     const rows = rowsOf(this.world.read(FILES[file] as string));
     const place = Math.min(at, rows.length);
-    const inserted = Array.from({ length: inserts }, (_, i) => `${by}${this.#count}.${i}\n`);
+    const end = rows.some((row) => row.endsWith("\r\n")) ? "\r\n" : "\n";
+    const inserted = Array.from({ length: inserts }, (_, i) => `${by}${this.#count}.${i}${end}`);
     const last = rows[place - 1];
     if (inserts > 0 && last && !last.endsWith("\n")) rows[place - 1] = `${last}\n`;
     rows.splice(place, deletes, ...inserted);

@@ -1,0 +1,120 @@
+import { join } from "node:path";
+import { sessionsFolder } from "../claude/running-sessions";
+import { AcceptedTexts } from "./decide/accepted";
+import { markIncomplete } from "./incomplete";
+import { endInterrupted } from "./interrupted";
+import { journalPath } from "./journal/append";
+import { entriesOf } from "./listing";
+import type { Projects } from "./projects";
+import { startComparison } from "./record/comparison-request";
+import type { Comment } from "./state/comments";
+import { Commits } from "./state/commits";
+import { type Counts, countsOf, sum } from "./state/counts";
+import type { Entry } from "./state/entry";
+import type { Project } from "./state/project";
+
+export interface News {
+  counts: Counts;
+  /** All of the workspace; paths are absolute. */
+  comments: ShownComment[];
+  /** Undos that were queued, and whose turn has ended. */
+  due: { decision: string; paths: string[] }[];
+  /** Others wait for the end of theirs. */
+  waits: boolean;
+  /** Another one as soon as something was recorded. */
+  version: string;
+  watched: string[];
+}
+
+export type ShownComment = Omit<Comment, "isSent"> & { is_sent: boolean };
+
+/** The projects of one Neovim, and what happens to them without a request of its user. */
+export class WatchedProjects {
+  readonly #projects: Projects;
+  readonly #accepted = new Map<Project, AcceptedTexts>();
+  readonly #commits = new Map<Project, Commits>();
+
+  constructor(projects: Projects) {
+    this.#projects = projects;
+  }
+
+  /** What Neovim learns without asking, and the paths by whose change it may be another. */
+  async news(): Promise<News> {
+    const counts: Counts[] = [];
+    const watched: string[] = [];
+    const due: News["due"] = [];
+    const versions: number[] = [];
+    let waits = false;
+    const projects = this.#projects.all();
+    for (const project of projects) {
+      if (!endInterrupted(project)) continue;
+      startComparison(project, "neovim", () => markIncomplete(project.folder));
+    }
+    // git may take its time, in which other requests are answered.
+    const checked = await Promise.all(projects.map((project) => this.#checkCommits(project)));
+    for (const [i, project] of projects.entries()) {
+      const commits = this.#commitsOf(project);
+      const before = checked[i];
+      const isCurrent = before?.version === project.version;
+      const entries = isCurrent ? before.entries : await this.#unreviewed(project);
+      counts.push(countsOf(entries));
+      const queued = queuedIn(project);
+      due.push(...queued.due);
+      waits ||= queued.waits;
+      versions.push(project.version);
+      watched.push(journalPath(project.folder), ...commits.watched);
+      if (project.sessions.anyWorks()) watched.push(`${sessionsFolder()}/`);
+      watched.push(...entries.map(({ file }) => project.path(file)));
+    }
+    const comments = commentsOf(this.#projects);
+    return { counts: sum(counts), comments, due, waits, version: versions.join(), watched };
+  }
+
+  /** The user accepted this text in a diff: Claude writes it now. */
+  accepted(project: Project, place: string, text: Uint8Array): void {
+    const accepted = this.#accepted.get(project) ?? new AcceptedTexts(project);
+    this.#accepted.set(project, accepted);
+    accepted.add(place, text);
+  }
+
+  /** What waits for the user, in the version in which it did before git was asked. */
+  async #checkCommits(project: Project): Promise<{ entries: Entry[]; version: number }> {
+    this.#accepted.get(project)?.keep();
+    const entries = await this.#unreviewed(project);
+    const { version } = project;
+    await this.#commitsOf(project).check(entries);
+    return { entries, version };
+  }
+
+  #unreviewed(project: Project): Promise<Entry[]> {
+    return entriesOf(project, { scope: "unreviewed", texts: [] });
+  }
+
+  #commitsOf(project: Project): Commits {
+    const commits = this.#commits.get(project) ?? new Commits(project);
+    this.#commits.set(project, commits);
+    return commits;
+  }
+}
+
+/** Those of files outside of the workspace, too. */
+export function commentsOf(projects: Projects): ShownComment[] {
+  return projects.known().flatMap((project) =>
+    project.comments.all.map(({ isSent, ...comment }) => ({
+      ...comment,
+      path: join(project.root, comment.path),
+      is_sent: isSent,
+    })),
+  );
+}
+
+/** The undos that were queued: those whose turn has ended, and whether there are others. */
+function queuedIn(project: Project): Pick<News, "due" | "waits"> {
+  const queued = project.decisions.filter((decision) => decision.type === "queue");
+  const ended = queued.filter(({ session }) => !project.isWorking(session));
+  const due = ended.map(({ id, files }) => ({
+    decision: id,
+    paths: files.map(({ path }) => join(project.root, path)),
+  }));
+  return { due, waits: ended.length < queued.length };
+}
