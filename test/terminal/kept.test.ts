@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
@@ -150,7 +150,13 @@ describe.each(NEOVIMS)("a Claude that $name leaves in tmux", (version) => {
 
   const ends: [name: string, end: (neovim: TestNeovim) => Promise<void>][] = [
     ["kill -9", kill],
-    [":qa", (neovim) => neovim.quit()],
+    [
+      ":qa",
+      async (neovim) => {
+        await neovim.command("mksession! tmux.vim");
+        await neovim.quit();
+      },
+    ],
   ];
   test.each(ends)(
     "by %s runs on, and the next Neovim has it, its port and token",
@@ -158,7 +164,9 @@ describe.each(NEOVIMS)("a Claude that $name leaves in tmux", (version) => {
       const left = await leave(world, version, end);
       expect(await world.panes()).toHaveLength(1);
 
-      const next = await world.neovim(version);
+      // A pane has no window in a session file.
+      const file = join(world.project, "tmux.vim");
+      const next = await world.neovim(version, { args: existsSync(file) ? ["-S", file] : [] });
       expect(await endpoint(next)).toEqual({ port: left.port, token: left.token });
       const [row, ...others] = await rows(next);
       expect(row).toMatchObject({ n: 1, where: "tmux", cwd: world.project, pid: left.pid });
