@@ -251,6 +251,21 @@ onEachNeovim((session) => {
       expect(read("a")).toContain("LINE 2\n");
     });
 
+    test("u after the last undo of a file brings it back to the review once it is written", async () => {
+      write("a", TEN);
+      write("b", TEN);
+      claude({ a: TEN.replace("line 5\n", "five\n"), b: TEN.replace("line 5\n", "five\n") });
+      await nvim().command("ClaudeCodeReview!");
+      await listed(2);
+      await eventually("the hunk", async () => (await cursor())[0] === 5);
+      await nvim().type("gr");
+      await listed(1);
+      await nvim().command(`edit ${at("a")} | silent undo`);
+      expect((await lines())[4]).toBe("five");
+      await nvim().command("silent write");
+      await listed(2);
+    });
+
     test("an undo leaves a buffer with unsaved changes unwritten, and says so", async () => {
       await changed();
       await nvim().command(`edit ${at("a")}`);
