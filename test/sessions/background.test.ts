@@ -73,13 +73,23 @@ describe.each([...NEOVIMS])("sessions in the background and Neovim $name", (vers
     );
     return (await rows())[0] as Row;
   };
-  const started = () => (existsSync(calls) ? readFileSync(calls, "utf8").trim().split("\n") : []);
+  const started = () =>
+    existsSync(calls) ? readFileSync(calls, "utf8").split("\n").filter(Boolean) : [];
   const choose = async () => {
     await neovim.lua("CHOICES = nil");
     await neovim.command("ClaudeCodeSessions");
     await eventually("the list", () => neovim.lua<boolean>("return CHOICES ~= nil"));
     return neovim.lua<string[]>("return CHOICES");
   };
+
+  test("one is attached where it is resumed by the first command of a Neovim", async () => {
+    await neovim.command(`ClaudeCodeResume ${ID}`);
+    await eventually("its start", () => started().length === 1);
+    expect(started()).toEqual([`${project} none attach ${JOB}`]);
+    await one({ n: 1, where: "background" });
+    await neovim.command("ClaudeCodeClose");
+    writeFileSync(calls, "");
+  });
 
   test("one is listed, and attached in a terminal with its own row", async () => {
     await one({ where: "background", state: "working", attached: false });

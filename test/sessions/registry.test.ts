@@ -167,12 +167,14 @@ describe.each([...NEOVIMS])("the files of running CLIs and Neovim $name", (versi
 
   test("background sessions; no spare ones, daemons or kinds that are not known", async () => {
     const background = run();
-    write(background, { kind: "bg", name: "nightly", nameSource: "user", status: "busy" });
+    const bg = { kind: "bg", name: "nightly", nameSource: "user", status: "busy" };
+    write(background, { ...bg, jobId: "--print" });
     write(run(), { kind: "daemon" });
     write(run(), { kind: "bg", spare: true });
     write(run(), { kind: "of another version" });
     const found = await row("the background session", (one) => one.pid === background);
     expect(found).toMatchObject({ where: "background", name: "nightly", state: "working" });
+    expect(found).not.toHaveProperty("job");
     expect(await rows()).toHaveLength(1);
   });
 
@@ -183,7 +185,7 @@ describe.each([...NEOVIMS])("the files of running CLIs and Neovim $name", (versi
     );
     const keys = [
       ...["pid", "sessionId", "cwd", "kind", "name", "nameSource", "status", "waitingFor"],
-      ...["procStart", "pidDomain", "spare", "updatedAt", "statusUpdatedAt"],
+      ...["procStart", "pidDomain", "spare", "updatedAt", "statusUpdatedAt", "jobId"],
     ];
     const changes = fc.dictionary(fc.constantFrom(...keys), value, { maxKeys: 4 });
     const garbage = fc.oneof(fc.string({ unit: "binary" }), fc.json(), changes);

@@ -322,6 +322,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     await eventually("as before", async () => expect(await looks()).toEqual(before));
     await neovim.lua("SAID = {}");
     await leave();
+    await report(1, "idle");
     await neovim.command("ClaudeCodeSend words");
     await received(1, "words");
     expect(await neovim.lua<string[]>("return SAID")).toEqual([]);

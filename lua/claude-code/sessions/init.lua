@@ -43,6 +43,13 @@ function M.remove(key)
   end
 end
 
+---Reads what all CLIs say of themselves, also in a Neovim that has just started.
+---@param callback fun() in the main loop
+function M.refresh(callback)
+  sources.start()
+  sources.refresh(callback)
+end
+
 ---The sessions as they are now, as data. What other CLIs say of themselves is read again for the next
 ---call; what changes comes as an event.
 ---@return claude-code.SessionRow[] those of this Neovim first, by number

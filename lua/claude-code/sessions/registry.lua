@@ -59,7 +59,8 @@ function M.parse(pid, json)
     cwd = cwd,
     -- One that the CLI has made up says no more than the folder.
     name = data.nameSource ~= "derived" and line(data.name, MOST_NAME) or nil,
-    job = data.kind == "bg" and line(data.jobId, MOST_NAME) or nil,
+    -- It becomes an argument, and is no option.
+    job = data.kind == "bg" and (text(data.jobId) or ""):match("^%w[%w_-]*$") or nil,
     is_background = data.kind == "bg",
     start = text(data.procStart),
     domain = text(data.pidDomain),

@@ -123,7 +123,8 @@ end
 
 ---Reads what the CLI with this process says in its file.
 ---@param pid integer
-function M.read(pid)
+---@param callback? fun() in the main loop, once it is read
+function M.read(pid, callback)
   registry.read(pid, function(entry, is_gone)
     if is_gone or (entry and not is_running(entry)) then
       forget(pid)
@@ -131,12 +132,16 @@ function M.read(pid)
       listed[pid] = true
       on_entry(entry)
     end
+    if callback then
+      callback()
+    end
   end)
 end
 
 --- Reads the files of all CLIs, and watches their folder from when there is one. The one that was
 --- watched may have been deleted.
-function M.refresh()
+---@param callback? fun() in the main loop, once all are read
+function M.refresh(callback)
   if cancel_watch then
     cancel_watch()
   end
@@ -148,8 +153,17 @@ function M.refresh()
     end
   end)
   registry.list(function(pids)
+    local left = #pids
+    if left == 0 and callback then
+      callback()
+    end
     for _, pid in ipairs(pids) do
-      M.read(pid)
+      M.read(pid, function()
+        left = left - 1
+        if left == 0 and callback then
+          callback()
+        end
+      end)
     end
   end)
 end

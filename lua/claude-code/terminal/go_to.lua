@@ -46,17 +46,28 @@ function M.session(row)
   end
 end
 
---- The session that runs already and that these arguments of the CLI resume, or attach.
----@param arguments string[]
+---@param session claude-code.SessionArguments
 ---@return claude-code.SessionRow?
-function M.named(arguments)
-  local session = require("claude-code.terminal.session_arguments").of(arguments)
+local function named(session)
   return vim.iter(sessions.list()):find(function(row)
     if row.job and session.job then
       -- To the CLI, a part of the name will do.
       return row.job == session.job or (row.name or ""):find(session.job, 1, true) ~= nil
     end
     return row.id ~= nil and row.id == session.id
+  end)
+end
+
+--- Finds the session that runs already and that these arguments of the CLI resume, or attach.
+---@param arguments string[]
+---@param callback fun(row?: claude-code.SessionRow) at once where they name none
+function M.find(arguments, callback)
+  local session = require("claude-code.terminal.session_arguments").of(arguments)
+  if session.is_new or not (session.id or session.job) then
+    return callback(nil)
+  end
+  sessions.refresh(function()
+    callback(named(session))
   end)
 end
 

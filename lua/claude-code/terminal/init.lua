@@ -48,42 +48,62 @@ end
 --- Starts another session. A conversation that runs is shown instead.
 ---@param arguments string[] for the CLI
 function M.new(arguments)
-  local row = go_to.named(arguments)
-  if row then
+  go_to.find(arguments, function(row)
+    if row then
+      go_to.session(row)
+    else
+      start.run(arguments)
+    end
+  end)
+end
+
+--- The conversation that this tab page waits for since a session file was read, or a new one.
+local function restore()
+  local resume, placeholder = restored.conversation()
+  go_to.find(resume, function(row)
+    if row then
+      resume = row.job and { "attach", row.job } or {}
+    end
+    start.run(resume, nil, { placeholder = placeholder })
+  end)
+end
+
+---@param row? claude-code.SessionRow of the session that the arguments name
+---@param arguments string[]
+---@param options claude-code.TerminalOptions
+local function open(row, arguments, options)
+  local n = options.n or current()
+  if row and not (options.restart and row.n == n) then
     return go_to.session(row)
+  elseif n and not options.restart then
+    running.focus(n)
+    if #arguments > 0 then
+      local text = "Claude is already running; add ! to restart it with these arguments, or start another "
+        .. "with :ClaudeCodeNew"
+      require("claude-code.messages.notify").warn(text)
+    end
+  elseif n or #arguments > 0 then
+    if n then
+      running.close(n)
+    end
+    start.run(arguments, n)
+  else
+    restore()
   end
-  start.run(arguments)
 end
 
 --- Starts the CLI, or shows the one that runs and moves there.
 ---@param arguments? string[] for the CLI
 ---@param options? claude-code.TerminalOptions
 function M.open(arguments, options)
-  options = options or {}
+  options, arguments = options or {}, arguments or {}
   if start.is_waiting() then
     start.notify_if_downloading()
     return
   end
-  local n = options.n or current()
-  local row = go_to.named(arguments or {})
-  if row and not (options.restart and row.n == n) then
-    return go_to.session(row)
-  elseif n and not options.restart then
-    running.focus(n)
-    if arguments and #arguments > 0 then
-      local text = "Claude is already running; add ! to restart it with these arguments, or start another "
-        .. "with :ClaudeCodeNew"
-      require("claude-code.messages.notify").warn(text)
-    end
-    return
-  elseif n then
-    running.close(n)
-  end
-  if n or #(arguments or {}) > 0 then
-    return start.run(arguments or {}, n)
-  end
-  local resume, placeholder = restored.conversation()
-  start.run(resume, nil, { placeholder = placeholder })
+  go_to.find(arguments, function(row)
+    open(row, arguments, options)
+  end)
 end
 
 --- Starts the CLI, or hides it, or shows it again.
