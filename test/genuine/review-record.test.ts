@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { cliArguments } from "../../src/claude/cli-arguments";
 import { Recorded } from "../review/recorded";
@@ -7,9 +7,10 @@ import { Claude, runHeadless } from "../support/claude";
 import { Model } from "../support/model";
 import type { Block } from "../support/model-answer";
 import { requireNamespace } from "../support/namespace";
-import { EXECUTABLE } from "../support/toolchain";
+import { EXECUTABLE, NEWEST } from "../support/toolchain";
 import { edit, read, say } from "../support/turns";
 import { eventually } from "./eventually";
+import { Neovim } from "./neovim";
 
 /*
  * What our hooks record of the genuine CLI (Claude Code 2.1.330), without any Neovim. Only the model is
@@ -21,6 +22,20 @@ requireNamespace();
 
 const settings = cliArguments(EXECUTABLE).settings_with_hooks;
 const ARGS = ["--permission-mode", "acceptEdits", "--allowedTools=Bash", settings];
+
+const FILES = {
+  "main.lua": "one\r\ntwo\r\n",
+  "a.txt": "a\n",
+  "gone.txt": "g\n",
+  "old.txt": "o\n",
+};
+const COUNT = 'return require("claude-code.editor.review").count()';
+const LISTED = `
+  local names = vim.tbl_map(function(item)
+    return vim.fs.basename(item.user_data.claude_code.path)
+  end, vim.fn.getqflist())
+  table.sort(names)
+  return names`;
 
 const bash = (command: string, more: object = {}): Block[] => [
   { tool: "Bash", input: { command, description: "d", ...more } },
@@ -48,12 +63,7 @@ describe("the hooks of the genuine CLI record", () => {
   test(
     "Edit, Write, sed, rm, mv, a heredoc, eight files by Python, a failure, a subagent",
     async () => {
-      using recorded = world({
-        "main.lua": "one\r\ntwo\r\n",
-        "a.txt": "a\n",
-        "gone.txt": "g\n",
-        "old.txt": "o\n",
-      });
+      using recorded = world(FILES);
       using model = new Model();
       const main = recorded.path("main.lua");
       model.script([
@@ -102,6 +112,26 @@ describe("the hooks of the genuine CLI record", () => {
         expect.arrayContaining(["prompt", "begin", "stop", "end"]),
       );
       expect(recorded.log).not.toContain("WARN");
+
+      // A Neovim that starts afterwards lists all of it, and undoes it to the byte.
+      const { folder: project, home } = recorded;
+      const neovim = await Neovim.start({ version: NEWEST, project, home, files: [] });
+      await using _ = { [Symbol.asyncDispose]: () => neovim.close() };
+      const names = ["a.txt", "gone.txt", ...[0, 1, 2, 3, 4, 5, 6, 7].map((i) => `g${i}.txt`)];
+      const listed = [...names, "here.txt", "main.lua", "moved.txt", "new.txt", "sub.txt"].sort();
+      await eventually(() => neovim.lua<number>(COUNT), listed.length);
+      await neovim.lua("vim.cmd('ClaudeCodeReview') return true");
+      await eventually(() => neovim.lua<string[]>(LISTED), listed);
+      await neovim.lua(`vim.cmd("copen | 1,${listed.length}ClaudeCodeUndo") return true`);
+      await eventually(() => neovim.lua<number>(COUNT), 0);
+      expect(
+        readdirSync(project)
+          .filter((name) => name !== ".git")
+          .sort(),
+      ).toEqual(Object.keys(FILES).sort());
+      for (const [name, text] of Object.entries(FILES)) {
+        expect(await Bun.file(recorded.path(name)).text()).toBe(text);
+      }
     },
     CASE_MS,
   );
