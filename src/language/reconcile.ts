@@ -49,7 +49,7 @@ export function remainsLine({ comments, strings, texts, code, isCut, files }: Re
     [comments, "in comments"],
     [strings, "in strings"],
     [texts, "in other texts"],
-    [code.length, "other symbols"],
+    [code.length, code.length === 1 ? "other symbol" : "other symbols"],
   ] as const;
   const shown = counts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`);
   if (shown.length === 0) return "the word stands nowhere else in the project";
@@ -57,5 +57,5 @@ export function remainsLine({ comments, strings, texts, code, isCut, files }: Re
   const names = most.map(([name, count]) => `${name} ${count}`).join(", ");
   const dots = files.size > most.length ? ", …" : "";
   const cut = isCut ? "; more files were not looked at" : "";
-  return `the word stands elsewhere, too: ${shown.join(", ")} (${names}${dots}${cut})`;
+  return `the word elsewhere: ${shown.join(", ")} (${names}${dots}${cut})`;
 }

@@ -69,7 +69,10 @@ function headingOf(
 ): string {
   const [first] = asList<LanguagePlace>(answer.definitions.places);
   const where = first ? ` (${locationOf(first, answer, project)})` : "";
-  const what = relation === "references" ? plural(uses.count, "use") : `${uses.count} ${relation}`;
+  const what =
+    relation === "references"
+      ? plural(uses.count, "use")
+      : plural(uses.count, relation.slice(0, -1));
   const files = uses.count > 0 ? ` in ${plural(uses.files.length, "file")}` : "";
   return `${answer.name}${where}: ${what}${files}`;
 }
@@ -107,7 +110,7 @@ function hierarchyText(
   }
   const [first] = asList<LanguagePlace>(answer.definitions.places);
   const where = first ? ` (${locationOf(first, answer, project)})` : "";
-  const lines = [`${answer.name}${where}: ${items.length} ${question.relation}`];
+  const lines = [`${answer.name}${where}: ${plural(items.length, question.relation.slice(0, -1))}`];
   let characters = 0;
   let shown = 0;
   for (const item of items) {

@@ -57,14 +57,14 @@ export class References {
 
   /**
    * Lets the servers read each file that uses the symbol, as far as can be seen, before it is renamed.
-   * Returns why they may not know all uses, all the same.
+   * Returns the uses that they leave out all the same, in words.
    */
-  async doubts(input: SymbolInput, signal?: AbortSignal): Promise<string[]> {
+  async missing(input: SymbolInput, signal?: AbortSignal): Promise<string | undefined> {
     try {
-      return (await this.#checked(input, signal)).doubts;
+      return (await this.#checked(input, signal)).missing;
     } catch (error) {
       // The rename says what is wrong, or needs no references.
-      if (error instanceof EditorRefusal) return [];
+      if (error instanceof EditorRefusal) return undefined;
       throw error;
     }
   }
@@ -72,7 +72,7 @@ export class References {
   async #checked(
     input: SymbolInput,
     signal: AbortSignal | undefined,
-  ): Promise<{ found: Found; doubts: string[] }> {
+  ): Promise<{ found: Found; doubts: string[]; missing?: string }> {
     let found = await this.#servers.related(input, "references", signal);
     if (found.answer.candidates) return { found, doubts: [] };
     let checked = await this.#check(found, false, signal);
@@ -80,19 +80,16 @@ export class References {
       found = await this.#servers.related(input, "references", signal);
       checked = await this.#check(found, true, signal);
     }
-    return { found, doubts: this.#doubtsOf(found, checked) };
+    const missing = this.#missingOf(found, checked);
+    const doubts = [...(missing ? [missing] : []), ...doubtsOf(checked)];
+    return { found, doubts, ...(missing && { missing }) };
   }
 
-  #doubtsOf({ answer }: Found, { missed, unchecked, left }: Checked): string[] {
+  #missingOf({ answer }: Found, { missed }: Checked): string | undefined {
+    if (missed.length === 0) return undefined;
     const names = answer.states.map(({ name }) => name).join(", ");
     const places = missed.map(({ path, line }) => `${this.#servers.project.nameOf(path)}:${line}`);
-    return [
-      ...(missed.length > 0 ? [`${names} did not list ${[...new Set(places)].join(", ")}`] : []),
-      ...(unchecked > 0
-        ? [`${unchecked} of the other symbols are in files that were written just now`]
-        : []),
-      ...(left > 0 ? [`${left} of the other symbols were not looked at`] : []),
-    ];
+    return `${names} did not list ${[...new Set(places)].join(", ")}`;
   }
 
   async #check(
@@ -161,6 +158,15 @@ const MOST_REMEMBERED = 10_000;
 function remember(set: Set<string>, key: string): void {
   if (set.size >= MOST_REMEMBERED) set.clear();
   set.add(key);
+}
+
+function doubtsOf({ unchecked, left }: Checked): string[] {
+  return [
+    ...(unchecked > 0
+      ? [`${unchecked} of the other symbols are in files that were written just now`]
+      : []),
+    ...(left > 0 ? [`${left} of the other symbols were not looked at`] : []),
+  ];
 }
 
 function definitionsOf({ answer }: Found): SymbolDefinition[] {

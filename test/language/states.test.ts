@@ -52,7 +52,7 @@ describe.each(NEOVIMS)("a language server with $name", (version) => {
       "  2 use apple é apple (2×)",
       "two.txt",
       "  1 apple pear",
-      "the word stands elsewhere, too: 2 in other texts (notes.md 1, one.txt 1)",
+      "the word elsewhere: 2 in other texts (notes.md 1, one.txt 1)",
       "complete: text idle",
     ]);
   });

@@ -286,6 +286,8 @@ describe(`Python with ${NEWEST.name}`, () => {
       {
         "a.py": "def old(x):\n    return x\n",
         "b.py": "from a import old\nprint('ä😀', old(1))\n",
+        // No server has this file: that it may use the symbol is no reason against the rename.
+        "c.pyx": "old(2)\n",
       },
       PYTHON,
     );

@@ -65,10 +65,10 @@ async function rename(
 ): Promise<ToolResult> {
   const { path, new_name, symbol = "", line, preview } = input;
   refuseControlCharacters(new_name);
-  const doubts = await references.doubts({ symbol, path, line }, signal);
-  if (doubts.length > 0) {
-    const why = doubts.join("; ");
-    throw new EditProblem(`${symbol} is not renamed: ${why}. Ask again in 10 s.`);
+  const missing = await references.missing({ symbol, path, line }, signal);
+  if (missing) {
+    const next = "Ask again in 10 s; if it is the same then, use Edit";
+    throw new EditProblem(`${symbol} is not renamed: ${missing}. ${next}.`);
   }
   const params = { symbol, new_name, ...(line && { line }) };
   const answer = await servers.ask<Answer>("rename_symbol", path, params, signal);
