@@ -144,6 +144,8 @@ function inPane(version: NeovimVersion) {
       await connected();
       await hasState("blocked");
       expect(await neovim.lua(`return require("port").no_diff()`)).toBe(true);
+      await neovim.command("ClaudeCodeSend! 1");
+      expect(await said()).toContain("answer it first");
       for (let tries = 0; tries < 10 && (await onDisk()) === TEXT; tries++) {
         await press("Enter");
         await Bun.sleep(QUESTION_MS);
