@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { join } from "node:path";
 import { eventually } from "../support/eventually";
 import { NEOVIMS, ROOT } from "../support/neovim";
+import { TSCONFIG, TYPESCRIPT } from "../support/typescript";
 import { LanguageProject } from "./world";
 
 /* Real language servers in a real Neovim: what Claude receives. */
@@ -9,13 +10,13 @@ setDefaultTimeout(120_000);
 
 const BIN = join(ROOT, "node_modules/.bin");
 const SERVERS = {
-  typescript: [join(BIN, "typescript-language-server"), "--stdio"],
+  typescript: TYPESCRIPT,
   python: [join(BIN, "pyright-langserver"), "--stdio"],
   sh: [join(BIN, "bash-language-server"), "start"],
 };
 
 const FILES = {
-  "tsconfig.json": '{ "compilerOptions": { "strict": true, "noEmit": true } }\n',
+  "tsconfig.json": TSCONFIG,
   "README.md": "Call parse.\n",
   "src/parser.ts": `/** Reads a text. */
 export class Parser {

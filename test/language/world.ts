@@ -4,6 +4,7 @@ import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { Project } from "../hooks/project";
 import { call, connect } from "../nvim-lsp/client";
 import { isolatedEnv, type NeovimVersion } from "../support/neovim";
+import { TYPESCRIPT_OPTIONS } from "../support/typescript";
 
 export interface Reply {
   text: string;
@@ -29,7 +30,7 @@ export class LanguageProject implements AsyncDisposable {
     mkdirSync(switchesOf(project), { recursive: true });
     Bun.spawnSync(["git", "init", "-q"], { cwd: project.folder });
     await project.neovim.lua(
-      `local servers, root = ...
+      `local servers, root, options = ...
       vim.filetype.add({ extension = { txt = "text" } })
       vim.api.nvim_create_autocmd("FileType", {
         pattern = vim.tbl_keys(servers),
@@ -45,6 +46,7 @@ export class LanguageProject implements AsyncDisposable {
       })`,
       servers(project),
       project.folder,
+      { typescript: TYPESCRIPT_OPTIONS },
     );
     const client = await connect(project.folder, isolatedEnv(project.neovim.home));
     return new LanguageProject(project, client);
