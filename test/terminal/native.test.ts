@@ -322,6 +322,11 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     await neovim.command("ClaudeCodeSend! now");
     await shows(neovim, "^[[200~now^[[201~^M");
     await neovim.command("bwipeout! some.txt");
+    // A FIFO in its place keeps nobody waiting.
+    Bun.spawnSync(["sh", "-c", `rm ${state} && mkfifo ${state}`]);
+    await neovim.command("ClaudeCodeSend! at once");
+    await shows(neovim, "^[[200~at once^[[201~^M");
+    await Bun.file(state).delete();
   });
 
   test("asks when Enter is due: it is left to the user", async () => {
