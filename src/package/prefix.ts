@@ -104,10 +104,20 @@ function replacePlugin(root: string, plugin: string, executable: string, work: s
     writeFileSync(join(next, "doc/tags"), helpTags(join(next, "doc")));
     setModes(next);
     linkExecutable(plugin, executable, next);
-    if (existsSync(plugin)) renameSync(plugin, join(draft, "old"));
-    renameSync(next, plugin);
+    exchange(next, plugin, join(draft, "old"));
   } finally {
     rmSync(draft, { recursive: true, force: true });
+  }
+}
+
+/** Puts `next` in the place of `plugin`, which goes to `old`, or stays where it is if that fails. */
+function exchange(next: string, plugin: string, old: string): void {
+  if (existsSync(plugin)) renameSync(plugin, old);
+  try {
+    renameSync(next, plugin);
+  } catch (error) {
+    if (existsSync(old)) renameSync(old, plugin);
+    throw error;
   }
 }
 
