@@ -260,6 +260,7 @@ onEachNeovim((session) => {
       await eventually("the hunk", async () => (await cursor())[0] === 5);
       await nvim().type("gr");
       await listed(1);
+      await eventually("the next file", () => lua<boolean>(`return vim.fn.expand("%:t") == "b"`));
       await nvim().command(`edit ${at("a")} | silent undo`);
       expect((await lines())[4]).toBe("five");
       await nvim().command("silent write");
