@@ -1,8 +1,6 @@
-import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { removeOld, removeOldDrafts } from "../lib/drafts";
-import { journalPath } from "./journal/append";
-import { parseLine } from "./journal/read";
+import { journalLines, parseLine } from "./journal/read";
 import { reviewFolder } from "./root";
 import { isInside } from "./state/disk";
 
@@ -23,7 +21,7 @@ export function removeLeftovers(root: string): void {
 
 function undoneIn(root: string, folder: string): string[] {
   const places = new Set<string>();
-  for (const line of readLines(journalPath(folder)).reverse()) {
+  for (const line of journalLines(folder).reverse()) {
     const record = line.includes('"type":"undo"') ? parseLine(line) : "other";
     if (typeof record === "string" || record.type !== "undo") continue;
     const files = record.files.map(({ path }) => join(root, path));
@@ -31,12 +29,4 @@ function undoneIn(root: string, folder: string): string[] {
     if (places.size >= MOST_FOLDERS) break;
   }
   return [...places];
-}
-
-function readLines(path: string): string[] {
-  try {
-    return readFileSync(path, "utf8").split("\n");
-  } catch {
-    return [];
-  }
 }

@@ -1,6 +1,8 @@
-import { readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { readRegular } from "../lib/read-regular";
 import { journalPath } from "./journal/append";
+import { JOURNAL_BYTES } from "./journal/read";
 import type { RecordedScope } from "./journal/record";
 import { rewriteJournal } from "./journal/rewrite";
 
@@ -145,10 +147,8 @@ function parse(line: string): RecordedLine {
   }
 }
 
+/** Throws where there is something that cannot be read: what it names must not count as unused. */
 function readLines(path: string): string[] {
-  try {
-    return readFileSync(path, "utf8").split("\n").filter(Boolean);
-  } catch {
-    return [];
-  }
+  if (!existsSync(path)) return [];
+  return readRegular(path, JOURNAL_BYTES).toString("utf8").split("\n").filter(Boolean);
 }

@@ -1,6 +1,4 @@
-import { readFileSync } from "node:fs";
-import { journalPath } from "./journal/append";
-import { parseLine } from "./journal/read";
+import { journalLines, parseLine } from "./journal/read";
 import type { RecordOf } from "./journal/record";
 import { DAY_MS, MOST_DAYS } from "./prune";
 import { Privacy } from "./record/privacy";
@@ -76,19 +74,10 @@ function unreported(folder: string, session: string): ReadonlySet<string> {
 
 /** Without a look at all the others: a hook reads the journal at each prompt. */
 function recordsOf<T extends "undo" | "reported">(folder: string, type: T): RecordOf<T>[] {
-  const lines = readJournal(folder).split("\n");
-  return lines.flatMap((line) => {
+  return journalLines(folder).flatMap((line) => {
     const record = line.includes(`"type":"${type}"`) ? parseLine(line) : "other";
     return typeof record === "object" && record.type === type ? [record as RecordOf<T>] : [];
   });
-}
-
-function readJournal(folder: string): string {
-  try {
-    return readFileSync(journalPath(folder), "utf8");
-  } catch {
-    return "";
-  }
 }
 
 function undoneIn(

@@ -9,11 +9,12 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
+import { readRegular } from "../../lib/read-regular";
 import { journalPath } from "./append";
 import { JournalRecord, RECORD_TYPES } from "./record";
 
 /** Years of use. It is read at once, into a string. */
-const MOST_BYTES = 256 * 1024 * 1024;
+export const JOURNAL_BYTES = 256 * 1024 * 1024;
 
 /** What came since the last reading. */
 export interface News {
@@ -43,7 +44,7 @@ export class JournalReader {
     try {
       const stats = fstatSync(file);
       const { ino, size } = stats;
-      if (!stats.isFile() || size > MOST_BYTES)
+      if (!stats.isFile() || size > JOURNAL_BYTES)
         throw new Error(`${path} is no journal: move it away`);
       const restarted = (ino !== this.#inode || size < this.#offset) && this.#restartAt(ino);
       return { records: this.#parse(readFrom(file, this.#offset, size)), restarted };
@@ -90,6 +91,15 @@ export class JournalReader {
     } catch {
       // It stays in the journal.
     }
+  }
+}
+
+/** The lines of a journal as they stand; none if it cannot be read. */
+export function journalLines(reviewFolder: string): string[] {
+  try {
+    return readRegular(journalPath(reviewFolder), JOURNAL_BYTES).toString("utf8").split("\n");
+  } catch {
+    return [];
   }
 }
 

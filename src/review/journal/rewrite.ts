@@ -1,8 +1,10 @@
-import { existsSync, linkSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { replace } from "../../lib/atomic-write";
 import { tryLock } from "../../lib/lock";
+import { readRegular } from "../../lib/read-regular";
 import { appendLines, journalPath } from "./append";
+import { JOURNAL_BYTES } from "./read";
 
 /** `journal.previous.OFFSET`: the journal before it was rewritten, read up to there. */
 const PREVIOUS = /^journal\.previous\.(\d+)$/;
@@ -22,7 +24,7 @@ export function rewriteJournal(
   if (!lock) return false;
   finish(reviewFolder);
   const path = journalPath(reviewFolder);
-  const text = readFileSync(path);
+  const text = readRegular(path, JOURNAL_BYTES);
   const end = text.lastIndexOf(0x0a) + 1;
   const lines = text.toString("utf8", 0, end).split("\n").filter(Boolean);
   const kept = lines.map((line) => rewritten(line, change)).filter(Boolean);
@@ -61,7 +63,7 @@ function finish(reviewFolder: string): void {
     const offset = PREVIOUS.exec(name)?.[1];
     if (offset === undefined) continue;
     const path = join(reviewFolder, name);
-    const late = readFileSync(path).subarray(Number(offset));
+    const late = readRegular(path, JOURNAL_BYTES).subarray(Number(offset));
     if (late.length > 0) appendLines(reviewFolder, late);
     rmSync(path, { force: true });
   }

@@ -1,12 +1,10 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { sameContent } from "../blobs";
 import { committedFiles } from "../git/committed";
 import { headCommit } from "../git/head";
 import { repositoryAround } from "../git/nested";
 import { Git } from "../git/run";
-import { journalPath } from "../journal/append";
-import { parseLine } from "../journal/read";
+import { journalLines, parseLine } from "../journal/read";
 import type { Content, JournalRecord } from "../journal/record";
 import type { Project } from "./project";
 import { readSnapshot, type Snapshot } from "./snapshot";
@@ -96,7 +94,7 @@ export class KnownContents {
   }
 
   #readLines(): string[] {
-    this.#lines ??= readLines(journalPath(this.#project.folder));
+    this.#lines ??= journalLines(this.#project.folder);
     return this.#lines;
   }
 
@@ -138,12 +136,4 @@ export function contentAfter(record: JournalRecord, path: string): Content | und
   if (record.type !== "change" && record.type !== "undo") return undefined;
   const files: readonly { path: string; after: Content }[] = record.files;
   return files.findLast((file) => file.path === path)?.after;
-}
-
-function readLines(path: string): string[] {
-  try {
-    return readFileSync(path, "utf8").split("\n");
-  } catch {
-    return [];
-  }
 }

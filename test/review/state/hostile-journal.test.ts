@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdirSync, rmSync, symlinkSync, truncateSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, symlinkSync, truncateSync } from "node:fs";
 import { journalPath } from "../../../src/review/journal/append";
 import type { NewRecord } from "../../../src/review/journal/record";
+import { prune } from "../../../src/review/prune";
 import type { Listed } from "../../../src/review/service";
 import { World } from "./world";
 
@@ -56,5 +57,14 @@ test.each(swaps)("%s in the place of a text: it counts as not kept", async (_wha
 test.each(swaps)("%s in the place of the journal: an error says so", async (_what, swap) => {
   rmSync(journalPath(world.folder));
   await swap(journalPath(world.folder));
-  expect(world.another().answer("list", {})).rejects.toThrow(/journal/);
+  await expect(world.another().answer("list", {})).rejects.toThrow(/journal/);
+});
+
+test("a journal that cannot be read: no text counts as unused", () => {
+  const { blob } = world.content("one\n") as { blob: string };
+  rmSync(journalPath(world.folder));
+  mkdirSync(journalPath(world.folder));
+  const tomorrow = Date.now() + 24 * 60 * 60_000;
+  expect(() => prune(world.folder, undefined, tomorrow)).toThrow();
+  expect(existsSync(world.blobs.path(blob))).toBe(true);
 });
