@@ -1,3 +1,4 @@
+import type { Occurrences } from "./occurrences";
 import type { ProjectFiles } from "./project-files";
 import type { SourceLines } from "./source-lines";
 import { placeKey, placesOnDisk, type Uses } from "./uses";
@@ -21,6 +22,27 @@ export function unfollowedAliases(
       return [`uses as ${alias} in ${project.nameOf(path)} are not listed`];
     }),
   );
+}
+
+/**
+ * The same for callers, of which a server lists whole functions: files that import the symbol under
+ * another name, and in which no caller is listed.
+ */
+export function aliasesWithoutCallers(
+  name: string,
+  { list }: Occurrences,
+  listed: ReadonlySet<string>,
+  project: ProjectFiles,
+  source: SourceLines,
+): string[] {
+  const doubts = list.flatMap(({ path, line, context }) => {
+    if (context !== "code" || listed.has(path)) return [];
+    const alias = aliasIn(source.at(path, line), name);
+    return alias === undefined
+      ? []
+      : [`calls as ${alias} in ${project.nameOf(path)} may not be listed`];
+  });
+  return [...new Set(doubts)];
 }
 
 function aliasIn(text: string, name: string): string | undefined {

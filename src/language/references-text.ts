@@ -1,4 +1,4 @@
-import { unfollowedAliases } from "./aliases";
+import { aliasesWithoutCallers, unfollowedAliases } from "./aliases";
 import type { HierarchyItem, LanguagePlace, SymbolAnswer } from "./answer";
 import { type Remains, remainsLine, remainsOf } from "./reconcile";
 import { type Found, type LanguageServers, lastName, type Relation } from "./servers";
@@ -95,11 +95,12 @@ function without(all: Uses, definitions: Uses): Uses {
 
 /** Callers and callees with the lines of the calls; types indented by their depth. */
 function hierarchyText(
-  { answer, source }: Found,
+  found: Found,
   question: ReferencesQuestion,
   project: LanguageServers["project"],
   ready: boolean,
 ): AnswerText {
+  const { answer, source } = found;
   const isWithin = within(question.within);
   const items = asList<HierarchyItem>(answer.items).flatMap((item) => {
     const text = itemText(item, project, source, isWithin);
@@ -120,8 +121,19 @@ function hierarchyText(
     shown++;
   }
   if (shown < items.length) lines.push(`… ${items.length - shown} more (narrow with \`within\`)`);
-  lines.push(stateLine(answer.states, answer.settled));
+  const doubts = question.relation === "callers" ? doubtsOfCallers(found, project) : [];
+  lines.push(stateLine(answer.states, answer.settled, doubts));
   return { text: lines.join("\n"), isError: false };
+}
+
+function doubtsOfCallers(
+  { answer, occurrences, source }: Found,
+  project: LanguageServers["project"],
+): string[] {
+  const items = asList<HierarchyItem>(answer.items);
+  const files = items.flatMap(({ at }) => asList<{ path: string }>(at.files));
+  const listed = new Set(files.map(({ path }) => path));
+  return aliasesWithoutCallers(lastName(answer.name), occurrences, listed, project, source);
 }
 
 /** Undefined for what is private, or outside of `within`. */
