@@ -1,0 +1,42 @@
+/** Which test files run, and in which order. */
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { Glob } from "bun";
+import { durations } from "./durations";
+
+const ROOT = join(import.meta.dir, "../..");
+/** Options of `bun test` whose value is the next argument. */
+const WITH_VALUE = ["-t", "--test-name-pattern"];
+
+export interface Selection {
+  /** Paths in the repository, the longest first. */
+  readonly files: string[];
+  /** For `bun test`. */
+  readonly options: string[];
+  /** Whether nothing was left out. */
+  readonly whole: boolean;
+}
+
+/** Sorts arguments into options and parts of paths; one part that a file's path holds selects it. */
+export function select(args: string[]): Selection {
+  const options: string[] = [];
+  const parts: string[] = [];
+  for (let n = 0; n < args.length; n++) {
+    const arg = args[n] as string;
+    if (WITH_VALUE.includes(arg)) options.push(arg, args[++n] ?? "");
+    else if (arg.startsWith("-")) options.push(arg);
+    else parts.push(arg.replace(/^\.\//, ""));
+  }
+  const every = [...new Glob("test/**/*.test.ts").scanSync({ cwd: ROOT })];
+  const files = every.filter(
+    (file) => parts.length === 0 || parts.some((part) => file.includes(part)),
+  );
+  return { files: longestFirst(files), options, whole: args.length === 0 };
+}
+
+/** By what was measured; where nothing was, by their size. */
+function longestFirst(files: string[]): string[] {
+  const measured = durations();
+  const rank = (file: string) => measured[file] ?? statSync(join(ROOT, file)).size / 1e9;
+  return files.toSorted((a, b) => rank(b) - rank(a) || a.localeCompare(b));
+}
