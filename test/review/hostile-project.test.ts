@@ -52,6 +52,22 @@ describe("no filter driver runs", () => {
   });
 });
 
+test.each(["evil", "a.b", "Ünï", ""])("no hook of the configuration runs: %p", async (name) => {
+  using world = new Recorded({ "a.txt": "one\n" });
+  const mark = world.path(".git/ran");
+  const events = ["reference-transaction", "post-index-change"].map((one) => `\tevent = ${one}\n`);
+  const hook = `[hook "${name}"]\n\tcommand = touch ${mark}\n\tenabled = true\n${events.join("")}`;
+  appendFileSync(world.path(".git/config"), hook);
+  await world.prompt();
+  await world.edit("a.txt", "two\n");
+  await world.stop();
+  await world.answer("ref", { path: world.path("a.txt") });
+  expect(existsSync(mark)).toBe(false);
+  // git before 2.54 knows no such hooks; this is how later ones see it.
+  const isOn = Git.in(world.folder)?.wait(command(["config", `hook.${name}.enabled`]));
+  expect(isOn?.stdout.toString()).toBe("false\n");
+});
+
 const inGit: [what: string, command: string][] = [
   ["HEAD is a FIFO", "rm .git/HEAD && mkfifo .git/HEAD"],
   ["packed-refs is a FIFO", "rm .git/refs/heads/* && mkfifo .git/packed-refs"],

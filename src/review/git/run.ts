@@ -3,8 +3,9 @@ import { onPath } from "../../lib/programs";
 
 /**
  * A repository's own configuration may name programs, and a folder from the internet may bring such a
- * configuration: none of them is run. Hooks, fsmonitor and submodules are off here, filter drivers by
- * `withoutFilters`, and nothing is fetched. Where those cannot be turned off, git is not run.
+ * configuration: none of them is run. Hooks of the hooks folder, fsmonitor and submodules are off here,
+ * what has a name of its own by `withoutNamed`, and nothing is fetched. Where those cannot be turned off,
+ * git is not run.
  */
 const FIXED = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "--no-pager"];
 
@@ -60,7 +61,8 @@ const NO_MATCH = 1;
 export class Git {
   readonly #git: string;
   readonly #root: string;
-  #filters: Record<string, string> | undefined;
+  /** What turns off the programs that the configuration names. */
+  #off: Record<string, string> | undefined;
 
   private constructor(git: string, root: string) {
     this.#git = git;
@@ -93,13 +95,13 @@ export class Git {
     return step.value;
   }
 
-  /** The filter drivers are looked for before the first command. */
+  /** What the configuration names is looked for before the first command. */
   *#steps<T>(work: GitWork<T>): Generator<Spawn, T, GitResult> {
-    this.#filters ??= yield* this.#withoutFilters();
-    const filters = this.#filters;
+    this.#off ??= yield* this.#withoutNamed();
+    const off = this.#off;
     let step = work.next();
     while (!step.done) {
-      step = work.next(filters ? yield this.#spawn(step.value, filters) : NOT_RUN);
+      step = work.next(off ? yield this.#spawn(step.value, off) : NOT_RUN);
     }
     return step.value;
   }
@@ -120,19 +122,23 @@ export class Git {
   }
 
   /**
-   * Every filter driver (LFS, git-crypt) as one that does nothing. Undefined where they are not all
-   * known, or have a name that cannot stand in the environment, since it is not UTF-8.
+   * Every filter driver (LFS, git-crypt) as one that does nothing, and every hook of the configuration
+   * (`hook.NAME.command`, git 2.54) as one that is off. Undefined where they are not all known, or have
+   * a name that cannot stand in the environment, since it is not UTF-8.
    */
-  *#withoutFilters(): Generator<Spawn, Record<string, string> | undefined, GitResult> {
-    const args = ["config", "--null", "--name-only", "--get-regexp", "^filter\\."];
+  *#withoutNamed(): Generator<Spawn, Record<string, string> | undefined, GitResult> {
+    const args = ["config", "--null", "--name-only", "--get-regexp", "^(filter|hook)\\..*\\."];
     const { code, stdout } = yield this.#spawn({ args }, {});
     if (code !== 0 && code !== NO_MATCH) return undefined;
     const names = stdout.toString().split("\0").filter(Boolean);
     if (names.some((name) => name.includes("\uFFFD"))) return undefined;
-    return Object.fromEntries(
-      names.map((name) => [name, /\.required$/i.test(name) ? "false" : ""]),
-    );
+    return Object.fromEntries(names.map(turnedOff));
   }
+}
+
+function turnedOff(name: string): [name: string, value: string] {
+  if (name.startsWith("hook.")) return [name.replace(/\.[^.]*$/, ".enabled"), "false"];
+  return [name, /\.required$/i.test(name) ? "false" : ""];
 }
 
 /** A command with all that it needs. */
