@@ -207,7 +207,7 @@ test("killed at steps of a comparison, what a command changed is recorded, and o
       world.write("b", CLAUDE);
       world.write("c", USER);
     };
-    await world.run("A", "uncompared", change, []);
+    await world.run("A", "uncompared", [change], []);
     requestComparison(world.folder);
     killed = await runOnce(world, step, "compare-once.ts");
     world.compare();

@@ -323,6 +323,30 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     expect(world.files).toEqual(['c.txt: "one\\n" > "one\\nx\\n"']);
   });
 
+  test.each([
+    ["a command that fails", "failed"],
+    ["a command of which the CLI gives no hunks", "cut"],
+    ["a tool of an MCP server", "mcp"],
+  ])("what another editor wrote between two calls is not Claude's: %s", async (_name, how) => {
+    using world = new Recorded({ "a.txt": "one\n" });
+    await world.prompt();
+    await world.edit("a.txt", "two\n");
+    await Bun.sleep(120);
+    world.write("a.txt", "mine\ntwo\n");
+    await Bun.sleep(120);
+    const tool_name = how === "mcp" ? "mcp__files__write" : "Bash";
+    const call = { tool_name, tool_use_id: "u", tool_input: { command: "x" }, duration_ms: 0 };
+    await world.hook("pre-tool-use", call);
+    await world.compared();
+    world.write("a.txt", "mine\ntwo\nthree\n");
+    const bashEditDiff = { files: [], changedFiles: [world.path("a.txt")], moreFiles: 1 };
+    if (how === "failed") await world.hook("post-tool-use-failure", { ...call, error: "x" });
+    else if (how === "mcp") await world.hook("post-tool-use", { ...call, tool_response: "ok" });
+    else await world.hook("post-tool-use", { ...call, tool_response: { bashEditDiff } });
+    await world.stop();
+    expect(world.files.slice(1)).toEqual(['a.txt: "mine\\ntwo\\n" > "mine\\ntwo\\nthree\\n"']);
+  });
+
   test("what the user saved just before the prompt is not Claude's, whatever Claude then adds", async () => {
     using world = new Recorded({ "a.txt": "one\n" });
     await world.prompt();

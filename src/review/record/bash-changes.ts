@@ -67,13 +67,13 @@ export function changedByBash(response: unknown): string[] {
 export function bashChanges(
   project: Project,
   known: KnownContents,
-  { response }: ToolCall,
+  { response, use }: ToolCall,
 ): BashChanges | undefined {
   const diff = bashEditDiff(response);
   if (!diff) return undefined;
   const hunks = new Map(filesOf(diff).map((file) => [file.filePath, file]));
   const files = changedByBash(response).map((path) =>
-    fileChange(project, known, path, hunks.get(path)),
+    fileChange(project, known, path, { diff: hunks.get(path), use }),
   );
   const found = files.filter((file): file is FileChange => typeof file === "object");
   const unseen = diff.moreFiles + hunks.size - diff.changedFiles.length;
@@ -97,7 +97,7 @@ function fileChange(
   project: Project,
   known: KnownContents,
   absolute: string,
-  diff: DiffFile | undefined,
+  { diff, use }: { diff: DiffFile | undefined; use: string | undefined },
 ): FileChange | "unknown" | undefined {
   const path = placeBelow(project.root, absolute);
   const state =
@@ -111,7 +111,8 @@ function fileChange(
     const withheld: Content = { withheld: "private" };
     return { path, before: withheld, after: "absent" in after ? after : withheld, ...symlink };
   }
-  const before = diff ? byHunks(project, known, path, diff, state) : known.last(path);
+  const last = () => known.last(path, use);
+  const before = diff ? byHunks(project, known, path, { diff, state, last }) : last();
   if (!before) return "unknown";
   if (sameContent(before, after)) return undefined;
   const mode = "absent" in after ? known.mode(path) : undefined;
@@ -122,14 +123,13 @@ function byHunks(
   { blobs }: Project,
   known: KnownContents,
   path: string,
-  diff: DiffFile,
-  state: FileState,
+  { diff, state, last }: { diff: DiffFile; state: FileState; last: () => Content | undefined },
 ): Content | undefined {
   if (diff.created) return { absent: true };
   const now = diff.deleted ? new Uint8Array() : state.bytes;
   const bytes = now && reverse(now, diff.hunks as Hunk[]);
   // They do not fit: it has changed again since.
-  if (!bytes) return known.last(path);
+  if (!bytes) return last();
   const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
   for (const candidate of known.candidates(path)) {
     const before = blobs.bytes(candidate);

@@ -75,12 +75,10 @@ function recordUnexplained(
   if (windows.length === 0) return [];
   for (const { path, before, after } of differences(project, { windows, known, last, now })) {
     const time = changedAt(project.root, path, after);
-    const window = windowOf(windows, after.content, { at: last.at, until: time });
+    const at = before.at ?? last.at;
+    const window = windowOf(windows, after.content, { at, until: time });
     if (window ? window.isOpen : time > undecidedSince) {
-      now.files[path] = {
-        ...after,
-        undecided: { ...before, at: before.at ?? last.at, until: time },
-      };
+      now.files[path] = { ...after, undecided: { ...before, at, until: time } };
     }
     if (!window || window.isOpen) continue;
     if (before === UNKNOWN) unknown += 1;

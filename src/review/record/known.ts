@@ -23,6 +23,7 @@ export class KnownContents {
   readonly #project: Project;
   #lines: string[] | undefined;
   #snapshot: Snapshot | undefined | null = null;
+  #windows: Window[] | undefined;
   /** Permission bits in HEAD, of what was looked up. */
   readonly #modes = new Map<string, number>();
   readonly #committed = new Map<string, Content | undefined>();
@@ -42,7 +43,8 @@ export class KnownContents {
     const isNewer = last !== undefined && (!snapshot || last.at >= snapshot.at);
     if (isNewer) yield last.content;
     if (file && !(last && sameContent(file.content, last.content))) yield file.content;
-    const inHead = file || !committed ? undefined : this.#inHead(path);
+    if (file?.undecided) yield file.undecided.content;
+    const inHead = committed ? this.#inHead(path) : undefined;
     if (inHead) yield inHead;
     if (last && !isNewer) yield last.content;
   }
@@ -54,17 +56,27 @@ export class KnownContents {
     return inSnapshot || this.#modes.get(path);
   }
 
-  /** The time of the command that began last of those that still run, but for the call `use`. */
+  /** The command that began last of those that still run, but for the call `use`. */
   running(use: string | undefined): Window | undefined {
+    return this.#running().findLast(({ call }) => call.use !== use);
+  }
+
+  /** In the order in which they began. */
+  #running(): Window[] {
+    if (this.#windows) return this.#windows;
     const lines = this.#readLines().slice(-MOST_LINES);
     const records = lines.filter((line) => OF_WINDOWS.test(line)).map(parseLine);
     const windows = windowsOf(records.filter((record) => typeof record === "object"));
-    return windows.findLast(({ to, call }) => to === Infinity && call.use !== use);
+    this.#windows = windows.filter(({ to }) => to === Infinity);
+    return this.#windows;
   }
 
-  /** The most likely one. */
-  last(path: string): Content | undefined {
-    return this.candidates(path).next().value ?? undefined;
+  /** What a path most likely held before the call `use`, also where it was seen changed since. */
+  last(path: string, use?: string): Content | undefined {
+    const window =
+      use === undefined ? undefined : this.#running().find(({ call }) => call.use === use);
+    const before = window && this.before(path, window);
+    return before ?? this.candidates(path).next().value ?? undefined;
   }
 
   /** What a path held before it changed in that time, as the snapshot has it. */
@@ -73,11 +85,6 @@ export class KnownContents {
     const before = files && Object.hasOwn(files, path) ? files[path]?.undecided : undefined;
     if (!before || (before.until ?? 0) < from) return undefined;
     return (this.#inJournal(path)?.at ?? 0) <= (before.at ?? 0) ? before.content : undefined;
-  }
-
-  /** Is it a content that somebody recorded, or that the last snapshot or its commit has? */
-  has(path: string, content: Content): boolean {
-    return this.candidates(path).some((candidate) => sameContent(candidate, content));
   }
 
   /** What the newest record says. A search in the text is quicker than reading each line. */

@@ -38,12 +38,16 @@ export class Recorder {
     return "compare";
   }
 
-  /** Bash or an MCP tool begins: what changes from now on may be its doing. */
+  /**
+   * Bash or an MCP tool begins: what changes from now on may be its doing. The comparison sees with what
+   * it begins, where it is done before the call changes anything.
+   */
   begin(call: ToolCall): Comparison {
     const { use } = call;
     const id = `${call.session}/${use}/begin`;
-    if (use !== undefined) this.project.append({ id, type: "begin", ...callFields(call), use });
-    return "enough";
+    if (use === undefined) return "enough";
+    this.project.append({ id, type: "begin", ...callFields(call), use });
+    return "compare";
   }
 
   /**

@@ -19,8 +19,7 @@ export function recordRunning(
   if (!running) return;
   const files = changes.flatMap(({ path, before: after }) => {
     if ("withheld" in after) return [];
-    const isSeen = known.has(path, after);
-    const before = known.before(path, running) ?? (isSeen ? undefined : known.last(path));
+    const before = known.before(path, running) ?? known.last(path);
     return before && !sameContent(before, after) ? [{ path, before, after }] : [];
   });
   if (files.length === 0) return;

@@ -12,6 +12,8 @@ export interface Window {
 
 /** The clock of the file system lags behind by up to a tick (4-10 ms). */
 const SLACK_MS = 50;
+/** So late the hook of a call that has ended may record it. */
+const LATE_MS = 2_000;
 /** A record's time has whole milliseconds, a file's has parts of them. */
 const CUT_OFF_MS = 1;
 
@@ -39,7 +41,7 @@ export function windowsOf(records: readonly JournalRecord[]): Window[] {
       windows.push(window);
     } else if (record.type === "change" && record.source === "bash") {
       const begin = begun.get(record.use ?? "");
-      const from = Math.min(begin?.from ?? Infinity, (record.began ?? record.at) - SLACK_MS);
+      const from = startOf(begin, record);
       if (begin) windows.splice(windows.indexOf(begin), 1);
       begun.delete(record.use ?? "");
       windows.push({ from, to: record.at + CUT_OFF_MS, isOpen: false, call: record });
@@ -56,6 +58,15 @@ export function windowsOf(records: readonly JournalRecord[]): Window[] {
     }
   }
   return windows;
+}
+
+/**
+ * A call's hook runs before the user is asked for permission, and its duration leaves out how long they
+ * took (measured with 2.1.330).
+ */
+function startOf(begin: Window | undefined, { began, at }: RecordOf<"change">): number {
+  if (!begin) return (began ?? at) - SLACK_MS;
+  return began === undefined ? begin.from : Math.max(begin.from, began - LATE_MS);
 }
 
 /** The call that began last of those that may have changed a file at `time`. */

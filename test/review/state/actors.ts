@@ -9,6 +9,7 @@ import { World } from "./world";
 const APART_MS = 70;
 
 export type Texts = Record<string, string | undefined>;
+export type Seen = "never" | "before" | "between";
 
 /**
  * Who changes files of a project: the user in Neovim and elsewhere, and Claude by each way that it has,
@@ -26,15 +27,16 @@ export class Actors extends World {
 
   constructor(files: Texts = {}) {
     super();
-    this.git("init", "-q");
+    this.git("init", "-q", "-b", "main");
     for (const [name, text] of Object.entries(files)) this.write(name, text);
     this.commit();
   }
 
-  git(...args: string[]): void {
+  /** Whether it went well. */
+  git(...args: string[]): boolean {
     const who = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "gc.auto=0"];
     const env = { ...process.env, HOME: this.root, GIT_CONFIG_NOSYSTEM: "1" };
-    Bun.spawnSync(["git", "-C", this.root, ...who, ...args], { env });
+    return Bun.spawnSync(["git", "-C", this.root, ...who, ...args], { env }).success;
   }
 
   commit(): void {
@@ -110,21 +112,29 @@ export class Actors extends World {
     new Recorder(this.root).change({ ...call, path: this.path(name), response }, true);
   }
 
-  /** A command, and how the CLI reports what it changed. */
+  /**
+   * A command, and how the CLI reports what it changed. `seen`: when the comparison that its beginning
+   * asks for is made, of its changes.
+   */
   async run(
     session: string,
     how: "diff" | "cut" | "silent" | "failed" | "mcp" | "background" | "interrupted" | "uncompared",
-    change: () => void,
+    changes: readonly (() => void)[],
     names: readonly string[],
+    seen: Seen = "never",
   ): Promise<void> {
     this.#works(session);
     await this.#since(this.#lastProgram);
     const call = this.#call(session, how === "mcp" ? "mcp__x__write" : "Bash");
-    new Recorder(this.root).begin(call);
+    const begun = new Recorder(this.root).begin(call);
+    if (begun === "compare" && seen === "before") this.compare();
     const before = names.map((name) => this.read(name));
     const began = Date.now();
     if (how === "background") this.#ended(call, { backgroundTaskId: "1" }, began);
-    change();
+    for (const [i, change] of changes.entries()) {
+      if (i > 0 && begun === "compare" && seen === "between") this.compare();
+      change();
+    }
     if (how === "interrupted" || how === "background") return void this.open.add(session);
     if (how === "failed" || how === "uncompared") {
       new Recorder(this.root).failed({ ...call, durationMs: Date.now() - began });

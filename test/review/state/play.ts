@@ -41,6 +41,7 @@ const Changes = [
       ),
       session,
       removes: fc.boolean(),
+      seen: fc.constantFrom("never", "before", "between"),
       ...change,
     }),
   },
@@ -54,7 +55,9 @@ const Changes = [
   {
     weight: 2,
     arbitrary: fc.record({
-      do: fc.constantFrom("restart" as const, "rewind" as const, "checkout" as const),
+      do: fc.constantFrom(
+        ...(["restart", "rewind", "checkout", "stash", "reset", "discard"] as const),
+      ),
       file: change.file,
     }),
   },
@@ -63,7 +66,9 @@ const Decisions = [
   {
     weight: 2,
     arbitrary: fc.record({
-      do: fc.constantFrom("commit" as const, "stage" as const, "Claude commits" as const),
+      do: fc.constantFrom(
+        ...(["commit", "stage", "Claude commits", "switch", "amend", "uncommit"] as const),
+      ),
       session,
       file: change.file,
     }),
@@ -168,6 +173,12 @@ export class Play {
         return await this.#program(() =>
           this.world.git("checkout", "--", FILES[act.file] as string),
         );
+      case "stash":
+        return await this.#program(() => this.#stash());
+      case "reset":
+        return await this.#program(() => this.world.git("reset", "-q", "--hard"));
+      case "discard":
+        return await this.#program(() => this.world.git("clean", "-qfd"));
       case "Edit":
       case "Write":
       case "NotebookEdit":
@@ -182,6 +193,9 @@ export class Play {
       case "commit":
       case "stage":
       case "Claude commits":
+      case "switch":
+      case "amend":
+      case "uncommit":
         return await this.#commits(act);
       case "keep":
       case "undo":
@@ -235,11 +249,13 @@ export class Play {
     const name = FILES[act.file] as string;
     // What a program wrote and no comparison has seen is known only by what the CLI says.
     const isShown = act.do === "diff" && !this.world.read(name)?.includes("\xff");
-    if (!isShown && this.#unseen(name)) return;
+    if (!isShown && act.seen !== "before" && this.#unseen(name)) return;
     if (this.world.open.size === 0) this.#touched.clear();
     this.#touched.add(name);
-    const write = () => (removes ? this.world.write(name, undefined) : this.#write(act, whose));
-    await this.world.run(whose, act.do, write, FILES);
+    const begins = () => this.#write({ ...act, at: act.at + 1, deletes: 0 }, `${whose}first`);
+    const ends = () => (removes ? this.world.write(name, undefined) : this.#write(act, whose));
+    const steps = act.seen === "between" ? [begins, ends] : [ends];
+    await this.world.run(whose, act.do, steps, FILES, act.seen);
     if (act.do === "background") this.#background.add(whose);
     this.#seen(whose);
   }
@@ -258,14 +274,30 @@ export class Play {
     else this.world.turn(whose);
   }
 
-  async #commits(act: Extract<Act, { do: "commit" | "stage" | "Claude commits" }>): Promise<void> {
+  /** Away, or back if it was. */
+  #stash(): void {
+    const isThere = this.world.git("rev-parse", "-q", "--verify", "refs/stash");
+    if (isThere) this.world.git("stash", "pop", "-q");
+    else this.world.git("stash", "push", "-qu");
+  }
+
+  /** Between two branches; git refuses it where it would overwrite something. */
+  #switch(): void {
+    const other = this.world.read(".git/HEAD")?.includes("other") ? "main" : "other";
+    if (!this.world.git("switch", "-q", other)) this.world.git("switch", "-q", "-c", other);
+  }
+
+  async #commits(act: Extract<Act, { session: string; file: number; do: string }>): Promise<void> {
     if (this.world.open.size > 0) return;
     if (act.do === "Claude commits") {
-      return await this.world.run(act.session, "diff", () => this.world.commit(), FILES);
+      return await this.world.run(act.session, "diff", [() => this.world.commit()], FILES);
     }
     await this.world.service.news();
     await this.world.program(() => {
       if (act.do === "commit") this.world.commit();
+      else if (act.do === "amend") this.world.git("commit", "-qa", "--amend", "-m", "y");
+      else if (act.do === "uncommit") this.world.git("reset", "-q", "--soft", "HEAD~1");
+      else if (act.do === "switch") this.#switch();
       else this.world.git("add", FILES[act.file] as string);
     });
     const { disk } = await this.state();
@@ -295,7 +327,10 @@ export class Play {
   }
 
   #write(edit: Edit, by: string): void {
-    this.world.write(FILES[edit.file] as string, this.#changed(edit, by));
+    const name = FILES[edit.file] as string;
+    const text = this.#changed(edit, by);
+    // Written with the text that a program gave it, a file would count as changed then.
+    if (text !== this.world.read(name)) this.world.write(name, text);
   }
 
   #changed({ file, at, deletes, inserts }: Edit, by: string): string {
