@@ -1,4 +1,5 @@
 import { complain, message, USAGE_EXIT, UserError } from "./lib/errors";
+import { print } from "./lib/output";
 import { own } from "./lib/own";
 import { NAME, VERSION } from "./version";
 
@@ -39,8 +40,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
 
 async function main(argv: string[]): Promise<number> {
   const [name, ...args] = argv;
-  if (name === "--version" || name === "-v") return print(`${NAME} ${VERSION}\n`);
-  if (name === "--help" || name === "-h") return print(USAGE);
+  if (name === "--version" || name === "-v") return show(`${NAME} ${VERSION}\n`);
+  if (name === "--help" || name === "-h") return show(USAGE);
   if (name === undefined) return complain(USAGE_EXIT, `a command is missing\n${USAGE.trimEnd()}`);
   const load = own(COMMANDS, name);
   if (!load) return complain(USAGE_EXIT, `unknown command: ${name}\n${USAGE.trimEnd()}`);
@@ -48,8 +49,8 @@ async function main(argv: string[]): Promise<number> {
   return command(args);
 }
 
-function print(text: string): number {
-  process.stdout.write(text);
+function show(text: string): number {
+  print(text);
   return 0;
 }
 

@@ -2,6 +2,7 @@ import { runChecks } from "../doctor";
 import { gatherFacts } from "../doctor/facts";
 import { isProblem } from "../doctor/finding";
 import { formatReport } from "../doctor/report";
+import { print } from "../lib/output";
 import { NAME, VERSION } from "../version";
 import { parseOptions } from "./arguments";
 
@@ -16,7 +17,7 @@ export async function doctor(args: string[]): Promise<number> {
   const options = parseOptions(args, OPTIONS, "doctor [--json] [--cli PATH]");
   const facts = await gatherFacts(process.env, options.cli);
   const findings = runChecks(facts);
-  if (options.json) process.stdout.write(`${JSON.stringify({ findings })}\n`);
-  else process.stdout.write(`${NAME} ${VERSION} in ${facts.cwd}\n${formatReport(findings)}`);
+  if (options.json) print(`${JSON.stringify({ findings })}\n`);
+  else print(`${NAME} ${VERSION} in ${facts.cwd}\n${formatReport(findings)}`);
   return findings.some(isProblem) ? 1 : 0;
 }

@@ -7,6 +7,7 @@ import { userPromptSubmit } from "../hooks/user-prompt-submit";
 import { withDeadline } from "../lib/deadline";
 import { complain, message } from "../lib/errors";
 import { type Log, stateLog } from "../lib/log";
+import { print } from "../lib/output";
 import { own } from "../lib/own";
 import { Binding } from "../locate/binding";
 
@@ -59,7 +60,7 @@ export async function hook(args: string[]): Promise<number> {
   } catch (error) {
     log.warn(`The ${event} hook failed, so Claude is not blocked: ${message(error)}`);
   }
-  if (output) process.stdout.write(`${JSON.stringify(output)}\n`);
+  if (output) print(`${JSON.stringify(output)}\n`);
   return 0;
 }
 

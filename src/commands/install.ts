@@ -1,5 +1,6 @@
 import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
+import { print, printError } from "../lib/output";
 import { isExecutable } from "../lib/paths";
 import { findDistribution } from "../package/distribution";
 import { installBelow } from "../package/prefix";
@@ -16,10 +17,10 @@ export async function install(args: string[]): Promise<number> {
   if (!prefix) throw usageError("the option --prefix is missing", USAGE);
   const distribution = findDistribution(realpathSync(process.execPath));
   const { executable, plugin, manPage } = installBelow(resolve(prefix), distribution);
-  process.stdout.write(`${executable}\n${plugin}\n${manPage}\n`);
+  print(`${executable}\n${plugin}\n${manPage}\n`);
   // A packager's stage may be on such a file system.
   if (!isExecutable(executable)) {
-    process.stderr.write(
+    printError(
       `the file system of ${prefix} does not run programs (noexec): ` +
         "unless you move what was installed, choose another folder by --prefix\n",
     );

@@ -1,3 +1,4 @@
+import { print } from "../lib/output";
 import { pastConversations } from "../sessions/conversations";
 import { parseOptions } from "./arguments";
 
@@ -13,8 +14,8 @@ const OPTIONS = {
 export async function sessions(args: string[]): Promise<number> {
   const { json, folder } = parseOptions(args, OPTIONS, "sessions [--json] [--folder DIR]...");
   const found = pastConversations(folder ?? [process.cwd()]);
-  if (json) process.stdout.write(`${JSON.stringify({ conversations: found })}\n`);
-  else for (const one of found) process.stdout.write(`${one.id}  ${date(one.at)}  ${one.title}\n`);
+  if (json) print(`${JSON.stringify({ conversations: found })}\n`);
+  else for (const one of found) print(`${one.id}  ${date(one.at)}  ${one.title}\n`);
   return 0;
 }
 

@@ -1,3 +1,4 @@
+import { print } from "../lib/output";
 import { applyPlan, planInstall, planUninstall } from "../setup/plan";
 import { projectRoot } from "../setup/project-root";
 import { readRecord } from "../setup/record";
@@ -39,11 +40,11 @@ async function runSetup(args: string[], active: boolean): Promise<number> {
   const plan = active
     ? planInstall(root, { claude, claudeMd, answers })
     : planUninstall(root, claude);
-  print(describe(plan, root, active));
+  print(`${describe(plan, root, active)}\n`);
   if (plan.steps.length === 0 || options["dry-run"]) return 0;
   if (!options.yes && !isConfirmed()) return 1;
   await applyPlan(plan);
-  print(active ? "Done. New Claude sessions use it." : "Done.");
+  print(active ? "Done. New Claude sessions use it.\n" : "Done.\n");
   return 0;
 }
 
@@ -51,8 +52,4 @@ function describe({ steps, notes }: Plan, root: string, active: boolean): string
   const done = active ? "everything is in place already." : "there is nothing to undo.";
   const head = steps.length === 0 ? `In ${root} ${done}` : `In ${root}:`;
   return [head, ...steps.map(({ what }) => `  ${what}`), ...notes].join("\n");
-}
-
-function print(text: string): void {
-  process.stdout.write(`${text}\n`);
 }

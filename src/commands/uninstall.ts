@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { message } from "../lib/errors";
+import { print, printError } from "../lib/output";
 import { planRemoval, type Removal } from "../uninstall/removal";
 import { parseOptions } from "./arguments";
 import { isConfirmed } from "./confirm";
@@ -22,11 +23,11 @@ export async function uninstall(args: string[]): Promise<number> {
   const prefix = options.prefix === undefined ? undefined : resolve(options.prefix);
   const { removals, notes } = planRemoval({ prefix, claude: options.claude });
   const head = removals.length === 0 ? "Nothing of claude-code.nvim is installed." : "To remove:";
-  print([head, ...removals.map(({ what }) => `  ${what}`), ...notes].join("\n"));
+  print([head, ...removals.map(({ what }) => `  ${what}`), ...notes, ""].join("\n"));
   if (removals.length === 0 || options["dry-run"]) return 0;
   if (!options.yes && !isConfirmed()) return 1;
   const failed = await removeAll(removals);
-  print(failed === 0 ? "Done." : `${failed} of ${removals.length} could not be removed.`);
+  print(failed === 0 ? "Done.\n" : `${failed} of ${removals.length} could not be removed.\n`);
   return failed === 0 ? 0 : 1;
 }
 
@@ -38,12 +39,8 @@ async function removeAll(removals: Removal[]): Promise<number> {
       await remove();
     } catch (error) {
       failed += 1;
-      process.stderr.write(`${what}: ${message(error)}\n`);
+      printError(`${what}: ${message(error)}\n`);
     }
   }
   return failed;
-}
-
-function print(text: string): void {
-  process.stdout.write(`${text}\n`);
 }

@@ -1,5 +1,4 @@
 import { dirname } from "node:path";
-import { isDeepStrictEqual } from "node:util";
 import { Emitter } from "../lib/emitter";
 import { message } from "../lib/errors";
 import type { Log } from "../lib/log";
@@ -78,7 +77,7 @@ export class LockKeeper {
     clearTimeout(this.#retry);
     if (this.#problem || !isWatched) this.#retry = setTimeout(() => this.#update(), RETRY_MS);
     const rivals = findRivals(this.#options.pid, this.#folders);
-    if (isDeepStrictEqual(rivals, this.#rivals)) return;
+    if (Bun.deepEquals(rivals, this.#rivals)) return;
     this.#rivals = rivals;
     this.onRivals.emit(rivals);
   }

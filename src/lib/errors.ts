@@ -1,3 +1,5 @@
+import { printError } from "./output";
+
 /** The exit code for a command line, or a launch line, that is not accepted. */
 export const USAGE_EXIT = 2;
 
@@ -20,6 +22,6 @@ export function message(error: unknown): string {
 
 /** Prints an error for the user; returns the exit code, to be passed on. */
 export function complain(code: number, text: string): number {
-  process.stderr.write(`claude-code-nvim: ${text}\n`);
+  printError(`claude-code-nvim: ${text}\n`);
   return code;
 }

@@ -1,5 +1,6 @@
 import { appendFileSync, mkdirSync, renameSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { printError } from "./output";
 import { stateFolder } from "./paths";
 import { Repetitions } from "./repetitions";
 
@@ -75,7 +76,7 @@ export class Log {
     const line = text.slice(0, LINE_CHARACTERS).replaceAll(/[\r\n]+/g, "\\n");
     const stamped = `${new Date().toISOString()} ${line}\n`;
     try {
-      if (!this.#file) return void process.stderr.write(stamped);
+      if (!this.#file) return void printError(stamped);
       const size = statSync(this.#file, { throwIfNoEntry: false })?.size ?? 0;
       if (size > this.#limitBytes) renameSync(this.#file, `${this.#file}.old`);
       appendFileSync(this.#file, stamped, { mode: 0o600 });

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { writePrivateFile } from "../lib/atomic-write";
@@ -33,7 +32,7 @@ export function lockPath(root: string): string {
 }
 
 function withoutExtension(root: string): string {
-  const id = createHash("sha256").update(root).digest("hex").slice(0, 24);
+  const id = Bun.CryptoHasher.hash("sha256", root, "hex").slice(0, 24);
   return join(stateFolder(), "projects", id);
 }
 

@@ -1,4 +1,3 @@
-import { timingSafeEqual } from "node:crypto";
 import type { Server, ServerWebSocket } from "bun";
 import type { Transport } from "../jsonrpc/transport";
 import { HalfOpenConnections } from "./half-open";
@@ -153,7 +152,7 @@ export class WebSocketListener {
     if (!token) return false;
     const bytes = Buffer.from(given ?? "");
     const comparable = bytes.length === token.length ? bytes : Buffer.alloc(token.length);
-    return timingSafeEqual(comparable, token) && comparable === bytes;
+    return crypto.timingSafeEqual(comparable, token) && comparable === bytes;
   }
 
   #opened(socket: ServerWebSocket<SocketData>): void {
