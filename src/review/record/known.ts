@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { sameContent } from "../blobs";
 import { committedFiles } from "../git/committed";
 import { headCommit } from "../git/head";
 import { repositoryAround } from "../git/nested";
@@ -42,11 +41,12 @@ export class KnownContents {
     const file = snapshot && Object.hasOwn(snapshot.files, path) ? snapshot.files[path] : undefined;
     const isNewer = last !== undefined && (!snapshot || last.at >= snapshot.at);
     if (isNewer) yield last.content;
-    if (file && !(last && sameContent(file.content, last.content))) yield file.content;
+    if (file) yield file.content;
     if (file?.undecided) yield file.undecided.content;
+    if (file && last && !isNewer) yield last.content;
     const inHead = committed ? this.#inHead(path) : undefined;
     if (inHead) yield inHead;
-    if (last && !isNewer) yield last.content;
+    if (!file && last && !isNewer) yield last.content;
   }
 
   /** The permission bits of a path before Claude's change, after `candidates` looked for its text. */

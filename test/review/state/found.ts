@@ -424,4 +424,22 @@ export const FOUND: [[string | undefined, Act[]]][] = [
       ],
     ],
   ],
+  [
+    [
+      "",
+      [
+        { do: "neovim", file: 0, at: 0, deletes: 0, inserts: 1 },
+        {
+          do: "cut",
+          session: "B",
+          removes: false,
+          seen: "never",
+          file: 0,
+          at: 0,
+          deletes: 0,
+          inserts: 1,
+        },
+      ],
+    ],
+  ],
 ];
