@@ -64,6 +64,9 @@ export const FIGURES: readonly Figure[] = [
     most: 16,
   }),
   at("review-marks-cpu", "… Neovim's processor time", "ms"),
+  ...decision("keep", "… a hunk of them kept: longest standstill"),
+  ...decision("undo", "… a hunk of them undone: longest standstill"),
+  at("review-next", "… on to the next hunk: longest standstill", "ms", undefined, { most: 16 }),
   at("review-storage", "what is stored of these files", "MB", "the files", { times: 3 }),
   at("review-long", "a key typed into 20,000 rows with 300 hunks", "ms", SPLIT, { most: 16 }),
   at("review-rewritten", "… and all 20,000 rows replaced", "ms", SPLIT),
@@ -110,6 +113,14 @@ function recorded(files: number): Figure[] {
     ...figures("bash", "… recording a Bash command"),
     ...figures("prompt", "… recording a prompt"),
     at(`comparison-${files}`, "the work tree compared beside it", "ms", ADD, { times: 1.3 }),
+  ];
+}
+
+function decision(id: string, title: string): Figure[] {
+  return [
+    at(`review-${id}`, title, "ms", undefined, { most: 16 }),
+    at(`review-${id}-cpu`, "… Neovim's processor time", "ms"),
+    at(`review-${id}-shown`, "… from the key to its marks", "ms", undefined, { most: 100 }),
   ];
 }
 

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { World } from "../review/state/world";
 import { eventually } from "../support/eventually";
 import { Editor, type Standstill } from "./editor";
-import { LONG, LONG_HUNKS, longFile, manyFiles } from "./review";
+import { LONG, LONG_HUNKS, LONG_ROWS, longFile, manyFiles } from "./review";
 import { repetitions, type Scenario, type Values } from "./scenario";
 
 /** How many entries the quickfix list of a review has. */
@@ -12,6 +12,9 @@ const DRAWN = `
   local namespace = vim.api.nvim_get_namespaces()["claude-code.review"]
   local marks = vim.api.nvim_buf_get_extmarks(vim.fn.bufnr(...), namespace, 0, -1, { details = true })
   return #vim.tbl_filter(function(mark) return mark[4].virt_lines ~= nil end, marks)`;
+
+/** By then the executable has reported a decision, and Neovim has taken it in. */
+const REPORTED_MS = 400;
 
 /** How long Neovim stands still when a review is listed, and its marks are drawn. */
 export const reviewEditor: Scenario = {
@@ -40,9 +43,54 @@ export const reviewEditor: Scenario = {
       await eventually("no marks", async () => (await drawn()) === 0);
       return found;
     });
-    return { values: { ...least("review-listed", lists), ...least("review-marks", marks) } };
+    return {
+      values: {
+        ...least("review-listed", lists),
+        ...least("review-marks", marks),
+        ...(await keys(editor, times)),
+      },
+    };
   },
 };
+
+/** Decisions about hunks in the middle of the long file, as a user types them. */
+async function keys(editor: Editor, times: number): Promise<Values> {
+  const { nvim } = editor;
+  await nvim.command("ClaudeCodeReview");
+  await eventually("the review", async () => (await nvim.lua<number>(DRAWN, LONG)) === LONG_HUNKS);
+  await nvim.command(`call win_gotoid(bufwinid("${LONG}"))`);
+  await nvim.command(`call cursor(${LONG_ROWS / 2}, 1)`);
+  await nvim.type("]c");
+  const keep = await repeated(times, () => decided(editor, "ga"));
+  const undo = await repeated(times, () => decided(editor, "gr"));
+  const next = await repeated(times, () => editor.watched(() => nvim.type("]c")));
+  const waits = (all: readonly Decided[]) => Math.min(...all.map(({ shown }) => shown));
+  return {
+    ...least("review-keep", keep),
+    "review-keep-shown": waits(keep),
+    ...least("review-undo", undo),
+    "review-undo-shown": waits(undo),
+    ...least("review-next", next),
+  };
+}
+
+type Decided = Standstill & { shown: number };
+
+/** Until the hunk is gone, and until what the executable reports of it has been shown. */
+async function decided(editor: Editor, key: string): Promise<Decided> {
+  const { nvim } = editor;
+  const count = () => nvim.lua<number>("return vim.b.claude_code_review.hunks");
+  const before = await count();
+  let shown = 0;
+  const found = await editor.watched(async () => {
+    const began = performance.now();
+    await nvim.type(key);
+    while ((await count()) === before);
+    shown = performance.now() - began;
+    await Bun.sleep(REPORTED_MS);
+  });
+  return { ...found, shown };
+}
 
 /** Until the review is shown. */
 async function reviewed(editor: Editor, isShown: () => Promise<boolean>): Promise<Standstill> {
@@ -56,8 +104,8 @@ async function reviewed(editor: Editor, isShown: () => Promise<boolean>): Promis
   return found;
 }
 
-async function repeated(times: number, work: () => Promise<Standstill>): Promise<Standstill[]> {
-  const all: Standstill[] = [];
+async function repeated<T>(times: number, work: () => Promise<T>): Promise<T[]> {
+  const all: T[] = [];
   for (let i = 0; i < times; i++) all.push(await work());
   return all;
 }

@@ -9,7 +9,7 @@ import { median, timings } from "./statistics";
 const MB = 1024 * 1024;
 const FILES = 200;
 const HUNKS = 500;
-const LONG_ROWS = 20_000;
+export const LONG_ROWS = 20_000;
 export const LONG_HUNKS = 300;
 /** The name of a file of so many rows and hunks. */
 export const LONG = "long";
