@@ -55,7 +55,7 @@ local function request_base(buf, callback)
   if not name then
     return callback(nil)
   end
-  local unsaved = vim.bo[buf].modified and text.encoded(buf) or nil
+  local unsaved = vim.bo[buf].modified and text.of(buf) or nil
   client.request("base", { path = path.real(name), text = unsaved }, function(value)
     if not api.nvim_buf_is_loaded(buf) then
       compares[buf] = nil
@@ -66,7 +66,7 @@ local function request_base(buf, callback)
       if rows[#rows] == "" and #rows > 1 then
         rows[#rows] = nil
       end
-      callback(table.concat(text.rows(buf, rows, 1), "\n") .. "\n")
+      callback(table.concat(text.reader(buf)(rows, 1), "\n") .. "\n")
     end
   end)
 end
@@ -111,7 +111,7 @@ local function keep(buf, hunks)
     last = math.max(last, hunk.buf_start + math.max(hunk.buf_count, 1) - 1)
   end
   local name = path.real(path.of_buffer(buf) --[[@as string]])
-  local file = { path = name, text = text.encoded(buf), range = { first, last } }
+  local file = { path = name, text = text.of(buf), range = { first, last } }
   client.request("keep", { files = { file } }, function(value, problem)
     problem = problem or value.files[1] and value.files[1].problem
     if problem then

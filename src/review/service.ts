@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import * as v from "valibot";
 import { UserError } from "../lib/errors";
+import { BufferTexts } from "./buffer-texts";
 import { lastDecision, takeBack } from "./decide/back";
 import { keep, type Target } from "./decide/keep";
 import { undo, undoQueued } from "./decide/undo";
@@ -30,7 +31,14 @@ import { bytesOf } from "./weave/lines";
 const MOST_HUNKS = 500;
 const MOST_FILES = 2_000;
 
+/** Neovim has this answer. */
+export interface Unchanged {
+  unchanged: true;
+}
+
 export interface Listed {
+  /** Another one for another answer. */
+  version: string;
   files: ShownFile[];
   counts: Counts;
   /** Sentences for the user: what the review does not know. */
@@ -44,6 +52,7 @@ export interface Listed {
 export class ReviewService {
   readonly #projects = new Projects();
   readonly #watched = new WatchedProjects(this.#projects);
+  readonly #texts = new BufferTexts();
   #ref: Promise<unknown> = Promise.resolve();
 
   /** `folders`: the workspace folders, real paths. */
@@ -54,8 +63,8 @@ export class ReviewService {
   /**
    * | method | takes | gives |
    * | --- | --- | --- |
-   * | list | List | Listed: all there is to review, files in order of their paths |
-   * | file | File | ShownFile with lines, or nothing: one file, also with unsaved text |
+   * | list | List | Listed: all there is to review, files in order of their paths; or Unchanged |
+   * | file | File | ShownFile with lines, or nothing: one file, also with unsaved text; or Unchanged |
    * | keep, undo | Keep, Undo | ShownDecision |
    * | last | Last | `{ decision, type, paths, at }` of what `back` would take back, or nothing |
    * | back | Back | ShownDecision |
@@ -70,7 +79,8 @@ export class ReviewService {
    *
    * Throws UserError, ValiError for what is not in the contract, and the system's error.
    */
-  async answer(method: string, params: unknown): Promise<unknown> {
+  async answer(method: string, given: unknown): Promise<unknown> {
+    const params = this.#texts.resolve(given);
     switch (method) {
       case "list":
         return this.list(v.parse(requests.List, params));
@@ -105,7 +115,7 @@ export class ReviewService {
     }
   }
 
-  async list(request: v.InferOutput<typeof requests.List>): Promise<Listed> {
+  async list(request: v.InferOutput<typeof requests.List>): Promise<Listed | Unchanged> {
     const files: ShownFile[] = [];
     const counts: Counts[] = [];
     const incomplete: string[] = [];
@@ -124,19 +134,28 @@ export class ReviewService {
     }
     const total = sum(counts);
     if (files.length < total.files) incomplete.push(tooManyFiles(files.length, total.files));
-    return { files, counts: total, incomplete };
+    const version = versionOf([files, total, incomplete]);
+    return version === request.known
+      ? { unchanged: true }
+      : { version, files, counts: total, incomplete };
   }
 
   news(): Promise<News> {
     return this.#watched.news();
   }
 
-  file(request: v.InferOutput<typeof requests.File>): ShownFile | undefined {
+  file(
+    request: v.InferOutput<typeof requests.File>,
+  ): (ShownFile & { version: string }) | Unchanged | undefined {
     const { project, place } = this.#projects.locate(request.path);
     const file = project.files.get(place);
     const scope = scopeOf(recordedScope(project, request));
     const entry = file && entryOf(project, file, scope, request.text);
-    return entry && shownFile(project, entry, entry.hunks, true);
+    if (!entry) return undefined;
+    // A hunk's id changes with its lines.
+    const version = versionOf(shownFile(project, entry));
+    if (version === request.known) return { unchanged: true };
+    return { ...shownFile(project, entry, entry.hunks, true), version };
   }
 
   keep(request: v.InferOutput<typeof requests.Keep>): Promise<ShownDecision> {
@@ -179,7 +198,7 @@ export class ReviewService {
         const decision = project.decision(id);
         return decision && takeBack(project, decision, textsOf(texts));
       });
-      if (taken) return shownDecision(project, taken);
+      if (taken) return shownDecision(project, taken, this.#texts);
     }
     throw new UserError("there is no decision to take back");
   }
@@ -230,7 +249,7 @@ export class ReviewService {
         );
         return keep(project, targets, recordedScope(project, request), "done");
       });
-      results.push(shownDecision(project, kept));
+      results.push(shownDecision(project, kept, this.#texts));
     }
     return joined(results);
   }
@@ -272,10 +291,14 @@ export class ReviewService {
     const results: ShownDecision[] = [];
     for (const [project, those] of targets) {
       const decided = await project.decide(() => decide(project, those));
-      results.push(shownDecision(project, decided));
+      results.push(shownDecision(project, decided, this.#texts));
     }
     return joined(results);
   }
+}
+
+function versionOf(answer: unknown): string {
+  return Bun.hash(JSON.stringify(answer)).toString(36);
 }
 
 function tooManyFiles(listed: number, all: number): string {

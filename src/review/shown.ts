@@ -1,8 +1,10 @@
-import { type Edits, rowOf } from "./decide/edits";
+import type { BufferTexts } from "./buffer-texts";
+import { type Edits, type EditsTo, rowOf } from "./decide/edits";
 import type { Conflict, Undone } from "./decide/undo";
 import { type Entry, type Kind, type ModeChange, modeOf } from "./state/entry";
 import type { Project } from "./state/project";
 import type { Hunk, Rows } from "./weave/hunks";
+import { bytesOf, isText } from "./weave/lines";
 import type { Change } from "./weave/row";
 
 /*
@@ -136,6 +138,8 @@ export interface ShownDecision {
     edits?: Edits["edits"];
     /** Whether the last line then has a line end. */
     eol?: boolean;
+    /** By which Neovim can name the text that the buffer then has. */
+    text_id?: number;
     /** The file was removed from the disk. */
     removed?: boolean;
     conflicts?: { hunk: string; base: Uint8Array[]; claude: Uint8Array[]; now: Uint8Array[] }[];
@@ -145,6 +149,7 @@ export interface ShownDecision {
 export function shownDecision(
   project: Project,
   { decision, queued, files }: Undone,
+  texts: BufferTexts,
 ): ShownDecision {
   return {
     ...(decision !== undefined && { decision }),
@@ -152,10 +157,14 @@ export function shownDecision(
     files: files.map(({ path, edits, conflicts, ...rest }) => ({
       path: `${project.root}/${path}`,
       ...rest,
-      ...edits,
+      ...(edits && shownEdits(edits, texts)),
       ...(conflicts && { conflicts: conflicts.map(shownConflict) }),
     })),
   };
+}
+
+function shownEdits({ edits, eol, to }: EditsTo, texts: BufferTexts) {
+  return { edits, eol, ...(isText(to) && { text_id: texts.put(bytesOf(to)) }) };
 }
 
 function shownConflict({ hunk, base, claude, now }: Conflict) {

@@ -18,8 +18,13 @@ export interface Edits {
   eol: boolean;
 }
 
+/** Edits, and the text that a buffer has once they are applied. */
+export interface EditsTo extends Edits {
+  to: Lines;
+}
+
 /** What makes `to` of `from`. */
-export function editsBetween(from: Lines, to: Lines): Edits {
+export function editsBetween(from: Lines, to: Lines): EditsTo {
   const old = from.filter((line) => line !== FILE);
   const now = to.filter((line) => line !== FILE);
   const edits = compare(old, now).map(({ oldStart, oldEnd, newStart, newEnd }) => ({
@@ -28,7 +33,7 @@ export function editsBetween(from: Lines, to: Lines): Edits {
     expected: old.slice(oldStart, oldEnd).map(rowOf),
     lines: now.slice(newStart, newEnd).map(rowOf),
   }));
-  return { edits: edits.reverse(), eol: now.at(-1)?.endsWith("\n") ?? true };
+  return { to, edits: edits.reverse(), eol: now.at(-1)?.endsWith("\n") ?? true };
 }
 
 /** A line's bytes as a row of a buffer. */

@@ -7,7 +7,7 @@ import type { TrackedFile } from "../state/tracked-file";
 import { type Selection, undone } from "../weave/decision";
 import type { Hunk } from "../weave/hunks";
 import { type Lines, sameLines } from "../weave/lines";
-import { type Edits, editsBetween } from "./edits";
+import { type EditsTo, editsBetween } from "./edits";
 import { type Found, find, type Outcome, seenOf, type Target } from "./keep";
 import { ChangedError, setMode, writeBelow } from "./write";
 
@@ -25,7 +25,7 @@ export interface Conflict {
 
 export interface UndoneFile extends Outcome {
   /** For the buffer whose text was sent; what was not sent was written to disk. */
-  edits?: Edits;
+  edits?: EditsTo;
   /** The file was removed from the disk. */
   removed?: boolean;
   /** Nothing of these was undone. */

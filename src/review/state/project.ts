@@ -7,7 +7,7 @@ import { append } from "../journal/append";
 import { JournalReader } from "../journal/read";
 import type { Content, JournalRecord, NewRecord, RecordOf } from "../journal/record";
 import { ensureReviewFolder, reviewFolder } from "../root";
-import type { Lines } from "../weave/lines";
+import { type Lines, sameLines } from "../weave/lines";
 import type { Change } from "../weave/row";
 import type { Weave } from "../weave/weave";
 import { Comments } from "./comments";
@@ -34,6 +34,14 @@ export interface View {
   mode?: number | undefined;
 }
 
+interface BufferView {
+  file: TrackedFile;
+  version: number;
+  stamp: string;
+  lines: Lines;
+  view: View | undefined;
+}
+
 /** What the journal of one root says, applied to the files as they stand. */
 export class Project {
   readonly folder: string;
@@ -53,6 +61,8 @@ export class Project {
   readonly #reader: JournalReader;
   #lastDecision: Promise<unknown> = Promise.resolve();
   #views = new Map<string, { version: number; disk: OnDisk; view: View | undefined }>();
+  /** Of buffers' texts, each for one state of the file. */
+  #bufferViews = new WeakMap<Uint8Array, BufferView>();
 
   /** `root` is a real path. */
   constructor(readonly root: string) {
@@ -116,8 +126,16 @@ export class Project {
     // The buffer of a file that was deleted still holds its text.
     const isGone = "lines" in disk && disk.lines.length === 0;
     if (!text || isGone) return view;
+    const { version } = file;
+    const known = this.#bufferViews.get(text);
+    const isSame = known?.file === file && known.version === version;
+    if (isSame && known.stamp === disk.stamp) return known.view;
+    const lines = known?.lines ?? asLines(text);
     const mode = "lines" in disk ? disk.mode : undefined;
-    return viewOf(file, asLines(text), mode);
+    const isOnDisk = view && sameLines(view.lines, lines);
+    const found = isOnDisk ? view : viewOf(file, lines, mode);
+    this.#bufferViews.set(text, { file, version, stamp: disk.stamp, lines, view: found });
+    return found;
   }
 
   /** Why the file cannot be compared with the disk. */

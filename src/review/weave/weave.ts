@@ -17,6 +17,8 @@ function isOfUse(row: Row): boolean {
  * are all read from it. Immutable: what changes it returns another one.
  */
 export class Weave {
+  #lines: Lines | undefined;
+
   private constructor(
     readonly rows: readonly Row[],
     /** Of the last step. */
@@ -34,7 +36,8 @@ export class Weave {
 
   /** The text that stands there now. */
   get lines(): Lines {
-    return completed(this.rows.filter((row) => row.present).map((row) => row.line));
+    this.#lines ??= completed(this.rows.filter((row) => row.present).map((row) => row.line));
+    return this.#lines;
   }
 
   /** The text without the scope's pending changes. */

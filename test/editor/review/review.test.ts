@@ -267,6 +267,46 @@ onEachNeovim((session) => {
       await listed(2);
     });
 
+    test("u lists a hunk again before the file is written", async () => {
+      await changed();
+      await review();
+      await eventually("the first hunk", async () => (await cursor())[0] === 2);
+      const count = (await list()).length;
+      await nvim().type("gr");
+      await listed(count - 1);
+      await nvim().command("silent undo");
+      expect((await lines())[1]).toBe("LINE 2");
+      await listed(count);
+      expect(await lua("return vim.bo.modified")).toBe(true);
+      await nvim().command("silent redo");
+      await listed(count - 1);
+    });
+
+    test("a decision leaves the marks of the other hunks as they are", async () => {
+      const text = Array.from({ length: 30 }, (_, i) => `line ${i}\n`).join("");
+      write("a", text);
+      claude({ a: text.replaceAll("5\n", "five\nand more\n") });
+      await nvim().command("ClaudeCodeReview!");
+      await listed(3);
+      const marks = () =>
+        lua<[number, number][]>(`
+          local namespace = vim.api.nvim_get_namespaces()["claude-code.review"]
+          return vim.tbl_map(function(mark)
+            return { mark[1], mark[2] }
+          end, vim.api.nvim_buf_get_extmarks(0, namespace, 0, -1, {}))`);
+      const drawn = await eventually("the marks", async () => {
+        const found = await marks();
+        expect(found.length).toBeGreaterThan(3);
+        return found;
+      });
+      await nvim().type("gr");
+      await listed(2);
+      const rest = drawn.filter(([, row]) => row > 10).map(([id, row]) => [id, row - 1] as const);
+      await eventually("those of two hunks", async () =>
+        expect(await marks()).toEqual(rest as never),
+      );
+    });
+
     test("an undo leaves a buffer with unsaved changes unwritten, and says so", async () => {
       await changed();
       await nvim().command(`edit ${at("a")}`);

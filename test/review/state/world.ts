@@ -100,7 +100,10 @@ export class World implements Disposable {
     return this.service.answer("list", request) as Promise<Listed>;
   }
 
-  async file(name: string, request: object = {}): Promise<ShownFile | undefined> {
+  async file(
+    name: string,
+    request: object = {},
+  ): Promise<(ShownFile & { version?: string }) | undefined> {
     const params = { path: this.path(name), ...request };
     return (await this.service.answer("file", params)) as ShownFile | undefined;
   }

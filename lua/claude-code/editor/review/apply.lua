@@ -14,6 +14,7 @@ local M = {}
 ---@field problem? string why nothing was done
 ---@field edits? claude-code.ReviewEdit[]
 ---@field eol? boolean
+---@field text_id? integer by which the executable has the text that the edits lead to
 ---@field removed? boolean the file was removed from the disk
 ---@field conflicts? claude-code.ReviewConflict[]
 
@@ -60,7 +61,7 @@ local function carry_out(file)
     -- The executable has written it.
     return not vim.bo[buf].modified and reload.check(buf) or nil
   end
-  local problem, written = text.apply(buf, file.edits, file.eol ~= false)
+  local problem, written = text.apply(buf, file.edits, file.eol ~= false, file.text_id)
   if problem then
     return ("%s: %s"):format(path.title(file.path), problem)
   end

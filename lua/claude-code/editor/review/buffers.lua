@@ -16,9 +16,16 @@ local M = {}
 
 ---@type table<integer, claude-code.ReviewHunk[]> by buffer
 local hunks_of = {}
+---Which text and scope these hunks are about.
+---@type table<integer, { tick: integer, scope: claude-code.ReviewScope }>
+local about = {}
 local scope ---@type claude-code.ReviewScope?
 local soon ---@type fun()?
 local pending = {} ---@type table<integer, true>
+---Buffers that had hunks: those that are gone come back with |undo|.
+local had_hunks = {} ---@type table<integer, true>
+---The hunks, by their ids, that the list lacked when it was last asked for because of them.
+local missed = {} ---@type table<integer, string>
 
 ---@type claude-code.ReviewScope
 local UNREVIEWED = { scope = "unreviewed" }
@@ -87,6 +94,17 @@ function M.at(buf, row)
 end
 
 ---@param buf integer
+---@param row integer
+---@return claude-code.ReviewHunk? nil also where the buffer's text is another one by now
+function M.at_now(buf, row)
+  local known = about[buf]
+  local is_current = known
+    and known.tick == api.nvim_buf_get_changedtick(buf)
+    and known.scope == M.scope()
+  return is_current and M.at(buf, row) or nil
+end
+
+---@param buf integer
 ---@return claude-code.ReviewFile? of the list; also of a deleted one's old text
 local function listed_file(buf)
   local deleted = base.file_of(api.nvim_buf_get_name(buf))
@@ -143,6 +161,8 @@ local function show(buf, hunks)
     hunks = {} -- nothing keeps them up to date
   end
   hunks_of[buf] = #hunks > 0 and hunks or nil
+  had_hunks[buf] = had_hunks[buf] or #hunks > 0 or nil
+  about[buf] = #hunks > 0 and { tick = api.nvim_buf_get_changedtick(buf), scope = M.scope() } or nil
   set_variable(buf, hunks)
   if #hunks > 0 then
     marks.show(buf, hunks, scope ~= nil)
@@ -155,9 +175,12 @@ end
 ---@param buf integer
 ---@param callback? fun()
 function M.update(buf, callback)
-  files.fetch(buf, M.scope(), function(file)
-    show(buf, file and file.hunks or {})
-    M.show_bars()
+  local asked = M.scope()
+  files.fetch(buf, asked, function(file)
+    if asked == M.scope() then
+      show(buf, file and file.hunks or {})
+      M.show_bars()
+    end
     if callback then
       callback()
     end
@@ -165,7 +188,8 @@ function M.update(buf, callback)
 end
 
 ---Every buffer on screen, or of which something is shown.
-function M.update_all()
+---@param callback? fun() once the current buffer is shown
+function M.update_all(callback)
   local wanted = {}
   for _, win in ipairs(api.nvim_list_wins()) do
     local buf = api.nvim_win_get_buf(win)
@@ -175,16 +199,43 @@ function M.update_all()
     if api.nvim_buf_is_valid(buf) and api.nvim_buf_is_loaded(buf) then
       wanted[buf] = true
     else
-      hunks_of[buf] = nil
+      hunks_of[buf], about[buf], had_hunks[buf], missed[buf] = nil, nil, nil, nil
+      marks.clear(buf)
     end
   end
-  vim.iter(vim.tbl_keys(wanted)):each(M.update)
+  local current = api.nvim_get_current_buf()
+  wanted[current] = wanted[current] or callback and true or nil
+  for buf in pairs(wanted) do
+    M.update(buf, buf == current and callback or nil)
+  end
+end
+
+---@param hunks claude-code.ReviewHunk[]
+---@return string
+local function ids_of(hunks)
+  return vim.iter(hunks):fold("", function(ids, hunk)
+    return ids .. " " .. hunk.id
+  end)
+end
+
+---@param buf integer
+---@return boolean does the list of the review have other hunks than the buffer's text?
+local function is_listed_otherwise(buf)
+  local file, hunks = files.of_buffer(buf), M.hunks(buf)
+  local listed = file and file.hunks or {}
+  local is_cut = file and #listed < file.hunk_count
+  local ids = is_cut and #hunks .. "" or ids_of(hunks)
+  local listed_ids = is_cut and file.hunk_count .. "" or ids_of(listed)
+  local is_new = ids ~= listed_ids and missed[buf] ~= ids
+  missed[buf] = ids ~= listed_ids and ids or nil
+  return scope ~= nil and is_new
 end
 
 ---The text changed.
 ---@param buf integer
-function M.touch(buf)
-  if not (hunks_of[buf] or files.of_buffer(buf)) then
+---@param list_again fun() called where the list of the review has other hunks than the text by then
+function M.touch(buf, list_again)
+  if not (had_hunks[buf] or files.of_buffer(buf)) then
     return
   end
   pending[buf] = true
@@ -194,7 +245,11 @@ function M.touch(buf)
       pending = {}
       for _, changed in ipairs(buffers) do
         if api.nvim_buf_is_loaded(changed) then
-          M.update(changed)
+          M.update(changed, function()
+            if is_listed_otherwise(changed) then
+              list_again()
+            end
+          end)
         end
       end
     end)

@@ -15,15 +15,18 @@ local M = {}
 
 ---@class claude-code.ReviewChoice
 ---@field path string absolute
----@field text? string in base64, of a loaded buffer
+---@field text? claude-code.ReviewText of a loaded buffer
 ---@field hunks? string[] ids; without it and `range` the whole file
 ---@field range? [integer, integer]
 
----@param file string
----@return claude-code.ReviewChoice
-local function choice_of(file)
-  local buf = path.loaded_buffer(file)
-  return { path = file, text = buf and text.encoded(buf) }
+---@param choices claude-code.ReviewChoice[]
+---@return claude-code.ReviewChoice[] the same, with the texts of buffers: to be sent at once
+local function with_texts(choices)
+  for _, choice in ipairs(choices) do
+    local buf = path.loaded_buffer(choice.path)
+    choice.text = buf and text.of(buf)
+  end
+  return choices
 end
 
 ---@param first integer
@@ -35,8 +38,7 @@ local function of_list(first, last, is_whole)
   for _, entry in ipairs(list.entries(first, last)) do
     local choice = by_path[entry.path]
     if not choice then
-      choice = choice_of(entry.path)
-      choice.hunks = {}
+      choice = { path = entry.path, hunks = {} }
       by_path[entry.path], choices[#choices + 1] = choice, choice
     end
     if is_whole or not entry.hunk then
@@ -52,7 +54,8 @@ end
 ---@field whole? boolean the whole file
 ---@field range? [integer, integer] rows of the current buffer, or entries of the quickfix window
 
----The hunk under the cursor is looked up in the text as it is now.
+---The hunk under the cursor is looked up in the text as it is now: the executable is asked for its hunks
+---unless they are known.
 ---@param target claude-code.ReviewTarget
 ---@param scope claude-code.ReviewScope
 ---@param callback fun(choices: claude-code.ReviewChoice[])
@@ -72,11 +75,16 @@ local function choose(target, scope, callback)
       .. "window, or write the buffer (:w!) or load the file (:e!) first"
     return notify.warn(words:format(path.title(name)))
   end
-  local choice = choice_of(deleted or path.real(name))
+  local choice = { path = deleted or path.real(name) }
   if deleted or target.whole then
     return callback({ choice })
   elseif target.range then
     choice.range = target.range
+    return callback({ choice })
+  end
+  local known = buffers.at_now(buf, row)
+  if known then
+    choice.hunks = { known.id }
     return callback({ choice })
   end
   files.fetch(buf, scope, function(file)
@@ -111,11 +119,10 @@ local function send(method, params, callback)
       callback()
     else
       require("claude-code.editor.review.conflict").show(conflict, function()
-        local choice = choice_of(decision.files[1].path)
-        choice.hunks = { conflict.hunk }
+        local choices = with_texts({ { path = decision.files[1].path, hunks = { conflict.hunk } } })
         send(
           method,
-          vim.tbl_extend("force", params, { files = { choice }, keep_both = true }),
+          vim.tbl_extend("force", params, { files = choices, keep_both = true }),
           callback
         )
       end)
@@ -133,7 +140,7 @@ local function request(method, target, scope, options, callback)
     if #choices == 0 then
       return notify.warn("there is no change of Claude's here that waits for a review")
     end
-    local params = vim.tbl_extend("force", { files = choices }, options)
+    local params = vim.tbl_extend("force", { files = with_texts(choices) }, options)
     params.scope, params.session = scope.scope, scope.session
     send(method, params, callback)
   end)
@@ -160,7 +167,9 @@ end
 ---@param paths string[]
 ---@return claude-code.ReviewChoice[]
 local function texts_of(paths)
-  return vim.tbl_map(choice_of, paths)
+  return with_texts(vim.tbl_map(function(name)
+    return { path = name }
+  end, paths))
 end
 
 ---@param paths string[]

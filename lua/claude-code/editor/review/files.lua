@@ -45,6 +45,7 @@ local M = {}
 ---@field owners claude-code.ReviewOwner[]
 ---@field queued boolean all of it, or a part, is undone when Claude's turn ends
 ---@field cannot_undo? string why the whole file cannot be undone
+---@field version? string of a file that was asked for by itself: another one for another answer
 
 ---@class claude-code.ReviewScope
 ---@field scope "turn"|"session"|"all"|"unreviewed"
@@ -54,6 +55,8 @@ local M = {}
 local listed = {} ---@type claude-code.ReviewFile[]
 local by_path = {} ---@type table<string, claude-code.ReviewFile>
 local asked, answered = 0, 0 ---@type integer, integer number of the last question, and of the last answer taken
+local last = {} ---@type { version?: string, incomplete?: string[] } of the last answer taken
+local fetched = {} ---@type table<integer, claude-code.ReviewFile> by buffer, as the executable gave it last
 local expanded = {} ---@type table<string, true> files whose hunks are listed however many there are
 
 ---@return claude-code.ReviewFile[] in order of their paths
@@ -101,14 +104,14 @@ function M.number(file)
 end
 
 ---Texts that the disk does not have.
----@return { path: string, text: string }[]
+---@return { path: string, text: claude-code.ReviewText }[]
 function M.unsaved()
   local texts = {}
   for _, buf in ipairs(api.nvim_list_bufs()) do
     local name = api.nvim_buf_is_loaded(buf) and vim.bo[buf].modified and path.of_buffer(buf)
-    local bytes = name and text.encoded(buf)
-    if bytes then
-      texts[#texts + 1] = { path = path.real(name), text = bytes }
+    local sent = name and text.of(buf)
+    if sent then
+      texts[#texts + 1] = { path = path.real(name), text = sent }
     end
   end
   return texts
@@ -118,20 +121,22 @@ end
 ---@param scope claude-code.ReviewScope
 ---@param callback fun(problem: string?, incomplete: string[]?)
 function M.refresh(scope, callback)
-  local params = { texts = M.unsaved(), expanded = vim.tbl_keys(expanded) }
+  local params = { texts = M.unsaved(), expanded = vim.tbl_keys(expanded), known = last.version }
   params = vim.tbl_extend("force", params, scope)
   asked = asked + 1
   local number = asked
   client.request("list", params, function(value, problem)
     if not value then
       return callback(problem)
+    elseif number > answered and value.unchanged then
+      answered = number
     elseif number > answered then
-      answered, listed, by_path = number, value.files, {}
+      answered, listed, by_path, last = number, value.files, {}, value
       for _, file in ipairs(listed) do
         by_path[file.path] = file
       end
     end
-    callback(nil, value.incomplete)
+    callback(nil, value.incomplete or last.incomplete)
   end)
 end
 
@@ -150,10 +155,21 @@ function M.fetch(buf, scope, callback)
   if not name or reload.is_stale(buf) then
     return callback(nil)
   end
-  local params = { path = path.real(name), text = text.encoded(buf) }
+  local params = { path = path.real(name), text = text.of(buf) }
   params.scope, params.session = scope.scope, scope.session
+  local before = fetched[buf]
+  params.known = before and before.version
   client.request("file", params, function(file, problem)
-    if api.nvim_buf_is_valid(buf) and api.nvim_buf_get_changedtick(buf) == tick then
+    if not api.nvim_buf_is_valid(buf) then
+      fetched[buf] = nil
+      return
+    end
+    if file and file.unchanged then
+      file = before
+    elseif not problem then
+      fetched[buf] = file
+    end
+    if api.nvim_buf_get_changedtick(buf) == tick then
       callback(file, problem)
     end
   end)

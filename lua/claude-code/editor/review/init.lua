@@ -77,10 +77,10 @@ local function say_incomplete(incomplete)
 end
 
 ---Lists again, and shows it everywhere.
----@param callback? fun(incomplete: string[])
+---@param callback? fun() once the current buffer is shown
 local function refresh(callback)
   local review = active
-  files.refresh(buffers.scope(), function(problem, incomplete)
+  files.refresh(buffers.scope(), function(problem)
     if review ~= active then
       return -- the answer is about another review, or none
     elseif problem then
@@ -95,10 +95,7 @@ local function refresh(callback)
       end
     end
     map_keys()
-    buffers.update_all()
-    if callback then
-      callback(incomplete or {})
-    end
+    buffers.update_all(callback)
   end)
 end
 
@@ -115,13 +112,10 @@ local function from_here()
     return api.nvim_get_current_win() == win and (is_gone() or api.nvim_get_current_buf() == buf)
   end
   return function()
+    buffers.update(api.nvim_get_current_buf())
     refresh(function()
       if active and is_here() and not list.has_cursor() then
-        buffers.update(api.nvim_get_current_buf(), function()
-          if is_here() then
-            move.onward(is_gone() and name or nil)
-          end
-        end)
+        move.onward(is_gone() and name or nil)
       end
     end)
   end
@@ -174,14 +168,14 @@ local function watch()
     api.nvim_create_autocmd(events, { group = group, callback = callback })
   end
   on({ "TextChanged", "TextChangedI" }, function(event)
-    buffers.touch(event.buf)
+    buffers.touch(event.buf, refresh)
   end)
   on("BufWritePost", function(event)
     local name = path.of_buffer(event.buf)
     if name then
       client.request("written", { path = name }, function() end)
     end
-    buffers.touch(event.buf)
+    buffers.touch(event.buf, refresh)
   end)
   on({ "BufWinEnter", "QuickFixCmdPost" }, function(event)
     -- Before the next key is typed: Neovim's own `gr` would replace a character.

@@ -1,15 +1,8 @@
---- The quickfix list of a review: an entry for each hunk, one for each file that was created, deleted,
---- renamed, or has no text, one for a changed mode beside hunks.
+--- The quickfix list of a review.
 local fn = vim.fn
-local files = require("claude-code.editor.review.files")
-local kinds = require("claude-code.editor.review.kinds")
-local path = require("claude-code.editor.documents.path")
-local reload = require("claude-code.editor.documents.reload")
+local items = require("claude-code.editor.review.items")
 
 local M = {}
-
----Characters of a prompt in an entry: at most, and of the columns that there are.
-local MOST_PROMPT_CHARACTERS, PROMPT_SHARE = 40, 0.25
 
 local TITLES = {
   unreviewed = "Claude's changes",
@@ -18,135 +11,33 @@ local TITLES = {
   all = "All changes of Claude's",
 }
 
-local QUEUED = "[undone when Claude's turn ends]"
-
 local list_id ---@type integer?
+---As this module filled the list last; `tick` is another one as soon as anybody changes the list.
+---@type { items: table[], title: string, tick: integer }
+local filled = { items = {}, title = "", tick = -1 }
 local names ---@type table<string, string>? of sessions, by their ids; nil unless several run
-
----@class claude-code.ReviewEntry user_data of a quickfix entry
----@field path string
----@field hunk? string id; "mode": the file's mode; nil: the whole file
-
----@param owners claude-code.ReviewOwner[]
----@return string
-local function origin(owners)
-  local last = owners[#owners]
-  if not last then
-    return ""
-  end
-  local words = { names and (names[last.session] or last.session:sub(1, 8)) }
-  if last.turn then
-    words[#words + 1] = ("turn %d"):format(last.turn)
-  end
-  if last.prompt and last.prompt ~= "" then
-    local prompt = fn.strtrans((last.prompt:gsub("%s+", " ")))
-    local most = math.min(MOST_PROMPT_CHARACTERS, math.floor(vim.o.columns * PROMPT_SHARE))
-    local cut = fn.strcharpart(prompt, 0, most)
-    words[#words + 1] = ("‹%s%s›"):format(cut, cut ~= prompt and "…" or "")
-  end
-  words[#words + 1] = last.agent and (last.tool .. " of a subagent") or last.tool
-  return table.concat(words, "  ")
-end
-
----@param file claude-code.ReviewFile
----@param hunk claude-code.ReviewHunk
----@return string
-local function flags(file, hunk)
-  local found = {}
-  local buf = path.loaded_buffer(file.path)
-  if buf and reload.is_stale(buf) then
-    found[#found + 1] = "[not in your buffer, which has unsaved edits]"
-  end
-  if hunk.conflict then
-    found[#found + 1] = "[your edits conflict]"
-  elseif hunk.mixed then
-    found[#found + 1] = "[with your edits]"
-  end
-  if hunk.queued then
-    found[#found + 1] = QUEUED
-  end
-  return #found > 0 and table.concat(found, " ") .. "  " or ""
-end
-
----@param file claude-code.ReviewFile
----@param hunk claude-code.ReviewHunk
----@return table item
-local function hunk_item(file, hunk)
-  local last = math.max(hunk.new[1], hunk.new[1] + hunk.new[2] - 1, 1)
-  return {
-    filename = file.path,
-    lnum = math.max(hunk.new[1], 1),
-    end_lnum = last > hunk.new[1] and last or nil,
-    text = ("+%d -%d  %s%s"):format(
-      hunk.added,
-      hunk.removed,
-      flags(file, hunk),
-      origin(hunk.owners)
-    ),
-    user_data = { claude_code = { path = file.path, hunk = hunk.id } },
-  }
-end
-
----A deleted file's text is read in a buffer of its own.
----@param file claude-code.ReviewFile
----@return string
-local function name_of(file)
-  local scheme = require("claude-code.editor.review.base").SCHEME
-  return file.kind == "deleted" and scheme .. file.path or file.path
-end
-
----@param words string
----@param is_queued boolean
----@param owners claude-code.ReviewOwner[]
----@return string
-local function file_text(words, is_queued, owners)
-  return ("%s  %s%s"):format(words, is_queued and QUEUED .. "  " or "", origin(owners))
-end
-
----@param file claude-code.ReviewFile
----@param mode claude-code.ReviewMode
----@return table item
-local function mode_item(file, mode)
-  return {
-    filename = file.path,
-    lnum = 1,
-    text = file_text(kinds.mode_words(mode), mode.queued, mode.owners),
-    user_data = { claude_code = { path = file.path, hunk = "mode" } },
-  }
-end
-
----@param file claude-code.ReviewFile
----@return table item
-local function file_item(file)
-  return {
-    filename = name_of(file),
-    lnum = file.hunks[1] and math.max(file.hunks[1].new[1], 1) or 1,
-    module = file.kind == "deleted" and fn.fnamemodify(file.path, ":.") or nil,
-    text = file_text(kinds.words(file), file.queued, file.owners),
-    user_data = { claude_code = { path = file.path } },
-  }
-end
-
----@return table[]
-local function items()
-  local found = {}
-  names = require("claude-code.terminal.label").by_conversation()
-  for _, file in ipairs(files.all()) do
-    if kinds.is_whole(file) or #file.hunks < file.hunk_count then
-      found[#found + 1] = file_item(file)
-    else
-      found[#found + 1] = file.mode and mode_item(file, file.mode)
-      for _, hunk in ipairs(file.hunks) do
-        found[#found + 1] = hunk_item(file, hunk)
-      end
-    end
-  end
-  return found
-end
 
 ---@return boolean
 local function exists()
   return list_id ~= nil and fn.getqflist({ id = list_id, nr = 0 }).id == list_id
+end
+
+---@return integer tick
+local function tick_now()
+  return list_id and fn.getqflist({ id = list_id, changedtick = 0 }).changedtick or -1
+end
+
+---@param action " "|"r"|"a"
+---@param what table
+local function set(action, what)
+  local was_ours = filled.tick == tick_now()
+  fn.setqflist({}, action, what)
+  list_id = list_id or fn.getqflist({ id = 0 }).id
+  filled = {
+    items = what.items or filled.items,
+    title = what.title or filled.title,
+    tick = (what.items or was_ours) and tick_now() or -1,
+  }
 end
 
 ---@return boolean is it the list that the quickfix window shows?
@@ -157,13 +48,6 @@ end
 ---@return boolean is the current window the quickfix window, and shows this list?
 function M.has_cursor()
   return vim.bo.buftype == "quickfix" and M.is_current()
-end
-
----@param one claude-code.ReviewEntry
----@param other claude-code.ReviewEntry?
----@return boolean
-local function is_same(one, other)
-  return other ~= nil and one.path == other.path and one.hunk == other.hunk
 end
 
 ---Runs `fill`, and leaves the quickfix window's cursor at its entry, or at the row where it was: the
@@ -179,7 +63,7 @@ local function keep_cursor(found, fill)
   local entry = M.entries(row, row)[1]
   fill()
   for i, item in ipairs(found) do
-    if is_same(item.user_data.claude_code, entry) then
+    if items.is_same_entry(item.user_data.claude_code, entry) then
       row = i
       break
     end
@@ -198,18 +82,23 @@ end
 ---@param scope claude-code.ReviewScope
 ---@return integer count of entries
 function M.fill(scope)
-  local found = items()
+  names = require("claude-code.terminal.label").by_conversation()
+  local found = items.all(names)
   local title = title_of(scope)
-  if exists() then
+  if not exists() then
+    list_id = nil
+    set(" ", { items = found, title = title })
+  elseif
+    filled.tick ~= tick_now()
+    or filled.title ~= title
+    or not items.are_same(found, filled.items)
+  then
     local index = fn.getqflist({ id = list_id, idx = 0 }).idx
     local what = { id = list_id, items = found, title = title }
     what.idx = #found > 0 and math.min(math.max(index, 1), #found) or nil
     keep_cursor(found, function()
-      fn.setqflist({}, "r", what)
+      set("r", what)
     end)
-  else
-    fn.setqflist({}, " ", { items = found, title = title })
-    list_id = fn.getqflist({ id = 0 }).id
   end
   return #found
 end
@@ -244,7 +133,7 @@ function M.select(name, hunk)
     end
   end
   if index then
-    fn.setqflist({}, "a", { id = list_id, idx = index })
+    set("a", { id = list_id, idx = index })
   end
 end
 
@@ -254,7 +143,9 @@ end
 ---@return claude-code.ReviewEntry[] without those that something else has added (|:grepadd|)
 function M.entries(first, last)
   local found = {}
-  local all = fn.getqflist({ id = list_id, items = 0 }).items or {}
+  local all = filled.tick == tick_now() and filled.items
+    or fn.getqflist({ id = list_id, items = 0 }).items
+    or {}
   for index = first, math.min(last, #all) do
     local data = all[index].user_data
     found[#found + 1] = type(data) == "table" and data.claude_code or nil

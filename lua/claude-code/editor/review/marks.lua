@@ -24,19 +24,34 @@ end
 
 local M = {}
 
+---@class claude-code.DrawnMarks of one buffer
+---@field style string what all of them depend on
+---@field hunks table<string, table<integer, integer>> by hunk (see key_of): its marks, each with its row,
+--- counted from the hunk's first one
+
+local drawn_in = {} ---@type table<integer, claude-code.DrawnMarks> by buffer
+
+---@param hunk claude-code.ReviewHunk
+---@return string key another one for another picture
+local function key_of(hunk)
+  return hunk.mixed and hunk.id .. " mixed" or hunk.id
+end
+
 ---@param buf integer
 ---@param hunk claude-code.ReviewHunk
+---@return integer[] marks
 local function mark_signs(buf, hunk)
   local kind = hunk.new[2] == 0 and "delete" or hunk.old[2] == 0 and "add" or "change"
-  local first = math.max(hunk.new[1] - 1, 0)
+  local first, marks = math.max(hunk.new[1] - 1, 0), {}
   for row = first, first + math.min(math.max(hunk.new[2], 1), MOST_SIGNS) - 1 do
-    api.nvim_buf_set_extmark(buf, NAMESPACE, row, 0, {
+    marks[#marks + 1] = api.nvim_buf_set_extmark(buf, NAMESPACE, row, 0, {
       sign_text = kind == "delete" and "▁" or "▎",
       sign_hl_group = GROUPS[kind],
       priority = SIGN_PRIORITY,
       strict = false,
     })
   end
+  return marks
 end
 
 ---The parts of a hunk that differ: the user's rows in a mixed one stand on both sides of it.
@@ -62,11 +77,11 @@ local function parts(hunk, old_lines)
   end, differing)
 end
 
----@param buf integer
 ---@param hunk claude-code.ReviewHunk
+---@param lines_of fun(rows: string[], first: integer): string[]
 ---@return claude-code.DrawnHunk[]
-local function drawn(buf, hunk)
-  local old_lines = text.rows(buf, hunk.old_lines or {}, hunk.old[1])
+local function drawn(hunk, lines_of)
+  local old_lines = lines_of(hunk.old_lines or {}, hunk.old[1])
   if hunk.mixed and hunk.new[2] > 0 then
     return parts(hunk, old_lines)
   end
@@ -75,6 +90,7 @@ end
 
 ---@param buf integer
 function M.clear(buf)
+  drawn_in[buf] = nil
   if api.nvim_buf_is_valid(buf) then
     api.nvim_buf_clear_namespace(buf, NAMESPACE, 0, -1)
   end
@@ -138,6 +154,84 @@ function M.reveal(win)
 end
 
 ---@param buf integer
+---@param reviewing boolean
+---@return string
+local function style_of(buf, reviewing)
+  local win = vim.fn.bufwinid(buf)
+  local width = win ~= -1 and vim.wo[win].wrap and api.nvim_win_get_width(win) or 0
+  local margin = win ~= -1 and vim.fn.getwininfo(win)[1].textoff or 0
+  local options = vim.bo[buf]
+  local format = { options.fileformat, options.fileencoding, options.tabstop, vim.o.columns }
+  return table.concat({ tostring(reviewing), width, margin, unpack(format) }, " ")
+end
+
+---Removes the marks of hunks that are not there any more, or that an edit has moved.
+---@param buf integer
+---@param known table<string, table<integer, integer>>
+---@param hunks claude-code.ReviewHunk[]
+---@return claude-code.ReviewHunk[] hunks without those that are drawn as they are
+local function undrawn(buf, known, hunks)
+  local rows = {} ---@type table<integer, integer>
+  for _, mark in ipairs(api.nvim_buf_get_extmarks(buf, NAMESPACE, 0, -1, {})) do
+    rows[mark[1]] = mark[2]
+  end
+  local stay = {} ---@type table<string, true>
+  local rest = vim.tbl_filter(function(hunk)
+    local key = key_of(hunk)
+    local is_drawn = known[key] ~= nil
+    for mark, row in pairs(known[key] or {}) do
+      is_drawn = is_drawn and rows[mark] == hunk.new[1] + row
+    end
+    stay[key] = is_drawn or nil
+    return not is_drawn
+  end, hunks)
+  for key, marks in pairs(known) do
+    if not stay[key] then
+      known[key] = nil
+      for mark in pairs(marks) do
+        api.nvim_buf_del_extmark(buf, NAMESPACE, mark)
+      end
+    end
+  end
+  return rest
+end
+
+---@param buf integer
+---@param known table<string, table<integer, integer>>
+---@param hunk claude-code.ReviewHunk
+---@param marks integer[]
+local function remember(buf, known, hunk, marks)
+  local key = key_of(hunk)
+  known[key] = known[key] or {}
+  for _, mark in ipairs(marks) do
+    local row = api.nvim_buf_get_extmark_by_id(buf, NAMESPACE, mark, {})[1]
+    known[key][mark] = row - hunk.new[1]
+  end
+end
+
+---@param buf integer
+---@param hunks claude-code.ReviewHunk[]
+---@param known table<string, table<integer, integer>>
+---@param are_first boolean
+local function draw_hunks(buf, hunks, known, are_first)
+  local lines_of = text.reader(buf)
+  local parts_of = {} ---@type table<claude-code.ReviewHunk, claude-code.DrawnHunk[]>
+  for _, hunk in ipairs(hunks) do
+    parts_of[hunk] = drawn(hunk, lines_of)
+    for _, part in ipairs(parts_of[hunk]) do
+      remember(buf, known, hunk, draw.new_lines(buf, NAMESPACE, part))
+    end
+  end
+  local margin, arrange = margin_in(buf, are_first), arranger(buf)
+  for _, hunk in ipairs(hunks) do
+    for _, part in ipairs(parts_of[hunk]) do
+      remember(buf, known, hunk, { draw.old_lines(buf, NAMESPACE, part, margin, arrange) })
+    end
+  end
+end
+
+---Draws the hunks. Those that are drawn already stay as they are.
+---@param buf integer
 ---@param hunks claude-code.ReviewHunk[] of the text that the buffer has now
 ---@param reviewing boolean
 function M.show(buf, hunks, reviewing)
@@ -145,25 +239,26 @@ function M.show(buf, hunks, reviewing)
     return #api.nvim_buf_get_extmarks(buf, NAMESPACE, 0, -1, { limit = 1, type = type }) > 0
   end
   local are_first, had_old_lines = not has(nil), has("virt_lines")
-  M.clear(buf)
-  if reviewing then
-    local all = vim.iter(hunks):fold({}, function(found, hunk)
-      return vim.list_extend(found, drawn(buf, hunk))
-    end)
-    for _, hunk in ipairs(all) do
-      draw.new_lines(buf, NAMESPACE, hunk)
+  local style, before = style_of(buf, reviewing), drawn_in[buf]
+  if not before or before.style ~= style then
+    M.clear(buf)
+    before = { style = style, hunks = {} }
+  end
+  drawn_in[buf] = before
+  local rest = undrawn(buf, before.hunks, hunks)
+  if #rest == 0 then
+    return
+  elseif not reviewing then
+    for _, hunk in ipairs(rest) do
+      remember(buf, before.hunks, hunk, mark_signs(buf, hunk))
     end
-    local margin, arrange = margin_in(buf, are_first), arranger(buf)
-    for _, hunk in ipairs(all) do
-      draw.old_lines(buf, NAMESPACE, hunk, margin, arrange)
-    end
-    if not had_old_lines then
-      vim.iter(vim.fn.win_findbuf(buf)):each(M.reveal)
-    end
-  else
-    for _, hunk in ipairs(hunks) do
-      mark_signs(buf, hunk)
-    end
+    return
+  end
+  draw_hunks(buf, rest, before.hunks, are_first)
+  -- By its first signs the text has moved.
+  before.style = style_of(buf, reviewing)
+  if not had_old_lines then
+    vim.iter(vim.fn.win_findbuf(buf)):each(M.reveal)
   end
 end
 

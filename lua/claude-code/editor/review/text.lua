@@ -1,5 +1,6 @@
 --- Texts between buffers and the executable: to the byte as `:w` would write them.
 local api = vim.api
+local channel = require("claude-code.editor.channel")
 local file_change = require("claude-code.editor.documents.file_change")
 local patch = require("claude-code.editor.documents.patch")
 local reload = require("claude-code.editor.documents.reload")
@@ -24,16 +25,45 @@ local function has_other_line_ends(buf)
   return not vim.bo[buf].modified and file_change.is_misread(buf)
 end
 
----The buffer's text in the file's encoding, in base64. A missing last line end is no edit of the
----user's until Neovim has written one. Nil where the disk counts: for line ends that rows cannot have,
----and unsaved edits of an older text than Claude has changed.
----@param buf integer loaded
----@return string?
-function M.encoded(buf)
-  local is_mac = vim.bo[buf].fileformat == "mac"
-  if is_mac or reload.is_stale(buf) or has_other_line_ends(buf) then
-    return nil
+---Texts that the executable keeps, too: the last ones. By what they depend on.
+---@type { key: string, id: integer }[]
+local sent = {}
+local last_id = 0
+
+---The executable keeps more (src/review/buffer-texts.ts).
+local MOST_SENT = 4
+
+---@param key string
+---@param id integer
+local function remember(key, id)
+  sent[#sent + 1] = { key = key, id = id }
+  if #sent > MOST_SENT then
+    table.remove(sent, 1)
   end
+end
+
+---The next request has the bytes of its texts again.
+function M.forget_sent()
+  sent = {}
+end
+
+---@param buf integer
+---@return string key another one as soon as `:w` would write other bytes
+local function key_of(buf)
+  local options = vim.bo[buf]
+  return table.concat({
+    buf,
+    api.nvim_buf_get_changedtick(buf),
+    options.fileformat,
+    encoding(buf),
+    tostring(options.bomb),
+    tostring(options.endofline),
+  }, " ")
+end
+
+---@param buf integer
+---@return string in the file's encoding, in base64
+local function encoded(buf)
   local bytes = text.of(buf, true)
   if encoding(buf) ~= "utf-8" then
     bytes = vim.iconv(bytes, "utf-8", encoding(buf)) or bytes
@@ -41,29 +71,58 @@ function M.encoded(buf)
   return vim.base64.encode(bytes)
 end
 
----Rows of a file as the buffer has them.
----@param buf integer
----@param rows string[] bytes
----@param first integer the row of the first one, from 1
----@return string[]
-function M.rows(buf, rows, first)
-  local is_dos = vim.bo[buf].fileformat == "dos" or has_other_line_ends(buf)
-  local from = encoding(buf)
-  local lines = {}
-  for i, row in ipairs(rows) do
-    if is_dos then
-      row = row:gsub("\r$", "")
-    end
-    if first + i - 1 == 1 and vim.startswith(row, BOM) and vim.bo[buf].bomb then
-      row = row:sub(#BOM + 1)
-    end
-    if from ~= "utf-8" then
-      row = vim.iconv(row, from, "utf-8") or row
-    end
-    -- Neovim holds a NUL as a line feed.
-    lines[i] = row:gsub("%z", "\n")
+---@class claude-code.ReviewText
+---@field id integer
+---@field bytes? string in base64; left out if the executable has them
+
+---The buffer's text, which the next request must send: what was sent is not made again. A missing last
+---line end is no edit of the user's until Neovim has written one. Nil where the disk counts: for line
+---ends that rows cannot have, and unsaved edits of an older text than Claude has changed.
+---@param buf integer loaded
+---@return claude-code.ReviewText?
+function M.of(buf)
+  local is_mac = vim.bo[buf].fileformat == "mac"
+  if is_mac or reload.is_stale(buf) or has_other_line_ends(buf) then
+    return nil
   end
-  return lines
+  channel.on_detach(M.forget_sent)
+  if not channel.is_attached() then
+    return nil
+  end
+  local key = key_of(buf)
+  for _, known in ipairs(sent) do
+    if known.key == key then
+      return { id = known.id }
+    end
+  end
+  last_id = last_id + 1
+  remember(key, last_id)
+  return { id = last_id, bytes = encoded(buf) }
+end
+
+---@param buf integer
+---@return fun(rows: string[], first: integer): string[] lines_of rows of a file (bytes; `first` is the
+--- row of the first one, from 1) as the buffer has them
+function M.reader(buf)
+  local is_dos = vim.bo[buf].fileformat == "dos" or has_other_line_ends(buf)
+  local from, has_bom = encoding(buf), vim.bo[buf].bomb
+  return function(rows, first)
+    local lines = {}
+    for i, row in ipairs(rows) do
+      if is_dos then
+        row = row:gsub("\r$", "")
+      end
+      if has_bom and first + i - 1 == 1 and vim.startswith(row, BOM) then
+        row = row:sub(#BOM + 1)
+      end
+      if from ~= "utf-8" then
+        row = vim.iconv(row, from, "utf-8") or row
+      end
+      -- Neovim holds a NUL as a line feed.
+      lines[i] = row:gsub("%z", "\n")
+    end
+    return lines
+  end
 end
 
 ---@class claude-code.ReviewEdit rows of the text that was sent, bytes without "\n"
@@ -77,19 +136,38 @@ end
 ---@param edits claude-code.ReviewEdit[] from the last to the first
 ---@return string[]? new nil if another text stands there
 local function edited(buf, old, edits)
-  local new = vim.list_slice(old)
-  for _, edit in ipairs(edits) do
-    local expected = M.rows(buf, edit.expected, edit.first)
-    local is_there = vim.list_slice(old, edit.first, edit.first + edit.count - 1)
-    if not vim.deep_equal(expected, is_there) then
-      return nil
+  local lines_of_rows, new, done = M.reader(buf), {}, 0
+  for i = #edits, 1, -1 do
+    local edit = edits[i]
+    local expected = lines_of_rows(edit.expected, edit.first)
+    for row = done + 1, edit.first - 1 do
+      new[#new + 1] = old[row]
     end
-    local after = vim.list_slice(new, edit.first + edit.count)
-    new = vim.list_slice(new, 1, edit.first - 1)
-    vim.list_extend(new, M.rows(buf, edit.lines, edit.first))
-    vim.list_extend(new, after)
+    for row = 1, edit.count do
+      if old[edit.first - 1 + row] ~= expected[row] then
+        return nil
+      end
+    end
+    vim.list_extend(new, lines_of_rows(edit.lines, edit.first))
+    done = edit.first - 1 + edit.count
+  end
+  for row = done + 1, #old do
+    new[#new + 1] = old[row]
   end
   return new
+end
+
+---@param one string[]
+---@param other string[]
+---@return boolean
+local function is_same(one, other)
+  -- vim.deep_equal() takes 10 ms for 20,000 lines.
+  for row = 1, math.max(#one, #other) do
+    if one[row] ~= other[row] then
+      return false
+    end
+  end
+  return true
 end
 
 ---@param buf integer
@@ -104,30 +182,40 @@ end
 ---@param buf integer loaded
 ---@param edits claude-code.ReviewEdit[] from the last to the first
 ---@param eol boolean whether the last line then has a line end
+---@param id? integer by which the executable has the text that the buffer then has
 ---@return string? problem a sentence for the user; then the buffer is as it was
 ---@return boolean? written
-function M.apply(buf, edits, eol)
-  local old = lines_of(buf)
+function M.apply(buf, edits, eol, id)
+  local old, tick = lines_of(buf), api.nvim_buf_get_changedtick(buf)
   local new = edited(buf, old, edits)
   local was_clean = not vim.bo[buf].modified
   if was_clean then
     reload.check(buf)
   end
-  local now = lines_of(buf)
-  if new and was_clean and vim.deep_equal(now, new) then
+  local now = api.nvim_buf_get_changedtick(buf) == tick and old or lines_of(buf)
+  if new and was_clean and now ~= old and is_same(now, new) then
     return nil, true
-  elseif not new or not vim.deep_equal(now, old) then
+  elseif not new or not is_same(now, old) then
     return "its text has changed in the meantime; look at it again"
   elseif not vim.bo[buf].modifiable then
     return "its buffer is not modifiable"
   end
-  local whole = api.nvim_buf_get_lines(buf, 0, -1, false)
+  local whole = #old > 0 and old or { "" }
   patch.apply(buf, file_change.between(whole, #new > 0 and new or { "" }, eol))
   vim.bo[buf].endofline = eol
   if not eol then
     vim.bo[buf].fixendofline = false
   end
-  return nil, was_clean and M.write(buf)
+  tick = api.nvim_buf_get_changedtick(buf)
+  local written = was_clean and M.write(buf)
+  -- A formatter may have changed the text; and where line ends or characters are others in the buffer,
+  -- the bytes might be, too. The write itself counts as one change.
+  local is_same_text = api.nvim_buf_get_changedtick(buf) == tick + (written and 1 or 0)
+  local is_plain = vim.bo[buf].fileformat == "unix" and encoding(buf) == "utf-8"
+  if id and is_same_text and is_plain then
+    remember(key_of(buf), id)
+  end
+  return nil, written
 end
 
 ---@param buf integer

@@ -62,7 +62,7 @@ function M.show()
     return notify.warn("this buffer shows no file")
   end
   local params =
-    { path = file, row = row, text = api.nvim_buf_is_loaded(buf) and text.encoded(buf) or nil }
+    { path = file, row = row, text = api.nvim_buf_is_loaded(buf) and text.of(buf) or nil }
   client.request("why", params, function(value, problem)
     if problem then
       notify.error(problem)

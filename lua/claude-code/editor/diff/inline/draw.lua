@@ -26,28 +26,29 @@ local M = {}
 ---@param namespace integer
 ---@param row integer 0-based
 ---@param old string
+---@return integer? mark
 local function mark_text(buf, namespace, row, old)
   local new = api.nvim_buf_get_lines(buf, row, row + 1, false)[1]
   local first, last = changed_part.of(new, old)
-  if first then
-    api.nvim_buf_set_extmark(buf, namespace, row, first, {
+  return first
+    and api.nvim_buf_set_extmark(buf, namespace, row, first, {
       end_col = last,
       hl_group = highlights.name("Text"),
       priority = TEXT_PRIORITY,
     })
-  end
 end
 
 ---The new lines, with signs.
 ---@param buf integer
 ---@param namespace integer
 ---@param hunk claude-code.DrawnHunk
+---@return integer[] marks
 function M.new_lines(buf, namespace, hunk)
   if hunk.new_count == 0 then
-    return
+    return {}
   end
-  local row = hunk.new - 1
-  api.nvim_buf_set_extmark(buf, namespace, row, 0, {
+  local row, marks = hunk.new - 1, {}
+  marks[1] = api.nvim_buf_set_extmark(buf, namespace, row, 0, {
     end_row = row + hunk.new_count,
     end_col = 0,
     hl_group = highlights.name(#hunk.old_lines > 0 and "Change" or "Add"),
@@ -56,7 +57,7 @@ function M.new_lines(buf, namespace, hunk)
     strict = false,
   })
   for sign = row, row + math.min(hunk.new_count, MOST_SIGNS) - 1 do
-    api.nvim_buf_set_extmark(buf, namespace, sign, 0, {
+    marks[#marks + 1] = api.nvim_buf_set_extmark(buf, namespace, sign, 0, {
       sign_text = "+",
       sign_hl_group = highlights.name("Added"),
       priority = SIGN_PRIORITY,
@@ -64,8 +65,9 @@ function M.new_lines(buf, namespace, hunk)
     })
   end
   for i = 1, math.min(#hunk.old_lines, hunk.new_count, deleted.LONGEST_HUNK) do
-    mark_text(buf, namespace, row + i - 1, hunk.old_lines[i])
+    marks[#marks + 1] = mark_text(buf, namespace, row + i - 1, hunk.old_lines[i])
   end
+  return marks
 end
 
 ---The old lines, above the new ones.
@@ -74,14 +76,15 @@ end
 ---@param hunk claude-code.DrawnHunk
 ---@param margin claude-code.Chunk in front of them
 ---@param arrange? fun(lines: claude-code.Chunk[][]): claude-code.Chunk[][]
+---@return integer? mark
 function M.old_lines(buf, namespace, hunk, margin, arrange)
   if #hunk.old_lines == 0 then
-    return
+    return nil
   end
   local row = hunk.new_count > 0 and hunk.new - 1 or hunk.new
   local count = api.nvim_buf_line_count(buf)
   local lines = deleted.lines(buf, hunk, margin)
-  api.nvim_buf_set_extmark(buf, namespace, math.min(row, count - 1), 0, {
+  return api.nvim_buf_set_extmark(buf, namespace, math.min(row, count - 1), 0, {
     virt_lines = arrange and arrange(lines) or lines,
     virt_lines_leftcol = true,
     virt_lines_above = row < count,
