@@ -23,6 +23,8 @@ const bash = (command: string): Block[] => [
   { tool: "Bash", input: { command, description: "Run it" } },
 ];
 
+/** What a plan asks to be allowed with it. */
+const RUN_TESTS = { tool: "Bash", prompt: "run tests" };
 const QUESTIONS: Block[] = [
   {
     tool: "AskUserQuestion",
@@ -247,11 +249,11 @@ describe.each(NEOVIMS)("answers to Claude from $name", (version) => {
       await eventually(state, "idle");
 
       await ask([{ tool: "EnterPlanMode", input: {} }], writePlan, [
-        { tool: "ExitPlanMode", input: {} },
+        { tool: "ExitPlanMode", input: { allowedPrompts: [RUN_TESTS] } },
       ]);
       expect((await requests())[0]).toMatchObject({
         title: "ExitPlanMode",
-        lines: ["1. do it", ""],
+        lines: expect.arrayContaining(["1. do it", '    "prompt": "run tests"']),
       });
       await choices();
       await choose("Allow");

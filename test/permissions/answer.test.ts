@@ -26,6 +26,11 @@ const RULE = {
   behavior: "allow",
   destination: "localSettings",
 };
+/** Its end would not be seen. */
+const LONG_RULE = {
+  ...RULE,
+  rules: [{ toolName: "Bash", ruleContent: "x".repeat(300) }, { toolName: "Write" }],
+};
 const QUESTION: Asked = {
   tool_name: "AskUserQuestion",
   tool_input: {
@@ -296,10 +301,43 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
         },
         { is_edit: true, lines: ["/a.lua", "-one", "+two", "+", "+three"] },
       ],
+      [
+        { tool_name: "Bash", tool_input: { command: "ls", content: "c", description: "list" } },
+        { lines: ["ls", "", "content: c", "description: list"] },
+      ],
+      [
+        { tool_name: "ExitPlanMode", tool_input: { plan: "1. do it", allowedPrompts: ["any"] } },
+        { lines: ["1. do it", "", "allowedPrompts:", "[", '  "any"', "]"] },
+      ],
+      [
+        {
+          tool_name: "mcp__x__y",
+          tool_input: { file_path: "/a", new_string: "b\u3164\u{e0101}\u2764\ufe0f", content: "c" },
+        },
+        { lines: ["file_path: /a", "new_string: b<3164><e0101>\u2764\ufe0f", "content: c"] },
+      ],
+      [
+        { tool_name: "Edit", tool_input: { file_path: "/a", edits: [{ new_string: "b", x: 1 }] } },
+        {
+          lines: [
+            "file_path: /a",
+            "edits:",
+            "[",
+            "  {",
+            '    "new_string": "b",',
+            '    "x": 1',
+            "  }",
+            "]",
+          ],
+        },
+      ],
       [QUESTION, { title: "Which sizes?" }],
       [{ permission_suggestions: "none" }, { title: "", lines: [""], suggestions: [] }],
       [
-        { ...BASH, permission_suggestions: [7, null, { ...RULE, behavior: "deny" }, { ...RULE }] },
+        {
+          ...BASH,
+          permission_suggestions: [7, null, { ...RULE, behavior: "deny" }, RULE, LONG_RULE],
+        },
         {
           suggestions: ["Allow, and do not ask again in this project, for you: Bash(npm test *)"],
         },

@@ -33,11 +33,12 @@ const PLACES: Record<string, string> = {
   userSettings: "in all projects",
 };
 
-/** Those of a kind that we know: what cannot be described is not offered. */
+/** Those of a kind that we know: what cannot be described whole is not offered. */
 export function suggestions(offered: readonly unknown[] = []): Suggestion[] {
   return offered.flatMap((update) => {
     const { success, output } = v.safeParse(Update, update);
-    return success ? [{ label: visibleLine(label(output), MOST_LABEL), update }] : [];
+    const text = success ? visibleLine(label(output)) : "";
+    return text !== "" && text.length <= MOST_LABEL ? [{ label: text, update }] : [];
   });
 }
 

@@ -1,3 +1,4 @@
+import * as v from "valibot";
 import { EDITING_TOOLS } from "../../claude/editing-tools";
 import type { HookInput } from "../input";
 import { visible, visibleLine } from "./visible";
@@ -36,33 +37,58 @@ export function describe({ tool_name = "", tool_input = {} }: HookInput): Reques
 }
 
 function body(tool: string, input: Fields): { text: string; syntax?: string } {
-  const { command, description, content, plan, ...others } = input;
+  const { command, plan } = input;
   if (tool === "Bash" && typeof command === "string") {
-    const said = description === undefined ? [] : ["", `description: ${description}`];
-    return { text: [command, ...said, ...fields(others)].join("\n"), syntax: "sh" };
+    return { text: withOthers(command, input, "command"), syntax: "sh" };
   }
   if (tool === "ExitPlanMode" && typeof plan === "string") {
-    return { text: plan, syntax: "markdown" };
+    return { text: withOthers(plan, input, "plan"), syntax: "markdown" };
   }
   const edit = changes(input);
   return edit ? { text: edit.join("\n"), syntax: "diff" } : { text: fields(input).join("\n") };
 }
 
-/** Of an edit: its file, and the lines that go and come. */
-function changes(input: Fields): string[] | undefined {
-  const { file_path, content, old_string, new_string, edits, ...others } = input;
-  if (typeof file_path !== "string") return undefined;
-  const list = Array.isArray(edits) ? edits : [{ old_string, new_string: new_string ?? content }];
-  const lines = list.flatMap((edit: Fields) => [
-    ...marked("-", edit?.old_string),
-    ...marked("+", edit?.new_string),
-  ]);
-  if (lines.length === 0) return undefined;
-  return [file_path, ...fields(others), ...lines];
+/** One field as it is, and the others below it: with a plan the CLI may ask for permissions. */
+function withOthers(text: string, { ...others }: Fields, field: string): string {
+  delete others[field];
+  const more = fields(others);
+  return more.length > 0 ? [text, "", ...more].join("\n") : text;
 }
 
-function marked(sign: string, text: unknown): string[] {
-  if (typeof text !== "string" || text === "") return [];
+const Replacement = v.strictObject({ old_string: v.string(), new_string: v.string() });
+const Change = v.union([
+  v.pipe(
+    Replacement,
+    v.transform((edit) => [edit]),
+  ),
+  v.pipe(
+    v.strictObject({ content: v.string() }),
+    v.transform(({ content }) => [{ old_string: "", new_string: content }]),
+  ),
+  v.pipe(
+    v.strictObject({ edits: v.array(Replacement) }),
+    v.transform(({ edits }) => edits),
+  ),
+]);
+
+/**
+ * Of an edit: its file, and the lines that go and come. Undefined for any other input, of which that
+ * would leave something out: every tool chooses the names of its fields.
+ */
+function changes(input: Fields): string[] | undefined {
+  const { file_path, replace_all, ...change } = input;
+  const { success, output } = v.safeParse(Change, change);
+  if (typeof file_path !== "string" || !success) return undefined;
+  const lines = output.flatMap((edit) => [
+    ...marked("-", edit.old_string),
+    ...marked("+", edit.new_string),
+  ]);
+  if (lines.length === 0) return undefined;
+  return [file_path, ...fields({ replace_all }), ...lines];
+}
+
+function marked(sign: string, text: string): string[] {
+  if (text === "") return [];
   return text
     .replace(/\n$/, "")
     .split("\n")

@@ -1,5 +1,9 @@
-/** Control characters, those that turn the direction of text, and invisible ones. */
-const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+/**
+ * Control characters, those that turn the direction of text, and invisible ones, of which some are letters
+ * (U+3164); not the variation selectors of emojis.
+ */
+const HIDDEN =
+  /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]--[\u{fe00}-\u{fe0f}]]/gv;
 
 /** Text with codes in the place of what nobody would see: `<202e>`. Line ends and tabs stay. */
 export function visible(text: string): string {
@@ -9,8 +13,8 @@ export function visible(text: string): string {
   });
 }
 
-/** The same for one line of the screen. */
-export function visibleLine(text: string, most: number): string {
+/** The same for one line of the screen, cut at so many characters. */
+export function visibleLine(text: string, most = Number.POSITIVE_INFINITY): string {
   const line = visible(text.slice(0, 4 * most).replace(/\s+/g, " ")).trim();
   return line.length > most || text.length > 4 * most ? `${line.slice(0, most - 1)}…` : line;
 }
