@@ -8,36 +8,76 @@ import { FILES, KINDS, type Kind, Random, type Target } from "./attacks";
 
 export interface Attack {
   seed: number;
-  /** How often each kind was tried, what went wrong, and the longest that Neovim computed for it. */
-  kinds: Record<Kind, { tries: number; failures: string[]; busyMs: number; called: string }>;
-  /** The longest that Neovim's main loop stood still, which a busy machine adds to, in ms. */
-  standstillMs: number;
+  /** How often each kind was tried, what went wrong, and the longest that Neovim computed for it, in ms. */
+  kinds: Record<Kind, { tries: number; failures: string[]; computedMs: number }>;
+  /** Those in which Neovim computed most, that first. */
+  worst: (Pause & { called: string })[];
+  /** The most of each. */
+  most: Pause;
   /** The longest that a client waited. */
   witnessMs: number;
   /** After minus before. */
   growth: { executableKb: number; neovimKb: number; logBytes: number; descriptors: number };
 }
 
-/** Ticks each 5 ms in Neovim's main loop, and keeps the longest pause, and the most computing in one. */
+/**
+ * Ticks each 5 ms in Neovim's main loop. Of each pause between two ticks: the time that passed, to which a
+ * busy machine adds, and the processor time of Neovim, without that of Neovim's own tree-sitter, which reads
+ * the queries of a language again whenever they have been forgotten.
+ */
 const WATCH = `
+  -- Of the main thread alone, in ns.
+  local clock = assert(io.open("/proc/thread-self/schedstat"))
+  clock:setvbuf("no")
   local function cpu()
-    local usage = vim.uv.getrusage()
-    return (usage.utime.sec + usage.stime.sec) * 1e3 + (usage.utime.usec + usage.stime.usec) / 1e3
+    clock:seek("set")
+    return clock:read("*n") / 1e6
   end
+  local parsing, depth = 0, 0
+  local function count(holder, name)
+    local original = holder[name]
+    local function ended(began, ok, ...)
+      depth = depth - 1
+      parsing = parsing + (depth == 0 and cpu() - began or 0)
+      if not ok then error((...), 0) end
+      return ...
+    end
+    holder[name] = function(...)
+      depth = depth + 1
+      return ended(cpu(), pcall(original, ...))
+    end
+  end
+  count(vim.treesitter.query, "get")
+  count(require("vim.treesitter.languagetree"), "parse")
   local last, last_cpu = vim.uv.hrtime(), cpu()
-  STANDSTILL, BUSY = 0, 0
+  PAUSES = {}
   vim.uv.new_timer():start(0, 5, vim.schedule_wrap(function()
     local now, now_cpu = vim.uv.hrtime(), cpu()
-    STANDSTILL = math.max(STANDSTILL, (now - last) / 1e6 - 5)
-    BUSY = math.max(BUSY, now_cpu - last_cpu)
-    last, last_cpu = now, now_cpu
+    local passed = (now - last) / 1e6 - 5
+    local computed = now_cpu - last_cpu - parsing
+    if math.max(passed, computed, parsing) > 2 then
+      table.insert(PAUSES, { passed = passed, computed = computed, parsing = parsing })
+    end
+    last, last_cpu, parsing = now, now_cpu, 0
   end))`;
 
-/** What Neovim computed since it was asked last. */
-const BUSY = `
-  local busy = BUSY
-  BUSY = 0
-  return busy`;
+/** The pauses since it was asked last. */
+const PAUSES = `
+  local pauses = PAUSES
+  PAUSES = {}
+  return pauses`;
+
+/** Of Neovim's main loop, in ms. */
+interface Pause {
+  /** By the clock. */
+  passed: number;
+  /** Of Neovim's processor time, without `parsing`. */
+  computed: number;
+  /** By tree-sitter. */
+  parsing: number;
+}
+
+const WORST = 5;
 
 const SETTLE_MS = 1_000;
 
@@ -58,61 +98,67 @@ export async function attack(
   await neovim.lua(WATCH);
   await Bun.sleep(SETTLE_MS);
   const before = await measure(target);
-  await neovim.lua(BUSY);
+  await neovim.lua(PAUSES);
   const kinds = Object.fromEntries(
-    Object.keys(KINDS).map((kind) => [
-      kind,
-      { tries: 0, failures: [] as string[], busyMs: 0, called: "" },
-    ]),
-  ) as Attack["kinds"];
+    Object.keys(KINDS).map((kind) => [kind, { tries: 0, failures: [], computedMs: 0 }]),
+  ) as unknown as Attack["kinds"];
+  const pauses: Attack["worst"] = [];
   const end = performance.now() + seconds * 1000;
   let witnessMs = 0;
   while (performance.now() < end) {
-    const kind = target.random.of(Object.keys(KINDS) as Kind[]);
-    kinds[kind].tries++;
-    const failure = await KINDS[kind](target).catch((error) => String(error));
-    if (failure) kinds[kind].failures.push(failure);
+    const name = target.random.of(Object.keys(KINDS) as Kind[]);
+    const kind = kinds[name];
+    kind.tries++;
+    target.called = name;
+    const failure = await KINDS[name](target).catch((error) => String(error));
+    if (failure) kind.failures.push(failure);
     const waitedMs = await witness(target).catch((error) => `${target.called}: ${error}`);
     if (typeof waitedMs === "string") {
-      kinds[kind].failures.push(waitedMs);
+      kind.failures.push(waitedMs);
       // It may wait for a key.
       await neovim.request("nvim_input", ["<CR>"]);
     } else witnessMs = Math.max(witnessMs, waitedMs);
-    const busyMs = await neovim.lua<number>(BUSY);
-    if (busyMs > kinds[kind].busyMs) Object.assign(kinds[kind], { busyMs, called: target.called });
+    const now = await neovim.lua<Pause[]>(PAUSES);
+    pauses.push(...now.map((pause) => ({ ...pause, called: target.called })));
+    kind.computedMs = Math.max(kind.computedMs, ...now.map(({ computed }) => computed));
   }
   await server.close();
   await Bun.sleep(SETTLE_MS);
   const after = await measure(target);
   if (existsSync(join(neovim.cwd, "PWNED"))) kinds.call.failures.push("a name was run");
-  const standstillMs = await neovim.lua<number>("return STANDSTILL");
   const growth = Object.fromEntries(
     Object.entries(after).map(([name, value]) => [
       name,
       value - before[name as keyof typeof before],
     ]),
   ) as Attack["growth"];
-  return { seed, kinds, standstillMs, witnessMs, growth };
+  const worst = pauses.toSorted((a, b) => b.computed - a.computed).slice(0, WORST);
+  const of = (name: keyof Pause) => Math.max(0, ...pauses.map((pause) => pause[name]));
+  const most = { passed: of("passed"), computed: of("computed"), parsing: of("parsing") };
+  return { seed, kinds, worst, most, witnessMs, growth };
 }
 
 /** The table of `scripts/soak --attack`. */
-export function table({ seed, kinds, standstillMs, witnessMs, growth }: Attack): string[] {
-  const rows = Object.entries(kinds).map(([kind, { tries, failures, busyMs }]) => {
-    const cells = [tries, tries - failures.length, `${busyMs.toFixed(0)} ms`];
+export function table({ seed, kinds, worst, most, witnessMs, growth }: Attack): string[] {
+  const ms = (value: number) => `${value.toFixed(0)} ms`;
+  const rows = Object.entries(kinds).map(([kind, { tries, failures, computedMs }]) => {
+    const cells = [tries, tries - failures.length, ms(computedMs)];
     return `  ${kind.padEnd(24)}${cells.map((cell) => String(cell).padStart(8)).join("")}`;
   });
-  const more = Object.entries(growth).map(([name, value]) => `  growth of ${name}: ${value}`);
   const failures = Object.values(kinds).flatMap((kind) => kind.failures);
-  const busiest = [kinds.call, kinds.proposal, kinds.lsp].map(
-    ({ called }) => `  computed most for ${called}`,
-  );
   return [
     `${`  seed ${seed}`.padEnd(26)}   tries    held computed`,
     ...rows,
-    `  longest standstill of Neovim: ${standstillMs.toFixed(0)} ms`,
-    `  longest wait of another client: ${witnessMs.toFixed(0)} ms`,
-    ...busiest,
-    ...more,
+    `  the most that Neovim computed without a pause: ${ms(most.computed)}`,
+    `  the most that its tree-sitter computed: ${ms(most.parsing)}`,
+    `  its longest standstill by the clock: ${ms(most.passed)}`,
+    `  longest wait of another client: ${ms(witnessMs)}`,
+    ...Object.entries(growth).map(([name, value]) => `  growth of ${name}: ${value}`),
+    "  computed  tree-sitter  passed  during",
+    ...worst.map(({ computed, parsing, passed, called }) => {
+      const cells = [ms(computed).padStart(10), ms(parsing).padStart(13), ms(passed).padStart(8)];
+      return `${cells.join("")}  ${called}`;
+    }),
     ...failures.map((failure) => `  DID NOT HOLD: ${failure}`),
   ];
 }

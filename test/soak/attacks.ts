@@ -1,5 +1,5 @@
 import { connect } from "node:net";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { call as callServer } from "../nvim-lsp/client";
 import { TestClient } from "../support/client";
@@ -14,7 +14,7 @@ export interface Target {
   kills: number;
   /** The server nvim-lsp of a CLI in the folder. */
   server: Client;
-  /** What was called last. */
+  /** What was tried last. */
   called: string;
 }
 
@@ -145,7 +145,7 @@ async function proposal(target: Target): Promise<string | undefined> {
   using client = await TestClient.open(lock);
   const paths = { old_file_path: path, new_file_path: path, tab_name: "big" };
   const contents = before.replace(from, to);
-  target.called = `a proposal of ${most} lines of ${width} bytes, ${from} by ${to}, ${path}`;
+  target.called = `a proposal of ${most} lines of ${width} bytes, ${from} by ${to}, ${basename(path)}`;
   client.call("openDiff", { ...paths, new_file_contents: contents }).catch(() => {});
   await Bun.sleep(300);
   return undefined;

@@ -39,4 +39,15 @@ function M.run(work)
   end
 end
 
+---Goes once through Lua's garbage. Where there is much, Lua does so in the middle of a later allocation,
+---for up to 40 ms at once.
+function M.collect_garbage()
+  M.run(function(pause)
+    pause(true)
+    while not collectgarbage("step", 0) do
+      pause()
+    end
+  end)
+end
+
 return M

@@ -61,9 +61,11 @@ for (const version of NEOVIMS) {
       for (const [name, text] of TEXTS) {
         const path = a.file("main.txt", "before\n");
         const first = await a.propose(path, text);
+        await a.shown();
         await a.nvim.type("<CR>");
         expect([name, await a.outcome(first)]).toEqual([name, { id: first, outcome: "accepted" }]);
         const second = await a.propose(path, text);
+        await a.shown();
         await a.nvim.type("ggOnew<Esc><CR>");
         const { lines } = await a.outcome(second);
         const bom = text.startsWith("\uFEFF") ? "\uFEFF" : "";
@@ -429,6 +431,19 @@ describe.each(NEOVIMS)("big changes, in $name", (version) => {
     }
     // In one go they were 250 to 700.
     expect(longest).toBeLessThan(LONGEST_MS);
+  });
+
+  test("5,000 short lines: the call that proposes them does not show them yet", async () => {
+    await using a = await Attached.start({ version, ui: UI });
+    await a.attach();
+    const path = a.file("main.txt", lines("old", 5_000));
+    const open = `
+      require("port").dispatcher.call("diff_open", ...)
+      return require("port").diff_shown()`;
+    const paths = { old_path: path, new_path: path };
+    const params = { id: 1, client: 1, ...paths, contents: lines("new", 5_000) };
+    expect(await a.nvim.lua<boolean>(open, params)).toBe(false);
+    await a.shown();
   });
 
   test("a big one that is asked for while it is prepared: what is hidden in it is marked once", async () => {

@@ -1,5 +1,6 @@
 --- Gets a big proposal ready to be shown, a step at a time, so that Neovim answers keys in between.
 local hidden = require("claude-code.editor.diff.hidden")
+local hunks = require("claude-code.editor.diff.hunks")
 local layouts = require("claude-code.editor.diff.layout")
 local slices = require("claude-code.editor.slices")
 local timer = require("claude-code.timer")
@@ -12,13 +13,32 @@ function M.is_needed(diff)
   return diff.proposal.is_big and not diff.proposal:is_prepared()
 end
 
+---@param proposal claude-code.Proposal with both buffers
+---@param pause fun(always?: boolean)
+local function compare(proposal, pause)
+  local old, new = proposal.old.lines, proposal:lines()
+  local tick = vim.api.nvim_buf_get_changedtick(proposal.new_buf)
+  local before = hunks.joined(old)
+  pause(true)
+  local after = hunks.joined(new)
+  pause(true)
+  local found = hunks.list_in_thread(before, after, tick, pause)
+  -- In the meantime the diff may have ended, and the file may have been written to.
+  if found and proposal:is_prepared() and proposal.old.lines == old then
+    proposal.hunk_list = found
+  end
+end
+
 ---@param diff claude-code.Diff
----@param pause fun()
+---@param pause fun(always?: boolean)
 local function prepare(diff, pause)
   local proposal = diff.proposal
   local ok, is_ready = pcall(proposal.read, proposal, pause)
   pause(true)
   while ok and not (is_ready or diff.outcome) do
+    if proposal:is_prepared() then
+      pcall(compare, proposal, pause)
+    end
     ok, is_ready = pcall(layouts.prepare, proposal)
     pause(true)
   end
@@ -42,6 +62,7 @@ function M.start(diff, done)
       if not diff.outcome then
         done()
       end
+      slices.collect_garbage()
     end)
   end)
 end

@@ -76,16 +76,18 @@ end
 
 ---@param text string
 ---@param eol string
+---@param length integer of the text that counts, in bytes: without a last line end
 ---@param pause fun()
 ---@return string[]
-local function split(text, eol, pause)
+local function split(text, eol, length, pause)
   local lines, from = {}, 1
   while true do
     local first, last = text:find(eol, from, true)
-    lines[#lines + 1] = text:sub(from, (first or 0) - 1)
-    if not first then
+    if not first or first > length then
+      lines[#lines + 1] = text:sub(from, length)
       return lines
     end
+    lines[#lines + 1] = text:sub(from, first - 1)
     from = last + 1
     if #lines % PIECE == 0 then
       pause()
@@ -121,11 +123,9 @@ function M.parse(text, keep_cr, pause)
     text = text:sub(#BOM + 1)
   end
   local crlf = not keep_cr and is_crlf(text, pause)
+  local eol = crlf and "\r\n" or "\n"
   local newline = text:sub(-1) == "\n"
-  if newline then
-    text = text:sub(1, crlf and -3 or -2)
-  end
-  local lines = split(text, crlf and "\r\n" or "\n", pause)
+  local lines = split(text, eol, newline and #text - #eol or #text, pause)
   return { lines = lines, crlf = crlf, bom = bom, newline = newline }
 end
 

@@ -36,17 +36,19 @@ local function diff_options()
   return wanted
 end
 
+---@param found integer[][] as `diff` returns indices
+---@return claude-code.Hunk[]
+local function named(found)
+  return vim.tbl_map(function(one)
+    return { old = one[1], old_count = one[2], new = one[3], new_count = one[4] }
+  end, found)
+end
+
 ---@param old string
 ---@param new string
 ---@return claude-code.Hunk[]
 local function compute(old, new)
-  local list = {}
-  for _, found in
-    ipairs(diff(old, new, diff_options()) --[[@as integer[][] ]])
-  do
-    list[#list + 1] = { old = found[1], old_count = found[2], new = found[3], new_count = found[4] }
-  end
-  return list
+  return named(diff(old, new, diff_options()) --[[@as integer[][] ]])
 end
 
 ---By the item of 'diffopt'.
@@ -83,16 +85,52 @@ function M.between(old, new)
   return compute(M.joined(old), M.joined(new))
 end
 
+---@param list claude-code.Hunk[]
+---@param tick integer changedtick of the buffer with the new text
+---@return claude-code.HunkList
+local function counted(list, tick)
+  local added, removed = 0, 0
+  for _, hunk in ipairs(list) do
+    added, removed = added + hunk.new_count, removed + hunk.old_count
+  end
+  return { tick = tick, list = list, added = added, removed = removed }
+end
+
 ---@param old string as of `joined`
 ---@param new string
 ---@param tick integer changedtick of the buffer with the new text
 ---@return claude-code.HunkList
 function M.list(old, new, tick)
-  local list, added, removed = compute(old, new), 0, 0
-  for _, hunk in ipairs(list) do
-    added, removed = added + hunk.new_count, removed + hunk.old_count
+  return counted(compute(old, new), tick)
+end
+
+---Runs in a thread, which has none of the values around it.
+---@param old string
+---@param new string
+---@param options string packed
+---@return string? found packed
+local function compare_in_thread(old, new, options)
+  local mpack, compare = vim.mpack, vim.text and vim.text.diff or vim.diff
+  local ok, found = pcall(compare, old, new, mpack.decode(options))
+  return ok and mpack.encode(found) or nil
+end
+
+---As `list`, in a thread of its own: 64,000 unlike lines take 40 ms.
+---@param old string
+---@param new string
+---@param tick integer
+---@param pause fun(always?: boolean)
+---@return claude-code.HunkList? nil if it did not work
+function M.list_in_thread(old, new, tick, pause)
+  local is_done, packed = false, nil
+  local work = vim.uv.new_work(compare_in_thread, function(found)
+    is_done, packed = true, found
+  end)
+  work:queue(old, new, vim.mpack.encode(diff_options()))
+  while not is_done do
+    pause(true)
   end
-  return { tick = tick, list = list, added = added, removed = removed }
+  return packed and counted(named(vim.mpack.decode(packed)), tick)
 end
 
 ---@param hunk claude-code.Hunk
