@@ -12,17 +12,34 @@ const root = dirname(import.meta.dir);
 const name = "claude-code-nvim";
 
 /**
- * The `neovim` client brings winston, which it needs only for a logger of its own. We
- * always pass ours, so winston would cost memory and start-up time for nothing.
+ * What the transport of the `neovim` client requires, in place of it. It prints messages only where it reads
+ * them, which we do. The classes of buffers, windows and tab pages bring a logger, winston. And a
+ * `require` of one of Bun's own modules, rather than an import, loads all that `require` needs.
  */
-const withoutWinston: BunPlugin = {
-  name: "without-winston",
+const REQUIRED_BY_TRANSPORT: Readonly<Record<string, string>> = {
+  "node:events": 'export { EventEmitter } from "node:events";',
+  "node:util": "export const inspect = String;",
+  "../api/extTypes": "export class Buffer {} export class Window {} export class Tabpage {}",
+};
+
+const slimTransport: BunPlugin = {
+  name: "slim-transport",
   setup(build) {
-    build.onResolve({ filter: /^winston$/ }, () => ({ path: "winston", namespace: "absent" }));
-    build.onLoad({ filter: /.*/, namespace: "absent" }, () => ({
-      contents: `exports.createLogger = exports.format = () => {
-        throw new Error("pass your own logger to the neovim client: winston is not built in");
-      };`,
+    build.onLoad({ filter: /neovim[\\/]lib[\\/]utils[\\/]transport\.js$/ }, async ({ path }) => {
+      let contents = await readFile(path, "utf8");
+      for (const name of Object.keys(REQUIRED_BY_TRANSPORT)) {
+        const changed = contents.replace(`require("${name}")`, `require("slim:${name}")`);
+        if (changed === contents) throw new Error(`${path} does not require ${name} any more`);
+        contents = changed;
+      }
+      return { contents, loader: "js" };
+    });
+    build.onResolve({ filter: /^slim:/ }, ({ path }) => ({
+      path: path.slice("slim:".length),
+      namespace: "slim",
+    }));
+    build.onLoad({ filter: /.*/, namespace: "slim" }, ({ path }) => ({
+      contents: REQUIRED_BY_TRANSPORT[path] ?? "",
       loader: "js",
     }));
   },
@@ -45,7 +62,9 @@ export async function bundle(
       // A chunk for each command: a hook must not load the server, not even as bytecode.
       format: "esm",
       splitting: true,
-      plugins: [withoutWinston],
+      // Else a module that is required gets a chunk of its own, which is required, too.
+      splitRequire: false,
+      plugins: [slimTransport],
       ...more,
     } as Bun.BuildConfig);
   } finally {
@@ -74,6 +93,8 @@ export async function build(
       bytecode: true,
       compile: {
         outfile: made,
+        // See src/lib/jit.ts.
+        jitPolicy: 8,
         ...(target && { target }),
         // A project folder's .env and bunfig.toml must not reach us.
         autoloadDotenv: false,

@@ -1,4 +1,5 @@
 import { complain, message, USAGE_EXIT, UserError } from "./lib/errors";
+import { compileEarly } from "./lib/jit";
 import { print } from "./lib/output";
 import { own } from "./lib/own";
 import { NAME, VERSION } from "./version";
@@ -38,6 +39,9 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   uninstall: async () => (await import("./commands/uninstall")).uninstall,
 };
 
+/** A hook is short, and serve decides by itself. */
+const WAITS_TO_COMPILE: ReadonlySet<string> = new Set(["hook", "serve"]);
+
 async function main(argv: string[]): Promise<number> {
   const [name, ...args] = argv;
   if (name === "--version" || name === "-v") return show(`${NAME} ${VERSION}\n`);
@@ -45,6 +49,7 @@ async function main(argv: string[]): Promise<number> {
   if (name === undefined) return complain(USAGE_EXIT, `a command is missing\n${USAGE.trimEnd()}`);
   const load = own(COMMANDS, name);
   if (!load) return complain(USAGE_EXIT, `unknown command: ${name}\n${USAGE.trimEnd()}`);
+  if (!WAITS_TO_COMPILE.has(name)) compileEarly();
   const command = await load();
   return command(args);
 }

@@ -6,6 +6,7 @@ import { stop } from "../hooks/stop";
 import { userPromptSubmit } from "../hooks/user-prompt-submit";
 import { withDeadline } from "../lib/deadline";
 import { complain, message } from "../lib/errors";
+import { compileEarly } from "../lib/jit";
 import { type Log, stateLog } from "../lib/log";
 import { print } from "../lib/output";
 import { own } from "../lib/own";
@@ -90,6 +91,7 @@ function sessionStart(call: HookCall): Promise<undefined> {
 
 /** Our hooks start it; Claude Code does not know of it. */
 async function compareBeside(root: string, option: string | undefined): Promise<number> {
+  compileEarly();
   const { compare } = await import("../hooks/compare");
   await compare(root, installation(option), stateLog("hooks.log"));
   return 0;

@@ -1,5 +1,4 @@
 import { cliArguments } from "../claude/cli-arguments";
-import { UndoHost } from "../edits/host";
 import { type Launch, readLaunch, readPreparation } from "../ide/launch";
 import { sweepStaleLocks } from "../ide/lock-file";
 import { LockKeeper } from "../ide/lock-keeper";
@@ -8,14 +7,13 @@ import { ServerPort } from "../ide/server-port";
 import { Stdin } from "../ide/stdin";
 import { message, UserError } from "../lib/errors";
 import { IdleGc } from "../lib/idle-gc";
+import { compileEarly } from "../lib/jit";
 import { Log } from "../lib/log";
 import { ProjectFiles } from "../locate/project-file";
 import { Registration } from "../locate/registry";
 import type { Client } from "../mcp/client";
 import { NeovimEditor, type ReadyInfo } from "../neovim/editor";
 import { DisconnectedError, NeovimRpc } from "../neovim/rpc";
-import { ReviewHost } from "../review/host";
-import { recordLanguageUndo } from "../review/record/language-edit";
 import { projectAround } from "../setup/record";
 import { type Admission, WebSocketListener } from "../transport/websocket";
 import { CONTRACT, VERSION } from "../version";
@@ -40,29 +38,45 @@ export async function serve(args: string[]): Promise<number> {
   const first = await stdin.line();
   const prepare = readPreparation(first);
   if (prepare) port.openEarly(prepare);
-  const connecting = prepare && connected(address);
+  const connecting = prepare && connect(address);
   connecting?.catch(() => {}); // It is waited for below.
   const launch = readCompatibleLaunch(prepare ? await stdin.line() : first);
-  const rpc = await (connecting ?? connected(address));
-  return run(rpc, address, launch, stdin, port);
+  return run(await (connecting ?? connect(address)), address, launch, stdin, port);
 }
 
-function connected(address: string): Promise<NeovimRpc> {
-  return NeovimRpc.connect(address).catch((error) => {
+interface Connection {
+  rpc: NeovimRpc;
+  /** What is needed only once we are published; it loads while there is nothing else to do. */
+  hosts: Promise<typeof import("./hosts")>;
+}
+
+async function connect(address: string): Promise<Connection> {
+  try {
+    const rpc = await NeovimRpc.connect(address);
+    const idle = new Promise<void>((resolve) => void setImmediate(resolve));
+    return { rpc, hosts: idle.then(() => import("./hosts")) };
+  } catch (error) {
     const text = `Neovim at ${address} cannot be reached: ${message(error)}`;
     throw new UserError(text, EXIT.noNeovim);
-  });
+  }
 }
 
 async function run(
-  rpc: NeovimRpc,
+  { rpc, hosts: loading }: Connection,
   address: string,
   launch: Launch,
   stdin: Stdin,
   port: ServerPort<WebSocketListener>,
 ): Promise<number> {
   adopt(launch.environment);
+  const gone = ended(rpc, stdin);
   const log = new Log({ file: launch.logFile ?? undefined, level: launch.logLevel });
+  const { listener, token } = await port.serve(launch).catch((error) => {
+    rpc.close();
+    throw new UserError(`no port could be opened on 127.0.0.1: ${message(error)}`, EXIT.noPort);
+  });
+  // Before all else: who finds us by it comes no earlier than what follows at once.
+  const published = new Published({ ...launch, token }, address, listener.port, log);
   const editor = new NeovimEditor(rpc, log, launch.workspaceFolders);
   const attached = Promise.withResolvers<void>();
   const server = createIdeServer(
@@ -73,25 +87,17 @@ async function run(
     },
     launch.options.execute_code,
   );
-  const { listener, token } = await port.serve(launch).catch((error) => {
-    rpc.close();
-    throw new UserError(`no port could be opened on 127.0.0.1: ${message(error)}`, EXIT.noPort);
-  });
   listener.admit(admission(token, server, log));
-  const published = new Published({ ...launch, token }, address, listener.port, log);
-  const review = new ReviewHost(editor, log, launch.workspaceFolders);
-  const undo = new UndoHost(editor, log, launch.workspaceFolders, ({ operation, changes }) =>
-    recordLanguageUndo(operation.place, operation.id, changes),
-  );
+  const { Hosts } = await loading;
+  const hosts = new Hosts(editor, log, launch.workspaceFolders);
   void attached.promise.then(() => {
-    review.start();
-    undo.start();
+    compileEarly();
+    hosts.start();
   });
   editor.onDelta.on(({ folders }) => {
     if (!folders) return;
     published.follow(folders);
-    review.follow(folders);
-    undo.follow(folders);
+    hosts.follow(folders);
   });
   const attaching = attach(
     editor,
@@ -116,12 +122,12 @@ async function run(
       .then(() => editor.lockProblem(problem))
       .catch((error) => log.warn(`Reporting the lock file failed: ${message(error)}`)),
   );
-  const ending = await Promise.race([ended(rpc, stdin), failedToAttach(attaching)]);
+  const ending = await Promise.race([gone, failedToAttach(attaching)]);
   log.info(`Ending: ${ending}`);
   await server.end();
   // All at once from here: a Delta in between would publish us again.
   published.end();
-  review.end();
+  hosts.end();
   rpc.close();
   await listener.stop();
   return ending === NOT_ATTACHED ? EXIT.noNeovim : 0;
@@ -152,8 +158,8 @@ class Published {
 
   constructor(launch: Launch, address: string, port: number, log: Log) {
     const { pid, token, version, workspaceFolders: folders } = launch;
-    for (const path of sweepStaleLocks()) log.info(`Removed the stale lock file ${path}`);
     this.lock = new LockKeeper({ port, token, pid, folders, log });
+    for (const path of sweepStaleLocks()) log.info(`Removed the stale lock file ${path}`);
     const since = Date.now();
     const entry = { pid, address, workspaceFolders: folders, version, port, since };
     this.#registration = new Registration(entry);

@@ -41,7 +41,7 @@ const Launch = v.object({
   portRange: v.optional(PortRange),
   workspaceFolders: v.array(v.string()),
   logFile: v.nullish(v.string()),
-  /** The user's options as setup() resolved them; only what concerns the executable is read. */
+  /** The user's options that concern the executable, as setup() resolved them. */
   options: v.optional(v.object({ execute_code: v.optional(ExecuteCode) }), {}),
   logLevel: v.optional(v.picklist(LOG_LEVELS), "info"),
   /** What has changed in Neovim's environment since it started us; null: the variable is gone. */

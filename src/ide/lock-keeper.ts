@@ -67,13 +67,10 @@ export class LockKeeper {
   }
 
   #update(): void {
-    // What changes before the watch begins is missed, so the file is looked at after that.
-    let isWatched = this.#watch.arm();
     this.#write();
-    if (!isWatched) {
-      isWatched = this.#watch.arm();
-      this.#write();
-    }
+    const isWatched = this.#watch.arm();
+    // What has changed before the watch began was missed.
+    this.#write();
     clearTimeout(this.#retry);
     if (this.#problem || !isWatched) this.#retry = setTimeout(() => this.#update(), RETRY_MS);
     const rivals = findRivals(this.#options.pid, this.#folders);

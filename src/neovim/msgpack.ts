@@ -1,4 +1,3 @@
-import type { Socket } from "node:net";
 import { decodeMultiStream } from "@msgpack/msgpack";
 
 /**
@@ -12,8 +11,8 @@ const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
  * decodes short ones without a look at their end: after an é in Latin-1 it takes the next two
  * characters, or the next field, for the rest of one. (Keys it decodes all the same: they are ours.)
  */
-export async function* messages(socket: Socket): AsyncGenerator<unknown, void> {
-  for await (const message of decodeMultiStream<undefined>(socket, { rawStrings: true })) {
+export async function* messages(stream: AsyncIterable<Uint8Array>): AsyncGenerator<unknown, void> {
+  for await (const message of decodeMultiStream<undefined>(stream, { rawStrings: true })) {
     yield withText(message);
   }
 }

@@ -1,11 +1,10 @@
-import { createConnection, type Socket } from "node:net";
-import { PassThrough } from "node:stream";
 // The package's own client asks for the whole API description first and pulls in a logger that
 // takes over `console`; its transport alone does all we need.
 import { Transport } from "neovim/lib/utils/transport";
 import { withDeadline } from "../lib/deadline";
 import { Emitter } from "../lib/emitter";
 import { messages } from "./msgpack";
+import { NeovimSocket } from "./socket";
 
 /** The connection to Neovim is gone. */
 export class DisconnectedError extends Error {
@@ -23,43 +22,36 @@ export interface RpcNotification {
 
 const CONNECT_DEADLINE_MS = 5_000;
 
+/** For the package's transport, which only writes: what it reads would lose characters (see msgpack.ts). */
+const NOTHING_TO_READ = {
+  once() {},
+  async *[Symbol.asyncIterator]() {},
+} as unknown as NodeJS.ReadableStream;
+
 /** msgpack-RPC with one Neovim. Every request settles: answered, late, or disconnected. */
 export class NeovimRpc {
   readonly onNotification = new Emitter<RpcNotification>();
   readonly onClose = new Emitter<void>();
-  readonly #socket: Socket;
+  readonly #socket: NeovimSocket;
   readonly #transport = new Transport();
   readonly #pending = new Set<(error: Error) => void>();
   #closed = false;
 
   /** Connects to a socket path or named pipe (`v:servername`). */
   static async connect(address: string, deadlineMs = CONNECT_DEADLINE_MS): Promise<NeovimRpc> {
-    const socket = createConnection(address);
-    const connected = new Promise<void>((resolve, reject) => {
-      socket.once("connect", resolve);
-      socket.once("error", reject);
-    });
-    try {
-      await withDeadline(connected, deadlineMs, `Neovim at ${address}`);
-    } catch (error) {
-      socket.destroy();
-      throw error;
-    }
-    return new NeovimRpc(socket);
+    return new NeovimRpc(await NeovimSocket.connect(address, deadlineMs));
   }
 
-  private constructor(socket: Socket) {
+  private constructor(socket: NeovimSocket) {
     this.#socket = socket;
-    socket.on("error", () => this.#close());
-    socket.on("close", () => this.#close());
     this.#transport.on("notification", (method: string, args: unknown[]) =>
       this.onNotification.emit({ method, args }),
     );
     this.#transport.on("request", (_method, _args, response) =>
       response.send("this client answers no requests", true),
     );
-    // It only writes: what it reads would lose characters (see messages.ts).
-    this.#transport.attach(socket, new PassThrough(), undefined);
+    const writer = socket as unknown as NodeJS.WritableStream;
+    this.#transport.attach(writer, NOTHING_TO_READ, undefined);
     void this.#read();
   }
 

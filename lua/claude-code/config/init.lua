@@ -70,25 +70,4 @@ function M.on_change(key, callback)
   listeners[key][callback] = true
 end
 
----@param value any
----@return any value without the functions in it
-local function without_functions(value)
-  if type(value) ~= "table" or vim.islist(value) then
-    return value
-  end
-  local result = vim.empty_dict()
-  for key, item in pairs(value) do
-    if type(item) ~= "function" then
-      result[key] = without_functions(item)
-    end
-  end
-  return result
-end
-
---- The options as the executable gets them in its launch line: functions left out.
----@return table
-function M.plain()
-  return without_functions(vim.deepcopy(M.get()))
-end
-
 return M

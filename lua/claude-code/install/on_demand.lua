@@ -70,12 +70,13 @@ end
 ---@param callback fun(binary: claude-code.Binary?, message: string?)
 function M.get(callback)
   local binary, missing, release = require("claude-code.install.locate").find()
-  local install = require("claude-code.install")
   callback = or_another_version(callback)
-  local unusable = release and require("claude-code.install.installed").unusable(release)
   if binary then
-    callback(binary)
-  elseif install.is_running() then
+    return callback(binary)
+  end
+  local install = require("claude-code.install")
+  local unusable = release and require("claude-code.install.installed").unusable(release)
+  if install.is_running() then
     install.start({}, as_binary(callback))
   elseif unusable or not release then
     callback(nil, unusable or missing)

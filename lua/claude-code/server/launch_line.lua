@@ -34,7 +34,7 @@ function M.encode(executable, wanted, environment)
     workspaceFolders = require("claude-code.workspace").folders(),
     logFile = log.level() ~= "off" and log.path() or vim.NIL,
     logLevel = log.level() ~= "off" and log.level() or "error",
-    options = config.plain(),
+    options = { execute_code = config.get().execute_code },
     environment = environment and next(environment) and environment or nil,
   })
 end

@@ -7,7 +7,7 @@ import { failed, type ToolResult, texts } from "../../../mcp/protocol";
 import { defineTool, type Tool } from "../../../mcp/tool";
 import type { ExecuteCodeOptions } from "../../launch";
 import { killAbandonedRuns } from "./process-tree";
-import { type RunResult, runCode } from "./run";
+import type { RunResult } from "./run";
 
 /** Spec 4.13. Only there when the user switched it on; runs outside Neovim, in the workspace. */
 export function executeCode(editor: EditorPort, options: ExecuteCodeOptions): Tool {
@@ -33,6 +33,8 @@ export function executeCode(editor: EditorPort, options: ExecuteCodeOptions): To
       // A path is the user's own choice; a name is looked up, never in the workspace.
       const program = name.includes("/") ? { path: name } : onPath(name);
       if (program.path === undefined) return failed(`The command for ${language}: ${program.why}.`);
+      // Loaded only here: few users allow it, and every start would wait for it.
+      const { runCode } = await import("./run");
       const { timeout_ms: timeoutMs, max_output_bytes: maxOutputBytes } = options;
       try {
         return report(

@@ -1,0 +1,34 @@
+import { UndoHost } from "../edits/host";
+import type { Log } from "../lib/log";
+import type { NeovimEditor } from "../neovim/editor";
+import { ReviewHost } from "../review/host";
+import { recordLanguageUndo } from "../review/record/language-edit";
+
+/** What Neovim asks for itself, without a client: the review, and to take renames back. */
+export class Hosts {
+  readonly #review: ReviewHost;
+  readonly #undo: UndoHost;
+
+  /** Answers from now on. `folders`: the workspace folders, real paths. */
+  constructor(editor: NeovimEditor, log: Log, folders: readonly string[]) {
+    this.#review = new ReviewHost(editor, log, folders);
+    this.#undo = new UndoHost(editor, log, folders, ({ operation, changes }) =>
+      recordLanguageUndo(operation.place, operation.id, changes),
+    );
+  }
+
+  /** Neovim is attached: from now on it is reported to. */
+  start(): void {
+    this.#review.start();
+    this.#undo.start();
+  }
+
+  follow(folders: readonly string[]): void {
+    this.#review.follow(folders);
+    this.#undo.follow(folders);
+  }
+
+  end(): void {
+    this.#review.end();
+  }
+}
