@@ -91,6 +91,9 @@ export class VirtualFiles {
       const { before, edits, from } = file;
       const after = file.now && edited(path, file.now, file.pending, this.#judge);
       if (isSame(before, after)) continue;
+      if (after && after.length > MOST_BYTES) {
+        throw new EditProblem(`${path} would have more than 10 MB.`);
+      }
       changes.push({
         path,
         before,

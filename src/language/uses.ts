@@ -1,4 +1,4 @@
-import { isBelow } from "../lib/paths";
+import { isBelow, realPath } from "../lib/paths";
 import type { LanguageFile, LanguagePlaces } from "./answer";
 import type { ProjectFiles } from "./project-files";
 import { indexOf, type SourceLines } from "./source-lines";
@@ -57,16 +57,18 @@ export function usesOf(
   const files = new Map<number, UsesOfFile>();
   const lines = new Map<string, UseLine>();
   const seen = new Set<string>();
+  const own = asList(places.files).map((file) => isOwn(file, project));
   const uses: Uses = { files: [], count: 0, outside: 0, private: places.private };
   for (const place of asList(places.places)) {
     const file = asList(places.files)[place.file - 1];
     if (!file) continue;
-    const line = place.unsaved ?? source.at(file.path, place.line);
+    const isOutside = !own[place.file - 1];
+    const line = place.unsaved ?? (isOutside ? "" : source.at(file.path, place.line));
     const column = indexOf(line, place.character, place.encoding);
     const key = `${file.path}\0${place.line}\0${place.unsaved ?? ""}\0${column}`;
     if (seen.has(key)) continue;
     seen.add(key);
-    if (!isOwn(file, project)) {
+    if (isOutside) {
       uses.outside++;
       continue;
     }
@@ -107,8 +109,10 @@ export function asList<T>(value: T[] | object | undefined): T[] {
   return Array.isArray(value) ? value : [];
 }
 
+/** git owns a symlink; the file that it leads to may be anywhere. */
 function isOwn({ path, in_workspace }: LanguageFile, project: ProjectFiles): boolean {
-  return project.owns(path) ?? (in_workspace && isBelow(path, project.root));
+  const isOwned = project.owns(path) ?? (in_workspace && isBelow(path, project.root));
+  return isOwned && isBelow(realPath(path), project.root);
 }
 
 const TEST = /(^|\/)(tests?|spec|__tests__)\/|[._-](test|spec)\.|(^|\/)test_|_test\./;

@@ -219,6 +219,13 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
     expect(workspace.read("a.txt")).toBe("old\n");
   });
 
+  test("an edit that makes a file too big is refused", async () => {
+    workspace.write("a.txt", "old\n");
+    const edit = workspace.rename(["a.txt"], "old", "x".repeat(11 * 1024 * 1024));
+    await expect(workspace.apply(edit)).rejects.toThrow("a.txt would have more than 10 MB");
+    expect(workspace.read("a.txt")).toBe("old\n");
+  });
+
   test("an edit that the user has to confirm is refused", async () => {
     workspace.write("a.txt", "old\n");
     const edit = workspace.rename(["a.txt"], "old", "new");

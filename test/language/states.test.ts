@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { rmSync } from "node:fs";
+import { rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { eventually } from "../support/eventually";
 import { NEOVIMS } from "../support/neovim";
 import { LanguageProject, scripted } from "./world";
@@ -90,6 +91,37 @@ describe.each(NEOVIMS)("a language server with $name", (version) => {
     });
   });
 
+  test("a symlink of the project to a file outside of it: its uses are counted, and not shown", async () => {
+    const outside = join(world.project.neovim.home, "outside.txt");
+    writeFileSync(outside, "apple of another project\n");
+    symlinkSync(outside, world.project.path("link.txt"));
+    const { text } = await references(apple);
+    rmSync(world.project.path("link.txt"));
+    expect(text).toContain("\n1 more in dependencies\n");
+    expect(text).not.toContain("another project");
+  });
+
+  test("places that are not in the protocol are left out", async () => {
+    const start = { line: 0, character: 0 };
+    const uri = "file:///a.txt";
+    const places = [
+      { uri, range: { start } },
+      { uri: `file:///${"a/".repeat(10_000)}`, range: { start } },
+      { uri, range: { start: { line: 0.5, character: 0 } } },
+      { uri, range: { start: { line: -1, character: 0 } } },
+      { uri, range: { start: { line: "1" } } },
+      { uri: 5, range: { start } },
+    ];
+    const rows = await world.project.neovim.lua(
+      `local place = require("claude-code.editor.language.position").place
+       return vim.tbl_map(function(location)
+         return (place(location, { offset_encoding = "utf-16" }) or {}).row or false
+       end, ...)`,
+      places,
+    );
+    expect(rows).toEqual([0, false, false, false, false, false]);
+  });
+
   test("private files are counted, and nothing of them is shown", async () => {
     world.set("private");
     world.project.write(".env", "apple changed\n");
@@ -97,6 +129,9 @@ describe.each(NEOVIMS)("a language server with $name", (version) => {
     const { text } = await references(apple);
     expect(text).toContain("\n1 more in private files\n");
     expect(text).not.toContain("env");
+    world.project.write(".env", "apple changed\ndef applesauce\n");
+    const similar = await world.ask("find_symbol", { symbol: "applesau" });
+    expect(similar.text).toBe("No symbol `applesau` in the project. For words in texts use Grep.");
     world.set("private", false);
     for (const path of [".env", world.project.path(".env")]) {
       const { text: refusal, isError } = await references({ symbol: "apple", path });

@@ -2,6 +2,7 @@
 local position = require("claude-code.editor.language.position")
 local request = require("claude-code.editor.language.request")
 local servers = require("claude-code.editor.language.servers")
+local task = require("claude-code.editor.language.task")
 
 local METHOD = "textDocument/documentSymbol"
 
@@ -58,13 +59,25 @@ local function row_of(item)
 end
 
 ---@param items table[] DocumentSymbol[] or SymbolInformation[], in any order
+local function sort(items)
+  for i = 2, #items do
+    if row_of(items[i]) < row_of(items[i - 1]) then
+      return table.sort(items, function(a, b)
+        return row_of(a) < row_of(b)
+      end)
+    end
+    task.breathe()
+  end
+end
+
+---In a task: a generated file may have tens of thousands.
+---@param items table[] DocumentSymbol[] or SymbolInformation[], in any order
 ---@param parents string[]
 ---@param list claude-code.DocumentSymbol[]
 local function flatten(items, parents, list)
-  table.sort(items, function(a, b)
-    return row_of(a) < row_of(b)
-  end)
+  sort(items)
   for _, item in ipairs(items) do
+    task.breathe()
     local range = item.range or (item.location or {}).range
     if range then
       local name = item.selectionRange or range

@@ -5,6 +5,7 @@ local position = require("claude-code.editor.language.position")
 local ready = require("claude-code.editor.language.ready")
 local request = require("claude-code.editor.language.request")
 local servers = require("claude-code.editor.language.servers")
+local task = require("claude-code.editor.language.task")
 
 ---@class claude-code.HierarchyRelation
 ---@field prepare string
@@ -53,20 +54,22 @@ local M = {}
 ---@field calls? claude-code.LanguagePlaces
 
 ---@param item table CallHierarchyItem or TypeHierarchyItem
+---@param place claude-code.Place of it
 ---@param entry table what the server answered
 ---@param client vim.lsp.Client
 ---@param depth integer
 ---@param relation claude-code.HierarchyRelation
 ---@return claude-code.HierarchyItem
-local function describe(item, entry, client, depth, relation)
-  local place = position.place({ uri = item.uri, range = item.selectionRange }, client)
+local function describe(item, place, entry, client, depth, relation)
   local calls
   if relation.item == "from" or relation.item == "to" then
     -- The ranges of outgoing calls are in the caller, which is not the item.
     local uri = relation.item == "from" and item.uri or entry.caller_uri
-    calls = vim.tbl_map(function(range)
-      return position.place({ uri = uri, range = range }, client)
-    end, entry.fromRanges or {})
+    calls = {}
+    for _, range in ipairs(type(entry.fromRanges) == "table" and entry.fromRanges or {}) do
+      calls[#calls + 1] = position.place({ uri = uri, range = range }, client)
+      task.breathe()
+    end
   end
   return {
     name = tostring(item.name),
@@ -91,13 +94,16 @@ local function collect(client, item, relation, depth, list, seen)
   local asked, are_all_there = request.all({ client }, question), true
   local result = asked[1].result
   for _, entry in ipairs(type(result) == "table" and result or {}) do
-    local other = relation.item == "" and entry or entry[relation.item]
-    local start = other.selectionRange.start
-    local key = ("%s\0%d\0%d"):format(other.uri, start.line, start.character)
-    if not seen[key] and #list < MOST_ITEMS then
+    entry = type(entry) == "table" and entry or {}
+    local other = relation.item == "" and entry or entry[relation.item] or {}
+    local place = position.place({ uri = other.uri, range = other.selectionRange }, client)
+    local key = place and ("%s\0%d\0%d"):format(place.uri, place.row, place.character)
+    if not place or not key then
+      are_all_there = false
+    elseif not seen[key] and #list < MOST_ITEMS then
       seen[key] = true
       entry.caller_uri = item.uri
-      list[#list + 1] = describe(other, entry, client, depth, relation)
+      list[#list + 1] = describe(other, place, entry, client, depth, relation)
       if depth < relation.depth then
         local below, is_whole = collect(client, other, relation, depth + 1, list, seen)
         are_all_there = are_all_there and is_whole and not below[1].failure

@@ -3,10 +3,12 @@ local changed_files = require("claude-code.editor.language.changed_files")
 local occurrences = require("claude-code.editor.language.occurrences")
 local open = require("claude-code.editor.language.open")
 local position = require("claude-code.editor.language.position")
+local privacy = require("claude-code.editor.privacy")
 local ready = require("claude-code.editor.language.ready")
 local servers = require("claude-code.editor.language.servers")
 local symbol_groups = require("claude-code.editor.language.symbol_groups")
 local symbols = require("claude-code.editor.language.symbol")
+local task = require("claude-code.editor.language.task")
 local workspace_symbols = require("claude-code.editor.language.workspace_symbols")
 
 ---So many of the files in which the executable found the word are looked at.
@@ -71,7 +73,7 @@ end
 ---@return claude-code.Failure?
 local function in_named_file(params, name)
   if #params.file == 0 then
-    local message = require("claude-code.editor.privacy").refusal(params.named)
+    local message = privacy.refusal(params.named)
     return nil, { code = "private", message = message }
   end
   local buf, failure = open.file(params.file)
@@ -161,6 +163,21 @@ local function of_workspace_symbols(list, name, answers)
   return only and { symbol = symbols.of_group(only, name.last, more), answers = more } or nil
 end
 
+---@param similar claude-code.WorkspaceSymbol[]
+---@return string[] names of some of them, but for those of private files
+local function names_of(similar)
+  local names = {} ---@type string[]
+  for _, symbol in ipairs(similar) do
+    local place = symbol.place
+    if #names < MOST_SIMILAR and not privacy.is_private(place.path or place.uri) then
+      names[#names + 1] = symbol.name
+    end
+    task.breathe()
+  end
+  return names
+end
+
+---In a task.
 ---@param params claude-code.SymbolParams
 ---@param similar claude-code.WorkspaceSymbol[]
 ---@param states claude-code.ServerState[]
@@ -174,9 +191,7 @@ local function not_found(params, similar, states)
     local message = text:format(ready.describe(busy), params.symbol)
     return { code = "not_ready", message = message }
   end
-  local names = vim.tbl_map(function(symbol)
-    return symbol.name
-  end, vim.list_slice(similar, 1, MOST_SIMILAR))
+  local names = names_of(similar)
   local text = "No symbol `%s` in the project."
   text = text:format(params.symbol)
   if #names > 0 then

@@ -8,6 +8,8 @@ local utf16 = require("claude-code.editor.columns.utf16")
 
 ---Above that the comparison with the disk would keep Neovim still.
 local MOST_LINES = 50000
+---A path has 4,096 bytes at most (PATH_MAX of Linux), each of which may be escaped.
+local MOST_URI = 3 * 4096
 
 -- TODO(0.11): vim.diff has this name from 0.12 on.
 local diff = vim.text and vim.text.diff or vim.diff
@@ -84,17 +86,26 @@ local function path_of(uri)
   return last_path
 end
 
+---@param value any
+---@return boolean is it a row or a column?
+local function is_index(value)
+  return type(value) == "number" and value >= 0 and value % 1 == 0
+end
+
 ---A server's Location or LocationLink. The name alone, where the server gives its range.
 ---@param location lsp.Location|lsp.LocationLink|{ uri: string }
 ---@param client vim.lsp.Client
----@return claude-code.Place?
+---@return claude-code.Place? nil for what is not in the protocol (LSP 3.17)
 function M.place(location, client)
   local uri = location.uri or location.targetUri
   local range = location.range or location.targetSelectionRange or location.targetRange
-  if type(uri) ~= "string" then
+  if type(uri) ~= "string" or #uri > MOST_URI then
     return nil
   end
   local start = type(range) == "table" and range.start or { line = 0, character = 0 }
+  if type(start) ~= "table" or not (is_index(start.line) and is_index(start.character)) then
+    return nil
+  end
   return {
     uri = uri,
     path = path_of(uri),

@@ -54,6 +54,7 @@ function M.retry_empty(clients, find)
   return found, answers
 end
 
+---In a task.
 ---@param value any
 ---@return integer count, number sum that differ for lists of other places
 local function fingerprint(value)
@@ -65,6 +66,7 @@ local function fingerprint(value)
   end
   for _, item in ipairs(type(value) == "table" and value or {}) do
     add(item)
+    task.breathe()
   end
   return count, sum
 end

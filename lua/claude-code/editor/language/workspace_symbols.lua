@@ -3,6 +3,7 @@ local document_symbols = require("claude-code.editor.language.document_symbols")
 local position = require("claude-code.editor.language.position")
 local ready = require("claude-code.editor.language.ready")
 local servers = require("claude-code.editor.language.servers")
+local task = require("claude-code.editor.language.task")
 
 local METHOD = "workspace/symbol"
 ---Of a short name a server may know thousands.
@@ -54,6 +55,7 @@ function M.find(name)
         local is_exact = symbol.name == name or document_symbols.bare(symbol.name) == name
         table.insert(is_exact and exact or similar, symbol)
       end
+      task.breathe()
     end
   end
   return exact, similar, answers, is_settled
