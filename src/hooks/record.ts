@@ -3,14 +3,15 @@ import { markIncomplete } from "../review/incomplete";
 import type { Comparison, Recorder } from "../review/record/recorder";
 import type { ToolCall } from "../review/record/tool-call";
 import { reviewFolder, reviewRoot } from "../review/root";
-import type { HookCall } from "./call";
+import { cliPid, type HookCall } from "./call";
 import { editedPath } from "./input";
 
 /** What each event records for the review. */
 const EVENTS: Record<string, (recorder: Recorder, call: HookCall) => Comparison> = {
+  "session-start": () => "compare",
   "user-prompt-submit": (recorder, { input }) =>
     recorder.prompt(input.session_id, input.prompt_id, input.prompt ?? ""),
-  "pre-tool-use": (recorder, call) => recorder.begin(toolCall(call)),
+  "pre-tool-use": (recorder, call) => recorder.begin(toolCall(call), cliPid()),
   "post-tool-use": (recorder, call) =>
     recorder.change(toolCall(call), call.installation === "neovim"),
   "post-tool-use-failure": (recorder, call) => recorder.failed(toolCall(call)),

@@ -1,9 +1,17 @@
-import { expect, test } from "bun:test";
+import { afterEach, expect, test } from "bun:test";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { processDomain } from "../../src/claude/running-sessions";
 import { Actors } from "./state/actors";
 
 /* When a call of Claude's may have changed files. */
 
 const MINUTE = 60_000;
+const CONFIG_BEFORE = process.env.CLAUDE_CONFIG_DIR;
+afterEach(() => {
+  if (CONFIG_BEFORE === undefined) delete process.env.CLAUDE_CONFIG_DIR;
+  else process.env.CLAUDE_CONFIG_DIR = CONFIG_BEFORE;
+});
 
 test.each([
   ["asked for permission, is the user's", MINUTE - 5_000, []],
@@ -19,4 +27,48 @@ test.each([
   world.record({ type: "change", ...call, ...times, source: "bash", files: [] });
   world.compare();
   expect(await world.summary()).toEqual(expected);
+});
+
+/** What the CLI says of its session, in a folder of its own. */
+function says(world: Actors, pid: number, state: object): void {
+  process.env.CLAUDE_CONFIG_DIR = join(world.folder, "claude");
+  const folder = join(process.env.CLAUDE_CONFIG_DIR, "sessions");
+  mkdirSync(folder, { recursive: true });
+  const entry = { sessionId: "A", pidDomain: processDomain(), ...state };
+  writeFileSync(join(folder, `${pid}.json`), JSON.stringify(entry));
+}
+
+test("what another editor wrote after Esc, and before the next prompt, is the user's", async () => {
+  using world = new Actors({ a: "one\n", b: "one\n" });
+  await world.run("A", "interrupted", [() => world.write("a", "two\n")], []);
+  says(world, process.pid, { status: "idle", statusUpdatedAt: Date.now() });
+  await Bun.sleep(120);
+  world.write("b", "mine\n");
+  world.turn("A");
+  expect(await world.summary()).toEqual(["a changed 1>1@1"]);
+});
+
+test.each([
+  ["a command", "now", "two\n", ["a changed 1>1@1"]],
+  ["a command, long ago", "long ago", "mine\n", []],
+  ["a command in the background", "background", "two\n", ["a changed 1>1@1"]],
+] as const)("after the CLI was killed while %s ran, changes are the user's", async (...one) => {
+  const [, how, text, expected] = one;
+  using world = new Actors({ a: "one\n", b: "one\n" });
+  await using claude = Bun.spawn(["sleep", "60"]);
+  const cli = { pid: claude.pid, pidDomain: processDomain() };
+  const call = { session: "A", prompt: "A-1", tool: "Bash", use: "u1" };
+  world.turn("A");
+  const at = Date.now() - (how === "long ago" ? 60 * MINUTE : 0);
+  if (how === "long ago") world.record({ type: "prompt", session: "A", text: "", at });
+  world.record({ type: "begin", ...call, cli, at });
+  if (how === "background") world.stopped("A", true);
+  world.write("a", text);
+  claude.kill("SIGKILL");
+  await claude.exited;
+  world.compare();
+  await Bun.sleep(120);
+  world.write("b", "mine\n");
+  world.compare();
+  expect(await world.summary()).toEqual([...expected]);
 });

@@ -62,12 +62,21 @@ const Prompt = v.object({
   prompt: v.optional(Text),
   /** At most 500 characters. */
   text: Text,
+  /** Since when the CLI had been idle, as it says itself, in ms since the epoch. */
+  idle: v.optional(v.number()),
   /** The commit that HEAD names. */
   head: Head,
 });
 
 /** Bash or an MCP tool begins. What it has changed follows as a `change` of the same `use`. */
-const Begin = v.object({ ...common, ...call, type: v.literal("begin"), use: Text });
+const Begin = v.object({
+  ...common,
+  ...call,
+  type: v.literal("begin"),
+  use: Text,
+  /** The CLI's process, and where that number is valid (../../claude/running-sessions.ts). */
+  cli: v.optional(v.object({ pid: v.number(), pidDomain: v.string() })),
+});
 
 /**
  * What one call of a tool has changed. Also with no files: the call of this `use` has ended.

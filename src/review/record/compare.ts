@@ -4,8 +4,10 @@ import { sameContent } from "../blobs";
 import { committedFiles } from "../git/committed";
 import { Git } from "../git/run";
 import { pathsBetween } from "../git/status";
+import { endInterrupted } from "../interrupted";
 import { JournalReader } from "../journal/read";
-import type { Content, FileChange, JournalRecord } from "../journal/record";
+import type { Content, FileChange, JournalRecord, NewRecord } from "../journal/record";
+import { Sessions } from "../state/sessions";
 import { withRenames } from "./bash-changes";
 import { contentAfter } from "./known";
 import type { Project } from "./project";
@@ -49,6 +51,8 @@ export function compareWorkTree(project: Project): Found[] {
   const last = readSnapshot(folder);
   const journal = new JournalReader(folder);
   const before = journal.read().records;
+  const append = (record: NewRecord) => project.append(record);
+  endInterrupted({ sessions: Sessions.of(before), append });
   const now = takeSnapshot(project, last, [...lastContents(before).keys()]);
   // A call that began while the work tree was read may have changed what was read.
   const news = journal.read();

@@ -1,4 +1,5 @@
 import { EDITING_TOOLS } from "../../claude/editing-tools";
+import { processDomain, sessionStatus } from "../../claude/running-sessions";
 import type { FileChange } from "../journal/record";
 import { bashChanges } from "./bash-changes";
 import { editChange } from "./edit-change";
@@ -28,11 +29,13 @@ export class Recorder {
   /** A new turn: what changed since the last one is not Claude's, unless a call was interrupted. */
   prompt(session: string, prompt: string | undefined, text: string): Comparison {
     const head = this.project.head();
+    const state = sessionStatus(session);
     this.project.append({
       type: "prompt",
       session,
       ...(prompt !== undefined && { prompt }),
       text: shortened(text),
+      ...(state?.status === "idle" && { idle: state.since }),
       ...(head !== undefined && { head }),
     });
     return "compare";
@@ -40,13 +43,14 @@ export class Recorder {
 
   /**
    * Bash or an MCP tool begins: what changes from now on may be its doing. The comparison sees with what
-   * it begins, where it is done before the call changes anything.
+   * it begins, where it is done before the call changes anything. `pid`: of the CLI.
    */
-  begin(call: ToolCall): Comparison {
+  begin(call: ToolCall, pid?: number): Comparison {
     const { use } = call;
     const id = `${call.session}/${use}/begin`;
     if (use === undefined) return "enough";
-    this.project.append({ id, type: "begin", ...callFields(call), use });
+    const cli = pid === undefined ? {} : { cli: { pid, pidDomain: processDomain() } };
+    this.project.append({ id, type: "begin", ...callFields(call), use, ...cli });
     return "compare";
   }
 

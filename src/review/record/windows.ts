@@ -19,16 +19,16 @@ const CUT_OFF_MS = 1;
 
 /**
  * When Bash and MCP tools ran. A call without an end ends with its turn: with the next prompt (the user
- * pressed Esc, for which there is no hook), or with a stop; but with a stop that leaves agents or
+ * pressed Esc, for which there is no hook: then with the time since when the CLI was idle), or with a stop; but with a stop that leaves agents or
  * commands running it only counts as complete so far.
  */
 export function windowsOf(records: readonly JournalRecord[]): Window[] {
   const begun = new Map<string, Window>();
   const windows: Window[] = [];
-  const endAll = (session: string, at: number) => {
+  const endAll = (session: string, at: number, idle = 0) => {
     for (const [use, window] of begun) {
       if (window.call.session !== session) continue;
-      window.to = at + CUT_OFF_MS;
+      window.to = idle >= window.call.at ? idle + SLACK_MS : at + CUT_OFF_MS;
       window.isOpen = false;
       begun.delete(use);
     }
@@ -54,7 +54,7 @@ export function windowsOf(records: readonly JournalRecord[]): Window[] {
       background.delete(record.session);
       endAll(record.session, record.at);
     } else if (record.type === "prompt" && !background.has(record.session)) {
-      endAll(record.session, record.at);
+      endAll(record.session, record.at, record.idle);
     }
   }
   return windows;

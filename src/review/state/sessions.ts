@@ -1,4 +1,4 @@
-import type { JournalRecord } from "../journal/record";
+import type { JournalRecord, RecordOf } from "../journal/record";
 
 export interface Turn {
   /** The CLI's prompt_id. */
@@ -13,10 +13,21 @@ export interface Turn {
 const NOTIFICATION = "<task-notification>";
 
 /** A turn that ends with Esc runs no hook (measured with 2.1.330): after so long it counts as ended. */
-const SILENT_MS = 10 * 60_000;
+export const SILENT_MS = 10 * 60_000;
 
 /** Between an event of the file system and the look at what it was about. */
 const MOMENT_MS = 500;
+
+/** A turn of which no end is recorded. */
+export interface Unended {
+  session: string;
+  /** When its last record came, in ms since the epoch. */
+  last: number;
+  /** Only agents or commands in the background still run. */
+  isBackground: boolean;
+  /** The CLI that ran its last command. */
+  cli: RecordOf<"begin">["cli"];
+}
 
 /** Claude's sessions as the journal has them: their turns, and which of them work. */
 export class Sessions {
@@ -25,11 +36,18 @@ export class Sessions {
   readonly #working = new Map<string, number>();
   /** When each call began, and to which session it belongs. */
   readonly #calls = new Map<string, { session: string; at: number; ended: boolean }>();
-  /** Sessions whose turn has ended, and of which agents or commands still run. */
-  readonly #background = new Set<string>();
+  /** The same of sessions whose turn has ended, and of which agents or commands still run. */
+  readonly #background = new Map<string, number>();
+  readonly #clis = new Map<string, RecordOf<"begin">["cli"]>();
   #lastEnd = 0;
   /** The session that did something last. */
   latest: string | undefined;
+
+  static of(records: readonly JournalRecord[]): Sessions {
+    const sessions = new Sessions();
+    for (const one of records) sessions.take(one);
+    return sessions;
+  }
 
   take(record: JournalRecord): void {
     switch (record.type) {
@@ -38,6 +56,7 @@ export class Sessions {
         break;
       case "begin":
         this.#calls.set(record.use, { session: record.session, at: record.at, ended: false });
+        this.#clis.set(record.session, record.cli);
         this.#continues(record.session, record.at);
         break;
       case "change":
@@ -49,7 +68,7 @@ export class Sessions {
       case "stop":
       case "end":
         if (record.type === "stop" && record.background) {
-          this.#background.add(record.session);
+          this.#background.set(record.session, record.at);
         } else {
           this.#background.delete(record.session);
           this.#endCalls(record.session);
@@ -60,6 +79,7 @@ export class Sessions {
 
   #prompt(session: string, prompt: string, text: string, at: number): void {
     this.#endCalls(session);
+    this.#clis.delete(session);
     const turns = this.#turns.get(session) ?? [];
     const last = turns.at(-1);
     // What goes on then belongs to the turn that started the agent.
@@ -77,7 +97,7 @@ export class Sessions {
   }
 
   #continues(session: string, at: number): void {
-    if (this.#working.has(session)) this.#working.set(session, at);
+    for (const map of [this.#working, this.#background]) if (map.has(session)) map.set(session, at);
   }
 
   turn(session: string, prompt: string | undefined): Turn | undefined {
@@ -113,9 +133,12 @@ export class Sessions {
     return [...this.#working.keys()].some((session) => this.isWorking(session));
   }
 
-  /** Sessions whose turn has not ended, and when its last record came. */
-  get working(): ReadonlyMap<string, number> {
-    return this.#working;
+  get unended(): Unended[] {
+    const all = [...this.#background, ...this.#working];
+    return [...new Map(all)].map(([session, last]) => {
+      const isBackground = !this.#working.has(session);
+      return { session, last, isBackground, cli: this.#clis.get(session) };
+    });
   }
 
   isWorking(session: string, now = Date.now()): boolean {
