@@ -71,7 +71,8 @@ main() {
   umask 022
   # Beside the place of the executable: a temporary folder may refuse to run programs, or be small.
   mkdir -p "$prefix" || fail "the folder $prefix cannot be made"
-  for folder in "$prefix" "$prefix/bin" "$prefix/share"; do
+  site=$prefix/share/nvim/site
+  for folder in "$prefix" "$prefix/bin" "$prefix/share" "$prefix/share/nvim" "$site" "$site/pack"; do
     is_own "$folder" ||
       fail "another user can write to $folder and would decide what runs; choose another folder by --prefix"
   done
@@ -84,6 +85,7 @@ main() {
   sums "$version" >"$work/SHA256SUMS"
   fetch "$mirror/v$version/$name.tar.gz" "$work/$name.tar.gz"
   check "$work" "$name.tar.gz"
+  check_entries "$work/$name.tar.gz" "$name"
   tar -x -z -o -f "$work/$name.tar.gz" -C "$work" ||
     fail "the archive cannot be unpacked in $prefix (is the disk full?)"
   program=$work/$name/claude-code-nvim
@@ -99,10 +101,12 @@ main() {
   echo '  require("claude-code").setup({})'
 }
 
-# is_own FOLDER: does it belong to this user or root, so that not everybody can put programs into it?
-# A group may, as in /usr/local of some systems. In a folder as /tmp everybody may add files, not replace them.
+# is_own FOLDER: does it belong to this user or root, so that not everybody can put programs into it? So must a
+# symlink to it. A group may write, as in /usr/local of some systems. In a folder as /tmp everybody may add
+# files, not replace them.
 is_own() {
-  [ -z "$(find "$1/." -maxdepth 0 \( ! -user "$(id -u)" ! -user 0 -o -perm -0002 ! -perm -1000 \) 2>/dev/null)" ]
+  [ -z "$(find "$1" "$1/." -maxdepth 0 \( ! -user "$(id -u)" ! -user 0 -o ! -type l -perm -0002 ! -perm -1000 \) \
+    2>/dev/null)" ]
 }
 
 # Why the program that was unpacked does not start.
@@ -186,9 +190,9 @@ target() {
 # The page of the newest release is at an address that ends in its tag.
 newest_version() {
   if command -v curl >/dev/null 2>&1; then
-    page=$(curl -fsSLI --proto '=https' -o /dev/null -w '%{url_effective}' "$releases/latest")
+    page=$(curl -fsSLI --proto '=https' --max-redirs 10 --max-time 60 -o /dev/null -w '%{url_effective}' "$releases/latest")
   else
-    need wget
+    need wget timeout
     page=$(redirects "$releases/latest" | tail -n 1)
   fi || page=''
   case $page in
@@ -209,18 +213,18 @@ fetch() {
     curl -fsSL --proto-redir '=https' --max-redirs 10 --connect-timeout 20 --max-time 1800 \
       --max-filesize 536870912 --speed-limit 1024 --speed-time 30 "$@" -o "$file" "$url" || fail "$(cannot_fetch "$url")"
   else
-    need wget
+    need wget timeout
     # It follows any redirect, and the sums of a release are checked against nothing.
     case $(redirects "$1") in
       *[Hh][Tt][Tt][Pp]:*) fail "$1 redirects to an address that is not https" ;;
     esac
-    wget -q -T 30 -O "$2" "$1" || fail "$(cannot_fetch "$1")"
+    timeout 1800 wget -q -T 30 -O "$2" "$1" || fail "$(cannot_fetch "$1")"
   fi
 }
 
 # redirects URL: where wget would be sent to, a line each.
 redirects() {
-  wget -S --spider -T 30 -O /dev/null "$1" 2>&1 | sed -n 's/^ *[Ll]ocation: *\([^ ]*\).*/\1/p'
+  timeout 60 wget -S --spider -T 30 -O /dev/null "$1" 2>&1 | sed -n 's/^ *[Ll]ocation: *\([^ ]*\).*/\1/p'
 }
 
 # cannot_fetch URL: what went wrong. What has come of the file still takes the room.
@@ -254,6 +258,23 @@ check() {
   found=$(sha256 "$1/$2")
   [ "$found" = "$wanted" ] ||
     fail "$2 is damaged or was tampered with: its SHA-256 is $found instead of $wanted"
+}
+
+# check_entries ARCHIVE FOLDER: a release has files and folders below FOLDER, and nothing else. tar would follow
+# links, and give files their setuid bits when root unpacks.
+check_entries() {
+  tar -t -z -f "$1" >"$work/names" || fail "the archive cannot be read in $work (is the disk full?)"
+  tar -t -v -z -f "$1" >"$work/modes" || fail "the archive cannot be read in $work (is the disk full?)"
+  while IFS= read -r entry; do
+    case /$entry/ in
+      */../*) ;;
+      "/$2/"*) continue ;;
+    esac
+    fail "the archive was not unpacked: it names $entry"
+  done <"$work/names"
+  if grep -v -q '^[-d][-rwx]\{9\}' "$work/modes" || grep -q -e ' -> ' -e ' link to ' "$work/modes"; then
+    fail "the archive was not unpacked: it has links, devices or setuid bits"
+  fi
 }
 
 main "$@"

@@ -8,9 +8,11 @@ import {
   setDefaultTimeout,
   test,
 } from "bun:test";
-import { existsSync, utimesSync } from "node:fs";
-import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
+import { existsSync, readdirSync, readFileSync, statSync, utimesSync } from "node:fs";
+import { chmod, chown, mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { CERTIFICATE, KEY } from "../support/certificate";
+import { type HostileEntry, hostileArchive } from "../support/hostile-archive";
 import { DataFolder, install, Publication } from "../support/installer";
 import { NEOVIMS, type NeovimVersion, type TestNeovim, temporaryFolder } from "../support/neovim";
 import { BUILD_MS, TestRelease } from "../support/release";
@@ -38,6 +40,7 @@ function inNeovim(version: NeovimVersion): void {
     published.server.reset("good");
     await useTools("curl");
     await stallLimit(10);
+    await totalLimit(60);
   });
   afterEach(() => data[Symbol.asyncDispose]());
 }
@@ -54,6 +57,11 @@ function stallLimit(limit: number): Promise<unknown> {
   return neovim.lua(`require("port").download.limits.stall_s = ...`, limit);
 }
 
+/** In seconds: how long a download may take. */
+function totalLimit(limit: number): Promise<unknown> {
+  return neovim.lua(`require("port").download.limits.total_s = ...`, limit);
+}
+
 const failures: [Behaviour, RegExp][] = [
   ["404", /404/],
   ["redirect to http", /redirects to an address that is not https/],
@@ -64,6 +72,7 @@ const failures: [Behaviour, RegExp][] = [
   ["tampered", /is not the archive that belongs to version 0\.1\.0/],
   ["too large", /larger than the release's|is not the archive that belongs to version/],
   ["endless", /larger than the release's/],
+  ["drip", /too slow/],
 ];
 
 /** Neovim has no part in what the programs do, so that one of the two versions sees all. */
@@ -81,6 +90,7 @@ describe.each(NEOVIMS)("a download in $name", (version) => {
     server.reset(behaviour);
     await useTools(tool);
     if (behaviour === "stalled" || behaviour === "silent") await stallLimit(1);
+    if (behaviour === "drip") await totalLimit(1);
     const outcome = await install(neovim);
     expect(outcome.path).toBeUndefined();
     expect(outcome.message).toMatch(message);
@@ -90,6 +100,29 @@ describe.each(NEOVIMS)("a download in $name", (version) => {
     expect(data.leftovers()).toEqual([]);
     expect(server.requests).toHaveLength(1);
   });
+
+  test.each(version === NEOVIMS[0] ? TOOLS : ["curl"])(
+    "from a server that redirects without an end, by %s: says so",
+    async (tool) => {
+      await useTools(tool);
+      let requests = 0;
+      using server = Bun.serve({
+        port: 0,
+        tls: { cert: CERTIFICATE, key: KEY },
+        fetch: ({ url }) => Response.redirect(new URL(`/${requests++}`, url).href),
+      });
+      const authority = join(data.xdg, "authority.pem");
+      await writeFile(authority, CERTIFICATE);
+      await writeFile(join(neovim.home, ".wgetrc"), `ca_certificate = ${authority}\n`);
+      await neovim.lua(`vim.env.CURL_CA_BUNDLE = ...`, authority);
+      const release = { ...published.release.asset, url: `https://localhost:${server.port}/a` };
+      const { message } = await install(neovim, request({ ...release, version: "0.1.0" }));
+      await neovim.lua(`vim.env.CURL_CA_BUNDLE = nil`);
+      await rm(join(neovim.home, ".wgetrc"));
+      expect(message).toMatch(/redirects too often|redirects/);
+      expect([requests > 5, requests < 50, data.leftovers()]).toEqual([true, true, []]);
+    },
+  );
 
   test("from no server at all: says so", async () => {
     const setMirror = (url: string) =>
@@ -112,6 +145,71 @@ describe.each(NEOVIMS)("a download in $name", (version) => {
     expect(message).toMatch(/cannot be checked: sha256sum, shasum .* are missing/);
     expect(data.versions()).toEqual([]);
   });
+});
+
+/** Lua source of a request for that release. */
+function request(release: Record<string, string | number>): string {
+  const fields = Object.entries(release).map(
+    ([name, value]) => `${name} = ${JSON.stringify(value)}`,
+  );
+  return `{ release = { ${fields.join(", ")} } }`;
+}
+
+test("an archive that is not as ours, whatever its sum: the executable is a file without setuid, or refused", async () => {
+  await using neovim = await published.neovim(NEOVIMS[1] as NeovimVersion);
+  const { asset, archive } = published.release;
+  const top = asset.file.replace(".tar.gz", "");
+  const path = `${top}/claude-code-nvim`;
+  const content = `#!/bin/sh\necho "claude-code.nvim 0.1.0"\n`;
+  const none = /is not a file|cannot unpack/;
+  const cases: [entry: HostileEntry, before: string | undefined, message: RegExp | undefined][] = [
+    [{ path, kind: "2", link: "/bin/sh" }, undefined, none],
+    [{ path, kind: "1", link: "/bin/sh" }, undefined, none],
+    [{ path, kind: "3" }, undefined, none],
+    [{ path, mode: 0o6755, content }, undefined, undefined],
+    [{ path: `${top}/../../owned`, content }, archive, undefined],
+    [{ path: join(neovim.cwd, "owned"), content }, archive, undefined],
+  ];
+  for (const [entry, before, message] of cases) {
+    await using data = await new DataFolder().use(neovim);
+    const made = hostileArchive(entry, before);
+    published.server.reset("good");
+    published.server.replace(asset.file, made.bytes);
+    const url = `${published.server.url}/${asset.file}`;
+    const { bytes: _, ...pin } = made;
+    const outcome = await install(neovim, request({ ...asset, ...pin, url, version: "0.1.0" }));
+    if (message) expect([entry, outcome.message]).toEqual([entry, expect.stringMatching(message)]);
+    else expect(statSync(outcome.path ?? "").mode & 0o7777).toBe(0o755);
+    const names = readdirSync(data.xdg, { recursive: true, encoding: "utf8" });
+    expect(names.filter((name) => name.endsWith("owned"))).toEqual([]);
+    expect(existsSync(join(neovim.cwd, "owned"))).toBe(false);
+    expect(data.versions()).toHaveLength(message ? 0 : 1);
+  }
+  published.server.replace(asset.file, readFileSync(archive));
+});
+
+test("a folder that another user can change is not used", async () => {
+  await using neovim = await published.neovim(NEOVIMS[0] as NeovimVersion);
+  published.server.reset("good");
+  for (const [mode, owner] of [
+    [0o777, 0],
+    [0o755, 65_534],
+  ] as const) {
+    if (owner && process.getuid?.() !== 0) {
+      console.log("platform skip: only root can chown");
+      continue;
+    }
+    await using data = await new DataFolder().use(neovim);
+    await mkdir(data.root);
+    await chmod(data.root, mode);
+    if (owner) await chown(data.root, owner, owner);
+    const { path, message } = await install(neovim);
+    expect([path, message]).toEqual([
+      undefined,
+      expect.stringContaining(`another user can write to ${data.root} and`),
+    ]);
+  }
+  expect(published.server.requests).toEqual([]);
 });
 
 test("a downloader or tar of the current folder is not run, and the message says why", async () => {

@@ -12,8 +12,8 @@ import { createHash } from "node:crypto";
 import { existsSync, lstatSync, readdirSync, readFileSync, statSync } from "node:fs";
 import {
   chmod,
-  chown,
   copyFile,
+  lchown,
   mkdir,
   rename,
   rm,
@@ -21,9 +21,11 @@ import {
   utimes,
   writeFile,
 } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { renderInstaller } from "../../scripts/packaging/installer";
+import { CERTIFICATE, KEY } from "../support/certificate";
 import { eventually } from "../support/eventually";
+import { type HostileEntry, hostileArchive } from "../support/hostile-archive";
 import { Publication } from "../support/installer";
 import { inMount } from "../support/mount";
 import {
@@ -289,7 +291,8 @@ describe("install.sh", () => {
 
   const hasWget = Bun.which("wget") !== null;
   test.skipIf(!hasWget)("by wget: refuses sums that come by a redirect to http", async () => {
-    const bin = await programs("wget", "sha256sum", "mktemp", "rm", "sed", "cut", "find", "id");
+    const common = ["sha256sum", "mktemp", "rm", "sed", "cut", "find", "id", "timeout"];
+    const bin = await programs("wget", ...common);
     small.server.onlyFor("SHA256SUMS", "redirect to http");
     const { code, err } = await installer({ PATH: bin });
     expect([code, err]).toEqual([
@@ -310,18 +313,81 @@ describe("install.sh", () => {
   });
 
   test.each([
-    ["everybody may change", 0o777, 0],
-    ["belongs to another user", 0o755, 65_534],
-  ])("refuses a folder that %s", async (_, mode, owner) => {
-    const share = join(prefix, "share");
-    await mkdir(share);
-    await chmod(share, mode);
+    ["everybody may change", "share", 0o777, 0],
+    ["belongs to another user", "share", 0o755, 65_534],
+    ["has packages that everybody may change", "share/nvim/site/pack", 0o777, 0],
+    ["is a symlink of another user", "link", 0o755, 65_534],
+  ])("refuses a folder that %s", async (_, name, mode, owner) => {
     if (owner && process.getuid?.() !== 0) return console.log("platform skip: only root can chown");
-    if (owner) await chown(share, owner, owner);
-    const { code, err } = await installer();
-    expect([code, err]).toEqual([1, expect.stringContaining("another user can write to")]);
-    expect(readdirSync(prefix)).toEqual(["share"]);
+    const folder = join(prefix, name);
+    const isLink = name === "link";
+    if (isLink) await symlink(prefix, folder);
+    else await mkdir(folder, { recursive: true });
+    if (!isLink) await chmod(folder, mode);
+    if (owner) await lchown(folder, owner, owner);
+    const args = ["--prefix", isLink ? folder : prefix, "--mirror", small.server.url];
+    const { code, err } = await run(["sh", script, "--version", "0.1.0", ...args]);
+    expect([code, err]).toEqual([1, expect.stringContaining(`can write to ${folder} and`)]);
+    expect(readdirSync(prefix)).toEqual([name.split("/")[0] ?? ""]);
     expect(small.server.requests).toEqual([]);
+  });
+
+  const hostile: [what: string, entry: (top: string) => HostileEntry][] = [
+    ["a path out of its folder", (top) => ({ path: `${top}/../../owned` })],
+    ["a path beside its folder", () => ({ path: "owned" })],
+    ["an absolute path", () => ({ path: join(prefix, "owned") })],
+    ["a symlink", (top) => ({ path: `${top}/lua/link`, kind: "2", link: prefix })],
+    ["a hard link", (top) => ({ path: `${top}/lua/link`, kind: "1", link: "/etc/hostname" })],
+    ["a device", (top) => ({ path: `${top}/lua/null`, kind: "3" })],
+    ["a setuid bit", (top) => ({ path: `${top}/lua/program`, mode: 0o4755 })],
+  ];
+  test.each(hostile)("does not unpack an archive with %s, whatever its sum", async (_, entry) => {
+    const { file } = small.release.asset;
+    const archive = hostileArchive(entry(file.replace(".tar.gz", "")), small.release.archive);
+    small.server.replace(file, archive.bytes);
+    small.server.replace("SHA256SUMS", Buffer.from(`${archive.sha256}  ${file}\n`));
+    const { code, err } = await installer();
+    for (const path of [small.release.archive, join(small.release.folder, "SHA256SUMS")]) {
+      small.server.replace(basename(path), readFileSync(path));
+    }
+    expect([code, err]).toEqual([1, expect.stringContaining("the archive was not unpacked")]);
+    expect(readdirSync(prefix)).toEqual([]);
+  });
+
+  const downloaders = ["curl", ...(Bun.which("wget") ? ["wget"] : [])];
+  /** The same programs, for which half an hour is over after a second. */
+  const hasty = {
+    curl: `for a; do shift; [ "$a" != 1800 ] || a=1; set -- "$@" "$a"; done; exec curl "$@"`,
+    wget: `[ "$1" != 1800 ] || { shift && set -- 1 "$@"; }; exec timeout "$@"`,
+  };
+  test.each(downloaders)("by %s: a server that sends a byte now and then is left", async (tool) => {
+    const bin = await programs("sha256sum", "mktemp", "rm", "sed", "cut", "find", "id");
+    if (tool === "wget") await symlink(Bun.which("wget") ?? "", join(bin, "wget"));
+    const [name, body] = tool === "curl" ? ["curl", hasty.curl] : ["timeout", hasty.wget];
+    await writeFile(join(bin, name), `#!/bin/sh\nPATH=${process.env.PATH}\n${body}\n`);
+    await chmod(join(bin, name), 0o755);
+    small.server.onlyFor(".tar.gz", "drip");
+    const { code, err } = await installer({ PATH: bin });
+    expect([code, err]).toEqual([1, expect.stringContaining("cannot download")]);
+    expect(existsSync(join(prefix, "bin"))).toBe(false);
+  });
+
+  test.each(downloaders)("by %s: a server that redirects without an end is left", async (tool) => {
+    let requests = 0;
+    using server = Bun.serve({
+      port: 0,
+      tls: { cert: CERTIFICATE, key: KEY },
+      fetch: ({ url }) => Response.redirect(new URL(`/${requests++}`, url).href),
+    });
+    const authority = join(prefix, "authority.pem");
+    await writeFile(authority, CERTIFICATE);
+    await writeFile(join(prefix, ".wgetrc"), `ca_certificate = ${authority}\n`);
+    const common = ["sha256sum", "mktemp", "rm", "sed", "cut", "find", "id", "timeout"];
+    const env = { PATH: await programs(tool, ...common), CURL_CA_BUNDLE: authority };
+    const args = ["--prefix", prefix, "--mirror", `https://localhost:${server.port}`];
+    const { code, err } = await run(["sh", script, "--version", "0.1.0", ...args], env);
+    expect([code, err]).toEqual([1, expect.stringContaining("cannot download")]);
+    expect([requests > 5, requests < 100]).toEqual([true, true]);
   });
 
   test.each(["../1.0", "1 0", "$(id)"])("refuses the version %s", async (version) => {

@@ -23,6 +23,8 @@ export type Behaviour =
   | "endless"
   /** 20 pieces, 50 ms apart. */
   | "slow"
+  /** A byte each 20 ms, without an end. */
+  | "drip"
   /** Half of the file, and the rest after `letGo()`. */
   | "held";
 
@@ -121,7 +123,10 @@ export class ReleaseServer implements AsyncDisposable {
       this.held.push(() => socket.end(body.subarray(half)));
     } else if (behaviour === "slow") {
       socket.write(head(status, body.length));
-      void trickle(socket, body);
+      void trickle(socket, body, 20, 50);
+    } else if (behaviour === "drip") {
+      socket.write(head(status, body.length));
+      void trickle(socket, body, body.length, 20);
     } else respond(socket, status, body);
   }
 }
@@ -145,11 +150,11 @@ async function pour(socket: Socket, body: Buffer): Promise<void> {
   }
 }
 
-async function trickle(socket: Socket, body: Buffer): Promise<void> {
-  const piece = Math.ceil(body.length / 20);
+async function trickle(socket: Socket, body: Buffer, pieces: number, ms: number): Promise<void> {
+  const piece = Math.ceil(body.length / pieces);
   for (let at = 0; at < body.length && !socket.destroyed; at += piece) {
     socket.write(body.subarray(at, at + piece));
-    await Bun.sleep(50);
+    await Bun.sleep(ms);
   }
   socket.end();
 }

@@ -51,7 +51,25 @@ function M.name()
   return NAME
 end
 
---- Makes a folder and those above it. mkdir() fails when another Neovim makes one of them just
+--- Who could replace the executable could run programs as this user. A group may write, as in install.sh.
+---@param path string
+---@return string? message
+local function refusal(path)
+  local stat = vim.uv.fs_stat(path)
+  if WINDOWS or not stat then
+    return nil
+  end
+  local is_others = stat.uid ~= vim.uv.getuid() and stat.uid ~= 0
+  -- In a folder as /tmp everybody may add files, and not replace them.
+  local is_open = bit.band(stat.mode, tonumber("1002", 8)) == 2
+  if is_others or is_open then
+    local text = "another user can write to %s and would decide what runs; correct its owner and mode, "
+      .. "or set $XDG_DATA_HOME or binary.path"
+    return text:format(path)
+  end
+end
+
+--- Makes a folder below `root()`, and those above it. mkdir() fails when another Neovim makes one of them just
 --- then, and the next try succeeds.
 ---@param path string
 ---@return boolean? made
@@ -62,7 +80,8 @@ function M.make_folder(path)
     local ok
     ok, failure = pcall(vim.fn.mkdir, path, "p", tonumber("755", 8))
     if ok then
-      return true
+      local refused = refusal(M.root()) or refusal(path)
+      return refused == nil or nil, refused
     end
   end
   local text = "cannot create the folder %s (%s); make it writable, or set binary.path"

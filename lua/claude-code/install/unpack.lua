@@ -47,8 +47,15 @@ function M.executable(archive, release, folder)
       .. ":ClaudeCodeInstall"
     return nil, text:format(archive, folder, vim.trim(result.stderr):match("^[^\n]*"))
   end
+  local unpacked = vim.fs.joinpath(folder, top, name)
+  local stat = vim.uv.fs_lstat(unpacked)
+  if not stat or stat.type ~= "file" or stat.nlink > 1 then
+    return nil, ("%s was not used: its executable is not a file"):format(archive)
+  end
+  -- As root, tar gives the file its setuid bit, too.
+  vim.uv.fs_chmod(unpacked, tonumber("755", 8))
   local executable = vim.fs.joinpath(folder, name)
-  local moved, failure = vim.uv.fs_rename(vim.fs.joinpath(folder, top, name), executable)
+  local moved, failure = vim.uv.fs_rename(unpacked, executable)
   if not moved then
     return nil, ("cannot move the executable out of %s (%s)"):format(folder, failure)
   end

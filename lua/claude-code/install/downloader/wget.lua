@@ -66,11 +66,12 @@ end
 ---@return boolean? done
 ---@return string? cause
 function M.fetch(transfer)
-  local address = transfer.url
+  local address, started = transfer.url, vim.uv.now()
   for _ = 1, MAX_REDIRECTS do
+    local passed_ms = vim.uv.now() - started
     local result = async.system(command(transfer, address), {
       cwd = vim.fs.dirname(transfer.path),
-      timeout = transfer.limits.total_s * 1000,
+      timeout = math.max(1, transfer.limits.total_s * 1000 - passed_ms),
       env = { LC_ALL = "C" },
     })
     if result.code == 0 then
