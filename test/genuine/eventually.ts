@@ -1,4 +1,5 @@
 import { expect } from "bun:test";
+import { pause } from "../support/eventually";
 
 /** Asks `actual` again and again until it equals `wanted`; fails with the difference when late. */
 export async function eventually<T>(
@@ -6,11 +7,12 @@ export async function eventually<T>(
   wanted: NoInfer<T>,
   timeoutMs = 15_000,
 ): Promise<void> {
-  const deadline = Date.now() + timeoutMs;
+  const start = Date.now();
   for (;;) {
     const value = await actual();
     if (Bun.deepEquals(value, wanted)) return;
-    if (Date.now() > deadline) expect<unknown>(value).toEqual(wanted);
-    await Bun.sleep(30);
+    const waited = Date.now() - start;
+    if (waited > timeoutMs) expect<unknown>(value).toEqual(wanted);
+    await Bun.sleep(pause(waited, 30, 100));
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Calls `attempt` every 10 ms until it neither throws nor returns `false`; rejects after `ms` with
+ * Calls `attempt` again and again until it neither throws nor returns `false`; rejects after `ms` with
  * the last failure. For what happens soon and reports nothing.
  */
 export async function eventually<T>(
@@ -7,7 +7,7 @@ export async function eventually<T>(
   attempt: () => T | Promise<T>,
   ms = 15_000,
 ): Promise<Exclude<T, false>> {
-  const end = performance.now() + ms;
+  const start = performance.now();
   let last: unknown = new Error("never true");
   do {
     try {
@@ -16,7 +16,15 @@ export async function eventually<T>(
     } catch (error) {
       last = error;
     }
-    await Bun.sleep(10);
-  } while (performance.now() < end);
+    await Bun.sleep(pause(performance.now() - start));
+  } while (performance.now() - start < ms);
   throw new Error(`${what}: not within ${ms} ms (${last instanceof Error ? last.message : last})`);
+}
+
+/**
+ * The ms before the next attempt, `waited` ms after the first: more and more, since each attempt takes
+ * processor time from what it waits for.
+ */
+export function pause(waited: number, least = 10, most = 50): number {
+  return Math.min(Math.max(waited / 20, least), most);
 }

@@ -2,11 +2,12 @@ import { rmSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pause } from "./eventually";
 
 /** How long a screen may take to show what a test waits for, unless the test says otherwise. */
 const SCREEN_TIMEOUT_MS = 20_000;
-/** A capture costs about 3 ms; asking more often than this would slow down what we watch. */
-const POLL_MS = 30;
+/** Between two captures, each of which starts a process: about 4 ms of processor time. */
+const POLL_MS = { least: 30, most: 100 };
 /** How long a program may take to end after its terminal was closed, before it is killed. */
 const END_TIMEOUT_MS = 3000;
 
@@ -88,16 +89,17 @@ export class Terminal {
     what: string,
     timeoutMs = SCREEN_TIMEOUT_MS,
   ): Promise<string> {
-    const deadline = Date.now() + timeoutMs;
+    const start = Date.now();
     for (;;) {
       const screen = await this.screen();
       if (holds(screen)) return screen;
-      if (Date.now() > deadline) {
+      const waited = Date.now() - start;
+      if (waited > timeoutMs) {
         throw new Error(
           `No ${what} on the screen within ${timeoutMs} ms. It shows:\n${squeeze(screen)}`,
         );
       }
-      await Bun.sleep(POLL_MS);
+      await Bun.sleep(pause(waited, POLL_MS.least, POLL_MS.most));
     }
   }
 
@@ -164,7 +166,7 @@ async function end(pid: number): Promise<void> {
   const deadline = Date.now() + END_TIMEOUT_MS;
   while (await runs(pid)) {
     if (Date.now() > deadline) return void process.kill(pid, "SIGKILL");
-    await Bun.sleep(POLL_MS);
+    await Bun.sleep(POLL_MS.least);
   }
 }
 
