@@ -7,36 +7,43 @@ const LINE_LIMIT_BYTES = 64 * 1024 * 1024;
 export class StdioTransport implements Transport {
   /** Resolves when stdin ended, or stdout is closed. */
   readonly ended: Promise<void>;
-  readonly #output: NodeJS.WriteStream;
+  readonly #end: () => void;
+  readonly #output: Bun.FileSink;
   onMessage: (text: string) => void = () => {};
   onClose: () => void = () => {};
-  #parts: Buffer[] = [];
+  #parts: Uint8Array[] = [];
   #held = 0;
 
   constructor(
-    input: NodeJS.ReadStream = process.stdin,
-    output: NodeJS.WriteStream = process.stdout,
+    input: ReadableStream<Uint8Array> = Bun.stdin.stream(),
+    output: Bun.FileSink = Bun.stdout.writer(),
   ) {
-    this.#output = output;
     const end = Promise.withResolvers<void>();
     this.ended = end.promise;
-    input.on("data", (chunk: Buffer) => {
-      if (!this.#take(chunk)) end.resolve();
-    });
-    for (const event of ["end", "error", "close"]) input.on(event, () => end.resolve());
-    output.on("error", () => end.resolve());
+    this.#end = end.resolve;
+    this.#output = output;
+    this.#read(input).then(end.resolve, end.resolve);
   }
 
   send(text: string): void {
-    this.#output.write(`${text}\n`);
+    this.#write(`${text}\n`).catch(this.#end);
   }
 
   close(): void {
     this.onClose();
   }
 
+  async #write(line: string): Promise<void> {
+    await this.#output.write(line);
+    await this.#output.flush();
+  }
+
+  async #read(input: ReadableStream<Uint8Array>): Promise<void> {
+    for await (const chunk of input) if (!this.#take(chunk)) return;
+  }
+
   /** False when a line grows too long. */
-  #take(chunk: Buffer): boolean {
+  #take(chunk: Uint8Array): boolean {
     let start = 0;
     for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, start)) {
       this.#parts.push(chunk.subarray(start, end));

@@ -17,5 +17,6 @@ if (process.argv[2] === "serve") {
       },
     },
   });
-  process.stdout.write(`${server.port}\n`);
+  // process.stdout would take longer than all else.
+  console.log(server.port);
 }

@@ -1,6 +1,4 @@
 --- The options in effect.
-local resolve = require("claude-code.config.resolve").resolve
-
 local M = {
   options = require("claude-code.config.options"),
   --- Options that were renamed or removed: the new name, or a sentence that says what to do instead.
@@ -12,6 +10,17 @@ local M = {
 local current
 ---@type table<string, table<fun(value: any), true>>
 local listeners = {}
+
+--- What checks options is loaded where some are given.
+---@param given any
+---@return claude-code.Config
+---@return string[] problems
+local function resolve(given)
+  if given == nil or (type(given) == "table" and next(given) == nil) then
+    return vim.deepcopy(require("claude-code.config.defaults").values), {}
+  end
+  return require("claude-code.config.resolve").resolve(M.options, given, M.renamed)
+end
 
 ---@param problems string[]
 local function report(problems)
@@ -43,7 +52,7 @@ end
 function M.setup(given)
   local old = current or require("claude-code.config.defaults").values
   local problems
-  current, problems = resolve(M.options, given, M.renamed)
+  current, problems = resolve(given)
   if current.log.level ~= old.log.level then
     require("claude-code.messages.log").configure(current.log)
   end
@@ -57,7 +66,7 @@ end
 --- The options in effect: the defaults until setup() is called.
 ---@return claude-code.Config
 function M.get()
-  current = current or resolve(M.options, nil)
+  current = current or resolve(nil)
   return current
 end
 

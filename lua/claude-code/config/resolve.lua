@@ -180,7 +180,7 @@ end
 function M.resolve(options, given, renamed)
   local resolved = vim.deepcopy(require("claude-code.config.defaults").values)
   local problems = {}
-  if type(given) == "table" and next(given) then
+  if type(given) == "table" then
     check({
       known = index(options.of(vim.tbl_keys(given))),
       unknown = function(key)
@@ -189,7 +189,7 @@ function M.resolve(options, given, renamed)
       resolved = resolved,
       problems = problems,
     }, given, "")
-  elseif given ~= nil and type(given) ~= "table" then
+  else
     table.insert(problems, ("expected a table of options, got %s"):format(describe(given)))
   end
   return resolved, problems

@@ -14,7 +14,7 @@ local level_now = "info"
 
 ---@return string
 function M.path()
-  return vim.fs.joinpath(vim.fn.stdpath("log") --[[@as string]], "claude-code.log")
+  return vim.fn.stdpath("log") .. "/claude-code.log"
 end
 
 --- Takes over what setup() was given. It is handed in, so that this file requires no other.

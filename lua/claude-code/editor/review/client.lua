@@ -1,7 +1,6 @@
 --- Requests to the executable's review, and what it reports. Nothing waits: an answer comes by a
 --- callback. The methods, and what they take and give, are in src/review/service.ts.
 local channel = require("claude-code.editor.channel")
-local text = require("claude-code.editor.review.text")
 
 local M = {}
 
@@ -73,7 +72,8 @@ function M.on_answer(answer)
   local callback = waiting[answer.id]
   waiting[answer.id] = nil
   if answer.error then
-    text.forget_sent()
+    -- Loaded only here: this file is loaded at every start.
+    require("claude-code.editor.review.text").forget_sent()
   end
   if callback then
     callback(answer.value, answer.error)

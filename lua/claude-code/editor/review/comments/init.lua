@@ -1,7 +1,6 @@
 --- Comments on lines, for Claude: :ClaudeCodeComment makes, edits, deletes and sends them.
 local api = vim.api
 local base = require("claude-code.editor.review.base")
-local list = require("claude-code.editor.review.list")
 local marks = require("claude-code.editor.review.comments.marks")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
@@ -55,7 +54,9 @@ end
 ---@return integer last
 local function lines_of(args)
   local row = api.nvim_win_get_cursor(0)[1]
-  local item = list.has_cursor() and vim.fn.getqflist()[args.range > 0 and args.line1 or row]
+  -- Loaded only here: it brings the whole review, and this file is loaded at every start.
+  local is_listed = require("claude-code.editor.review.list").has_cursor()
+  local item = is_listed and vim.fn.getqflist()[args.range > 0 and args.line1 or row]
   if item then
     vim.fn.bufload(item.bufnr)
     return item.bufnr, item.lnum, math.max(item.end_lnum, item.lnum)
