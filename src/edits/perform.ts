@@ -62,11 +62,15 @@ async function performOne(
   return operation;
 }
 
-/** What the server saw is the buffer's text, else the disk's: they are the same, or one is old. */
+/**
+ * What the server saw is the buffer's text, else the disk's: they are the same, or one is old. Where a
+ * symlink has led elsewhere since the files were checked, nobody has checked that file.
+ */
 function refuseDifferent(changes: readonly FileChange[], checked: readonly CheckedFile[]): void {
   for (const { path, before } of changes) {
     const file = checked.find((one) => one.path === path);
-    if (file && !hasText(file, before)) {
+    if (!file) throw changed(path);
+    if (!hasText(file, before)) {
       throw new EditProblem(`${path} differs on disk from its buffer in Neovim.`);
     }
   }

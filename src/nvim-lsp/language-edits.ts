@@ -118,7 +118,7 @@ export class LanguageEdits {
     const moved = edit.move ? [edit.move.from, edit.move.to] : [];
     const files = [
       ...parsed.flatMap((one) => filesOf(one.edit)),
-      ...moved.map((path) => ({ path })),
+      ...moved.map((path) => ({ path: realPath(path) })),
     ];
     const checked = await checkFiles(files, this.place, edit.label, ask);
     const virtual = new VirtualFiles(edit.judge);

@@ -33,7 +33,7 @@ export function readTranscript(path: string): Transcript | undefined {
   return {
     folders: [...new Set([first, last ?? first])],
     title: oneLine(title),
-    ...(branch !== undefined && { branch }),
+    ...(branch !== undefined && { branch: oneLine(branch) }),
     bytes,
   };
 }
@@ -112,8 +112,9 @@ function text(value: unknown): string | undefined {
   return typeof value === "string" && value.trim() !== "" ? value : undefined;
 }
 
+/** Nor does it turn the direction of what is beside it. */
 function oneLine(title: string): string {
-  const line = title.replaceAll(/[\p{Cc}\s]+/gu, " ").trim();
+  const line = title.replaceAll(/[\p{Cc}\s\p{Bidi_Control}]+/gu, " ").trim();
   const characters = [...line.slice(0, 2 * MOST_TITLE)];
   return characters.length > MOST_TITLE ? `${characters.slice(0, MOST_TITLE).join("")}…` : line;
 }

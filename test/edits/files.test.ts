@@ -8,7 +8,7 @@ import {
   setDefaultTimeout,
   test,
 } from "bun:test";
-import { linkSync, lstatSync, readFileSync, statSync, symlinkSync } from "node:fs";
+import { linkSync, lstatSync, readFileSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { EditorBusyError } from "../../src/editor/port";
 import { Operation } from "../../src/edits/operation";
 import { recoverOperations } from "../../src/edits/recover";
@@ -217,6 +217,18 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
     const edit = workspace.rename(["a.txt", "../outside.txt"], "old", "new");
     await expect(workspace.apply(edit)).rejects.toThrow("not in the workspace");
     expect(workspace.read("a.txt")).toBe("old\n");
+  });
+
+  test("a symlink that leads to another file once its own is checked: nothing is changed", async () => {
+    for (const name of ["a.txt", ".env"]) workspace.write(name, "old\n");
+    symlinkSync("a.txt", workspace.path("link.txt"));
+    const edit = workspace.rename(["link.txt"], "old", "new");
+    const swap = () => {
+      rmSync(workspace.path("link.txt"));
+      symlinkSync(".env", workspace.path("link.txt"));
+    };
+    await expect(workspace.apply(edit, swap)).rejects.toThrow("was changed in the meantime");
+    expect([workspace.read("a.txt"), workspace.read(".env")]).toEqual(["old\n", "old\n"]);
   });
 
   test("an edit that makes a file too big is refused", async () => {

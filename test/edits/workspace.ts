@@ -68,9 +68,11 @@ export class Workspace implements AsyncDisposable {
     };
   }
 
-  async apply(edit: WorkspaceEdit): Promise<Operation> {
+  /** `meanwhile`: happens once the files are checked. */
+  async apply(edit: WorkspaceEdit, meanwhile = () => {}): Promise<Operation> {
     const what = { label: "the rename", place: this.folder };
     const checked = await checkFiles(filesOf(edit), this.folder, what.label, this.ask);
+    meanwhile();
     const files = new VirtualFiles();
     applyWorkspaceEdit(edit, "utf-16", files);
     return perform(what, files.changes(), checked, this.ask, this.log);

@@ -83,7 +83,7 @@ describe("past conversations", () => {
     const prompts = [
       user(project, "<command-name>/clear</command-name>"),
       user(project, "Caveat", { isMeta: true }),
-      user(project, [{ type: "text", text: "the\n first\u001b[31m prompt" }]),
+      user(project, [{ type: "text", text: "the\n first\u001b[31m \u202eprompt" }]),
       user(project, "the second"),
     ];
     write(project, prompts);

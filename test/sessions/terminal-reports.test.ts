@@ -108,7 +108,7 @@ describe.each([...NEOVIMS])("a CLI that reports to its terminal in Neovim $name"
     ["nothing that was cut", "\x1b]7501;state=working:app=claude\x1b\\", {}],
     [
       "one line without control characters",
-      working("a\nb\tc\x1b[31m\u009b1md\u0000\x7fe"),
+      working("a\nb\tc\x1b[31m\u009b1md\u0000\x7f\u202e\u2066e"),
       {
         state: "working",
         msg: "a b c [31m 1md e",

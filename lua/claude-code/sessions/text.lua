@@ -16,8 +16,13 @@ function M.line(text, most)
     return nil
   end
   -- Four bytes a character at most. U+0080 to U+009F are control characters, too: U+009B begins a
-  -- sequence as ESC [ does.
-  local line = text:sub(1, 4 * most):gsub("\194[\128-\159]", " "):gsub("[%c%s]+", " ")
+  -- sequence as ESC [ does. U+200E, U+200F, U+202A to U+202E and U+2066 to U+2069 turn the direction.
+  local line = text
+    :sub(1, 4 * most)
+    :gsub("\194[\128-\159]", " ")
+    :gsub("\226\128[\142\143\168-\174]", " ")
+    :gsub("\226\129[\166-\169]", " ")
+    :gsub("[%c%s]+", " ")
   line = vim.fn.strcharpart(vim.trim(valid(line)), 0, most)
   return line ~= "" and line or nil
 end
