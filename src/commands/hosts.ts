@@ -23,6 +23,10 @@ export class Hosts {
     this.#undo.start();
   }
 
+  clientsChanged(): void {
+    this.#review.clientsChanged();
+  }
+
   follow(folders: readonly string[]): void {
     this.#review.follow(folders);
     this.#undo.follow(folders);

@@ -83,7 +83,11 @@ async function run(
     editor,
     log,
     {
-      onClientsChanged: (clients) => void attached.promise.then(() => report(editor, clients, log)),
+      onClientsChanged: (clients) =>
+        void attached.promise.then(() => {
+          report(editor, clients, log);
+          hosts.clientsChanged();
+        }),
     },
     launch.options.execute_code,
   );

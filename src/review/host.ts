@@ -16,6 +16,9 @@ const DEBOUNCE_MS = 80;
 /** How often a turn is looked at that an undo waits for: one that ends by Esc makes no event. */
 const RECHECK_MS = 5_000;
 
+/** A CLI that was killed is no process any more so long after its connection has ended. */
+const GONE_MS = 1_000;
+
 /** Methods after which Neovim shows something else than what was reported last. */
 const CHANGING = new Set(["keep", "undo", "back", "done", "written"]);
 
@@ -72,6 +75,11 @@ export class ReviewHost {
   start(): void {
     this.#reports = true;
     this.#soon();
+  }
+
+  /** A client has come or gone: a turn may have ended for which no hook will run. */
+  clientsChanged(): void {
+    this.#soon(GONE_MS);
   }
 
   /** The workspace folders, real paths. */

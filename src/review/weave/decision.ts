@@ -81,7 +81,8 @@ export function takenBack(weave: Weave, id: string): Weave {
   return weave.with((row) => {
     const { inserted, deleted } = row;
     if (!isOf(inserted, id) && !isOf(deleted, id)) return row;
-    const present = deleted?.undo === id ? deleted.by === "user" : row.present;
+    // It removed what Claude had inserted, and brought the rest back.
+    const present = deleted?.undo === id ? inserted.undo === id : row.present;
     return {
       ...row,
       present,

@@ -442,4 +442,32 @@ export const FOUND: [[string | undefined, Act[]]][] = [
       ],
     ],
   ],
+  [
+    [
+      undefined,
+      [
+        {
+          do: "diff",
+          session: "B",
+          removes: false,
+          seen: "never",
+          file: 0,
+          at: 0,
+          deletes: 0,
+          inserts: 1,
+        },
+        {
+          do: "silent",
+          session: "A",
+          removes: false,
+          seen: "never",
+          file: 0,
+          at: 0,
+          deletes: 1,
+          inserts: 0,
+        },
+        { do: "discard", file: 0 },
+      ],
+    ],
+  ],
 ];
