@@ -10,23 +10,26 @@ const MOST_FOLDERS = 200;
 
 /**
  * Removes what processes that were killed have left: in the review's own folder, and beside the files
- * that were undone. Never throws.
+ * below the root, `places`, that an undo may have written (those of the journal if left out). Never
+ * throws.
  */
-export function removeLeftovers(root: string): void {
+export function removeLeftovers(root: string, places?: Iterable<string>): void {
   const folder = reviewFolder(root);
   removeOldDrafts(folder);
   removeOld(folder, IN_REVIEW);
-  for (const place of undoneIn(root, folder)) removeOldDrafts(place);
+  const folders = new Set<string>();
+  for (const place of places ?? undoneIn(folder)) {
+    const file = join(root, place);
+    if (!folders.has(dirname(file)) && isInside(root, file)) folders.add(dirname(file));
+    if (folders.size >= MOST_FOLDERS) break;
+  }
+  for (const one of folders) removeOldDrafts(one);
 }
 
-function undoneIn(root: string, folder: string): string[] {
-  const places = new Set<string>();
+function* undoneIn(folder: string): Generator<string> {
   for (const line of journalLines(folder).reverse()) {
     const record = line.includes('"type":"undo"') ? parseLine(line) : "other";
     if (typeof record === "string" || record.type !== "undo") continue;
-    const files = record.files.map(({ path }) => join(root, path));
-    for (const file of files) if (isInside(root, file)) places.add(dirname(file));
-    if (places.size >= MOST_FOLDERS) break;
+    for (const { path } of record.files) yield path;
   }
-  return [...places];
 }

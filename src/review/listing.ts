@@ -27,6 +27,7 @@ export async function entriesOf(
   const entries: Entry[] = [];
   let since = performance.now();
   for (const file of files) {
+    while (!file.catchUp(SLICE_MS)) await new Promise((resolve) => setImmediate(resolve));
     const entry = entryOf(project, file, scope, texts.get(file.path));
     if (entry) entries.push(entry);
     if (performance.now() - since < SLICE_MS) continue;

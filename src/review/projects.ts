@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isBelow, realPath, stateFolder } from "../lib/paths";
-import { removeLeftovers } from "./leftovers";
 import { reviewRoot } from "./root";
 import { Project } from "./state/project";
 
 /** The projects of one Neovim, each with what its journal says by now. */
 export class Projects {
   readonly #projects = new Map<string, Project>();
+  #reading: Promise<void> = Promise.resolve();
   #folders: readonly string[] = [];
 
   /** `folders`: the workspace folders, real paths. */
@@ -17,18 +17,43 @@ export class Projects {
 
   /** The projects of the workspace: those around its folders, and recorded ones below them. */
   all(): Project[] {
+    return this.#roots().map((root) => this.#project(root));
+  }
+
+  /**
+   * Reads what was added to all journals; other events have their turn in between. Those who wait for it
+   * go on in the order in which they came.
+   */
+  catchUp(): Promise<void> {
+    this.#reading = this.#reading.then(() => this.#readAll());
+    return this.#reading;
+  }
+
+  async #readAll(): Promise<void> {
+    for (const root of new Set([...this.#roots(), ...this.#projects.keys()])) {
+      // Whoever needs a journal that cannot be read gets the error.
+      await this.#known(root)
+        .catchUp()
+        .catch(() => {});
+    }
+  }
+
+  #roots(): string[] {
     const roots = new Set(this.#folders.map((folder) => reviewRoot(folder)));
     for (const root of recordedRoots()) {
       if (this.#folders.some((folder) => isBelow(root, folder))) roots.add(root);
     }
-    return [...roots].map((root) => this.#project(root));
+    return [...roots];
+  }
+
+  #known(root: string): Project {
+    const project = this.#projects.get(root) ?? new Project(root);
+    this.#projects.set(root, project);
+    return project;
   }
 
   #project(root: string): Project {
-    const known = this.#projects.get(root);
-    if (!known) removeLeftovers(root);
-    const project = known ?? new Project(root);
-    this.#projects.set(root, project);
+    const project = this.#known(root);
     project.refresh();
     return project;
   }

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readRegular } from "../lib/read-regular";
+import { compactJournal, isPartial } from "./compact";
 import { journalPath } from "./journal/append";
 import { JOURNAL_BYTES } from "./journal/read";
 import type { RecordedScope } from "./journal/record";
@@ -11,6 +12,8 @@ export const MOST_DAYS = 30;
 export const MOST_BYTES = 200 * 1024 * 1024;
 
 export const DAY_MS = 24 * 60 * 60_000;
+/** So long a decision can be taken back. */
+export const DECIDED_MS = 7 * DAY_MS;
 const EVERY_MS = 60 * 60_000;
 /** Of the files, in one go: each reads the journal again. */
 const LEAST_SHARE = 0.05;
@@ -44,11 +47,13 @@ export function pruneSometimes(reviewFolder: string): void {
 }
 
 /**
- * Forgets files that nobody touched for 30 days, then, while there is too much, whole files: those of
+ * Forgets what was decided a week ago, files that nobody touched for 30 days, then, while there is too much, whole files: those of
  * which all was kept first, then the ones that were touched longest ago. Throws the system's error.
  */
 export function prune(reviewFolder: string, mostBytes = MOST_BYTES, now = Date.now()): void {
   const oldest = now - MOST_DAYS * DAY_MS;
+  if (existsSync(journalPath(reviewFolder)))
+    compactJournal(reviewFolder, now - DECIDED_MS, now - DAY_MS);
   drop(reviewFolder, oldest, (touched) => touched.filter(({ at }) => at < oldest));
   for (let bytes = removeUnused(reviewFolder, now); bytes > mostBytes; ) {
     const share = Math.max(1 - mostBytes / bytes, LEAST_SHARE);
@@ -111,11 +116,6 @@ function touchedFiles(reviewFolder: string): Touched[] {
     }
   }
   return [...touched.values()];
-}
-
-/** Of one session, turn or call: what the others changed still waits. */
-function isPartial(scope: RecordedScope | undefined): boolean {
-  return [scope?.session, scope?.prompt, scope?.change].some((part) => part !== undefined);
 }
 
 /** Removes the blobs that no record names; returns how many bytes are left in all. */

@@ -80,7 +80,9 @@ export class ReviewService {
    * Throws UserError, ValiError for what is not in the contract, and the system's error.
    */
   async answer(method: string, given: unknown): Promise<unknown> {
+    // In the order in which the texts came.
     const params = this.#texts.resolve(given);
+    await this.#projects.catchUp();
     switch (method) {
       case "list":
         return this.list(v.parse(requests.List, params));
@@ -140,7 +142,8 @@ export class ReviewService {
       : { version, files, counts: total, incomplete };
   }
 
-  news(): Promise<News> {
+  async news(): Promise<News> {
+    await this.#projects.catchUp();
     return this.#watched.news();
   }
 

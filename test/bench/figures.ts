@@ -58,6 +58,10 @@ export const FIGURES: readonly Figure[] = [
   ...recorded(100_000),
   at("review-list-first", "review of 500 hunks in 200 files, after a start", "ms", READ),
   at("review-list", "… again", "ms", READ, { most: 16 }),
+  at("review-journal", "… of a journal of 100,000 records: processor time", "ms"),
+  at("review-journal-longest", "… longest time without a turn for others", "ms", undefined, {
+    most: 50,
+  }),
   at("review-listed", "… listed: Neovim stands still, longest", "ms", undefined, { most: 16 }),
   at("review-listed-cpu", "… Neovim's processor time", "ms"),
   at("review-marks", "20,000 rows with 300 hunks, drawn: longest standstill", "ms", undefined, {

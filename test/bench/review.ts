@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { journalPath } from "../../src/review/journal/append";
 import type { World } from "../review/state/world";
 import { ROOT } from "../support/neovim";
+import { longJournal } from "./long-journal";
 import { type Machine, repetitions, type Scenario, type Values } from "./scenario";
 import { median, timings } from "./statistics";
 
@@ -20,7 +21,9 @@ export const review: Scenario = {
   floor: async (machine) => measure(machine, ROOT, floors),
   measure: async (machine, subject) => {
     if (!subject.hook) return { values: {} };
-    return { values: await measure(machine, subject.runtimepath, values) };
+    const { runtimepath } = subject;
+    const journal = await measureJournal(runtimepath);
+    return { values: { ...(await measure(machine, runtimepath, values)), ...journal } };
   },
 };
 
@@ -35,6 +38,12 @@ async function measure(
   manyFiles(world);
   longFile(world);
   return await figures(world, repetitions(machine, 10));
+}
+
+async function measureJournal(tree: string): Promise<Values> {
+  const module = await import(join(tree, "test/review/state/world"));
+  using world: World = new module.World();
+  return await longJournal(world);
 }
 
 async function floors(world: World, times: number): Promise<Values> {

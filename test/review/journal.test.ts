@@ -21,9 +21,9 @@ describe("the journal", () => {
   test("gives back what was appended, and then what is new", () => {
     const folder = temporaryFolder();
     const reader = new JournalReader(folder);
-    expect(reader.read()).toEqual({ records: [], restarted: false });
+    expect(reader.read()).toEqual({ records: [], restarted: false, isPart: false });
     const first = append(folder, STOP);
-    expect(reader.read()).toEqual({ records: [first], restarted: false });
+    expect(reader.read()).toEqual({ records: [first], restarted: false, isPart: false });
     const more = [append(folder, STOP), append(folder, { type: "end", session: "one" })];
     expect(reader.read().records).toEqual(more);
     expect(reader.read().records).toEqual([]);
@@ -76,7 +76,7 @@ describe("the journal", () => {
     const line = `${JSON.stringify(kept)}\n`;
     writeFileSync(join(folder, "draft"), line + line);
     renameSync(join(folder, "draft"), journalPath(folder));
-    expect(reader.read()).toEqual({ records: [kept], restarted: true });
+    expect(reader.read()).toEqual({ records: [kept], restarted: true, isPart: false });
   });
 
   test("many processes append at once: every line is whole", async () => {

@@ -1,3 +1,4 @@
+import { DECIDED_MS } from "../prune";
 import { modeOf } from "../state/entry";
 import type { Decision, Project, View } from "../state/project";
 import type { TrackedFile } from "../state/tracked-file";
@@ -5,10 +6,14 @@ import { takenBack } from "../weave/decision";
 import type { Lines } from "../weave/lines";
 import { removalsLast, settle, type Undone, type UndoneFile } from "./undo";
 
-/** The decision that the next taking back is about: the user's last one that changed anything. */
+/**
+ * The decision that the next taking back is about: the user's last one that changed anything, as long as
+ * the journal has all that came before it.
+ */
 export function lastDecision(project: Project): Decision | undefined {
+  const oldest = Date.now() - DECIDED_MS;
   return project.decisions.findLast((one) => {
-    return one.files.length > 0 && (one.type !== "keep" || one.why !== "commit");
+    return one.at > oldest && one.files.length > 0 && (one.type !== "keep" || one.why !== "commit");
   });
 }
 

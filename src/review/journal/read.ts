@@ -16,9 +16,14 @@ import { JournalRecord, RECORD_TYPES } from "./record";
 /** Years of use. It is read at once, into a string. */
 export const JOURNAL_BYTES = 256 * 1024 * 1024;
 
+/** Read in one go where other events wait: some 10 ms. A longer line is read whole. */
+const CHUNK_BYTES = 64 * 1024;
+
 /** What came since the last reading. */
 export interface News {
   records: JournalRecord[];
+  /** There is more to read. */
+  isPart: boolean;
   /** The journal was rewritten: these are all of its records, and replace those before. */
   restarted: boolean;
 }
@@ -36,18 +41,27 @@ export class JournalReader {
     this.#folder = reviewFolder;
   }
 
-  /** No journal yet: no records. Throws the system's error where there is one that cannot be read. */
-  read(): News {
+  /**
+   * No journal yet: no records. `inParts`: at most a part of it, the next one at the next call. Throws the
+   * system's error where there is a journal that cannot be read.
+   */
+  read(inParts = false): News {
     const path = journalPath(this.#folder);
     const file = openIfThere(path);
-    if (file === undefined) return { records: [], restarted: this.#restartAt(-1) };
+    if (file === undefined) return { records: [], isPart: false, restarted: this.#restartAt(-1) };
     try {
       const stats = fstatSync(file);
       const { ino, size } = stats;
       if (!stats.isFile() || size > JOURNAL_BYTES)
         throw new Error(`${path} is no journal: move it away`);
       const restarted = (ino !== this.#inode || size < this.#offset) && this.#restartAt(ino);
-      return { records: this.#parse(readFrom(file, this.#offset, size)), restarted };
+      const before = this.#offset;
+      for (let most = inParts ? CHUNK_BYTES : size; ; most *= 2) {
+        const end = Math.min(size, before + most);
+        const records = this.#parse(readFrom(file, before, end));
+        if (this.#offset > before || end === size)
+          return { records, isPart: end < size, restarted };
+      }
     } finally {
       closeSync(file);
     }

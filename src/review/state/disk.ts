@@ -1,4 +1,4 @@
-import { lstatSync, readlinkSync } from "node:fs";
+import { lstatSync, readlinkSync, type Stats } from "node:fs";
 import { dirname, join } from "node:path";
 import { isBelow, realPath } from "../../lib/paths";
 import { readRegular } from "../../lib/read-regular";
@@ -12,10 +12,16 @@ export type OnDisk =
   /** A sentence's end for the user: "FILE …". */
   | { problem: string; stamp: string };
 
-/** Reads `path` below the root without following a symlink: a link's text is its target. */
-export function readOnDisk(root: string, path: string): OnDisk {
+/**
+ * Reads `path` below the root without following a symlink: a link's text is its target. What is `known`
+ * already, and has not changed since, is not read again.
+ */
+export function readOnDisk(root: string, path: string, known?: OnDisk): OnDisk {
   try {
-    return read(root, join(root, path));
+    const file = join(root, path);
+    const stats = lstatSync(file, { throwIfNoEntry: false });
+    const stamp = stats ? `${stats.size} ${stats.mtimeMs} ${stats.ctimeMs} ${stats.ino}` : "absent";
+    return known?.stamp === stamp ? known : read(root, file, stats, stamp);
   } catch (error) {
     // A folder on the way that may not be searched, a name that is too long.
     const { code } = error as NodeJS.ErrnoException;
@@ -23,11 +29,9 @@ export function readOnDisk(root: string, path: string): OnDisk {
   }
 }
 
-function read(root: string, file: string): OnDisk {
+function read(root: string, file: string, stats: Stats | undefined, stamp: string): OnDisk {
   if (!isInside(root, file)) return { problem: "is not inside of the project", stamp: "outside" };
-  const stats = lstatSync(file, { throwIfNoEntry: false });
-  if (!stats) return { lines: [], mode: undefined, stamp: "absent" };
-  const stamp = `${stats.size} ${stats.mtimeMs} ${stats.ctimeMs} ${stats.ino}`;
+  if (!stats) return { lines: [], mode: undefined, stamp };
   if (stats.isSymbolicLink()) {
     return { lines: linesOf(Buffer.from(readlinkSync(file))), mode: undefined, stamp };
   }

@@ -6,6 +6,7 @@ import { Blobs } from "../blobs";
 import { append } from "../journal/append";
 import { JournalReader } from "../journal/read";
 import type { Content, JournalRecord, NewRecord, RecordOf } from "../journal/record";
+import { removeLeftovers } from "../leftovers";
 import { ensureReviewFolder, reviewFolder } from "../root";
 import { type Lines, sameLines } from "../weave/lines";
 import type { Change } from "../weave/row";
@@ -59,6 +60,7 @@ export class Project {
   /** What Claude's editing tools changed last. */
   edits: { change: Change; path: string; after: Content }[] = [];
   readonly #reader: JournalReader;
+  #isClean = false;
   #lastDecision: Promise<unknown> = Promise.resolve();
   #views = new Map<string, { version: number; disk: OnDisk; view: View | undefined }>();
   /** Of buffers' texts, each for one state of the file. */
@@ -73,12 +75,24 @@ export class Project {
 
   /** Reads what was added to the journal. Returns whether there was something. Throws the system's error. */
   refresh(): boolean {
-    const { records, restarted } = this.#reader.read();
+    return this.#read(false).isNews;
+  }
+
+  /** As refresh(), and other events have their turn in between: the journal of a month is long. */
+  async catchUp(): Promise<void> {
+    while (this.#read(true).isPart) await new Promise((resolve) => setImmediate(resolve));
+    if (this.#isClean) return;
+    this.#isClean = true;
+    removeLeftovers(this.root, this.files.keys());
+  }
+
+  #read(inParts: boolean): { isNews: boolean; isPart: boolean } {
+    const { records, restarted, isPart } = this.#reader.read(inParts);
     if (restarted) this.#reset();
     for (const record of records) this.#take(record);
     const isNews = restarted || records.length > 0;
     if (isNews) this.version++;
-    return isNews;
+    return { isNews, isPart };
   }
 
   /** Lines of the journal that could not be read. */
@@ -159,9 +173,9 @@ export class Project {
   }
 
   #onDisk(file: TrackedFile): { disk: OnDisk; view: View | undefined } {
-    const disk = readOnDisk(this.root, file.path);
     const known = this.#views.get(file.path);
-    if (known?.version === file.version && known.disk.stamp === disk.stamp) return known;
+    const disk = readOnDisk(this.root, file.path, known?.disk);
+    if (known?.version === file.version && known.disk === disk) return known;
     const view = "lines" in disk ? viewOf(file, disk.lines, disk.mode) : undefined;
     const found = { version: file.version, disk, view };
     this.#views.set(file.path, found);

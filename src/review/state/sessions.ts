@@ -34,9 +34,11 @@ export class Sessions {
   readonly #turns = new Map<string, Turn[]>();
   /** When the last record of a turn came that has not ended. */
   readonly #working = new Map<string, number>();
-  /** When each call began, and to which session it belongs. */
-  readonly #calls = new Map<string, { session: string; at: number; ended: boolean }>();
-  /** The same of sessions whose turn has ended, and of which agents or commands still run. */
+  /** When each call began. */
+  readonly #began = new Map<string, number>();
+  /** Of each session the calls that have not ended. */
+  readonly #running = new Map<string, Set<string>>();
+  /** When the last record came of sessions whose turn has ended, and of which agents or commands still run. */
   readonly #background = new Map<string, number>();
   readonly #clis = new Map<string, RecordOf<"begin">["cli"]>();
   #lastEnd = 0;
@@ -55,7 +57,8 @@ export class Sessions {
         this.#prompt(record.session, record.prompt ?? record.id, record.text, record.at);
         break;
       case "begin":
-        this.#calls.set(record.use, { session: record.session, at: record.at, ended: false });
+        this.#began.set(record.use, record.at);
+        this.#running.set(record.session, this.#runningOf(record.session).add(record.use));
         this.#clis.set(record.session, record.cli);
         this.#continues(record.session, record.at);
         break;
@@ -91,9 +94,12 @@ export class Sessions {
   }
 
   #endCalls(session: string, use?: string): void {
-    for (const [id, call] of this.#calls) {
-      if (call.session === session && (use === undefined || id === use)) call.ended = true;
-    }
+    if (use === undefined) this.#running.delete(session);
+    else this.#running.get(session)?.delete(use);
+  }
+
+  #runningOf(session: string): Set<string> {
+    return this.#running.get(session) ?? new Set();
   }
 
   #continues(session: string, at: number): void {
@@ -110,13 +116,14 @@ export class Sessions {
 
   /** Since when a change of this call, or of this turn, can have happened. */
   since(session: string, use: string | undefined): number {
-    const began = use === undefined ? undefined : this.#calls.get(use)?.at;
+    const began = use === undefined ? undefined : this.#began.get(use);
     return began ?? this.lastTurn(session)?.at ?? 0;
   }
 
   /** A command of Claude's runs: what happens to the repository may be its doing. */
   isInCall(now = Date.now()): boolean {
-    return [...this.#calls.values()].some((call) => !call.ended && now - call.at < SILENT_MS);
+    const running = [...this.#running.values()].flatMap((uses) => [...uses]);
+    return running.some((use) => now - (this.#began.get(use) ?? 0) < SILENT_MS);
   }
 
   /** One has ended a moment ago. */

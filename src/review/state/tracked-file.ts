@@ -114,9 +114,20 @@ export class TrackedFile {
   }
 
   #catchUp(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const apply of waiting) apply();
+    while (!this.catchUp(Infinity));
+  }
+
+  /** Applies records for so long; returns whether none is left. */
+  catchUp(ms: number): boolean {
+    const end = performance.now() + ms;
+    let done = 0;
+    for (const apply of this.#waiting) {
+      apply();
+      done++;
+      if (performance.now() > end) break;
+    }
+    this.#waiting.splice(0, done);
+    return this.#waiting.length === 0;
   }
 
   #applyChange(change: Change, file: FileChange, source: string, since: number): void {

@@ -1,0 +1,177 @@
+import { readRegular } from "../lib/read-regular";
+import { journalPath } from "./journal/append";
+import { JOURNAL_BYTES } from "./journal/read";
+import type { RecordedScope } from "./journal/record";
+import { rewriteJournal } from "./journal/rewrite";
+
+/** A record as far as it is looked at here; nobody has checked it. */
+interface Line {
+  type?: unknown;
+  id?: unknown;
+  at?: unknown;
+  session?: unknown;
+  use?: unknown;
+  head?: unknown;
+  files?: unknown;
+  scope?: RecordedScope;
+  /** Of a `back`: the decision that it takes back. */
+  decision?: unknown;
+}
+
+interface LineFile {
+  path?: unknown;
+  from?: unknown;
+  keep?: unknown;
+}
+
+/** What the journal says of one file. */
+class History {
+  /** The records that are about it, in order. */
+  readonly ids: unknown[] = [];
+  /** Of the last one that gives its text. */
+  #last = -1;
+  /** Up to the text that was kept as a whole: what the records before it say is decided. */
+  #keptFrom = -1;
+  /** The decision that kept it. */
+  keptBy: unknown;
+  /** It was moved, or a decision was taken back: the records belong together. */
+  isTied = false;
+
+  add(id: unknown, type: unknown): void {
+    this.ids.push(id);
+    if (type === "change" || type === "written" || type === "undo")
+      this.#last = this.ids.length - 1;
+  }
+
+  keep(id: unknown): void {
+    [this.#keptFrom, this.keptBy] = [this.#last, id];
+  }
+
+  /** The records that nobody needs for this file. */
+  get decided(): unknown[] {
+    if (this.isTied || this.#keptFrom < 1) return [];
+    const needed = this.ids[this.#keptFrom];
+    return this.ids.slice(0, this.#keptFrom).filter((id) => id !== needed);
+  }
+}
+
+const CALLS = new Set<unknown>(["begin", "change"]);
+const TURNS = new Set<unknown>(["prompt", "stop", "end"]);
+
+/**
+ * Takes out of the journal what says nothing of what waits (times in ms since the epoch): of a file that
+ * was kept as a whole before `before` all but the last text and that decision, and what calls and turns
+ * left that changed no file before `ended`. What is listed, and what can be undone, stays as it is;
+ * decisions before `before` can no longer be taken back. Throws the system's error.
+ */
+export function compactJournal(reviewFolder: string, before: number, ended = before): void {
+  const lines = readLines(reviewFolder);
+  const histories = historiesOf(lines, before);
+  const decided = new Map<unknown, Set<unknown>>();
+  for (const [path, history] of histories) {
+    for (const id of history.decided) decided.set(id, (decided.get(id) ?? new Set()).add(path));
+  }
+  const { sessions, uses } = needed(lines, decided);
+  let head: unknown;
+  rewriteJournal(reviewFolder, (record) => {
+    const line: Line = record;
+    const movesHead = line.head !== undefined && line.head !== head;
+    head = line.head ?? head;
+    const files = filesOf(line);
+    const left = files.filter(({ path }) => !decided.get(line.id)?.has(path));
+    if (left.length < files.length) {
+      return left.length > 0 || movesHead ? { ...record, files: left } : null;
+    }
+    const isOld = typeof line.at === "number" && line.at < ended;
+    if (isOld && files.length === 0 && !movesHead) {
+      if (CALLS.has(line.type) && !uses.has(line.use)) return null;
+      if (TURNS.has(line.type) && !sessions.has(line.session)) return null;
+    }
+    return withoutBase(record, line, histories);
+  });
+}
+
+function historiesOf(lines: readonly Line[], before: number): Map<unknown, History> {
+  const histories = new Map<unknown, History>();
+  const of = (path: unknown) => {
+    const history = histories.get(path) ?? new History();
+    histories.set(path, history);
+    return history;
+  };
+  const pathsOf = new Map<unknown, unknown[]>();
+  for (const line of lines) {
+    const { type, id, at, scope } = line;
+    for (const { path, from, keep } of filesOf(line)) {
+      const history = of(path);
+      history.add(id, type);
+      if (from !== undefined) history.isTied = of(from).isTied = true;
+      const keepsAll = type === "keep" && keep === "all" && !isPartial(scope);
+      if (keepsAll && typeof at === "number" && at < before) history.keep(id);
+    }
+    if (type === "keep" || type === "undo" || type === "queue") {
+      pathsOf.set(
+        id,
+        filesOf(line).map(({ path }) => path),
+      );
+    }
+    if (type === "back")
+      for (const path of pathsOf.get(line.decision) ?? []) of(path).isTied = true;
+  }
+  return histories;
+}
+
+/** Sessions and calls of which changes are left. */
+function needed(lines: readonly Line[], decided: ReadonlyMap<unknown, ReadonlySet<unknown>>) {
+  const sessions = new Set<unknown>();
+  const uses = new Set<unknown>();
+  for (const line of lines) {
+    const gone = decided.get(line.id);
+    if (filesOf(line).every(({ path }) => gone?.has(path))) continue;
+    sessions.add(line.session);
+    if (line.use !== undefined) uses.add(line.use);
+  }
+  return { sessions, uses };
+}
+
+/** The base text of a decision was another one, by the changes that are gone. */
+function withoutBase(
+  record: Record<string, unknown>,
+  line: Line,
+  histories: ReadonlyMap<unknown, History>,
+): Record<string, unknown> {
+  const isShort = ({ path }: LineFile) => {
+    const history = histories.get(path);
+    return history?.keptBy === line.id && history?.decided.length !== 0;
+  };
+  if (line.type !== "keep" || !filesOf(line).some((file) => isShort(file) && "base" in file)) {
+    return record;
+  }
+  const files = filesOf(line).map((file) => {
+    if (!isShort(file) || !("base" in file)) return file;
+    const { base, ...rest } = file;
+    return rest;
+  });
+  return { ...record, files };
+}
+
+/** Of one session, turn or call: what the others changed still waits. */
+export function isPartial(scope: RecordedScope | undefined): boolean {
+  return [scope?.session, scope?.prompt, scope?.change].some((part) => part !== undefined);
+}
+
+function filesOf({ files }: Line): LineFile[] {
+  if (!Array.isArray(files)) return [];
+  return files.filter((file) => typeof file === "object" && file !== null);
+}
+
+function readLines(reviewFolder: string): Line[] {
+  const text = readRegular(journalPath(reviewFolder), JOURNAL_BYTES).toString("utf8");
+  return text.split("\n").flatMap((line) => {
+    try {
+      const value: unknown = JSON.parse(line);
+      return typeof value === "object" && value !== null ? [value as Line] : [];
+    } catch {
+      return [];
+    }
+  });
+}

@@ -1,0 +1,96 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { statSync } from "node:fs";
+import { compactJournal } from "../../src/review/compact";
+import { journalPath } from "../../src/review/journal/append";
+import type { Listed } from "../../src/review/service";
+import { World } from "./state/world";
+
+let world: World;
+beforeEach(() => {
+  world = new World();
+});
+afterEach(() => world[Symbol.dispose]());
+
+const TEN = Array.from({ length: 10 }, (_, i) => `line ${i}\n`).join("");
+const size = () => statSync(journalPath(world.folder)).size;
+const later = () => Date.now() + 1_000;
+const whole = (name: string) => ({ path: world.path(name) });
+
+/** What another Neovim lists but for the hunks' ids, and what the texts are without what waits. */
+async function state(): Promise<unknown[]> {
+  const service = world.another();
+  const { files, counts } = (await service.answer("list", {})) as Listed;
+  const list = [
+    counts,
+    ...files.map((file) => [file, file.hunks.map((hunk) => ({ ...hunk, id: "" }))]),
+  ];
+  for (const file of files) file.hunks = [];
+  const bases = ["a", "b", "c", "d", "e"].map((name) => service.answer("base", whole(name)));
+  return [list, await Promise.all(bases)];
+}
+
+/** Turns with calls that change nothing, and files that are kept, undone, changed again, or wait. */
+async function history(): Promise<void> {
+  for (const name of ["a", "b", "c", "d", "e"]) world.write(name, TEN);
+  for (let turn = 0; turn < 20; turn++) {
+    const session = `S${turn % 3}`;
+    const prompt = world.prompt(session);
+    for (let i = 0; i < 10; i++) {
+      const use = `${turn} ${i}`;
+      world.record({ type: "begin", session, prompt, tool: "Bash", use });
+      world.claude({}, { session, prompt, tool: "Bash", source: "bash", use });
+    }
+    const text = TEN.replace(`line ${turn % 10}\n`, `turn ${turn}\n`);
+    world.claude({ a: text, b: text }, { session, prompt });
+    if (turn % 4 === 0) world.write("b", `${text}mine\n`);
+    if (turn % 3 === 0) await world.keep([whole("a")]);
+    if (turn % 5 === 0) await world.undo([whole("b")]);
+    if (turn === 7) world.claude({ c: "gone", d: undefined }, { session, prompt });
+    if (turn === 9) await world.keep([whole("b"), whole("c"), whole("d")]);
+    world.stop(session);
+  }
+  world.claude({ e: TEN.replace("line 2\n", "two\n") });
+}
+
+test("what was decided goes, and what waits stays as it was", async () => {
+  await history();
+  const [before, bytes] = [await state(), size()];
+  compactJournal(world.folder, later());
+  expect(await state()).toEqual(before);
+  expect(size()).toBeLessThan(bytes / 3);
+  const once = size();
+  compactJournal(world.folder, later());
+  expect(size()).toBe(once);
+  await world.undo([whole("e")]);
+  expect(world.read("e")).toBe(TEN);
+});
+
+test("a decision of today, one that was taken back, and a moved file keep their history", async () => {
+  await history();
+  const bytes = size();
+  compactJournal(world.folder, Date.now() - 60_000);
+  expect(size()).toBe(bytes);
+  world.claude({ c: "again\n" });
+  await world.keep([whole("c")]);
+  await world.back();
+  const before = await state();
+  compactJournal(world.folder, later());
+  expect(await state()).toEqual(before);
+});
+
+test("a commit that Claude made stays one", async () => {
+  const call = (head: string) =>
+    world.record({ type: "change", session: "A", tool: "Bash", source: "bash", files: [], head });
+  world.record({ type: "prompt", session: "A", text: "commit", head: "1" });
+  call("1");
+  call("2");
+  call("2");
+  world.record({ type: "prompt", session: "B", text: "more", head: "2" });
+  compactJournal(world.folder, later());
+  const text = await Bun.file(journalPath(world.folder)).text();
+  const heads = text
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line).head);
+  expect(heads).toEqual(["1", "2"]);
+});
