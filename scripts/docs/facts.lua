@@ -44,7 +44,7 @@ for _, option in ipairs(require("claude-code.config").options.all()) do
   })
 end
 
----@param groups { name: fun(name: string): string, groups: claude-code.HighlightGroup[] }
+---@param groups claude-code.HighlightGroups
 ---@return table[]
 local function highlights_of(groups)
   return vim.tbl_map(function(group)
@@ -62,5 +62,6 @@ io.write(vim.json.encode({
   private_files = require("claude-code.editor.privacy.defaults"),
   aliases = schema.aliases,
   highlights = highlights_of(require("claude-code.editor.diff.highlights")),
+  review_highlights = highlights_of(require("claude-code.editor.review.highlights")),
   session_highlights = highlights_of(require("claude-code.terminal.highlights")),
 }))

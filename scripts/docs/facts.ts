@@ -43,12 +43,13 @@ export interface Facts {
   /** Names of option types without `claude-code.`: what is behind them. */
   aliases: Record<string, string>;
   highlights: Highlight[];
+  review_highlights: Highlight[];
   session_highlights: Highlight[];
 }
 
 export interface Highlight {
   name: string;
-  link: string;
+  link?: string;
   description: string;
 }
 

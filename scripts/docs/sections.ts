@@ -33,6 +33,7 @@ export function sections(facts: Facts): Record<string, string> {
     plugs: plugs(facts),
     suggested: suggested(facts),
     highlights: highlights(facts.highlights),
+    "review highlights": highlights(facts.review_highlights),
     "session highlights": highlights(facts.session_highlights),
     lua: functions(),
     events: events(),
@@ -120,7 +121,8 @@ function suggested({ suggested }: Facts): string {
 function highlights(groups: readonly Highlight[]): string {
   return groups
     .map(({ name, link, description }) => {
-      return `${heading(name, `hl-${name}`)}\n${fill(`${description} (\`${link}\`)`, 4)}`;
+      const text = link ? `${description} (\`${link}\`)` : description;
+      return `${heading(name, `hl-${name}`)}\n${fill(text, 4)}`;
     })
     .join("\n");
 }

@@ -1,11 +1,5 @@
---- The highlight groups of the bar that names the sessions. Each links to one that every colour scheme
---- has, so that it is right for a dark and a light 'background'; a user's own definition wins.
-local M = {}
-
-M.prefix = "ClaudeCodeSession"
-
----@type claude-code.HighlightGroup[]
-M.groups = {
+--- The highlight groups of the bar that names the sessions.
+return require("claude-code.editor.highlights").define("ClaudeCodeSession", {
   {
     name = "Blocked",
     link = "DiagnosticWarn",
@@ -25,16 +19,4 @@ M.groups = {
     link = "Comment",
     description = "the names of the others, and what the bar says",
   },
-}
-
----@param name string as in `groups`
----@return string
-function M.name(name)
-  return M.prefix .. name
-end
-
-for _, group in ipairs(M.groups) do
-  vim.api.nvim_set_hl(0, M.name(group.name), { link = group.link, default = true })
-end
-
-return M
+})

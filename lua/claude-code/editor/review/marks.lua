@@ -2,6 +2,7 @@
 --- outside of a review (option `review.signs`); colours and old lines only during one.
 local api = vim.api
 local draw = require("claude-code.editor.diff.inline.draw")
+local highlights = require("claude-code.editor.review.highlights")
 local text = require("claude-code.editor.review.text")
 local wrap = require("claude-code.editor.review.wrap")
 
@@ -12,15 +13,6 @@ local SIGN_PRIORITY = 5
 
 ---Signs of one hunk.
 local MOST_SIGNS = 2000
-
-local GROUPS = {
-  add = "ClaudeCodeReviewAdd",
-  change = "ClaudeCodeReviewChange",
-  delete = "ClaudeCodeReviewDelete",
-}
-for group, link in pairs({ add = "Added", change = "Changed", delete = "Removed" }) do
-  api.nvim_set_hl(0, GROUPS[group], { link = link, default = true })
-end
 
 local M = {}
 
@@ -41,12 +33,12 @@ end
 ---@param hunk claude-code.ReviewHunk
 ---@return integer[] marks
 local function mark_signs(buf, hunk)
-  local kind = hunk.new[2] == 0 and "delete" or hunk.old[2] == 0 and "add" or "change"
+  local kind = hunk.new[2] == 0 and "Delete" or hunk.old[2] == 0 and "Add" or "Change"
   local first, marks = math.max(hunk.new[1] - 1, 0), {}
   for row = first, first + math.min(math.max(hunk.new[2], 1), MOST_SIGNS) - 1 do
     marks[#marks + 1] = api.nvim_buf_set_extmark(buf, NAMESPACE, row, 0, {
-      sign_text = kind == "delete" and "▁" or "▎",
-      sign_hl_group = GROUPS[kind],
+      sign_text = kind == "Delete" and "▁" or "▎",
+      sign_hl_group = highlights.name("Review" .. kind),
       priority = SIGN_PRIORITY,
       strict = false,
     })

@@ -1,5 +1,6 @@
 --- Draws comments below their lines.
 local api = vim.api
+local highlights = require("claude-code.editor.review.highlights")
 local path = require("claude-code.editor.documents.path")
 local places = require("claude-code.editor.review.comments.places")
 local store = require("claude-code.editor.review.comments.store")
@@ -7,9 +8,6 @@ local store = require("claude-code.editor.review.comments.store")
 local NAMESPACE = api.nvim_create_namespace("claude-code.review.comments")
 local WIDTH = 76
 local OUTDATED = "(its lines have changed) "
-
-api.nvim_set_hl(0, "ClaudeCodeComment", { link = "DiagnosticInfo", default = true })
-api.nvim_set_hl(0, "ClaudeCodeCommentSent", { link = "Comment", default = true })
 
 local M = {}
 
@@ -40,7 +38,7 @@ local function draw(buf, comment)
     return
   end
   local text = (place.is_outdated and OUTDATED or "") .. comment.text
-  local group = comment.is_sent and "ClaudeCodeCommentSent" or "ClaudeCodeComment"
+  local group = highlights.name(comment.is_sent and "CommentSent" or "Comment")
   local virtual = {}
   for i, line in ipairs(wrapped(text)) do
     local label = i == 1 and comment.is_sent and "sent: " or ""
