@@ -162,13 +162,17 @@ describe.each(NEOVIMS)("messages in $name", (version) => {
     expect(log(neovim).match(/installed it/g)).toHaveLength(1);
   });
 
-  test.each(["v", "gh", "i", "R"])(
-    "in mode %s Neovim does not wait, and shows it afterwards",
-    async (keys) => {
-      await using neovim = await start(80, "");
-      await logged(neovim, STARTUP);
-      await neovim.type(keys);
-      await neovim.lua(`
+  test.each([
+    ["v", "<Esc>"],
+    ["gh", "<Esc>"],
+    ["i", "<Esc>"],
+    ["R", "<Esc>"],
+    [":terminal cat<CR>i", "<C-\\><C-n><C-w>v"],
+  ])("in the mode of %s Neovim does not wait, and shows it afterwards", async (keys, end) => {
+    await using neovim = await start(80, "");
+    await logged(neovim, STARTUP);
+    await neovim.type(keys);
+    await neovim.lua(`
       local last = vim.uv.hrtime()
       LONGEST_MS = 0
       vim.uv.new_timer():start(0, 10, function()
@@ -176,15 +180,14 @@ describe.each(NEOVIMS)("messages in $name", (version) => {
         last = vim.uv.hrtime()
       end)
       require("port").messages.info("not now")`);
-      await eventually("the message", async () =>
-        expect(await neovim.command("messages")).toContain("not now"),
-      );
-      // In visual and select mode Neovim would keep it on screen for 3 s.
-      expect(await neovim.lua<number>("return LONGEST_MS")).toBeLessThan(2_500);
-      await neovim.type("<Esc>");
-      await shown(neovim, "not now");
-    },
-  );
+    await eventually("the message", async () =>
+      expect(await neovim.command("messages")).toContain("not now"),
+    );
+    // In visual and select mode Neovim would keep it on screen for 3 s.
+    expect(await neovim.lua<number>("return LONGEST_MS")).toBeLessThan(2_500);
+    await neovim.type(end);
+    await shown(neovim, "not now");
+  });
 
   test.each([
     ["n", "nothing was changed"],

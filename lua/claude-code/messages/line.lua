@@ -52,19 +52,29 @@ end
 
 local GROUP = "claude-code.line"
 
---- With 'showmode' the name of the mode takes the line in insert, visual and select mode. In the latter
---- two Neovim (0.10.4, 0.12.4) first keeps a message there for 3 s or until a key is typed, and answers
---- no RPC in that time. So the mode is drawn at once, and the message again when it ends where it began.
+--- Milliseconds after which a message is not shown again: what it says may be past.
+local AGE = 60000
+
+--- With 'showmode' the name of the mode takes the line in insert, visual, select and terminal mode. In
+--- visual and select mode Neovim (0.10.4, 0.12.4) first keeps a message there for 3 s or until a key is
+--- typed, and answers no RPC in that time. So the mode is drawn at once, and the message again when the
+--- mode ends: of a terminal in any window, else in the one where it began.
 ---@param chunks [string, string?][]
-local function show_after_mode(chunks)
-  local win = vim.api.nvim_get_current_win()
-  require("claude-code.messages.redraw")()
+---@param mode string
+local function show_after_mode(chunks, mode)
+  local win = mode == "t" or vim.api.nvim_get_current_win()
+  local at = vim.uv.now()
+  if mode ~= "t" then
+    require("claude-code.messages.redraw")()
+  end
   vim.api.nvim_create_autocmd("ModeChanged", {
     group = GROUP,
-    pattern = "*:n",
+    pattern = { "*:n", "t:nt" },
     once = true,
     callback = vim.schedule_wrap(function()
-      if vim.api.nvim_get_current_win() == win and vim.api.nvim_get_mode().mode == "n" then
+      local is_here = win == true or vim.api.nvim_get_current_win() == win
+      local is_normal = vim.startswith(vim.api.nvim_get_mode().mode, "n")
+      if is_here and is_normal and vim.uv.now() - at < AGE then
         vim.api.nvim_echo(chunks, false, {})
       end
     end),
@@ -85,8 +95,9 @@ function M.show(name, text, options)
   local chunks = { { fit(name, text, options.is_logged == true), options.highlight } }
   vim.api.nvim_echo(chunks, options.history == true, {})
   vim.api.nvim_create_augroup(GROUP, { clear = true })
-  if vim.o.showmode and vim.api.nvim_get_mode().mode:find("^[vV\22sS\19iR]") then
-    show_after_mode(chunks)
+  local mode = vim.api.nvim_get_mode().mode
+  if vim.o.showmode and mode:find("^[vV\22sS\19iRt]") then
+    show_after_mode(chunks, mode)
   end
 end
 
