@@ -61,7 +61,7 @@ function M.review(args)
   review().open(scope_of(args), args.bang)
 end
 
---- Leaves the review. What you have not decided still waits.
+--- Leaves the review, and closes its list. What you have not decided still waits.
 function M.review_close()
   review().close()
 end

@@ -1,5 +1,5 @@
 --- How big the window of Claude's terminal is: its share of the screen, what the user made of that,
---- fewer columns while a diff needs them; and what the other windows get back when it closes.
+--- fewer cells while a diff or a review needs them; and what the other windows get back when it closes.
 local api = vim.api
 local placement = require("claude-code.terminal.placement")
 local while_open = require("claude-code.terminal.while_open")
@@ -10,9 +10,9 @@ local M = {}
 ---@type table<claude-code.Dimension, integer?>
 local chosen = {}
 
---- Windows that are narrower while a diff is on screen, with their columns before and the screen's.
----@type table<integer, { columns: integer, screen: integer }?>
-local narrowed = {}
+--- Windows that are smaller for a while, with their cells before and the screen's.
+---@type table<integer, { dimension: claude-code.Dimension, cells: integer, screen: integer }?>
+local shrunk = {}
 
 ---@param win integer
 ---@param dimension claude-code.Dimension
@@ -65,7 +65,7 @@ function M.follow(win, is_terminal, dimension)
     return columns == vim.o.columns and lines == vim.o.lines
   end
   local function has_terminal()
-    return not narrowed[win]
+    return not shrunk[win]
       and is_terminal(win)
       and placement.allows(dimension)
       and not is_alone(win)
@@ -133,25 +133,35 @@ function M.spare_columns(win)
   return least and math.max(0, M.get(win, "width") - least) or 0
 end
 
---- Makes the window narrower until `widen`; what it is then is not the user's choice.
----@param win integer
----@param columns integer by so many
-function M.narrow(win, columns)
-  local before = M.get(win, "width")
-  narrowed[win] = narrowed[win] or { columns = before, screen = vim.o.columns }
-  M.set(win, "width", before - columns)
+---@param dimension claude-code.Dimension
+---@return integer cells
+local function screen(dimension)
+  return dimension == "width" and vim.o.columns or vim.o.lines
 end
 
---- All windows that were made narrower get their columns back, those of another tab page, too.
-function M.widen()
-  for win, before in pairs(narrowed) do
-    if api.nvim_win_is_valid(win) and not is_alone(win) then
-      local same_screen = before.screen == vim.o.columns
-      api.nvim_win_call(win, function()
-        M.set(win, "width", same_screen and before.columns or M.wanted("width"))
-      end)
+--- Makes the window smaller until `grow`; what it is then is not the user's choice.
+---@param win integer
+---@param dimension claude-code.Dimension
+---@param cells integer by so many
+function M.shrink(win, dimension, cells)
+  local before = M.get(win, dimension)
+  shrunk[win] = shrunk[win] or { dimension = dimension, cells = before, screen = screen(dimension) }
+  M.set(win, dimension, before - cells)
+end
+
+--- All windows that are smaller in this dimension get their cells back, those of another tab page, too.
+---@param dimension claude-code.Dimension
+function M.grow(dimension)
+  for win, before in pairs(shrunk) do
+    if before.dimension == dimension then
+      if api.nvim_win_is_valid(win) and not is_alone(win) then
+        local same_screen = before.screen == screen(dimension)
+        api.nvim_win_call(win, function()
+          M.set(win, dimension, same_screen and before.cells or M.wanted(dimension))
+        end)
+      end
+      shrunk[win] = nil
     end
-    narrowed[win] = nil
   end
 end
 

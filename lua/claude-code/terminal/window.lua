@@ -123,14 +123,25 @@ local function find_any()
   return vim.iter(api.nvim_tabpage_list_wins(0)):find(M.is_terminal)
 end
 
----@return integer? win of the terminal in this tab page, if it is one of the tab page's columns
-function M.at_side()
+---@param kind "row"|"col" of a window layout (|winlayout()|)
+---@return integer? win of the terminal in this tab page, if the whole tab page is such a layout with it
+local function part_of(kind)
   local tree = vim.fn.winlayout()
-  for _, child in ipairs(tree[1] == "row" and tree[2] or {}) do
+  for _, child in ipairs(tree[1] == kind and tree[2] or {}) do
     if child[1] == "leaf" and M.is_terminal(child[2]) then
       return child[2]
     end
   end
+end
+
+---@return integer? win of the terminal in this tab page, if it is one of the tab page's columns
+function M.at_side()
+  return part_of("row")
+end
+
+---@return integer? win of the terminal in this tab page, if it is above or below the other windows
+function M.above_or_below()
+  return part_of("col")
 end
 
 ---@param win integer of a terminal that does not float

@@ -172,11 +172,45 @@ onEachNeovim((session) => {
       await eventually("nothing left", async () => (await world.list()).files.length === 0);
     });
 
-    test("of nothing says so, and maps nothing", async () => {
-      await nvim().command("ClaudeCodeReview");
-      await eventually("a message", async () => (await said()).length > 0);
-      expect((await said())[0]).toContain("Claude changed nothing that you have not reviewed");
-      expect(await mapped()).toBe(false);
+    test("of nothing says so, names what is not there, and maps nothing", async () => {
+      const nothing = "Claude changed nothing";
+      for (const [command, message] of [
+        ["ClaudeCodeReview", `${nothing} that you have not reviewed`],
+        ["ClaudeCodeReview turn", `${nothing} in its last turn that you have not reviewed`],
+        ["ClaudeCodeReview trun", "there is no file, and no session, of the name trun"],
+      ] as const) {
+        await nvim().command(command);
+        await eventually(message, async () => (await said()).at(-1)?.endsWith(message));
+        expect(await mapped()).toBe(false);
+      }
+      await changed();
+      await eventually("changes", () =>
+        lua<boolean>(`return require("claude-code.editor.review").count() == 5`),
+      );
+      write("own", "mine\n");
+      await nvim().command(`ClaudeCodeReview ${at("own")}`);
+      const waiting = "that you have not reviewed, but 5 changes wait: :ClaudeCodeReview";
+      await eventually("the rest", async () =>
+        (await said()).at(-1)?.endsWith(`${nothing} in ${at("own")} ${waiting}`),
+      );
+    });
+
+    test("leaves a file its room on a low screen, and Claude's terminal gets its rows back", async () => {
+      await changed();
+      await nvim().command(`set lines=24 columns=80 | edit ${at("a")} | botright 12new`);
+      await lua("vim.b.claude_code_terminal, vim.wo.winfixheight = true, true");
+      await nvim().command("wincmd p");
+      const heights = () =>
+        lua<number[]>("return vim.tbl_map(vim.api.nvim_win_get_height, vim.api.nvim_list_wins())");
+      const before = await heights();
+      expect(before).toEqual([9, 12]);
+      for (const end of ["ClaudeCodeReviewClose", "ClaudeCodeReviewDone"]) {
+        await review();
+        await eventually("room", async () => (await heights()).join() === "12,5,3");
+        await nvim().command(end);
+        await eventually("all as before", async () => (await heights()).join() === before.join());
+      }
+      await nvim().command("set lines=24 | only");
     });
   });
 
@@ -610,11 +644,11 @@ onEachNeovim((session) => {
       expect(items[1]?.text).toStartWith("new empty file  Edit");
       expect(await lua("return vim.fn.getqflist()[1].module")).toBe(at("a"));
       await eventually("a bar", async () =>
-        (await bars()).some((text) => text.includes(`${at("a")} deleted file 1/2`)),
+        (await bars()).some((text) => text.includes(`${at("a")} deleted, file 1/2`)),
       );
       await nvim().type("]f");
       await eventually("the next one", async () =>
-        (await bars()).some((text) => text.includes(`${at("b")} new empty file file 2/2`)),
+        (await bars()).some((text) => text.includes(`${at("b")} new empty file, file 2/2`)),
       );
     });
   });

@@ -99,7 +99,9 @@ function M.show(win, position)
     MARK,
     " %<",
     part("File", position.name),
-    position.whole and part("Note", (" %s"):format(position.whole)) or "",
+    position.whole
+        and part("Note", (" %s%s"):format(position.whole, position.files > 1 and "," or ""))
+      or "",
     part("Count", (" %s"):format(counts(position))),
     at and part("Added", ("+%d "):format(at.added)) or "",
     at and part("Removed", ("−%d "):format(at.removed)) or "",

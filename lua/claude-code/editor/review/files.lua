@@ -47,11 +47,6 @@ local M = {}
 ---@field cannot_undo? string why the whole file cannot be undone
 ---@field version? string of a file that was asked for by itself: another one for another answer
 
----@class claude-code.ReviewScope
----@field scope "turn"|"session"|"all"|"unreviewed"
----@field session? string
----@field paths? string[]
-
 local listed = {} ---@type claude-code.ReviewFile[]
 local by_path = {} ---@type table<string, claude-code.ReviewFile>
 local asked, answered = 0, 0 ---@type integer, integer number of the last question, and of the last answer taken

@@ -10,6 +10,7 @@ local decide = require("claude-code.editor.review.decide")
 local files = require("claude-code.editor.review.files")
 local keys = require("claude-code.editor.review.keys")
 local list = require("claude-code.editor.review.list")
+local list_window = require("claude-code.editor.review.list_window")
 local move = require("claude-code.editor.review.move")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
@@ -50,6 +51,7 @@ local function close()
   files.collapse()
   keys.unmap_all()
   bar.hide_all()
+  list_window.close()
 end
 
 ---@type table<claude-code.ReviewAction, fun(visual: boolean)>
@@ -90,7 +92,6 @@ local function refresh(callback)
       local count = list.fill(active)
       if count == 0 then
         close()
-        list.close()
         notify.info("all of Claude's changes are reviewed", "review")
       end
     end
@@ -215,12 +216,11 @@ function M.open(claude_scope, jump)
     say_incomplete(incomplete or {})
     if #files.all() == 0 then
       close()
-      return notify.info("Claude changed nothing that you have not reviewed", "review")
+      local nothing = require("claude-code.editor.review.scope").nothing_in(review, M.count())
+      return notify.info(nothing, "review")
     end
     local count = list.fill(active)
-    list.show()
-    -- The files are what is read; a long list scrolls.
-    vim.cmd(("botright copen %d"):format(math.min(math.max(count, 3), 10)))
+    list_window.open(count)
     if jump then
       move.first()
     end

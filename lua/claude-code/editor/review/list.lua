@@ -1,21 +1,14 @@
 --- The quickfix list of a review.
 local fn = vim.fn
 local items = require("claude-code.editor.review.items")
+local scopes = require("claude-code.editor.review.scope")
 
 local M = {}
-
-local TITLES = {
-  unreviewed = "Claude's changes",
-  turn = "Claude's changes of its last turn",
-  session = "Claude's changes of this session",
-  all = "All changes of Claude's",
-}
 
 local list_id ---@type integer?
 ---As this module filled the list last; `tick` is another one as soon as anybody changes the list.
 ---@type { items: table[], title: string, tick: integer }
 local filled = { items = {}, title = "", tick = -1 }
-local names ---@type table<string, string>? of sessions, by their ids; nil unless several run
 
 ---@return boolean
 local function exists()
@@ -71,20 +64,13 @@ local function keep_cursor(found, fill)
   vim.api.nvim_win_set_cursor(win, { math.max(math.min(row, #found), 1), column })
 end
 
----@param scope claude-code.ReviewScope
----@return string
-local function title_of(scope)
-  local name = names and names[scope.session]
-  return TITLES[scope.scope] .. (name and (": " .. name) or "")
-end
-
 ---Fills the list; makes it if it is not there. The user's other lists stay behind it (|:colder|).
 ---@param scope claude-code.ReviewScope
 ---@return integer count of entries
 function M.fill(scope)
-  names = require("claude-code.terminal.label").by_conversation()
-  local found = items.all(names)
-  local title = title_of(scope)
+  -- Of sessions, by their ids; nil unless several run.
+  local names = require("claude-code.terminal.label").by_conversation()
+  local found, title = items.all(names), scopes.title(scope, names)
   if not exists() then
     list_id = nil
     set(" ", { items = found, title = title })
@@ -104,18 +90,11 @@ function M.fill(scope)
 end
 
 ---Makes ours the current list again, if another one was made or chosen since.
-function M.show()
+function M.choose()
   local number = list_id and fn.getqflist({ id = list_id, nr = 0 }).nr or 0
   local now = fn.getqflist({ nr = 0 }).nr
   if number > 0 and number ~= now then
     vim.cmd(("silent %d%s"):format(math.abs(number - now), number < now and "colder" or "cnewer"))
-  end
-end
-
----Closes the quickfix window if it shows this list.
-function M.close()
-  if M.is_current() then
-    pcall(vim.cmd.cclose)
   end
 end
 

@@ -145,7 +145,7 @@ function Place:make_room()
     return
   end
   -- In this tab page also for another one: a terminal is as wide as the widest of its windows.
-  size.narrow(terminal.at_side() --[[@as integer]], self.narrow_by)
+  size.shrink(terminal.at_side() --[[@as integer]], "width", self.narrow_by)
   local win = not self.on_tab and windows.for_file(self.target, self.except)
   if win then
     api.nvim_win_set_width(win, self.width)

@@ -1,0 +1,48 @@
+--- Which changes a review shows, in words.
+local path = require("claude-code.editor.documents.path")
+
+---@class claude-code.ReviewScope
+---@field scope "turn"|"session"|"all"|"unreviewed"
+---@field session? string
+---@field paths? string[]
+
+local TITLES = {
+  unreviewed = "Claude's changes",
+  turn = "Claude's changes of its last turn",
+  session = "Claude's changes of this session",
+  all = "All changes of Claude's",
+}
+
+local M = {}
+
+---@param scope claude-code.ReviewScope
+---@param names? table<string, string> of sessions, by their ids
+---@return string
+function M.title(scope, names)
+  local name = names and names[scope.session]
+  return TITLES[scope.scope] .. (name and (": " .. name) or "")
+end
+
+---@param scope claude-code.ReviewScope in which there is nothing
+---@param count integer of all changes that wait
+---@return string
+function M.nothing_in(scope, count)
+  local missing = vim.iter(scope.paths or {}):find(function(name)
+    return not vim.uv.fs_lstat(name)
+  end)
+  if missing then
+    return ("there is no file, and no session, of the name %s"):format(path.title(missing))
+  end
+  local waiting = count > 0 and (", but %d changes wait: :ClaudeCodeReview"):format(count) or ""
+  local where = scope.paths and " in " .. table.concat(vim.tbl_map(path.title, scope.paths), ", ")
+  local when = scope.scope == "turn" and " in its last turn"
+    or scope.scope == "session" and " in this session"
+    or ""
+  return ("Claude changed nothing%s%s that you have not reviewed%s"):format(
+    where or "",
+    when,
+    waiting
+  )
+end
+
+return M
