@@ -10,6 +10,7 @@ local ARGUMENTS = {
     return vim.fn.getcompletion(lead, "dir")
   end,
   ["--append-system-prompt"] = true,
+  ["--bg"] = true,
   ["--continue"] = true,
   ["--debug"] = true,
   ["--effort"] = { "low", "medium", "high", "xhigh", "max" },

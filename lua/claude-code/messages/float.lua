@@ -41,7 +41,7 @@ function M.open(title, lines)
     border = "rounded",
     title = (" %s "):format(title),
   })
-  vim.wo[win].wrap = true
+  vim.wo[win].wrap, vim.wo[win].foldenable = true, false
   fit(win)
   for _, key in ipairs({ "q", "<Esc>" }) do
     vim.keymap.set("n", key, "<Cmd>close<CR>", { buffer = buf, nowait = true, desc = "Close" })

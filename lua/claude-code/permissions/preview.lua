@@ -50,7 +50,7 @@ function M.open(title, lines, options)
     zindex = 45,
     title = (" %s "):format(title),
   })
-  vim.wo[win].wrap = true
+  vim.wo[win].wrap, vim.wo[win].foldenable = true, false
   vim.bo[buf].syntax = options.syntax or ""
   local most = math.max(LEAST_LINES, vim.o.lines - options.choices - BESIDE - 2)
   local height = api.nvim_win_text_height(win, {}).all

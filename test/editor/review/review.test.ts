@@ -177,6 +177,7 @@ onEachNeovim((session) => {
       for (const [command, message] of [
         ["ClaudeCodeReview", `${nothing} that you have not reviewed`],
         ["ClaudeCodeReview turn", `${nothing} in its last turn that you have not reviewed`],
+        ["ClaudeCodeReviewDone", "there is nothing left to review"],
         ["ClaudeCodeReview trun", "there is no file, and no session, of the name trun"],
       ] as const) {
         await nvim().command(command);
@@ -389,6 +390,8 @@ onEachNeovim((session) => {
       write("a", TEN);
       claude({ a: TEN.replace("line 5\n", "five\nand more\n") });
       await nvim().command(`edit ${at("a")}`);
+      // Where the user folds by indent, the texts are not folded.
+      await nvim().command("setglobal foldmethod=indent foldlevel=0 shiftwidth=2");
       await lua(`vim.fn.setline(6, "and mine") vim.cmd("silent write")`);
       await nvim().command("ClaudeCodeReview!");
       expect((await listed(1))[0]?.text).toContain("[your edits conflict]");
@@ -414,6 +417,8 @@ onEachNeovim((session) => {
           "gr undoes it and keeps your lines, q leaves it.",
         ]);
       });
+      expect(await lua("return vim.fn.foldclosed(2)")).toBe(-1);
+      await nvim().command("setglobal foldmethod& foldlevel& shiftwidth&");
       await nvim().type("q");
       expect(read("a")).toContain("five\nand mine\n");
       await nvim().type("gr");

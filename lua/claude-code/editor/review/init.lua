@@ -14,6 +14,7 @@ local list_window = require("claude-code.editor.review.list_window")
 local move = require("claude-code.editor.review.move")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
+local scopes = require("claude-code.editor.review.scope")
 
 local M = {}
 
@@ -92,7 +93,7 @@ local function refresh(callback)
       local count = list.fill(active)
       if count == 0 then
         close()
-        notify.info("all of Claude's changes are reviewed", "review")
+        notify.info(scopes.all_reviewed(review), "review")
       end
     end
     map_keys()
@@ -216,8 +217,7 @@ function M.open(claude_scope, jump)
     say_incomplete(incomplete or {})
     if #files.all() == 0 then
       close()
-      local nothing = require("claude-code.editor.review.scope").nothing_in(review, M.count())
-      return notify.info(nothing, "review")
+      return notify.info(scopes.nothing_in(review, M.count()), "review")
     end
     local count = list.fill(active)
     list_window.open(count)
@@ -232,7 +232,7 @@ end
 ---Leaves the review; what is undecided stays so.
 function M.close()
   if not active then
-    return notify.warn("no review is on")
+    return notify.warn("no review is open; :ClaudeCodeReview opens one")
   end
   close()
   refresh()
@@ -253,7 +253,18 @@ function M.back()
 end
 
 function M.done()
-  decide.done(buffers.scope(), refresh)
+  if not active and M.count() == 0 then
+    return notify.info("there is nothing left to review", "review")
+  end
+  decide.done(buffers.scope(), function()
+    if not active then
+      notify.info(
+        "all of Claude's changes are kept; :ClaudeCodeReviewBack takes that back",
+        "review"
+      )
+    end
+    refresh()
+  end)
 end
 
 function M.why()

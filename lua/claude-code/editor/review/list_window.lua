@@ -1,6 +1,5 @@
 --- The quickfix window of a review. The files are what is read: where the screen is low, a terminal of
 --- Claude's above or below gives them its rows, then the list does, which scrolls.
-local api = vim.api
 local list = require("claude-code.editor.review.list")
 local size = require("claude-code.terminal.size")
 local terminal = require("claude-code.terminal.window")

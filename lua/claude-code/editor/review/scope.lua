@@ -45,4 +45,11 @@ function M.nothing_in(scope, count)
   )
 end
 
+---@param scope claude-code.ReviewScope of which nothing is left
+---@return string
+function M.all_reviewed(scope)
+  local is_all = scope.scope == "unreviewed" and not scope.paths
+  return ("all of %s changes are reviewed"):format(is_all and "Claude's" or "these")
+end
+
 return M
