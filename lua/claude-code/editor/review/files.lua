@@ -123,6 +123,8 @@ function M.refresh(scope, callback)
   client.request("list", params, function(value, problem)
     if not value then
       return callback(problem)
+    elseif value.unchanged and last.version ~= params.known then
+      return M.refresh(scope, callback) -- the answer to another question came in between
     elseif number > answered and value.unchanged then
       answered = number
     elseif number > answered then
