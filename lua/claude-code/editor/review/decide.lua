@@ -221,7 +221,7 @@ end
 
 ---Keeps all that is left.
 ---@param scope claude-code.ReviewScope
----@param callback fun()
+---@param callback fun(is_decided: boolean)
 function M.done(scope, callback)
   local params = vim.tbl_extend("force", { texts = files.unsaved() }, scope)
   client.request("done", params, function(decision, problem)
@@ -229,7 +229,7 @@ function M.done(scope, callback)
       return notify.error(problem)
     end
     apply.run(decision)
-    callback()
+    callback(decision.decision ~= nil)
   end)
 end
 

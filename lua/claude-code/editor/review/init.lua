@@ -217,7 +217,7 @@ function M.open(claude_scope, jump)
     say_incomplete(incomplete or {})
     if #files.all() == 0 then
       close()
-      return notify.info(scopes.nothing_in(review, M.count()), "review")
+      return notify.info(scopes.nothing_in(review), "review")
     end
     local count = list.fill(active)
     list_window.open(count)
@@ -253,15 +253,10 @@ function M.back()
 end
 
 function M.done()
-  if not active and M.count() == 0 then
-    return notify.info("there is nothing left to review", "review")
-  end
-  decide.done(buffers.scope(), function()
+  decide.done(buffers.scope(), function(is_decided)
     if not active then
-      notify.info(
-        "all of Claude's changes are kept; :ClaudeCodeReviewBack takes that back",
-        "review"
-      )
+      local kept = "all of Claude's changes are kept; :ClaudeCodeReviewBack takes that back"
+      notify.info(is_decided and kept or "there is nothing left to review", "review")
     end
     refresh()
   end)

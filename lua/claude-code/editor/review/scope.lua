@@ -24,25 +24,19 @@ function M.title(scope, names)
 end
 
 ---@param scope claude-code.ReviewScope in which there is nothing
----@param count integer of all changes that wait
 ---@return string
-function M.nothing_in(scope, count)
+function M.nothing_in(scope)
   local missing = vim.iter(scope.paths or {}):find(function(name)
     return not vim.uv.fs_lstat(name)
   end)
   if missing then
     return ("there is no file, and no session, of the name %s"):format(path.title(missing))
   end
-  local waiting = count > 0 and (", but %d changes wait: :ClaudeCodeReview"):format(count) or ""
   local where = scope.paths and " in " .. table.concat(vim.tbl_map(path.title, scope.paths), ", ")
   local when = scope.scope == "turn" and " in its last turn"
     or scope.scope == "session" and " in this session"
     or ""
-  return ("Claude changed nothing%s%s that you have not reviewed%s"):format(
-    where or "",
-    when,
-    waiting
-  )
+  return ("Claude changed nothing%s%s that you have not reviewed"):format(where or "", when)
 end
 
 ---@param scope claude-code.ReviewScope of which nothing is left
