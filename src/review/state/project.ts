@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { join, sep } from "node:path";
 import { sessionStatus } from "../../claude/running-sessions";
 import { UserError } from "../../lib/errors";
 import { waitForLock } from "../../lib/lock";
@@ -182,9 +182,12 @@ export class Project {
     return found;
   }
 
-  /** The place of an absolute path below the root. */
+  /** The place of an absolute path below the root. A backslash may be part of a name. */
   place(path: string): string {
-    return path.slice(this.root.length + 1).replaceAll("\\", "/");
+    return path
+      .slice(this.root.length + 1)
+      .split(sep)
+      .join("/");
   }
 
   path(file: TrackedFile): string {

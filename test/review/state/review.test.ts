@@ -380,6 +380,12 @@ describe("decisions", () => {
     expect(statSync(world.path("a")).mode & 0o7777).toBe(0o755);
   });
 
+  test("a backslash in a name leads to no other file", async () => {
+    world.claude({ "a\\b": "1\n", "a/b": "1\n" });
+    await world.undo([at("a\\b")]);
+    expect([world.read("a\\b"), world.read("a/b")]).toEqual([undefined, "1\n"]);
+  });
+
   test("nothing outside of the project is written, nor through a symlink", async () => {
     world.write("dir/a", "1\n");
     world.claude({ "dir/a": "2\n" });
