@@ -154,12 +154,13 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     ]);
     await neovim.command("ClaudeCodeClose");
     expect((await rows()).map((row) => row.n)).toEqual([1, 3]);
+    expect(await shown()).toEqual([3]);
     // The number is free for the next one.
     await neovim.command("ClaudeCodeNew");
     await up(2);
   });
 
-  test("one that ends by itself says which", async () => {
+  test("one that ends by itself says which, and leaves its window to another one", async () => {
     await openTwo();
     await configure(neovim, `{ command = { "sh", "-c", "read line" } }`);
     await neovim.command("ClaudeCodeNew -n short");
@@ -167,6 +168,13 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     await neovim.type("<CR>");
     expect(await said(neovim)).toEqual([expect.stringMatching(/Claude 3 \(short\) has ended$/)]);
     expect((await rows()).map((row) => row.n)).toEqual([1, 2]);
+    await eventually("the first one", async () => (await shown()).join() === "1");
+    // No key that is still typed reaches it.
+    expect(await mode(neovim)).toBe("nt");
+    await neovim.command("ClaudeCodeClose");
+    expect(await shown()).toEqual([2]);
+    await neovim.command("ClaudeCodeClose");
+    expect(await windows(neovim)).toHaveLength(1);
   });
 
   test("text goes to the current one, or to one by number, name or choice", async () => {
@@ -318,7 +326,6 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     await up(2);
     expect(await looks()).not.toEqual(before);
     await neovim.command("ClaudeCodeClose");
-    await neovim.command("ClaudeCode");
     await eventually("as before", async () => expect(await looks()).toEqual(before));
     await neovim.lua("SAID = {}");
     await leave();
@@ -439,7 +446,6 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     await eventually("the bar", async () => expect(await bar()).toMatch(/ +needs input $/));
     await neovim.command("2ClaudeCode");
     await neovim.command("ClaudeCodeClose");
-    await neovim.command("1ClaudeCode");
     await eventually("no bar", async () => expect(await bar()).toBe(""));
     // Names become shorter where there is no room, then numbers.
     await configure(neovim, `{ command = ${CLI}, position = "right" }`);

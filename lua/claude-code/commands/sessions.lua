@@ -75,7 +75,8 @@ function M.select_model(args)
   require("claude-code.terminal.model").select(words(args), args.bang)
 end
 
---- Ends the CLI in the terminal, or cancels a start that waits for the executable.
+--- Ends the CLI in the terminal, or cancels a start that waits for the executable. If other sessions
+--- run, the window shows the next one.
 function M.close()
   if not require("claude-code.terminal").close() then
     notify().info("Claude is not running in a terminal of this Neovim")

@@ -217,6 +217,21 @@ function M.hide(buf)
   end
 end
 
+--- Shows another session's terminal in the windows of one that ends, unless that is shown elsewhere.
+---@param buf integer
+---@param other integer
+function M.replace(buf, other)
+  if #vim.fn.win_findbuf(other) > 0 then
+    return
+  end
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    api.nvim_win_call(win, function()
+      vim.cmd.buffer({ other, mods = { keepalt = true } })
+    end)
+    set_options(win)
+  end
+end
+
 --- Takes the terminal out of its windows and leaves them open. To a diff's tab page, which closes
 --- with the last other window, they are the terminal's as before.
 ---@param buf integer

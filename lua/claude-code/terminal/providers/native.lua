@@ -17,10 +17,29 @@ local terminals = {}
 ---@type table<integer, true> buffers of those that have ended by themselves
 local exited = {}
 
+---@param n integer number of a session that ends
+---@return integer? buf of the session with the next number that runs, or else of the first one
+local function next_to(n)
+  local first, next
+  for _, terminal in ipairs(vim.tbl_values(terminals)) do
+    if terminal:is_open() then
+      first = (not first or terminal.n < first.n) and terminal or first
+      next = terminal.n > n and (not next or terminal.n < next.n) and terminal or next
+    end
+  end
+  return (next or first or {}).buf
+end
+
+--- The window of a session that ends shows another one that runs, or else it closes.
 ---@param buf integer
-local function discard(buf)
+---@param n? integer number of its session
+local function discard(buf, n)
   exited[buf] = nil
   if api.nvim_buf_is_valid(buf) then
+    local other = n and next_to(n)
+    if other then
+      window.replace(buf, other)
+    end
     window.hide(buf)
     api.nvim_buf_delete(buf, { force = true })
   end
@@ -37,7 +56,7 @@ local function handle_exit(terminal, code, launch)
   terminals[buf], exited[buf] = nil, true
   local is_typing = terminal.mode:is_on()
   require("claude-code.terminal.exited").handle(buf, launch, code, is_typing, function()
-    discard(buf)
+    discard(buf, terminal.n)
   end)
 end
 
@@ -138,12 +157,12 @@ function Terminal:is_visible()
   return self:is_open() and window.find(self.buf) ~= nil
 end
 
---- Ends it; the windows that show it get closed.
+--- Ends it.
 function Terminal:close()
   if terminals[self.buf] == self then
     terminals[self.buf] = nil
     self.mode:cancel()
-    discard(self.buf)
+    discard(self.buf, self.n)
   end
 end
 
