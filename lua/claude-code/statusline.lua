@@ -15,6 +15,7 @@ end
 ---@field activity? claude-code.Activity of all sessions together
 ---@field sessions claude-code.SessionSummary
 ---@field to_review integer changes that wait for a review
+---@field review_incomplete boolean a change could not be recorded
 ---@field unknown? string "diagnostics of 2 files unknown (gopls is still indexing)"
 
 ---@return claude-code.Indicator
@@ -34,6 +35,7 @@ function M.get()
     activity = activity and activity.get(),
     sessions = activity and require("claude-code.sessions.summary").get() or { count = 0 },
     to_review = review and review.count() or 0,
+    review_incomplete = review ~= nil and review.is_incomplete(),
     unknown = unchecked and unchecked.text(),
   }
 end
@@ -65,6 +67,7 @@ function M.text()
   if indicator.to_review > 0 then
     text = ("%s, %d to review"):format(text, indicator.to_review)
   end
+  text = indicator.review_incomplete and text .. ", review incomplete" or text
   text = indicator.unknown and ("%s, %s"):format(text, indicator.unknown) or text
   -- A session, a work tree and a file may have any name, and lualine.nvim, for one, takes `%{…}` in its
   -- components for code. Doubled, it would show twice where it is a mere text.
@@ -79,7 +82,9 @@ function M.highlight()
     return "DiagnosticError"
   elseif indicator.sessions.worst == "error" then
     return "DiagnosticError"
-  elseif indicator.diffs > 0 or indicator.unknown or indicator.sessions.worst == "blocked" then
+  elseif indicator.diffs > 0 or indicator.unknown or indicator.review_incomplete then
+    return "DiagnosticWarn"
+  elseif indicator.sessions.worst == "blocked" then
     return "DiagnosticWarn"
   elseif indicator.activity == "working" then
     return "DiagnosticInfo"

@@ -40,6 +40,8 @@ export interface ReviewAnswer {
 /** What Neovim learns without asking. */
 export interface ReviewNews {
   counts: Counts;
+  /** A change could not be recorded: the status line shows it. */
+  incomplete: boolean;
   comments: ShownComment[];
   /** Undos that were queued and whose turn has ended: Neovim asks for them with their texts. */
   due: { decision: string; paths: string[] }[];
@@ -118,12 +120,12 @@ export class ReviewHost {
     // What changed after it was read, and before it was watched, was no event.
     if (this.#watch.follow([`${folder}/`, ...news.watched])) this.#soon();
     // Before the answer: what changes while Neovim takes it is another event.
-    const { counts, comments, due, waits, version } = news;
+    const { counts, incomplete, comments, due, waits, version } = news;
     if (waits) this.#soon(RECHECK_MS);
-    const seen = JSON.stringify([counts, due, version]);
+    const seen = JSON.stringify([counts, incomplete, due, version]);
     if (seen === this.#sent) return;
     this.#sent = seen;
-    await this.#port.reviewChanged({ counts, comments, due });
+    await this.#port.reviewChanged({ counts, incomplete, comments, due });
   }
 
   async #answer({ id, method, params }: ReviewRequest): Promise<void> {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { sessionsFolder } from "../claude/running-sessions";
 import { AcceptedTexts } from "./decide/accepted";
-import { markIncomplete } from "./incomplete";
+import { incompleteSince, markIncomplete, markPath } from "./incomplete";
 import { endInterrupted } from "./interrupted";
 import { journalPath } from "./journal/append";
 import { entriesOf } from "./listing";
@@ -15,6 +15,8 @@ import type { Project } from "./state/project";
 
 export interface News {
   counts: Counts;
+  /** A change could not be recorded since the user last kept the rest. */
+  incomplete: boolean;
   /** All of the workspace; paths are absolute. */
   comments: ShownComment[];
   /** Undos that were queued, and whose turn has ended. */
@@ -62,12 +64,21 @@ export class WatchedProjects {
       due.push(...queued.due);
       waits ||= queued.waits;
       versions.push(project.version);
-      watched.push(journalPath(project.folder), ...commits.watched);
+      watched.push(journalPath(project.folder), markPath(project.folder), ...commits.watched);
       if (project.sessions.anyWorks()) watched.push(`${sessionsFolder()}/`);
       watched.push(...entries.map(({ file }) => project.path(file)));
     }
     const comments = commentsOf(this.#projects);
-    return { counts: sum(counts), comments, due, waits, version: versions.join(), watched };
+    const incomplete = projects.some(({ folder }) => incompleteSince(folder) !== undefined);
+    return {
+      counts: sum(counts),
+      incomplete,
+      comments,
+      due,
+      waits,
+      version: versions.join(),
+      watched,
+    };
   }
 
   /** The user accepted this text in a diff: Claude writes it now. */

@@ -5,6 +5,7 @@ import { BufferTexts } from "./buffer-texts";
 import { lastDecision, takeBack } from "./decide/back";
 import { keep, type Target } from "./decide/keep";
 import { undo, undoQueued } from "./decide/undo";
+import { takeMarkBack } from "./incomplete";
 import { entriesOf, incompleteOf, recordedScope, textsIn, textsOf } from "./listing";
 import { commentsOf, type News, type ShownComment, WatchedProjects } from "./news";
 import { Projects, placeIn } from "./projects";
@@ -71,7 +72,7 @@ export class ReviewService {
    * | why | Why | `{ hunk, owners }` at a row, what was kept included, or nothing |
    * | base | Base | `{ text }`: the base text's bytes; nothing for a file without pending changes |
    * | ref | Ref | `{ ref, commit }`: a ref that git plugins can compare with; it is made again |
-   * | done | Done | ShownDecision: keeps all that is left |
+   * | done | Done | ShownDecision: keeps all that is left; what was not recorded is said no more |
    * | comments | Comments | ShownComment[]: adds, changes, deletes some; gives all of the workspace |
    * | accepted | Accepted | nothing: the user accepted this text in a diff, Claude writes it now |
    * | written | Written | nothing: Neovim wrote the file |
@@ -252,6 +253,7 @@ export class ReviewService {
         );
         return keep(project, targets, recordedScope(project, request), "done");
       });
+      takeMarkBack(project.folder);
       results.push(shownDecision(project, kept, this.#texts));
     }
     return joined(results);

@@ -85,6 +85,7 @@ describe("a full disk", () => {
       keep: expect.stringMatching(/no space/i),
       undo: expect.stringMatching(/no space/i),
       isWhole: true,
+      isReported: true,
       list: { incomplete: [expect.stringContaining("a change could not be recorded")] },
     });
     expect(full.list.files).toHaveLength(1);

@@ -84,6 +84,9 @@ export function windowBefore(
   after: number,
   before: number,
 ): Window | undefined {
-  const between = windows.filter((window) => window.from <= before && window.to >= after);
+  // A call that had ended when the file was there has not deleted it.
+  const between = windows.filter(
+    (window) => window.from <= before && window.to > after + CUT_OFF_MS,
+  );
   return between.sort((a, b) => b.from - a.from)[0];
 }

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { statSync } from "node:fs";
+import { markIncomplete } from "../../../src/review/incomplete";
 import { World } from "../../review/state/world";
 import { eventually } from "../../support/eventually";
 import { onEachNeovim } from "../../support/session";
@@ -902,6 +903,22 @@ onEachNeovim((session) => {
       async () =>
         !(await lua<string>(`return require("claude-code").statusline()`)).includes("review"),
     );
+  });
+
+  test("a change that could not be recorded is on the status line until the rest is kept", async () => {
+    const status = () => lua<string>(`return require("claude-code").statusline()`);
+    await changed();
+    await eventually("the count", async () => (await status()).endsWith(", 5 to review"));
+    markIncomplete(world.folder);
+    await eventually("a word", async () =>
+      (await status()).endsWith(", 5 to review, review incomplete"),
+    );
+    await nvim().command("ClaudeCodeReview");
+    await eventually("a sentence", async () =>
+      (await said()).some((text) => text.includes("could not be recorded")),
+    );
+    await nvim().command("ClaudeCodeReviewDone");
+    await eventually("neither", async () => !(await status()).includes("review"));
   });
 
   test("a turn that ends with changes says so, once", async () => {

@@ -470,4 +470,24 @@ export const FOUND: [[string | undefined, Act[]]][] = [
       ],
     ],
   ],
+  [
+    [
+      undefined,
+      [
+        {
+          do: "diff",
+          session: "A",
+          removes: false,
+          seen: "never",
+          file: 0,
+          at: 0,
+          deletes: 0,
+          inserts: 0,
+        },
+        { do: "neovim", file: 0, at: 0, deletes: 0, inserts: 1 },
+        { do: "discard", file: 0 },
+        { do: "turn", session: "B" },
+      ],
+    ],
+  ],
 ];

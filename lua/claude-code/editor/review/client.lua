@@ -17,6 +17,7 @@ local M = {}
 
 ---@class claude-code.ReviewNews
 ---@field counts claude-code.ReviewCounts
+---@field incomplete boolean a change could not be recorded, and the user has not kept the rest since
 ---@field comments claude-code.ReviewComment[]
 ---@field due { decision: string, paths: string[] }[] undos that were queued and are to be requested now
 

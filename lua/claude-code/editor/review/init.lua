@@ -27,6 +27,12 @@ function M.count()
   return news and news.counts.hunks or 0
 end
 
+---@return boolean could a change not be recorded?
+function M.is_incomplete()
+  local news = client.news()
+  return news ~= nil and news.incomplete
+end
+
 ---The bar follows the cursor, during a review only. Plugins that have a bar set it by a timer, or at
 ---some of these events; ours is there again at once.
 ---@return integer group
@@ -280,7 +286,9 @@ function M.on_changed(news)
   watch()
   vim.iter(news.due):each(decide.carry_out)
   local has_changes = news.counts.files > 0
-  if before and not vim.deep_equal(before.counts, news.counts) or not before and has_changes then
+  local was = before and { before.counts, before.incomplete }
+  local is_same = was and vim.deep_equal(was, { news.counts, news.incomplete })
+  if not is_same and (before or has_changes or news.incomplete) then
     require("claude-code.events").emit("ReviewChanged", news.counts)
   end
   if is_drawn() and (has_changes or #files.all() > 0) then
