@@ -113,6 +113,12 @@ function inTerminal(version: NeovimVersion) {
       const request = await model.nextRequest();
       expect(newsText(request)).toContain(`${MAIN}-- what is that?`);
       await showing(/I see two lines/);
+      // Enter follows at once, and is no part of the text.
+      model.script([[{ text: "I see 2,000 lines." }]]);
+      const long = Array.from({ length: 2_000 }, (_, i) => `line ${i}`).join("\\n");
+      await neovim.lua(`require("port").terminal.send("${long}", { submit = true }) return true`);
+      expect(newsText(await model.nextRequest())).toContain("line 1999");
+      await showing(/I see 2,000 lines/);
     },
     CASE_MS,
   );
