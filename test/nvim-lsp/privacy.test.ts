@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { symlinkSync } from "node:fs";
+import { renameSync, symlinkSync } from "node:fs";
 import { basename, join } from "node:path";
+import fc from "fast-check";
+import { tries } from "../fuzz/effort";
 import { Project } from "../hooks/project";
 import { isolatedEnv, NEOVIMS } from "../support/neovim";
+import { disguises, spellings, uris } from "../support/spellings";
 import { call, connect } from "./client";
 
 /* No spelling of a private file's path gives its text, whether anybody has it open or not. */
@@ -80,6 +83,52 @@ describe.each(NEOVIMS)("nvim-lsp with $name", (version) => {
 
   test("of files that nobody has open", async () => {
     expect(await leaking()).toEqual([]);
+  });
+
+  test("of files that nobody has open, in spellings that nobody wrote down", async () => {
+    const path = fc.constantFrom(...FILES.map((name) => project.path(name)));
+    const asked = fc.sample(
+      path.chain((one) => fc.oneof(spellings(one, project.folder), disguises(one), uris(one))),
+      { numRuns: tries(50), seed: 20_261_123 },
+    );
+    // As many as one call may name.
+    for (let at = 0; at < asked.length; at += 50) {
+      const file_paths = asked.slice(at, at + 50);
+      const answer = JSON.stringify(await call(client, "get_diagnostics", { file_paths }));
+      expect(answer).not.toContain("very-secret-value");
+    }
+    for (const file_path of asked) {
+      const answer = await call(client, "get_diagnostic_context", { file_path, line: 20 });
+      expect([file_path, JSON.stringify(answer)]).toEqual([
+        file_path,
+        expect.not.stringContaining("very-secret-value"),
+      ]);
+    }
+  });
+
+  test("of a file whose name leads now to a public one, now to a private one", async () => {
+    const [link, draft] = [project.path("now.txt"), project.path("draft.txt")];
+    const targets = [project.write("public.txt", "fine\n".repeat(30)), project.path(".env")];
+    let swaps = 0;
+    const swap = () => {
+      symlinkSync(targets[swaps++ % 2] as string, draft);
+      renameSync(draft, link);
+    };
+    swap();
+    await project.neovim.command(`edit ${link}`);
+    using swapping = new DisposableStack();
+    swapping.adopt(setInterval(swap, 1), clearInterval);
+    for (let round = 0; round < tries(40); round++) {
+      const answers = [
+        await call(client, "get_diagnostics", { file_paths: [link] }),
+        await call(client, "get_diagnostic_context", { file_path: link, line: 20 }),
+        await call(client, "editor_context", { lines_before: 50, lines_after: 50 }),
+      ];
+      expect(JSON.stringify(answers)).not.toContain("very-secret-value");
+      if (round % 2 === 0) await project.neovim.command("silent! checktime");
+      else await project.neovim.command("silent! edit");
+    }
+    expect(swaps).toBeGreaterThan(50);
   });
 
   test("of files that are open", async () => {

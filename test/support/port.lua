@@ -28,6 +28,7 @@ local MODULES = {
   messages = "claude-code.messages.notify",
   native_terminal = "claude-code.terminal.providers.native",
   options = "claude-code.config.resolve",
+  paths = "claude-code.editor.documents.path",
   pending_reports = "claude-code.editor.diagnostics.pending",
   privacy = "claude-code.editor.privacy",
   process = "claude-code.server.process",

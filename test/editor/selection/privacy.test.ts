@@ -155,6 +155,29 @@ onEachNeovim(
         expect(await known()).toContain("link.md");
       });
 
+      test("a link that led to a private file for a moment: the lines that came from there stay private", async () => {
+        for (const name of ["link.md", "a.pem"]) rmSync(session.path(name), { force: true });
+        session.link("link.md", session.write("public.md", "public\nthe same\n"));
+        await session.edit(session.path("link.md"));
+        const text = () => session.neovim.lua<string>("return vim.fn.getline(1)");
+        expect(await text()).toBe("public");
+        unlinkSync(session.path("link.md"));
+        session.link("link.md", session.write("a.pem", `${SECRET}the same\n`));
+        // As before an answer about a file that Claude has just written: the lines that differ.
+        const reload = `return require("port").dispatcher.call("document_reload", { path = ... })`;
+        await session.neovim.lua(reload, session.path("link.md"));
+        await eventually("the other text", async () =>
+          (await text()).includes("very-secret-value"),
+        );
+        // What is left of the file is the buffer.
+        unlinkSync(session.path("link.md"));
+        await session.neovim.type("ggVG");
+        const selection = await session.client.call("getCurrentSelection");
+        expect(JSON.stringify(selection)).not.toContain("very-secret-value");
+        const uri = `file://${session.path("link.md")}`;
+        await expect(session.client.request("resources/read", { uri })).rejects.toThrow();
+      });
+
       test("a buffer that is renamed stays private", async () => {
         await session.edit(session.write("b.pem", SECRET));
         await session.neovim.command("file harmless.md");

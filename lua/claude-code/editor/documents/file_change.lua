@@ -3,6 +3,7 @@
 local api, uv = vim.api, vim.uv
 local disk_check = require("claude-code.editor.documents.disk_check")
 local is_empty = require("claude-code.editor.documents.text").is_empty
+local path = require("claude-code.editor.documents.path")
 
 ---Neovim itself reads larger files: 10 MB take 0.2 s in Lua.
 local MOST_BYTES, MOST_LINES = 10 * 1024 * 1024, 200000
@@ -21,6 +22,7 @@ local M = {}
 ---@field tail integer lines that both end with, without the head
 ---@field endofline boolean
 ---@field version string of the file, taken before it was read
+---@field file? string real path of the file that was read
 
 ---@param name string
 ---@return string version changes with the file; "" if there is none
@@ -162,8 +164,8 @@ end
 ---@return claude-code.FileChange?
 function M.read(buf)
   local name, options = api.nvim_buf_get_name(buf), vim.bo[buf]
-  local version = M.version(name)
-  local text = is_plain(buf) and read(name)
+  local version, file = M.version(name), path.real(name)
+  local text = is_plain(buf) and read(file)
   if not text or vim.startswith(text, BOM) ~= options.bomb then
     return nil
   end
@@ -186,6 +188,7 @@ function M.read(buf)
     tail = tail,
     endofline = endofline --[[@as boolean]],
     version = version,
+    file = file,
   }
 end
 

@@ -8,6 +8,7 @@ local lines_patch = require("claude-code.editor.documents.patch")
 local never_read = require("claude-code.editor.documents.never_read")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
+local sources = require("claude-code.editor.privacy.sources")
 
 ---How often a file is read that changes while it is read; then Neovim reads it.
 local READS = 3
@@ -86,6 +87,7 @@ local function patch(buf, text)
     end
     local change = text
     local ok, message = while_writable(buf, function()
+      sources.on_lines_read(buf, change.file)
       lines_patch.apply(buf, change)
       vim.bo[buf].endofline = change.endofline
     end)

@@ -2,6 +2,7 @@
 --- selection, mentions, diagnostics, resources or any other method.
 local globs = require("claude-code.editor.privacy.glob")
 local paths = require("claude-code.editor.documents.path")
+local sources = require("claude-code.editor.privacy.sources")
 
 ---@class claude-code.PrivacyRule
 ---@field glob claude-code.Glob
@@ -15,9 +16,6 @@ local rules ---@type claude-code.PrivacyRule[]?
 local rules_of ---@type claude-code.PrivacyConfig? the options that the rules were made of
 local verdicts, verdict_count = {}, 0 ---@type table<string, boolean>, integer
 local generation = 0
----The names and real paths of the files that buffers were read from: a buffer's text stays when its
----name, or the link that it was read by, changes.
-local read_from = {} ---@type table<integer, string[]>
 
 local M = {}
 
@@ -71,19 +69,11 @@ local function current_rules()
   return rules
 end
 
----Only the plugin that made a URL knows which part of it is the file: `gitsigns:///work/.git//:0:.env`,
----`jj:///work/.env?rev=1`, `term:///work//7:cat .env`.
----@param path string
----@return boolean
-local function is_url(path)
-  return path:find("^%a[%w+.-]+:") ~= nil
-end
-
 ---@param path string
 ---@return string whole folded
 ---@return string[] names that may be the file's, folded; the last is, unless the path is a URL
 local function subjects(path)
-  local url = is_url(path)
+  local url = sources.is_url(path)
   local whole = url and vim.uri_decode(path):gsub("[:?#&=%s]", "/") or path
   whole = fold(whole:gsub("\\", "/"))
   local names = url and vim.split(whole, "/", { plain = true })
@@ -133,7 +123,7 @@ end
 ---@param path string absolute, or a buffer's name
 ---@return boolean
 function M.is_private(path)
-  if path == "" or is_url(path) then
+  if path == "" or sources.is_url(path) then
     return path ~= "" and judge(path)
   end
   local name = paths.normal(path)
@@ -145,32 +135,6 @@ function M.is_private(path)
   return real ~= name and judge(real)
 end
 
----A buffer was read: until it is read again its text is that of this file.
----@param buf integer
-function M.on_read(buf)
-  local name = vim.api.nvim_buf_get_name(buf)
-  if name == "" or is_url(name) then
-    read_from[buf] = { name }
-  else
-    read_from[buf] = { paths.normal(name), paths.real(name) }
-  end
-end
-
----For buffers that were read before `on_read` was called for each.
----@param bufs integer[]
-function M.start(bufs)
-  for _, buf in ipairs(bufs) do
-    if not read_from[buf] and vim.api.nvim_buf_is_loaded(buf) then
-      M.on_read(buf)
-    end
-  end
-end
-
----@param buf integer that is gone
-function M.forget(buf)
-  read_from[buf] = nil
-end
-
 ---Is the text of a buffer, or its name, that of a private file?
 ---@param buf integer 0: the current one
 ---@return boolean
@@ -178,8 +142,10 @@ function M.hides(buf)
   buf = buf == 0 and vim.api.nvim_get_current_buf() or buf
   -- The name of a proposal's buffer has only the last part of the path.
   local file = vim.b[buf].claude_code_file
+  local read_from = sources.of(buf)
   return M.is_private(file or vim.api.nvim_buf_get_name(buf))
-    or vim.iter(read_from[buf] or {}):any(judge)
+    or read_from == nil
+    or vim.iter(read_from):any(judge)
 end
 
 ---For a client that asks for the current file without naming it: the name is private too.

@@ -4,7 +4,7 @@ local api = vim.api
 local channel = require("claude-code.editor.channel")
 local deltas = require("claude-code.editor.sync.delta")
 local pending = require("claude-code.editor.diagnostics.pending")
-local privacy = require("claude-code.editor.privacy")
+local sources = require("claude-code.editor.privacy.sources")
 local writes = require("claude-code.editor.diagnostics.writes")
 
 ---Times in ms. With thousands of diagnostics a Delta is dear: its making takes a tenth of the time at
@@ -85,8 +85,9 @@ local function watch()
       end,
     })
   end
-  on({ "BufNewFile", "BufReadPost" }, privacy.on_read)
-  on("BufWipeout", privacy.forget)
+  on("BufReadPre", sources.before_read)
+  on({ "BufNewFile", "BufReadPost" }, sources.on_read)
+  on("BufWipeout", sources.forget)
   on(BUFFER_EVENTS, mark_buffer)
   on("OptionSet", function()
     -- The event does not name the buffer; it is mostly the current one.
@@ -112,7 +113,7 @@ function M.start()
   cancel_pending = pending.on_change(M.touch)
   channel.on_detach(M.stop)
   watch()
-  privacy.start(api.nvim_list_bufs())
+  sources.start(api.nvim_list_bufs())
   for _, buf in ipairs(api.nvim_list_bufs()) do
     if next(vim.diagnostic.count(buf)) then
       deltas.mark_diagnostics(buf)

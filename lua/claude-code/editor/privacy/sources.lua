@@ -1,0 +1,89 @@
+--- The files that the texts of buffers were read from: a buffer's text stays when its name, or the link that
+--- it was read by, changes.
+local paths = require("claude-code.editor.documents.path")
+
+---@class claude-code.BufferSource
+---@field names string[] the file's, and its real path
+---@field link string which link the name is, "" if it is none
+
+---@type table<integer, string[]>
+local read_from = {}
+---From BufReadPre to BufReadPost.
+---@type table<integer, claude-code.BufferSource>
+local reading = {}
+---The link was replaced while the file was read, so that nobody knows which file that was.
+---@type table<integer, true>
+local unknown = {}
+
+local M = {}
+
+---Only the plugin that made a URL knows which part of it is the file: `gitsigns:///work/.git//:0:.env`,
+---`jj:///work/.env?rev=1`, `term:///work//7:cat .env`.
+---@param path string
+---@return boolean
+function M.is_url(path)
+  return path:find("^%a[%w+.-]+:") ~= nil
+end
+
+---@param buf integer
+---@return claude-code.BufferSource
+local function source_of(buf)
+  local name = vim.api.nvim_buf_get_name(buf)
+  if name == "" or M.is_url(name) then
+    return { names = { name }, link = "" }
+  end
+  name = paths.normal(name)
+  local stat = vim.uv.fs_lstat(name)
+  local is_link = stat ~= nil and stat.type == "link"
+  local link = is_link and ("%d:%d.%d"):format(stat.ino, stat.ctime.sec, stat.ctime.nsec) or ""
+  return { names = { name, paths.real(name) }, link = link }
+end
+
+---A buffer is about to be read.
+---@param buf integer
+function M.before_read(buf)
+  reading[buf] = source_of(buf)
+end
+
+---A buffer was read: until it is read again its text is that of this file.
+---@param buf integer
+function M.on_read(buf)
+  local now = source_of(buf)
+  local before = reading[buf] or now
+  reading[buf] = nil
+  read_from[buf] = vim.list_extend(vim.list_slice(before.names), now.names)
+  unknown[buf] = before.link ~= now.link or nil
+end
+
+---Some lines of a buffer were replaced by those of a file.
+---@param buf integer
+---@param file string real path
+function M.on_lines_read(buf, file)
+  local names = read_from[buf] or {}
+  if not vim.tbl_contains(names, file) then
+    read_from[buf] = vim.list_extend(names, { file })
+  end
+end
+
+---For buffers that were read before `on_read` was called for each.
+---@param bufs integer[]
+function M.start(bufs)
+  for _, buf in ipairs(bufs) do
+    if not read_from[buf] and vim.api.nvim_buf_is_loaded(buf) then
+      M.on_read(buf)
+    end
+  end
+end
+
+---@param buf integer that is gone
+function M.forget(buf)
+  read_from[buf], reading[buf], unknown[buf] = nil, nil, nil
+end
+
+---@param buf integer
+---@return string[]? files from which its text may be; nil if nobody knows
+function M.of(buf)
+  return not unknown[buf] and (read_from[buf] or {}) or nil
+end
+
+return M
