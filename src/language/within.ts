@@ -1,4 +1,11 @@
-import { compileGlob, matchesGlob } from "../review/record/glob";
+import { compileGlob, countSpellings, matchesGlob } from "../review/record/glob";
+
+const MOST_SPELLINGS = 1_000;
+
+/** Has a glob few enough alternatives to try them all? */
+export function isManageable(pattern: string): boolean {
+  return countSpellings(pattern) <= MOST_SPELLINGS;
+}
 
 /** A test for names of files: a glob, or a folder or file and all below it. */
 export function within(pattern: string | undefined): (name: string) => boolean {

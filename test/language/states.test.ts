@@ -101,6 +101,11 @@ describe.each(NEOVIMS)("a language server with $name", (version) => {
     expect(text).not.toContain("another project");
   });
 
+  test("a glob with more alternatives than can be tried is refused", async () => {
+    const asked = references({ ...apple, within: "{a,b}".repeat(30) });
+    await expect(asked).rejects.toThrow("More than 1,000 alternatives in braces");
+  });
+
   test("places that are not in the protocol are left out", async () => {
     const start = { line: 0, character: 0 };
     const uri = "file:///a.txt";

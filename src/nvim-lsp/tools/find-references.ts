@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { References } from "../../language/references";
 import type { LanguageServers } from "../../language/servers";
+import { isManageable } from "../../language/within";
 import { failed, texts } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
 import { ALWAYS_LOADED, SymbolLine, SymbolName, SymbolPath } from "./symbol-input";
@@ -29,7 +30,14 @@ export function findReferences(servers: LanguageServers): Tool {
       path: v.optional(SymbolPath),
       line: v.optional(SymbolLine),
       relation: v.optional(v.picklist(RELATIONS), "references"),
-      within: v.optional(v.pipe(v.string(), v.description("Only files of this glob or folder"))),
+      within: v.optional(
+        v.pipe(
+          v.string(),
+          v.maxLength(1_000),
+          v.check(isManageable, "More than 1,000 alternatives in braces"),
+          v.description("Only files of this glob or folder"),
+        ),
+      ),
       limit: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1000)), 60),
     }),
     annotations: { readOnlyHint: true },

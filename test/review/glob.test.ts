@@ -1,0 +1,37 @@
+import { expect, test } from "bun:test";
+import { isManageable, within } from "../../src/language/within";
+import { compileGlob, matchesGlob } from "../../src/review/record/glob";
+
+/* Globs of the privacy options, and of Claude's questions. */
+
+const matches = (glob: string, path: string) => matchesGlob(compileGlob(glob), path);
+
+test.each<[glob: string, yes: string[], no: string[]]>([
+  ["*.env", [".env", "a.env"], ["a.env.b", "d/.env"]],
+  ["a*b*c", ["abc", "axbxc", "abcbc"], ["acb", "abcb", "ab/c"]],
+  ["a*a", ["aa", "aba"], ["a"]],
+  ["a*[*]b]*c", ["a*b]c", "ax*b]xc"], ["aab]c"]],
+  ["*1*12*3", ["1123", "0101203"], ["113"]],
+  ["**/*.ts", ["a.ts", "a/b/c.ts"], ["a.tsx"]],
+  ["a/**", ["a", "a/b", "a/b/c"], ["b/a"]],
+  ["**/a/**/b/*", ["a/b/c", "x/a/y/b/c", "a/b/b/c"], ["a/b", "b/a/c"]],
+  ["{a,b{1,2}}/[!x]?", ["a/yz", "b2/yz"], ["b/yz", "a/xz"]],
+])("%s", (glob, yes, no) => {
+  expect(yes.filter((path) => !matches(glob, path))).toEqual([]);
+  expect(no.filter((path) => matches(glob, path))).toEqual([]);
+});
+
+test.each([
+  `${"*a".repeat(60)}x`,
+  `${"**/".repeat(60)}x`,
+  `${"**/a/".repeat(60)}x`,
+  `${"**a".repeat(60)}x`,
+])("%s is tried on a long name in no time", (glob) => {
+  for (const path of ["a".repeat(255), "a/".repeat(100)]) expect(within(glob)(path)).toBe(false);
+});
+
+test("thirty groups in braces are too many", () => {
+  expect(isManageable("{a,b}".repeat(30))).toBe(false);
+  expect(isManageable("{src,test}/**/*.{ts,tsx,lua}")).toBe(true);
+  expect(isManageable(`${"{".repeat(500)}a,b}`)).toBe(true);
+});
