@@ -11,7 +11,7 @@ local M = {}
 local chosen = {}
 
 --- Windows that are smaller for a while, with their cells before and the screen's.
----@type table<integer, { dimension: claude-code.Dimension, cells: integer, screen: integer }?>
+---@type table<integer, { owner: string, dimension: claude-code.Dimension, cells: integer, screen: integer }?>
 local shrunk = {}
 
 ---@param win integer
@@ -125,12 +125,17 @@ function M.equalize_others(dimension)
   end
 end
 
---- How many columns the window may give to a diff.
+--- Rows that a terminal above or below a diff keeps: the answers of the CLI's question (2.1.330).
+local LEAST_ROWS = 6
+
+--- How many cells the window may give to a diff.
 ---@param win integer
+---@param dimension claude-code.Dimension
 ---@return integer
-function M.spare_columns(win)
-  local least = require("claude-code.config").get().diff.narrow_terminal
-  return least and math.max(0, M.get(win, "width") - least) or 0
+function M.spare(win, dimension)
+  local columns = require("claude-code.config").get().diff.narrow_terminal
+  local least = dimension == "width" and columns or LEAST_ROWS
+  return columns and math.max(0, M.get(win, dimension) - least) or 0
 end
 
 ---@param dimension claude-code.Dimension
@@ -140,20 +145,23 @@ local function screen(dimension)
 end
 
 --- Makes the window smaller until `grow`; what it is then is not the user's choice.
+---@param owner "diff"|"review" who needs the cells
 ---@param win integer
 ---@param dimension claude-code.Dimension
 ---@param cells integer by so many
-function M.shrink(win, dimension, cells)
+function M.shrink(owner, win, dimension, cells)
   local before = M.get(win, dimension)
-  shrunk[win] = shrunk[win] or { dimension = dimension, cells = before, screen = screen(dimension) }
+  shrunk[win] = shrunk[win]
+    or { owner = owner, dimension = dimension, cells = before, screen = screen(dimension) }
   M.set(win, dimension, before - cells)
 end
 
---- All windows that are smaller in this dimension get their cells back, those of another tab page, too.
----@param dimension claude-code.Dimension
-function M.grow(dimension)
+--- All windows that the owner made smaller get their cells back, those of another tab page, too.
+---@param owner "diff"|"review"
+function M.grow(owner)
   for win, before in pairs(shrunk) do
-    if before.dimension == dimension then
+    if before.owner == owner then
+      local dimension = before.dimension
       if api.nvim_win_is_valid(win) and not is_alone(win) then
         local same_screen = before.screen == screen(dimension)
         api.nvim_win_call(win, function()

@@ -280,6 +280,31 @@ describe.each(NEOVIMS)("Claude's terminal at the side in $name", (version) => {
     await eventually("its size", async () => expect((await wide(neovim)).at(-1)).toBe(60));
   });
 
+  test.each([
+    ["", "", [13, 6]],
+    ["narrow_terminal = false", "", [8, 11]],
+    ["", " | vsplit", [12, 6]],
+  ])("below the file gives rows on a low screen: %s%s", async (options, make, expected) => {
+    await using neovim = await TestNeovim.start({
+      version,
+      ui: { width: 80, height: 22 },
+      setup: `{ terminal = { command = ${COLUMNS} }, diff = { layout = "inline", ${options} } }`,
+    });
+    writeFileSync(join(neovim.cwd, "a.txt"), OLD);
+    await neovim.command(`edit a.txt${make}`);
+    await neovim.command("ClaudeCode");
+    await shows(neovim, "has 80.");
+    using client = await TestClient.open(await neovim.lock(), "claude-code");
+    const heights = async () => (await windows(neovim)).map(({ height }) => height);
+    const before = await windows(neovim);
+    const answer = propose(neovim, client);
+    await eventually("the diff", () => neovim.lua('return require("port").diff_shown()'));
+    expect(await heights()).toEqual(expected);
+    await neovim.command("ClaudeCodeDiffDeny");
+    await answer;
+    await eventually("the windows", async () => expect(await windows(neovim)).toEqual(before));
+  });
+
   test("the user opened a window meanwhile: it has its columns back all the same", async () => {
     await using neovim = await start();
     using client = await TestClient.open(await neovim.lock(), "claude-code");

@@ -37,8 +37,9 @@ return {
     -- In so many the CLI (2.1.330) still wraps its question and the answers between words.
     default = 40,
     description = "Columns that Claude's terminal keeps at the side of a diff. While a diff with "
-      .. "less than 60 columns for each side is on screen, the terminal gives it the others. With "
-      .. "`false` the terminal keeps its size.",
+      .. "less than 60 columns for each side is on screen, the terminal gives it the others. One "
+      .. "above or below a diff with less than 15 lines keeps 6 lines. With `false` the terminal "
+      .. "keeps its size.",
   },
   {
     key = "diff.focus",

@@ -230,10 +230,13 @@ function Bars:of_new(cells)
   end
   parts[#parts + 1] = self:destination(math.floor(cells / 3), cells)
   local is_new = proposal:is_new_file()
-  if wide or is_new then
-    parts[#parts + 1] = { is_new and " (new file)" or " (proposed)", "Note" }
+  local note = { is_new and " (new file)" or " (proposed)", "Note" }
+  local hunk = { ("  %s "):format(self:hunk_words()), "Count" }
+  local rest = width_of({ note, hunk }) + width_of(self:keys(wide, 0))
+  if wide or is_new and width_of(parts) + rest <= cells then
+    parts[#parts + 1] = note
   end
-  parts[#parts + 1] = { ("  %s "):format(self:hunk_words()), "Count" }
+  parts[#parts + 1] = hunk
   parts[#parts + 1] = "%<"
   local hints = self:keys(wide, cells - width_of(parts))
   local counts = self:counts()

@@ -17,7 +17,7 @@ function M.close()
   if list.is_current() then
     pcall(vim.cmd.cclose)
   end
-  size.grow("height")
+  size.grow("review")
 end
 
 ---@param count integer of entries
@@ -34,7 +34,7 @@ function M.open(count)
   local kept = math.min(height, math.max(FOR_TERMINAL, both - FOR_FILE))
   local missing = math.min(math.max(FOR_FILE - (both - kept), 0), rows - LEAST)
   if claude and kept < height then
-    size.shrink(claude, "height", height - kept)
+    size.shrink("review", claude, "height", height - kept)
   end
   vim.cmd(("botright copen %d"):format(rows - missing))
   size.set(file, "height", both - kept + missing)

@@ -144,7 +144,7 @@ function M.open(proposal, except)
     if layout then
       pcall(windows.noautocmd, function()
         layout:close()
-        size.grow("width")
+        size.grow("diff")
         saved_layout.restore(saved)
       end)
     end
@@ -173,7 +173,7 @@ function M.close(layout, proposal, before, origin)
     origin.win = origin.win == gone and instead or origin.win
   end
   diff_tab.close(before)
-  size.grow("width")
+  size.grow("diff")
 end
 
 return M

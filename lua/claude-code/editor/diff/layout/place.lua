@@ -1,5 +1,5 @@
 --- Where a diff goes: in the place of the file's window, or on a tab page of its own. Claude's terminal
---- at the side gives it some columns for as long as it is on screen.
+--- gives it some cells for as long as it is on screen: columns at the side, rows above or below.
 local api = vim.api
 local size = require("claude-code.terminal.size")
 local terminal = require("claude-code.terminal.window")
@@ -12,7 +12,7 @@ local windows = require("claude-code.editor.windows")
 ---@field private layout claude-code.DiffLayout
 ---@field private target? integer buffer of the file
 ---@field private except? integer window that must not change
----@field private narrow_by integer columns that the terminal gives
+---@field private given? claude-code.GivenCells by the terminal
 local Place = {}
 Place.__index = Place
 
@@ -108,6 +108,25 @@ local function room_without_terminal(layout)
   return { width = vim.o.columns, height = vim.o.lines - vim.o.cmdheight - 2 }
 end
 
+---@class claude-code.GivenCells
+---@field win integer
+---@field dimension claude-code.Dimension
+---@field cells integer
+
+---@param layout claude-code.DiffLayout
+---@param room claude-code.Room
+---@return claude-code.GivenCells? given by the terminal, as many as are missing
+local function given_by_terminal(layout, room)
+  local places = { width = terminal.at_side(), height = terminal.above_or_below() }
+  for dimension, win in pairs(places) do
+    local missing = EASY[layout][dimension] - room[dimension]
+    local cells = math.min(missing, size.spare(win, dimension))
+    if cells > 0 then
+      return { win = win, dimension = dimension, cells = cells }
+    end
+  end
+end
+
 ---@param layout claude-code.DiffLayout
 ---@param target? integer buffer of the file
 ---@param except? integer window that must not change, as the user types there
@@ -120,17 +139,18 @@ function M.choose(layout, target, except, behind_float)
   local goes_there = not except and require("claude-code.config").get().diff.focus
   local on_tab = must or (goes_there and is_better_on_tab(layout, here))
   local room = must and room_without_terminal(layout) or on_tab and room_on_tab() or here
-  local win = terminal.at_side()
-  local missing = math.max(0, EASY[layout].width - room.width)
-  local narrow_by = math.min(missing, win and size.spare_columns(win) or 0)
+  local given = given_by_terminal(layout, room)
+  if given then
+    room[given.dimension] = room[given.dimension] + given.cells
+  end
   return setmetatable({
     on_tab = on_tab,
-    width = room.width + narrow_by,
+    width = room.width,
     height = room.height,
     layout = layout,
     target = target,
     except = except,
-    narrow_by = narrow_by,
+    given = given,
   }, Place)
 end
 
@@ -139,16 +159,17 @@ function Place:fits()
   return fits(self.layout, self.width, self.height)
 end
 
----Takes the columns from the terminal. With autocommands off.
+---Takes the cells from the terminal. With autocommands off.
 function Place:make_room()
-  if self.narrow_by == 0 then
+  local given = self.given
+  if not given then
     return
   end
-  -- In this tab page also for another one: a terminal is as wide as the widest of its windows.
-  size.shrink(terminal.at_side() --[[@as integer]], "width", self.narrow_by)
+  -- In this tab page also for another one: a terminal is as big as the biggest of its windows.
+  size.shrink("diff", given.win, given.dimension, given.cells)
   local win = not self.on_tab and windows.for_file(self.target, self.except)
   if win then
-    api.nvim_win_set_width(win, self.width)
+    size.set(win, given.dimension, self[given.dimension])
   end
 end
 
