@@ -323,6 +323,24 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     expect(world.files).toEqual(['c.txt: "one\\n" > "one\\nx\\n"']);
   });
 
+  test("what the user does with git between two calls is not recorded", async () => {
+    using world = new Recorded({ "a.txt": "one\n", "b.txt": "one\n", "c.txt": "one\n" });
+    world.git("checkout -qb other", "rm -q b.txt");
+    world.write("a.txt", "other\n");
+    world.git("commit -qam other", "checkout -q -");
+    await world.prompt();
+    await world.failing("echo x >> c.txt");
+    const moves = [["checkout -q other"], ["stash -q", "stash pop -q"], ["checkout -q -"]];
+    for (const commands of moves) {
+      await Bun.sleep(120);
+      world.git(...commands);
+      await Bun.sleep(120);
+      await world.failing("true");
+    }
+    await world.stop();
+    expect(world.files).toEqual(['c.txt: "one\\n" > "one\\nx\\n"']);
+  });
+
   test.each([
     ["a command that fails", "failed"],
     ["a command of which the CLI gives no hunks", "cut"],

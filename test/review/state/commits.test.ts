@@ -94,6 +94,86 @@ test("git checkout puts back what was there: nothing waits", async () => {
   expect(await left()).toEqual([]);
 });
 
+/** What stands on the branch `other`: a row more above, and another file. */
+async function branchOff(): Promise<void> {
+  await git("switch", "-q", "-c", "other");
+  world.write("a", "0\n1\n2\n3\n4\n5\n6\n7\n");
+  world.write("b", "other's\n");
+  await commit("other");
+  await git("switch", "-q", "-");
+}
+
+test.each([
+  ["a new branch", ["switch -q -c new"], "1\n2\n3\n4\n5\n6\nVII\n", ["a changed 1>1@7"]],
+  ["a worktree", ["worktree add -q tree other"], "1\n2\n3\n4\n5\n6\nVII\n", ["a changed 1>1@7"]],
+  ["stash", ["stash -q"], "1\n2\n3\n4\n5\n6\n7\n", []],
+  ["stash and back", ["stash -q", "stash pop -q"], "1\n2\n3\n4\n5\n6\nVII\n", ["a changed 1>1@7"]],
+  ["reset --hard", ["reset -q --hard"], "1\n2\n3\n4\n5\n6\n7\n", []],
+  ["another branch by force", ["switch -q -f other"], "0\n1\n2\n3\n4\n5\n6\n7\n", []],
+  [
+    "another branch, which takes the changes along",
+    ["switch -q -m other"],
+    "0\n1\n2\n3\n4\n5\n6\nVII\n",
+    ["a changed 1>1@8"],
+  ],
+  [
+    "rebase on another branch",
+    ["rebase -q --autostash other"],
+    "0\n1\n2\n3\n4\n5\n6\nVII\n",
+    ["a changed 1>1@8"],
+  ],
+  [
+    "rebase of a commit of the user's",
+    ["commit -q -a -m mine", "rebase -q other"],
+    "0\n1\n2\n3\n4\n5\n6\nVII\n",
+    [],
+  ],
+])("git moves: %s", async (_name, commands, text, expected) => {
+  await branchOff();
+  await prompt();
+  world.claude({ a: "1\n2\n3\n4\n5\n6\nVII\n" });
+  world.stop();
+  const before = await world.list();
+  expect(await left()).toEqual(["a changed 1>1@7"]);
+  for (const command of commands) {
+    await git(...command.split(" "));
+    await left();
+  }
+  expect(world.read("a")).toBe(text);
+  expect(await left()).toEqual(expected);
+  expect(await left(world.another())).toEqual(expected);
+  // What was shown before is refused where the text is another one now; what is shown now is undone.
+  const path = world.path("a");
+  const old = await world.undo([{ path, hunks: before.files[0]?.hunks.map(({ id }) => id) ?? [] }]);
+  if (old.decision === undefined) expect(world.read("a")).toBe(text);
+  if (expected.length > 0) await world.undo([{ path }]);
+  expect(world.read("a")).toBe(expected.length > 0 ? text.replace("VII", "7") : text);
+  expect(await left()).toEqual([]);
+});
+
+test("git refuses a branch that would overwrite Claude's changes: they still wait", async () => {
+  await branchOff();
+  await prompt();
+  world.claude({ a: "1\n2\n3\n4\n5\n6\nVII\n" });
+  expect(git("switch", "-q", "other")).rejects.toThrow();
+  expect(await left()).toEqual(["a changed 1>1@7"]);
+});
+
+test("what Claude committed itself counts as kept once the user moves HEAD over it", async () => {
+  await branchOff();
+  await prompt();
+  expect(await left()).toEqual([]);
+  world.claude({ a: "1\n2\n3\n4\n5\n6\nVII\n" });
+  world.record({ type: "begin", session: "A", tool: "Bash", use: "u1" });
+  await commit("by Claude");
+  const head = (await $`git -C ${world.root} rev-parse HEAD`.text()).trim();
+  const call = { session: "A", tool: "Bash", use: "u1", source: "bash", head } as const;
+  world.record({ type: "change", ...call, files: [] });
+  expect(await left()).toEqual(["a changed 1>1@7"]);
+  await git("rebase", "-q", "other");
+  expect(await left()).toEqual([]);
+});
+
 test("the base as a ref: what git plugins compare with, with nobody's index touched", async () => {
   await prompt();
   world.write("c", "x\r\n");
@@ -110,6 +190,11 @@ test("the base as a ref: what git plugins compare with, with nobody's index touc
   expect(await shown("a")).toBe("I\n2\n3\n4\n5\n6\n7\n");
   expect(await shown("c")).toBe("x\n");
   expect(await $`git -C ${world.root} ls-tree --name-only ${ref}`.text()).toBe("a\nc\n");
+  // As codediff.nvim asks git, in that order.
+  const commit = (await $`git -C ${world.root} rev-parse --verify ${ref}`.text()).trim();
+  const names = await $`git -C ${world.root} diff --name-status -M ${commit}`.text();
+  expect(names).toBe("M\ta\nM\tc\n");
+  expect(await $`git -C ${world.root} show ${`${commit}:a`}`.text()).toBe(await shown("a"));
   expect(await status()).toBe(before);
 });
 

@@ -265,6 +265,7 @@ export class Play {
     if (act.do === "goes on") {
       if (!this.#background.has(whose)) return;
       this.world.stopped(whose, true);
+      this.#touched.add(FILES[0] as string);
       this.#write({ file: 0, at: 0, deletes: 0, inserts: 1 }, whose);
       this.#seen(whose);
       return;
