@@ -125,6 +125,8 @@ function screens(version: NeovimVersion) {
     shows({ name: `${layout}, code`, layout, file: "code.lua", proposal: NEW_CODE });
   }
   shows({ name: "inline, 52 columns", layout: "inline", columns: 52 });
+  const created = { file: "new.txt", proposal: "a new\nfile\n" };
+  shows({ ...created, name: "of a new file, 80 columns", layout: "vertical", columns: 80 });
   for (const columns of [80, 160]) {
     const vertical = { layout: "vertical", columns };
     shows({ ...vertical, name: `of two splits, ${columns} columns`, windows: TWO_SPLITS });

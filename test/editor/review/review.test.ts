@@ -804,6 +804,19 @@ onEachNeovim((session) => {
       expect(mode()).toBe(0o755);
     });
 
+    test("a deleted file whose buffer keeps its text is shown as it was, and comes back", async () => {
+      write("d", TEN);
+      await nvim().command(`edit ${at("d")}`);
+      claude({ d: undefined }, { tool: "Bash" });
+      await nvim().command("ClaudeCodeReview");
+      await listed(1);
+      await nvim().command("wincmd k");
+      await eventually("the bar", async () => (await bar()).includes("deleted"));
+      expect([await virtual(), await lua("return vim.b.claude_code_review")]).toEqual([[], null]);
+      await nvim().type("gr");
+      await eventually("the file", () => read("d") === TEN);
+    });
+
     test("a deleted file can be read", async () => {
       await changed();
       await review("ClaudeCodeReview");

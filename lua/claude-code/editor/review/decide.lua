@@ -65,7 +65,9 @@ local function choose(target, scope, callback)
     local range = target.range or { row, row }
     return callback(of_list(range[1], range[2], target.whole))
   end
+  local listed = files.of_buffer(buf)
   local deleted = base.file_of(api.nvim_buf_get_name(buf))
+    or (listed and listed.kind == "deleted" and listed.path)
   local name = deleted or path.of_buffer(buf)
   if not name then
     return callback({})

@@ -149,25 +149,27 @@ end
 --- nothing that the buffer has, since its unsaved edits are older
 function M.fetch(buf, scope, callback)
   local name, tick = path.of_buffer(buf), api.nvim_buf_get_changedtick(buf)
-  if not name or reload.is_stale(buf) then
+  local file = M.of_buffer(buf)
+  -- The buffer of a deleted file keeps its text: nothing in it is Claude's.
+  if not name or reload.is_stale(buf) or file and file.kind == "deleted" then
     return callback(nil)
   end
   local params = { path = path.real(name), text = text.of(buf) }
   params.scope, params.session = scope.scope, scope.session
   local before = fetched[buf]
   params.known = before and before.version
-  client.request("file", params, function(file, problem)
+  client.request("file", params, function(value, problem)
     if not api.nvim_buf_is_valid(buf) then
       fetched[buf] = nil
       return
     end
-    if file and file.unchanged then
-      file = before
+    if value and value.unchanged then
+      value = before
     elseif not problem then
-      fetched[buf] = file
+      fetched[buf] = value
     end
     if api.nvim_buf_get_changedtick(buf) == tick then
-      callback(file, problem)
+      callback(value, problem)
     end
   end)
 end
