@@ -45,6 +45,8 @@ export interface ReviewNews {
   comments: ShownComment[];
   /** Undos that were queued and whose turn has ended: Neovim asks for them with their texts. */
   due: { decision: string; paths: string[] }[];
+  /** Something of Claude's may be changing files. */
+  runs: boolean;
 }
 
 /** The Neovim for which a review is served. */
@@ -120,12 +122,12 @@ export class ReviewHost {
     // What changed after it was read, and before it was watched, was no event.
     if (this.#watch.follow([`${folder}/`, ...news.watched])) this.#soon();
     // Before the answer: what changes while Neovim takes it is another event.
-    const { counts, incomplete, comments, due, waits, version } = news;
+    const { counts, incomplete, comments, due, waits, runs, version } = news;
     if (waits) this.#soon(RECHECK_MS);
-    const seen = JSON.stringify([counts, incomplete, due, version]);
+    const seen = JSON.stringify([counts, incomplete, due, runs, version]);
     if (seen === this.#sent) return;
     this.#sent = seen;
-    await this.#port.reviewChanged({ counts, incomplete, comments, due });
+    await this.#port.reviewChanged({ counts, incomplete, comments, due, runs });
   }
 
   async #answer({ id, method, params }: ReviewRequest): Promise<void> {

@@ -23,6 +23,8 @@ export interface News {
   due: { decision: string; paths: string[] }[];
   /** Others wait for the end of theirs. */
   waits: boolean;
+  /** Something of Claude's may be changing files. */
+  runs: boolean;
   /** Another one as soon as something was recorded. */
   version: string;
   watched: string[];
@@ -70,12 +72,14 @@ export class WatchedProjects {
     }
     const comments = commentsOf(this.#projects);
     const incomplete = projects.some(({ folder }) => incompleteSince(folder) !== undefined);
+    const runs = projects.some((project) => project.sessions.anyRuns());
     return {
       counts: sum(counts),
       incomplete,
       comments,
       due,
       waits,
+      runs,
       version: versions.join(),
       watched,
     };

@@ -103,7 +103,8 @@ const Comment = v.object({
 
 export const Comments = v.object({ changes: v.array(Comment) });
 
-export const Written = v.object({ path: Path });
+/** `over`: what the file held before, where Neovim had not written it. */
+export const Written = v.object({ path: Path, over: Text });
 
 /** The options `privacy.*`. */
 export const Privacy = v.object({ defaults: v.boolean(), patterns: v.array(v.string()) });

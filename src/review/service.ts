@@ -8,6 +8,7 @@ import { undo, undoQueued } from "./decide/undo";
 import { takeMarkBack } from "./incomplete";
 import { entriesOf, incompleteOf, recordedScope, textsIn, textsOf } from "./listing";
 import { commentsOf, type News, type ShownComment, WatchedProjects } from "./news";
+import { recordOverwritten } from "./overwritten";
 import { Projects, placeIn } from "./projects";
 import { keepPrivatePatterns, Privacy } from "./record/privacy";
 import * as requests from "./requests";
@@ -275,12 +276,13 @@ export class ReviewService {
   }
 
   /** While commands of Claude's may run, what Neovim writes is kept apart from what they write. */
-  written({ path }: v.InferOutput<typeof requests.Written>): undefined {
+  async written({ path, over }: v.InferOutput<typeof requests.Written>): Promise<undefined> {
     const { project, place } = this.#projects.locate(path);
-    if (!project.sessions.anyRuns()) return undefined;
+    if (!project.sessions.anyRuns()) return;
     const content = new Privacy().isPrivate(path) ? undefined : project.onDisk(place);
-    if (content) project.append({ type: "written", files: [{ path: place, content }] });
-    return undefined;
+    if (!content) return;
+    if (over) await recordOverwritten(project.root, place, over);
+    project.append({ type: "written", files: [{ path: place, content }] });
   }
 
   /** A decision is one of its project. */

@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import type { Listed } from "../../src/review/service";
 import { eventually } from "../support/eventually";
 import { Recorded } from "./recorded";
 
@@ -375,6 +376,64 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     await world.failing("echo x >> a.txt");
     await world.stop();
     expect(world.files).toEqual(['a.txt: "mine\\n" > "mine\\nx\\n"']);
+  });
+
+  test.each([
+    ["reports its changes", "reported"],
+    ["reports their lines", "lines"],
+    ["fails", "failed"],
+  ])(
+    "what a command that %s has changed before Neovim saves the file is the command's",
+    async (_title, how) => {
+      using world = new Recorded({ "a.txt": "one\n2\n3\n4\nfive\n" });
+      await world.prompt();
+      const call = { tool_name: "Bash", tool_use_id: "u", tool_input: { command: "x" } };
+      await world.hook("pre-tool-use", call);
+      await world.compared();
+      const half = "ONE\n2\n3\n4\nfive\n";
+      world.write("a.txt", half);
+      world.write("a.txt", `${half}mine\n`);
+      const path = realpathSync(world.path("a.txt"));
+      await world.answer("written", { path, over: Buffer.from(half).toString("base64") });
+      world.write("a.txt", "ONE\n2\n3\n4\nFIVE\nmine\n");
+      const lines = ["-one", "+ONE", " 2", " 3", " 4", "-five", "+FIVE", "+mine"];
+      const hunk = { oldStart: 1, oldLines: 5, newStart: 1, newLines: 6, lines };
+      const bashEditDiff = {
+        changedFiles: [world.path("a.txt")],
+        files: how === "lines" ? [{ filePath: world.path("a.txt"), hunks: [hunk] }] : [],
+      };
+      if (how === "failed") await world.hook("post-tool-use-failure", { ...call, error: "x" });
+      else await world.hook("post-tool-use", { ...call, tool_response: { bashEditDiff } });
+      await world.stop();
+      const { files } = (await world.answer("list", {})) as Listed;
+      expect(
+        files.map(({ hunks }) => hunks.map((hunk) => [hunk.old, hunk.new, hunk.mixed])),
+      ).toEqual([
+        [
+          [[1, 1], [1, 1], false],
+          [[5, 1], [5, 1], false],
+        ],
+      ]);
+      await world.answer("undo", { files: [{ path }], while_working: "now" });
+      expect(await Bun.file(path).text()).toBe("one\n2\n3\n4\nfive\nmine\n");
+    },
+  );
+
+  test("what Neovim saves in a file that no command has changed yet is the user's", async () => {
+    using world = new Recorded({ "a.txt": "one\n" });
+    await world.prompt();
+    const call = { tool_name: "Bash", tool_use_id: "u", tool_input: { command: "x" } };
+    await world.hook("pre-tool-use", call);
+    await world.compared();
+    world.write("a.txt", "one\nmine\n");
+    const path = realpathSync(world.path("a.txt"));
+    await world.answer("written", { path, over: Buffer.from("one\n").toString("base64") });
+    world.write("a.txt", "ONE\nmine\n");
+    const bashEditDiff = { changedFiles: [world.path("a.txt")], files: [] };
+    await world.hook("post-tool-use", { ...call, tool_response: { bashEditDiff } });
+    await world.stop();
+    await world.answer("undo", { files: [{ path }], while_working: "now" });
+    expect(await Bun.file(path).text()).toBe("one\nmine\n");
   });
 
   test("what Neovim saved since the last comparison is what a command began with", async () => {

@@ -221,7 +221,7 @@ export class Project {
         return this.#change(record);
       case "written":
         for (const { path, content } of record.files) {
-          this.files.get(path)?.written(content, record.at);
+          this.#file(path).written(content, record.at);
         }
         return;
       case "keep":

@@ -63,7 +63,8 @@ export class Sessions {
         this.#continues(record.session, record.at);
         break;
       case "change":
-        this.#endCalls(record.session, record.use);
+        // A comparison may see what a command has done that still runs.
+        if (record.source !== "trees") this.#endCalls(record.session, record.use);
         if (record.source === "bash") this.#lastEnd = record.at;
         if (record.files.length > 0) this.latest = record.session;
         this.#continues(record.session, record.at);

@@ -65,8 +65,8 @@ export class TrackedFile {
   written(content: Content, at: number): void {
     this.#later(() => {
       const lines = this.#contents.lines(content);
-      if (!lines || !this.#weave) return;
-      this.#weave = this.#weave.to(lines, "user");
+      if (!lines) return;
+      this.#weave = this.#weave?.to(lines, "user") ?? Weave.of(lines);
       this.#written = { lines, at };
     });
   }

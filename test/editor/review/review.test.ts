@@ -340,6 +340,26 @@ onEachNeovim((session) => {
       );
     });
 
+    test("what a running command changed in a file that is saved then is listed, without the user's", async () => {
+      const session = `S${tests}`;
+      const news = (field: string) =>
+        lua<unknown>(`return require("claude-code.editor.review.client").news().${field}`);
+      write("a", TEN);
+      claude({ a: `${TEN}claude\n` });
+      await world.keep([{ path: world.path(at("a")) }]);
+      await nvim().command(`edit ${at("a")}`);
+      const prompt = world.prompt(session);
+      world.record({ type: "begin", session, prompt, tool: "Bash", use: "u" });
+      await eventually("the news", async () => (await news("runs")) === true);
+      write("a", `${TEN}claude\n`.replace("line 2\n", "TWO\n"));
+      await nvim().command("silent edit! | call append(8, 'mine') | silent write");
+      await nvim().command("ClaudeCodeReview");
+      const [entry] = await listed(1);
+      expect(entry).toMatchObject({ lnum: 2, text: expect.stringContaining("+1 -1") });
+      world.stop(session);
+      await eventually("the end", async () => (await news("runs")) === false);
+    });
+
     test("an undo leaves a buffer with unsaved changes unwritten, and says so", async () => {
       await changed();
       await nvim().command(`edit ${at("a")}`);

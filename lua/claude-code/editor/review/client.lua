@@ -20,6 +20,7 @@ local M = {}
 ---@field incomplete boolean a change could not be recorded, and the user has not kept the rest since
 ---@field comments claude-code.ReviewComment[]
 ---@field due { decision: string, paths: string[] }[] undos that were queued and are to be requested now
+---@field runs boolean something of Claude's may be changing files
 
 local GONE = "the executable has stopped: try again in a moment"
 

@@ -13,6 +13,7 @@ local list = require("claude-code.editor.review.list")
 local list_window = require("claude-code.editor.review.list_window")
 local move = require("claude-code.editor.review.move")
 local notify = require("claude-code.messages.notify")
+local overwritten = require("claude-code.editor.review.overwritten")
 local path = require("claude-code.editor.documents.path")
 local scopes = require("claude-code.editor.review.scope")
 
@@ -178,10 +179,16 @@ local function watch()
   on({ "TextChanged", "TextChangedI" }, function(event)
     buffers.touch(event.buf, refresh)
   end)
+  on("BufWritePre", function(event)
+    local name = path.of_buffer(event.buf)
+    if name then
+      overwritten.before_write(name)
+    end
+  end)
   on("BufWritePost", function(event)
     local name = path.of_buffer(event.buf)
     if name then
-      client.request("written", { path = name }, function() end)
+      overwritten.after_write(name)
     end
     buffers.touch(event.buf, refresh)
   end)

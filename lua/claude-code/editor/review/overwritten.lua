@@ -1,0 +1,54 @@
+--- What a file held when Neovim wrote over it, while something of Claude's may be changing files: a command's
+--- changes, which the buffer has taken over or not, can be set apart from what the user saves by it.
+local uv = vim.uv
+local client = require("claude-code.editor.review.client")
+
+---Larger files are not read: the user waits for it.
+local MOST_BYTES = 2 * 1024 * 1024
+
+---So long after Neovim's own write another program of the user's may change the file, as a formatter that
+---runs after each write does; in ms.
+local FORMATTED_MS = 3000
+
+local M = {}
+
+local over = {} ---@type table<string, string> by path, until the file is written
+local written_at = {} ---@type table<string, number> by path: when Neovim wrote it last, in ms since the epoch
+
+---@param name string
+---@return string? bytes
+local function read(name)
+  local stat = uv.fs_stat(name)
+  local changed_at = stat and stat.mtime.sec * 1000 + stat.mtime.nsec / 1e6 or 0
+  if not stat or stat.type ~= "file" or stat.size > MOST_BYTES then
+    return nil
+  elseif changed_at < (written_at[name] or 0) + FORMATTED_MS then
+    return nil -- Neovim's own text, or what a formatter made of it
+  end
+  local file = io.open(name, "rb")
+  local bytes = file and file:read("*a")
+  if file then
+    file:close()
+  end
+  return bytes
+end
+
+---Neovim is about to write a file.
+---@param name string absolute
+function M.before_write(name)
+  local news = client.news()
+  over[name] = news and news.runs and read(name) or nil
+end
+
+---Neovim has written a file: the executable gets to know.
+---@param name string absolute
+function M.after_write(name)
+  local bytes = over[name]
+  over[name] = nil
+  local seconds, microseconds = uv.gettimeofday()
+  written_at[name] = seconds * 1000 + microseconds / 1000
+  local params = { path = name, over = bytes and vim.base64.encode(bytes) or nil }
+  client.request("written", params, function() end)
+end
+
+return M
