@@ -28,6 +28,8 @@ import { type ExecutableIdentity, StateMirror } from "./state-mirror";
 
 /** How long Neovim may take to answer at all; longer means that it is busy. */
 const BUSY_AFTER_MS = 1_000;
+/** Neovim may be asking its user something. */
+const REPORT_DEADLINE_MS = 30_000;
 /** How long something may take that Neovim has begun, autocommands of other plugins included. */
 const WORK_DEADLINE_MS = 10_000;
 const UNFINISHED =
@@ -210,7 +212,7 @@ export class NeovimEditor extends Queries implements EditorPort {
   }
 
   async reviewChanged(news: object): Promise<void> {
-    await this.#call("review_changed", news, Number.POSITIVE_INFINITY);
+    await this.#call("review_changed", news, REPORT_DEADLINE_MS);
   }
 
   /** A method that has no function here of its own. */

@@ -53,6 +53,7 @@ export interface ReviewNews {
 export interface ReviewPort {
   readonly onReview: Emitter<ReviewRequest>;
   reviewAnswer(answer: ReviewAnswer): Promise<void>;
+  /** Rejected at a deadline, too: Neovim may still take it. */
   reviewChanged(news: ReviewNews): Promise<void>;
 }
 
@@ -67,6 +68,9 @@ export class ReviewHost {
   #reports = false;
   #reported: Promise<void> = Promise.resolve();
   #sent = "";
+  #isSending = false;
+  /** What was sent last is not the newest. */
+  #isBehind = false;
 
   constructor(port: ReviewPort, log: Log, folders: readonly string[]) {
     this.#port = port;
@@ -126,8 +130,26 @@ export class ReviewHost {
     if (waits) this.#soon(RECHECK_MS);
     const seen = JSON.stringify([counts, incomplete, due, runs, version]);
     if (seen === this.#sent) return;
+    this.#isBehind = this.#isSending;
+    if (this.#isSending) return;
     this.#sent = seen;
-    await this.#port.reviewChanged({ counts, incomplete, comments, due, runs });
+    void this.#send({ counts, incomplete, comments, due, runs });
+  }
+
+  /**
+   * Nothing else waits until Neovim has taken it, and no second one is sent until then: Neovim gets the
+   * newest after that.
+   */
+  async #send(news: ReviewNews): Promise<void> {
+    this.#isSending = true;
+    try {
+      await this.#port.reviewChanged(news);
+    } catch (error) {
+      this.#sent = "";
+      this.#log.warn(`A report of the review failed: ${message(error)}`);
+    }
+    this.#isSending = false;
+    if (this.#isBehind) this.#soon();
   }
 
   async #answer({ id, method, params }: ReviewRequest): Promise<void> {
