@@ -9,8 +9,8 @@ import { callFields } from "./record/tool-call";
 
 /**
  * Neovim has written over a text that it had not written itself, while a command of Claude's runs: what
- * differs from what is known of the file is the command's so far. Later nobody could tell it from what
- * the user saved with it. Throws the system's error.
+ * differs from what is known of the file is the command's so far. Later it could not be set apart from
+ * what the user saved with it. Throws the system's error.
  */
 export async function recordOverwritten(
   root: string,

@@ -179,17 +179,8 @@ local function watch()
   on({ "TextChanged", "TextChangedI" }, function(event)
     buffers.touch(event.buf, refresh)
   end)
-  on("BufWritePre", function(event)
-    local name = path.of_buffer(event.buf)
-    if name then
-      overwritten.before_write(name)
-    end
-  end)
+  overwritten.watch(group)
   on("BufWritePost", function(event)
-    local name = path.of_buffer(event.buf)
-    if name then
-      overwritten.after_write(name)
-    end
     buffers.touch(event.buf, refresh)
   end)
   on({ "BufWinEnter", "QuickFixCmdPost" }, function(event)

@@ -2,6 +2,7 @@
 --- changes, which the buffer has taken over or not, can be set apart from what the user saves by it.
 local uv = vim.uv
 local client = require("claude-code.editor.review.client")
+local path = require("claude-code.editor.documents.path")
 
 ---Larger files are not read: the user waits for it.
 local MOST_BYTES = 2 * 1024 * 1024
@@ -33,22 +34,36 @@ local function read(name)
   return bytes
 end
 
----Neovim is about to write a file.
 ---@param name string absolute
-function M.before_write(name)
+local function before_write(name)
   local news = client.news()
   over[name] = news and news.runs and read(name) or nil
 end
 
----Neovim has written a file: the executable gets to know.
 ---@param name string absolute
-function M.after_write(name)
+local function after_write(name)
   local bytes = over[name]
   over[name] = nil
   local seconds, microseconds = uv.gettimeofday()
   written_at[name] = seconds * 1000 + microseconds / 1000
   local params = { path = name, over = bytes and vim.base64.encode(bytes) or nil }
   client.request("written", params, function() end)
+end
+
+---Reports each file that Neovim writes.
+---@param group integer of the autocommands
+function M.watch(group)
+  for event, report in pairs({ BufWritePre = before_write, BufWritePost = after_write }) do
+    vim.api.nvim_create_autocmd(event, {
+      group = group,
+      callback = function(written)
+        local name = path.of_buffer(written.buf)
+        if name then
+          report(name)
+        end
+      end,
+    })
+  end
 end
 
 return M
