@@ -23,6 +23,12 @@ describe("the command line", () => {
     });
   });
 
+  test("a reader that is gone is no error", () => {
+    const script = '{ sleep 0.2; "$0" --help; echo "code $?" >&2; } | true';
+    const { stderr } = Bun.spawnSync(["sh", "-c", script, EXECUTABLE]);
+    expect(stderr.toString()).toBe("code 0\n");
+  });
+
   test.each(["--help", "-h"])("%s names every command", (flag) => {
     const { exitCode, stdout } = run([flag]);
     expect(exitCode).toBe(0);

@@ -1,5 +1,4 @@
 import { spawn } from "node:child_process";
-import type { Readable } from "node:stream";
 import { ProcessTree } from "./process-tree";
 
 export interface RunOptions {
@@ -64,7 +63,7 @@ export async function runCode(code: string, options: RunOptions): Promise<RunRes
 }
 
 /** Gathers a stream up to `most` bytes; the function returned gives what there is. */
-function collect(stream: Readable, most: number): () => string {
+function collect(stream: NodeJS.ReadableStream, most: number): () => string {
   const chunks: Buffer[] = [];
   let size = 0;
   let dropped = 0;

@@ -1,0 +1,43 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { DisconnectedError, NeovimRpc } from "../../src/neovim/rpc";
+import { NEWEST, TestNeovim, temporaryFolder } from "../support/neovim";
+
+/** More than the system takes from a program for one that does not read. */
+const LARGE = "x".repeat(4 * 1024 * 1024);
+
+test("what a busy Neovim cannot take yet arrives later, whole and in order", async () => {
+  await using neovim = await TestNeovim.start({ version: NEWEST, setup: false });
+  const rpc = await NeovimRpc.connect(await neovim.lua<string>("return vim.v.servername"));
+  const exec = (code: string, ...args: unknown[]) => rpc.request("nvim_exec_lua", [code, args]);
+  const note = "TAKEN = TAKEN or {} table.insert(TAKEN, #(...))";
+  await Promise.all([
+    exec("vim.uv.sleep(300)"),
+    exec(note, LARGE),
+    exec(note, "small"),
+    exec(note, LARGE),
+  ]);
+  expect(await exec("return TAKEN")).toEqual([LARGE.length, 5, LARGE.length]);
+  rpc.close();
+});
+
+test("an answer of many reads arrives whole", async () => {
+  await using neovim = await TestNeovim.start({ version: NEWEST, setup: false });
+  const rpc = await NeovimRpc.connect(await neovim.lua<string>("return vim.v.servername"));
+  expect(await rpc.request("nvim_exec_lua", ["return ...", [LARGE]])).toBe(LARGE);
+  rpc.close();
+});
+
+test("when Neovim ends, what it has not answered is rejected", async () => {
+  await using neovim = await TestNeovim.start({ version: NEWEST, setup: false });
+  const rpc = await NeovimRpc.connect(await neovim.lua<string>("return vim.v.servername"));
+  const unanswered = rpc.request("nvim_exec_lua", ["vim.uv.sleep(5000)", []]);
+  neovim.process.kill("SIGKILL");
+  await expect(unanswered).rejects.toBeInstanceOf(DisconnectedError);
+  expect(rpc.closed).toBe(true);
+  await expect(rpc.request("nvim_get_mode", [])).rejects.toBeInstanceOf(DisconnectedError);
+});
+
+test("where nobody listens there is no connection", async () => {
+  await expect(NeovimRpc.connect(join(temporaryFolder(), "none"))).rejects.toThrow();
+});
