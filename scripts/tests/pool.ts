@@ -6,7 +6,7 @@ const LEAST = availableParallelism();
 /** Most tests wait for an editor, a server or a terminal. More at once have no more to gain. */
 const MOST = 3 * LEAST;
 /** One more may start while less of the processors' time is in use than this part. */
-const BUSY = 0.8;
+const BUSY = 0.9;
 /** The load is that of the last so many ms: by then the one that started last takes part in it. */
 const LOOK_MS = 700;
 
