@@ -37,7 +37,8 @@ export class LanguageProject implements AsyncDisposable {
         callback = function(args)
           local given = servers[args.match]
           local config = given.cmd and vim.deepcopy(given) or { cmd = given }
-          config = vim.tbl_extend("keep", config, { name = args.match, root_dir = root })
+          local own = { name = args.match, root_dir = root, init_options = options[args.match] }
+          config = vim.tbl_extend("keep", config, own)
           local capabilities = vim.lsp.protocol.make_client_capabilities()
           config.capabilities =
             vim.tbl_deep_extend("force", capabilities, config.capabilities or {})
