@@ -1,6 +1,9 @@
 import * as v from "valibot";
 import { Context, Cursor, Region } from "../editor/model";
 
+/** A buffer that changes all the time is never counted. */
+const MOST_CALLS = 1_000;
+
 /** Questions that change nothing, whoever asks: the server Neovim started, or one it did not. */
 export abstract class Queries {
   /** Runs a method of `lua/claude-code/editor`. */
@@ -19,8 +22,13 @@ export abstract class Queries {
     return v.parse(Context, await this.ask("context", params));
   }
 
+  /** Neovim counts for a moment in each call, and says -1 for what is not counted to its end. */
   async bufferSizes(bufs: readonly number[]): Promise<number[]> {
-    if (bufs.length === 0) return [];
-    return v.parse(v.array(v.number()), await this.ask("buffer_sizes", { bufs }));
+    let sizes: number[] = [];
+    for (let calls = 0; bufs.length > 0 && calls < MOST_CALLS; calls++) {
+      sizes = v.parse(v.array(v.number()), await this.ask("buffer_sizes", { bufs }));
+      if (!sizes.includes(-1)) break;
+    }
+    return sizes.map((size) => Math.max(0, size));
   }
 }

@@ -82,7 +82,7 @@ onEachNeovim((session) => {
         local offsets = vim.tbl_map(function(place)
           return characters.offset(buf, place[1], place[2])
         end, case.places)
-        return { offsets = offsets, size = characters.size(buf) }
+        return { offsets = offsets, size = characters.sizes({ bufs = { buf } })[1] }
       end, ...)`,
         texts.map((lines) => ({
           lines,

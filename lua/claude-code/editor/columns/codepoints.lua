@@ -7,9 +7,19 @@ local has_encoding_argument = vim.fn.has("nvim-0.11") == 1
 
 local M = {}
 
----Sizes are kept until the buffer changes: counting a big file takes milliseconds.
----@type table<integer, { tick: integer, size: integer }>
-local sizes = {}
+---So long one call may count, in ms, and so many lines without a look at the clock.
+local COUNT_MS, PIECE = 10, 200
+---Size of a buffer that has not been counted to its end.
+local UNKNOWN = -1
+
+---@class claude-code.CharacterCount
+---@field tick integer changedtick
+---@field lines integer those that were counted
+---@field size integer characters in them
+
+---Kept until the buffer changes: a big one takes several calls.
+---@type table<integer, claude-code.CharacterCount>
+local counts = {}
 
 ---@param text string
 ---@return integer
@@ -41,34 +51,49 @@ function M.offset(buf, lnum, byte)
   return M.count(table.concat(lines, "\n")) + 1
 end
 
+---@param buf integer loaded
+---@return claude-code.CharacterCount
+local function count_of(buf)
+  local tick, known = api.nvim_buf_get_changedtick(buf), counts[buf]
+  if not known or known.tick ~= tick then
+    local all = api.nvim_buf_line_count(buf)
+    local first = all == 1 and api.nvim_buf_get_lines(buf, 0, 1, false) or nil
+    local is_empty = first and require("claude-code.editor.documents.text").is_empty(buf, first)
+    known = { tick = tick, lines = is_empty and all or 0, size = 0 }
+    counts[buf] = known
+  end
+  return known
+end
+
 ---@param buf integer
----@return integer characters line ends included; 0 if the buffer is not loaded
-function M.size(buf)
+---@param till integer ns, as of vim.uv.hrtime()
+---@return integer characters line ends included; 0 if the buffer is not loaded, UNKNOWN after `till`
+local function size(buf, till)
   if not api.nvim_buf_is_loaded(buf) then
-    sizes[buf] = nil
+    counts[buf] = nil
     return 0
   end
-  local tick = api.nvim_buf_get_changedtick(buf)
-  local known = sizes[buf]
-  if not known or known.tick ~= tick then
-    local lines = api.nvim_buf_get_lines(buf, 0, -1, false)
-    local empty = require("claude-code.editor.documents.text").is_empty(buf, lines)
-    local size = empty and 0 or M.count(table.concat(lines, "\n")) + 1
-    known = { tick = tick, size = size }
-    sizes[buf] = known
+  local known, all = count_of(buf), api.nvim_buf_line_count(buf)
+  while known.lines < all and vim.uv.hrtime() < till do
+    local lines = api.nvim_buf_get_lines(buf, known.lines, known.lines + PIECE, false)
+    known.size = known.size + M.count(table.concat(lines, "\n")) + 1
+    known.lines = known.lines + #lines
   end
-  return known.size
+  return known.lines < all and UNKNOWN or known.size
 end
 
 ---@param params { bufs: integer[] }
----@return integer[] sizes in the same order; 0 for a buffer that is gone
+---@return integer[] sizes in the same order; 0 for a buffer that is gone, -1 where a later call goes on
 function M.sizes(params)
-  for buf in pairs(sizes) do
+  for buf in pairs(counts) do
     if not api.nvim_buf_is_valid(buf) then
-      sizes[buf] = nil
+      counts[buf] = nil
     end
   end
-  return vim.tbl_map(M.size, params.bufs)
+  local till = vim.uv.hrtime() + COUNT_MS * 1e6
+  return vim.tbl_map(function(buf)
+    return size(buf, till)
+  end, params.bufs)
 end
 
 return M
