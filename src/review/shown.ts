@@ -51,6 +51,8 @@ export interface ShownFile {
   kind: Kind;
   /** Of a renamed file. */
   from?: string;
+  /** Of a renamed file: its text is still that of the other one. */
+  same_text?: boolean;
   /** All of them. */
   hunk_count: number;
   /** Only the first one where the list would be too long. */
@@ -82,6 +84,7 @@ export function shownFile(project: Project, entry: Entry, hunks = entry.hunks, w
     queued: entry.isQueued,
   };
   if (entry.from) shown.from = project.path(entry.from);
+  if (entry.isSameText) shown.same_text = true;
   if (mode) shown.mode = shownMode(project, mode);
   if (entry.cannotUndo !== undefined) shown.cannot_undo = entry.cannotUndo;
   return shown;

@@ -22,6 +22,8 @@ export interface Entry {
   kind: Kind;
   /** Of a renamed file: what it was moved from. */
   from?: TrackedFile | undefined;
+  /** Of a renamed file: its text is still that of the other one. */
+  isSameText?: boolean | undefined;
   /** Of a binary file, none. */
   hunks: readonly Hunk[];
   /** Pending changes of the mode, or ones whose text is not known. */
@@ -154,19 +156,20 @@ export function withRenames(entries: readonly Entry[], scope: Scope): Entry[] {
     .filter((entry) => !origins.has(entry))
     .map((entry) => {
       const origin = moved.get(entry);
-      return origin ? { ...entry, kind: "renamed", from: origin.file } : entry;
+      if (!origin) return entry;
+      const isSameText = hasTextOf(entry, origin, scope);
+      return { ...entry, kind: "renamed", from: origin.file, isSameText };
     });
 }
 
 /** Which of the deleted files a created one was moved from. */
-export function originOf(
-  { file, view }: Entry,
-  deleted: readonly Entry[],
-  scope: Scope,
-): Entry | undefined {
-  const named = deleted.find((other) => other.file.path === file.from);
+export function originOf(entry: Entry, deleted: readonly Entry[], scope: Scope): Entry | undefined {
+  const named = deleted.find((other) => other.file.path === entry.file.from);
   if (named) return named;
+  return deleted.find((other) => hasTextOf(entry, other, scope));
+}
+
+function hasTextOf({ view }: Entry, deleted: Entry, scope: Scope): boolean {
   const text = view?.lines.join("");
-  if (!text) return undefined;
-  return deleted.find((other) => other.view?.weave.base(scope).join("") === text);
+  return Boolean(text) && deleted.view?.weave.base(scope).join("") === text;
 }

@@ -837,6 +837,19 @@ onEachNeovim((session) => {
       await eventually("the file", () => read("d") === TEN);
     });
 
+    test("a renamed file with its old text has nothing drawn, and goes back", async () => {
+      write("d", TEN);
+      claude({ d: undefined, e: TEN }, { tool: "Bash" });
+      await nvim().command("ClaudeCodeReview!");
+      expect((await listed(1))[0]?.text).toStartWith(`renamed from ${at("d")}`);
+      await eventually("the bar", async () => (await bar()).includes("renamed from"));
+      const marks = `return #vim.api.nvim_buf_get_extmarks(0,
+        vim.api.nvim_create_namespace("claude-code.review"), 0, -1, {})`;
+      expect([await lua(marks), await lines()]).toEqual([0, TEN.trimEnd().split("\n")]);
+      await nvim().type("gr");
+      await eventually("the file", () => read("d") === TEN && read("e") === undefined);
+    });
+
     test("a deleted file can be read", async () => {
       await changed();
       await review("ClaudeCodeReview");

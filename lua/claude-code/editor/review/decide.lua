@@ -65,10 +65,9 @@ local function choose(target, scope, callback)
     local range = target.range or { row, row }
     return callback(of_list(range[1], range[2], target.whole))
   end
-  local listed = files.of_buffer(buf)
-  local deleted = base.file_of(api.nvim_buf_get_name(buf))
-    or (listed and listed.kind == "deleted" and listed.path)
-  local name = deleted or path.of_buffer(buf)
+  local plain = files.without_hunks(buf)
+  local whole = plain and plain.path or base.file_of(api.nvim_buf_get_name(buf))
+  local name = whole or path.of_buffer(buf)
   if not name then
     return callback({})
   end
@@ -77,8 +76,8 @@ local function choose(target, scope, callback)
       .. "window, or write the buffer (:w!) or load the file (:e!) first"
     return notify.warn(words:format(path.title(name)))
   end
-  local choice = { path = deleted or path.real(name) }
-  if deleted or target.whole then
+  local choice = { path = whole or path.real(name) }
+  if whole or target.whole then
     return callback({ choice })
   elseif target.range then
     choice.range = target.range

@@ -39,6 +39,7 @@ local M = {}
 ---@field path string absolute
 ---@field kind "changed"|"created"|"deleted"|"renamed"|"binary"|"mode"|"unseen"
 ---@field from? string
+---@field same_text? boolean a renamed file has the text of the other one
 ---@field hunk_count integer
 ---@field hunks claude-code.ReviewHunk[] the first one alone where the list would be too long
 ---@field mode? claude-code.ReviewMode in a "changed" file it is decided beside the hunks
@@ -67,6 +68,15 @@ function M.of_buffer(buf)
   end
   local name = path.of_buffer(buf)
   return name and (by_path[name] or by_path[path.real(name)]) or nil
+end
+
+---The buffer of a deleted file keeps its text, and a renamed one may have the text of before: nothing in
+---them is Claude's.
+---@param buf integer
+---@return claude-code.ReviewFile? file of such a buffer
+function M.without_hunks(buf)
+  local file = M.of_buffer(buf)
+  return file and (file.kind == "deleted" or file.same_text) and file or nil
 end
 
 ---A long list has one entry for a file. Does the next list have all hunks of the buffer's?
@@ -149,9 +159,7 @@ end
 --- nothing that the buffer has, since its unsaved edits are older
 function M.fetch(buf, scope, callback)
   local name, tick = path.of_buffer(buf), api.nvim_buf_get_changedtick(buf)
-  local file = M.of_buffer(buf)
-  -- The buffer of a deleted file keeps its text: nothing in it is Claude's.
-  if not name or reload.is_stale(buf) or file and file.kind == "deleted" then
+  if not name or reload.is_stale(buf) or M.without_hunks(buf) then
     return callback(nil)
   end
   local params = { path = path.real(name), text = text.of(buf) }
