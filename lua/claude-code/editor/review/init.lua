@@ -20,6 +20,7 @@ local scopes = require("claude-code.editor.review.scope")
 local M = {}
 
 local active ---@type claude-code.ReviewScope? of the review that is on
+local listed ---@type claude-code.ReviewScope? of the one whose first list has come
 local is_watching = false
 
 ---@return integer hunks and whole files that wait for a review
@@ -96,7 +97,7 @@ local function refresh(callback)
     elseif problem then
       return notify.error(problem)
     end
-    if active then
+    if active and active == listed then
       local count = list.fill(active)
       if count == 0 then
         close()
@@ -223,6 +224,7 @@ function M.open(claude_scope, jump)
       close()
       return notify.info(scopes.nothing_in(review), "review")
     end
+    listed = active
     local count = list.fill(active)
     list_window.open(count)
     if jump then
