@@ -11,14 +11,14 @@ import { saveDurations } from "./durations";
 import { network } from "./network";
 import { runAll } from "./pool";
 import { Processors } from "./processors";
-import { printTimes, total, unexplainedSkips } from "./report";
+import { failureLines, printTimes, total, unexplainedSkips } from "./report";
 import { select } from "./selection";
 import { type Outcome, runFile } from "./test-file";
 
 /** Where tests of more files fail, something is broken: no second run says otherwise. */
 const FILES_AGAIN = 3;
 
-const { files, options, whole } = select(process.argv.slice(2));
+const { files, options, whole, named } = select(process.argv.slice(2));
 const reports = mkdtempSync(join(tmpdir(), "reports-"));
 const enter = network(files);
 const run = async (file: string) => {
@@ -33,11 +33,11 @@ const processors = new Processors();
 const outcomes = await runAll(files, run);
 const busy = processors.busy();
 const counts = total(outcomes);
-const skips = unexplainedSkips(outcomes, options);
+const skips = named ? 0 : unexplainedSkips(outcomes);
 let unsteady = 0;
 if (whole) unsteady = await again(outcomes);
 printTimes(outcomes, busy);
-if (files.length === 0 || counts.tests === 0) {
+if (counts.tests === (named ? counts.skipped : 0) && counts.failed === 0) {
   console.log("no test was selected");
   counts.failed += 1;
 }
@@ -46,7 +46,7 @@ if (skips > 0) {
   counts.failed += 1;
 }
 if (whole && counts.failed === 0 && process.env.UPDATE_DURATIONS) saveDurations(outcomes);
-for (const line of new Set(outcomes.flatMap(({ failures }) => failures))) console.log(line);
+for (const line of failureLines(outcomes)) console.log(line);
 const passed = counts.passed + unsteady;
 const totals = [passed, counts.failed - unsteady, counts.skipped, unsteady].join(" ");
 const { CLAUDE_CODE_NVIM_TEST_TOTALS } = process.env;
@@ -58,9 +58,9 @@ if (CLAUDE_CODE_NVIM_TEST_TOTALS) writeFileSync(CLAUDE_CODE_NVIM_TEST_TOTALS, `$
  */
 async function again(first: Outcome[]): Promise<number> {
   const failed = first.filter(({ code }) => code !== 0);
-  // What fails without a test's name, like a file that does not load, has no second try.
-  const named = failed.every(({ failures }) => failures.length > 0);
-  if (failed.length === 0 || failed.length > FILES_AGAIN || !named) return 0;
+  // What fails outside of a test, like a file that does not load, has no second try.
+  const inTests = failed.every(({ failures }) => failures.length > 0);
+  if (failed.length === 0 || failed.length > FILES_AGAIN || !inTests) return 0;
   console.log(`\nagain: ${failed.map(({ file }) => file).join(" ")}`);
   for (const { file } of failed) if ((await run(file)).code !== 0) return 0;
   return total(failed).failed;

@@ -24,9 +24,16 @@ export function total(outcomes: Outcome[]): Counts {
   return counts;
 }
 
-/** Skipped tests without a line that says why; Bun reports what `-t` leaves out as skipped. */
-export function unexplainedSkips(outcomes: Outcome[], options: string[]): number {
-  if (options.some((option) => /^(-t|--test-name-pattern)\b/.test(option))) return 0;
+/** What has failed, a line each: tests by their names, and files that fail in another way. */
+export function failureLines(outcomes: Outcome[]): string[] {
+  const lines = outcomes.flatMap(({ file, code, failures }) =>
+    code !== 0 && failures.length === 0 ? [`(fail) ${file}, outside of its tests`] : failures,
+  );
+  return [...new Set(lines)];
+}
+
+/** Skipped tests without a line that says why. */
+export function unexplainedSkips(outcomes: Outcome[]): number {
   const reasons = outcomes.flatMap(({ output }) => output.match(/^platform skip:/gm) ?? []);
   return total(outcomes).skipped - reasons.length;
 }

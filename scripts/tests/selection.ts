@@ -15,6 +15,8 @@ export interface Selection {
   readonly options: string[];
   /** Whether nothing was left out. */
   readonly whole: boolean;
+  /** Whether tests are chosen by their names: Bun reports the others as skipped. */
+  readonly named: boolean;
 }
 
 /** Sorts arguments into options and parts of paths; one part that a file's path holds selects it. */
@@ -31,7 +33,8 @@ export function select(args: string[]): Selection {
   const files = every.filter(
     (file) => parts.length === 0 || parts.some((part) => file.includes(part)),
   );
-  return { files: longestFirst(files), options, whole: args.length === 0 };
+  const named = options.some((option) => /^(-t|--test-name-pattern)\b/.test(option));
+  return { files: longestFirst(files), options, whole: args.length === 0, named };
 }
 
 /** By what was measured; where nothing was, by their size. */

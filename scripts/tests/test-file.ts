@@ -59,7 +59,8 @@ export async function runFile({ file, options, report, live, enter }: Job): Prom
   await child.exited;
   await Promise.race([read, Bun.sleep(OUTPUT_MS)]);
   const seconds = (performance.now() - start) / 1000;
-  if (child.signalCode) output += `${file}: ended by ${child.signalCode} after ${seconds} s\n`;
+  if (child.signalCode)
+    output += `${file}: ended by ${child.signalCode} after ${seconds.toFixed(1)} s\n`;
   return {
     ...counted(file, report, output),
     // With `-t` a file without such a test is none that fails.
