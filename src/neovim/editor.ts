@@ -21,6 +21,7 @@ import type { EditorState } from "../editor/state";
 import { DeadlineError, withDeadline } from "../lib/deadline";
 import { Emitter } from "../lib/emitter";
 import type { Log } from "../lib/log";
+import { realPath } from "../lib/paths";
 import { CALL, unwrap } from "./call";
 import { Queries } from "./queries";
 import type { NeovimRpc } from "./rpc";
@@ -209,6 +210,11 @@ export class NeovimEditor extends Queries implements EditorPort {
   /** The answer to a request of the review. */
   async reviewAnswer(answer: { id: number; value?: unknown; error?: string }): Promise<void> {
     await this.#call("review_answer", answer, Number.POSITIVE_INFINITY);
+  }
+
+  loadedFiles(): string[] {
+    const paths = this.state.buffers.flatMap(({ loaded, path }) => (loaded && path ? [path] : []));
+    return paths.map((path) => realPath(path));
   }
 
   async reviewChanged(news: object): Promise<void> {

@@ -52,6 +52,8 @@ export interface ReviewNews {
 /** The Neovim for which a review is served. */
 export interface ReviewPort {
   readonly onReview: Emitter<ReviewRequest>;
+  /** Files that it has loaded: real paths. */
+  loadedFiles(): string[];
   reviewAnswer(answer: ReviewAnswer): Promise<void>;
   /** Rejected at a deadline, too: Neovim may still take it. */
   reviewChanged(news: ReviewNews): Promise<void>;
@@ -122,6 +124,7 @@ export class ReviewHost {
     const folder = join(stateFolder(), "review");
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const news = await this.#service.news();
+    this.#service.remember(() => this.#port.loadedFiles());
     if (!this.#reports) return;
     // What changed after it was read, and before it was watched, was no event.
     if (this.#watch.follow([`${folder}/`, ...news.watched])) this.#soon();

@@ -1,15 +1,20 @@
+import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
 import { UserError } from "../lib/errors";
+import { isBelow } from "../lib/paths";
 import { BufferTexts } from "./buffer-texts";
 import { lastDecision, takeBack } from "./decide/back";
 import { keep, type Target } from "./decide/keep";
 import { undo, undoQueued } from "./decide/undo";
+import { gitFolder } from "./git/head";
 import { takeMarkBack } from "./incomplete";
+import type { Content } from "./journal/record";
 import { entriesOf, incompleteOf, recordedScope, textsIn, textsOf } from "./listing";
 import { commentsOf, type News, type ShownComment, WatchedProjects } from "./news";
 import { recordOverwritten } from "./overwritten";
 import { Projects, placeIn } from "./projects";
+import { stampOf } from "./record/file-state";
 import { keepPrivatePatterns, Privacy } from "./record/privacy";
 import * as requests from "./requests";
 import {
@@ -55,6 +60,8 @@ export class ReviewService {
   readonly #projects = new Projects();
   readonly #watched = new WatchedProjects(this.#projects);
   readonly #texts = new BufferTexts();
+  /** By path: what was recorded of files that Neovim has loaded. */
+  readonly #remembered = new Map<string, string>();
   #ref: Promise<unknown> = Promise.resolve();
 
   /** `folders`: the workspace folders, real paths. */
@@ -283,6 +290,28 @@ export class ReviewService {
     if (!content) return;
     if (over) await recordOverwritten(project.root, place, over);
     project.append({ type: "written", files: [{ path: place, content }] });
+  }
+
+  /**
+   * Outside of a git repository nobody else knows what a file holds that a command of Claude's is about
+   * to change: of the files that Neovim has loaded that is recorded while Claude works.
+   */
+  remember(loadedFiles: () => readonly string[]): void {
+    for (const project of this.#projects.all()) {
+      const { root, sessions } = project;
+      if (!sessions.anyWorks() || sessions.isInCall() || gitFolder(root) !== undefined) continue;
+      const files = loadedFiles().flatMap((path) => this.#newIn(project, path));
+      if (files.length > 0) project.append({ type: "written", files });
+    }
+  }
+
+  #newIn(project: Project, path: string): { path: string; content: Content }[] {
+    const stamp = stampOf(lstatSync(path, { throwIfNoEntry: false }));
+    if (!isBelow(path, project.root) || this.#remembered.get(path) === stamp) return [];
+    this.#remembered.set(path, stamp);
+    const place = project.place(path);
+    const content = new Privacy().isPrivate(path) ? undefined : project.onDisk(place);
+    return content ? [{ path: place, content }] : [];
   }
 
   /** A decision is one of its project. */

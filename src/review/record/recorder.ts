@@ -12,7 +12,7 @@ import { callFields, shortened, type ToolCall } from "./tool-call";
 export type Comparison = "compare" | "enough";
 
 const WITHOUT_GIT =
-  "Outside of a git repository, changes by commands are known only of files that Claude edited before.";
+  "Outside of a git repository, changes by commands are known only of files that Claude edited before, or that are open in Neovim.";
 
 /**
  * Records what a session of Claude does in one project. Every method throws the system's error where

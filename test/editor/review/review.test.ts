@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { markIncomplete } from "../../../src/review/incomplete";
+import { journalPath } from "../../../src/review/journal/append";
+import { compareInTurns, requestComparison } from "../../../src/review/record/comparison-request";
+import { Recorder } from "../../../src/review/record/recorder";
 import { World } from "../../review/state/world";
 import { eventually } from "../../support/eventually";
 import { onEachNeovim } from "../../support/session";
@@ -965,6 +968,41 @@ onEachNeovim((session) => {
     );
     await nvim().command("ClaudeCodeReviewDone");
     await eventually("neither", async () => !(await status()).includes("review"));
+  });
+
+  test("outside of git, what a command changed in a file that is open is listed", async () => {
+    write("open", "1\n2\n3\n");
+    await nvim().command(`edit ${at("open")}`);
+    const recorder = new Recorder(world.root);
+    const call = {
+      session: `S${tests}`,
+      prompt: "p",
+      tool: "Bash",
+      use: `u${tests}`,
+      command: "x",
+    };
+    const compare = () => {
+      requestComparison(world.folder);
+      compareInTurns(world.root);
+    };
+    recorder.prompt(call.session, call.prompt, "go");
+    compare();
+    const isRecorded = () => readFileSync(journalPath(world.folder), "utf8").includes(at("open"));
+    await eventually("its text", isRecorded);
+    recorder.begin(call);
+    write("open", "1\nII\n3\n");
+    recorder.failed(call);
+    compare();
+    await eventually("the count", () =>
+      lua<boolean>(`return require("claude-code.editor.review").count() == 1`),
+    );
+    await nvim().command("ClaudeCodeReview");
+    await eventually("its hunk", async () => {
+      expect((await list()).map(({ name, lnum }) => [name, lnum])).toEqual([[at("open"), 2]]);
+    });
+    recorder.stop(call.session, call.prompt, false);
+    await nvim().command("1ClaudeCodeUndo!");
+    await eventually("the old text", () => read("open") === "1\n2\n3\n");
   });
 
   test("a turn that ends with changes says so, once", async () => {

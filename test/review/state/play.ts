@@ -232,6 +232,8 @@ export class Play {
 
   #edited(act: Extract<Act, { agent: unknown }>): void {
     const name = FILES[act.file] as string;
+    // A command that runs could have written what no comparison has seen.
+    if (this.world.open.size > 0 && this.#unseen(name)) return;
     this.#before.set(name, this.world.read(name));
     const text = this.#changed(act, act.session);
     const after = act.formatter ? text.replaceAll(/^([A-Z])/gm, " $1") : text;
