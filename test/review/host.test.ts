@@ -17,6 +17,7 @@ test("a report that Neovim does not take stops neither answers nor what is repor
   const giveUp = Promise.withResolvers<void>();
   const port = {
     onReview,
+    loadedFiles: () => [],
     reviewAnswer: async ({ id }: { id: number }) => void answered.push(id),
     reviewChanged: (news: ReviewNews) =>
       reported.push(news) === 1 ? giveUp.promise : Promise.resolve(),
