@@ -40,6 +40,8 @@ class Scanner {
   #till = 0;
   #context: Context = "code";
   readonly #starts: RegExp;
+  /** Up to where none of these quotes is closed: a line may have a megabyte of them. */
+  readonly #unclosed = new Map<string, number>();
 
   constructor(
     readonly text: string,
@@ -85,12 +87,15 @@ class Scanner {
 
   /** A quote that its line does not close, such as an apostrophe or a lifetime, begins no string. */
   #quoted(quote: string, from: number): number {
+    if (from <= (this.#unclosed.get(quote) ?? -1)) return from;
     const spansLines = quote === "`" || quote.length === 3;
-    for (let at = from; at < this.text.length; at++) {
+    let at = from;
+    for (; at < this.text.length; at++) {
       if (this.text[at] === "\\") at++;
       else if (this.text.startsWith(quote, at)) return at + quote.length;
-      else if (this.text[at] === "\n" && !spansLines) return from;
+      else if (this.text[at] === "\n" && !spansLines) break;
     }
+    this.#unclosed.set(quote, at);
     return from;
   }
 }

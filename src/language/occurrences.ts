@@ -79,8 +79,10 @@ export function inFile(path: string, name: string): Occurrence[] {
   const found = contexts(path, text, offsets);
   let line = 1;
   let start = 0;
+  // Not looked for again for each word: a line may have a megabyte of them.
+  let end = text.indexOf("\n");
   return offsets.map((offset, index) => {
-    for (let end = text.indexOf("\n", start); end >= 0 && end < offset; ) {
+    while (end >= 0 && end < offset) {
       line++;
       start = end + 1;
       end = text.indexOf("\n", start);

@@ -49,3 +49,21 @@ test("the index leaves out no file in which a name stands, whatever was written 
     rmSync(folder, { recursive: true, force: true });
   }
 });
+
+test.each<[what: string, part: string, count: number]>([
+  ["words", "foo ", 250_000],
+  ["quotes that nothing closes", "\\'foo", 150_000],
+])("a line of a megabyte of %s is read once", (_what, part, count) => {
+  const folder = temporaryFolder();
+  const path = join(folder, "a.ts");
+  writeFileSync(path, `bar\n${part.repeat(count)}\nfoo "foo"`);
+  const found = inFile(path, "foo");
+  rmSync(folder, { recursive: true });
+  const column = part.indexOf("foo") + (count - 1) * part.length;
+  expect(found.length).toBe(count + 2);
+  expect(found.slice(-3)).toEqual([
+    { path, line: 2, column, context: "code" },
+    { path, line: 3, column: 0, context: "code" },
+    { path, line: 3, column: 5, context: "string" },
+  ]);
+});
