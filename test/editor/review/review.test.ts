@@ -197,6 +197,18 @@ onEachNeovim((session) => {
       );
     });
 
+    test("closes with the review, in another tab page, too", async () => {
+      await changed();
+      await review("ClaudeCodeReview");
+      const shown = `return #vim.tbl_filter(function(info)
+        return info.quickfix == 1
+      end, vim.fn.getwininfo())`;
+      await eventually("the list", async () => (await lua<number>(shown)) === 1);
+      await nvim().command("tabnew | ClaudeCodeReviewClose");
+      expect([await lua(shown), await lua("return vim.fn.tabpagenr('$')")]).toEqual([0, 2]);
+      await nvim().command("tabclose");
+    });
+
     test("leaves a file its room on a low screen, and Claude's terminal gets its rows back", async () => {
       await changed();
       await nvim().command(`set lines=24 columns=80 | edit ${at("a")} | botright 12new`);

@@ -12,10 +12,12 @@ local FOR_FILE, FOR_TERMINAL = 15, 5
 
 local M = {}
 
----Closes it if it shows the list of the review.
+---Closes it if it shows the list of the review, in other tab pages, too.
 function M.close()
-  if list.is_current() then
-    pcall(vim.cmd.cclose)
+  for _, info in ipairs(list.is_current() and vim.fn.getwininfo() or {}) do
+    if info.quickfix == 1 and info.loclist == 0 then
+      pcall(vim.api.nvim_win_close, info.winid, false)
+    end
   end
   size.grow("review")
 end
