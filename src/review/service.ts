@@ -1,4 +1,3 @@
-import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
 import { UserError } from "../lib/errors";
@@ -14,7 +13,6 @@ import { entriesOf, incompleteOf, recordedScope, textsIn, textsOf } from "./list
 import { commentsOf, type News, type ShownComment, WatchedProjects } from "./news";
 import { recordOverwritten } from "./overwritten";
 import { Projects, placeIn } from "./projects";
-import { stampOf } from "./record/file-state";
 import { keepPrivatePatterns, Privacy } from "./record/privacy";
 import * as requests from "./requests";
 import {
@@ -60,8 +58,8 @@ export class ReviewService {
   readonly #projects = new Projects();
   readonly #watched = new WatchedProjects(this.#projects);
   readonly #texts = new BufferTexts();
-  /** By path: what was recorded of files that Neovim has loaded. */
-  readonly #remembered = new Map<string, string>();
+  /** Paths of files that Neovim has loaded, and whose text was recorded. */
+  readonly #remembered = new Set<string>();
   #ref: Promise<unknown> = Promise.resolve();
 
   /** `folders`: the workspace folders, real paths. */
@@ -299,17 +297,20 @@ export class ReviewService {
   remember(loadedFiles: () => readonly string[]): void {
     for (const project of this.#projects.all()) {
       const { root, sessions } = project;
-      if (!sessions.anyWorks() || sessions.isInCall() || gitFolder(root) !== undefined) continue;
+      if (!sessions.anyWorks() || gitFolder(root) !== undefined) continue;
+      // What a call has just changed is still to be compared with what stood there.
+      if (sessions.isInCall() || sessions.wasInCall()) continue;
       const files = loadedFiles().flatMap((path) => this.#newIn(project, path));
       if (files.length > 0) project.append({ type: "written", files });
     }
   }
 
+  /** Once: from then on the hooks' comparisons know the file. */
   #newIn(project: Project, path: string): { path: string; content: Content }[] {
-    const stamp = stampOf(lstatSync(path, { throwIfNoEntry: false }));
-    if (!isBelow(path, project.root) || this.#remembered.get(path) === stamp) return [];
-    this.#remembered.set(path, stamp);
     const place = project.place(path);
+    const isKnown = this.#remembered.has(path) || project.files.has(place);
+    if (!isBelow(path, project.root) || isKnown) return [];
+    this.#remembered.add(path);
     const content = new Privacy().isPrivate(path) ? undefined : project.onDisk(place);
     return content ? [{ path: place, content }] : [];
   }
