@@ -52,8 +52,8 @@ export class KnownContents {
   /** The permission bits of a path before Claude's change, after `candidates` looked for its text. */
   mode(path: string): number | undefined {
     const files = this.#readSnapshot()?.files;
-    const inSnapshot = files && Object.hasOwn(files, path) ? files[path]?.mode : undefined;
-    return inSnapshot || this.#modes.get(path);
+    const file = files && Object.hasOwn(files, path) ? files[path] : undefined;
+    return file?.mode || file?.undecided?.mode || this.#modes.get(path);
   }
 
   /** The command that began last of those that still run, but for the call `use`. */
