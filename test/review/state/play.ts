@@ -145,6 +145,11 @@ export class Play {
   readonly model = new Model();
   #count = 0;
   readonly #background = new Set<string>();
+  /**
+   * After how many comparisons a command ran last. Of a file that is gone only its folder shows when: until
+   * the next comparison that command may have removed it.
+   */
+  #ran = -1;
   /** Files that a program wrote, and after how many comparisons. */
   readonly #programs = new Map<string, number>();
   /** By commands that still run. */
@@ -165,6 +170,7 @@ export class Play {
       case "program":
         return await this.#program(() => this.#write(act, "u"));
       case "rewind":
+        if (this.#ran === this.world.comparisons) return;
         return await this.#program(() => {
           const name = FILES[act.file] as string;
           if (this.#before.has(name)) this.world.write(name, this.#before.get(name));
@@ -174,10 +180,12 @@ export class Play {
           this.world.git("checkout", "--", FILES[act.file] as string),
         );
       case "stash":
+        if (this.#ran === this.world.comparisons) return;
         return await this.#program(() => this.#stash());
       case "reset":
         return await this.#program(() => this.world.git("reset", "-q", "--hard"));
       case "discard":
+        if (this.#ran === this.world.comparisons) return;
         return await this.#program(() => this.world.git("clean", "-qfd"));
       case "Edit":
       case "Write":
@@ -232,8 +240,9 @@ export class Play {
 
   #edited(act: Extract<Act, { agent: unknown }>): void {
     const name = FILES[act.file] as string;
-    // A command that runs could have written what no comparison has seen.
-    if (this.world.open.size > 0 && this.#unseen(name)) return;
+    // A command that runs, or has just ended, could have written what no comparison has seen.
+    const isSame = act.deletes + act.inserts === 0;
+    if ((isSame || this.world.open.size > 0) && this.#unseen(name)) return;
     this.#before.set(name, this.world.read(name));
     const text = this.#changed(act, act.session);
     const after = act.formatter ? text.replaceAll(/^([A-Z])/gm, " $1") : text;
@@ -258,6 +267,7 @@ export class Play {
     const ends = () => (removes ? this.world.write(name, undefined) : this.#write(act, whose));
     const steps = act.seen === "between" ? [begins, ends] : [ends];
     await this.world.run(whose, act.do, steps, FILES, act.seen);
+    this.#ran = this.world.comparisons;
     if (act.do === "background") this.#background.add(whose);
     this.#seen(whose);
   }
