@@ -25,6 +25,7 @@ interface Row {
   worktree?: string;
   state?: string;
   source?: string;
+  buf?: number;
 }
 
 function inTerminals(version: NeovimVersion) {
@@ -198,6 +199,8 @@ function inTerminals(version: NeovimVersion) {
       expect(attached).toMatchObject({ n: 4, name: "nightly" });
       // The CLI attaches by itself where one resumes it: there is no second one.
       await command(`ClaudeCodeResume ${attached?.id}`);
+      const onScreen = () => neovim.lua<number>("return vim.api.nvim_get_current_buf()");
+      await eventually(onScreen, attached?.buf ?? 0, START_MS);
       expect((await rows()).map((row) => row.n)).toEqual([1, 2, 3, 4]);
       await command("ClaudeCodeClose");
       await eventually(async () => (await all()).map((row) => row.n ?? 0), [0], START_MS);
