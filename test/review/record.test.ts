@@ -366,6 +366,28 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     expect(world.files.slice(1)).toEqual(['a.txt: "mine\\ntwo\\n" > "mine\\ntwo\\nthree\\n"']);
   });
 
+  test.each([
+    ["unavailable", { unavailable: "timeout" }, []],
+    ["skipped", { skipped: true }, []],
+    ["shared", { shared: true }, [expect.stringContaining("Other commands ran")]],
+  ])(
+    "a command whose changes the CLI calls %s: the work tree says what it changed",
+    async (_flag, flags, incomplete) => {
+      using world = new Recorded({ "a.txt": "one\n" });
+      await world.prompt();
+      const call = { tool_name: "Bash", tool_use_id: "u", tool_input: { command: "x" } };
+      await world.hook("pre-tool-use", call);
+      await world.compared();
+      world.write("a.txt", "two\n");
+      const bashEditDiff = { files: [], changedFiles: [], ...flags };
+      await world.hook("post-tool-use", { ...call, tool_response: { bashEditDiff } });
+      await world.stop();
+      expect(world.files).toEqual(['a.txt: "one\\n" > "two\\n"']);
+      const listed = (await world.answer("list", {})) as { incomplete?: unknown };
+      expect(listed.incomplete ?? []).toEqual(incomplete);
+    },
+  );
+
   test("what the user saved just before the prompt is not Claude's, whatever Claude then adds", async () => {
     using world = new Recorded({ "a.txt": "one\n" });
     await world.prompt();
