@@ -10,7 +10,7 @@ export class Processors {
     const all = now.all - this.#last.all;
     const idle = now.idle - this.#last.idle;
     this.#last = now;
-    // Where a system does not tell, they count as busy.
+    // Where a system does not say, they count as busy.
     return all > 0 ? 1 - idle / all : 1;
   }
 }

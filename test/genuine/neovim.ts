@@ -59,6 +59,8 @@ export class Neovim {
     const terminal = await Terminal.start({
       command: [
         ...[at.version.binary, "--clean", "--listen", socket, "--cmd", `set runtimepath^=${ROOT}`],
+        // Nobody is in front of this terminal, and tmux says so at some time after the start.
+        ...["--cmd", "set eventignore=FocusLost"],
         ...["--cmd", `lua ${PORT}`],
         ...["-c", `lua require("claude-code").setup(${options})`, "-O", ...at.files],
       ],

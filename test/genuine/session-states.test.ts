@@ -73,9 +73,6 @@ function inTerminal(version: NeovimVersion) {
     });
     await eventually(() => neovim.lua("return vim.v.vim_did_enter"), 1);
     await neovim.lua(`
-      -- Nobody is in front of this terminal, and tmux may say so.
-      vim.o.eventignore = "FocusLost"
-      vim.cmd.doautocmd("FocusGained")
       happened = {}
       vim.api.nvim_create_autocmd("User", {
         pattern = "ClaudeCodeSessionChanged",
