@@ -39,8 +39,11 @@ local function prepare(diff, pause)
     if proposal:is_prepared() then
       pcall(compare, proposal, pause)
     end
-    ok, is_ready = pcall(layouts.prepare, proposal)
-    pause(true)
+    -- It may have ended in the meantime: its buffers would be made again.
+    if not diff.outcome then
+      ok, is_ready = pcall(layouts.prepare, proposal)
+      pause(true)
+    end
   end
   if ok and not diff.outcome then
     hidden.show(proposal.new_buf, proposal:hunks(), pause)
