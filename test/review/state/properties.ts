@@ -1,0 +1,101 @@
+import { expect } from "bun:test";
+import fc from "fast-check";
+import { message } from "../../../src/lib/errors";
+import { Actors } from "./actors";
+import { Act, Change, FILES, linesOf, Play, STARTS } from "./play";
+
+/** What must hold whatever happens, and how often a test run tries it. */
+export interface Property {
+  says: string;
+  acts: fc.Arbitrary<Act>;
+  holds: (play: Play) => Promise<void>;
+  runs: number;
+}
+
+/**
+ * The four properties of the review, with each actor through what hooks do for it: all lines are
+ * unlike each other, so that a model of some lines knows whose they are.
+ */
+export const PROPERTIES: Readonly<Record<string, Property>> = {
+  whose: {
+    says: "each line is Claude's, or the user's, as it was written",
+    acts: Change,
+    holds: isWhose,
+    runs: 12,
+  },
+  session: {
+    says: "undoing all of a session leaves the text without its edits, and taking it back gives it again",
+    acts: Change,
+    holds: isWithoutSession,
+    runs: 8,
+  },
+  keep: {
+    says: "with decisions in between: a Neovim that has just started sees the same; keeping all leaves the disk",
+    acts: Act,
+    holds: isKept,
+    runs: 8,
+  },
+  undo: {
+    says: "with decisions in between: undoing all leaves each row of the user's, and none of Claude's pending",
+    acts: Act,
+    holds: isUndone,
+    runs: 8,
+  },
+};
+
+/** A property of fast-check's, over as many acts; examples of it are those of `FOUND`. */
+export function played({ acts, holds }: Property, maxLength: number) {
+  const all = fc.array(acts, { maxLength, size: "max" });
+  const Played = fc.tuple(fc.constantFrom(...STARTS), all);
+  return fc.asyncProperty(Played, async ([start, all]) => {
+    using world = new Actors({ [FILES[0] as string]: start, [FILES[1] as string]: start });
+    const play = new Play(world);
+    try {
+      for (const act of all) await play.act(act);
+      for (const whose of ["A", "B"]) world.stopped(whose);
+      await holds(play);
+    } catch (error) {
+      throw new Error(`${message(error)}\nafter\n${world.journal()}`);
+    }
+  });
+}
+
+async function isWhose(play: Play): Promise<void> {
+  for (const name of FILES) {
+    if (await play.isUnknown(name)) continue;
+    expect(play.base(name)).toEqual(play.model.base(name));
+  }
+}
+
+async function isWithoutSession(play: Play): Promise<void> {
+  for (const name of FILES) if (await play.isUnknown(name)) return;
+  const before = await play.state();
+  const scope = { scope: "session", session: "A" };
+  const { files } = await play.world.list(scope);
+  const paths = files.map(({ path }) => ({ path }));
+  const { decision } = await play.world.undo(paths, { ...scope, keep_both: true });
+  const texts = FILES.map((name) => linesOf(play.world.read(name)).sort());
+  expect(texts).toEqual(FILES.map((name) => play.model.base(name, "A")));
+  expect((await play.world.list(scope)).files).toEqual([]);
+  if (decision !== undefined) await play.world.back({ decision });
+  expect(await play.state()).toEqual(before);
+}
+
+async function isKept(play: Play): Promise<void> {
+  const before = await play.state();
+  expect(await play.state(play.world.another())).toEqual(before);
+  await play.world.service.answer("done", {});
+  const after = await play.state();
+  expect(after.disk).toEqual(before.disk);
+  expect(after.files).toEqual([]);
+}
+
+async function isUndone(play: Play): Promise<void> {
+  const users = play.users();
+  const { files } = await play.state();
+  const paths = files.map(({ path }) => ({ path }));
+  await play.world.undo(paths, { keep_both: true });
+  const left = (await play.state()).files.filter(({ cannot_undo }) => cannot_undo === undefined);
+  expect(left).toEqual([]);
+  expect(play.lost(users)).toEqual([]);
+}
