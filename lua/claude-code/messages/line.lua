@@ -62,9 +62,9 @@ local AGE = 60000
 ---@param chunks [string, string?][]
 ---@param mode string
 local function show_after_mode(chunks, mode)
-  local win = mode == "t" or vim.api.nvim_get_current_win()
-  local at = vim.uv.now()
-  if mode ~= "t" then
+  local win, at = vim.api.nvim_get_current_win(), vim.uv.now()
+  local is_terminal = mode == "t"
+  if not is_terminal then
     require("claude-code.messages.redraw")()
   end
   vim.api.nvim_create_autocmd("ModeChanged", {
@@ -72,7 +72,7 @@ local function show_after_mode(chunks, mode)
     pattern = { "*:n", "t:nt" },
     once = true,
     callback = vim.schedule_wrap(function()
-      local is_here = win == true or vim.api.nvim_get_current_win() == win
+      local is_here = is_terminal or vim.api.nvim_get_current_win() == win
       local is_normal = vim.startswith(vim.api.nvim_get_mode().mode, "n")
       if is_here and is_normal and vim.uv.now() - at < AGE then
         vim.api.nvim_echo(chunks, false, {})
