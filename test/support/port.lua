@@ -34,6 +34,7 @@ local MODULES = {
   process = "claude-code.server.process",
   proposal_servers = "claude-code.editor.diff.lsp.server_copy",
   proposal_text = "claude-code.editor.diff.text",
+  regular_files = "claude-code.editor.documents.regular_file",
   review_client = "claude-code.editor.review.client",
   restart = "claude-code.server.backoff",
   server = "claude-code.server",

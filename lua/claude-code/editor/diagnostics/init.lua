@@ -1,6 +1,7 @@
 --- A buffer's diagnostics in the protocol's terms.
 local api = vim.api
 local position = require("claude-code.editor.columns.utf16")
+local regular_file = require("claude-code.editor.documents.regular_file")
 
 ---Text of a file that no buffer holds is read for its columns up to this size, in bytes.
 local READ_LIMIT = 4 * 1024 * 1024
@@ -20,17 +21,8 @@ local M = {}
 ---@param path string
 ---@return string[]? lines nil if the file cannot be read
 local function lines_on_disk(path)
-  local stat = vim.uv.fs_stat(path)
-  if not stat or stat.type ~= "file" or stat.size > READ_LIMIT then
-    return nil
-  end
-  local file = io.open(path, "rb")
-  if not file then
-    return nil
-  end
-  local text = file:read("*a")
-  file:close()
-  return vim.split(text, "\r?\n")
+  local text = regular_file.read(path, READ_LIMIT)
+  return text and vim.split(text, "\r?\n")
 end
 
 ---@class claude-code.Lines

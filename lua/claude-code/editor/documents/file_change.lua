@@ -4,6 +4,7 @@ local api, uv = vim.api, vim.uv
 local disk_check = require("claude-code.editor.documents.disk_check")
 local is_empty = require("claude-code.editor.documents.text").is_empty
 local path = require("claude-code.editor.documents.path")
+local regular_file = require("claude-code.editor.documents.regular_file")
 
 ---Neovim itself reads larger files: 10 MB take 0.2 s in Lua.
 local MOST_BYTES, MOST_LINES = 10 * 1024 * 1024, 200000
@@ -70,15 +71,7 @@ end
 ---@param name string
 ---@return string? text nil if it is empty, binary, huge or not there
 local function read(name)
-  local stat = uv.fs_stat(name)
-  if not stat or stat.size == 0 or stat.size > MOST_BYTES then
-    return nil
-  end
-  local file = io.open(name, "rb")
-  local text = file and file:read("*a")
-  if file then
-    file:close()
-  end
+  local text = regular_file.read(name, MOST_BYTES)
   return text and text ~= "" and not text:find("\0", 1, true) and text or nil
 end
 
@@ -136,13 +129,7 @@ end
 ---@param buf integer
 ---@return boolean
 function M.is_misread(buf)
-  local name = api.nvim_buf_get_name(buf)
-  local stat = uv.fs_stat(name)
-  local file = stat and stat.type == "file" and io.open(name, "rb")
-  local head = file and file:read(SNIFF) or ""
-  if file then
-    file:close()
-  end
+  local head = regular_file.head(api.nvim_buf_get_name(buf), SNIFF) or ""
   local before_end = head:match("(.?)\n")
   local format = vim.bo[buf].fileformat
   return before_end ~= nil and format == (before_end == "\r" and "unix" or "dos")

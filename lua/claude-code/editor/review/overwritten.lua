@@ -3,6 +3,7 @@
 local uv = vim.uv
 local client = require("claude-code.editor.review.client")
 local path = require("claude-code.editor.documents.path")
+local regular_file = require("claude-code.editor.documents.regular_file")
 
 ---Larger files are not read: the user waits for it.
 local MOST_BYTES = 2 * 1024 * 1024
@@ -17,27 +18,18 @@ local over = {} ---@type table<string, string> by path, until the file is writte
 local written_at = {} ---@type table<string, number> by path: when Neovim wrote it last, in ms since the epoch
 
 ---@param name string
----@return string? bytes
-local function read(name)
+---@return boolean has another program written it since Neovim did?
+local function is_by_others(name)
   local stat = uv.fs_stat(name)
   local changed_at = stat and stat.mtime.sec * 1000 + stat.mtime.nsec / 1e6 or 0
-  if not stat or stat.type ~= "file" or stat.size > MOST_BYTES then
-    return nil
-  elseif changed_at < (written_at[name] or 0) + FORMATTED_MS then
-    return nil -- Neovim's own text, or what a formatter made of it
-  end
-  local file = io.open(name, "rb")
-  local bytes = file and file:read("*a")
-  if file then
-    file:close()
-  end
-  return bytes
+  return changed_at >= (written_at[name] or 0) + FORMATTED_MS
 end
 
 ---@param name string absolute
 local function before_write(name)
   local news = client.news()
-  over[name] = news and news.runs and read(name) or nil
+  over[name] = news and news.runs and is_by_others(name) and regular_file.read(name, MOST_BYTES)
+    or nil
 end
 
 ---@param name string absolute

@@ -1,0 +1,43 @@
+--- Reads regular files at once. A project may have a FIFO, a device or a file of /proc in the place of
+--- any file, also a moment after it was looked at: the reader would wait, or read, without an end.
+local uv = vim.uv
+
+--- Never waits, as for a FIFO. Windows has neither those nor the flag.
+local FLAGS = uv.constants.O_RDONLY + (uv.constants.O_NONBLOCK or 0)
+
+local M = {}
+
+---@param path string
+---@param most number in bytes
+---@param count number in bytes
+---@return string? bytes
+local function read(path, most, count)
+  local file = uv.fs_open(path, FLAGS, 0)
+  local stat = file and uv.fs_fstat(file)
+  local bytes ---@type string?
+  if stat and stat.type == "file" and stat.size <= most then
+    -- No more than the file is said to hold.
+    count = math.min(count, stat.size)
+    bytes = count == 0 and "" or uv.fs_read(file, count, 0)
+  end
+  if file then
+    uv.fs_close(file)
+  end
+  return bytes
+end
+
+---@param path string
+---@param most integer in bytes
+---@return string? bytes nil for what is not a regular file, is larger, or cannot be read
+function M.read(path, most)
+  return read(path, most, most)
+end
+
+---@param path string
+---@param count integer in bytes
+---@return string? bytes the first ones; nil for what is not a regular file, or cannot be read
+function M.head(path, count)
+  return read(path, math.huge, count)
+end
+
+return M

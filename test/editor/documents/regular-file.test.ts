@@ -1,0 +1,42 @@
+import { expect, test } from "bun:test";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { onEachNeovim } from "../../support/session";
+
+onEachNeovim((session) => {
+  test("what is not a regular file is not read, and of one no more than it holds", async () => {
+    const { neovim } = session;
+    const at = (name: string) => join(neovim.cwd, name);
+    writeFileSync(at("text"), "\xff\r\n\0end", "latin1");
+    writeFileSync(at("empty"), "");
+    mkdirSync(at("folder"));
+    Bun.spawnSync(["mkfifo", at("fifo")]);
+    symlinkSync("/dev/zero", at("endless"));
+    const names = ["text", "empty", "folder", "fifo", "endless", "missing"].map(at);
+    const both = `
+      local files = require("port").regular_files
+      return vim.tbl_map(function(name)
+        local whole, head = files.read(name, 8), files.head(name, 2)
+        return { whole and vim.base64.encode(whole) or "-", head and vim.base64.encode(head) or "-" }
+      end, ...)`;
+    const found = await neovim.lua<[string, string][]>(both, [...names, "/proc/self/status"]);
+    const texts = found.map((pair) =>
+      pair.map((one) => (one === "-" ? undefined : Buffer.from(one, "base64").toString("latin1"))),
+    );
+    const [none, nothing] = [
+      ["", ""],
+      [undefined, undefined],
+    ];
+    expect(texts.slice(0, 6)).toEqual([
+      ["\xff\r\n\0end", "\xff\r"],
+      none,
+      nothing,
+      nothing,
+      nothing,
+      nothing,
+    ]);
+    if (process.platform === "linux") expect(texts[6]).toEqual(none);
+    writeFileSync(at("text"), "123456789");
+    expect(await neovim.lua(both, names.slice(0, 1))).toEqual([["-", btoa("12")]]);
+  });
+});
