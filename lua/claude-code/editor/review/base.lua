@@ -68,9 +68,10 @@ function M.when_loaded(buf, callback)
   end
 end
 
----@param name string of a buffer
+---@param buf integer
 ---@return string? file whose base text it holds
-function M.file_of(name)
+function M.file_of(buf)
+  local name = api.nvim_buf_get_name(buf)
   return vim.startswith(name, M.SCHEME .. "/") and name:sub(#M.SCHEME + 1) or nil
 end
 

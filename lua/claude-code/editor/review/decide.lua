@@ -5,10 +5,12 @@ local base = require("claude-code.editor.review.base")
 local buffers = require("claude-code.editor.review.buffers")
 local client = require("claude-code.editor.review.client")
 local files = require("claude-code.editor.review.files")
+local hunks = require("claude-code.editor.review.hunks")
 local list = require("claude-code.editor.review.list")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
+local scopes = require("claude-code.editor.review.scope")
 local text = require("claude-code.editor.review.text")
 
 local M = {}
@@ -57,16 +59,15 @@ end
 ---The hunk under the cursor is looked up in the text as it is now: the executable is asked for its hunks
 ---unless they are known.
 ---@param target claude-code.ReviewTarget
----@param scope claude-code.ReviewScope
 ---@param callback fun(choices: claude-code.ReviewChoice[])
-local function choose(target, scope, callback)
+local function choose(target, callback)
   local buf, row = api.nvim_get_current_buf(), api.nvim_win_get_cursor(0)[1]
   if list.has_cursor() then
     local range = target.range or { row, row }
     return callback(of_list(range[1], range[2], target.whole))
   end
   local plain = files.without_hunks(buf)
-  local whole = plain and plain.path or base.file_of(api.nvim_buf_get_name(buf))
+  local whole = plain and plain.path or base.file_of(buf)
   local name = whole or path.of_buffer(buf)
   if not name then
     return callback({})
@@ -83,13 +84,13 @@ local function choose(target, scope, callback)
     choice.range = target.range
     return callback({ choice })
   end
-  local known = buffers.at_now(buf, row)
+  local known = hunks.at_now(buf, row)
   if known then
     choice.hunks = { known.id }
     return callback({ choice })
   end
-  files.fetch(buf, scope, function(file)
-    local hunk = file and buffers.find(file.hunks, row)
+  files.fetch(buf, function(file)
+    local hunk = file and hunks.find(file.hunks, row)
     choice.hunks = hunk and { hunk.id }
     -- A file that was created, or has no text, is decided as a whole.
     local is_whole = file and (#file.hunks == 0 or (not hunk and file.kind ~= "changed"))
@@ -133,11 +134,11 @@ end
 
 ---@param method "keep"|"undo"
 ---@param target claude-code.ReviewTarget
----@param scope claude-code.ReviewScope
 ---@param options table more of the request
 ---@param callback fun() once it is carried out
-local function request(method, target, scope, options, callback)
-  choose(target, scope, function(choices)
+local function request(method, target, options, callback)
+  local scope = scopes.current()
+  choose(target, function(choices)
     if #choices == 0 then
       return notify.warn("there is no change of Claude's here that waits for a review")
     end
@@ -148,21 +149,19 @@ local function request(method, target, scope, options, callback)
 end
 
 ---@param target claude-code.ReviewTarget
----@param scope claude-code.ReviewScope
 ---@param callback fun()
-function M.keep(target, scope, callback)
-  request("keep", target, scope, {}, callback)
+function M.keep(target, callback)
+  request("keep", target, {}, callback)
 end
 
 ---@param target claude-code.ReviewTarget
----@param scope claude-code.ReviewScope
 ---@param callback fun()
-function M.undo(target, scope, callback)
+function M.undo(target, callback)
   local options = {
     while_working = require("claude-code.config").get().review.undo_while_working,
     keep_both = target.whole,
   }
-  request("undo", target, scope, options, callback)
+  request("undo", target, options, callback)
 end
 
 ---@param paths string[]
@@ -221,10 +220,9 @@ function M.carry_out(due)
 end
 
 ---Keeps all that is left.
----@param scope claude-code.ReviewScope
 ---@param callback fun(is_decided: boolean)
-function M.done(scope, callback)
-  local params = vim.tbl_extend("force", { texts = files.unsaved() }, scope)
+function M.done(callback)
+  local params = vim.tbl_extend("force", { texts = files.unsaved() }, scopes.current())
   client.request("done", params, function(decision, problem)
     if problem then
       return notify.error(problem)

@@ -3,6 +3,7 @@ local api = vim.api
 local client = require("claude-code.editor.review.client")
 local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
+local scopes = require("claude-code.editor.review.scope")
 local text = require("claude-code.editor.review.text")
 
 local M = {}
@@ -123,18 +124,17 @@ function M.unsaved()
 end
 
 ---Asks for the list again. An answer that comes behind that of a later question changes nothing.
----@param scope claude-code.ReviewScope
 ---@param callback fun(problem: string?, incomplete: string[]?)
-function M.refresh(scope, callback)
+function M.refresh(callback)
   local params = { texts = M.unsaved(), expanded = vim.tbl_keys(expanded), known = last.version }
-  params = vim.tbl_extend("force", params, scope)
+  params = vim.tbl_extend("force", params, scopes.current())
   asked = asked + 1
   local number = asked
   client.request("list", params, function(value, problem)
     if not value then
       return callback(problem)
     elseif value.unchanged and last.version ~= params.known then
-      return M.refresh(scope, callback) -- the answer to another question came in between
+      return M.refresh(callback) -- the answer to another question came in between
     elseif number > answered and value.unchanged then
       answered = number
     elseif number > answered then
@@ -154,15 +154,14 @@ end
 
 ---Asks for the hunks of a buffer's text, with their lines.
 ---@param buf integer
----@param scope claude-code.ReviewScope
 ---@param callback fun(file: claude-code.ReviewFile?, problem: string?) nil: nothing to review, or
 --- nothing that the buffer has, since its unsaved edits are older
-function M.fetch(buf, scope, callback)
+function M.fetch(buf, callback)
   local name, tick = path.of_buffer(buf), api.nvim_buf_get_changedtick(buf)
   if not name or reload.is_stale(buf) or M.without_hunks(buf) then
     return callback(nil)
   end
-  local params = { path = path.real(name), text = text.of(buf) }
+  local params, scope = { path = path.real(name), text = text.of(buf) }, scopes.current()
   params.scope, params.session = scope.scope, scope.session
   local before = fetched[buf]
   params.known = before and before.version

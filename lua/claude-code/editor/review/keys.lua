@@ -26,6 +26,10 @@ local DESCRIPTIONS = {
 ---What visual mode has as well: the lines that are selected.
 local VISUAL = { keep = true, undo = true, comment = true }
 
+---What the keys do.
+---@type table<claude-code.ReviewAction, fun(visual: boolean)>
+local actions = {}
+
 ---@class claude-code.ReviewMapping
 ---@field mode string
 ---@field lhs string
@@ -52,9 +56,13 @@ local function own_mapping(buf, mode, lhs)
   end)
 end
 
+---@param those table<claude-code.ReviewAction, fun(visual: boolean)>
+function M.set_actions(those)
+  actions = those
+end
+
 ---@param buf integer
----@param actions table<claude-code.ReviewAction, fun(visual: boolean)>
-function M.map(buf, actions)
+function M.map(buf)
   if mapped[buf] then
     return
   end

@@ -1,8 +1,8 @@
 --- From hunk to hunk and from file to file, also in the quickfix window.
 local api = vim.api
 local base = require("claude-code.editor.review.base")
-local buffers = require("claude-code.editor.review.buffers")
 local files = require("claude-code.editor.review.files")
+local hunks = require("claude-code.editor.review.hunks")
 local list = require("claude-code.editor.review.list")
 local marks = require("claude-code.editor.review.marks")
 local notify = require("claude-code.messages.notify")
@@ -24,7 +24,7 @@ end
 ---@param row integer
 local function select_at(row)
   local buf = api.nvim_get_current_buf()
-  local file, hunk = files.of_buffer(buf), buffers.at(buf, row)
+  local file, hunk = files.of_buffer(buf), hunks.at(buf, row)
   if file and hunk then
     list.select(file.path, hunk.id)
   end
@@ -34,7 +34,7 @@ end
 ---@return integer? row of the next hunk from the cursor in this buffer
 local function next_row(step)
   local row, best = api.nvim_win_get_cursor(0)[1], nil
-  for _, hunk in ipairs(buffers.hunks(api.nvim_get_current_buf())) do
+  for _, hunk in ipairs(hunks.of(api.nvim_get_current_buf())) do
     local first = math.max(hunk.new[1], 1)
     if step == 1 and first > row and not best then
       best = first
@@ -50,7 +50,7 @@ end
 local function current_path()
   local buf = api.nvim_get_current_buf()
   local file = files.of_buffer(buf)
-  return file and file.path or base.file_of(api.nvim_buf_get_name(buf))
+  return file and file.path or base.file_of(buf)
 end
 
 ---@param step 1|-1
@@ -88,7 +88,7 @@ end
 ---@return integer win to show it in; Neovim itself would take a terminal's
 local function window_for(buf)
   local with_base = vim.iter(api.nvim_tabpage_list_wins(0)):find(function(win)
-    return base.file_of(api.nvim_buf_get_name(api.nvim_win_get_buf(win))) ~= nil
+    return base.file_of(api.nvim_win_get_buf(win)) ~= nil
   end)
   return windows.for_file(buf) or with_base or windows.beside(buf)
 end
@@ -157,7 +157,7 @@ function M.onward(from)
     return M.file(1, from)
   end
   local buf, row = api.nvim_get_current_buf(), api.nvim_win_get_cursor(0)[1]
-  if not buffers.at(buf, row) and #files.all() > 0 then
+  if not hunks.at(buf, row) and #files.all() > 0 then
     M.hunk(1)
   end
 end

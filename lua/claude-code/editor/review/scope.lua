@@ -1,4 +1,4 @@
---- Which changes a review shows, in words.
+--- Which changes are shown, those of the open review or else all that wait for one, and how they are named.
 local path = require("claude-code.editor.documents.path")
 
 ---@class claude-code.ReviewScope
@@ -13,7 +13,27 @@ local TITLES = {
   all = "All changes of Claude's",
 }
 
+---@type claude-code.ReviewScope
+local UNREVIEWED = { scope = "unreviewed" }
+
 local M = {}
+
+local active ---@type claude-code.ReviewScope?
+
+---@return claude-code.ReviewScope? of the review that is open
+function M.active()
+  return active
+end
+
+---@param scope claude-code.ReviewScope? nil: the review has ended
+function M.set_active(scope)
+  active = scope
+end
+
+---@return claude-code.ReviewScope of the review, or else all that waits for one
+function M.current()
+  return active or UNREVIEWED
+end
 
 ---@param scope claude-code.ReviewScope
 ---@param names? table<string, string> of sessions, by their ids

@@ -177,6 +177,19 @@ local function lines_of(buf)
   return text.is_empty(buf, lines) and {} or lines
 end
 
+---@param buf integer
+---@return boolean written
+local function write(buf)
+  local ok, message = pcall(api.nvim_buf_call, buf, function()
+    vim.cmd("silent lockmarks write")
+  end)
+  if not ok then
+    local notify = require("claude-code.messages.notify")
+    notify.warn(("the change is in the buffer, and could not be written: %s"):format(message))
+  end
+  return ok
+end
+
 ---Applies edits as one undo step. The file is written if the buffer had no unsaved changes; another
 ---Neovim may have done the same to it a moment ago.
 ---@param buf integer loaded
@@ -207,7 +220,7 @@ function M.apply(buf, edits, eol, id)
     vim.bo[buf].fixendofline = false
   end
   tick = api.nvim_buf_get_changedtick(buf)
-  local written = was_clean and M.write(buf)
+  local written = was_clean and write(buf)
   -- A formatter may have changed the text; and where line ends or characters are others in the buffer,
   -- the bytes might be, too. The write itself counts as one change.
   local is_same_text = api.nvim_buf_get_changedtick(buf) == tick + (written and 1 or 0)
@@ -216,19 +229,6 @@ function M.apply(buf, edits, eol, id)
     remember(key_of(buf), id)
   end
   return nil, written
-end
-
----@param buf integer
----@return boolean written
-function M.write(buf)
-  local ok, message = pcall(api.nvim_buf_call, buf, function()
-    vim.cmd("silent lockmarks write")
-  end)
-  if not ok then
-    local notify = require("claude-code.messages.notify")
-    notify.warn(("the change is in the buffer, and could not be written: %s"):format(message))
-  end
-  return ok
 end
 
 return M

@@ -1,6 +1,7 @@
 --- One message when Claude's turn ends with changes that wait for a review.
 local client = require("claude-code.editor.review.client")
 local notify = require("claude-code.messages.notify")
+local scopes = require("claude-code.editor.review.scope")
 
 ---Milliseconds from the end of a turn until the hooks have recorded it.
 local TURN_END_MS = 400
@@ -28,9 +29,8 @@ local function report(counts)
   end
 end
 
----Asks what there is to review, and says it.
----@param is_reviewing fun(): boolean then nothing is said
-function M.watch(is_reviewing)
+---Asks what there is to review, and says it, unless a review is open.
+function M.watch()
   vim.api.nvim_create_autocmd("User", {
     group = vim.api.nvim_create_augroup("claude-code.review.turn_end", { clear = true }),
     pattern = "ClaudeCodeActivityChanged",
@@ -39,7 +39,7 @@ function M.watch(is_reviewing)
         return
       end
       require("claude-code.timer").once(TURN_END_MS, function()
-        if not require("claude-code.config").get().review.message or is_reviewing() then
+        if not require("claude-code.config").get().review.message or scopes.active() then
           return
         end
         client.request("list", {}, function(value)

@@ -31,7 +31,7 @@ end
 
 ---@param owners claude-code.ReviewOwner[]
 ---@return string[]
-function M.lines(owners)
+local function all_lines(owners)
   local lines, names = {}, require("claude-code.terminal.label").by_conversation() or {}
   for i = #owners, 1, -1 do
     if #lines > 0 then
@@ -51,7 +51,7 @@ local function place()
     local entry, item = list.entries(row, row)[1], vim.fn.getqflist()[row]
     return item and item.bufnr or buf, entry and entry.path, item and math.max(item.lnum, 1) or 1
   end
-  return buf, path.of_buffer(buf) or base.file_of(api.nvim_buf_get_name(buf)), row
+  return buf, path.of_buffer(buf) or base.file_of(buf), row
 end
 
 ---Shows it for the line under the cursor, or the entry in the quickfix window.
@@ -69,7 +69,7 @@ function M.show()
     elseif not value or #value.owners == 0 then
       notify.info("Claude changed nothing in this line, as far as it was recorded")
     else
-      require("claude-code.messages.float").open("Why this changed", M.lines(value.owners))
+      require("claude-code.messages.float").open("Why this changed", all_lines(value.owners))
     end
   end)
 end

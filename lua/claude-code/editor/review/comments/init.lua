@@ -71,7 +71,7 @@ end
 ---@return claude-code.CommentTarget?
 local function target_of(buf, first, last)
   -- A deleted file's text is in a buffer of its own.
-  local name = base.file_of(api.nvim_buf_get_name(buf)) or path.of_buffer(buf)
+  local name = base.file_of(buf) or path.of_buffer(buf)
   if not name then
     notify.warn("this buffer is not a file; go to one to comment on its lines")
     return nil
