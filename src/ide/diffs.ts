@@ -33,6 +33,7 @@ export class Diffs {
   readonly #log: Log;
   readonly #pending = new Map<number, PendingDiff>();
   readonly #names = new Set<string>();
+  #aborted: number[] = [];
   #nextId = 1;
 
   constructor(editor: EditorPort, log: Log) {
@@ -47,7 +48,7 @@ export class Diffs {
     const { promise, resolve } = Promise.withResolvers<DiffOutcome>();
     this.#pending.set(id, { ...request, id, end: resolve });
     this.#rememberName(request.name);
-    const abort = () => void this.#close([id]);
+    const abort = () => this.#abort(id);
     signal.addEventListener("abort", abort, { once: true });
     try {
       const shown = this.#editor.openDiff({ id, ...request });
@@ -105,6 +106,20 @@ export class Diffs {
       this.#names.delete(oldest);
       return;
     }
+  }
+
+  /**
+   * Those that end together close together: a client that goes with many would have Neovim show each
+   * in turn.
+   */
+  #abort(id: number): void {
+    this.#pending.get(id)?.end(REJECTED);
+    if (this.#aborted.push(id) > 1) return;
+    setTimeout(() => {
+      const ids = this.#aborted;
+      this.#aborted = [];
+      void this.#close(ids);
+    }, 0);
   }
 
   #closeWhere(matches: (diff: PendingDiff) => boolean): Promise<number> {

@@ -334,6 +334,29 @@ onEachNeovim(
       expect(existsSync(session.path("gone.txt"))).toBe(false);
     });
 
+    test("a client that goes away with many: those that waited are not shown in turn", async () => {
+      using gone = await TestClient.open(session.lock, "claude-code");
+      await session.neovim.lua(`
+        _G.diffs = { opened = 0, closed = 0 }
+        for _, name in ipairs({ "opened", "closed" }) do
+          vim.api.nvim_create_autocmd("User", {
+            pattern = "ClaudeCodeDiff" .. name:gsub("^%l", string.upper),
+            callback = function() _G.diffs[name] = _G.diffs[name] + 1 end,
+          })
+        end`);
+      for (let n = 0; n < 20; n++) open(gone, session.path(`many-${n}.txt`), "x\n").catch(() => {});
+      await eventually("all of them", () =>
+        session.neovim.lua<boolean>('return require("claude-code.editor.diff").count() == 20'),
+      );
+      await untilShown();
+      gone.terminate();
+      await eventually("the end of all", () =>
+        session.neovim.lua<boolean>("return _G.diffs.closed == 20"),
+      );
+      await untilGone();
+      expect(await session.neovim.lua("return _G.diffs.opened")).toBe(1);
+    });
+
     test("a cancelled call closes the diff and is not answered", async () => {
       cli.send({
         jsonrpc: "2.0",

@@ -17,9 +17,13 @@ local function mapping_of(key)
   end)
 end
 
----Maps the keys for the next and the previous proposal, those that are not mapped already.
----@param actions table<"next_diff"|"previous_diff", fun()>
-function M.map_keys(actions)
+---@return boolean
+local function is_ours(mapping)
+  return mapping.desc == DESCRIPTION
+end
+
+---@param actions table<claude-code.DiffAction, fun()>
+local function map(actions)
   for action, run in pairs(actions) do
     for _, key in ipairs(keys.of(action)) do
       if not mapping_of(key) then
@@ -29,14 +33,26 @@ function M.map_keys(actions)
   end
 end
 
----@return boolean
-local function is_ours(mapping)
-  return mapping.desc == DESCRIPTION
-end
-
-function M.unmap_keys()
+local function unmap()
   for _, mapping in ipairs(vim.tbl_filter(is_ours, api.nvim_get_keymap("n"))) do
     vim.keymap.del("n", mapping.lhs)
+  end
+end
+
+local has_keys = false
+
+---The keys for the next and the previous proposal, those that are not mapped already.
+---@param needed boolean
+---@param actions table<"next_diff"|"previous_diff", fun()>
+function M.set_keys(needed, actions)
+  if needed == has_keys then
+    return
+  end
+  has_keys = needed
+  if needed then
+    map(actions)
+  else
+    unmap()
   end
 end
 

@@ -155,10 +155,13 @@ end
 ---@param params { ids: integer[] }
 ---@return integer count of those that were still open
 function M.close(params)
-  local count = 0
+  local count, closes = 0, {}
+  for _, id in ipairs(params.ids) do
+    closes[id] = true
+  end
   -- The one on screen comes last, or the others would flash up behind it.
   for _, diff in ipairs(queue:all()) do
-    if vim.tbl_contains(params.ids, diff.proposal.id) and queue:finish(diff, "closed") then
+    if closes[diff.proposal.id] and queue:finish(diff, "closed") then
       count = count + 1
     end
   end

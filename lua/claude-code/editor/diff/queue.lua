@@ -92,17 +92,14 @@ end
 ---The keys that show one that waits are mapped in all windows while none is on screen.
 ---@private
 function Queue:update_keys()
-  aside.unmap_keys()
-  if #self.waiting > 0 and not self.shown then
-    aside.map_keys({
-      next_diff = function()
-        self:switch(1)
-      end,
-      previous_diff = function()
-        self:switch(-1)
-      end,
-    })
-  end
+  aside.set_keys(#self.waiting > 0 and not self.shown, {
+    next_diff = function()
+      self:switch(1)
+    end,
+    previous_diff = function()
+      self:switch(-1)
+    end,
+  })
 end
 
 ---@private
@@ -112,9 +109,12 @@ function Queue:remove_waiting(diff)
     diff.unwatch()
     diff.unwatch = nil
   end
-  self.waiting = vim.tbl_filter(function(other)
-    return other ~= diff
-  end, self.waiting)
+  for index, other in ipairs(self.waiting) do
+    if other == diff then
+      table.remove(self.waiting, index)
+      return
+    end
+  end
 end
 
 ---Ends a diff, whatever its state; a second end does nothing.
