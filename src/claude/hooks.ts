@@ -64,8 +64,8 @@ function hookEntry(command: string, timeout: number): HookEntry {
 }
 
 const OUR_HOOK = new RegExp(
-  "claude-code-nvim(\\.exe)?['\"]? hook " +
-    "(session-(start|end)|user-prompt-submit|(pre|post)-tool-use(-failure)?|(subagent-)?stop|permission-request)\\b",
+  "(^|[\\s/\\\\'\"])claude-code-nvim(\\.exe)?['\"]? hook " +
+    "(session-(start|end)|user-prompt-submit|(pre|post)-tool-use(-failure)?|(subagent-)?stop|permission-request)(?![\\w-])",
 );
 
 /** Whether a command runs one of our hooks, from whatever path. */

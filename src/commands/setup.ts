@@ -1,4 +1,5 @@
 import { print } from "../lib/output";
+import { visibleName } from "../lib/visible";
 import { applyPlan, planInstall, planUninstall } from "../setup/plan";
 import { projectRoot } from "../setup/project-root";
 import { readRecord } from "../setup/record";
@@ -51,5 +52,6 @@ async function runSetup(args: string[], active: boolean): Promise<number> {
 function describe({ steps, notes }: Plan, root: string, active: boolean): string {
   const done = active ? "everything is in place already." : "there is nothing to undo.";
   const head = steps.length === 0 ? `In ${root} ${done}` : `In ${root}:`;
-  return [head, ...steps.map(({ what }) => `  ${what}`), ...notes].join("\n");
+  const lines = [head, ...steps.map(({ what }) => `  ${what}`), ...notes];
+  return lines.map(visibleName).join("\n");
 }

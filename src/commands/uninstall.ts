@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { message } from "../lib/errors";
 import { print, printError } from "../lib/output";
+import { visibleName } from "../lib/visible";
 import { planRemoval, type Removal } from "../uninstall/removal";
 import { parseOptions } from "./arguments";
 import { isConfirmed } from "./confirm";
@@ -23,7 +24,8 @@ export async function uninstall(args: string[]): Promise<number> {
   const prefix = options.prefix === undefined ? undefined : resolve(options.prefix);
   const { removals, notes } = planRemoval({ prefix, claude: options.claude });
   const head = removals.length === 0 ? "Nothing of claude-code.nvim is installed." : "To remove:";
-  print([head, ...removals.map(({ what }) => `  ${what}`), ...notes, ""].join("\n"));
+  const lines = [head, ...removals.map(({ what }) => `  ${what}`), ...notes];
+  print(`${lines.map(visibleName).join("\n")}\n`);
   if (removals.length === 0 || options["dry-run"]) return 0;
   if (!options.yes && !isConfirmed()) return 1;
   const failed = await removeAll(removals);

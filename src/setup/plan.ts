@@ -5,6 +5,7 @@ import { findClaude } from "../claude/cli";
 import { answerHookSettings, hookSettings } from "../claude/hooks";
 import { withHooks, withoutHooks } from "../claude/settings-text";
 import { writePrivateFile } from "../lib/atomic-write";
+import { removeOldDrafts } from "../lib/drafts";
 import { UserError } from "../lib/errors";
 import { waitForLock } from "../lib/lock";
 import type { Lookup } from "../lib/programs";
@@ -75,6 +76,13 @@ export function planUninstall(root: string, claude?: string): Plan {
   add(restoreFile(root, claudeMd, record, withoutSection, "remove the plugin's section"));
   add(removeProjectFile(root, record));
   removeServer(plan, root, cli(claude));
+  // An installation or removal that was killed may have left nothing else.
+  if (plan.steps.length === 0 && record && record.folders.length > 0) {
+    add({
+      what: `remove the empty folders among ${record.folders.join(", ")}`,
+      run: removeFolders,
+    });
+  }
   return plan;
 }
 
@@ -95,6 +103,9 @@ export async function applyPlan(seen: Plan): Promise<void> {
     root,
     active,
   };
+  for (const file of [SETTINGS, "CLAUDE.md", PROJECT_FILE]) {
+    removeOldDrafts(dirname(join(root, file)));
+  }
   try {
     if (active) ensureStablePath();
     for (const step of plan.steps) await step.run(record);
@@ -142,8 +153,9 @@ function addProjectFile(plan: Plan, root: string): void {
     run(record) {
       makeFolder(folder, record);
       if (!ignored) {
-        writePrivateFile(ignore, IGNORE_ALL);
         record.files[ignore] = { before: null, after: IGNORE_ALL };
+        writeRecord(record);
+        writePrivateFile(ignore, IGNORE_ALL);
       }
       if (writes) writePrivateFile(join(root, PROJECT_FILE), `${address}\n`);
     },

@@ -1,15 +1,23 @@
-import { lstatSync, mkdirSync, readFileSync, rmdirSync, statSync, unlinkSync } from "node:fs";
+import { lstatSync, mkdirSync, rmdirSync, unlinkSync } from "node:fs";
 import { dirname } from "node:path";
 import { writeAtomically } from "../lib/atomic-write";
+import { removeOldDrafts } from "../lib/drafts";
 import { message, UserError } from "../lib/errors";
-import type { ProjectRecord } from "./record";
+import { readRegular } from "../lib/read-regular";
+import { type ProjectRecord, writeRecord } from "./record";
 import { targetWithin, withTarget } from "./target";
+
+/** Longer than any settings file, or CLAUDE.md, that somebody wrote: each of our edits reads the whole text. */
+const MOST_BYTES = 1024 * 1024;
 
 /** One thing that setting up, or undoing it, does. */
 export interface Step {
   /** For the user who is asked: what happens to which file. */
   what: string;
-  /** Does it and notes it in the record. Throws UserError or the system's error. */
+  /**
+   * Does it. The record on disk has it before the file has: whoever is killed in between can be undone.
+   * Throws UserError or the system's error.
+   */
   run(record: ProjectRecord): void | Promise<void>;
 }
 
@@ -25,14 +33,13 @@ export interface Plan {
 }
 
 /**
- * The file's text; undefined if there is none. Throws UserError if it cannot be read, or is none: a
- * device or a pipe may have no end.
+ * The file's text; undefined if there is none. Throws UserError if it cannot be read, is too big, or is
+ * none: a device or a pipe may have no end.
  */
 export function readText(path: string): string | undefined {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  if (stats && !stats.isFile()) throw new UserError(`${path} is not a regular file`);
   try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(readFileSync(path));
+    const bytes = readRegular(path, MOST_BYTES);
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw new UserError(`${path} cannot be read: ${message(error)}`);
@@ -50,14 +57,16 @@ export function changeFile(root: string, path: string, after: string, what: stri
     what: `${before === undefined ? "create" : "change"} ${withTarget(root, path)}: ${what}`,
     run(record) {
       if (readText(path) !== before || targetWithin(root, path) !== target) {
-        throw new UserError(`${path} was changed in the meantime; try again`);
+        throw changedMeanwhile(path);
       }
       makeFolder(dirname(path), record);
-      writeAtomically(path, after);
       const last = record.files[path];
       // Changed by another program since we did: what was before must not come back over that.
-      if (last && last.after !== before) delete record.files[path];
+      const isOthers = last && last.after !== before && last.before !== (before ?? null);
+      if (isOthers) delete record.files[path];
       else record.files[path] = { before: last ? last.before : (before ?? null), after };
+      writeRecord(record);
+      writeAtomically(path, after);
     },
   };
 }
@@ -82,7 +91,7 @@ export function restoreFile(
   return {
     what: before === null ? `delete ${shown}: nothing else is in it` : `change ${shown}: ${what}`,
     run(current) {
-      targetWithin(root, path);
+      if (readText(path) !== now || withTarget(root, path) !== shown) throw changedMeanwhile(path);
       if (before === null) unlinkSync(path);
       else writeAtomically(path, before);
       delete current.files[path];
@@ -90,18 +99,25 @@ export function restoreFile(
   };
 }
 
+function changedMeanwhile(path: string): UserError {
+  return new UserError(`${path} was changed in the meantime; try again`);
+}
+
 /** Makes a folder and those above it, and remembers which were missing. */
 export function makeFolder(path: string, record: ProjectRecord): void {
   if (lstatSync(path, { throwIfNoEntry: false })) return;
   makeFolder(dirname(path), record);
-  mkdirSync(path);
   record.folders.push(path);
+  writeRecord(record);
+  mkdirSync(path);
 }
 
 /** Removes the folders that we made, unless something else is in them. */
 export function removeFolders(record: ProjectRecord): void {
   for (const folder of record.folders.reverse()) {
     try {
+      // We made the folder, so what was killed here is ours, however young its draft.
+      removeOldDrafts(folder, Number.POSITIVE_INFINITY);
       rmdirSync(folder);
     } catch {
       // Not empty, or gone.

@@ -1,5 +1,6 @@
 import { existsSync, lstatSync, realpathSync, rmdirSync, rmSync } from "node:fs";
 import { basename, dirname } from "node:path";
+import { message } from "../lib/errors";
 import { stablePath, stateFolder } from "../lib/paths";
 import { entries } from "../locate/registry";
 import { packageFiles } from "../package/prefix";
@@ -26,7 +27,7 @@ interface Options {
  * state; then the files of a prefix; then downloads and state.
  */
 export function planRemoval({ prefix, claude }: Options): { removals: Removal[]; notes: string[] } {
-  const projects = activeProjects().flatMap((root) => project(root, claude));
+  const projects = activeProjects().map((root) => project(root, claude));
   const place = prefix ?? ownPrefix();
   const files = place === undefined ? [] : packageFiles(place);
   const folders = [
@@ -34,20 +35,26 @@ export function planRemoval({ prefix, claude }: Options): { removals: Removal[];
     folder(stateFolder(), "state: the registry of Neovims, set-up projects, reviews, logs"),
   ];
   const removals = [
-    ...projects.map(({ removal }) => removal),
+    ...projects.flatMap((one) => one.removals),
     ...files.filter((path) => isThere(path)).map((path) => fileOf(path, place ?? "")),
     ...folders.filter((removal) => removal !== undefined),
   ];
   return { removals, notes: [...projects.flatMap(({ notes }) => notes), ...whatStays(place)] };
 }
 
+/** One that cannot be undone does not keep the others: a note says why. */
 function project(root: string, claude: string | undefined) {
-  if (!existsSync(root)) return [];
-  const plan = planUninstall(root, claude);
-  const steps = plan.steps.map(({ what }) => what).join("; ");
-  if (plan.steps.length === 0) return [];
-  const removal = { what: `in ${root}: ${steps}`, remove: () => applyPlan(plan) };
-  return [{ removal, notes: plan.notes }];
+  const nothing: { removals: Removal[]; notes: string[] } = { removals: [], notes: [] };
+  if (!existsSync(root)) return nothing;
+  try {
+    const plan = planUninstall(root, claude);
+    if (plan.steps.length === 0) return nothing;
+    const what = `in ${root}: ${plan.steps.map((step) => step.what).join("; ")}`;
+    return { removals: [{ what, remove: () => applyPlan(plan) }], notes: plan.notes };
+  } catch (error) {
+    const why = `The hooks in ${root} stay: ${message(error)}. Fix that before you go on.`;
+    return { ...nothing, notes: [why] };
+  }
 }
 
 /** The prefix of the executable that runs, if `install --prefix` has put it there. */

@@ -133,3 +133,14 @@ test("hooks in a project do nothing once the program is gone, and say !strip if 
   const { code, err } = await run(["sh", "-c", command], project);
   expect([code, err]).toEqual([1, expect.stringContaining("!strip")]);
 });
+
+test("a project that cannot be undone keeps nothing else", async () => {
+  await everything();
+  const settings = join(project, ".claude/settings.local.json");
+  rmSync(settings);
+  mkdirSync(settings);
+  const { code, out } = await run([EXECUTABLE, "uninstall", "--yes"]);
+  expect(code).toBe(0);
+  expect(out).toContain(`The hooks in ${project} stay: ${settings} cannot be read`);
+  expect(existsSync(join(home, "data/claude-code.nvim"))).toBe(false);
+});

@@ -269,6 +269,7 @@ describe("install-hooks", () => {
   test.each([
     ["invalid JSON", "{nonsense", "is not valid JSON"],
     ["comments", '{\n  // mine\n  "a": 1\n}', "comments are not allowed"],
+    ["a text of two megabytes", `{"a":"${"x".repeat(2_000_000)}"}`, "it has 2000008 bytes"],
   ])("%s is refused, and nothing is done", async (_name, text, message) => {
     write(SETTINGS, text);
     const before = snapshot();
@@ -362,6 +363,62 @@ describe("install-hooks", () => {
     expect((await install()).code).toBe(0);
     expect(performance.now() - start).toBeLessThan(20_000);
     expect(read(SETTINGS).match(/hook stop/g)).toHaveLength(1);
+  });
+
+  /** Stands in for a Claude CLI that is started last of all, after all files were written. */
+  const killer = () => {
+    const claude = join(home, "killer");
+    writeFileSync(claude, "#!/bin/sh\nkill -KILL $PPID\n", { mode: 0o755 });
+    return claude;
+  };
+
+  test.each([
+    ["where it is undone at once", 0],
+    ["where it is installed once more", 1],
+  ])("one that was killed in the middle, %s: every byte comes back", async (_name, times) => {
+    write("CLAUDE.md", "# Project\n\nText without a line end");
+    const before = snapshot();
+    expect((await install("--claude-md", "--claude", killer())).code).toBe(137);
+    expect(read(SETTINGS)).toContain("hook stop");
+    for (let time = 0; time < times; time++) await install("--claude-md");
+    await uninstall();
+    expect(snapshot()).toEqual(before);
+  });
+
+  test("folders that a removal left when it was killed go with the next", async () => {
+    const before = snapshot();
+    await install();
+    // It had removed the files.
+    rmSync(join(project, SETTINGS));
+    rmSync(join(project, ".nvim-claude/.gitignore"));
+    writeFileSync(join(project, ".claude/.claude-code-nvim.0123abcd.tmp"), "");
+    expect((await uninstall()).stdout).toContain(join(project, ".claude"));
+    expect(snapshot()).toEqual(before);
+    expect((await uninstall()).stdout).toContain("nothing to undo");
+  });
+
+  test.each([
+    "/x/my-claude-code-nvim hook stop",
+    "run claude-code-nvim hook stop-the-machine --now",
+    "echo claude-code-nvim hooks stop",
+  ])("a hook of another program that looks like the plugin's stays: %s", async (command) => {
+    const theirs = JSON.stringify({ hooks: { Stop: [{ hooks: [{ type: "command", command }] }] } });
+    write(SETTINGS, theirs);
+    await install();
+    expect(JSON.parse(read(SETTINGS)).hooks.Stop).toHaveLength(2);
+    expect(JSON.parse(read(SETTINGS)).hooks.Stop[0].hooks[0].command).toBe(command);
+    write(SETTINGS, `${read(SETTINGS)}\n`);
+    await uninstall();
+    expect(JSON.parse(read(SETTINGS))).toEqual(JSON.parse(theirs));
+  });
+
+  test("names in a plan show what a terminal would obey", async () => {
+    const folder = join(home, "work/e\x1b[2Kvil\n  nothing");
+    mkdirSync(folder);
+    const { stdout } = await run("install-hooks", ["--dry-run"], folder);
+    expect(stdout).toContain("e<1b>[2Kvil<0a>  nothing/.claude");
+    expect(stdout).not.toContain("\x1b");
+    expect(stdout).not.toContain("\n  nothing");
   });
 
   test("--once sets a project up once, even after it was taken back", async () => {

@@ -1,6 +1,6 @@
 import * as v from "valibot";
+import { visible, visibleLine } from "../../lib/visible";
 import type { HookInput } from "../input";
-import { visible, visibleLine } from "./visible";
 
 const MOST_LABEL = 200;
 

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { visibleLine } from "./visible";
+import { visibleLine } from "../../lib/visible";
 
 /** What the CLI offers beside a plain yes: `update` goes back to it as it came. */
 export interface Suggestion {

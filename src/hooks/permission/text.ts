@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { EDITING_TOOLS } from "../../claude/editing-tools";
+import { visible, visibleLine } from "../../lib/visible";
 import type { HookInput } from "../input";
-import { visible, visibleLine } from "./visible";
 
 /** What the user reads of a request. */
 export interface RequestText {

@@ -18,3 +18,8 @@ export function visibleLine(text: string, most = Number.POSITIVE_INFINITY): stri
   const line = visible(text.slice(0, 4 * most).replace(/\s+/g, " ")).trim();
   return line.length > most || text.length > 4 * most ? `${line.slice(0, most - 1)}…` : line;
 }
+
+/** The same for a text with names of files, which may hold line ends, too. */
+export function visibleName(text: string): string {
+  return visible(text).replaceAll("\n", "<0a>").replaceAll("\t", "<09>");
+}
