@@ -148,6 +148,30 @@ local function expanded(name)
   return #found > 0 and found or { name }
 end
 
+---Of a bigger file the lines are not counted.
+local MOST_BYTES = 10 * 1000 * 1000
+
+---@param name string
+---@return integer? count of lines: what the user sees, or else what is on disk
+local function line_count(name)
+  local buf, stat = path.loaded_buffer(path.normal(name)), vim.uv.fs_stat(name)
+  if buf then
+    return api.nvim_buf_line_count(buf)
+  elseif stat and stat.type == "file" and stat.size <= MOST_BYTES then
+    return #fn.readfile(name)
+  end
+end
+
+---@param item { path: string, first?: integer, last?: integer }
+---@return string? problem a sentence
+local function missing_line(item)
+  local line = item.last or item.first
+  local count = line and line_count(item.path)
+  if count and line > math.max(count, 1) then
+    return ("%s has no line %d; its last line is %d"):format(item.path, line, math.max(count, 1))
+  end
+end
+
 ---`:ClaudeCodeAdd {file} [first] [last]`
 ---@param args claude-code.MentionArgs
 ---@return claude-code.MentionTarget[]
@@ -158,9 +182,14 @@ function M.of_add_command(args)
   if #list > 3 or (list[2] and not first) or (list[3] and not last) then
     return {}, { "name one file, then its first and last line: :ClaudeCodeAdd FILE 3 5" }
   end
-  return M.of_items(vim.tbl_map(function(name)
+  local items = vim.tbl_map(function(name)
     return { path = name, first = first, last = last }
-  end, expanded(list[1])))
+  end, expanded(list[1]))
+  local targets, problems = M.of_items(items)
+  if #problems == 0 then
+    problems = vim.iter(items):map(missing_line):totable()
+  end
+  return #problems == 0 and targets or {}, problems
 end
 
 ---@param args claude-code.MentionArgs

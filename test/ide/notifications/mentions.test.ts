@@ -168,8 +168,11 @@ onEachNeovim((session) => {
       ["main.lua 0", "lines 0 to 0 cannot be mentioned"],
       ["main.lua other.lua", "name one file"],
       ["nowhere.lua 1 2", "nowhere.lua is not on disk"],
+      ["main.lua 900", "main.lua has no line 900; its last line is"],
+      ["closed.lua 1 3", "closed.lua has no line 3; its last line is 2"],
     ];
     test.each(REFUSED)("%s is refused, with the reason", async (words, reason) => {
+      session.write("closed.lua", "one\ntwo\n");
       const said = await listenToMessages(session);
       await session.neovim.command(`ClaudeCodeAdd ${words}`);
       await eventually("the reason", async () => expect(await said()).toContain(reason));
