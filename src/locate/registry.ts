@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { isPrivateFile, writePrivateFile } from "../lib/atomic-write";
 import { stateFolder } from "../lib/paths";
@@ -27,6 +27,7 @@ function registryFolder(): string {
 export class Registration {
   readonly #path: string;
   readonly #entry: Entry;
+  #written = "";
 
   constructor(entry: Entry, folder = registryFolder()) {
     this.#path = join(folder, `${entry.pid}.json`);
@@ -43,9 +44,13 @@ export class Registration {
     removeIfPossible(this.#path);
   }
 
+  /** Not again what is there: a file that is replaced costs a millisecond. */
   #write(): void {
+    const text = JSON.stringify(this.#entry);
+    if (text === this.#written && existsSync(this.#path)) return;
     try {
-      writePrivateFile(this.#path, JSON.stringify(this.#entry));
+      writePrivateFile(this.#path, text);
+      this.#written = text;
     } catch {
       // A CLI outside of Neovim then only finds us by the project's own file.
     }

@@ -1,0 +1,26 @@
+import { expect, test } from "bun:test";
+import { rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { entries, Registration } from "../../src/locate/registry";
+import { temporaryFolder } from "../support/neovim";
+
+test("an entry follows the workspace, and is written only if it changes or is gone", () => {
+  const folder = temporaryFolder();
+  const { pid } = process;
+  const entry = { pid, address: "/s", workspaceFolders: ["/a"], version: "1", port: 1, since: 1 };
+  const registration = new Registration(entry, folder);
+  const file = () => statSync(join(folder, `${pid}.json`)).ino;
+  const first = file();
+  registration.follow(["/a"]);
+  expect(file()).toBe(first);
+
+  registration.follow(["/b"]);
+  expect(entries(folder)).toEqual([{ ...entry, workspaceFolders: ["/b"] }]);
+
+  rmSync(join(folder, `${pid}.json`));
+  registration.follow(["/b"]);
+  expect(entries(folder)).toHaveLength(1);
+  registration.end();
+  expect(entries(folder)).toEqual([]);
+  rmSync(folder, { recursive: true });
+});
