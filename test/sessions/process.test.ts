@@ -33,3 +33,23 @@ test("what ps says of a process is what /proc says", async () => {
   expect(all[String(shell)]).toEqual({ parent: neovim.process.pid as number, name: "sh" });
   expect(all[String(neovim.process.pid)]?.name).toBe("nvim");
 });
+
+/** A shell that does not wait for its child, which has ended. */
+const ZOMBIE = `
+  local is_alive = require("port").session_process.is_alive
+  local out = vim.uv.new_pipe()
+  local handle = vim.uv.spawn("/bin/sh", {
+    args = { "-c", "sleep 0.1 & echo $!; exec sleep 60" }, stdio = { nil, out, nil },
+  })
+  local text = ""
+  out:read_start(function(_, data) text = text .. (data or "") end)
+  vim.wait(5000, function() return text:find("\\n") ~= nil end, 5)
+  local has_ended = vim.wait(5000, function() return not is_alive(tonumber(text)) end, 5)
+  local parent = is_alive(handle:get_pid())
+  handle:kill("sigkill")
+  return { has_ended, parent }`;
+
+test("a process that has ended does not run, also while its parent does not wait for it", async () => {
+  await using neovim = await TestNeovim.start({ version: NEWEST, setup: "{ auto_start = false }" });
+  expect(await neovim.lua<boolean[]>(ZOMBIE)).toEqual([true, true]);
+});

@@ -47,16 +47,23 @@ local function stat(pid)
   return name, vim.split(rest or "", " ", { trimempty = true })
 end
 
+--- Has it ended, and its parent has not waited for it yet? In containers that may never come.
+---@param fields string[] as `stat` returns them
+---@return boolean
+local function has_ended(fields)
+  return fields[1] == "Z" or fields[1] == "X"
+end
+
 --- Does a process of this machine run, and is it the one that began at `start`?
 ---@param pid integer
 ---@param start? string field 22 of /proc/PID/stat; elsewhere it says nothing
 ---@return boolean
 function M.is_alive(pid, start)
   local _, _, code = uv.kill(pid, 0)
-  if code == "ESRCH" then
+  local _, fields = stat(pid)
+  if code == "ESRCH" or has_ended(fields) then
     return false
   end
-  local _, fields = stat(pid)
   return not start or not fields[20] or fields[20] == start
 end
 
@@ -80,7 +87,7 @@ end
 function M.start(pid)
   local name, fields = stat(pid)
   if name then
-    return not vim.list_contains({ "Z", "X" }, fields[1]) and fields[20] or nil
+    return not has_ended(fields) and fields[20] or nil
   elseif has_stat() then
     return nil
   end
