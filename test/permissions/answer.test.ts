@@ -310,6 +310,14 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
         { lines: ["1. do it", "", "allowedPrompts:", "[", '  "any"', "]"] },
       ],
       [
+        { tool_name: "ExitPlanMode", tool_input: {} },
+        { lines: ["Claude wants to leave plan mode. It has written no plan."] },
+      ],
+      [
+        { tool_name: "mcp__x__y", tool_input: {} },
+        { title: "mcp__x__y", lines: ["The request has no arguments."] },
+      ],
+      [
         {
           tool_name: "mcp__x__y",
           tool_input: { file_path: "/a", new_string: "b\u3164\u{e0101}\u2764\ufe0f", content: "c" },
@@ -332,7 +340,7 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
         },
       ],
       [QUESTION, { title: "Which sizes?" }],
-      [{ permission_suggestions: "none" }, { title: "", lines: [""], suggestions: [] }],
+      [{ permission_suggestions: "none" }, { title: "", lines: ["The request has no arguments."], suggestions: [] }],
       [
         {
           ...BASH,

@@ -45,7 +45,14 @@ function body(tool: string, input: Fields): { text: string; syntax?: string } {
     return { text: withOthers(plan, input, "plan"), syntax: "markdown" };
   }
   const edit = changes(input);
-  return edit ? { text: edit.join("\n"), syntax: "diff" } : { text: fields(input).join("\n") };
+  if (edit) return { text: edit.join("\n"), syntax: "diff" };
+  return { text: fields(input).join("\n") || withoutArguments(tool) };
+}
+
+/** An empty window would look like a defect of ours. */
+function withoutArguments(tool: string): string {
+  if (tool === "ExitPlanMode") return "Claude wants to leave plan mode. It has written no plan.";
+  return "The request has no arguments.";
 }
 
 /** One field as it is, and the others below it: with a plan the CLI may ask for permissions. */
