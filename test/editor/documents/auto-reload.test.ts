@@ -146,7 +146,7 @@ for (const version of NEOVIMS) {
       await a.edit(path);
       await a.nvim.lua('vim.api.nvim_buf_set_lines(0, 0, -1, false, { "mine" })');
       const text =
-        "main.lua changed on disk; it has unsaved edits, which are kept: " +
+        "main.lua changed on disk, and it has unsaved edits, which are kept; " +
         ":w! overwrites the file, :e! loads it";
       const said = async () => (await a.messages()).split(text).length - 1;
       for (let times = 1; times <= 2; times++) {

@@ -189,7 +189,7 @@ local function keep_edits(buf)
   if compare(buf) then
     mark_stale(buf)
     local base = path.base(api.nvim_buf_get_name(buf))
-    local text = "%s changed on disk; it has unsaved edits, which are kept: "
+    local text = "%s changed on disk, and it has unsaved edits, which are kept; "
       .. ":w! overwrites the file, :e! loads it"
     notify.warn(text:format(base))
   end
