@@ -340,7 +340,10 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
         },
       ],
       [QUESTION, { title: "Which sizes?" }],
-      [{ permission_suggestions: "none" }, { title: "", lines: ["The request has no arguments."], suggestions: [] }],
+      [
+        { permission_suggestions: "none" },
+        { title: "", lines: ["The request has no arguments."], suggestions: [] },
+      ],
       [
         {
           ...BASH,

@@ -49,7 +49,7 @@ function body(tool: string, input: Fields): { text: string; syntax?: string } {
   return { text: fields(input).join("\n") || withoutArguments(tool) };
 }
 
-/** An empty window would look like a defect of ours. */
+/** An empty window would look like a defect. */
 function withoutArguments(tool: string): string {
   if (tool === "ExitPlanMode") return "Claude wants to leave plan mode. It has written no plan.";
   return "The request has no arguments.";

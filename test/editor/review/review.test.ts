@@ -606,6 +606,28 @@ onEachNeovim((session) => {
     await eventually("both old lines again", async () => expect(await fill()).toBe(2));
   });
 
+  test("a change far to the right is in sight, in each file and hunk after hunk", async () => {
+    const far = (word: string) => `${"x".repeat(300)} ${word}\n`;
+    const text = (word: string) => `${far(word)}${TEN}${far(word)}`;
+    for (const name of ["a", "b"]) write(name, text("old"));
+    claude({ a: text("new"), b: text("new") });
+    await lua("vim.o.wrap = false");
+    await nvim().command("ClaudeCodeReview!");
+    await listed(4);
+    for (const place of ["a 1", "a 12", "b 1", "b 12"]) {
+      await eventually(place, async () => {
+        const [name, row, first, last] = await lua<[string, number, number, number]>(`
+          local view, info = vim.fn.winsaveview(), vim.fn.getwininfo(vim.fn.win_getid())[1]
+          return { vim.fn.expand("%:t"), view.lnum, view.leftcol, view.leftcol + info.width - info.textoff }`);
+        expect(`${name} ${row}`).toBe(place);
+        expect(first).toBeLessThan(300);
+        expect(last).toBeGreaterThan(304);
+      });
+      await nvim().type("]c");
+    }
+    await lua("vim.o.wrap = true");
+  });
+
   test("old lines stand where the text does, also when the signs have moved it", async () => {
     write("a", TEN);
     claude({ a: TEN.replace("line 5\n", "five\n") });

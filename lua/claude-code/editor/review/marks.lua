@@ -3,6 +3,7 @@
 local api = vim.api
 local draw = require("claude-code.editor.diff.inline.draw")
 local highlights = require("claude-code.editor.review.highlights")
+local sideways = require("claude-code.editor.diff.layout.sideways")
 local text = require("claude-code.editor.review.text")
 local wrap = require("claude-code.editor.review.wrap")
 
@@ -118,11 +119,28 @@ local function arranger(buf)
   end
 end
 
----Of old lines above the first row of a window Neovim shows none, unless it is asked to. Scrolls to them
----if the cursor is in that row.
+---Scrolls to what changed far to the right in the cursor's line, if the cursor is at its beginning.
 ---@param win integer
-function M.reveal(win)
+---@param view vim.fn.winsaveview.ret
+---@param hunks claude-code.ReviewHunk[]
+local function reveal_part(win, view, hunks)
+  local hunk = view.col == 0
+    and vim.iter(hunks):find(function(other)
+      return other.new[1] == view.lnum and other.new[2] > 0 and other.old[2] > 0
+    end)
+  local old_line = hunk and hunk.old_lines and hunk.old_lines[1]
+  if old_line then
+    sideways.to_part(win, view.lnum, old_line)
+  end
+end
+
+---Of old lines above the first row of a window Neovim shows none, unless it is asked to. Scrolls to them
+---if the cursor is in that row, and to what changed in it.
+---@param win integer
+---@param hunks claude-code.ReviewHunk[] of its buffer
+function M.reveal(win, hunks)
   local view = api.nvim_win_call(win, vim.fn.winsaveview)
+  reveal_part(win, view, hunks)
   local row = { view.topline - 1, 0 }
   local found = view.lnum == view.topline
       and view.topfill == 0
@@ -250,7 +268,9 @@ function M.show(buf, hunks, reviewing)
   -- By its first signs the text has moved.
   before.style = style_of(buf, reviewing)
   if not had_old_lines then
-    vim.iter(vim.fn.win_findbuf(buf)):each(M.reveal)
+    for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+      M.reveal(win, hunks)
+    end
   end
 end
 

@@ -11,13 +11,18 @@ local windows = require("claude-code.editor.windows")
 
 local M = {}
 
+local function reveal()
+  local win = api.nvim_get_current_win()
+  marks.reveal(win, hunks.of(api.nvim_win_get_buf(win)))
+end
+
 ---@param row integer
 local function go(row)
   vim.cmd("normal! m'")
   local last = api.nvim_buf_line_count(0)
   api.nvim_win_set_cursor(0, { math.min(math.max(row, 1), last), 0 })
   vim.cmd("normal! zv")
-  marks.reveal(api.nvim_get_current_win())
+  reveal()
 end
 
 ---The entry of the hunk there is the list's current one.
@@ -101,7 +106,7 @@ local function show_entry(row)
   if not ok then
     return notify.error(message)
   end
-  marks.reveal(api.nvim_get_current_win())
+  reveal()
 end
 
 ---Shows the next entry of the list in a window beside it; the list keeps the cursor.

@@ -24,9 +24,9 @@ end
 
 ---@param win integer
 ---@param row integer 1-based
+---@param line string
 ---@param column integer 0-based, in bytes
-local function show(win, row, column)
-  local line = api.nvim_buf_get_lines(api.nvim_win_get_buf(win), row - 1, row, false)[1] or ""
+local function show(win, row, line, column)
   local width = api.nvim_win_get_width(win) - vim.fn.getwininfo(win)[1].textoff
   api.nvim_win_call(win, function()
     local cells = vim.fn.strdisplaywidth(line:sub(1, column))
@@ -37,7 +37,18 @@ local function show(win, row, column)
   end)
 end
 
----Moves the cursor as well, in each window: Neovim keeps it in sight.
+---Moves the cursor as well: Neovim keeps it in sight.
+---@param win integer
+---@param row integer 1-based
+---@param other string the line that it replaces, or that replaces it
+function M.to_part(win, row, other)
+  local line = api.nvim_buf_get_lines(api.nvim_win_get_buf(win), row - 1, row, false)[1] or ""
+  local column = common_prefix(line, other)
+  if column < FARTHEST then
+    show(win, row, line, column)
+  end
+end
+
 ---@param windows integer[] of the diff
 ---@param proposal claude-code.Proposal
 ---@param hunk? claude-code.Hunk
@@ -45,14 +56,11 @@ function M.to_change(windows, proposal, hunk)
   if not hunk or hunk.old_count == 0 or hunk.new_count == 0 then
     return
   end
+  local old = proposal.old.lines[hunk.old]
   local new = api.nvim_buf_get_lines(proposal.new_buf, hunk.new - 1, hunk.new, false)[1]
-  local column = common_prefix(new, proposal.old.lines[hunk.old])
-  if column == FARTHEST then
-    return
-  end
   for _, win in ipairs(windows) do
     local is_old = api.nvim_win_get_buf(win) == proposal.old_buf
-    show(win, is_old and hunk.old or hunk.new, column)
+    M.to_part(win, is_old and hunk.old or hunk.new, is_old and new or old)
   end
 end
 
