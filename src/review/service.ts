@@ -11,9 +11,9 @@ import { takeMarkBack } from "./incomplete";
 import type { Content } from "./journal/record";
 import { entriesOf, incompleteOf, recordedScope, textsIn, textsOf } from "./listing";
 import { commentsOf, type News, type ShownComment, WatchedProjects } from "./news";
-import { recordOverwritten } from "./overwritten";
 import { Projects, placeIn } from "./projects";
 import { keepPrivatePatterns, Privacy } from "./record/privacy";
+import { recordOverwritten } from "./record/running";
 import * as requests from "./requests";
 import {
   type ShownDecision,

@@ -441,6 +441,25 @@ describe("what the CLI does not say: by comparison of the work tree", () => {
     },
   );
 
+  test("what a command has changed before Neovim saves begins with the commit, not with an older edit", async () => {
+    using world = new Recorded({ "a.txt": "one\n" });
+    await world.prompt();
+    await world.edit("a.txt", "two\n");
+    await world.stop();
+    world.write("a.txt", "three\n");
+    world.git("commit -qam second");
+    await world.prompt();
+    await world.hook("pre-tool-use", {
+      tool_name: "Bash",
+      tool_use_id: "u",
+      tool_input: { command: "x" },
+    });
+    await world.compared();
+    const path = realpathSync(world.write("a.txt", "three\nClaude's\nmine\n"));
+    await world.answer("written", { path, over: btoa("three\nClaude's\n") });
+    expect(world.files.slice(1)).toEqual(['a.txt: "three\\n" > "three\\nClaude\'s\\n"']);
+  });
+
   test("what Neovim saves in a file that no command has changed yet is the user's", async () => {
     using world = new Recorded({ "a.txt": "one\n" });
     await world.prompt();

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { committedFiles } from "../git/committed";
 import { headCommit } from "../git/head";
 import { repositoryAround } from "../git/nested";
-import { Git } from "../git/run";
+import { Git, type GitWork } from "../git/run";
 import { journalLines, parseLine } from "../journal/read";
 import type { Content, JournalRecord } from "../journal/record";
 import type { Project } from "./project";
@@ -110,15 +110,22 @@ export class KnownContents {
     return this.#snapshot;
   }
 
+  /** Looks a path up in HEAD, for `last`, which would wait for git; here other events have their turn. */
+  async lookUp(path: string): Promise<void> {
+    const found = this.#committedText(path);
+    this.#committed.set(path, found && (await found.git.run(found.work)));
+  }
+
   #inHead(path: string): Content | undefined {
     if (!this.#committed.has(path) && this.#committed.size < MOST_COMMITTED) {
-      this.#committed.set(path, this.#lookUp(path));
+      const found = this.#committedText(path);
+      this.#committed.set(path, found?.git.wait(found.work));
     }
     return this.#committed.get(path);
   }
 
-  #lookUp(path: string): Content | undefined {
-    const { root, git: outer, blobs } = this.#project;
+  #committedText(path: string): { git: Git; work: GitWork<Content | undefined> } | undefined {
+    const { root, git: outer } = this.#project;
     if (!outer) return undefined;
     const folder = repositoryAround(root, path);
     const git = folder === "" ? outer : Git.in(join(root, folder));
@@ -127,12 +134,16 @@ export class KnownContents {
     const head = last ?? headCommit(join(root, folder));
     if (!git || head === undefined) return undefined;
     const inner = folder === "" ? path : path.slice(folder.length + 1);
-    const files = git.wait(committedFiles(head, [inner]));
+    return { git, work: this.#textIn(head, inner, path) };
+  }
+
+  *#textIn(commit: string, inner: string, path: string): GitWork<Content | undefined> {
+    const files = yield* committedFiles(commit, [inner]);
     if (!files) return undefined;
     const file = files.get(inner);
     if (!file) return { absent: true };
     this.#modes.set(path, file.mode);
-    return file.bytes && blobs.put(file.bytes);
+    return file.bytes && this.#project.blobs.put(file.bytes);
   }
 }
 

@@ -65,7 +65,7 @@ export class Recorder {
     const isBash = call.tool === "Bash";
     const known = new KnownContents(this.project);
     const changes = isBash ? bashChanges(this.project, known, call) : null;
-    recordRunning(this.project, known, call.use, changes?.files ?? []);
+    recordRunning(this.project, known, call.use, foundBy(changes?.files ?? []));
     const incomplete = this.project.isRepository ? changes?.incomplete : WITHOUT_GIT;
     this.#append(call, "bash", changes?.files ?? [], incomplete);
     const isWhole = changes ? !changes.isCut : isBash && asksForDiff && this.project.isRepository;
@@ -99,7 +99,7 @@ export class Recorder {
     const known = new KnownContents(this.project);
     const file = editChange(this.project, known, call);
     if (!file) return "enough";
-    recordRunning(this.project, known, call.use, [file]);
+    recordRunning(this.project, known, call.use, foundBy([file]));
     this.#append(call, "tool", [file]);
     return "enough";
   }
@@ -120,4 +120,8 @@ export class Recorder {
       ...(head !== undefined && { head }),
     });
   }
+}
+
+function foundBy(changes: readonly FileChange[]) {
+  return changes.map(({ path, before }) => ({ path, content: before }));
 }

@@ -92,11 +92,6 @@ export function takenBack(weave: Weave, id: string): Weave {
   });
 }
 
-/** Does anything of the scope wait for a decision, the file's own creation or deletion included? */
-export function hasPending(weave: Weave, scope: Scope): boolean {
-  return weave.rows.some((row) => inBase(row, scope) !== row.present);
-}
-
 function isOf(mark: Mark | undefined, id: string): boolean {
   return mark !== undefined && [mark.keep, mark.undo, mark.queue].includes(id);
 }

@@ -3,7 +3,7 @@ import type { Content, RecordOf } from "../../../src/review/journal/record";
 import { compareInTurns, requestComparison } from "../../../src/review/record/comparison-request";
 import { Recorder } from "../../../src/review/record/recorder";
 import type { ToolCall } from "../../../src/review/record/tool-call";
-import { World } from "./world";
+import { base64, World } from "./world";
 
 /** What a program wrote so long before or after a command of Claude's is told apart by its time. */
 const APART_MS = 70;
@@ -21,6 +21,7 @@ export class Actors extends World {
   #lastCall = 0;
   #lastProgram = 0;
   readonly #turns = new Map<string, string>();
+  readonly #saved = new Map<string, string>();
   comparisons = 0;
   /** Sessions of which a command still runs. */
   readonly open = new Set<string>();
@@ -77,10 +78,13 @@ export class Actors extends World {
     this.#lastCall = Date.now();
   }
 
-  /** Neovim writes a file. */
+  /** Neovim writes a file, and reports what it writes over, unless it had written that itself. */
   async saved(name: string, text: string): Promise<void> {
+    const before = this.read(name);
     this.write(name, text);
-    await this.service.answer("written", { path: this.path(name) });
+    const over = before !== undefined && before !== this.#saved.get(name) && base64(before);
+    await this.service.answer("written", { path: this.path(name), ...(over && { over }) });
+    this.#saved.set(name, text);
   }
 
   /** Another program of the user's changes files, while no command of Claude's runs. */

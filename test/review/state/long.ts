@@ -18,6 +18,6 @@ const found = await fc.check(played(property, 30), {
 });
 console.log(`${name}, seed ${seed}: ${found.numRuns} runs`);
 if (found.failed) {
-  console.log(fc.defaultReportMessage(found));
+  console.log(fc.defaultReportMessage(found), `\n\n${found.errorInstance}`);
   process.exit(1);
 }

@@ -152,8 +152,6 @@ export class Play {
   #ran = -1;
   /** Files that a program wrote, and after how many comparisons. */
   readonly #programs = new Map<string, number>();
-  /** By commands that still run. */
-  readonly #touched = new Set<string>();
   #before = new Map<string, string | undefined>();
 
   constructor(readonly world: Actors) {
@@ -215,8 +213,9 @@ export class Play {
 
   async #saved(act: Edit, format: (text: string) => string): Promise<void> {
     const name = FILES[act.file] as string;
-    // What it has changed and nobody has compared yet is saved with the rest.
-    if (this.#touched.has(name) && this.world.open.size > 0) return;
+    // A command that runs could have written what no comparison has seen, or have removed the file.
+    const isUnknown = this.#unseen(name) || this.world.read(name) === undefined;
+    if (this.world.open.size > 0 && isUnknown) return;
     const text = this.#changed(act, "u");
     await this.world.saved(name, text);
     if (format(text) !== text) await this.world.saved(name, format(text));
@@ -261,8 +260,6 @@ export class Play {
     // What a program wrote and no comparison has seen is known only by what the CLI says.
     const isShown = act.do === "diff" && !this.world.read(name)?.includes("\xff");
     if (!isShown && act.seen !== "before" && this.#unseen(name)) return;
-    if (this.world.open.size === 0) this.#touched.clear();
-    this.#touched.add(name);
     const begins = () => this.#write({ ...act, at: act.at + 1, deletes: 0 }, `${whose}first`);
     const ends = () => (removes ? this.world.write(name, undefined) : this.#write(act, whose));
     const steps = act.seen === "between" ? [begins, ends] : [ends];
@@ -277,7 +274,6 @@ export class Play {
     if (act.do === "goes on") {
       if (!this.#background.has(whose)) return;
       this.world.stopped(whose, true);
-      this.#touched.add(FILES[0] as string);
       this.#write({ file: 0, at: 0, deletes: 0, inserts: 1 }, whose);
       this.#seen(whose);
       return;
