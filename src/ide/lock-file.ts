@@ -7,8 +7,11 @@ import { writePrivateFile } from "../lib/atomic-write";
 import { message } from "../lib/errors";
 import type { Environment } from "../lib/paths";
 import { isAlive } from "../lib/process";
+import { readRegular } from "../lib/read-regular";
 
 export const IDE_NAME = "Neovim";
+/** More than any editor's lock file has. */
+const MOST_BYTES = 256 * 1024;
 
 /** What a lock file says (spec: MCP server, Lock File Discovery). Paths are real paths. */
 export interface LockContent {
@@ -95,7 +98,7 @@ export function readLock(path: string): Lock {
   const lock: Lock = { path, port: Number.parseInt(basename(path), 10), folders: [], alive: false };
   let content: unknown;
   try {
-    content = JSON.parse(readFileSync(path, "utf8"));
+    content = JSON.parse(readRegular(path, MOST_BYTES).toString());
   } catch (error) {
     if (error instanceof SyntaxError) return { ...lock, problem: "it is not JSON" };
     const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";

@@ -37,6 +37,9 @@ export type Incoming =
   | { kind: "response"; id: Id }
   | { kind: "invalid"; id: Id | null; error: RpcError };
 
+/** Each message of a batch costs more memory than its bytes, and other clients wait while they are answered. */
+const MOST_IN_BATCH = 1000;
+
 export type Parsed = { batch: false; message: Incoming } | { batch: true; messages: Incoming[] };
 
 /** Reads one text frame or line. Never throws: what is not a message comes back as `invalid`. */
@@ -50,6 +53,10 @@ export function parse(text: string): Parsed {
   if (!Array.isArray(value)) return single(classify(value));
   if (value.length === 0) {
     return single(invalid(null, ErrorCode.InvalidRequest, "Invalid request: the batch is empty"));
+  }
+  if (value.length > MOST_IN_BATCH) {
+    const text = `Invalid request: the batch has more than ${MOST_IN_BATCH} messages`;
+    return single(invalid(null, ErrorCode.InvalidRequest, text));
   }
   return { batch: true, messages: value.map(classify) };
 }

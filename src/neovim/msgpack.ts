@@ -6,13 +6,25 @@ import { decodeMultiStream } from "@msgpack/msgpack";
  */
 const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
+const OPTIONS = {
+  rawStrings: true,
+  keyDecoder: {
+    canBeCached: () => true,
+    decode(bytes: Uint8Array, start: number, length: number): string {
+      const key = UTF8.decode(bytes.subarray(start, start + length));
+      return key === "__proto__" ? "(__proto__)" : key;
+    },
+  },
+};
+
 /**
  * The msgpack messages that come in on a socket. Their strings are decoded here, since the package
  * decodes short ones without a look at their end: after an é in Latin-1 it takes the next two
- * characters, or the next field, for the rest of one. (Keys it decodes all the same: they are ours.)
+ * characters, or the next field, for the rest of one. So are keys: those of a language server's edit are
+ * its own, and the package takes none called `__proto__`.
  */
 export async function* messages(stream: AsyncIterable<Uint8Array>): AsyncGenerator<unknown, void> {
-  for await (const message of decodeMultiStream<undefined>(stream, { rawStrings: true })) {
+  for await (const message of decodeMultiStream<undefined>(stream, OPTIONS)) {
     yield withText(message);
   }
 }

@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { pathToFileURL } from "node:url";
+import { NeovimRpc } from "../../src/neovim/rpc";
 import { eventually } from "../support/eventually";
+import { NEOVIMS, TestNeovim } from "../support/neovim";
 import { onEachNeovim } from "../support/session";
 
 /*
@@ -130,4 +132,18 @@ onEachNeovim((session) => {
       contents: [{ text: `\uFEFF${rest}` }],
     });
   });
+});
+
+test.each(NEOVIMS)("the keys of a map of $name may be any text", async (version) => {
+  await using neovim = await TestNeovim.start({ version, setup: false });
+  const rpc = await NeovimRpc.connect(await neovim.lua<string>("return vim.v.servername"));
+  const map = `return { __proto__ = { a = 1 }, ["caf\\233"] = 2, ["x\\230\\151"] = 3, [""] = 4 }`;
+  expect(await rpc.request("nvim_exec_lua", [map, []])).toEqual({
+    "(__proto__)": { a: 1 },
+    "caf\uFFFD": 2,
+    "x\uFFFD": 3,
+    "": 4,
+  });
+  expect(await rpc.request("nvim_eval", ["1"])).toBe(1);
+  rpc.close();
 });

@@ -1,5 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, statSync, symlinkSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { LockContent } from "../../src/ide/lock-file";
 import { TestClient } from "../support/client";
@@ -336,6 +344,24 @@ describe.each(NEOVIMS)("$name", (version) => {
       expect(existsSync(path)).toBe(false);
       expect(existsSync(other)).toBe(true);
     });
+  });
+
+  test("lock files without an end keep neither the server nor Neovim waiting", async () => {
+    await using neovim = await TestNeovim.start({ version, setup: false });
+    mkdirSync(neovim.lockFolder, { recursive: true });
+    const path = (name: string) => join(neovim.lockFolder, name);
+    Bun.spawnSync(["mkfifo", path("11.lock")]);
+    symlinkSync(path("11.lock"), path("12.lock"));
+    symlinkSync("/dev/zero", path("13.lock"));
+    writeFileSync(path("14.lock"), "");
+    truncateSync(path("14.lock"), 3e9);
+    await neovim.lua(`require("claude-code").setup({})`);
+    const executable = await ready(neovim);
+    // Neovim looks through them itself then.
+    process.kill(executable, "SIGKILL");
+    await ready(neovim, executable);
+    await neovim.quit();
+    expect(locks(neovim).toSorted()).toEqual(["11.lock", "12.lock", "13.lock", "14.lock"]);
   });
 
   test("honours CLAUDE_CONFIG_DIR and reports another editor in the same workspace", async () => {

@@ -240,6 +240,13 @@ describe("a pane that is kept", () => {
     ["without a folder", (mark) => ({ ...mark, cwd: undefined })],
     ["with a port that is none", (mark) => ({ ...mark, port: "22" })],
     ["with a token that is none", (mark) => ({ ...mark, token: "a'b" })],
+    ["with a port that no program can have", (mark) => ({ ...mark, port: 70_000 })],
+    ["with a token of another form", (mark) => ({ ...mark, token: "a-b" })],
+    ["with a number that has no next one", (mark) => ({ ...mark, n: 2 ** 60 })],
+    [
+      "of another folder, in a spelling that begins as this one's",
+      (mark) => ({ ...mark, cwd: `${mark.cwd}/../elsewhere` }),
+    ],
     ["of another program", (mark) => ({ ...mark, program: { ...mark.program, pid: 1 } })],
     [
       "of a program that began at another time",
@@ -335,8 +342,12 @@ describe("a pane that is kept", () => {
     });
   });
 
-  test("whose Neovim ended long ago is adopted with another token", async () => {
-    const ended = Math.floor(Date.now() / 1000) - 60;
+  test.each([
+    ["long ago", -60],
+    // The clock was set back.
+    ["in the future", 3600],
+  ])("whose Neovim ended %s is adopted with another token", async (_, seconds) => {
+    const ended = Math.floor(Date.now() / 1000) + seconds;
     const { port, ...mark } = read(left.mark);
     await world.setMark(left.pane, write({ ...mark, port, ended }));
     const neovim = await world.neovim(NEWEST);

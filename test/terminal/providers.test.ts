@@ -159,6 +159,9 @@ describe.each(NEOVIMS)("tmux beside $name", (version) => {
     // Another one takes the place of the first, which runs on in a window of its own.
     await run("ClaudeCodeNew");
     await neovimHas("255x50");
+    // As another Neovim that sends in the same moment.
+    const other = "set-buffer -b claude-code.nvim another";
+    await terminal.tmux("set-hook", "-g", "after-load-buffer", other);
     await run("ClaudeCodeSend! drei");
     await terminal.waitFor(/drei\s+drei/);
     expect(await terminal.screen()).not.toContain("eins zwei");

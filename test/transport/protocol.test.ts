@@ -160,6 +160,7 @@ describe("messages that are wrong", () => {
     ["a number", "42", -32600],
     ["null", "null", -32600],
     ["an empty batch", "[]", -32600],
+    ["a batch of five million messages", `[0${",0".repeat(5_000_000)}]`, -32600],
     ["no version", { id: 1, method: "ping" }, -32600],
     ["a method that is not a string", { jsonrpc: "2.0", id: 1, method: 7 }, -32600],
     ["an id that is an object", { jsonrpc: "2.0", id: {}, method: "ping" }, -32600],

@@ -1,14 +1,18 @@
 --- Removes our lock file when the executable, which writes it, no longer can.
 local M = {}
 
+--- More than any editor's lock file has.
+local MOST_BYTES = 256 * 1024
+
 ---@param path string
 ---@return string? token that the lock file at this path carries
 local function token_in(path)
-  local file = io.open(path, "r")
+  local stat = vim.uv.fs_stat(path)
+  local file = stat and stat.type == "file" and io.open(path, "r")
   if not file then
     return nil
   end
-  local text = file:read("*a")
+  local text = file:read(MOST_BYTES)
   file:close()
   local ok, content = pcall(vim.json.decode, text or "")
   return ok and type(content) == "table" and content.authToken or nil

@@ -81,7 +81,8 @@ end
 
 ---@param found claude-code.PaneMark
 local function remember_endpoint(found)
-  local may_retry = not found.ended or os.time() - found.ended <= RETRY_S
+  -- The clock may have been set back in between.
+  local may_retry = not found.ended or math.abs(os.time() - found.ended) <= RETRY_S
   if found.port and found.token and may_retry then
     endpoint = { port = found.port, token = found.token }
   end

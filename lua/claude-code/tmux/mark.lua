@@ -7,6 +7,9 @@ local M = {}
 --- Of another layout a mark says nothing to us.
 local VERSION = 1
 local MOST_BYTES = 8192
+--- Of a session. The next one's number has to be another one.
+local MOST_NUMBER = 2 ^ 31
+local UUID = "^" .. ("%x"):rep(8) .. ("%-" .. ("%x"):rep(4)):rep(3) .. "%-" .. ("%x"):rep(12) .. "$"
 
 ---@class claude-code.ProcessMark one process, and no other that has its id later
 ---@field pid integer
@@ -53,9 +56,18 @@ local function is_process(value)
 end
 
 ---@param value any
+---@param most integer
 ---@return boolean
-local function is_whole_or_nil(value)
-  return value == nil or type(value) == "number" and value >= 1 and value % 1 == 0
+local function is_whole_or_nil(value, most)
+  return value == nil or type(value) == "number" and value >= 1 and value <= most and value % 1 == 0
+end
+
+---@param value any
+---@return boolean is it a path that leads nowhere else than its text says?
+local function is_folder(value)
+  return type(value) == "string"
+    and vim.startswith(value, "/")
+    and not (value .. "/"):find("/../", 1, true)
 end
 
 ---@param mark any
@@ -66,12 +78,12 @@ local function is_valid(mark)
     and mark.domain == process.domain()
     and is_process(mark.neovim)
     and is_process(mark.program)
-    and is_whole_or_nil(mark.port)
+    and is_whole_or_nil(mark.port, 65535)
     and is_or_nil(mark.token, "string")
-    and (mark.token or "a"):match("^[%x%-]+$") ~= nil
-    and is_whole_or_nil(mark.ended)
-    and type(mark.cwd) == "string"
-    and is_whole_or_nil(mark.n)
+    and (mark.token == nil or mark.token:match(UUID) ~= nil)
+    and is_whole_or_nil(mark.ended, 2 ^ 53)
+    and is_folder(mark.cwd)
+    and is_whole_or_nil(mark.n, MOST_NUMBER)
     and is_or_nil(mark.id, "string")
     and is_or_nil(mark.name, "string")
     and is_or_nil(mark.worktree, "string")

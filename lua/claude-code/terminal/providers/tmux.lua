@@ -13,7 +13,8 @@ Terminal.__index = Terminal
 ---@class claude-code.TmuxProvider: claude-code.Provider
 local M = {}
 
-local BUFFER = "claude-code.nvim"
+--- Another Neovim may paste in the same moment.
+local BUFFER = ("claude-code.nvim.%d"):format(vim.uv.os_getpid())
 local MOST_NAME = 80
 
 ---@type table<string, claude-code.TmuxTerminal> those that nobody has ended, by their panes
