@@ -34,8 +34,14 @@ local MANY_BLANKS = 80
 
 ---More of them in one proposal are not marked.
 local MOST_MARKS = 1000
----In lines: so many between two pauses.
+---In lines: so many are read at once.
 local PIECE = 1000
+---In bytes, of whole lines: so many are searched between two pauses.
+local PIECE_BYTES = 64 * 1000
+---In bytes.
+local PIECE_OF_LINE = 4000
+---Bytes of the codes of one cell.
+local MOST_CODES = 60
 local NAMESPACE = api.nvim_create_namespace("claude-code.diff.hidden")
 
 local M = {}
@@ -91,12 +97,10 @@ local function find_blanks(line, from)
 end
 
 ---@param character string
----@param group string
----@return table[]? chunks that show its code, unless Neovim does so itself
-local function code_of(character, group)
+---@return string? code what shows it, unless Neovim does so itself
+local function code_of(character)
   local is_shown = vim.fn.strtrans(character) ~= character
-  local code = ("<%04x>"):format(vim.fn.char2nr(character))
-  return not is_shown and { { code, group } } or nil
+  return not is_shown and ("<%04x>"):format(vim.fn.char2nr(character)) or nil
 end
 
 ---Composing characters share a cell with the one before, and nothing can be shown between them.
@@ -104,54 +108,99 @@ end
 ---@param next integer 1-based
 ---@return integer next after all that belong to the same cell
 local function after_cell(line, next)
-  while next <= #line do
-    local last = next + vim.str_utf_end(line, next)
-    if vim.fn.strcharlen("a" .. line:sub(next, last)) > 1 then
-      break
-    end
-    next = last + 1
-  end
+  local cell
+  repeat
+    -- A copy of all that follows, for each of many marks, would take seconds.
+    cell = vim.fn.strcharpart("a" .. line:sub(next, next + PIECE_OF_LINE - 1), 0, 1, true)
+    next = next + #cell - 1
+  until #cell <= PIECE_OF_LINE
   return next
 end
 
----@param buf integer
----@param row integer 0-based
----@param line string
----@return integer count
-local function mark_characters(buf, row, line)
-  local group, count = require("claude-code.editor.diff.highlights").name("Warning"), 0
-  local first, next = find(line, 1)
-  while first and count < MOST_MARKS do
-    local code = code_of(line:sub(first, next - 1), group)
-    local column = code and after_cell(line, next) - 1 or first - 1
-    api.nvim_buf_set_extmark(buf, NAMESPACE, row, column, {
-      end_col = not code and next - 1 or nil,
-      hl_group = not code and group or nil,
-      virt_text = code,
-      virt_text_pos = "inline",
-    })
-    count = count + 1
-    first, next = find(line, next --[[@as integer]])
-  end
-  return count
+---@class claude-code.HiddenMarking
+---@field buf integer the proposal's
+---@field hunks claude-code.HunkList
+---@field left integer how many marks may still be set
+---@field found? integer line 1-based, of the first mark
+---@field pause fun()
+
+---Pauses if it is time.
+---@param marking claude-code.HiddenMarking
+---@return boolean goes_on there may be more, and the buffer was not edited, deleted, or shown and marked
+local function pause_marking(marking)
+  marking.pause()
+  local buf, hunks = marking.buf, marking.hunks
+  return marking.left > 0
+    and hunks.hidden == nil
+    and api.nvim_buf_is_loaded(buf)
+    and api.nvim_buf_get_changedtick(buf) == hunks.tick
 end
 
----@param buf integer
+---@param marking claude-code.HiddenMarking
+---@param row integer 0-based
+---@param column integer 0-based, in bytes
+---@param options vim.api.keyset.set_extmark
+---@return boolean goes_on
+local function set_mark(marking, row, column, options)
+  api.nvim_buf_set_extmark(marking.buf, NAMESPACE, row, column, options)
+  marking.left, marking.found = marking.left - 1, marking.found or row + 1
+  return pause_marking(marking)
+end
+
+---@param line string
+---@param first integer 1-based, of such a character
+---@param next integer
+---@return string? codes of all such characters in its cell, unless Neovim shows them itself
+---@return integer next after that cell
+local function codes_of(line, first, next)
+  local codes = code_of(line:sub(first, next - 1))
+  if not codes then
+    return nil, next
+  end
+  local last = after_cell(line, next)
+  local other, after = find(line, next)
+  while other and other < last and #codes < MOST_CODES do
+    codes = codes .. (code_of(line:sub(other, after - 1)) or "")
+    other, after = find(line, after --[[@as integer]])
+  end
+  return codes, last
+end
+
+---@param marking claude-code.HiddenMarking
 ---@param row integer 0-based
 ---@param line string
----@return integer count
-local function mark_blanks(buf, row, line)
-  local group, count = require("claude-code.editor.diff.highlights").name("Warning"), 0
+---@return boolean goes_on
+local function mark_characters(marking, row, line)
+  local group, goes_on = require("claude-code.editor.diff.highlights").name("Warning"), true
+  local first, next = find(line, 1)
+  while goes_on and first do
+    local codes, last = codes_of(line, first, next --[[@as integer]])
+    goes_on = set_mark(marking, row, (codes and last or first) - 1, {
+      end_col = not codes and last - 1 or nil,
+      hl_group = not codes and group or nil,
+      virt_text = codes and { { codes, group } } or nil,
+      virt_text_pos = "inline",
+    })
+    first, next = find(line, last)
+  end
+  return goes_on
+end
+
+---@param marking claude-code.HiddenMarking
+---@param row integer 0-based
+---@param line string
+---@return boolean goes_on
+local function mark_blanks(marking, row, line)
+  local group, goes_on = require("claude-code.editor.diff.highlights").name("Warning"), true
   local first, next = find_blanks(line, 1)
-  while first and count < MOST_MARKS do
-    api.nvim_buf_set_extmark(buf, NAMESPACE, row, first - 1, {
+  while goes_on and first do
+    goes_on = set_mark(marking, row, first - 1, {
       virt_text = { { ("<%d blanks>"):format(next - first), group } },
       virt_text_pos = "inline",
     })
-    count = count + 1
     first, next = find_blanks(line, next --[[@as integer]])
   end
-  return count
+  return goes_on
 end
 
 ---Every long run of blanks has one of these in it.
@@ -166,53 +215,53 @@ local function may_have_any(text)
   end) or find(text, 1) ~= nil
 end
 
----@param buf integer
----@param first integer 0-based row of the first line
 ---@param lines string[]
----@param budget integer how many marks may still be set
----@return integer count
----@return integer? line 1-based, of the first mark
-local function mark_lines(buf, first, lines, budget)
-  if not may_have_any(table.concat(lines, "\f")) then
-    return 0
+---@param first integer
+---@return integer last so many lines that have PIECE_BYTES together, or one
+local function piece_from(lines, first)
+  local last, bytes = first, #lines[first]
+  while last < #lines and bytes < PIECE_BYTES do
+    last = last + 1
+    bytes = bytes + #lines[last]
   end
-  local count, found = 0, nil
-  for i, line in ipairs(lines) do
-    if count >= budget then
-      break
+  return last
+end
+
+---@param marking claude-code.HiddenMarking
+---@param row integer 0-based, of the first line
+---@param lines string[]
+---@return boolean goes_on
+local function mark_lines(marking, row, lines)
+  local first, goes_on = 1, true
+  while goes_on and first <= #lines do
+    local last = piece_from(lines, first)
+    if may_have_any(table.concat(lines, "\f", first, last)) then
+      for i = first, last do
+        goes_on = goes_on
+          and mark_characters(marking, row + i - 1, lines[i])
+          and mark_blanks(marking, row + i - 1, lines[i])
+      end
     end
-    local row = first + i - 1
-    local marked = mark_characters(buf, row, line) + mark_blanks(buf, row, line)
-    found = found or marked > 0 and row + 1 or nil
-    count = count + marked
+    first, goes_on = last + 1, goes_on and pause_marking(marking)
   end
-  return count, found
+  return goes_on
 end
 
 ---Shows those in the lines that hunks add or change.
----@param buf integer the proposal's
----@param hunks claude-code.HunkList
----@param pause fun()
----@return integer? line 1-based, of the first one
-local function mark(buf, hunks, pause)
-  api.nvim_buf_clear_namespace(buf, NAMESPACE, 0, -1)
-  local budget, found = MOST_MARKS, nil
-  for _, hunk in ipairs(hunks.list) do
+---@param marking claude-code.HiddenMarking
+local function mark_hunks(marking)
+  api.nvim_buf_clear_namespace(marking.buf, NAMESPACE, 0, -1)
+  for _, hunk in ipairs(marking.hunks.list) do
     local last = hunk.new - 1 + hunk.new_count
     for row = hunk.new - 1, last - 1, PIECE do
-      -- In a pause it may have been edited, deleted, or shown and marked.
-      local is_same = api.nvim_buf_is_valid(buf)
-        and api.nvim_buf_get_changedtick(buf) == hunks.tick
-        and hunks.hidden == nil
-      if budget > 0 and is_same then
-        local lines = api.nvim_buf_get_lines(buf, row, math.min(row + PIECE, last), false)
-        local count, line = mark_lines(buf, row, lines, budget)
-        budget, found = budget - count, found or line
-        pause()
+      local rows_end = math.min(row + PIECE, last)
+      if
+        not mark_lines(marking, row, api.nvim_buf_get_lines(marking.buf, row, rows_end, false))
+      then
+        return
       end
     end
   end
-  return found
 end
 
 ---Shows those that the proposal adds, once for each state of it.
@@ -222,8 +271,14 @@ end
 ---@return integer? line 1-based, of the first one
 function M.show(buf, hunks, pause)
   if hunks.hidden == nil then
-    local found = mark(buf, hunks, pause or function() end)
-    hunks.hidden = hunks.hidden or found or false
+    local marking = {
+      buf = buf,
+      hunks = hunks,
+      left = MOST_MARKS,
+      pause = pause or function() end,
+    }
+    mark_hunks(marking)
+    hunks.hidden = hunks.hidden or marking.found or false
   end
   return hunks.hidden or nil
 end
