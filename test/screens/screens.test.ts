@@ -59,6 +59,8 @@ function screens(version: NeovimVersion) {
     a.file("main.txt", OLD);
     a.file("other/main.txt", OLD);
     a.file("code.lua", CODE);
+    // A diff has tree-sitter's colours where a buffer has them.
+    await a.edit(a.path("code.lua"));
     await a.edit(a.path("main.txt"));
     await a.attach();
   });

@@ -12,8 +12,9 @@ local M = {}
 ---an error of Neovim's main loop.
 ---@param work fun(pause: fun(always?: boolean)) calls `pause` wherever it may be interrupted; `always`:
 --- also if the slice is still short, because what follows is long and cannot be interrupted
+---@param is_wanted? fun(): boolean asked after each pause; if not, the rest is not done
 ---@return fun() stop the rest is not done
-function M.run(work)
+function M.run(work, is_wanted)
   local is_stopped, began = false, 0
   local thread = coroutine.create(work)
   local function pause(always)
@@ -22,7 +23,7 @@ function M.run(work)
     end
   end
   local function slice()
-    if is_stopped then
+    if is_stopped or (began > 0 and is_wanted and not is_wanted()) then
       return
     end
     began = vim.uv.hrtime()
@@ -30,6 +31,8 @@ function M.run(work)
     if not ok then
       error(message, 0)
     elseif coroutine.status(thread) ~= "dead" then
+      -- A timer counts from the time that libuv read last: before the slice, so there would be no pause.
+      vim.uv.update_time()
       timer.once(PAUSE_MS, slice)
     end
   end
@@ -39,12 +42,24 @@ function M.run(work)
   end
 end
 
+---Of tables: so many are made between two pauses.
+local PIECE = 100
+
 ---Goes once through Lua's garbage. Where there is much, Lua does so in the middle of a later allocation,
----for up to 40 ms at once.
+---for up to 60 ms at once.
 function M.collect_garbage()
+  local is_over, garbage = false, nil
+  getmetatable(newproxy(true)).__gc = function()
+    is_over = true
+  end
   M.run(function(pause)
     pause(true)
-    while not collectgarbage("step", 0) do
+    while not is_over do
+      -- With each of them Lua takes a small step. `collectgarbage("step")` takes at once all those that
+      -- the big strings before it would have been worth.
+      for _ = 1, PIECE do
+        garbage = { garbage and true }
+      end
       pause()
     end
   end)

@@ -134,6 +134,32 @@ for (const version of NEOVIMS) {
       expect(await a.nvim.lua("return types")).toEqual([]);
     });
 
+    test("both sides have their colours from where the file's own buffer has them", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      await a.attach();
+      const path = a.file("main.lua", "return 1\n");
+      const canParseInSteps = await a.nvim.lua<boolean>("return vim.fn.has('nvim-0.11') == 1");
+      const sources = async () => {
+        const id = await a.propose(path, "return 2\n");
+        const found = await a.nvim.lua<string[]>(`
+          local buffers = require("port").diff_buffers()
+          return vim.tbl_map(function(buf)
+            return vim.treesitter.highlighter.active[buf] and "tree-sitter" or vim.b[buf].current_syntax
+          end, { buffers.old, buffers.new })`);
+        await a.nvim.type("q");
+        await a.outcome(id);
+        await a.cleared();
+        return found;
+      };
+      expect(await sources()).toEqual(["lua", "lua"]);
+      const buf = await a.edit(path);
+      await a.nvim.lua("vim.treesitter.start(..., 'lua')", buf);
+      const likeBuffer = canParseInSteps ? "tree-sitter" : "lua";
+      expect(await sources()).toEqual([likeBuffer, likeBuffer]);
+      await a.nvim.lua("vim.treesitter.stop(...) vim.bo[...].syntax = 'conf'", buf);
+      expect(await sources()).toEqual(["conf", "conf"]);
+    });
+
     test("a side too big for colours has none, the other one has them", async () => {
       await using a = await Attached.start({ version, ui: UI });
       await a.attach();
@@ -148,8 +174,9 @@ for (const version of NEOVIMS) {
         await a.barShows("hunk 1/1");
         const coloured = await a.nvim.lua(`
           local buffers = require("port").diff_buffers()
-          local active = vim.treesitter.highlighter.active
-          return { active[buffers.old] ~= nil, active[buffers.new] ~= nil }`);
+          return vim.tbl_map(function(buf)
+            return vim.b[buf].current_syntax ~= nil
+          end, { buffers.old, buffers.new })`);
         expect(coloured).toEqual([old === small, proposal === small]);
         await a.nvim.type("q");
         await a.outcome(id);
@@ -463,6 +490,23 @@ describe.each(NEOVIMS)("big changes, in $name", (version) => {
     await a.nvim.type("q");
     await a.outcome(id);
     await a.cleared();
+  });
+
+  test("hidden characters of which thousands share a cell: marked once, with some of their codes", async () => {
+    await using a = await Attached.start({ version, ui: UI });
+    await a.attach();
+    // For each of them its cell was looked for: minutes.
+    const id = await a.propose(a.file("main.txt", "x\n"), `x${"\u034f".repeat(30_000)}\u200by\n`);
+    await a.barShows("hunk 1/1");
+    const marks = await a.nvim.lua<string[]>(`
+      local space = vim.api.nvim_get_namespaces()["claude-code.diff.hidden"]
+      local buf = require("port").diff_buffers().new
+      return vim.tbl_map(function(mark)
+        return mark[4].virt_text and mark[4].virt_text[1][1] or "as Neovim shows it"
+      end, vim.api.nvim_buf_get_extmarks(buf, space, 0, -1, { details = true }))`);
+    expect(marks).toEqual(["<034f>".repeat(10), "as Neovim shows it"]);
+    await a.nvim.type("q");
+    await a.outcome(id);
   });
 
   test.each([

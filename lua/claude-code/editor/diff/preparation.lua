@@ -47,6 +47,7 @@ local function prepare(diff, pause)
   end
   if ok and not diff.outcome then
     hidden.show(proposal.new_buf, proposal:hunks(), pause)
+    pause(true)
   end
 end
 

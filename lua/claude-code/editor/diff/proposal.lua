@@ -194,7 +194,7 @@ end
 ---@param buf integer
 function Proposal:refill(buf)
   scratch.fill(buf, buf == self.new_buf and self.proposed.lines or self.old.lines)
-  scratch.highlight(buf)
+  scratch.highlight(buf, self.target)
 end
 
 ---@return string[] lines of the proposal as it is now, not to be changed

@@ -3,9 +3,9 @@ local api = vim.api
 
 ---A buffer beyond this size, in bytes, gets no syntax highlighting: parsing would freeze the editor.
 local HIGHLIGHT_LIMIT = 512 * 1024
----A bigger one has colours by 'syntax', which looks at the lines on screen: tree-sitter, which parses all
----at once before Neovim 0.11, takes 25 ms for as much there; injected languages are found at once since.
-local TREE_SITTER_LIMIT = (vim.fn.has("nvim-0.11") == 1 and 64 or 8) * 1024
+---A bigger one has colours by 'syntax', which looks at the lines on screen: tree-sitter finds injected
+---languages at once. Before Neovim 0.11 it also parses all at once, and reads its queries for each buffer.
+local TREE_SITTER_LIMIT = vim.fn.has("nvim-0.11") == 1 and 64 * 1024 or -1
 
 ---In bytes. Patterns for a line of 64 KB take up to 90 ms, and fail (E363) where they take too much memory.
 local LONGEST_HIGHLIGHTED_LINE = 16 * 1024
@@ -91,20 +91,40 @@ local function has_long_line(buf)
   end)
 end
 
----Colours without FileType autocommands: no language server, linter or formatter may attach.
+---Tree-sitter reads the queries of a language at once, of C for 30 to 60 ms: so it gives the colours only
+---where it does so in the user's own buffers, or where there are no others.
+---@param language string
+---@param like? integer the file's own buffer
+---@return boolean
+local function is_for_tree_sitter(language, like)
+  local active = require("vim.treesitter.highlighter").active
+  if like and (active[like] or vim.bo[like].syntax ~= "") then
+    return active[like] ~= nil
+  end
+  return not vim.g.syntax_on
+    or vim.iter(pairs(active)):any(function(_, highlighter)
+      return highlighter.tree:lang() == language
+    end)
+end
+
+---Colours as the file has them, without FileType autocommands: no language server, linter or formatter may
+---attach.
 ---@param buf integer
-function M.highlight(buf)
+---@param like? integer the file's own buffer
+function M.highlight(buf, like)
   local filetype = vim.bo[buf].filetype
   local size = api.nvim_buf_get_offset(buf, api.nvim_buf_line_count(buf))
   if filetype == "" or size > HIGHLIGHT_LIMIT or has_long_line(buf) then
     return
   end
   local language = vim.treesitter.language.get_lang(filetype) or filetype
-  if size > TREE_SITTER_LIMIT or not pcall(vim.treesitter.start, buf, language) then
+  local wanted = size <= TREE_SITTER_LIMIT and is_for_tree_sitter(language, like)
+  if not wanted or not pcall(vim.treesitter.start, buf, language) then
+    local syntax = like and vim.bo[like].syntax or ""
     -- 'syntax' works through its own autocommand.
     local ignored = vim.o.eventignore
     vim.o.eventignore = ""
-    pcall(api.nvim_set_option_value, "syntax", filetype, { buf = buf })
+    pcall(api.nvim_set_option_value, "syntax", syntax ~= "" and syntax or filetype, { buf = buf })
     vim.o.eventignore = ignored
   end
 end

@@ -50,7 +50,7 @@ function M.has_text(some)
 end
 
 ---In lines: so many between two pauses.
-local PIECE = 1000
+local PIECE = 100
 
 ---@param text string
 ---@param pause fun()

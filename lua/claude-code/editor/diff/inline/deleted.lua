@@ -9,8 +9,10 @@ local MOST_LINES = 500
 ---In bigger hunks what changed within a line is not marked.
 local LONGEST_HUNK = 200
 
----Of longer lines nobody sees more, and Neovim goes through all of it each time; bytes.
-local LONGEST_LINE = 2000
+---Of a line so many bytes are shown, while the lines above it have fewer cells, all together. Nobody sees
+---more, and Neovim goes through all of it each time.
+local LONGEST_LINES = { { above = 50000, most = 2000 }, { above = 150000, most = 200 } }
+local SHORTEST_LINE = 50
 
 local M = { LONGEST_HUNK = LONGEST_HUNK }
 
@@ -28,31 +30,40 @@ local function visible(text, tabstop, column)
   local shown = {}
   for i, piece in ipairs(vim.split(text, "\t", { plain = true })) do
     local gap = i > 1 and tabstop - column % tabstop or 0
-    piece = (" "):rep(gap) .. fn.strtrans((piece:gsub("%z", "^@")))
-    shown[i], column = piece, column + fn.strdisplaywidth(piece)
+    -- For a line of tabs alone Neovim's functions would be called thousands of times.
+    if piece ~= "" then
+      piece = fn.strtrans((piece:gsub("%z", "^@")))
+    end
+    column = column + gap + (piece ~= "" and fn.strdisplaywidth(piece) or 0)
+    shown[i] = (" "):rep(gap) .. piece
   end
   return table.concat(shown), column
 end
 
 ---@param line string
+---@param most integer bytes
 ---@return string
 ---@return string? note for what was cut
-local function cut(line)
-  if #line <= LONGEST_LINE then
+local function cut(line, most)
+  if #line <= most then
     return line
   end
-  local last = LONGEST_LINE + vim.str_utf_start(line, LONGEST_LINE + 1)
+  local last = most + vim.str_utf_start(line, most + 1)
   return line:sub(1, last), (" … and %d more bytes"):format(#line - last)
 end
 
 ---@param line string
+---@param most integer bytes that are shown
 ---@param new? string the line in its place, if what changed is to be marked
 ---@param tabstop integer
 ---@return claude-code.Chunk[]
-local function chunks(line, new, tabstop)
-  local first, last = changed_part.of(line, new or line)
-  local note
-  line, note = cut(line)
+---@return integer cells
+local function chunks(line, most, new, tabstop)
+  local first, last, note
+  if new then
+    first, last = changed_part.of(line, new)
+  end
+  line, note = cut(line, most)
   local parts = {
     { line:sub(1, first or #line), "Delete" },
     { first and line:sub(first + 1, last) or "", "DeleteText" },
@@ -72,7 +83,7 @@ local function chunks(line, new, tabstop)
   -- To the window's edge, as with lines of the buffer.
   local rest = (" "):rep(math.max(1, vim.o.columns - column))
   found[#found + 1] = { rest, highlights.name("Delete") }
-  return found
+  return found, column
 end
 
 ---@param buf integer
@@ -83,6 +94,17 @@ local function replacements(buf, hunk)
   return api.nvim_buf_get_lines(buf, hunk.new - 1, hunk.new - 1 + count, false)
 end
 
+---@param above integer cells
+---@return integer most bytes
+local function longest_line(above)
+  for _, step in ipairs(LONGEST_LINES) do
+    if above < step.above then
+      return step.most
+    end
+  end
+  return SHORTEST_LINE
+end
+
 ---@param buf integer
 ---@param hunk claude-code.DrawnHunk
 ---@param margin claude-code.Chunk in front of each line
@@ -90,9 +112,10 @@ end
 function M.lines(buf, hunk, margin)
   local tabstop = vim.bo[buf].tabstop
   local new = hunk.new_count > 0 and replacements(buf, hunk) or {}
-  local lines = {}
+  local lines, above = {}, 0
   for i = 1, math.min(#hunk.old_lines, MOST_LINES) do
-    local line = chunks(hunk.old_lines[i], new[i], tabstop)
+    local line, cells = chunks(hunk.old_lines[i], longest_line(above), new[i], tabstop)
+    above = above + cells
     table.insert(line, 1, margin)
     lines[#lines + 1] = line
   end

@@ -13,6 +13,9 @@ local SIGN_PRIORITY = 100
 ---Lines of one hunk that have a sign each.
 local MOST_SIGNS = 2000
 
+---In lines: so many between two pauses.
+local PIECE = 20
+
 local CAN_SCROLL = fn.has("nvim-0.11") == 1
 
 local M = {}
@@ -42,8 +45,9 @@ end
 ---@param buf integer
 ---@param namespace integer
 ---@param hunk claude-code.DrawnHunk
+---@param pause? fun() called now and then
 ---@return integer[] marks
-function M.new_lines(buf, namespace, hunk)
+function M.new_lines(buf, namespace, hunk, pause)
   if hunk.new_count == 0 then
     return {}
   end
@@ -56,16 +60,20 @@ function M.new_lines(buf, namespace, hunk)
     priority = LINE_PRIORITY,
     strict = false,
   })
-  for sign = row, row + math.min(hunk.new_count, MOST_SIGNS) - 1 do
-    marks[#marks + 1] = api.nvim_buf_set_extmark(buf, namespace, sign, 0, {
+  local pairs_of_lines = math.min(#hunk.old_lines, hunk.new_count, deleted.LONGEST_HUNK)
+  for i = 1, math.min(hunk.new_count, MOST_SIGNS) do
+    marks[#marks + 1] = api.nvim_buf_set_extmark(buf, namespace, row + i - 1, 0, {
       sign_text = "+",
       sign_hl_group = highlights.name("Added"),
       priority = SIGN_PRIORITY,
       strict = false,
     })
-  end
-  for i = 1, math.min(#hunk.old_lines, hunk.new_count, deleted.LONGEST_HUNK) do
-    marks[#marks + 1] = mark_text(buf, namespace, row + i - 1, hunk.old_lines[i])
+    if i <= pairs_of_lines then
+      marks[#marks + 1] = mark_text(buf, namespace, row + i - 1, hunk.old_lines[i])
+    end
+    if pause and i % PIECE == 0 then
+      pause()
+    end
   end
   return marks
 end

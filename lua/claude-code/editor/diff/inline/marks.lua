@@ -49,14 +49,15 @@ function InlineMarks:show(win)
   end
   self.stop = slices.run(function(pause)
     for _, hunk in ipairs(now.list) do
+      local part = drawn(proposal, hunk)
+      -- These first: the window is scrolled to the first of them.
+      draw.old_lines(buf, NAMESPACE, part, margin)
+      draw.new_lines(buf, NAMESPACE, part, pause)
       pause()
-      if not api.nvim_buf_is_loaded(buf) or api.nvim_buf_get_changedtick(buf) ~= now.tick then
-        -- It is gone, or will be drawn again.
-        return
-      end
-      draw.new_lines(buf, NAMESPACE, drawn(proposal, hunk))
-      draw.old_lines(buf, NAMESPACE, drawn(proposal, hunk), margin)
     end
+  end, function()
+    -- Else it is gone, or will be drawn again.
+    return api.nvim_buf_is_loaded(buf) and api.nvim_buf_get_changedtick(buf) == now.tick
   end)
 end
 
