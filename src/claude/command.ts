@@ -30,7 +30,11 @@ export function commandWords(
 ): string[] {
   if (process.platform === "win32") return [executable, ...args];
   const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-  return [...ENV_WITHOUT_HAZARDS, ...variables, executable, ...args];
+  // env(1) would take such a path for one more variable, and the next word for the program.
+  const program = executable.includes("=")
+    ? ["/bin/sh", "-c", 'exec "$0" "$@"', executable]
+    : [executable];
+  return [...ENV_WITHOUT_HAZARDS, ...variables, ...program, ...args];
 }
 
 /** The same as one line for a shell, as hooks need it. */

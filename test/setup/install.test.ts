@@ -108,6 +108,24 @@ describe("install-hooks", () => {
     expect(await new Response(child.stdout).text()).toBe('{"continue":true}\n');
   });
 
+  test.each(["a=b", "a b'$(touch trap)`touch trap`\n"])(
+    "a hook runs from a folder named %j, and nothing of its name",
+    async (name) => {
+      const more = { XDG_DATA_HOME: join(home, name) };
+      await run("install-hooks", ["--yes"], project, more);
+      const { command } = JSON.parse(read(SETTINGS)).hooks.Stop[0].hooks[0];
+      const child = Bun.spawn(["sh", "-c", command], {
+        cwd: home,
+        env: { ...isolatedEnv(home), ...more },
+        stdin: new Blob(['{"session_id":"x"}']),
+        stdout: "pipe",
+      });
+      expect(await new Response(child.stdout).text()).toBe('{"continue":true}\n');
+      expect(existsSync(join(home, "trap"))).toBe(false);
+      expect((await run("install-hooks", ["--yes"], project, more)).stdout).toContain("in place");
+    },
+  );
+
   test("what is installed opens no debugger's port, whatever the environment asks for", async () => {
     using probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
     const { port } = probe;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "../support/eventually";
 import { isolatedEnv, NEOVIMS, ROOT, type TestNeovim, temporaryFolder } from "../support/neovim";
@@ -116,7 +116,11 @@ describe.each(NEOVIMS)("tmux beside $name", (version) => {
   test("a pane opens, is typed into, is hidden, comes back, and ends with Neovim", async () => {
     for (const folder of ["run", "tmp", "project"]) mkdirSync(join(home, folder));
     const show = `printf '<%s>\\n' "$PWD" "$CLAUDE_CODE_SSE_PORT" "$NVIM" "$CLAUDE_CONFIG_DIR"; exec cat`;
-    const options = `{ terminal = { provider = "tmux", command = { "sh", "-c", [[${show}]] } } }`;
+    // env(1) would take it for a variable.
+    const shell = join(home, "a=b");
+    symlinkSync("/bin/sh", shell);
+    const command = `{ "${shell}", "-c", [[${show}]] }`;
+    const options = `{ terminal = { provider = "tmux", command = ${command} } }`;
     const below = `{ terminal = { provider = 'tmux', position = 'bottom' } }`;
     // tmux shows the screen of the pane that has the focus.
     await using terminal = await Terminal.start({

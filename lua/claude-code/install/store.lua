@@ -95,6 +95,23 @@ function M.current()
   return link and link:match("([^/]+)/[^/]+$")
 end
 
+--- Replaces what is in a version's folder: at every moment there is an executable in it.
+---@param folder string
+---@param final string
+---@return boolean replaced
+local function replace_in_place(folder, final)
+  -- A program that runs cannot be replaced there.
+  if
+    WINDOWS or not vim.uv.fs_rename(vim.fs.joinpath(folder, NAME), vim.fs.joinpath(final, NAME))
+  then
+    return false
+  end
+  for name in vim.fs.dir(folder) do
+    vim.uv.fs_rename(vim.fs.joinpath(folder, name), vim.fs.joinpath(final, name))
+  end
+  return true
+end
+
 --- Moves a complete folder to its final name. If another Neovim was faster, its folder stays.
 ---@param folder string with the executable in it
 ---@param release claude-code.Release
@@ -105,6 +122,9 @@ function M.move_in(folder, release, replace)
   local executable = M.executable(release.version, release.target)
   local final = vim.fs.dirname(executable)
   if replace and vim.uv.fs_stat(final) then
+    if replace_in_place(folder, final) then
+      return executable
+    end
     vim.uv.fs_rename(final, folder .. ".old")
   end
   local moved, failure = vim.uv.fs_rename(folder, final)

@@ -102,6 +102,10 @@ local function command(launch)
   if kept.is_on() then
     vim.list_extend(words, { "-u", "NVIM" })
   end
+  -- For env(1) that would be one more variable.
+  if launch.command[1]:find("=", 1, true) then
+    vim.list_extend(words, { "/bin/sh", "-c", 'exec "$0" "$@"' })
+  end
   return vim.list_extend(words, vim.tbl_map(literal, launch.command))
 end
 
