@@ -423,6 +423,21 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
     expect(await outputs[1]).toBeUndefined();
   });
 
+  test("of several questions the list names the one that it answers", async () => {
+    await editor.block();
+    const second = { question: "In which colour?", header: "Colour", options: [{ label: "red" }] };
+    const questions = [{ ...second, question: "Which sizes?" }, second];
+    const output = editor.hook({ tool_name: "AskUserQuestion", tool_input: { questions } });
+    await editor.wait();
+    await editor.neovim.command("ClaudeCodeAnswer");
+    const prompt = () => editor.neovim.lua("return offered.prompt");
+    expect(await prompt()).toBe("Claude asks: 1 of 2: Which sizes?");
+    await editor.neovim.lua(`choose("red")`);
+    expect(await prompt()).toBe("Claude asks: 2 of 2: In which colour?");
+    await editor.neovim.lua(`choose("Decline")`);
+    await output;
+  });
+
   test("the request is above the list, whole or by a choice, and goes with it", async () => {
     await editor.block();
     const float = () =>

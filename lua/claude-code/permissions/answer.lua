@@ -128,11 +128,13 @@ local function show_whole(request, lines, back)
   })
 end
 
---- In one line: the whole is above.
+--- In one line: the whole is above. Of several questions it is the one that is shown.
 ---@param request claude-code.PermissionRequest
+---@param lines string[]
 ---@return string
-local function prompt_of(request)
-  local prompt = ("%s asks: %s"):format(name_of(request), request.title)
+local function prompt_of(request, lines)
+  local title = request.questions and lines[1] or request.title
+  local prompt = ("%s asks: %s"):format(name_of(request), title)
   local most = math.max(20, vim.o.columns - 2)
   local is_cut = vim.fn.strcharlen(prompt) > most
   return is_cut and vim.fn.strcharpart(prompt, 0, most - 1) .. "…" or prompt
@@ -161,7 +163,7 @@ function choose(request, lines, own)
   })
   requests.on_end(request.id, close_preview)
   local ok, message = pcall(vim.ui.select, choices, {
-    prompt = prompt_of(request),
+    prompt = prompt_of(request, lines),
     kind = "claude-code.answer",
     format_item = function(choice)
       return choice.text
