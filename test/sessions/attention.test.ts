@@ -82,6 +82,26 @@ describe.each([...NEOVIMS])("a session that needs the user of Neovim $name", (ve
     expect(await messages()).toBe("");
   });
 
+  test("is not reported for an edit that has a diff, also while another one is on screen", async () => {
+    await neovim.lua(`
+      local port, pids = require("port"), { vim.fn.getpid(), vim.uv.os_getppid() }
+      port.server.clients = { { id = 1, pid = pids[1] }, { id = 2, pid = pids[2] } }
+      for n, pid in ipairs(pids) do
+        local path = vim.fn.getcwd() .. "/" .. n
+        local params = { id = n, client = n, old_path = path, new_path = path, contents = "new\\n" }
+        assert(port.dispatcher.call("diff_open", params).error == nil)
+      end
+      for n, pid in ipairs({ pids[1], pids[2], false }) do
+        local asks = { state = "blocked", kind = "permission", msg = "approve " .. n }
+        rows.report({ n = n, pid = pid or nil }, "terminal", asks)
+      end`);
+    await eventually("the message", async () => (await messages()).includes("needs input"));
+    expect(await messages()).toContain("Claude (login) needs input: approve 3");
+    await neovim.lua(`
+      require("port").dispatcher.call("diff_close", { ids = { 1, 2 } })
+      require("port").server.clients = {}`);
+  });
+
   test("is reported to a function, for the states that are chosen", async () => {
     await setup(`{ notify = { on = { "done" }, by = function(sessions)
       table.insert(received, sessions[1].name .. " " .. sessions[1].state)

@@ -10,9 +10,6 @@ local MERGE_MS = 1000
 --- What is to be reported: since when, by the session's process or number.
 ---@type table<string, integer>
 local pending = {}
---- How many diffs each client has open: these ask by themselves.
----@type table<integer|string, integer>
-local diffs = {}
 
 ---@type table<claude-code.SessionState, { one: string, several: string }>
 local WORDS = {
@@ -29,12 +26,18 @@ local function key_of(row)
   return row.n and "n" .. row.n or "pid" .. tostring(row.pid)
 end
 
+--- How many diffs of a client wait, on screen or not; editor.diff sets it.
+---@type fun(client: integer): integer
+M.count_diffs = function()
+  return 0
+end
+
 ---@param row claude-code.SessionRow
----@return boolean does a diff ask what the session asks?
+---@return boolean does a diff ask what the session asks, be it on screen or not?
 function M.has_diff(row)
   return row.kind == "permission"
     and vim.iter(require("claude-code.server").clients):any(function(client)
-      return client.pid == row.pid and (diffs[client.id] or 0) > 0
+      return client.pid == row.pid and M.count_diffs(client.id) > 0
     end)
 end
 
@@ -152,15 +155,6 @@ function M.follow()
         pending[key_of(row)] = row.since
         trigger()
       end
-    end,
-  })
-  vim.api.nvim_create_autocmd("User", {
-    group = group,
-    pattern = "ClaudeCodeDiff*",
-    callback = function(event)
-      local client = event.data.client
-      local change = event.match == "ClaudeCodeDiffOpened" and 1 or -1
-      diffs[client] = math.max(0, (diffs[client] or 0) + change)
     end,
   })
 end

@@ -231,10 +231,15 @@ function M.current()
   return queue:find()
 end
 
+---@param client? integer only of this one
 ---@return integer count of diffs that wait for the user
-function M.count()
-  return #queue:all()
+function M.count(client)
+  return #vim.tbl_filter(function(diff)
+    return not client or diff.proposal.client == client
+  end, queue:all())
 end
+
+require("claude-code.sessions.attention").count_diffs = M.count
 
 ---Neovim ends: the answers go out, and what is saved by :mksession shows the user's windows.
 function M.exit()
