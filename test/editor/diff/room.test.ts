@@ -167,8 +167,8 @@ for (const version of NEOVIMS) {
     );
 
     test.each([
-      [80, true],
-      [79, false],
+      [91, true],
+      [90, false],
     ])("%d columns: two sides: %p", async (width, two) => {
       await using a = await Attached.start({ version, ui: { width, height: 24 } });
       await a.attach();

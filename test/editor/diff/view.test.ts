@@ -214,8 +214,7 @@ describe.each(NEOVIMS)("in a narrow terminal, $name", (version) => {
 
 /** What the bars show in two windows side by side, by the columns of the screen. */
 const widths: [columns: number, bars: RegExp][] = [
-  [80, /^ ?main\.txt \(on disk\) +│ main\.txt {2}hunk 1\/3 .*<CR> accept$/],
-  [89, /^ main\.txt \(on disk\) +│ main\.txt {2}hunk 1\/3 .*q reject {2}<CR> accept$/],
+  [91, /^ main\.txt \(on disk\) +│ main\.txt {2}hunk 1\/3 .*q reject {2}<CR> accept$/],
   [
     140,
     /^ main\.txt \(on disk\) +│ main\.txt {2}hunk 1\/3 {2}\+2 −3 +ga gr {2}q reject {2}<CR> accept$/,
@@ -244,7 +243,7 @@ describe.each(NEOVIMS)("the bars of $name", (version) => {
   });
 
   test("a long file name is shortened; the folder distinguishes two files of one name", async () => {
-    await using d = await desk(version, 89);
+    await using d = await desk(version, 91);
     using client = await d.connect();
     const { terminal } = d.neovim;
     for (const [name, bar] of [

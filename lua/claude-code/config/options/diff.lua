@@ -24,10 +24,11 @@ return {
     default = "vertical",
     description = 'How a proposed edit is shown. "vertical": the file and the proposal side by side. '
       .. '"horizontal": one above the other. "tab": side by side on a new tab page. "inline": the '
-      .. "proposal in the file's window, with deleted lines as virtual lines. In less than 80 columns "
-      .. "nothing is shown side by side, but inline; nor is a change of more than 400 hunks, "
+      .. "proposal in the file's window, with deleted lines as virtual lines. A diff that would have "
+      .. "less than 45 columns for each side is shown inline; so is a change of more than 400 hunks, "
       .. "4,000 lines or 150 KB, or in a file of more than 20,000 lines or 1 MB. Beyond 4 MB, 64,000 "
-      .. "lines or a line of 250 KB it is not shown, and Claude asks by itself. Where the file's window leaves a "
+      .. "lines or a line of 250 KB it is not shown, and Claude asks by itself. Where the file's "
+      .. "window leaves a "
       .. "side less than 60 columns or 15 lines, the diff opens on a new "
       .. "tab page if that has more room and the cursor moves there.",
   },

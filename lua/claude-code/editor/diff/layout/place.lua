@@ -31,11 +31,11 @@ local EASY = {
   inline = { width = 60, height = 16 },
 }
 
----With less than this a side shows too little of a change.
+---With less than this a side shows too little of a change: 45 columns beside each other.
 ---@type table<claude-code.DiffLayout, claude-code.Room>
 local LEAST = {
-  vertical = { width = 80, height = 1 },
-  tab = { width = 80, height = 1 },
+  vertical = { width = 91, height = 1 },
+  tab = { width = 91, height = 1 },
   -- Four lines, a status line and a bar each.
   horizontal = { width = 1, height = 12 },
   inline = { width = 1, height = 1 },
