@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync, statSync } from "node:fs";
 import { markIncomplete } from "../../../src/review/incomplete";
 import { journalPath } from "../../../src/review/journal/append";
@@ -29,8 +29,13 @@ onEachNeovim((session) => {
   const nvim = () => session.neovim;
   const lua = <T>(code: string, ...args: unknown[]) => nvim().lua<T>(code, ...args);
 
-  beforeEach(async () => {
+  // One that has read the journal of the tests before does not read it again.
+  beforeAll(() => {
     world = new World(nvim().cwd, nvim().home);
+  });
+  afterAll(() => world[Symbol.dispose]());
+
+  beforeEach(async () => {
     tests += 1;
     await lua(`
       _G.said = {}
@@ -51,7 +56,6 @@ onEachNeovim((session) => {
       lua<boolean>(`return require("claude-code.editor.review").count() == 0`),
     );
     await session.reset();
-    world[Symbol.dispose]();
   });
 
   interface Item {
