@@ -1,12 +1,22 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, utimesSync } from "node:fs";
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, mkdirSync, readdirSync, rmSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { JournalReader } from "../../src/review/journal/read";
 import { requestComparison } from "../../src/review/record/comparison-request";
+import { temporaryFolder } from "../support/neovim";
 import { Actors } from "./state/actors";
 import { World } from "./state/world";
 
 setDefaultTimeout(120_000);
+
+/** The programs that are killed, each in one file: they start so often. */
+const programs = temporaryFolder();
+beforeAll(async () => {
+  const names = ["decide-once.ts", "compare-once.ts"];
+  const entrypoints = names.map((name) => join(import.meta.dir, name));
+  await Bun.build({ entrypoints, outdir: programs, target: "bun" });
+});
+afterAll(() => rmSync(programs, { recursive: true }));
 
 const BEFORE = "1\n2\n3\n4\n5\n";
 const USER = "user\n1\n2\n3\n4\n5\n";
@@ -135,7 +145,7 @@ async function made({ files, claude, prepare, waits }: Case): Promise<World> {
 /** Runs the decision in a process of its own. Returns whether it was killed. */
 function decideOnce(world: World, one: Case, killAt: number): Promise<boolean> {
   const [method, params] = one.decide(world);
-  return runOnce(world, killAt, "decide-once.ts", method, JSON.stringify(params));
+  return runOnce(world, killAt, "decide-once.js", method, JSON.stringify(params));
 }
 
 async function runOnce(
@@ -144,12 +154,9 @@ async function runOnce(
   program: string,
   ...args: string[]
 ): Promise<boolean> {
-  const here = import.meta.dir;
+  const killer = join(import.meta.dir, "kill-at-step.ts");
   const child = Bun.spawn(
-    [
-      ...[process.execPath, "--preload", join(here, "kill-at-step.ts"), join(here, program)],
-      ...[world.root, ...args],
-    ],
+    [process.execPath, "--preload", killer, join(programs, program), world.root, ...args],
     { env: { ...process.env, KILL_AT: String(killAt) }, stderr: "pipe" },
   );
   const problem = await new Response(child.stderr).text();
@@ -209,7 +216,7 @@ test("killed at steps of a comparison, what a command changed is recorded, and o
     };
     await world.run("A", "uncompared", [change], []);
     requestComparison(world.folder);
-    killed = await runOnce(world, step, "compare-once.ts");
+    killed = await runOnce(world, step, "compare-once.js");
     world.compare();
     const changes = shown(world).map((line) => line.replace(/^\d+ /, ""));
     expect(changes).toHaveLength(1);
