@@ -13,6 +13,8 @@ const SERVERS = {
   go: ["gopls"],
   rust: {
     cmd: ["rust-analyzer"],
+    // It would start the compiler some 30 times to ask about it and about the standard library.
+    cmd_env: { RUSTC: "false", CARGO: "false" },
     init_options: RUST,
     capabilities: { experimental: { serverStatusNotification: true } },
   },
