@@ -1,28 +1,5 @@
-import { readRegular } from "../lib/read-regular";
-import { journalPath } from "./journal/append";
-import { JOURNAL_BYTES } from "./journal/read";
 import type { RecordedScope } from "./journal/record";
-import { rewriteJournal } from "./journal/rewrite";
-
-/** A record as far as it is looked at here; nobody has checked it. */
-interface Line {
-  type?: unknown;
-  id?: unknown;
-  at?: unknown;
-  session?: unknown;
-  use?: unknown;
-  head?: unknown;
-  files?: unknown;
-  scope?: RecordedScope;
-  /** Of a `back`: the decision that it takes back. */
-  decision?: unknown;
-}
-
-interface LineFile {
-  path?: unknown;
-  from?: unknown;
-  keep?: unknown;
-}
+import { filesOf, type Line, type LineFile, rewriteJournal } from "./journal/rewrite";
 
 /** What the journal says of one file. */
 class History {
@@ -65,7 +42,14 @@ const TURNS = new Set<unknown>(["prompt", "stop", "end"]);
  * decisions before `before` can no longer be taken back. Throws the system's error.
  */
 export function compactJournal(reviewFolder: string, before: number, ended = before): void {
-  const lines = readLines(reviewFolder);
+  rewriteJournal(reviewFolder, (lines) => compaction(lines, before, ended));
+}
+
+function compaction(
+  lines: readonly Line[],
+  before: number,
+  ended: number,
+): (line: Line) => Line | null {
   const histories = historiesOf(lines, before);
   const decided = new Map<unknown, Set<unknown>>();
   for (const [path, history] of histories) {
@@ -73,22 +57,21 @@ export function compactJournal(reviewFolder: string, before: number, ended = bef
   }
   const { sessions, uses } = needed(lines, decided);
   let head: unknown;
-  rewriteJournal(reviewFolder, (record) => {
-    const line: Line = record;
+  return (line) => {
     const movesHead = line.head !== undefined && line.head !== head;
     head = line.head ?? head;
     const files = filesOf(line);
     const left = files.filter(({ path }) => !decided.get(line.id)?.has(path));
     if (left.length < files.length) {
-      return left.length > 0 || movesHead ? { ...record, files: left } : null;
+      return left.length > 0 || movesHead ? { ...line, files: left } : null;
     }
     const isOld = typeof line.at === "number" && line.at < ended;
     if (isOld && files.length === 0 && !movesHead) {
       if (CALLS.has(line.type) && !uses.has(line.use)) return null;
       if (TURNS.has(line.type) && !sessions.has(line.session)) return null;
     }
-    return withoutBase(record, line, histories);
-  });
+    return withoutBase(line, histories);
+  };
 }
 
 function historiesOf(lines: readonly Line[], before: number): Map<unknown, History> {
@@ -134,44 +117,21 @@ function needed(lines: readonly Line[], decided: ReadonlyMap<unknown, ReadonlySe
 }
 
 /** The base text of a decision was another one, by the changes that are gone. */
-function withoutBase(
-  record: Record<string, unknown>,
-  line: Line,
-  histories: ReadonlyMap<unknown, History>,
-): Record<string, unknown> {
-  const isShort = ({ path }: LineFile) => {
-    const history = histories.get(path);
-    return history?.keptBy === line.id && history?.decided.length !== 0;
+function withoutBase(line: Line, histories: ReadonlyMap<unknown, History>): Line {
+  const isShort = (file: LineFile) => {
+    const history = histories.get(file.path);
+    return history?.keptBy === line.id && history?.decided.length !== 0 && "base" in file;
   };
-  if (line.type !== "keep" || !filesOf(line).some((file) => isShort(file) && "base" in file)) {
-    return record;
-  }
+  if (line.type !== "keep" || !filesOf(line).some(isShort)) return line;
   const files = filesOf(line).map((file) => {
-    if (!isShort(file) || !("base" in file)) return file;
-    const { base, ...rest } = file;
+    if (!isShort(file)) return file;
+    const { base, ...rest } = file as { base?: unknown };
     return rest;
   });
-  return { ...record, files };
+  return { ...line, files };
 }
 
 /** Of one session, turn or call: what the others changed still waits. */
 export function isPartial(scope: RecordedScope | undefined): boolean {
   return [scope?.session, scope?.prompt, scope?.change].some((part) => part !== undefined);
-}
-
-function filesOf({ files }: Line): LineFile[] {
-  if (!Array.isArray(files)) return [];
-  return files.filter((file) => typeof file === "object" && file !== null);
-}
-
-function readLines(reviewFolder: string): Line[] {
-  const text = readRegular(journalPath(reviewFolder), JOURNAL_BYTES).toString("utf8");
-  return text.split("\n").flatMap((line) => {
-    try {
-      const value: unknown = JSON.parse(line);
-      return typeof value === "object" && value !== null ? [value as Line] : [];
-    } catch {
-      return [];
-    }
-  });
 }

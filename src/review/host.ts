@@ -5,9 +5,8 @@ import type { Emitter } from "../lib/emitter";
 import { message, UserError } from "../lib/errors";
 import type { Log } from "../lib/log";
 import { stateFolder } from "../lib/paths";
-import type { ShownComment } from "./news";
+import type { News } from "./news";
 import { ReviewService } from "./service";
-import type { Counts } from "./state/counts";
 import { PathWatch } from "./watch";
 
 /** So long after an event others are waited for, which come in flocks. */
@@ -38,16 +37,7 @@ export interface ReviewAnswer {
 }
 
 /** What Neovim learns without asking. */
-export interface ReviewNews {
-  counts: Counts;
-  /** A change could not be recorded: the status line shows it. */
-  incomplete: boolean;
-  comments: ShownComment[];
-  /** Undos that were queued and whose turn has ended: Neovim asks for them with their texts. */
-  due: { decision: string; paths: string[] }[];
-  /** Something of Claude's may be changing files. */
-  runs: boolean;
-}
+export type ReviewNews = Omit<News, "waits" | "version" | "watched">;
 
 /** The Neovim for which a review is served. */
 export interface ReviewPort {

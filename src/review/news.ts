@@ -15,11 +15,11 @@ import type { Project } from "./state/project";
 
 export interface News {
   counts: Counts;
-  /** A change could not be recorded since the user last kept the rest. */
+  /** A change could not be recorded since the user last kept the rest: the status line shows it. */
   incomplete: boolean;
   /** All of the workspace; paths are absolute. */
   comments: ShownComment[];
-  /** Undos that were queued, and whose turn has ended. */
+  /** Undos that were queued and whose turn has ended: Neovim asks for them with their texts. */
   due: { decision: string; paths: string[] }[];
   /** Others wait for the end of theirs. */
   waits: boolean;

@@ -2,10 +2,8 @@ import { existsSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } 
 import { join } from "node:path";
 import { readRegular } from "../lib/read-regular";
 import { compactJournal, isPartial } from "./compact";
-import { journalPath } from "./journal/append";
 import { JOURNAL_BYTES } from "./journal/read";
-import type { RecordedScope } from "./journal/record";
-import { rewriteJournal } from "./journal/rewrite";
+import { filesOf, type Line, rewriteJournal } from "./journal/rewrite";
 
 /** What is kept of one project: this long after a file was last touched, and this much in all. */
 export const MOST_DAYS = 30;
@@ -20,22 +18,6 @@ const LEAST_SHARE = 0.05;
 /** A blob that was made or used so lately may belong to a record that is still to be written. */
 const RECENT_MS = 60 * 60_000;
 
-interface RecordedFile {
-  path: string;
-  from?: string;
-}
-
-interface RecordedLine {
-  type?: unknown;
-  id?: unknown;
-  at?: unknown;
-  files?: unknown;
-  keep?: unknown;
-  scope?: RecordedScope;
-  /** Of a `back`: the decision that it takes back. */
-  decision?: unknown;
-}
-
 /** Prunes at most once an hour. Throws the system's error. */
 export function pruneSometimes(reviewFolder: string): void {
   const mark = join(reviewFolder, "pruned");
@@ -47,13 +29,13 @@ export function pruneSometimes(reviewFolder: string): void {
 }
 
 /**
- * Forgets what was decided a week ago, files that nobody touched for 30 days, then, while there is too much, whole files: those of
- * which all was kept first, then the ones that were touched longest ago. Throws the system's error.
+ * Forgets what was decided a week ago, files that nobody touched for 30 days, then, while there is too
+ * much, whole files: those of which all was kept first, then the ones that were touched longest ago.
+ * Throws the system's error.
  */
 export function prune(reviewFolder: string, mostBytes = MOST_BYTES, now = Date.now()): void {
   const oldest = now - MOST_DAYS * DAY_MS;
-  if (existsSync(journalPath(reviewFolder)))
-    compactJournal(reviewFolder, now - DECIDED_MS, now - DAY_MS);
+  compactJournal(reviewFolder, now - DECIDED_MS, now - DAY_MS);
   drop(reviewFolder, oldest, (touched) => touched.filter(({ at }) => at < oldest));
   for (let bytes = removeUnused(reviewFolder, now); bytes > mostBytes; ) {
     const share = Math.max(1 - mostBytes / bytes, LEAST_SHARE);
@@ -86,30 +68,33 @@ function drop(
   oldest: number,
   choose: (files: Touched[]) => Touched[],
 ): boolean {
-  const dropped = new Set(choose(touchedFiles(reviewFolder)).map(({ path }) => path));
-  const isRewritten = rewriteJournal(reviewFolder, (record) => {
-    const { at, files } = record as RecordedLine;
-    const isOld = typeof at === "number" && at < oldest;
-    if (!Array.isArray(files) || files.length === 0) return isOld ? null : record;
-    const left = (files as RecordedFile[]).filter(({ path }) => !dropped.has(path));
-    if (left.length === files.length) return record;
-    return left.length === 0 ? null : { ...record, files: left };
+  let dropped = new Set<string>();
+  const isRewritten = rewriteJournal(reviewFolder, (lines) => {
+    dropped = new Set(choose(touchedFiles(lines)).map(({ path }) => path));
+    return (line) => {
+      const files = filesOf(line);
+      const isOld = typeof line.at === "number" && line.at < oldest;
+      if (files.length === 0) return isOld ? null : line;
+      const left = files.filter(({ path }) => !dropped.has(path as string));
+      if (left.length === files.length) return line;
+      return left.length === 0 ? null : { ...line, files: left };
+    };
   });
   return isRewritten && dropped.size > 0;
 }
 
-function touchedFiles(reviewFolder: string): Touched[] {
+function touchedFiles(lines: readonly Line[]): Touched[] {
   const touched = new Map<string, Touched>();
-  for (const line of readLines(journalPath(reviewFolder))) {
-    const { type, id, at, files, scope, decision } = parse(line);
+  for (const line of lines) {
+    const { type, id, at, scope, decision } = line;
     if (type === "back") {
       for (const file of touched.values()) if (file.keptBy === decision) file.keptBy = undefined;
     }
-    if (typeof at !== "number" || !Array.isArray(files)) continue;
-    for (const file of files as (RecordedFile & RecordedLine)[]) {
-      const keepsAll = type === "keep" && file.keep === "all" && !isPartial(scope);
+    if (typeof at !== "number") continue;
+    for (const { path: name, from, keep } of filesOf(line)) {
+      const keepsAll = type === "keep" && keep === "all" && !isPartial(scope);
       // What was moved goes, or stays, with the name that it had.
-      for (const path of [file.path, file.from]) {
+      for (const path of [name, from]) {
         if (typeof path !== "string") continue;
         touched.set(path, { path, at, keptBy: keepsAll ? id : undefined });
       }
@@ -122,7 +107,7 @@ function touchedFiles(reviewFolder: string): Touched[] {
 function removeUnused(reviewFolder: string, now: number): number {
   const used = new Set<string>();
   for (const name of ["journal.jsonl", "snapshot.json"]) {
-    const text = readLines(join(reviewFolder, name)).join("\n");
+    const text = readText(join(reviewFolder, name));
     for (const [, hash] of text.matchAll(/"blob":"([0-9a-f]{64})"/g)) used.add(hash as string);
   }
   let bytes = 0;
@@ -139,16 +124,7 @@ function removeUnused(reviewFolder: string, now: number): number {
   return bytes;
 }
 
-function parse(line: string): RecordedLine {
-  try {
-    return (JSON.parse(line) as RecordedLine | null) ?? {};
-  } catch {
-    return {};
-  }
-}
-
 /** Throws where there is something that cannot be read: what it names must not count as unused. */
-function readLines(path: string): string[] {
-  if (!existsSync(path)) return [];
-  return readRegular(path, JOURNAL_BYTES).toString("utf8").split("\n").filter(Boolean);
+function readText(path: string): string {
+  return existsSync(path) ? readRegular(path, JOURNAL_BYTES).toString("utf8") : "";
 }

@@ -149,7 +149,7 @@ describe("rewriting the journal", () => {
     past.add({ type: "end", session: "one" });
     let count = 0;
     while (runs.some((run) => run.exitCode === null)) {
-      rewriteJournal(past.folder, (record) => ({ ...record, again: ++count }));
+      rewriteJournal(past.folder, () => (record) => ({ ...record, again: ++count }));
       await Bun.sleep(0);
     }
     await Promise.all(runs.map((run) => run.exited));
@@ -168,7 +168,7 @@ describe("rewriting the journal", () => {
     const late = past.add({ type: "end", session: "late" });
     writeFileSync(join(past.folder, "draft"), `${JSON.stringify(early)}\n`);
     Bun.spawnSync(["mv", join(past.folder, "draft"), journalPath(past.folder)]);
-    rewriteJournal(past.folder, (record) => record);
+    rewriteJournal(past.folder, () => (record) => record);
     expect(new JournalReader(past.folder).read().records).toEqual([early, late]);
     expect(readdirSync(past.folder)).toEqual(["journal.jsonl"]);
   });

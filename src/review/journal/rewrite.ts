@@ -5,19 +5,46 @@ import { tryLock } from "../../lib/lock";
 import { readRegular } from "../../lib/read-regular";
 import { appendLines, journalPath } from "./append";
 import { JOURNAL_BYTES } from "./read";
+import type { RecordedScope } from "./record";
 
 /** `journal.previous.OFFSET`: the journal before it was rewritten, read up to there. */
 const PREVIOUS = /^journal\.previous\.(\d+)$/;
 
+/** A record as far as who rewrites looks at it; nobody has checked it. */
+export interface Line {
+  type?: unknown;
+  id?: unknown;
+  at?: unknown;
+  session?: unknown;
+  use?: unknown;
+  head?: unknown;
+  files?: unknown;
+  scope?: RecordedScope;
+  /** Of a `back`: the decision that it takes back. */
+  decision?: unknown;
+}
+
+export interface LineFile {
+  path?: unknown;
+  from?: unknown;
+  keep?: unknown;
+}
+
+export function filesOf({ files }: Line): LineFile[] {
+  if (!Array.isArray(files)) return [];
+  return files.filter((file) => typeof file === "object" && file !== null);
+}
+
 /**
- * Puts in place of each line what `change` makes of it, nothing for null; a line that is not JSON goes.
- * Others may append at the same time, and this process may be killed at any moment: what came to the
- * old file after it was read is appended to the new one. Returns false, and does nothing, while another
- * process rewrites. Throws the system's error; the journal is then as it was.
+ * Puts in place of each record what the function makes of it that `plan` gives for all of them, nothing
+ * for null; a line that is not JSON goes. Others may append at the same time, and this process may be
+ * killed at any moment: what came to the old file after it was read is appended to the new one. Returns
+ * false, and does nothing, while another process rewrites. Throws the system's error; the journal is
+ * then as it was.
  */
 export function rewriteJournal(
   reviewFolder: string,
-  change: (record: Record<string, unknown>) => Record<string, unknown> | null,
+  plan: (records: readonly Line[]) => (record: Line) => Line | null,
 ): boolean {
   if (!existsSync(journalPath(reviewFolder))) return true;
   using lock = tryLock(join(reviewFolder, "journal.lock"));
@@ -27,7 +54,7 @@ export function rewriteJournal(
   const text = readRegular(path, JOURNAL_BYTES);
   const end = text.lastIndexOf(0x0a) + 1;
   const lines = text.toString("utf8", 0, end).split("\n").filter(Boolean);
-  const kept = lines.map((line) => rewritten(line, change)).filter(Boolean);
+  const kept = rewritten(lines, plan);
   if (Bun.deepEquals(lines, kept)) return true;
   replace(path, (draft) => {
     writeFileSync(draft, kept.map((line) => `${line}\n`).join(""), { mode: 0o600 });
@@ -38,20 +65,23 @@ export function rewriteJournal(
 }
 
 function rewritten(
-  line: string,
-  change: (record: Record<string, unknown>) => Record<string, unknown> | null,
-): string {
-  const record = parse(line);
-  const changed = record && change(record);
-  if (!changed) return "";
-  return changed === record ? line : JSON.stringify(changed);
+  lines: readonly string[],
+  plan: (records: readonly Line[]) => (record: Line) => Line | null,
+): string[] {
+  const records = lines.map(parse);
+  const change = plan(records.filter((record) => record !== undefined));
+  return records.flatMap((record, i) => {
+    const changed = record && change(record);
+    if (!changed) return [];
+    return changed === record ? (lines[i] as string) : JSON.stringify(changed);
+  });
 }
 
-function parse(line: string): Record<string, unknown> | undefined {
+function parse(line: string): Line | undefined {
   try {
     const value: unknown = JSON.parse(line);
     const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-    return isObject ? (value as Record<string, unknown>) : undefined;
+    return isObject ? (value as Line) : undefined;
   } catch {
     return undefined;
   }
