@@ -4,7 +4,8 @@ import type { Listed } from "../../../src/review/service";
 import type { ShownDecision } from "../../../src/review/shown";
 import { type Actors, rowsOf } from "./actors";
 
-export const FILES = ["a", "dir/b"];
+/** The last one is not there at first: files are moved there, and away again. */
+export const FILES = ["a", "dir/b", "c"];
 export const STARTS = ["", "s1\ns2\ns3\n", "\xef\xbb\xbfs1\r\ns2\r\n", "s1\n\xff\ns3\n", undefined];
 const USER = "user";
 
@@ -43,6 +44,17 @@ const Changes = [
       removes: fc.boolean(),
       seen: fc.constantFrom("never", "before", "between"),
       ...change,
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("mv" as const),
+      session,
+      file: change.file,
+      to: change.file,
+      how: fc.constantFrom("diff", "cut", "silent", "failed"),
+      edits: fc.boolean(),
     }),
   },
   {
@@ -206,6 +218,8 @@ export class Play {
       case "keep":
       case "undo":
         return await this.#decide(act);
+      case "mv":
+        return await this.#move(act);
       default:
         return await this.#run(act);
     }
@@ -266,6 +280,21 @@ export class Play {
     await this.world.run(whose, act.do, steps, FILES, act.seen);
     this.#ran = this.world.comparisons;
     if (act.do === "background") this.#background.add(whose);
+    this.#seen(whose);
+  }
+
+  /** By a command of Claude's, which may edit the file as well. */
+  async #move({ session: whose, file, to, how, edits }: Extract<Act, { do: "mv" }>): Promise<void> {
+    const [from, name] = [FILES[file] as string, FILES[to] as string];
+    const text = this.world.read(from);
+    if (this.world.open.size > 0 || text === undefined || from === name) return;
+    if (FILES.some((one) => this.#unseen(one))) return;
+    await this.world.run(whose, how, [() => this.world.move(from, name)], FILES);
+    this.#ran = this.world.comparisons;
+    this.#seen(whose);
+    if (!edits) return;
+    const edited = this.#changed({ file: to, at: 1, deletes: 1, inserts: 1 }, whose);
+    this.world.edit(whose, name, edited, { tool: "Edit" });
     this.#seen(whose);
   }
 

@@ -3,6 +3,7 @@ import {
   existsSync,
   mkdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -58,6 +59,11 @@ export class World implements Disposable {
     mkdirSync(dirname(path), { recursive: true });
     if (text === undefined) rmSync(path, { force: true });
     else writeFileSync(path, text, "latin1");
+  }
+
+  move(from: string, to: string): void {
+    mkdirSync(dirname(this.path(to)), { recursive: true });
+    renameSync(this.path(from), this.path(to));
   }
 
   record(record: NewRecord): JournalRecord {
