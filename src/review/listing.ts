@@ -13,11 +13,21 @@ const SLICE_MS = 10;
 /** Texts of buffers; of a path without one the disk counts. */
 export type Texts = readonly { path: string; text?: Uint8Array | undefined }[];
 
+interface Listing extends Scoped {
+  paths?: string[] | undefined;
+  texts: Texts;
+}
+
 /** What there is to review in a project, in order of the paths. */
-export async function entriesOf(
-  project: Project,
-  request: Scoped & { paths?: string[] | undefined; texts: Texts },
-): Promise<Entry[]> {
+export async function entriesOf(project: Project, request: Listing): Promise<Entry[]> {
+  const scope = scopeOf(recordedScope(project, request));
+  const path = (entry: Entry) => entry.file.path;
+  const entries = withRenames(await filesOf(project, request), scope);
+  return entries.sort((a, b) => (path(a) < path(b) ? -1 : 1));
+}
+
+/** The same file by file: one that was moved is two. */
+export async function filesOf(project: Project, request: Listing): Promise<Entry[]> {
   const scope = scopeOf(recordedScope(project, request));
   const texts = textsIn(project, request.texts);
   const within = request.paths?.map((path) => realPath(path));
@@ -34,8 +44,7 @@ export async function entriesOf(
     await new Promise((resolve) => setImmediate(resolve));
     since = performance.now();
   }
-  const paths = (entry: Entry) => entry.file.path;
-  return withRenames(entries, scope).sort((a, b) => (paths(a) < paths(b) ? -1 : 1));
+  return entries;
 }
 
 /** The scope that a request names, as decisions record it. */

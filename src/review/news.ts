@@ -4,14 +4,15 @@ import { AcceptedTexts } from "./decide/accepted";
 import { incompleteSince, markIncomplete, markPath } from "./incomplete";
 import { endInterrupted } from "./interrupted";
 import { journalPath } from "./journal/append";
-import { entriesOf } from "./listing";
+import { filesOf } from "./listing";
 import type { Projects } from "./projects";
 import { startComparison } from "./record/comparison-request";
 import type { Comment } from "./state/comments";
 import { Commits } from "./state/commits";
 import { type Counts, countsOf, sum } from "./state/counts";
-import type { Entry } from "./state/entry";
+import { type Entry, withRenames } from "./state/entry";
 import type { Project } from "./state/project";
+import { ALL } from "./weave/row";
 
 export interface News {
   counts: Counts;
@@ -61,7 +62,7 @@ export class WatchedProjects {
       const before = checked[i];
       const isCurrent = before?.version === project.version;
       const entries = isCurrent ? before.entries : await this.#unreviewed(project);
-      counts.push(countsOf(entries));
+      counts.push(countsOf(withRenames(entries, ALL)));
       const queued = queuedIn(project);
       due.push(...queued.due);
       waits ||= queued.waits;
@@ -92,7 +93,7 @@ export class WatchedProjects {
     accepted.add(place, text);
   }
 
-  /** What waits for the user, in the version in which it did before git was asked. */
+  /** The files that wait for the user, in the version in which they did before git was asked. */
   async #checkCommits(project: Project): Promise<{ entries: Entry[]; version: number }> {
     this.#accepted.get(project)?.keep();
     const entries = await this.#unreviewed(project);
@@ -102,7 +103,7 @@ export class WatchedProjects {
   }
 
   #unreviewed(project: Project): Promise<Entry[]> {
-    return entriesOf(project, { scope: "unreviewed", texts: [] });
+    return filesOf(project, { scope: "unreviewed", texts: [] });
   }
 
   #commitsOf(project: Project): Commits {

@@ -1,8 +1,9 @@
 import type { NewRecord, RecordedScope, RecordOf } from "../journal/record";
 import { hashOfLines } from "../state/contents";
-import { type Entry, entryOf, originOf } from "../state/entry";
+import { type Entry, entryOf, type Kind, movesIn } from "../state/entry";
 import type { Project } from "../state/project";
 import { scopeOf } from "../state/scope";
+import type { TrackedFile } from "../state/tracked-file";
 import type { Selection } from "../weave/decision";
 import { sameLines } from "../weave/lines";
 import type { Scope } from "../weave/row";
@@ -41,8 +42,7 @@ export function keep(
 ): Kept {
   const scope = scopeOf(recorded);
   const files: KeptFile[] = [];
-  const outcomes = targets.map((target): Outcome => {
-    const found = find(project, target, scope);
+  const outcomes = findAll(project, targets, scope).map(({ target, found }): Outcome => {
     if ("problem" in found) return { path: target.path, problem: found.problem };
     files.push(...found.files.map((entry) => keptFile(project, entry, found.what, scope)));
     return { path: target.path };
@@ -103,7 +103,33 @@ export interface Found {
   what: Selection;
 }
 
-export function find(project: Project, target: Target, scope: Scope): Found | { problem: string } {
+/** Each file once: of a moved one both names may be in a request. */
+export function findAll(
+  project: Project,
+  targets: readonly Target[],
+  scope: Scope,
+): { target: Target; found: Found | { problem: string } }[] {
+  const taken = new Set<TrackedFile>();
+  let names: ReadonlyMap<TrackedFile, Entry> | undefined;
+  return targets.map((target) => {
+    const found = find(project, target, scope);
+    if ("problem" in found) return { target, found };
+    const { entry, what } = found;
+    if (what === "all" && MOVED.has(entry.kind)) names ??= otherNames(project, targets, scope);
+    const other = what === "all" ? names?.get(entry.file) : undefined;
+    const files = [entry, ...(other ? [other] : [])].filter(({ file }) => !taken.has(file));
+    for (const { file } of files) taken.add(file);
+    return { target, found: { ...found, files } };
+  });
+}
+
+const MOVED: ReadonlySet<Kind> = new Set(["created", "deleted"]);
+
+function find(
+  project: Project,
+  target: Target,
+  scope: Scope,
+): Omit<Found, "files"> | { problem: string } {
   const file = project.files.get(target.path);
   const entry = file && entryOf(project, file, scope, target.text);
   if (!file || !entry) {
@@ -111,18 +137,22 @@ export function find(project: Project, target: Target, scope: Scope): Found | { 
     return { problem: `${target.path} ${problem ?? "has nothing to review there"}` };
   }
   const what = selectionOf(entry, target);
-  if (what === undefined) {
-    return { problem: `${target.path} ${CHANGED}` };
-  }
-  const origin = what === "all" && entry.kind === "created" && movedFrom(project, entry, scope);
-  return { entry, files: origin ? [entry, origin] : [entry], what };
+  return what === undefined ? { problem: `${target.path} ${CHANGED}` } : { entry, what };
 }
 
-/** The deleted file that a created one was moved from: both are decided together. */
-function movedFrom(project: Project, entry: Entry, scope: Scope): Entry | undefined {
+/** Of each moved file its other name, which is decided with it: the created file, and the deleted one. */
+function otherNames(
+  project: Project,
+  targets: readonly Target[],
+  scope: Scope,
+): ReadonlyMap<TrackedFile, Entry> {
+  const texts = new Map(targets.map(({ path, text }) => [path, text]));
   const entries = [...project.files.values()].flatMap((file) => {
-    return entryOf(project, file, scope) ?? [];
+    return entryOf(project, file, scope, texts.get(file.path)) ?? [];
   });
-  const deleted = entries.filter(({ kind }) => kind === "deleted");
-  return originOf(entry, deleted, scope);
+  const pairs = [...movesIn(entries, scope)].flatMap(([moved, origin]) => [
+    [moved.file, origin] as const,
+    [origin.file, moved] as const,
+  ]);
+  return new Map(pairs);
 }

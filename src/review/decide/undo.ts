@@ -8,7 +8,7 @@ import { type Selection, undone } from "../weave/decision";
 import type { Hunk } from "../weave/hunks";
 import { type Lines, sameLines } from "../weave/lines";
 import { type EditsTo, editsBetween } from "./edits";
-import { type Found, find, type Outcome, seenOf, type Target } from "./keep";
+import { type Found, findAll, type Outcome, seenOf, type Target } from "./keep";
 import { ChangedError, setMode, writeBelow } from "./write";
 
 /** A sentence's end for the user. */
@@ -65,11 +65,11 @@ interface Plan {
  */
 export function undo(project: Project, targets: readonly Target[], options: UndoOptions): Undone {
   const scope = scopeOf(options.scope);
+  const texts = new Map(targets.map(({ path, text }) => [path, text]));
   const plans: Plan[] = [];
-  const outcomes = targets.map((target): UndoneFile => {
-    const found = find(project, target, scope);
+  const outcomes = findAll(project, targets, scope).map(({ target, found }): UndoneFile => {
     if ("problem" in found) return { path: target.path, problem: found.problem };
-    const made = plansFor(found, target, options);
+    const made = plansFor(found, texts, options);
     if (typeof made === "string") return { path: target.path, problem: `${target.path} ${made}` };
     plans.push(...made);
     const conflicts = made.flatMap((plan) => plan.conflicts);
@@ -112,19 +112,19 @@ function wasKept({ weave, marks }: TrackedFile, queue: string): boolean {
 
 function plansFor(
   { entry, files, what }: Found,
-  { text }: Target,
+  texts: ReadonlyMap<string, Uint8Array | undefined>,
   options: UndoOptions,
 ): Plan[] | string {
-  if (entry.cannotUndo !== undefined && what === "all") {
-    return `cannot be undone here: it ${entry.cannotUndo}`;
-  }
+  const reason = files.map(({ cannotUndo }) => cannotUndo).find(Boolean);
+  if (reason !== undefined && what === "all") return `cannot be undone here: it ${reason}`;
   const inConflict = options.keepsBoth ? [] : entry.hunks.filter((hunk) => isIn(hunk, what));
   const conflicts = inConflict.map(conflictOf);
   const rest = conflicts.length > 0 ? without(entry, what, inConflict) : what;
   const plans: Plan[] = [];
   for (const file of files) {
     if (file.kind === "symlink") return "is a symlink: undo its change with git or by hand";
-    const plan = planFor(file, file === entry ? rest : what, options.scope, text !== undefined);
+    const inBuffer = texts.get(file.file.path) !== undefined;
+    const plan = planFor(file, file === entry ? rest : what, options.scope, inBuffer);
     if (!plan) return "cannot be undone here: its old content was not kept";
     plans.push(file === entry ? { ...plan, conflicts } : plan);
   }

@@ -143,14 +143,7 @@ function ownersOf(rows: readonly Row[], marks: readonly FileMark[]): Change[] {
  * one entry: the deletion is taken out of the list.
  */
 export function withRenames(entries: readonly Entry[], scope: Scope): Entry[] {
-  const deleted = new Set(entries.filter(({ kind }) => kind === "deleted"));
-  const moved = new Map<Entry, Entry>();
-  for (const entry of entries) {
-    const origin = entry.kind === "created" ? originOf(entry, [...deleted], scope) : undefined;
-    if (!origin) continue;
-    moved.set(entry, origin);
-    deleted.delete(origin);
-  }
+  const moved = movesIn(entries, scope);
   const origins = new Set(moved.values());
   return entries
     .filter((entry) => !origins.has(entry))
@@ -162,8 +155,20 @@ export function withRenames(entries: readonly Entry[], scope: Scope): Entry[] {
     });
 }
 
-/** Which of the deleted files a created one was moved from. */
-export function originOf(entry: Entry, deleted: readonly Entry[], scope: Scope): Entry | undefined {
+/** Of the created files those that were moved, each with the deleted one that it was moved from. */
+export function movesIn(entries: readonly Entry[], scope: Scope): ReadonlyMap<Entry, Entry> {
+  const deleted = new Set(entries.filter(({ kind }) => kind === "deleted"));
+  const moved = new Map<Entry, Entry>();
+  for (const entry of entries) {
+    const origin = entry.kind === "created" ? originOf(entry, [...deleted], scope) : undefined;
+    if (!origin) continue;
+    moved.set(entry, origin);
+    deleted.delete(origin);
+  }
+  return moved;
+}
+
+function originOf(entry: Entry, deleted: readonly Entry[], scope: Scope): Entry | undefined {
   const named = deleted.find((other) => other.file.path === entry.file.from);
   if (named) return named;
   return deleted.find((other) => hasTextOf(entry, other, scope));

@@ -25,6 +25,8 @@ export class Actors extends World {
   comparisons = 0;
   /** Sessions of which a command still runs. */
   readonly open = new Set<string>();
+  /** Those whose turn has ended, and of which a command in the background has not. */
+  readonly #inBackground = new Set<string>();
 
   constructor(files: Texts = {}) {
     super();
@@ -56,19 +58,20 @@ export class Actors extends World {
     if (!this.#turns.has(session)) this.turn(session);
   }
 
-  /** A prompt of the user's; a command that the session had interrupted has ended. */
+  /** A prompt of the user's; a command of the session has ended, but for one that outlived a turn. */
   turn(session: string): void {
     const prompt = `${session}-${++this.#prompts}`;
     this.#turns.set(session, prompt);
     new Recorder(this.root).prompt(session, prompt, "go on");
     this.compare();
-    this.#closed(session);
+    if (!this.#inBackground.has(session)) this.#closed(session);
   }
 
   stopped(session: string, background = false): void {
     new Recorder(this.root).stop(session, this.#turns.get(session), background);
     this.compare();
-    if (background) return;
+    if (background) return void this.#inBackground.add(session);
+    this.#inBackground.delete(session);
     this.#closed(session);
     this.#turns.delete(session);
   }

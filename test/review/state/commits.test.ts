@@ -53,6 +53,18 @@ test("what the user stages is kept", async () => {
   expect(await left()).toEqual([]);
 });
 
+test.each([
+  ["moved", "1\n2\n3\n4\n5\n6\n7\n"],
+  ["moved and edited", "1\n2\n3\n4\n5\n6\nVII\n"],
+])("a commit keeps a file that Claude %s under both of its names", async (_what, text) => {
+  await prompt();
+  world.claude({ a: undefined, b: "1\n2\n3\n4\n5\n6\n7\n" });
+  world.claude({ b: text });
+  expect(await left()).not.toEqual([]);
+  await commit("by the user");
+  expect(await left()).toEqual([]);
+});
+
 test("what was committed while no Neovim ran is kept, too", async () => {
   await prompt();
   world.claude({ a: "1\n2\n3\n4\n5\n6\nVII\n" });

@@ -490,4 +490,24 @@ export const FOUND: [[string | undefined, Act[]]][] = [
       ],
     ],
   ],
+  [
+    [
+      "",
+      [
+        {
+          do: "background",
+          session: "A",
+          removes: false,
+          seen: "never",
+          file: 0,
+          at: 0,
+          deletes: 0,
+          inserts: 0,
+        },
+        { do: "goes on", session: "A" },
+        { do: "turn", session: "A" },
+        { do: "program", file: 0, at: 0, deletes: 0, inserts: 1 },
+      ],
+    ],
+  ],
 ];

@@ -142,11 +142,6 @@ class Model {
     );
     return [...new Set(there.map((row) => row.line))].sort();
   }
-
-  users(name: string): string[] {
-    const rows = this.#rows.get(name) ?? [];
-    return rows.filter((row) => row.present && row.by === USER).map((row) => row.line);
-  }
 }
 
 const isClaude = (by: string | undefined) => by !== undefined && by !== USER;
@@ -157,6 +152,8 @@ export class Play {
   readonly model = new Model();
   #count = 0;
   readonly #background = new Set<string>();
+  /** Lines that Claude took from one file to another: there it has inserted them. */
+  readonly #moved = new Set<string>();
   /**
    * After how many comparisons a command ran last. Of a file that is gone only its folder shows when: until
    * the next comparison that command may have removed it.
@@ -289,6 +286,7 @@ export class Play {
     const text = this.world.read(from);
     if (this.world.open.size > 0 || text === undefined || from === name) return;
     if (FILES.some((one) => this.#unseen(one))) return;
+    for (const line of linesOf(text)) this.#moved.add(line);
     await this.world.run(whose, how, [() => this.world.move(from, name)], FILES);
     this.#ran = this.world.comparisons;
     this.#seen(whose);
@@ -387,9 +385,8 @@ export class Play {
   }
 
   users(): string[] {
-    return FILES.flatMap((name) =>
-      linesOf(this.world.read(name)).filter((line) => /^ ?u\d/.test(line)),
-    );
+    const lines = FILES.flatMap((name) => linesOf(this.world.read(name)));
+    return lines.filter((line) => /^ ?u\d/.test(line) && !this.#moved.has(line));
   }
 
   lost(users: readonly string[]): string[] {

@@ -159,6 +159,30 @@ describe("decisions", () => {
     expect(await world.summary()).toEqual([]);
   });
 
+  test("the name that a moved file had is decided with the one that it has", async () => {
+    world.write("old", "same\ntext\n");
+    world.claude({ old: undefined, new: "same\ntext\n" });
+    const { decision } = await world.keep([at("old")]);
+    expect(await world.summary()).toEqual([]);
+    await world.back({ decision });
+    await world.undo([at("old"), at("new")]);
+    expect([world.read("old"), world.read("new")]).toEqual(["same\ntext\n", undefined]);
+    expect(await world.summary()).toEqual([]);
+  });
+
+  test("of moved files with the same text each is decided with the one that the list says", async () => {
+    for (const name of ["a", "b"]) world.write(name, "same\n");
+    world.claude({ a: undefined, b: undefined, c: "same\n", d: "same\n" });
+    const { files } = await world.list();
+    const last = files.find(({ path }) => path === world.path("d"));
+    await world.undo([at("d")]);
+    expect(world.read("d")).toBeUndefined();
+    expect(["a", "b"].filter((name) => world.read(name) !== undefined)).toEqual([
+      (last?.from ?? "").slice(world.root.length + 1),
+    ]);
+    expect(await world.summary()).toEqual(["c renamed 0>1@1"]);
+  });
+
   test("keep, undo and back, hunk by hunk", async () => {
     world.write("a", "1\n2\n3\n4\n5\n");
     world.claude({ a: "I\n2\n3\n4\nV\n" });
