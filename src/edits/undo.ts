@@ -22,7 +22,7 @@ export async function undoLast(
   log: Log,
 ): Promise<Undone> {
   const operation = Operation.all().find((one) => one.isDone && one.isInside(folders));
-  if (!operation) throw new EditProblem("There is no rename of Claude's here to take back.");
+  if (!operation) throw new EditProblem("There is no rename of Claude's to take back.");
   const root = folders[0] ?? "/";
   const label = `the undo of ${operation.label}`;
   const { files, place } = operation;

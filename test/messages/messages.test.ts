@@ -124,17 +124,32 @@ describe.each(NEOVIMS)("messages in $name", (version) => {
     expect(attribute).toBe(error);
   });
 
-  test("what does not fit is cut before what to do", async () => {
+  test("what does not fit is cut before what to do, and of that the last clauses", async () => {
     await using neovim = await start(80, "");
-    const cause = "the file main.lua was not changed, because something else has it open just now";
-    await neovim.lua(
-      `require("port").messages.warn(...)`,
-      `${cause}; :ClaudeCodeStart tries again`,
-    );
-    await eventually("the message", async () => {
-      const line = (await screen(neovim)).at(-1);
-      expect(line).toMatch(/^the file main\.lua was not .*… :ClaudeCodeStart tries again$/);
-    });
+    const install = "run `npm install -g @anthropic-ai/claude-code`";
+    const cut: [text: string, line: string | RegExp][] = [
+      [
+        "the file main.lua was not changed, because something else has it open just now; " +
+          ":ClaudeCodeStart tries again",
+        /^the file main\.lua was not .*… :ClaudeCodeStart tries again$/,
+      ],
+      [
+        `the Claude CLI \`claude\` is not on $PATH; ${install}, or name it in terminal.command`,
+        new RegExp(`^the Claude CLI .*… ${install}$`),
+      ],
+      [
+        "new.lua is not on disk; save it first, because Claude reads the file there",
+        "new.lua is not on disk; save it first",
+      ],
+    ];
+    for (const [text, line] of cut) {
+      await neovim.lua(`require("port").messages.warn(...)`, text);
+      await eventually("the message", async () => {
+        const last = (await screen(neovim)).at(-1);
+        if (typeof line === "string") expect(last).toBe(line);
+        else expect(last).toMatch(line);
+      });
+    }
   });
 
   test("a syntax pattern that fails while a message is drawn asks for nothing", async () => {

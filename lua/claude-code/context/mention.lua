@@ -135,8 +135,9 @@ function M.add(targets)
   end
   restart_timer()
   if is_alone then
-    local text = "%s waits for Claude to connect (at most %d s)"
-    notify.info(text:format(labels(targets), wait_ms() / 1000))
+    local is_one = #targets == 1 and not targets[1].label
+    local text = "%s %s for Claude to connect (at most %d s)"
+    notify.info(text:format(labels(targets), is_one and "waits" or "wait", wait_ms() / 1000))
   else
     warn_if_unsaved(targets)
     require("claude-code.terminal.prompt").focus_after_send()

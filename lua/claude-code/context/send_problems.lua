@@ -45,7 +45,7 @@ end
 function M.send()
   local problems, n = require("claude-code.editor.session.unchecked").problems()
   if #problems == 0 then
-    local text = "no problems were found after Claude's last turn in files that it edited"
+    local text = "nothing to send: no problems were found after Claude's last turn"
     return require("claude-code.messages.notify").warn(text)
   end
   local deliver = require("claude-code.context.send_with_diagnostics").deliver

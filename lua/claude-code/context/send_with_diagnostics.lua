@@ -69,7 +69,7 @@ local function store(text)
   if vim.fn.has("clipboard") == 1 then
     local ok = pcall(vim.fn.setreg, "+", text)
     if ok and vim.fn.getreg("+") == text then
-      return "the clipboard: paste it into Claude's prompt"
+      return "the clipboard, for you to paste into Claude's prompt"
     end
   end
   local folder = vim.fn.stdpath("cache") --[[@as string]]

@@ -14,14 +14,23 @@ local function head(text, cells)
   return (vim.fn.printf(("%%.%dS"):format(cells), text):gsub("[%s;:,(]+$", ""))
 end
 
---- What to do comes last, after the only semicolon: it stays, and what is cut comes before.
+--- What to do comes last, after the only semicolon: it stays, and what is cut comes before. Where it is
+--- too long by itself, the last of its clauses are left out.
 ---@param text string without line ends
 ---@param cells integer
 ---@return string?
 local function cut_before_remedy(text, cells)
-  local remedy = text:match("^[^;]*;( [^;]+)$")
-  local rest = remedy and cells - vim.fn.strdisplaywidth(CUT .. remedy) or 0
-  return rest >= LEAST and head(text, rest) .. CUT .. remedy or nil
+  local cause, remedy = text:match("^([^;]*);( [^;]+)$")
+  while remedy do
+    -- The semicolon, or what ends a text that was cut, takes one cell.
+    local rest = cells - vim.fn.strdisplaywidth(remedy) - 1
+    if vim.fn.strdisplaywidth(cause) <= rest then
+      return cause .. ";" .. remedy
+    elseif rest >= LEAST then
+      return head(cause, rest) .. CUT .. remedy
+    end
+    remedy = remedy:match("^(.*), ")
+  end
 end
 
 ---@param text string without line ends
