@@ -1,10 +1,12 @@
 /**
  * Builds the executable: `bun run build [TARGET…]` writes dist/claude-code-nvim for this
- * machine, or dist/TARGET/claude-code-nvim for each of Bun's compile targets named.
+ * machine, or dist/TARGET/claude-code-nvim for each of Bun's compile targets named. For this machine
+ * it also writes doc/tags, without which `:help` finds nothing in a checkout that no plugin manager keeps.
  */
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { BunPlugin } from "bun";
+import { helpTags } from "../src/package/help-tags";
 import { writeClaudePlugin } from "./claude-plugin";
 import { signedAdHoc } from "./packaging/mach-o";
 
@@ -116,7 +118,10 @@ async function sign(file: string): Promise<void> {
 
 if (import.meta.main) {
   const targets = process.argv.slice(2) as Bun.Build.CompileTarget[];
-  if (targets.length === 0) await build(join(root, "dist", name));
+  if (targets.length === 0) {
+    await build(join(root, "dist", name));
+    await writeFile(join(root, "doc/tags"), helpTags(join(root, "doc")));
+  }
   await writeClaudePlugin(join(root, "dist/claude-plugin"));
   for (const target of targets) {
     const suffix = target.includes("windows") ? ".exe" : "";

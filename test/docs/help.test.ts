@@ -41,6 +41,10 @@ describe("doc/", () => {
     }
   });
 
+  test("has its tags after a build, for those who clone it into a package of their own", () => {
+    expect(tags(join(DOC, "tags"))).toContain("claude-code-setup");
+  });
+
   test("fits into a help window", () => {
     for (const [name, text] of helpTexts()) {
       const long = text.split("\n").filter((line) => line.length > WIDTH + 12);
