@@ -127,6 +127,12 @@ local function check_surroundings(path)
   end
 end
 
+local function check_options()
+  for _, problem in ipairs(require("claude-code.config").problems) do
+    health.error(problem, "correct it in your setup(), see :help claude-code-options")
+  end
+end
+
 local function check_terminal()
   local terminal = require("claude-code.config").get().terminal
   local provider = terminal.provider
@@ -183,6 +189,7 @@ function M.check()
   end
   health.ok(("Neovim %s"):format(vim.version()))
   local path = check_executable()
+  check_options()
   check_terminal()
   check_answers()
   check_keymaps()

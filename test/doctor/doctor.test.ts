@@ -487,6 +487,14 @@ describe.each(NEOVIMS)(":checkhealth in $name", (version) => {
     expect(await health(world.neovim)).toEqual([expect.stringContaining('diffTool is "terminal"')]);
   });
 
+  test("names each option that cannot be used", async () => {
+    await world.setup(`{ diff = { layot = "tab" }, keymaps = "yes" }`);
+    expect(await health(world.neovim)).toEqual([
+      expect.stringMatching(/ERROR.*diff\.layot/),
+      expect.stringMatching(/ERROR.*keymaps/),
+    ]);
+  });
+
   test("finds a permission mode among the CLI's arguments", async () => {
     const args = `{ "--permission-mode=plan", "--dangerously-skip-permissions" }`;
     await world.setup(`{ terminal = { args = ${args} } }`);

@@ -4,6 +4,8 @@ local M = {
   --- Options that were renamed or removed: the new name, or a sentence that says what to do instead.
   ---@type table<string, string>
   renamed = {},
+  ---@type string[] what cannot be used of the options that the last setup() was given
+  problems = {},
 }
 
 ---@type claude-code.Config?
@@ -53,6 +55,7 @@ function M.setup(given)
   local old = current or require("claude-code.config.defaults").values
   local problems
   current, problems = resolve(given)
+  M.problems = problems
   if current.log.level ~= old.log.level then
     require("claude-code.messages.log").configure(current.log)
   end
