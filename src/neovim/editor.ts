@@ -38,6 +38,12 @@ const UNFINISHED =
 
 const Opened = v.object({ path: v.string(), language_id: v.string(), line_count: v.number() });
 
+const Part = v.object({ text: v.string(), tick: v.number(), next: v.optional(v.number()) });
+/** Of a document that changes while it is read. */
+const MOST_READS = 10;
+/** Neovim refuses a proposal of 4 MB: of a bigger one it need not receive all to say so. */
+const PROPOSAL_CHARACTERS = 5_000_000;
+
 const Saved = v.object({ problem: v.optional(v.string()) });
 
 const ReviewRequest = v.object({ id: v.number(), method: v.string(), params: v.unknown() });
@@ -99,7 +105,8 @@ export class NeovimEditor extends Queries implements EditorPort {
   }
 
   async openDiff(diff: OpenDiff): Promise<void> {
-    const { id, client, contents, name } = diff;
+    const { id, client, name } = diff;
+    const contents = diff.contents.slice(0, PROPOSAL_CHARACTERS);
     const paths = { old_path: diff.oldPath, new_path: diff.newPath };
     const params = { id, client, ...paths, contents, ...(name !== undefined && { name }) };
     await this.#call("diff_open", params, Number.POSITIVE_INFINITY);
@@ -133,7 +140,26 @@ export class NeovimEditor extends Queries implements EditorPort {
   }
 
   async readDocument(path: FilePath): Promise<string> {
-    return v.parse(v.string(), await this.#call("document_text", { path }, BUSY_AFTER_MS));
+    for (let tries = 0; tries < MOST_READS; tries++) {
+      const text = await this.#readParts(path);
+      if (text !== undefined) return text;
+    }
+    throw new EditorBusyError();
+  }
+
+  /** The document, which Neovim gives a moment at a time; undefined if it changed in between. */
+  async #readParts(path: FilePath): Promise<string | undefined> {
+    const parts: string[] = [];
+    let tick: number | undefined;
+    for (let from: number | undefined = 0; from !== undefined; ) {
+      const answer = await this.#call("document_text", { path, from }, BUSY_AFTER_MS);
+      const part: v.InferOutput<typeof Part> = v.parse(Part, answer);
+      tick ??= part.tick;
+      if (part.tick !== tick) return undefined;
+      parts.push(part.text);
+      from = part.next;
+    }
+    return parts.join("");
   }
 
   get latestSelection(): Selection | undefined {

@@ -3,18 +3,25 @@ import { Context, Cursor, Region } from "../editor/model";
 
 /** A buffer that changes all the time is never counted. */
 const MOST_CALLS = 1_000;
+const UNKNOWN = -1;
 
 /** Questions that change nothing, whoever asks: the server Neovim started, or one it did not. */
 export abstract class Queries {
   /** Runs a method of `lua/claude-code/editor`. */
   protected abstract ask(method: string, params: object): Promise<unknown>;
 
-  async region(): Promise<Region> {
-    return v.parse(Region, await this.ask("region", {}));
+  region(): Promise<Region> {
+    return counted(
+      async () => v.parse(Region, await this.ask("region", {})),
+      ({ start, end }) => start !== UNKNOWN && end !== UNKNOWN,
+    );
   }
 
-  async cursor(): Promise<Cursor> {
-    return v.parse(Cursor, await this.ask("cursor", {}));
+  cursor(): Promise<Cursor> {
+    return counted(
+      async () => v.parse(Cursor, await this.ask("cursor", {})),
+      ({ position }) => position !== UNKNOWN,
+    );
   }
 
   async context(linesBefore: number, linesAfter: number): Promise<Context> {
@@ -22,13 +29,20 @@ export abstract class Queries {
     return v.parse(Context, await this.ask("context", params));
   }
 
-  /** Neovim counts for a moment in each call, and says -1 for what is not counted to its end. */
   async bufferSizes(bufs: readonly number[]): Promise<number[]> {
-    let sizes: number[] = [];
-    for (let calls = 0; bufs.length > 0 && calls < MOST_CALLS; calls++) {
-      sizes = v.parse(v.array(v.number()), await this.ask("buffer_sizes", { bufs }));
-      if (!sizes.includes(-1)) break;
-    }
+    if (bufs.length === 0) return [];
+    const sizes = await counted(
+      async () => v.parse(v.array(v.number()), await this.ask("buffer_sizes", { bufs })),
+      (known) => !known.includes(UNKNOWN),
+    );
     return sizes.map((size) => Math.max(0, size));
+  }
+}
+
+/** Neovim counts characters for a moment in each call, and says `UNKNOWN` where it is not at the end. */
+async function counted<T>(ask: () => Promise<T>, isCounted: (answer: T) => boolean): Promise<T> {
+  for (let calls = 1; ; calls++) {
+    const answer = await ask();
+    if (isCounted(answer) || calls === MOST_CALLS) return answer;
   }
 }

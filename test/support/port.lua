@@ -11,6 +11,7 @@ local MODULES = {
   channel = "claude-code.editor.channel",
   comments = "claude-code.editor.review.comments",
   codepoints = "claude-code.editor.columns.codepoints",
+  search = "claude-code.editor.documents.search",
   config = "claude-code.config",
   contract = "claude-code.server.contract",
   diagnostics = "claude-code.editor.diagnostics",

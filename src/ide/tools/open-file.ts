@@ -4,14 +4,25 @@ import type { EditorPort } from "../../editor/port";
 import { json, texts } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
 
+/** Of a text to search for. */
+const MOST_CHARACTERS = 100_000;
+
 const Input = v.object({
   filePath: v.pipe(v.string(), v.description("Path of the file to open")),
   preview: v.optional(
     v.pipe(v.boolean(), v.description("Accepted for compatibility; it has no effect")),
     false,
   ),
-  startText: v.optional(v.pipe(v.string(), v.description("Select from this text"))),
-  endText: v.optional(v.pipe(v.string(), v.description("Select to the end of this text"))),
+  startText: v.optional(
+    v.pipe(v.string(), v.maxLength(MOST_CHARACTERS), v.description("Select from this text")),
+  ),
+  endText: v.optional(
+    v.pipe(
+      v.string(),
+      v.maxLength(MOST_CHARACTERS),
+      v.description("Select to the end of this text"),
+    ),
+  ),
   selectToEndOfLine: v.optional(
     v.pipe(v.boolean(), v.description("Extend the selection to the end of its last line")),
     false,

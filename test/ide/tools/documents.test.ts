@@ -102,6 +102,22 @@ onEachNeovim((session) => {
       expect(current.text).toBe(selected);
     });
 
+    test("finds a text far down in a big file, and a long one in a line of equal characters", async () => {
+      const far = session.write("far.txt", `${"line\n".repeat(300_000)}here\n`);
+      await session.client.texts("openFile", { filePath: far, startText: "line\nhere" });
+      const selected = () =>
+        session.client.json<{ text: string }>("getCurrentSelection").then(({ text }) => text);
+      await eventually("the selection", async () => (await selected()) === "line\nhere");
+      // 10^11 comparisons, if each place were compared by itself.
+      const equal = session.write("equal.txt", `${"a".repeat(2_000_000)}b\n`);
+      const startText = `${"a".repeat(50_000)}b`;
+      await session.client.texts("openFile", { filePath: equal, startText });
+      await eventually("the selection", async () => (await selected()) === startText);
+      const tooLong = { filePath: equal, startText: "a".repeat(100_001) };
+      await expect(session.client.texts("openFile", tooLong)).rejects.toThrow("startText");
+      await session.neovim.command("bwipeout!");
+    });
+
     test("without focus places the cursor on the text", async () => {
       const path = session.write("range.js", text);
       await session.client.json("openFile", {

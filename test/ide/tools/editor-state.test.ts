@@ -271,6 +271,29 @@ onEachNeovim((session) => {
       },
     );
 
+    test("a big one is read a part at a time, and never half before and half after an edit", async () => {
+      const text = (word: string) => `\uFEFF${`${word}\r\n`.repeat(200_000)}end`;
+      const path = session.write("big.txt", text("first"));
+      await session.edit(path);
+      await session.neovim.command("setlocal nofixendofline");
+      const read = async () => {
+        const uri = fileUri(path);
+        const { contents } = await session.client.request<{ contents: { text: string }[] }>(
+          "resources/read",
+          { uri },
+        );
+        return contents[0]?.text;
+      };
+      expect(await read()).toBe(text("first"));
+      const reading = read();
+      await session.neovim.lua(`
+        local lines = vim.fn["repeat"]({ "other" }, 200000)
+        vim.api.nvim_buf_set_lines(0, 0, 200000, false, lines)`);
+      expect([text("first"), text("other")]).toContain((await reading) as string);
+      expect(await read()).toBe(text("other"));
+      await session.neovim.command("bwipeout!");
+    });
+
     test("keep their byte order mark", async () => {
       const path = session.write("bom.txt", "\uFEFFtext\n");
       await session.edit(path);

@@ -7,26 +7,24 @@ local has_encoding_argument = vim.fn.has("nvim-0.11") == 1
 
 local M = {}
 
----So long one call may count, in ms, and so many lines without a look at the clock.
-local COUNT_MS, PIECE = 10, 200
----Size of a buffer that has not been counted to its end.
-local UNKNOWN = -1
+---So long one call may count, in ms.
+local SIZES_MS, OFFSET_MS = 10, 4
+---Lines that are counted together, and kept as one number.
+local PIECE = 200
+---What has not been counted to its end. A later call goes on.
+M.UNKNOWN = -1
 
----@class claude-code.CharacterCount
----@field tick integer changedtick
----@field lines integer those that were counted
----@field size integer characters in them
+---@class claude-code.CharacterCounts kept as far as the buffer does not change
+---@field before integer[] characters before each piece, line ends included: 0 before the first
+---@field all? integer those of the whole buffer
 
----Kept until the buffer changes: a big one takes several calls.
----@type table<integer, claude-code.CharacterCount>
-local counts = {}
+---@type table<integer, claude-code.CharacterCounts>
+local counts_of = {}
 
+---A look for other than ASCII by a pattern first would take twenty times as long.
 ---@param text string
 ---@return integer
 function M.count(text)
-  if not text:find("[\128-\255]") then
-    return #text
-  end
   if has_encoding_argument then
     return vim.str_utfindex(text, "utf-32")
   end
@@ -41,56 +39,110 @@ function M.column(line, byte)
   return M.count(line:sub(1, byte))
 end
 
----@param buf integer
----@param lnum integer 0-based line
----@param byte integer 0-based byte column
----@return integer offset 1-based
-function M.offset(buf, lnum, byte)
-  local lines = api.nvim_buf_get_lines(buf, 0, lnum + 1, false)
-  lines[#lines] = (lines[#lines] or ""):sub(1, byte)
-  return M.count(table.concat(lines, "\n")) + 1
+---@param buf integer loaded
+---@return claude-code.CharacterCounts
+local function follow(buf)
+  local counts = { before = { 0 } }
+  counts_of[buf] = counts
+  api.nvim_buf_attach(buf, false, {
+    on_lines = function(_, _, _, first)
+      counts.all = nil
+      for piece = #counts.before, math.floor(first / PIECE) + 2, -1 do
+        counts.before[piece] = nil
+      end
+    end,
+    on_reload = function()
+      counts.before, counts.all = { 0 }, nil
+    end,
+    on_detach = function()
+      counts_of[buf] = nil
+    end,
+  })
+  return counts
 end
 
 ---@param buf integer loaded
----@return claude-code.CharacterCount
-local function count_of(buf)
-  local tick, known = api.nvim_buf_get_changedtick(buf), counts[buf]
-  if not known or known.tick ~= tick then
-    local all = api.nvim_buf_line_count(buf)
-    local first = all == 1 and api.nvim_buf_get_lines(buf, 0, 1, false) or nil
-    local is_empty = first and require("claude-code.editor.documents.text").is_empty(buf, first)
-    known = { tick = tick, lines = is_empty and all or 0, size = 0 }
-    counts[buf] = known
-  end
-  return known
+---@return claude-code.CharacterCounts
+local function counts_in(buf)
+  return counts_of[buf] or follow(buf)
 end
 
 ---@param buf integer
+---@param first integer 0-based line
+---@param last integer behind it
+---@return string[]
+local function lines_of(buf, first, last)
+  return api.nvim_buf_get_lines(buf, first, last, false)
+end
+
+---@param buf integer loaded
+---@param lnum integer 0-based line
 ---@param till integer ns, as of vim.uv.hrtime()
----@return integer characters line ends included; 0 if the buffer is not loaded, UNKNOWN after `till`
-local function size(buf, till)
-  if not api.nvim_buf_is_loaded(buf) then
-    counts[buf] = nil
+---@return integer? characters in the pieces before that of the line; nil after `till`
+---@return integer first 0-based line of its piece
+local function before(buf, lnum, till)
+  local sums = counts_in(buf).before
+  local piece = math.floor(lnum / PIECE)
+  while #sums <= piece and vim.uv.hrtime() < till do
+    local from = (#sums - 1) * PIECE
+    local text = table.concat(lines_of(buf, from, from + PIECE), "\n")
+    sums[#sums + 1] = sums[#sums] + M.count(text) + 1
+  end
+  return sums[piece + 1], piece * PIECE
+end
+
+---@param ms number
+---@return integer ns
+local function deadline(ms)
+  return vim.uv.hrtime() + ms * 1e6
+end
+
+---@param buf integer loaded
+---@param lnum integer 0-based line
+---@param byte integer 0-based byte column
+---@return integer offset 1-based, or UNKNOWN
+function M.offset(buf, lnum, byte)
+  local characters, first = before(buf, lnum, deadline(OFFSET_MS))
+  if not characters then
+    return M.UNKNOWN
+  end
+  local lines = lines_of(buf, first, lnum + 1)
+  lines[#lines] = (lines[#lines] or ""):sub(1, byte)
+  return characters + M.count(table.concat(lines, "\n")) + 1
+end
+
+---@param buf integer loaded
+---@param till integer ns
+---@return integer? characters line ends included; nil after `till`
+local function count_all(buf, till)
+  local count = api.nvim_buf_line_count(buf)
+  local characters, first = before(buf, count - 1, till)
+  if not characters then
+    return nil
+  end
+  local lines = lines_of(buf, first, count)
+  if count == 1 and require("claude-code.editor.documents.text").is_empty(buf, lines) then
     return 0
   end
-  local known, all = count_of(buf), api.nvim_buf_line_count(buf)
-  while known.lines < all and vim.uv.hrtime() < till do
-    local lines = api.nvim_buf_get_lines(buf, known.lines, known.lines + PIECE, false)
-    known.size = known.size + M.count(table.concat(lines, "\n")) + 1
-    known.lines = known.lines + #lines
+  return characters + M.count(table.concat(lines, "\n")) + 1
+end
+
+---@param buf integer
+---@param till integer ns
+---@return integer characters or UNKNOWN; 0 if the buffer is not loaded
+local function size(buf, till)
+  if not api.nvim_buf_is_loaded(buf) then
+    return 0
   end
-  return known.lines < all and UNKNOWN or known.size
+  local counts = counts_in(buf)
+  counts.all = counts.all or count_all(buf, till)
+  return counts.all or M.UNKNOWN
 end
 
 ---@param params { bufs: integer[] }
----@return integer[] sizes in the same order; 0 for a buffer that is gone, -1 where a later call goes on
+---@return integer[] sizes in the same order; 0 for a buffer that is gone, or UNKNOWN
 function M.sizes(params)
-  for buf in pairs(counts) do
-    if not api.nvim_buf_is_valid(buf) then
-      counts[buf] = nil
-    end
-  end
-  local till = vim.uv.hrtime() + COUNT_MS * 1e6
+  local till = deadline(SIZES_MS)
   return vim.tbl_map(function(buf)
     return size(buf, till)
   end, params.bufs)

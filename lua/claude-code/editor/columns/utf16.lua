@@ -1,4 +1,6 @@
 --- Columns: Neovim counts bytes, the protocol UTF-16 code units. Lines and columns are 0-based here.
+local codepoints = require("claude-code.editor.columns.codepoints")
+
 ---TODO(0.10): there the functions take no name of an encoding.
 local has_encoding_argument = vim.fn.has("nvim-0.11") == 1
 
@@ -8,7 +10,7 @@ local M = {}
 ---@param line string
 ---@return boolean
 function M.is_ascii(line)
-  return not line:find("[\128-\255]")
+  return codepoints.count(line) == #line
 end
 
 ---@param line string
@@ -16,8 +18,8 @@ end
 ---@return integer utf16 column in UTF-16 code units
 function M.to_utf16(line, byte)
   byte = math.max(0, math.min(byte, #line))
-  if byte == 0 or M.is_ascii(line) then
-    return byte
+  if byte == 0 then
+    return 0
   end
   if has_encoding_argument then
     return vim.str_utfindex(line, "utf-16", byte, false)
@@ -31,9 +33,6 @@ end
 ---@return integer byte column
 function M.to_byte(line, utf16)
   utf16 = math.max(0, utf16)
-  if M.is_ascii(line) then
-    return math.min(utf16, #line)
-  end
   local byte ---@type integer
   if has_encoding_argument then
     byte = vim.str_byteindex(line, "utf-16", utf16, false)

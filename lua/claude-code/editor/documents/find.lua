@@ -1,6 +1,8 @@
 --- A range of a buffer found by its text, and selected.
 local api = vim.api
 local blocked = require("claude-code.editor.windows.blocked")
+local search = require("claude-code.editor.documents.search")
+local slices = require("claude-code.editor.slices")
 
 ---@class claude-code.Range from the first to the last selected character; rows 1-based, byte columns
 ---@field first { [1]: integer, [2]: integer }
@@ -8,61 +10,72 @@ local blocked = require("claude-code.editor.windows.blocked")
 
 local M = {}
 
+---@param buf integer
 ---@param text string
----@param at integer 1-based byte offset in the text
----@return integer row 1-based
----@return integer col 0-based byte
-local function position_at(text, at)
-  local before = text:sub(1, at - 1)
-  local _, breaks = before:gsub("\n", "")
-  return breaks + 1, #before:match("[^\n]*$")
+---@param from claude-code.Place
+---@param pause fun()
+---@return claude-code.Place? first
+---@return claude-code.Place? last
+local function locate(buf, text, from, pause)
+  local first, last = search.find(buf, text, from, pause)
+  if not first and text:find("\r\n", 1, true) then
+    -- A buffer with 'fileformat' dos does not contain CR; one with mixed line ends does.
+    return search.find(buf, (text:gsub("\r\n", "\n")), from, pause)
+  end
+  return first, last
 end
 
----@param text string
----@param needle string
----@param from integer
----@return integer? first, integer? last 1-based bytes
-local function locate(text, needle, from)
-  local first, last = text:find(needle, from, true)
-  if first then
-    return first, last
+---@param a claude-code.Place
+---@param b claude-code.Place
+---@return claude-code.Place
+local function later(a, b)
+  local is_before = a[1] < b[1] or (a[1] == b[1] and a[2] < b[2])
+  return is_before and b or a
+end
+
+---@param buf integer
+---@param params { start_text?: string, end_text?: string, select_to_eol?: boolean }
+---@param pause fun()
+---@return claude-code.Range?
+local function find(buf, params, pause)
+  local function given(text)
+    return text ~= "" and text or nil
   end
-  -- A buffer with 'fileformat' dos does not contain CR; one with mixed line ends does.
-  return text:find((needle:gsub("\r\n", "\n")), from, true)
+  local from_text, to_text = given(params.start_text), given(params.end_text)
+  if not from_text and not to_text then
+    return nil
+  end
+  local first, last = locate(buf, from_text or to_text --[[@as string]], { 1, 0 }, pause)
+  if not first or not last or not api.nvim_buf_is_loaded(buf) then
+    return nil
+  end
+  if from_text and to_text then
+    local _, to = locate(buf, to_text, first, pause)
+    last = to and later(last, to) or last
+  end
+  local line = api.nvim_buf_get_lines(buf, last[1] - 1, last[1], false)[1] or ""
+  if params.select_to_eol then
+    last[2] = math.max(#line - 1, 0)
+  elseif last[2] < #line then
+    -- The first byte of the last character is where Visual mode wants the cursor.
+    last[2] = last[2] + vim.str_utf_start(line, last[2] + 1)
+  end
+  return { first = first, last = last }
 end
 
 ---Finds the texts that were asked for. The end may be on the line of the start (spec 4.3:
 ---`find_text(endText, start_line)`), and within the start text, which is selected as a whole.
 ---@param buf integer
 ---@param params { start_text?: string, end_text?: string, select_to_eol?: boolean }
----@return claude-code.Range? range nil if nothing is asked for or found
-function M.find(buf, params)
-  local function given(needle)
-    return needle ~= "" and needle or nil
-  end
-  local from_text, to_text = given(params.start_text), given(params.end_text)
-  if not from_text and not to_text then
-    return nil
-  end
-  local lines = api.nvim_buf_get_lines(buf, 0, -1, false)
-  local text = table.concat(lines, "\n")
-  local first, last = locate(text, from_text or to_text --[[@as string]], 1)
-  if not first then
-    return nil
-  end
-  if from_text and to_text then
-    local _, to = locate(text, to_text, first)
-    last = math.max(last, to or last)
-  end
-  local range = { first = { position_at(text, first) }, last = { position_at(text, last) } }
-  local line = lines[range.last[1]]
-  if params.select_to_eol then
-    range.last[2] = math.max(#line - 1, 0)
-  elseif range.last[2] < #line then
-    -- The first byte of the last character is where Visual mode wants the cursor.
-    range.last[2] = range.last[2] + vim.str_utf_start(line, range.last[2] + 1)
-  end
-  return range
+---@param done fun(range?: claude-code.Range) called once, before this returns unless the buffer is
+--- big; without a range if nothing is asked for or found, or the text changed in the meantime
+function M.find(buf, params, done)
+  local tick = api.nvim_buf_get_changedtick(buf)
+  slices.run(function(pause)
+    local range = find(buf, params, pause)
+    local is_same = api.nvim_buf_is_loaded(buf) and api.nvim_buf_get_changedtick(buf) == tick
+    done(is_same and range or nil)
+  end)
 end
 
 ---What was selected here last: the window, and both ends as getpos() has them.

@@ -168,6 +168,28 @@ function bring_to_front(buf, range, announced)
   end
 end
 
+---Shows the file, and selects in it. If the search takes longer, that comes afterwards, unless the user
+---went elsewhere.
+---@param buf integer
+---@param params claude-code.OpenParams
+local function show_range(buf, params)
+  local is_front, is_shown = params.front ~= false, false
+  ranges.find(buf, params, function(range)
+    if not is_front then
+      if range then
+        ranges.set_cursor(buf, range)
+      end
+    elseif not is_shown or (range and api.nvim_get_current_buf() == buf) then
+      bring_to_front(buf, range)
+    end
+    is_shown = true
+  end)
+  if is_front and not is_shown then
+    is_shown = true
+    bring_to_front(buf)
+  end
+end
+
 ---Opens a file; in front with the range selected, or only loaded with the cursor on the range.
 ---@param params claude-code.OpenParams
 ---@return { path: string, language_id: string, line_count: integer }?
@@ -184,12 +206,7 @@ function M.open(params)
     return nil, ("%s cannot be opened: %s"):format(name, buf)
   end
   vim.bo[buf].buflisted = true
-  local range = ranges.find(buf, params)
-  if params.front ~= false then
-    bring_to_front(buf, range)
-  elseif range then
-    ranges.set_cursor(buf, range)
-  end
+  show_range(buf, params)
   return {
     path = api.nvim_buf_get_name(buf),
     language_id = vim.bo[buf].filetype,

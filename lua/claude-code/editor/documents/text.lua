@@ -49,15 +49,30 @@ function M.of(buf, as_read)
   return M.part(buf, 0, -1, as_read)
 end
 
----@param params { path: string }
----@return string?
+---So many lines without a look at the clock, and so long one call may read, in ms.
+local LINES, READ_MS = 500, 10
+
+---A part of an open buffer's text: as much as can be read in a moment, so that keys need not wait.
+---@param params { path: string, from: integer } from: 0-based line
+---@return { text: string, tick: integer, next?: integer }? part next: line of the next part, nil at the
+--- end; tick: b:changedtick, by which parts belong together
 ---@return claude-code.Failure?
 function M.read(params)
   local buf = path.loaded_buffer(params.path)
   if not buf then
     return nil, { code = "not_open", message = "Document not open: " .. params.path }
   end
-  return M.of(buf)
+  local count, till = vim.api.nvim_buf_line_count(buf), vim.uv.hrtime() + READ_MS * 1e6
+  local parts, row = {}, params.from
+  repeat
+    parts[#parts + 1] = M.part(buf, row, row + LINES)
+    row = row + LINES
+  until row >= count or vim.uv.hrtime() > till
+  return {
+    text = table.concat(parts),
+    tick = vim.api.nvim_buf_get_changedtick(buf),
+    next = row < count and row or nil,
+  }
 end
 
 return M

@@ -21,7 +21,7 @@ end
 ---@class claude-code.Cursor
 ---@field line integer
 ---@field column integer
----@field position integer 1-based character offset in the buffer
+---@field position integer 1-based character offset in the buffer, or codepoints.UNKNOWN
 ---@field name string last part of the buffer's name
 ---@field path? string absolute, if it is a file
 ---@field total_lines integer

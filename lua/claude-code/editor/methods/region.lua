@@ -8,8 +8,8 @@ local M = {}
 
 ---@class claude-code.Region
 ---@field active boolean false: nothing is selected, and the other fields are absent
----@field start? integer
----@field end? integer
+---@field start? integer or codepoints.UNKNOWN
+---@field end? integer the same
 ---@field text? string
 ---@field truncated? true the text was cut at `selection.max_bytes`; the ends are not
 ---@field line_start? integer

@@ -2,8 +2,12 @@
 local api = vim.api
 local channel = require("claude-code.editor.channel")
 local snapshots = require("claude-code.editor.selection.snapshot")
+local timer = require("claude-code.timer")
 local trackers = require("claude-code.editor.selection.tracker")
 local visual = require("claude-code.editor.selection.visual")
+
+---In it keys are read.
+local COUNT_PAUSE_MS = 1
 
 local M = {}
 
@@ -32,6 +36,26 @@ local function are_details_wanted()
   end)
 end
 
+local count_on ---@type fun()? while the details of what was sent are counted
+
+---Sends the details of the latest selection as soon as they are counted: in a big file that takes
+---longer than a key may wait.
+local function send_details()
+  count_on = count_on
+    or timer.once(COUNT_PAUSE_MS, function()
+      count_on = nil
+      if not watch then
+        return
+      end
+      local selection, incomplete = snapshots.to_wire(sent, true)
+      if incomplete then
+        send_details()
+      else
+        channel.notify("selection", selection)
+      end
+    end)
+end
+
 ---Sends the latest selection to all clients, if it is another than before.
 ---@return boolean sent
 local function push()
@@ -39,9 +63,12 @@ local function push()
     return false
   end
   sent = tracker.latest
-  local selection = snapshots.to_wire(sent, are_details_wanted())
+  local selection, incomplete = snapshots.to_wire(sent, are_details_wanted())
   if channel.notify("selection", selection) and #clients > 0 then
     emit(selection)
+  end
+  if incomplete then
+    send_details()
   end
   return true
 end
@@ -166,10 +193,13 @@ function M.latest(params)
   if not tracker.latest then
     return nil
   end
-  local selection = snapshots.to_wire(tracker.latest, params and params.detailed)
+  local selection, incomplete = snapshots.to_wire(tracker.latest, params and params.detailed)
   -- A push reaches that client too.
   if params and params.for_client and not push() then
     emit(selection)
+  end
+  if incomplete then
+    send_details()
   end
   return selection
 end

@@ -112,9 +112,18 @@ function M.same(a, b)
     and vim.deep_equal(a.cursor, b.cursor)
 end
 
+---@param region claude-code.Region
+---@param cursor claude-code.Cursor
+---@return boolean
+local function are_counted(region, cursor)
+  local unknown = require("claude-code.editor.columns.codepoints").UNKNOWN
+  return region.start ~= unknown and region["end"] ~= unknown and cursor.position ~= unknown
+end
+
 ---@param snapshot claude-code.Snapshot? nil: no file is selected any more
 ---@param detailed? boolean counting characters takes time that grows with the buffer
 ---@return claude-code.Selection
+---@return boolean? incomplete details were wanted, and are not counted to their end: a later call goes on
 function M.to_wire(snapshot, detailed)
   if not snapshot then
     local nowhere = { line = 0, character = 0 }
@@ -134,8 +143,12 @@ function M.to_wire(snapshot, detailed)
     truncated = snapshot.truncated,
   }
   if detailed and loaded then
-    selection.region = require("claude-code.editor.methods.region").of(selection)
-    selection.cursor = require("claude-code.editor.methods.cursor").at(buf, at[1], at[2])
+    local region = require("claude-code.editor.methods.region").of(selection)
+    local cursor = require("claude-code.editor.methods.cursor").at(buf, at[1], at[2])
+    if not are_counted(region, cursor) then
+      return selection, true
+    end
+    selection.region, selection.cursor = region, cursor
   end
   return selection
 end
