@@ -119,15 +119,18 @@ for (const version of NEOVIMS) {
       await a.attach();
       for (const name of ["a.lua", "a.py"]) {
         const id = await a.propose(a.file(name, "x = 1\n"), "x = 2\n");
-        const sides = await a.nvim.lua<[string, boolean][]>(`return vim.tbl_map(function(win)
+        const sides = () =>
+          a.nvim.lua<[string, boolean][]>(`return vim.tbl_map(function(win)
           local buf = vim.api.nvim_win_get_buf(win)
           return { vim.bo[buf].filetype, vim.treesitter.highlighter.active[buf] ~= nil or vim.b[buf].current_syntax ~= nil }
         end, vim.api.nvim_tabpage_list_wins(0))`);
         const type = name.endsWith("lua") ? "lua" : "python";
-        expect(sides).toEqual([
-          [type, true],
-          [type, true],
-        ]);
+        await eventually("the colours", async () =>
+          expect(await sides()).toEqual([
+            [type, true],
+            [type, true],
+          ]),
+        );
         await a.nvim.type("q");
         await a.outcome(id);
       }
@@ -139,25 +142,27 @@ for (const version of NEOVIMS) {
       await a.attach();
       const path = a.file("main.lua", "return 1\n");
       const canParseInSteps = await a.nvim.lua<boolean>("return vim.fn.has('nvim-0.11') == 1");
-      const sources = async () => {
+      const sourceIs = async (wanted: string) => {
         const id = await a.propose(path, "return 2\n");
-        const found = await a.nvim.lua<string[]>(`
+        await eventually("the colours", async () =>
+          expect(
+            await a.nvim.lua<string[]>(`
           local buffers = require("port").diff_buffers()
           return vim.tbl_map(function(buf)
             return vim.treesitter.highlighter.active[buf] and "tree-sitter" or vim.b[buf].current_syntax
-          end, { buffers.old, buffers.new })`);
+          end, { buffers.old, buffers.new })`),
+          ).toEqual([wanted, wanted]),
+        );
         await a.nvim.type("q");
         await a.outcome(id);
         await a.cleared();
-        return found;
       };
-      expect(await sources()).toEqual(["lua", "lua"]);
+      await sourceIs("lua");
       const buf = await a.edit(path);
       await a.nvim.lua("vim.treesitter.start(..., 'lua')", buf);
-      const likeBuffer = canParseInSteps ? "tree-sitter" : "lua";
-      expect(await sources()).toEqual([likeBuffer, likeBuffer]);
+      await sourceIs(canParseInSteps ? "tree-sitter" : "lua");
       await a.nvim.lua("vim.treesitter.stop(...) vim.bo[...].syntax = 'conf'", buf);
-      expect(await sources()).toEqual(["conf", "conf"]);
+      await sourceIs("conf");
     });
 
     test("a side too big for colours has none, the other one has them", async () => {
@@ -172,12 +177,15 @@ for (const version of NEOVIMS) {
       ] as const) {
         const id = await a.propose(a.file("main.lua", old), proposal);
         await a.barShows("hunk 1/1");
-        const coloured = await a.nvim.lua(`
+        const coloured = () =>
+          a.nvim.lua(`
           local buffers = require("port").diff_buffers()
           return vim.tbl_map(function(buf)
             return vim.b[buf].current_syntax ~= nil
           end, { buffers.old, buffers.new })`);
-        expect(coloured).toEqual([old === small, proposal === small]);
+        await eventually("the colours", async () =>
+          expect(await coloured()).toEqual([old === small, proposal === small]),
+        );
         await a.nvim.type("q");
         await a.outcome(id);
         await a.cleared();
@@ -302,12 +310,14 @@ for (const version of NEOVIMS) {
             eventually(text, async () => (await a.bar()).includes(text));
           await a.nvim.type("x:e!<CR>uu");
           if (layout === "vertical") await a.nvim.type("<C-w>h:e!<CR>x<C-w>l");
-          expect(
-            await a.nvim.lua(`return vim.tbl_map(function(win)
+          const coloured = () =>
+            a.nvim.lua(`return vim.tbl_map(function(win)
             local buf = vim.api.nvim_win_get_buf(win)
             return vim.treesitter.highlighter.active[buf] ~= nil or vim.b[buf].current_syntax ~= nil
-          end, vim.api.nvim_tabpage_list_wins(0))`),
-          ).toEqual(layout === "vertical" ? [true, true] : [true]);
+          end, vim.api.nvim_tabpage_list_wins(0))`);
+          await eventually("the colours", async () =>
+            expect(await coloured()).toEqual(layout === "vertical" ? [true, true] : [true]),
+          );
           await bar("hunk 1/2  +2 −2");
           await a.nvim.type("Gdd");
           await bar("+1 −2");
@@ -532,6 +542,20 @@ describe.each(NEOVIMS)("big changes, in $name", (version) => {
     await a.barShows("hunk 1/1");
   });
 
+  test("a big one while libuv's threads are at work: its change is one hunk", async () => {
+    await using a = await Attached.start({ version, ui: UI, env: { UV_THREADPOOL_SIZE: "1" } });
+    await a.attach();
+    const fifo = a.path("fifo");
+    Bun.spawnSync(["mkfifo", fifo]);
+    await a.nvim.lua("vim.uv.fs_open(..., 'r', 438, function() end)", fifo);
+    const after = many.replace("old 70\n", "new\n").replace("old 7000\n", "");
+    const id = await a.propose(a.file("big.txt", many), after);
+    await a.barShows("hunk 1/1  +990 −991");
+    await a.nvim.type("<CR>");
+    expect((await a.outcome(id)).outcome).toBe("accepted");
+    writeFileSync(fifo, "");
+  });
+
   test("a file that becomes too big while its diff waits: the bar says so, and nothing is read", async () => {
     await using a = await Attached.start({ version, ui: UI });
     await a.attach();
@@ -571,6 +595,16 @@ describe.each(NEOVIMS)("big changes, in $name", (version) => {
     expect(await a.nvim.lua(buffers)).toBe(before);
     expect(await a.mode()).toBe("n");
     expect(await a.messages()).not.toContain("Error");
+  });
+
+  test("of a line of 3,000 bytes what is far to the right has no colours, as all of it would be looked at", async () => {
+    await using a = await Attached.start({ version, ui: UI });
+    await a.attach();
+    const id = await a.propose(a.file("main.py", ""), `x = [${"1, ".repeat(1_000)}]\n`);
+    await eventually("the colours", () => a.nvim.lua<boolean>("return vim.fn.synID(1, 6, 1) > 0"));
+    expect(await a.nvim.lua("return vim.fn.synID(1, 2706, 1)")).toBe(0);
+    await a.nvim.type("q");
+    await a.outcome(id);
   });
 
   test("of a deleted line its beginning is shown", async () => {

@@ -37,7 +37,6 @@ function M.old_side(proposal)
   local name = name_of(proposal, proposal.exists and "on disk" or "new file")
   local buf = scratch.create(name, proposal.old.lines, proposal.base_path)
   vim.bo[buf].filetype = filetype_of(proposal)
-  scratch.highlight(buf, proposal.target)
   vim.bo[buf].modifiable = false
   return buf
 end
@@ -49,7 +48,6 @@ function M.proposed_side(proposal)
   local name = name_of(proposal, "proposed")
   local buf = scratch.create(name, proposal.proposed.lines, proposal.new_path)
   vim.bo[buf].filetype = vim.bo[proposal.old_buf].filetype
-  scratch.highlight(buf, proposal.target)
   vim.bo[buf].buftype = "acwrite"
   vim.bo[buf].readonly = false
   if proposal.target then

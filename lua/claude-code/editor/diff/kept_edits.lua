@@ -1,6 +1,7 @@
 --- What the user made of a proposal that nobody has received: it stays in a buffer.
 local api = vim.api
 local channel = require("claude-code.editor.channel")
+local colours = require("claude-code.editor.diff.colours")
 local notify = require("claude-code.messages.notify")
 local scratch = require("claude-code.editor.diff.scratch")
 local windows = require("claude-code.editor.windows")
@@ -35,8 +36,8 @@ local function create(edits)
   scratch.fill(buf, edits.lines)
   windows.noautocmd(function()
     vim.bo[buf].filetype = edits.filetype
-    scratch.highlight(buf)
   end)
+  colours.add(buf)
   vim.bo[buf].modified = true
   return buf
 end

@@ -1,4 +1,5 @@
 --- Gets a big proposal ready to be shown, a step at a time, so that Neovim answers keys in between.
+local colours = require("claude-code.editor.diff.colours")
 local hidden = require("claude-code.editor.diff.hidden")
 local hunks = require("claude-code.editor.diff.hunks")
 local layouts = require("claude-code.editor.diff.layout")
@@ -16,15 +17,11 @@ end
 ---@param proposal claude-code.Proposal with both buffers
 ---@param pause fun(always?: boolean)
 local function compare(proposal, pause)
-  local old, new = proposal.old.lines, proposal:lines()
+  local old = proposal.old.lines
   local tick = vim.api.nvim_buf_get_changedtick(proposal.new_buf)
-  local before = hunks.joined(old)
-  pause(true)
-  local after = hunks.joined(new)
-  pause(true)
-  local found = hunks.list_in_thread(before, after, tick, pause)
+  local found = hunks.list_in_thread(old, proposal:lines(), tick, pause)
   -- In the meantime the diff may have ended, and the file may have been written to.
-  if found and proposal:is_prepared() and proposal.old.lines == old then
+  if proposal:is_prepared() and proposal.old.lines == old then
     proposal.hunk_list = found
   end
 end
@@ -47,6 +44,10 @@ local function prepare(diff, pause)
   end
   if ok and not diff.outcome then
     hidden.show(proposal.new_buf, proposal:hunks(), pause)
+    pause(true)
+  end
+  for _, buf in ipairs(diff.outcome and {} or proposal:buffers()) do
+    colours.add(buf, proposal.target)
     pause(true)
   end
 end

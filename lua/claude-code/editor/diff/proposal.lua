@@ -3,6 +3,7 @@
 local api = vim.api
 local accepted_hunks = require("claude-code.editor.diff.hunks.accepted")
 local buffers = require("claude-code.editor.diff.buffers")
+local colours = require("claude-code.editor.diff.colours")
 local destinations = require("claude-code.editor.diff.destination")
 local external_changes = require("claude-code.editor.diff.external_changes")
 local hunks = require("claude-code.editor.diff.hunks")
@@ -44,8 +45,9 @@ local text = require("claude-code.editor.diff.text")
 local Proposal = {}
 Proposal.__index = Proposal
 
----Of either side, in bytes. All steps at once take some 10 ms for as much, and 50 ms for 100 KB of short lines.
-local BIG = 20 * 1000
+---Of either side, in bytes. All steps at once take some 10 ms for as much, and 40 ms for twice as much in
+---lines of a letter each.
+local BIG = 10 * 1000
 
 local M = {}
 
@@ -194,7 +196,7 @@ end
 ---@param buf integer
 function Proposal:refill(buf)
   scratch.fill(buf, buf == self.new_buf and self.proposed.lines or self.old.lines)
-  scratch.highlight(buf, self.target)
+  colours.add(buf, self.target)
 end
 
 ---@return string[] lines of the proposal as it is now, not to be changed

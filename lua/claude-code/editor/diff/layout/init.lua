@@ -3,6 +3,7 @@
 --- A layout is an object that shows a prepared proposal in windows. `open` and `close` run with
 --- autocommands off.
 local busy = require("claude-code.editor.diff.busy")
+local colours = require("claude-code.editor.diff.colours")
 local diff_tab = require("claude-code.editor.diff.tab")
 local focus = require("claude-code.editor.windows.focus")
 local hunks = require("claude-code.editor.diff.hunks")
@@ -137,6 +138,9 @@ function M.open(proposal, except)
     focus.outside_terminal(function()
       proposal:prepare()
     end)
+    for _, buf in ipairs(proposal:buffers()) do
+      colours.add_soon(buf, proposal.target)
+    end
     saved = saved_layout.save()
     layout, place = pick(proposal, except)
     place:make_room()
