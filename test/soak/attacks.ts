@@ -127,12 +127,16 @@ async function call(target: Target): Promise<string | undefined> {
 
 const LINES = [1, 500, 5_000, 20_000, 64_000, 200_000];
 
-/** A proposal of up to 5 MB: many lines, many hunks, long lines, what tree-sitter parses. */
+/** What lines are filled with: each is slow for something, as the search for hidden characters or for columns. */
+const FILLERS = ["y", "y", "y", "\t", "\u034F", "\u202E", "é", "f(1, "];
+
+/** A proposal of up to 5 MB: many lines, many hunks, long lines, what has slow colours. */
 async function proposal(target: Target): Promise<string | undefined> {
   const { neovim, lock, random } = target;
-  const width = random.of([1, 8, 40, 200, 20_000, 240_000, 1_000_000]);
+  const width = random.of([1, 8, 40, 200, 3_000, 20_000, 240_000, 1_000_000]);
   const most = Math.ceil(Math.min(5_000_000 / width, random.of(LINES)));
-  const line = (i: number) => `local v${i} = f("`.padEnd(width, "y").concat('")\n');
+  const filler = random.of(FILLERS);
+  const line = (i: number) => `local v${i} = f("`.padEnd(width, filler).concat('")\n');
   const before = Array.from({ length: most }, (_, i) => line(i)).join("");
   const [from, to] = random.of<[RegExp, string]>([
     [/local/g, "global"],
@@ -140,12 +144,15 @@ async function proposal(target: Target): Promise<string | undefined> {
     [/v7 /, "v8 "],
     [/.*\n/g, ""],
   ]);
-  const path = join(neovim.cwd, random.of(["big.lua", "big.c", "big.txt", "big.json"]));
+  const path = join(
+    neovim.cwd,
+    random.of(["big.lua", "big.c", "big.txt", "big.json", "big.md", "big.css"]),
+  );
   await Bun.write(path, random.of([before, ""]));
   using client = await TestClient.open(lock);
   const paths = { old_file_path: path, new_file_path: path, tab_name: "big" };
   const contents = before.replace(from, to);
-  target.called = `a proposal of ${most} lines of ${width} bytes, ${from} by ${to}, ${basename(path)}`;
+  target.called = `a proposal of ${most} lines of ${width} ${JSON.stringify(filler)}, ${from} by ${to}, ${basename(path)}`;
   client.call("openDiff", { ...paths, new_file_contents: contents }).catch(() => {});
   await Bun.sleep(300);
   return undefined;

@@ -45,8 +45,7 @@ local text = require("claude-code.editor.diff.text")
 local Proposal = {}
 Proposal.__index = Proposal
 
----Of either side, in bytes. All steps at once take some 10 ms for as much, and 40 ms for twice as much in
----lines of a letter each.
+---Of either side, in bytes. All steps at once take up to 20 ms for as much.
 local BIG = 10 * 1000
 
 local M = {}
@@ -85,7 +84,6 @@ function Proposal:parse(pause)
   end
 end
 
----@return string
 function Proposal:title()
   return path.title(self.new_path)
 end

@@ -9,9 +9,9 @@ local MOST_LINES = 500
 ---In bigger hunks what changed within a line is not marked.
 local LONGEST_HUNK = 200
 
----Of a line so many bytes are shown, while the lines above it have fewer cells, all together. Nobody sees
----more, and Neovim goes through all of it each time.
-local LONGEST_LINES = { { above = 50000, most = 2000 }, { above = 150000, most = 200 } }
+---Of a line so many bytes are shown, while what is shown of the lines above it has fewer bytes, all together.
+---Nobody sees more, and Neovim takes some 10 ms for 100 KB.
+local LONGEST_LINES = { { above = 20000, most = 2000 }, { above = 60000, most = 200 } }
 local SHORTEST_LINE = 50
 
 local M = { LONGEST_HUNK = LONGEST_HUNK }
@@ -57,7 +57,7 @@ end
 ---@param new? string the line in its place, if what changed is to be marked
 ---@param tabstop integer
 ---@return claude-code.Chunk[]
----@return integer cells
+---@return integer bytes of its text
 local function chunks(line, most, new, tabstop)
   local first, last, note
   if new then
@@ -69,10 +69,10 @@ local function chunks(line, most, new, tabstop)
     { first and line:sub(first + 1, last) or "", "DeleteText" },
     { first and line:sub(last + 1) or "", "Delete" },
   }
-  local found, column = {}, 0
+  local found, column, bytes = {}, 0, 0
   for _, part in ipairs(parts) do
     local text, last_column = visible(part[1], tabstop, column)
-    column = last_column
+    column, bytes = last_column, bytes + #text
     if text ~= "" then
       found[#found + 1] = { text, highlights.name(part[2]) }
     end
@@ -83,7 +83,7 @@ local function chunks(line, most, new, tabstop)
   -- To the window's edge, as with lines of the buffer.
   local rest = (" "):rep(math.max(1, vim.o.columns - column))
   found[#found + 1] = { rest, highlights.name("Delete") }
-  return found, column
+  return found, bytes
 end
 
 ---@param buf integer
@@ -94,7 +94,7 @@ local function replacements(buf, hunk)
   return api.nvim_buf_get_lines(buf, hunk.new - 1, hunk.new - 1 + count, false)
 end
 
----@param above integer cells
+---@param above integer bytes
 ---@return integer most bytes
 local function longest_line(above)
   for _, step in ipairs(LONGEST_LINES) do
@@ -114,8 +114,8 @@ function M.lines(buf, hunk, margin)
   local new = hunk.new_count > 0 and replacements(buf, hunk) or {}
   local lines, above = {}, 0
   for i = 1, math.min(#hunk.old_lines, MOST_LINES) do
-    local line, cells = chunks(hunk.old_lines[i], longest_line(above), new[i], tabstop)
-    above = above + cells
+    local line, bytes = chunks(hunk.old_lines[i], longest_line(above), new[i], tabstop)
+    above = above + bytes
     table.insert(line, 1, margin)
     lines[#lines + 1] = line
   end
