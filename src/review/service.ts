@@ -27,7 +27,7 @@ import {
 } from "./shown";
 import { updateBaseRef } from "./state/base-ref";
 import { type Counts, countsOf, sum } from "./state/counts";
-import { entryOf } from "./state/entry";
+import { asListed, entryOf } from "./state/entry";
 import type { Project } from "./state/project";
 import { scopeOf } from "./state/scope";
 import { bytesOf } from "./weave/lines";
@@ -160,8 +160,9 @@ export class ReviewService {
     const { project, place } = this.#projects.locate(request.path);
     const file = project.files.get(place);
     const scope = scopeOf(recordedScope(project, request));
-    const entry = file && entryOf(project, file, scope, request.text);
-    if (!entry) return undefined;
+    const found = file && entryOf(project, file, scope, request.text);
+    if (!found) return undefined;
+    const entry = asListed(project, found, scope);
     // A hunk's id changes with its lines.
     const version = versionOf(shownFile(project, entry));
     if (version === request.known) return { unchanged: true };

@@ -41,6 +41,8 @@ export interface ShownHunk {
   /** It is undone when Claude's turn ends. */
   queued: boolean;
   owners: ShownOwner[];
+  /** Only rows that differ are drawn: these are all of a file that was moved, and edited. */
+  in_parts?: boolean;
   /** Left out of lists. */
   old_lines?: Uint8Array[];
   new_lines?: Uint8Array[];
@@ -108,6 +110,7 @@ export function shownHunk(project: Project, hunk: Hunk, withLines: boolean): Sho
     conflict,
     queued: hunk.queued !== undefined,
     owners: hunk.owners.map((owner) => shownOwner(project, owner)),
+    ...(hunk.isInParts && { in_parts: true }),
     ...(withLines && {
       old_lines: hunk.oldLines.map(rowOf),
       new_lines: hunk.newLines.map(rowOf),

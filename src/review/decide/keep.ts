@@ -1,6 +1,6 @@
 import type { NewRecord, RecordedScope, RecordOf } from "../journal/record";
 import { hashOfLines } from "../state/contents";
-import { type Entry, entryOf, type Kind, movesIn } from "../state/entry";
+import { asListed, type Entry, entryOf, type Kind, movesIn } from "../state/entry";
 import type { Project } from "../state/project";
 import { scopeOf } from "../state/scope";
 import type { TrackedFile } from "../state/tracked-file";
@@ -136,7 +136,7 @@ function find(
     const problem = file && project.problem(file);
     return { problem: `${target.path} ${problem ?? "has nothing to review there"}` };
   }
-  const what = selectionOf(entry, target);
+  const what = selectionOf(target.range ? entry : asListed(project, entry, scope), target);
   return what === undefined ? { problem: `${target.path} ${CHANGED}` } : { entry, what };
 }
 

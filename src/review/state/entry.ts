@@ -1,6 +1,7 @@
 import { type Hunk, hunksOf } from "../weave/hunks";
-import { FILE, isOpaque } from "../weave/lines";
+import { FILE, isOpaque, isText } from "../weave/lines";
 import { ALL, type Change, inBase, isPending, type Mark, type Row, type Scope } from "../weave/row";
+import { movedHunk } from "./moved-hunk";
 import type { Project, View } from "./project";
 import type { FileMark, TrackedFile } from "./tracked-file";
 
@@ -149,10 +150,31 @@ export function withRenames(entries: readonly Entry[], scope: Scope): Entry[] {
     .filter((entry) => !origins.has(entry))
     .map((entry) => {
       const origin = moved.get(entry);
-      if (!origin) return entry;
-      const isSameText = hasTextOf(entry, origin, scope);
-      return { ...entry, kind: "renamed", from: origin.file, isSameText };
+      return origin ? renamed(entry, origin, scope) : entry;
     });
+}
+
+/** A file by itself as the list shows it, where a record says that it was moved. */
+export function asListed(project: Project, entry: Entry, scope: Scope): Entry {
+  const from = entry.kind === "created" ? entry.file.from : undefined;
+  const file = from === undefined ? undefined : project.files.get(from);
+  const origin = file && entryOf(project, file, scope);
+  return origin?.kind === "deleted" ? renamed(entry, origin, scope) : entry;
+}
+
+/** A created file as what it is: one that was moved from a deleted one. It is decided as a whole. */
+function renamed(entry: Entry, origin: Entry, scope: Scope): Entry {
+  const { view, hunks, owners } = entry;
+  const isSameText = hasTextOf(entry, origin, scope);
+  const old = origin.view?.weave.base(scope);
+  const isEdited = view && old && isText(old) && !isSameText && hunks.length > 0;
+  return {
+    ...entry,
+    kind: "renamed",
+    from: origin.file,
+    isSameText,
+    hunks: isEdited ? movedHunk({ view, hunks, owners }, old, scope) : hunks,
+  };
 }
 
 /** Of the created files those that were moved, each with the deleted one that it was moved from. */

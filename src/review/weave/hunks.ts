@@ -27,6 +27,8 @@ export interface Hunk {
   mixed: boolean;
   /** The user has changed a row that Claude had inserted: undoing cannot decide what stands there. */
   conflict: boolean;
+  /** It has all lines of a file that was moved, also those that do not differ. */
+  isInParts?: boolean;
 }
 
 /** The hunks of a weave's present text in a scope; the file's own creation or deletion is none. */

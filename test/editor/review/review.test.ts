@@ -891,6 +891,27 @@ onEachNeovim((session) => {
       await eventually("the file", () => read("d") === TEN && read("e") === undefined);
     });
 
+    test("of a renamed file that was edited only the edit is drawn, and it goes back", async () => {
+      write("d", TEN);
+      claude({ d: undefined, e: TEN }, { tool: "Bash", from: { [at("e")]: at("d") } });
+      claude({ e: TEN.replace("line 4\n", "four\n") });
+      const signs = () =>
+        lua<number[]>(`
+          local space = vim.api.nvim_create_namespace("claude-code.review")
+          local found = vim.api.nvim_buf_get_extmarks(0, space, 0, -1, { details = true })
+          return vim.iter(found):filter(function(mark) return mark[4].sign_text ~= nil end)
+            :map(function(mark) return mark[2] + 1 end):totable()`);
+      await nvim().command(`edit ${at("e")}`);
+      await eventually("its sign", async () => (await signs()).join() === "4");
+      await nvim().command("ClaudeCodeReview!");
+      expect((await listed(1))[0]?.text).toStartWith(`renamed from ${at("d")}`);
+      await eventually("the bar", async () => (await bar()).includes("renamed from"));
+      await eventually("its old line", async () => (await virtual()).join() === "line 4");
+      expect(await signs()).toEqual([4]);
+      await nvim().type("gr");
+      await eventually("the file", () => read("d") === TEN && read("e") === undefined);
+    });
+
     test("a deleted file can be read", async () => {
       await changed();
       await review("ClaudeCodeReview");

@@ -183,6 +183,30 @@ describe("decisions", () => {
     expect(await world.summary()).toEqual(["c renamed 0>1@1"]);
   });
 
+  test("of a file that was moved and edited only the edit differs, and it is decided as a whole", async () => {
+    world.write("a", "1\n2\n3\n4\n5\n");
+    world.claude({ a: "1\n2\nIII\n4\n5\n" });
+    world.claude({ a: undefined, b: "1\n2\nIII\n4\n5\n" }, { from: { b: "a" } });
+    world.write("b", "0\n1\n2\nIII\n5\n");
+    world.claude({ b: "0\n2\nIII\n5\n6\n" });
+    expect(await world.summary()).toEqual(["b renamed 5>5@1"]);
+    const shown = await world.file("b");
+    const text = (lines?: Uint8Array[]) => lines?.map((line) => Buffer.from(line).toString());
+    const [hunk] = shown?.hunks ?? [];
+    expect(text(hunk?.old_lines)).toEqual(["0", "1", "2", "3", "5"]);
+    expect(text(hunk?.new_lines)).toEqual(["0", "2", "III", "5", "6"]);
+    expect(shown).toMatchObject({ kind: "renamed", from: world.path("a") });
+    expect(hunk).toMatchObject({ added: 2, removed: 2, in_parts: true });
+    const before = await world.list();
+    const { decision } = await world.undo([at("b", { hunks: [hunk?.id] })], { keep_both: true });
+    expect([world.read("a"), world.read("b")]).toEqual(["1\n2\n3\n4\n5\n", "0\n"]);
+    await world.back({ decision });
+    expect(await world.list()).toEqual(before);
+    world.write("b", "0\n2\nIII\n5\n7\n");
+    const { files } = await world.keep([at("b", { hunks: [hunk?.id] })]);
+    expect(files[0]?.problem).toContain("has changed since it was shown");
+  });
+
   test("keep, undo and back, hunk by hunk", async () => {
     world.write("a", "1\n2\n3\n4\n5\n");
     world.claude({ a: "I\n2\n3\n4\nV\n" });

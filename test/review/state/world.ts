@@ -87,12 +87,13 @@ export class World implements Disposable {
   /** Claude changes files by one call of a tool, and the hook records it. */
   claude(
     files: Record<string, string | undefined>,
-    { session = "A", prompt, tool = "Edit", source = "tool", use }: Call = {},
+    { session = "A", prompt, tool = "Edit", source = "tool", use, from = {} }: Call = {},
   ): string {
     const changes = Object.entries(files).map(([path, text]) => {
       const before = this.content(this.read(path));
       this.write(path, text);
-      return { path, before, after: this.content(text) };
+      const moved = from[path] !== undefined && { from: from[path] };
+      return { path, before, after: this.content(text), ...moved };
     });
     const call = { session, tool, source, ...(prompt && { prompt }), ...(use && { use }) };
     return this.record({ type: "change", ...call, files: changes }).id;
@@ -156,6 +157,8 @@ interface Call {
   tool?: string;
   source?: "tool" | "bash" | "trees";
   use?: string;
+  /** Of files that are moved the paths that they had. */
+  from?: Record<string, string>;
 }
 
 export function base64(text: string): string {

@@ -27,6 +27,7 @@ local M = {}
 ---@field conflict boolean
 ---@field queued boolean
 ---@field owners claude-code.ReviewOwner[]
+---@field in_parts? boolean all lines of a file that was moved: only those that differ are drawn
 ---@field old_lines? string[] bytes; only of a file that was asked for by itself
 ---@field new_lines? string[]
 

@@ -31,12 +31,13 @@ local function key_of(hunk)
 end
 
 ---@param buf integer
----@param hunk claude-code.ReviewHunk
+---@param part claude-code.DrawnHunk
 ---@return integer[] marks
-local function mark_signs(buf, hunk)
-  local kind = hunk.new[2] == 0 and "Delete" or hunk.old[2] == 0 and "Add" or "Change"
-  local first, marks = math.max(hunk.new[1] - 1, 0), {}
-  for row = first, first + math.min(math.max(hunk.new[2], 1), MOST_SIGNS) - 1 do
+local function mark_signs(buf, part)
+  local count = part.new_count
+  local kind = count == 0 and "Delete" or #part.old_lines == 0 and "Add" or "Change"
+  local first, marks = math.max(part.new - 1, 0), {}
+  for row = first, first + math.min(math.max(count, 1), MOST_SIGNS) - 1 do
     marks[#marks + 1] = api.nvim_buf_set_extmark(buf, NAMESPACE, row, 0, {
       sign_text = kind == "Delete" and "▁" or "▎",
       sign_hl_group = highlights.name("Review" .. kind),
@@ -47,7 +48,8 @@ local function mark_signs(buf, hunk)
   return marks
 end
 
----The parts of a hunk that differ: the user's rows in a mixed one stand on both sides of it.
+---The parts of a hunk that differ: the user's rows in a mixed one stand on both sides of it, and so does
+---most of a file that was moved.
 ---@param hunk claude-code.ReviewHunk
 ---@param old_lines string[]
 ---@return claude-code.DrawnHunk[]
@@ -75,10 +77,18 @@ end
 ---@return claude-code.DrawnHunk[]
 local function drawn(hunk, lines_of)
   local old_lines = lines_of(hunk.old_lines or {}, hunk.old[1])
-  if hunk.mixed and hunk.new[2] > 0 then
+  if (hunk.mixed or hunk.in_parts) and hunk.new[2] > 0 then
     return parts(hunk, old_lines)
   end
   return { { new = hunk.new[1], new_count = hunk.new[2], old_lines = old_lines } }
+end
+
+---@param hunk claude-code.ReviewHunk
+---@return claude-code.DrawnHunk[] what has signs outside of a review
+local function signed(hunk)
+  local old_lines = hunk.old_lines or {}
+  local whole = { new = hunk.new[1], new_count = hunk.new[2], old_lines = old_lines }
+  return hunk.in_parts and parts(hunk, old_lines) or { whole }
 end
 
 ---@param buf integer
@@ -260,7 +270,9 @@ function M.show(buf, hunks, reviewing)
     return
   elseif not reviewing then
     for _, hunk in ipairs(rest) do
-      remember(buf, before.hunks, hunk, mark_signs(buf, hunk))
+      for _, part in ipairs(signed(hunk)) do
+        remember(buf, before.hunks, hunk, mark_signs(buf, part))
+      end
     end
     return
   end
