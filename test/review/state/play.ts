@@ -271,6 +271,9 @@ export class Play {
     // What a program wrote and no comparison has seen is known only by what the CLI says.
     const isShown = act.do === "diff" && !this.world.read(name)?.includes("\xff");
     if (!isShown && act.seen !== "before" && this.#unseen(name)) return;
+    // Of a file that a program removed only its folder shows when, which the command may change.
+    const isGone = FILES.some((one) => this.#unseen(one) && this.world.read(one) === undefined);
+    if (isGone && act.seen !== "before") return;
     const begins = () => this.#write({ ...act, at: act.at + 1, deletes: 0 }, `${whose}first`);
     const ends = () => (removes ? this.world.write(name, undefined) : this.#write(act, whose));
     const steps = act.seen === "between" ? [begins, ends] : [ends];
