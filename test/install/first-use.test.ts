@@ -312,8 +312,7 @@ describe("an upgrade while Neovim runs", () => {
     const plugin = await published.release.checkout();
     const place = async (release: TestRelease) => {
       await mkdir(join(plugin, "dist"), { recursive: true });
-      const executable = join(await release.unpacked(), "claude-code-nvim");
-      await rename(executable, join(plugin, "dist/claude-code-nvim"));
+      await release.place(join(plugin, "dist/claude-code-nvim"));
     };
     await place(published.release);
     const setup = "{ auto_start = true }";

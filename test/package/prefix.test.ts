@@ -13,9 +13,9 @@ import { existsSync, lstatSync, readdirSync, readFileSync, statSync } from "node
 import {
   chmod,
   copyFile,
+  cp,
   lchown,
   mkdir,
-  rename,
   rm,
   symlink,
   utimes,
@@ -203,11 +203,11 @@ describe("claude-code-nvim install", () => {
     await copyFile(join(unpacked, "claude-code-nvim"), alone);
     const lonely = await run([alone, "install", "--prefix", prefix]);
     expect([lonely.code, lonely.err]).toEqual([1, expect.stringContaining("are not beside")]);
-    const contract = join(unpacked, "lua/claude-code/server/contract.lua");
-    const text = readFileSync(contract, "utf8");
-    await writeFile(contract, text.replace('"0.1.0"', '"0.0.9"'));
-    const mixed = await install("--prefix", prefix);
-    await writeFile(contract, text);
+    const copy = join(prefix, "copy");
+    await cp(unpacked, copy, { recursive: true });
+    const contract = join(copy, "lua/claude-code/server/contract.lua");
+    await writeFile(contract, readFileSync(contract, "utf8").replace('"0.1.0"', '"0.0.9"'));
+    const mixed = await run([join(copy, "claude-code-nvim"), "install", "--prefix", prefix]);
     expect([mixed.code, mixed.err]).toEqual([1, expect.stringContaining("have version 0.0.9")]);
   });
 });
@@ -556,10 +556,7 @@ describe("in a folder full of traps", () => {
   test("a session in it runs nothing of it, whatever BUN_OPTIONS and BUN_BE_BUN say", async () => {
     const plugin = await published.release.checkout();
     await mkdir(join(plugin, "dist"));
-    await rename(
-      join(await published.release.unpacked(), "claude-code-nvim"),
-      join(plugin, "dist/claude-code-nvim"),
-    );
+    await published.release.place(join(plugin, "dist/claude-code-nvim"));
     await using neovim = await TestNeovim.start({
       version: NEOVIMS[0] as NeovimVersion,
       runtimepath: plugin,

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
-import { cp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { cp, link, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { archive, archiveName } from "../../scripts/packaging/archive";
 import { type Asset, renderManifest, renderSums } from "../../scripts/packaging/manifest";
@@ -56,19 +56,9 @@ export class TestRelease {
     return TestRelease.shared(["stand-in", options], () => TestRelease.scripted(options));
   }
 
-  /** Test files run in several processes: the first that needs a release makes it. */
   private static async shared(key: unknown, make: () => Promise<TestRelease>) {
-    const path = join(RUN, `release-${Bun.hash(JSON.stringify(key)).toString(16)}`);
-    using lock = await waitForLock(`${path}.lock`, BUILD_MS);
-    if (!lock) throw new Error(`another process has built ${JSON.stringify(key)} for too long`);
-    if (existsSync(path)) {
-      const made: TestRelease = JSON.parse(readFileSync(path, "utf8"));
-      const { version, contract, source, folder, assets } = made;
-      return new TestRelease(version, contract, source, folder, assets);
-    }
-    const release = await make();
-    await writeFile(path, JSON.stringify(release));
-    return release;
+    const { version, contract, source, folder, assets } = await once(key, make);
+    return new TestRelease(version, contract, source, folder, assets);
   }
 
   private static async scripted({ version = "0.1.0", contract = 1, program = "" }: StandIn) {
@@ -118,11 +108,19 @@ export class TestRelease {
     return folder;
   }
 
-  /** An unpacked archive. */
-  async unpacked(): Promise<string> {
-    const folder = newFolder();
-    Bun.spawnSync(["tar", "-xzf", this.archive, "-C", folder]);
-    return join(folder, this.asset.file.replace(".tar.gz", ""));
+  /** The unpacked archive, the same for all of a test run: nobody changes it. */
+  unpacked(): Promise<string> {
+    return once(["unpacked", this.archive], async () => {
+      const folder = newFolder();
+      Bun.spawnSync(["tar", "-xzf", this.archive, "-C", folder]);
+      return join(folder, this.asset.file.replace(".tar.gz", ""));
+    });
+  }
+
+  /** Puts the unpacked executable there, also in the place of one that runs. */
+  async place(path: string): Promise<void> {
+    await link(join(await this.unpacked(), "claude-code-nvim"), `${path}.new`);
+    await rename(`${path}.new`, path);
   }
 }
 
@@ -135,6 +133,17 @@ function ownRun(): string {
   const folder = temporaryFolder();
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   return folder;
+}
+
+/** Test files run in several processes: the first that needs something of this key makes it. */
+async function once<Made>(key: unknown, make: () => Promise<Made>): Promise<Made> {
+  const path = join(RUN, `release-${Bun.hash(JSON.stringify(key)).toString(16)}`);
+  using lock = await waitForLock(`${path}.lock`, BUILD_MS);
+  if (!lock) throw new Error(`another process has made ${JSON.stringify(key)} for too long`);
+  if (existsSync(path)) return JSON.parse(readFileSync(path, "utf8"));
+  const made = await make();
+  await writeFile(path, JSON.stringify(made));
+  return made;
 }
 
 /** An empty folder that is there until the test run ends. */
