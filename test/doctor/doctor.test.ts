@@ -398,7 +398,10 @@ const FAULTS: Problem[] = [
     cause: "no-language-server",
     name: "no language server",
     remedy: "vim.lsp.enable",
-    seed: (world) => world.neovim.lua("vim.lsp.stop_client(vim.lsp.get_clients(), true)"),
+    seed: (world) =>
+      world.neovim.lua(`
+        vim.lsp.stop_client(vim.lsp.get_clients(), true)
+        assert(vim.wait(10000, function() return #vim.lsp.get_clients() == 0 end, 10))`),
   },
 ];
 
