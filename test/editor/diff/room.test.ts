@@ -166,6 +166,40 @@ for (const version of NEOVIMS) {
       },
     );
 
+    test("all of a hunk is in sight, and what follows it (inline)", async () => {
+      await using a = await Attached.start({ version, ui: { width: 80, height: 24 } });
+      const line = (n: number) => `line ${n}\n`;
+      const all = Array.from({ length: 90 }, (_, i) => line(i + 1));
+      const path = a.file("a.txt", all.join(""));
+      await a.edit(path);
+      await a.attach();
+      const added = Array.from({ length: 8 }, (_, i) => `new ${i}\n`).join("");
+      const text = all.with(17, `eighteen\n${added}`).with(31, "").with(32, "").with(70, "end\n");
+      await a.propose(path, text.join(""));
+      await a.shown();
+      const seen = (first: string, last: string) =>
+        eventually(`${first} to ${last}`, async () => {
+          const rows = await a.nvim.lua<string[]>(`
+            vim.cmd.redraw()
+            local rows = {}
+            for row = 1, vim.o.lines do
+              local cells = {}
+              for column = 1, vim.o.columns do cells[column] = vim.fn.screenstring(row, column) end
+              rows[row] = vim.trim(table.concat(cells))
+            end
+            return rows`);
+          expect(rows).toContain(first);
+          expect(rows).toContain(last);
+        });
+      await seen("- line 18", "line 21");
+      await a.nvim.type("]c");
+      await seen("- line 32", "line 36");
+      await a.nvim.type("]c");
+      await seen("- line 71", "line 74");
+      await a.nvim.type("[c[c");
+      await seen("- line 18", "line 21");
+    });
+
     test.each([
       [91, true],
       [90, false],

@@ -7,6 +7,9 @@ local windows = require("claude-code.editor.windows")
 ---What we change in the window.
 local OPTIONS = { "conceallevel", "foldenable", "signcolumn", "winbar" }
 
+---Lines of the file that are in sight below a hunk.
+local CONTEXT = 3
+
 ---@class claude-code.Inline : claude-code.Layout
 ---@field private proposal claude-code.Proposal
 ---@field private place claude-code.Place
@@ -37,6 +40,8 @@ function Inline:open()
   vim.wo[self.win][0].conceallevel = 0
   -- Always there, so that all begins in the same column, with or without signs.
   vim.wo[self.win][0].signcolumn = "yes:1"
+  -- Here already: it takes a row of those in which the hunk has to fit.
+  vim.wo[self.win][0].winbar = " "
   api.nvim_win_set_cursor(self.win, { self.marks:first_line(), 0 })
   self.marks:show(self.win)
   self:reveal(self.proposal:hunks().list[1])
@@ -49,9 +54,29 @@ function Inline:refresh()
   self.marks:show(self.win)
 end
 
+---Brings the hunk at the cursor into sight, with what follows it; of one that is too high its beginning.
+---@private
+---@param hunk claude-code.Hunk
+function Inline:show_whole(hunk)
+  local cursor = api.nvim_win_get_cursor(self.win)
+  local last = math.min(
+    hunk.new + math.max(hunk.new_count, 1) - 1 + CONTEXT,
+    cursor[1] + api.nvim_win_get_height(self.win) - 2,
+    api.nvim_buf_line_count(self.proposal.new_buf)
+  )
+  -- What was deleted stands above the hunk, and Neovim draws nothing above its topmost line.
+  for _, line in ipairs({ last, math.max(cursor[1] - 1, 1) }) do
+    api.nvim_win_set_cursor(self.win, { math.max(line, 1), 0 })
+  end
+  api.nvim_win_set_cursor(self.win, cursor)
+end
+
 ---Neovim scrolls no further up than to the first line: virtual lines above that one need `topfill`.
 ---@param hunk? claude-code.Hunk
 function Inline:reveal(hunk)
+  if hunk then
+    self:show_whole(hunk)
+  end
   sideways.to_change(self.windows, self.proposal, hunk)
   local above = self.marks:lines_above_first()
   api.nvim_win_call(self.win, function()
