@@ -1,6 +1,7 @@
-import { lstatSync, readFileSync, rmSync } from "node:fs";
+import { lstatSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { writePrivateFile } from "../lib/atomic-write";
+import { readRegular } from "../lib/read-regular";
 
 /** A project's own file that names its Neovim, below the project's top folder (spec 04). */
 export const PROJECT_FILE = join(".nvim-claude", "nvim-server");
@@ -10,9 +11,8 @@ const LIMIT_BYTES = 4096;
 export function readProjectFile(folder: string): string | undefined {
   const path = join(folder, PROJECT_FILE);
   try {
-    const stats = lstatSync(path);
-    if (!stats.isFile() || stats.size > LIMIT_BYTES) return undefined;
-    return readFileSync(path, "utf8").trim();
+    // A symlink that is put there in between leads to a text at most, which names no Neovim.
+    return lstatSync(path).isFile() ? readRegular(path, LIMIT_BYTES).toString().trim() : undefined;
   } catch {
     return undefined;
   }

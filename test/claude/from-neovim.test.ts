@@ -7,7 +7,15 @@ import {
   setDefaultTimeout,
   test,
 } from "bun:test";
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { ENV_WITHOUT_HAZARDS } from "../../src/claude/command";
 import { hookSettings } from "../../src/claude/hooks";
@@ -105,6 +113,16 @@ describe.each(NEOVIMS)("in $name", (version) => {
       expect(settings.hooks !== undefined).toBe(along);
       if (git) rmSync(project.path(git), { recursive: true });
       rmSync(project.path(".claude"), { recursive: true });
+    });
+
+    const LONG = "claude-code-nvim ".repeat(60_000);
+    test.each([
+      ["a line of a megabyte", (path: string) => writeFileSync(path, LONG)],
+      ["3 GB", (path: string) => truncateSync(path, 3e9)],
+    ])("a hostile settings file with %s keeps Neovim from nothing", async (_name, make) => {
+      make(project.write(".claude/settings.json", ""));
+      expect((await parsed()).settings.hooks).toBeDefined();
+      project.write(".claude/settings.json", "{}");
     });
 
     test("none with mcp.in_terminal = false", async () => {

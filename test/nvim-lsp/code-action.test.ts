@@ -137,6 +137,10 @@ describe.each(NEOVIMS)("code_action with $name", (version) => {
     expect(await run()).toContain(
       "ERROR Nothing was changed. The edit of text is not in the protocol",
     );
+    for (const changes of [`{ "__proto__": [] }`, `{ "x": [], "__proto__": { "x": 1 } }`]) {
+      offer({ edit: { changes: JSON.parse(changes) } });
+      expect(await run()).toContain("ERROR Nothing was changed.");
+    }
     offer({ edit: { changes: { "untitled:x": [] } } });
     expect(await run()).toContain(
       "ERROR Nothing was changed. untitled:x is not a file of this machine",

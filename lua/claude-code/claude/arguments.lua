@@ -9,19 +9,18 @@ local M = {}
 ---@field settings_with_all string
 ---@field mcp_config string
 
+--- As the executable reads of a settings file.
+local MOST_BYTES = 1024 * 1024
+
 ---@param path string
 ---@param event string of `claude-code-nvim hook`
 ---@return boolean does a settings file hold our hook of this event already?
 local function has_hook(path, event)
-  local stat = vim.uv.fs_stat(path)
-  -- To open a FIFO waits for who writes to it.
-  local file = stat and stat.type == "file" and io.open(path, "r")
-  if not file then
-    return false
-  end
-  local text = file:read("*a")
-  file:close()
-  return text:find("claude%-code%-nvim[^\n]* hook " .. vim.pesc(event)) ~= nil
+  local text = require("claude-code.editor.documents.regular_file").read(path, MOST_BYTES) or ""
+  return vim.iter(vim.gsplit(text, "\n", { plain = true })):any(function(line)
+    local _, at = line:find("claude-code-nvim", 1, true)
+    return at ~= nil and line:find(" hook " .. event, at + 1, true) ~= nil
+  end)
 end
 
 --- The CLI reads the folder's own settings and those of its repository's top, and no others on the

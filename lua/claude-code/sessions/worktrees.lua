@@ -13,13 +13,7 @@ local MOST_WORKTREES = 200
 ---@param path string
 ---@return string? line the first one
 local function first_line(path)
-  local stat = vim.uv.fs_stat(path)
-  local file = stat and stat.type == "file" and io.open(path, "r")
-  if not file then
-    return nil
-  end
-  local text = file:read(MOST_BYTES)
-  file:close()
+  local text = require("claude-code.editor.documents.regular_file").head(path, MOST_BYTES)
   return text and text:match("^[^\r\n]*")
 end
 

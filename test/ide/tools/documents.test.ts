@@ -102,6 +102,18 @@ onEachNeovim((session) => {
       expect(current.text).toBe(selected);
     });
 
+    test.each<[string, Record<string, unknown>]>([
+      ["with it inside", { startText: "x\0y", endText: "z" }],
+      ["to the end of its line", { startText: "x", selectToEndOfLine: true }],
+    ])("selects text with a NUL, %s", async (_name, range) => {
+      const path = session.write("nul.txt", `${"a\n".repeat(5000)}x\0y z\n`);
+      await session.client.texts("openFile", { filePath: path, ...range });
+      await eventually("the selection", async () => {
+        const current = await session.client.json<{ text: string }>("getCurrentSelection");
+        expect(current.text).toBe("x\0y z");
+      });
+    });
+
     test("finds a text far down in a big file, and a long one in a line of equal characters", async () => {
       const far = session.write("far.txt", `${"line\n".repeat(300_000)}here\n`);
       await session.client.texts("openFile", { filePath: far, startText: "line\nhere" });

@@ -170,13 +170,7 @@ local function read(path)
   if stat and stat.type == "file" and stat.size > MOST_BYTES then
     return nil, TOO_MANY_BYTES
   end
-  local file = stat and stat.type == "file" and io.open(path, "rb")
-  if not file then
-    return nil
-  end
-  -- No more than there is said to be: some special files never end.
-  local bytes = stat.size == 0 and "" or file:read(stat.size)
-  file:close()
+  local bytes = require("claude-code.editor.documents.regular_file").read(path, MOST_BYTES)
   local problem = bytes and problem_with(bytes)
   return not problem and bytes or nil, problem
 end

@@ -41,7 +41,7 @@ function M.hover(symbol)
   })
   for _, answer in ipairs(answers) do
     local text = answer.result and markdown(answer.result.contents) or ""
-    if vim.trim(text) ~= "" then
+    if text:find("%S") then
       return text:sub(1, MOST_HOVER)
     end
   end

@@ -85,6 +85,9 @@ local function line_at(buf, lnum)
   return api.nvim_buf_get_lines(buf, lnum - 1, lnum, false)[1] or ""
 end
 
+---Bytes of a character with its combining marks.
+local MOST_OF_CHARACTER = 1024
+
 ---The byte just behind a character with all its combining marks, which Vim selects as one.
 ---@param line string
 ---@param byte integer
@@ -93,8 +96,10 @@ local function behind(line, byte)
   if byte >= #line then
     return #line
   end
-  local stop = vim.fn.matchend(line, ".", byte)
-  return stop > byte and stop or utf16.after(line, byte)
+  -- A string of Vim script has no NUL.
+  local piece = line:sub(byte + 1, byte + MOST_OF_CHARACTER):gsub("%z", " ")
+  local length = vim.fn.matchend(piece, ".")
+  return length > 0 and byte + length or utf16.after(line, byte)
 end
 
 ---@param text string
