@@ -481,6 +481,32 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
     await editor.says("that request was answered already");
   });
 
+  test("a line of 200,000 characters is shown whole, in lines that Neovim draws quickly", async () => {
+    await editor.block();
+    const command = `echo ${"ü€x".repeat(66_000)}`;
+    const output = editor.hook({ ...BASH, tool_input: { command } });
+    await editor.wait();
+    await editor.neovim.command("ClaudeCodeAnswer");
+    const shown = () =>
+      editor.neovim.lua<string[]>(`
+        for _, win in ipairs(vim.api.nvim_list_wins()) do
+          if vim.api.nvim_win_get_config(win).relative ~= "" then
+            return vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(win), 0, -1, false)
+          end
+        end`);
+    for (const choice of ["", "Show the whole request"]) {
+      if (choice) await editor.neovim.lua("choose(...)", choice);
+      const lines = await shown();
+      expect(lines.join("") === command).toBe(true);
+      expect(Math.max(...lines.map((line) => Buffer.byteLength(line)))).toBeLessThanOrEqual(1_000);
+    }
+    await editor.neovim.lua("offered = nil");
+    await editor.neovim.type("q");
+    await eventually("the list", () => editor.neovim.lua("return offered ~= nil"));
+    await editor.neovim.lua(`choose("Deny")`);
+    await output;
+  });
+
   test("without a request: it says who asks, or that nobody does", async () => {
     await editor.neovim.command("ClaudeCodeAnswer");
     await editor.says("no Claude session asks anything");

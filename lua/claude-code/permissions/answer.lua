@@ -147,6 +147,7 @@ local choose ---@type fun(request: claude-code.PermissionRequest, lines: string[
 ---@param lines string[]
 ---@param own claude-code.AnswerChoice[]
 function choose(request, lines, own)
+  lines = require("claude-code.permissions.preview").in_rows(lines)
   local choices = vim.list_extend(vim.list_slice(own), other_choices(request))
   -- A picker may cover what is above it.
   table.insert(choices, {
