@@ -258,6 +258,17 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
     },
   );
 
+  test("a character between two NULs is shown by its code, and what stands there is accepted", async () => {
+    await using a = await start();
+    const id = await a.propose(a.file("a.txt", "one\n\0if\n"), "one\n\0if\u202e\0x\n");
+    await eventually("a warning", async () =>
+      expect((await bars(a))[0]).toContain(`${WARNING} hidden characters, line 2 `),
+    );
+    expect(await screenOf(a)).toContain("^@if<202e>^@x");
+    await a.nvim.type("<CR>");
+    expect(await a.outcome(id)).toEqual({ id, outcome: "accepted" });
+  });
+
   test.each([
     ["spaces", " ".repeat(100), "<100 blanks>"],
     ["tabs", "\t".repeat(25), "<25 blanks>"],

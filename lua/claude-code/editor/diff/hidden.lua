@@ -111,7 +111,8 @@ local function after_cell(line, next)
   local cell
   repeat
     -- A copy of all that follows, for each of many marks, would take seconds.
-    cell = vim.fn.strcharpart("a" .. line:sub(next, next + PIECE_OF_LINE - 1), 0, 1, true)
+    local piece = line:sub(next, next + PIECE_OF_LINE - 1):gsub("%z", "\n") -- as Vim script has a NUL
+    cell = vim.fn.strcharpart("a" .. piece, 0, 1, true)
     next = next + #cell - 1
   until #cell <= PIECE_OF_LINE
   return next

@@ -29,7 +29,8 @@ end
 local function show(win, row, line, column)
   local width = api.nvim_win_get_width(win) - vim.fn.getwininfo(win)[1].textoff
   api.nvim_win_call(win, function()
-    local cells = vim.fn.strdisplaywidth(line:sub(1, column))
+    -- Vim script has a line feed for a NUL, and shows both alike.
+    local cells = vim.fn.strdisplaywidth((line:sub(1, column):gsub("%z", "\n")))
     if not vim.wo.wrap and cells + LEAST_VISIBLE > width then
       api.nvim_win_set_cursor(win, { row, column })
       vim.fn.winrestview({ leftcol = cells - math.floor(width / 2) })
