@@ -62,8 +62,8 @@ function M.update()
   end
 end
 
----Plugins that have a bar set it by a timer, or at some of these events; ours
----is there again at once, until `stop`.
+---Until `stop`. Plugins that have a bar set it by a timer, or at some of these events; ours is there again
+---at once.
 function M.start()
   group = api.nvim_create_augroup("claude-code.review.bars", { clear = true })
   local events = { "CursorMoved", "CursorHold", "WinEnter", "WinResized" }
