@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { NEWEST, TestNeovim } from "./neovim";
+import { eventually } from "./eventually";
+import { NEOVIMS, NEWEST, TestNeovim } from "./neovim";
 
 test("requests to a Neovim that is killed fail at once, before and after its end", async () => {
   await using neovim = await TestNeovim.start({ version: NEWEST, setup: false });
@@ -9,4 +10,16 @@ test("requests to a Neovim that is killed fail at once, before and after its end
   await expect(pending).rejects.toThrow("Neovim ended with SIGKILL");
   await expect(neovim.lua("return 1")).rejects.toThrow("Neovim ended with SIGKILL");
   expect(performance.now() - start).toBeLessThan(5_000);
+});
+
+test.each(NEOVIMS)("$name ends by itself also while it waits for a key", async (version) => {
+  const ui = { width: 80, height: 20 };
+  await using neovim = await TestNeovim.start({ version, setup: false, ui });
+  await neovim.type(":for i in range(50) | echo i | endfor<CR>");
+  await eventually("the prompt", async () => {
+    const { blocking } = await neovim.request<{ blocking: boolean }>("nvim_get_mode", []);
+    return blocking;
+  });
+  await neovim.quit();
+  expect(neovim.process.signalCode).toBeNull();
 });

@@ -85,6 +85,11 @@ const NO_NETRW_HISTORY = "let g:netrw_dirhistmax = 0";
 /** How long an answer may take; less than a test may. */
 const ANSWER_TIMEOUT_MS = 40_000;
 
+/** How long the end may take. */
+const QUIT_TIMEOUT_MS = 20_000;
+/** How often a Neovim that ends is asked whether it waits for a key. */
+const PROMPT_MS = 300;
+
 /** How long what a Neovim wrote to stderr before its end may take. */
 const STDERR_MS = 200;
 
@@ -174,12 +179,14 @@ export class TestNeovim implements AsyncDisposable {
     });
   }
 
-  /** Says what Neovim waits for: nvim_get_mode answers even then. */
   async #noAnswer(method: string): Promise<Error> {
+    return new Error(`${method}: no answer for ${ANSWER_TIMEOUT_MS} ms; ${await this.#waitsFor()}`);
+  }
+
+  /** Says what Neovim waits for: nvim_get_mode answers even then. */
+  async #waitsFor(): Promise<string> {
     const mode = await Promise.race([this.api.request("nvim_get_mode", []), Bun.sleep(2_000)]);
-    return new Error(
-      `${method}: no answer for ${ANSWER_TIMEOUT_MS} ms; nvim_get_mode: ${JSON.stringify(mode)}`,
-    );
+    return `nvim_get_mode: ${JSON.stringify(mode)}`;
   }
 
   /** Runs Lua; `...` holds the arguments. */
@@ -222,10 +229,25 @@ export class TestNeovim implements AsyncDisposable {
     if (this.process.exitCode === null && this.process.signalCode === null) {
       const gone = new Promise((resolve) => this.process.once("exit", resolve));
       this.api.command("qa!").catch(() => {});
-      const timer = setTimeout(() => this.process.kill("SIGKILL"), 20_000);
+      const prompts = setInterval(() => this.#leavePrompt().catch(() => {}), PROMPT_MS);
+      const timer = setTimeout(() => this.#kill(), QUIT_TIMEOUT_MS);
       await gone;
+      clearInterval(prompts);
       clearTimeout(timer);
     }
+  }
+
+  /** What waits for a key, such as messages that do not fit on the screen, keeps it from commands. */
+  async #leavePrompt(): Promise<void> {
+    const { blocking } = (await this.api.request("nvim_get_mode", [])) as { blocking: boolean };
+    if (blocking) await this.api.request("nvim_input", ["<C-c>"]);
+  }
+
+  /** It did not end by itself: the test passes, and its output says so. */
+  async #kill(): Promise<void> {
+    const why = await this.#waitsFor().catch(String);
+    process.stdout.write(`:qa! did not end Neovim in ${QUIT_TIMEOUT_MS} ms; ${why}\n`);
+    this.process.kill("SIGKILL");
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
