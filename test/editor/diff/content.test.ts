@@ -387,7 +387,7 @@ for (const version of NEOVIMS) {
       expect(a.read("main.txt")).toBe("two\n");
     });
 
-    test.each(["vertical", "inline"])("3 MB stay quick, %s", async (layout) => {
+    test.each(["vertical", "inline"])("3 MB are shown, edited and accepted, %s", async (layout) => {
       await using a = await Attached.start({ version, ui: UI });
       await a.configure(`{ diff = { layout = "${layout}" } }`);
       const big = Array.from(
@@ -397,16 +397,11 @@ for (const version of NEOVIMS) {
       const path = a.file("big.lua", big);
       await a.edit(path);
       await a.attach();
-      const started = performance.now();
       const id = await a.propose(path, big.replace("value_30000", "changed"));
       await a.barShows("hunk 1/1");
-      const opened = performance.now();
       await a.nvim.type("x<CR>");
       await a.outcome(id);
       await a.cleared();
-      process.stdout.write(
-        `${version.name}, ${layout}: ${(big.length / 1e6).toFixed(1)} MB diff shown in ${(opened - started).toFixed(0)} ms, accepted in ${(performance.now() - opened).toFixed(0)} ms\n`,
-      );
     });
   });
 }
