@@ -3,6 +3,7 @@
 local api = vim.api
 local draw = require("claude-code.editor.diff.inline.draw")
 local highlights = require("claude-code.editor.review.highlights")
+local in_sight = require("claude-code.editor.windows.in_sight")
 local sideways = require("claude-code.editor.diff.layout.sideways")
 local text = require("claude-code.editor.review.text")
 local wrap = require("claude-code.editor.review.wrap")
@@ -129,28 +130,32 @@ local function arranger(buf)
   end
 end
 
----Scrolls to what changed far to the right in the cursor's line, if the cursor is at its beginning.
+---Scrolls to all of the hunk whose beginning has the cursor, and to what changed far to the right there.
 ---@param win integer
----@param view vim.fn.winsaveview.ret
 ---@param hunks claude-code.ReviewHunk[]
-local function reveal_part(win, view, hunks)
-  local hunk = view.col == 0
+local function reveal_hunk(win, hunks)
+  local row, column = unpack(api.nvim_win_get_cursor(win))
+  local hunk = column == 0
     and vim.iter(hunks):find(function(other)
-      return other.new[1] == view.lnum and other.new[2] > 0 and other.old[2] > 0
+      return other.new[1] == row
     end)
-  local old_line = hunk and hunk.old_lines and hunk.old_lines[1]
-  if old_line then
-    sideways.to_part(win, view.lnum, old_line)
+  if not hunk then
+    return
+  end
+  in_sight.show(win, row + math.max(hunk.new[2], 1) - 1)
+  local old_line = hunk.old_lines and hunk.old_lines[1]
+  if old_line and hunk.new[2] > 0 then
+    sideways.to_part(win, row, old_line)
   end
 end
 
 ---Of old lines above the first row of a window Neovim shows none, unless it is asked to. Scrolls to them
----if the cursor is in that row, and to what changed in it.
+---if the cursor is in that row, and to the hunk that begins there.
 ---@param win integer
 ---@param hunks claude-code.ReviewHunk[] of its buffer
 function M.reveal(win, hunks)
+  reveal_hunk(win, hunks)
   local view = api.nvim_win_call(win, vim.fn.winsaveview)
-  reveal_part(win, view, hunks)
   local row = { view.topline - 1, 0 }
   local found = view.lnum == view.topline
       and view.topfill == 0

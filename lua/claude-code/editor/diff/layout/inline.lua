@@ -1,14 +1,12 @@
 --- One window in the file's place with the proposal; what it deletes shows as virtual lines.
 local api, fn = vim.api, vim.fn
+local in_sight = require("claude-code.editor.windows.in_sight")
 local inline_marks = require("claude-code.editor.diff.inline.marks")
 local sideways = require("claude-code.editor.diff.layout.sideways")
 local windows = require("claude-code.editor.windows")
 
 ---What we change in the window.
 local OPTIONS = { "conceallevel", "foldenable", "signcolumn", "winbar" }
-
----Lines of the file that are in sight below a hunk.
-local CONTEXT = 3
 
 ---@class claude-code.Inline : claude-code.Layout
 ---@field private proposal claude-code.Proposal
@@ -54,28 +52,11 @@ function Inline:refresh()
   self.marks:show(self.win)
 end
 
----Brings the hunk at the cursor into sight, with what follows it; of one that is too high its beginning.
----@private
----@param hunk claude-code.Hunk
-function Inline:show_whole(hunk)
-  local cursor = api.nvim_win_get_cursor(self.win)
-  local last = math.min(
-    hunk.new + math.max(hunk.new_count, 1) - 1 + CONTEXT,
-    cursor[1] + api.nvim_win_get_height(self.win) - 2,
-    api.nvim_buf_line_count(self.proposal.new_buf)
-  )
-  -- What was deleted stands above the hunk, and Neovim draws nothing above its topmost line.
-  for _, line in ipairs({ last, math.max(cursor[1] - 1, 1) }) do
-    api.nvim_win_set_cursor(self.win, { math.max(line, 1), 0 })
-  end
-  api.nvim_win_set_cursor(self.win, cursor)
-end
-
 ---Neovim scrolls no further up than to the first line: virtual lines above that one need `topfill`.
 ---@param hunk? claude-code.Hunk
 function Inline:reveal(hunk)
   if hunk then
-    self:show_whole(hunk)
+    in_sight.show(self.win, hunk.new + math.max(hunk.new_count, 1) - 1)
   end
   sideways.to_change(self.windows, self.proposal, hunk)
   local above = self.marks:lines_above_first()
