@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { readRegular } from "../lib/read-regular";
+import { decompress } from "../lib/zstd";
 import type { Content } from "./journal/record";
 
 /** Above these sizes a content is not kept, only its hash: it can be listed, and not be undone. */
@@ -32,7 +33,7 @@ export class Blobs {
   /** Undefined where it is not there any more, or is damaged. */
   get(hash: string): Uint8Array | undefined {
     try {
-      const bytes = Bun.zstdDecompressSync(readRegular(this.path(hash)));
+      const bytes = decompress(readRegular(this.path(hash)), MOST_TEXT_BYTES);
       return hashOf(bytes) === hash ? bytes : undefined;
     } catch {
       return undefined;
