@@ -4,7 +4,7 @@ import { connect } from "../nvim-lsp/client";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
 import { isolatedEnv, type NeovimVersion, TestNeovim } from "../support/neovim";
-import { FILES, KINDS, type Kind, Random, type Target } from "./attacks";
+import { FILES, KINDS, type Kind, OPEN_FILES, Random, type Target } from "./attacks";
 
 export interface Attack {
   seed: number;
@@ -92,7 +92,10 @@ export async function attack(
   seed: number,
 ): Promise<Attack> {
   await using neovim = await TestNeovim.start({ version, ui: { width: 120, height: 40 } });
-  for (const [name, text] of Object.entries(FILES)) await Bun.write(join(neovim.cwd, name), text);
+  for (const [name, text] of Object.entries({ ...FILES, ...OPEN_FILES })) {
+    await Bun.write(join(neovim.cwd, name), text);
+  }
+  for (const name of Object.keys(OPEN_FILES)) await neovim.command(`edit ${name}`);
   const lock = await neovim.lock();
   const server = await connect(neovim.cwd, isolatedEnv(neovim.home));
   const target: Target = { neovim, lock, random: new Random(seed), kills: 0, server, called: "" };

@@ -27,6 +27,12 @@ export const FILES: Record<string, string> = {
   ...Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`closed/${i}.lua`, "return 1\n"])),
 };
 
+/** Those that Neovim has open: many lines, and a long one. */
+export const OPEN_FILES: Record<string, string> = {
+  "open/lines.txt": "some words of a lïne\n".repeat(300_000),
+  "open/line.txt": `${"a".repeat(100_000)}b\n`,
+};
+
 /** Numbers that a seed decides (mulberry32). */
 export class Random {
   #state: number;
@@ -191,6 +197,49 @@ function problemWith(answer: string | undefined, called: string): string | undef
   return answer.includes(SECRET) ? `${called} leaks` : undefined;
 }
 
+const SEARCHED = ["lïne\nsome", "not in it", `${"a".repeat(40_000)}b`, "a".repeat(99_999)];
+
+/** A call about a big file that is open, while the user moves and selects in it. */
+async function bigFile(target: Target): Promise<string | undefined> {
+  const { neovim, lock, random } = target;
+  const path = join(neovim.cwd, random.of(Object.keys(OPEN_FILES)));
+  using client = await TestClient.open(lock);
+  await neovim.command(`buffer ${path}`);
+  const keys = random.of(["gg", "G", "ggVG", "50%", "ox<Esc>", "gg0v$"]);
+  await neovim.type(keys);
+  const searched = { startText: random.of(SEARCHED), endText: random.of(SEARCHED) };
+  const [name, ask] = random.of<[string, () => Promise<unknown>]>([
+    ["openFile", () => client.call("openFile", { filePath: path, ...searched })],
+    ["resources/read", () => client.request("resources/read", { uri: `file://${path}` })],
+    ["editor/buffers", () => client.request("editor/buffers")],
+    ["editor/context", () => client.request("editor/context")],
+    ["editor/position", () => client.request("editor/position")],
+    ["editor/selection", () => client.request("editor/selection")],
+    ["getCurrentSelection", () => client.call("getCurrentSelection")],
+    ["checkDocumentDirty", () => client.call("checkDocumentDirty", { filePath: path })],
+  ]);
+  target.called = `${name} of ${basename(path)} after ${keys}`;
+  const answered = ask().then(JSON.stringify, String);
+  const answer = await Promise.race([answered, Bun.sleep(LOAD_MS).then(() => undefined)]);
+  await neovim.type("<Esc>");
+  return problemWith(answer, target.called);
+}
+
+/** Hundreds of diffs at once, of a client that goes away. */
+async function manyDiffs(target: Target): Promise<string | undefined> {
+  const { neovim, lock, random } = target;
+  const count = random.of([50, 500, 1_500]);
+  target.called = `${count} diffs`;
+  using client = await TestClient.open(lock);
+  for (let i = 0; i < count; i++) {
+    const path = join(neovim.cwd, `new-${i}.txt`);
+    const paths = { old_file_path: path, new_file_path: path, tab_name: path };
+    client.call("openDiff", { ...paths, new_file_contents: "x\n" }).catch(() => {});
+  }
+  await Bun.sleep(random.below(400));
+  return undefined;
+}
+
 async function messages({ lock, random }: Target): Promise<string | undefined> {
   using client = await TestClient.open(lock);
   const method = random.of([
@@ -232,7 +281,7 @@ async function kill(target: Target): Promise<string | undefined> {
   return isSame === isKept ? undefined : "another port with the same token, or the other way round";
 }
 
-const ALL = { handshake, frames, call, proposal, lsp, messages, kill };
+const ALL = { handshake, frames, call, proposal, bigFile, manyDiffs, lsp, messages, kill };
 export const KINDS = ALL satisfies Record<string, Try>;
 export type Kind = keyof typeof KINDS;
 

@@ -55,10 +55,10 @@ function Queue:add(params)
   series.total = series.total + 1
   local diff = { proposal = proposals.new(params), series = series, number = series.total }
   table.insert(self.waiting, diff)
-  local failure = self:next_up() == diff and self:try_next() or nil
+  local is_next = not self.shown and self:next_up() == diff
+  local failure = is_next and self:try_next() or nil
   if self.shown and not self.shown.aside then
-    -- Its bar shows how many wait.
-    self.shown.view:show_bars()
+    self.shown.view:show_count()
   end
   return failure
 end

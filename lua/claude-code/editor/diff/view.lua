@@ -32,6 +32,7 @@ local windows = require("claude-code.editor.windows")
 ---@field private bars claude-code.Bars
 ---@field private watch claude-code.Watch
 ---@field private closing boolean
+---@field private is_count_due? boolean
 ---@field closing_as? claude-code.Closing
 ---@field private on claude-code.ViewCallbacks
 local View = {}
@@ -156,11 +157,23 @@ function View:even_out()
   end
 end
 
----The bars alone: the cursor moved, or another diff waits.
+---The bars alone: the cursor moved.
 function View:show_bars()
   if self:is_open() and self:is_intact() then
     self.bars:show()
   end
+end
+
+---Other diffs wait: their number is shown once for all that come together.
+function View:show_count()
+  if self.is_count_due then
+    return
+  end
+  self.is_count_due = true
+  vim.schedule(function()
+    self.is_count_due = false
+    self:show_bars()
+  end)
 end
 
 ---@private
