@@ -17,6 +17,8 @@ const KNOWN = `
   out:read_start(function(_, data) text = text .. (data or "") end)
   vim.wait(5000, function() return text:find("\\n") ~= nil end, 5)
   local child = tonumber(text)
+  -- Between fork and exec it is a shell, too.
+  vim.wait(5000, function() return (process.by_ps()[child] or {}).name == "sleep" end, 5)
   local all = {}
   for pid, one in pairs(process.by_ps()) do all[tostring(pid)] = one end
   local known = { all = all, place = process.place(child) }
