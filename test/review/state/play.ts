@@ -133,6 +133,11 @@ class Model {
     this.#rows.set(name, rows);
   }
 
+  /** Did one of these lines ever stand in the file? */
+  hadOneOf(name: string, lines: readonly string[]): boolean {
+    return (this.#rows.get(name) ?? []).some(({ line }) => lines.includes(line));
+  }
+
   /** The lines without what sessions changed; all of them if none is named. */
   base(name: string, of?: string): string[] {
     const isTheirs = (by: string | undefined) => (of ? by === of : isClaude(by));
@@ -289,6 +294,8 @@ export class Play {
     const text = this.world.read(from);
     if (this.world.open.size > 0 || text === undefined || from === name) return;
     if (FILES.some((one) => this.#unseen(one))) return;
+    // What a session deleted, and another one then writes there, are two lines: the model knows one.
+    if (this.model.hadOneOf(name, linesOf(text))) return;
     for (const line of linesOf(text)) this.#moved.add(line);
     await this.world.run(whose, how, [() => this.world.move(from, name)], FILES);
     this.#ran = this.world.comparisons;
