@@ -39,6 +39,22 @@ function M.column(line, byte)
   return M.count(line:sub(1, byte))
 end
 
+---The byte column of a column in characters.
+---@param line string
+---@param character integer 0-based; beyond the end means the end
+---@return integer byte 0-based
+function M.to_byte(line, character)
+  local byte ---@type integer
+  if has_encoding_argument then
+    byte = vim.str_byteindex(line, "utf-32", character, false)
+  else
+    local ok, found = pcall(vim.str_byteindex, line, character)
+    byte = ok and found or #line
+  end
+  -- Of a character that the line's end cuts off, Neovim counts the missing bytes too.
+  return math.min(byte, #line)
+end
+
 ---@param buf integer loaded
 ---@return claude-code.CharacterCounts
 local function follow(buf)

@@ -37,8 +37,7 @@ function M.to_byte(line, character, encoding)
   if encoding == "utf-8" then
     return math.min(character, #line)
   elseif encoding == "utf-32" then
-    return utf16.is_ascii(line) and math.min(character, #line)
-      or #vim.fn.strcharpart(line, 0, character)
+    return codepoints.to_byte(line, character)
   end
   return utf16.to_byte(line, character)
 end

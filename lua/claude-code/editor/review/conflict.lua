@@ -13,7 +13,9 @@ local M = {}
 local function add(lines, title, rows)
   lines[#lines + 1] = title
   for i = 1, math.min(#rows, MOST_LINES) do
-    lines[#lines + 1] = "    " .. vim.fn.strtrans((rows[i]:gsub("\r$", "")))
+    -- A string of Vim script has no NUL.
+    local row = rows[i]:gsub("\r$", ""):gsub("%z", "\n")
+    lines[#lines + 1] = "    " .. vim.fn.strtrans(row)
   end
   if #rows > MOST_LINES then
     lines[#lines + 1] = ("    … and %d more lines"):format(#rows - MOST_LINES)

@@ -1,5 +1,6 @@
 --- Comments reach Claude as a text of the user's own: pasted into its prompt in this Neovim, or, for a
 --- CLI elsewhere, as a mention of a resource that it reads when the user submits the prompt.
+local codepoints = require("claude-code.editor.columns.codepoints")
 local notify = require("claude-code.messages.notify")
 local places = require("claude-code.editor.review.comments.places")
 local store = require("claude-code.editor.review.comments.store")
@@ -25,7 +26,7 @@ end
 local function quoted(lines)
   local quotes = {}
   for i, line in ipairs(vim.list_slice(lines, 1, MOST_QUOTED)) do
-    quotes[i] = "   > " .. vim.fn.strcharpart(line, 0, MOST_CHARACTERS)
+    quotes[i] = "   > " .. line:sub(1, codepoints.to_byte(line, MOST_CHARACTERS))
   end
   if #lines > MOST_QUOTED then
     quotes[#quotes + 1] = "   > …"
