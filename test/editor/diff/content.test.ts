@@ -3,7 +3,7 @@ import { truncateSync, writeFileSync } from "node:fs";
 import { rebuild } from "../../../src/ide/proposal";
 import { LONGEST_MS, watchComputing } from "../../support/computing";
 import { eventually } from "../../support/eventually";
-import { NEOVIMS, NEWEST } from "../../support/neovim";
+import { NEOVIMS } from "../../support/neovim";
 import { Attached } from "../attached";
 
 // A machine that is busy with other tests is slow; how long things take is not what is tested.
@@ -578,9 +578,8 @@ describe.each(NEOVIMS)("big changes, in $name", (version) => {
     const buffers = "return #vim.api.nvim_list_bufs()";
     const before = await a.nvim.lua(buffers);
     const path = a.file("big.txt", many);
-    // Its steps take some 100 ms in all. The other Neovim tries the pauses between these.
-    const first = version === NEWEST ? 4 : 0;
-    for (let pause = first; pause < 120; pause += 8) {
+    // Its steps take some 100 ms in all.
+    for (let pause = 0; pause < 120; pause += 4) {
       const id = await a.propose(path, many.replaceAll("old", "new"));
       await Bun.sleep(pause);
       await a.call("diff_close", { ids: [id] });
