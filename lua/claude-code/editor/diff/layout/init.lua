@@ -81,6 +81,18 @@ local function is_too_big(proposal)
   return bytes > MOST_CHANGED_BYTES
 end
 
+---On a small screen it is so with every diff.
+local is_room_reported = false
+
+---@param reason string
+---@param is_room boolean
+local function report_inline(reason, is_room)
+  if not (is_room and is_room_reported) then
+    notify.info("shown inline: " .. reason, "diff.layout")
+  end
+  is_room_reported = is_room_reported or is_room
+end
+
 ---@param wanted claude-code.DiffLayout
 ---@param place claude-code.Place
 ---@param proposal claude-code.Proposal
@@ -108,7 +120,7 @@ local function pick(proposal, except)
   local place = place_for(name)
   local reason = why_inline(name, place, proposal)
   if reason then
-    notify.info("shown inline: " .. reason, "diff.layout")
+    report_inline(reason, not place:fits())
     name, place = "inline", place_for("inline")
   end
   return create(name, proposal, place), place
