@@ -134,16 +134,24 @@ onEachNeovim((session) => {
   });
 });
 
+const LONG_KEY = "k".repeat(1_000);
+
 test.each(NEOVIMS)("the keys of a map of $name may be any text", async (version) => {
   await using neovim = await TestNeovim.start({ version, setup: false });
   const rpc = await NeovimRpc.connect(await neovim.lua<string>("return vim.v.servername"));
-  const map = `return { __proto__ = { a = 1 }, ["caf\\233"] = 2, ["x\\230\\151"] = 3, [""] = 4 }`;
-  expect(await rpc.request("nvim_exec_lua", [map, []])).toEqual({
-    "(__proto__)": { a: 1 },
-    "caf\uFFFD": 2,
-    "x\uFFFD": 3,
-    "": 4,
-  });
+  const map = `return { __proto__ = { a = 1 }, ["caf\\233"] = 2, ["x\\230\\151"] = 3, [""] = 4, Aa = 5, BB = 6, ${LONG_KEY} = 7 }`;
+  // The second time by what is known of the first; "Aa" and "BB" have the same hash.
+  for (const _ of [1, 2]) {
+    expect(await rpc.request("nvim_exec_lua", [map, []])).toEqual({
+      "(__proto__)": { a: 1 },
+      "caf\uFFFD": 2,
+      "x\uFFFD": 3,
+      "": 4,
+      Aa: 5,
+      BB: 6,
+      [LONG_KEY]: 7,
+    });
+  }
   expect(await rpc.request("nvim_eval", ["1"])).toBe(1);
   rpc.close();
 });

@@ -190,6 +190,8 @@ onEachNeovim(
 
     test("a diff of a private file is as private", async () => {
       const { client, neovim } = session;
+      // Both sides have room.
+      await neovim.command("set columns=120");
       const path = session.write("notes/diary.md", "very-secret-value\n");
       const paths = { old_file_path: path, new_file_path: path };
       const proposal = { new_file_contents: "another very-secret-value\n", tab_name: "x" };

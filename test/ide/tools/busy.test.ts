@@ -136,5 +136,5 @@ onEachNeovim(
       });
     });
   },
-  { ui: { width: 80, height: 24 } },
+  { ui: { width: 100, height: 24 } },
 );
