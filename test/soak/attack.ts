@@ -95,7 +95,7 @@ export async function attack(
   for (const [name, text] of Object.entries({ ...FILES, ...OPEN_FILES })) {
     await Bun.write(join(neovim.cwd, name), text);
   }
-  for (const name of Object.keys(OPEN_FILES)) await neovim.command(`edit ${name}`);
+  for (const name of Object.keys(OPEN_FILES)) await neovim.command(`silent edit ${name}`);
   const lock = await neovim.lock();
   const server = await connect(neovim.cwd, isolatedEnv(neovim.home));
   const target: Target = { neovim, lock, random: new Random(seed), kills: 0, server, called: "" };

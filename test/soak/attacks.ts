@@ -204,7 +204,7 @@ async function bigFile(target: Target): Promise<string | undefined> {
   const { neovim, lock, random } = target;
   const path = join(neovim.cwd, random.of(Object.keys(OPEN_FILES)));
   using client = await TestClient.open(lock);
-  await neovim.command(`buffer ${path}`);
+  await neovim.command(`silent buffer ${path}`);
   const keys = random.of(["gg", "G", "ggVG", "50%", "ox<Esc>", "gg0v$"]);
   await neovim.type(keys);
   const searched = { startText: random.of(SEARCHED), endText: random.of(SEARCHED) };
