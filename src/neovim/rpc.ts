@@ -21,6 +21,8 @@ export interface RpcNotification {
 }
 
 const CONNECT_DEADLINE_MS = 5_000;
+/** Neovim runs all requests that it has received before it draws or serves another: more wait here. */
+const MOST_IN_FLIGHT = 16;
 
 /** For the package's transport, which only writes: what it reads would lose characters (see msgpack.ts). */
 const NOTHING_TO_READ = {
@@ -35,6 +37,9 @@ export class NeovimRpc {
   readonly #socket: NeovimSocket;
   readonly #transport = new Transport();
   readonly #pending = new Set<(error: Error) => void>();
+  /** What sends each request that waits for its turn, the oldest first. */
+  readonly #waiting = new Set<() => void>();
+  #inFlight = 0;
   #closed = false;
 
   /** Connects to a socket path or named pipe (`v:servername`). */
@@ -60,8 +65,9 @@ export class NeovimRpc {
   }
 
   /**
-   * Rejects with an Error of Neovim's message, a DeadlineError, or a DisconnectedError. `arrived`
-   * gets the result before anything that Neovim sent behind it is read, which an await does not.
+   * Rejects with an Error of Neovim's message, a DeadlineError, or a DisconnectedError. Requests run
+   * in their order; one that is late before its turn is never sent. `arrived` gets the result before
+   * anything that Neovim sent behind it is read, which an await does not.
    */
   request(
     method: string,
@@ -72,21 +78,38 @@ export class NeovimRpc {
     if (this.#closed) return Promise.reject(new DisconnectedError());
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     this.#pending.add(reject);
-    this.#transport.request(method, args, (error: unknown, result: unknown) => {
-      if (error) return reject(new Error(errorText(error)));
-      try {
-        arrived(result);
-        resolve(result);
-      } catch (fault) {
-        reject(fault);
-      }
+    const send = () =>
+      this.#transport.request(method, args, (error: unknown, result: unknown) => {
+        this.#inFlight--;
+        this.#sendWaiting();
+        if (error) return reject(new Error(errorText(error)));
+        try {
+          arrived(result);
+          resolve(result);
+        } catch (fault) {
+          reject(fault);
+        }
+      });
+    this.#waiting.add(send);
+    this.#sendWaiting();
+    return withDeadline(promise, deadlineMs, "Neovim").finally(() => {
+      this.#pending.delete(reject);
+      this.#waiting.delete(send);
     });
-    return withDeadline(promise, deadlineMs, "Neovim").finally(() => this.#pending.delete(reject));
   }
 
   close(): void {
     this.#socket.destroy();
     this.#close();
+  }
+
+  #sendWaiting(): void {
+    for (const send of this.#waiting) {
+      if (this.#inFlight === MOST_IN_FLIGHT) return;
+      this.#waiting.delete(send);
+      this.#inFlight++;
+      send();
+    }
   }
 
   async #read(): Promise<void> {
@@ -104,6 +127,7 @@ export class NeovimRpc {
     this.#closed = true;
     for (const reject of this.#pending) reject(new DisconnectedError());
     this.#pending.clear();
+    this.#waiting.clear();
     this.onClose.emit();
   }
 }
