@@ -13,7 +13,7 @@ local MOST_WORKTREES = 200
 ---@param path string
 ---@return string? line the first one
 local function first_line(path)
-  local text = require("claude-code.editor.documents.regular_file").head(path, MOST_BYTES)
+  local text = require("claude-code.regular_file").head(path, MOST_BYTES)
   return text and text:match("^[^\r\n]*")
 end
 
