@@ -43,7 +43,8 @@ const luaRules: Rule[] = [
     why: "everything asks config for its options, so it requires nobody but messages/",
   },
   {
-    breaks: ({ from }) => ["timer.lua", "regular_file.lua", "server/contract.lua"].some((leaf) => from === LUA + leaf),
+    breaks: ({ from }) =>
+      ["timer.lua", "regular_file.lua", "server/contract.lua"].some((leaf) => from === LUA + leaf),
     why: "a leaf: anything may require it, so it requires nobody",
   },
   {

@@ -92,7 +92,7 @@ function M.set()
       vim.keymap.set(mapping.modes, mapping.key, M.target(mapping), { desc = mapping.desc })
     end
   end
-  require("claude-code.key_group").name()
+  require("claude-code.keymaps.which_key").name()
 end
 
 --- What the user may type in normal mode for a command: a key that is mapped to its <Plug>, or it.
@@ -114,7 +114,7 @@ function M.remove()
       end
     end
   end
-  require("claude-code.key_group").cancel()
+  require("claude-code.keymaps.which_key").cancel()
 end
 
 return M

@@ -1,7 +1,7 @@
 --- The name of the suggested keys' group in which-key.nvim, whenever that is loaded.
 local M = {}
 
-local GROUP = "claude-code.key_group"
+local GROUP = "claude-code.keymaps.which_key"
 
 local function add()
   local ok, which_key = pcall(require, "which-key")
