@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { Context, Cursor, Region } from "../editor/model";
+import { EditorBusyError } from "../editor/port";
 
 /** A buffer that changes all the time is never counted. */
 const MOST_CALLS = 1_000;
@@ -31,18 +32,18 @@ export abstract class Queries {
 
   async bufferSizes(bufs: readonly number[]): Promise<number[]> {
     if (bufs.length === 0) return [];
-    const sizes = await counted(
+    return counted(
       async () => v.parse(v.array(v.number()), await this.ask("buffer_sizes", { bufs })),
-      (known) => !known.includes(UNKNOWN),
+      (sizes) => !sizes.includes(UNKNOWN),
     );
-    return sizes.map((size) => Math.max(0, size));
   }
 }
 
 /** Neovim counts characters for a moment in each call, and says `UNKNOWN` where it is not at the end. */
 async function counted<T>(ask: () => Promise<T>, isCounted: (answer: T) => boolean): Promise<T> {
-  for (let calls = 1; ; calls++) {
+  for (let calls = 0; calls < MOST_CALLS; calls++) {
     const answer = await ask();
-    if (isCounted(answer) || calls === MOST_CALLS) return answer;
+    if (isCounted(answer)) return answer;
   }
+  throw new EditorBusyError();
 }

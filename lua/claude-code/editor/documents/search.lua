@@ -11,30 +11,36 @@ local M = {}
 ---@field [1] integer row, 1-based
 ---@field [2] integer byte, 0-based
 
----@param needle string
+---@class claude-code.Needle
+---@field text string
+---@field borders integer[] for each length of a match: how much of it may be the begin of another
+
+---@param needle claude-code.Needle
+---@param matched integer bytes of it that stand just before `byte`
+---@param byte integer
+---@return integer matched up to `byte`
+local function advance(needle, matched, byte)
+  local text, borders = needle.text, needle.borders
+  while matched > 0 and text:byte(matched + 1) ~= byte do
+    matched = borders[matched]
+  end
+  return text:byte(matched + 1) == byte and matched + 1 or matched
+end
+
+---@param text string
 ---@param pause fun()
----@return integer[] borders for each length of a match: how much of it may be the begin of another
-local function borders_of(needle, pause)
-  local borders, matched = { 0 }, 0
-  for at = 2, #needle do
-    local byte = needle:byte(at)
-    while matched > 0 and needle:byte(matched + 1) ~= byte do
-      matched = borders[matched]
-    end
-    if needle:byte(matched + 1) == byte then
-      matched = matched + 1
-    end
-    borders[at] = matched
+---@return claude-code.Needle
+local function needle_of(text, pause)
+  local needle, matched = { text = text, borders = { 0 } }, 0
+  for at = 2, #text do
+    matched = advance(needle, matched, text:byte(at))
+    needle.borders[at] = matched
     if at % BYTES == 0 then
       pause()
     end
   end
-  return borders
+  return needle
 end
-
----@class claude-code.Needle
----@field text string
----@field borders integer[]
 
 ---@param needle claude-code.Needle
 ---@param text string
@@ -44,7 +50,7 @@ end
 ---@return integer? stop of the first match, 1-based
 ---@return integer matched at the end of the text
 local function scan(needle, text, from, matched, pause)
-  local wanted, borders, first = needle.text, needle.borders, needle.text:sub(1, 1)
+  local first = needle.text:sub(1, 1)
   local at, pause_at = from, from + BYTES
   while at <= #text do
     if matched == 0 then
@@ -54,14 +60,8 @@ local function scan(needle, text, from, matched, pause)
       end
       at = found
     end
-    local byte = text:byte(at)
-    while matched > 0 and wanted:byte(matched + 1) ~= byte do
-      matched = borders[matched]
-    end
-    if wanted:byte(matched + 1) == byte then
-      matched = matched + 1
-    end
-    if matched == #wanted then
+    matched = advance(needle, matched, text:byte(at))
+    if matched == #needle.text then
       return at, matched
     elseif at >= pause_at then
       pause_at = at + BYTES
@@ -109,7 +109,7 @@ end
 ---@return claude-code.Place? first nil if it is not there
 ---@return claude-code.Place? last of its last byte
 function M.find(buf, text, from, pause)
-  local needle = { text = text, borders = borders_of(text, pause) }
+  local needle = needle_of(text, pause)
   local row, skip, matched = from[1] - 1, from[2], 0
   local count = api.nvim_buf_line_count(buf)
   while row < count and api.nvim_buf_is_loaded(buf) do
