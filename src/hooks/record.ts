@@ -32,7 +32,7 @@ export async function record(event: string, call: HookCall): Promise<void> {
   try {
     // Loaded only here: the journal's schemas are for those who read it.
     const { Recorder } = await import("../review/record/recorder");
-    const recorder = new Recorder(place);
+    const recorder = new Recorder(place, performance.timeOrigin);
     if (handle(recorder, call) === "enough") return;
     // Starting a process is loaded where one is started.
     const request = await import("../review/record/comparison-request");

@@ -54,7 +54,7 @@ export class Recorded {
     if (done.exitCode > 3) throw new Error(`${command}: ${done.stderr}`);
   }
 
-  async hook(event: string, input: object | string = {}): Promise<HookResult> {
+  async hook(event: string, input: object | string = {}, inputMs = 0): Promise<HookResult> {
     const given = { session_id: "one", cwd: this.folder, prompt_id: "p1", ...(input as object) };
     const result = await runHook({
       event,
@@ -62,6 +62,7 @@ export class Recorded {
       cwd: this.folder,
       env: this.env,
       args: ["--from-neovim"],
+      inputMs,
     });
     return result;
   }
@@ -134,17 +135,23 @@ export class Recorded {
     await this.hook("post-tool-use", { ...call, tool_response, duration_ms, ...more });
   }
 
-  /** Claude runs a command that ends with a failure, of which the CLI says nothing else. */
-  async failing(command: string): Promise<void> {
+  /**
+   * Claude runs a command that ends with a failure, of which the CLI says nothing else. `hookMs`: so long
+   * it runs beside the hook that says that it begins, which gets on only then.
+   */
+  async failing(command: string, { hookMs = 0 } = {}): Promise<void> {
     const call = {
       tool_name: "Bash",
       tool_use_id: `use-${++this.#uses}`,
       tool_input: { command },
     };
-    await this.hook("pre-tool-use", call);
+    const begun = this.hook("pre-tool-use", call, hookMs);
+    if (hookMs === 0) await begun;
+    else await Bun.sleep(hookMs / 2);
     const start = Date.now();
     this.sh(command);
     const duration_ms = Date.now() - start;
+    await begun;
     await this.hook("post-tool-use-failure", { ...call, error: "Exit code 3", duration_ms });
     await this.compared();
   }

@@ -2,6 +2,10 @@ import { afterEach, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { processDomain } from "../../src/claude/running-sessions";
+import { JournalReader } from "../../src/review/journal/read";
+import { Recorder } from "../../src/review/record/recorder";
+import { Sessions } from "../../src/review/state/sessions";
+import { Recorded } from "./recorded";
 import { Actors } from "./state/actors";
 
 /* When a call of Claude's may have changed files. */
@@ -71,4 +75,62 @@ test.each([
   world.write("b", "mine\n");
   world.compare();
   expect(await world.summary()).toEqual([...expected]);
+});
+
+/* The CLI does not wait for the hook of a call that begins: on a busy machine its record comes late. */
+
+const call = (use: string) => ({ session: "A", prompt: "A-1", tool: "Bash", use });
+const recordsOf = (world: Actors) => new JournalReader(world.folder).read().records;
+const gone = (path: string, text: string) => ({
+  bashEditDiff: {
+    files: [
+      {
+        filePath: path,
+        hunks: [{ oldStart: 1, oldLines: 1, newStart: 0, newLines: 0, lines: [`-${text}`] }],
+        deleted: true,
+      },
+    ],
+    changedFiles: [path],
+  },
+});
+
+test("what a command changed before its begin was recorded is its own", async () => {
+  using world = new Recorded({ "a.txt": "one\n" });
+  await world.prompt();
+  await world.failing("echo x >> a.txt", { hookMs: 300 });
+  await world.stop();
+  expect(world.files).toEqual(['a.txt: "one\\n" > "one\\nx\\n"']);
+});
+
+test("a call whose begin is recorded after its end has ended", async () => {
+  using world = new Actors({ a: "one\n", b: "one\n" });
+  world.turn("A");
+  const started = Date.now();
+  world.write("a", "two\n");
+  const recorder = new Recorder(world.root, started);
+  recorder.failed({ ...call("u1"), durationMs: 1 });
+  recorder.begin(call("u1"));
+  await world.program(() => world.write("b", "mine\n"));
+  world.compare();
+  world.stopped("A");
+  expect(await world.summary()).toEqual(["a changed 1>1@1"]);
+  expect(Sessions.of(recordsOf(world)).isInCall()).toBe(false);
+});
+
+test("a deletion is the next call's, where the hook of that is late", async () => {
+  using world = new Actors({ a: "one\n", b: "one\n" });
+  await world.run("A", "diff", [() => world.write("a", "two\n")], ["a"]);
+  // Claude thinks about it.
+  await Bun.sleep(70);
+  const started = Date.now();
+  world.write("b", undefined);
+  // Of the first call's begin, so late.
+  world.compare();
+  const recorder = new Recorder(world.root, started);
+  recorder.begin(call("u9"));
+  recorder.change({ ...call("u9"), response: gone(world.path("b"), "one"), durationMs: 5 }, true);
+  world.stopped("A");
+  const changes = recordsOf(world).filter((one) => one.type === "change");
+  const deletions = changes.filter(({ files }) => files.some(({ path }) => path === "b"));
+  expect(deletions.map(({ use }) => use)).toEqual(["u9"]);
 });

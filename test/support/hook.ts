@@ -15,6 +15,18 @@ export interface HookOptions {
   cwd: string;
   env: Record<string, string>;
   args?: string[];
+  /** The input comes so late. */
+  inputMs?: number;
+}
+
+function late(text: string, ms: number): ReadableStream {
+  return new ReadableStream({
+    async start(stream) {
+      await Bun.sleep(ms);
+      stream.enqueue(new TextEncoder().encode(text));
+      stream.close();
+    },
+  });
 }
 
 /** Runs one hook as Claude Code does: JSON on stdin, in the project's folder. */
@@ -24,7 +36,7 @@ export async function runHook(options: HookOptions): Promise<HookResult> {
   const child = Bun.spawn([EXECUTABLE, "hook", options.event, ...(options.args ?? [])], {
     cwd: options.cwd,
     env: options.env,
-    stdin: new Blob([text]),
+    stdin: options.inputMs ? late(text, options.inputMs) : new Blob([text]),
     stdout: "pipe",
     stderr: "pipe",
   });

@@ -81,10 +81,11 @@ function recordUnexplained(
     const time = changedAt(project.root, path, after);
     const at = before.at ?? last.at;
     const window = windowOf(windows, after.content, { at, until: time });
-    if (window ? window.isOpen : time > undecidedSince) {
-      now.files[path] = { ...after, undecided: { ...before, at, until: time } };
-    }
-    if (!window || window.isOpen) continue;
+    // A file may have been deleted since, by a call whose hook has yet to record that it began.
+    const mayBeAnother = !window || time > window.to;
+    const isOpen = window?.isOpen || (mayBeAnother && time > undecidedSince);
+    if (isOpen) now.files[path] = { ...after, undecided: { ...before, at, until: time } };
+    if (!window || isOpen) continue;
     if (before === UNKNOWN) unknown += 1;
     const change = fileChange(path, before, after);
     byCall.set(window, [...(byCall.get(window) ?? []), change]);

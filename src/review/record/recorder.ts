@@ -20,10 +20,15 @@ const WITHOUT_GIT =
  */
 export class Recorder {
   readonly project: Project;
+  readonly #started: number;
 
-  /** `place`: the project's folder, CLAUDE_PROJECT_DIR. */
-  constructor(place: string) {
+  /**
+   * `place`: the project's folder, CLAUDE_PROJECT_DIR. `started`: when the hook's process did, in ms
+   * since the epoch. On a busy machine that is long before it can record anything.
+   */
+  constructor(place: string, started = Date.now()) {
     this.project = new Project(place);
+    this.#started = Math.floor(started);
   }
 
   /** A new turn: what changed since the last one is not Claude's, unless a call was interrupted. */
@@ -42,15 +47,18 @@ export class Recorder {
   }
 
   /**
-   * Bash or an MCP tool begins: what changes from now on may be its doing. The comparison sees with what
-   * it begins, where it is done before the call changes anything. `pid`: of the CLI.
+   * Bash or an MCP tool begins: what changes from now on may be its doing. The CLI starts the hook before
+   * the call and does not wait for it, so its record may come late, also after that of the call's end.
+   * The comparison sees with what it begins, where it is done before the call changes anything. `pid`: of
+   * the CLI.
    */
   begin(call: ToolCall, pid?: number): Comparison {
     const { use } = call;
     const id = `${call.session}/${use}/begin`;
     if (use === undefined) return "enough";
     const cli = pid === undefined ? {} : { cli: { pid, pidDomain: processDomain() } };
-    this.project.append({ id, type: "begin", ...callFields(call), use, ...cli });
+    const at = this.#started;
+    this.project.append({ id, at, type: "begin", ...callFields(call), use, ...cli });
     return "compare";
   }
 
@@ -107,15 +115,13 @@ export class Recorder {
   /** The id is the call's: two installations of our hooks write the same record, which counts once. */
   #append(call: ToolCall, source: "tool" | "bash", files: FileChange[], incomplete?: string): void {
     const head = this.project.head();
-    const at = Date.now();
     this.project.append({
       ...(call.use !== undefined && { id: `${call.session}/${call.use}` }),
-      at,
       type: "change",
       ...callFields(call),
       source,
       files,
-      ...(call.durationMs !== undefined && { began: at - call.durationMs }),
+      ...(call.durationMs !== undefined && { began: this.#started - call.durationMs }),
       ...(incomplete !== undefined && { incomplete }),
       ...(head !== undefined && { head }),
     });

@@ -24,6 +24,7 @@ const CUT_OFF_MS = 1;
  */
 export function windowsOf(records: readonly JournalRecord[]): Window[] {
   const begun = new Map<string, Window>();
+  const ended = new Map<string, Window & { call: RecordOf<"change"> }>();
   const windows: Window[] = [];
   const endAll = (session: string, at: number, idle = 0) => {
     for (const [use, window] of begun) {
@@ -37,14 +38,22 @@ export function windowsOf(records: readonly JournalRecord[]): Window[] {
   for (const record of records) {
     if (record.type === "begin") {
       const window = { from: record.at - SLACK_MS, to: Infinity, isOpen: true, call: record };
-      begun.set(record.use, window);
-      windows.push(window);
+      const late = ended.get(record.use);
+      if (late) {
+        late.from = startOf(window, late.call);
+      } else {
+        begun.set(record.use, window);
+        windows.push(window);
+      }
     } else if (record.type === "change" && record.source === "bash") {
-      const begin = begun.get(record.use ?? "");
+      const { use = "" } = record;
+      const begin = begun.get(use);
       const from = startOf(begin, record);
       if (begin) windows.splice(windows.indexOf(begin), 1);
-      begun.delete(record.use ?? "");
-      windows.push({ from, to: record.at + CUT_OFF_MS, isOpen: false, call: record });
+      begun.delete(use);
+      const window = { from, to: record.at + CUT_OFF_MS, isOpen: false, call: record };
+      ended.set(use, window);
+      windows.push(window);
     } else if (record.type === "stop" && record.background) {
       background.add(record.session);
       for (const window of begun.values()) {
@@ -62,11 +71,13 @@ export function windowsOf(records: readonly JournalRecord[]): Window[] {
 
 /**
  * A call's hook runs before the user is asked for permission, and its duration leaves out how long they
- * took (measured with 2.1.330).
+ * took (measured with 2.1.330). Each of the two hooks may start late.
  */
 function startOf(begin: Window | undefined, { began, at }: RecordOf<"change">): number {
-  if (!begin) return (began ?? at) - SLACK_MS;
-  return began === undefined ? begin.from : Math.max(begin.from, began - LATE_MS);
+  const measured = (began ?? at) - SLACK_MS;
+  if (!begin) return measured;
+  if (began === undefined) return begin.from;
+  return Math.max(Math.min(begin.from, measured), began - LATE_MS);
 }
 
 /** The call that began last of those that may have changed a file at `time`. */

@@ -36,6 +36,8 @@ export class Sessions {
   readonly #working = new Map<string, number>();
   /** When each call began. */
   readonly #began = new Map<string, number>();
+  /** Calls of which the end is recorded: the hook of a begin may come later. */
+  readonly #ended = new Set<string>();
   /** Of each session the calls that have not ended. */
   readonly #running = new Map<string, Set<string>>();
   /** When the last record came of sessions whose turn has ended, and of which agents or commands still run. */
@@ -58,14 +60,19 @@ export class Sessions {
         break;
       case "begin":
         this.#began.set(record.use, record.at);
-        this.#running.set(record.session, this.#runningOf(record.session).add(record.use));
+        if (!this.#ended.has(record.use)) {
+          this.#running.set(record.session, this.#runningOf(record.session).add(record.use));
+        }
         this.#clis.set(record.session, record.cli);
         this.#continues(record.session, record.at);
         break;
       case "change":
         // A comparison may see what a command has done that still runs.
         if (record.source !== "trees") this.#endCalls(record.session, record.use);
-        if (record.source === "bash") this.#lastEnd = record.at;
+        if (record.source === "bash") {
+          this.#lastEnd = record.at;
+          if (record.use !== undefined) this.#ended.add(record.use);
+        }
         if (record.files.length > 0) this.latest = record.session;
         this.#continues(record.session, record.at);
         break;
