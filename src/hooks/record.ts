@@ -1,4 +1,5 @@
 import { message } from "../lib/errors";
+import { startedAt } from "../lib/process";
 import { markIncomplete } from "../review/incomplete";
 import type { Comparison, Recorder } from "../review/record/recorder";
 import type { ToolCall } from "../review/record/tool-call";
@@ -32,7 +33,7 @@ export async function record(event: string, call: HookCall): Promise<void> {
   try {
     // Loaded only here: the journal's schemas are for those who read it.
     const { Recorder } = await import("../review/record/recorder");
-    const recorder = new Recorder(place, performance.timeOrigin);
+    const recorder = new Recorder(place, startedAt());
     if (handle(recorder, call) === "enough") return;
     // Starting a process is loaded where one is started.
     const request = await import("../review/record/comparison-request");

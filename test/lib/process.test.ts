@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { join } from "node:path";
 import { isAlive } from "../../src/lib/process";
 import { eventually } from "../support/eventually";
 
@@ -10,4 +11,20 @@ test("a process that has ended does not run, also while its parent does not wait
   const child = Number(new TextDecoder().decode(value));
   await eventually("the end", () => !isAlive(child));
   expect(isAlive(parent.pid)).toBe(true);
+});
+
+test("a process knows when it was started, also if the program was loaded late", async () => {
+  const module = join(import.meta.dir, "../../src/lib/process");
+  const program = `import { startedAt } from ${JSON.stringify(module)};
+    console.log(Math.round(startedAt()), Math.round(performance.timeOrigin));`;
+  const before = Date.now();
+  await using late = Bun.spawn(
+    ["sh", "-c", 'sleep 0.5; exec "$0" -e "$1"', process.execPath, program],
+    { stdout: "pipe" },
+  );
+  const [started = 0, loaded = 0] = (await new Response(late.stdout).text()).split(" ").map(Number);
+  expect(loaded - before).toBeGreaterThanOrEqual(490);
+  // Linux knows it to 10 ms; elsewhere it is when the program was loaded.
+  if (process.platform !== "linux") return expect(started).toBe(loaded);
+  expect(started - before).toBeWithin(-20, 400);
 });
