@@ -19,8 +19,9 @@ const MOST_FILES = 50;
  */
 export async function compare(root: string, installation: Installation, log: Log): Promise<void> {
   try {
-    const all = compareInTurns(root);
-    for (const found of all) await reportFound(root, found, installation, log);
+    for (let all = compareInTurns(root); all; all = compareInTurns(root)) {
+      for (const found of all) await reportFound(root, found, installation, log);
+    }
     removeLeftovers(root);
     pruneSometimes(reviewFolder(root));
   } catch (error) {

@@ -1,9 +1,19 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { Blobs } from "../../src/review/blobs";
 import { incompleteSince } from "../../src/review/incomplete";
 import { JournalReader } from "../../src/review/journal/read";
+import { requestComparison } from "../../src/review/record/comparison-request";
+import { eventually } from "../support/eventually";
 import { inMount } from "../support/mount";
 import { temporaryFolder } from "../support/neovim";
 import { EXECUTABLE } from "../support/toolchain";
@@ -146,3 +156,27 @@ function killComparison(world: Recorded): void {
     // It has ended, or is about to begin.
   }
 }
+
+test("a comparison that is asked for again and again is made as often", async () => {
+  using world = new Recorded({ "a.txt": "one\n" });
+  await world.prompt();
+  const [request, done] = [join(world.state, "compare.request"), join(world.home, "done")];
+  // No comparison ends before it was asked for the next one.
+  const git = `#!/bin/sh
+    while [ ! -e '${request}' ] && [ ! -e '${done}' ]; do sleep 0.01; done
+    exec '${Bun.which("git")}' "$@"`;
+  mkdirSync(join(world.home, "bin"));
+  writeFileSync(join(world.home, "bin/git"), git, { mode: 0o755 });
+  world.env.PATH = `${world.home}/bin:${world.env.PATH}`;
+  requestComparison(world.state);
+  const child = Bun.spawn([EXECUTABLE, "hook", "compare", world.folder, "--from-neovim"], {
+    env: world.env,
+  });
+  for (let asked = 0; asked < 8; asked++) {
+    await eventually("the next comparison", () => !existsSync(request));
+    requestComparison(world.state);
+  }
+  writeFileSync(done, "");
+  await child.exited;
+  expect(existsSync(request)).toBe(false);
+});

@@ -37,20 +37,21 @@ function requestPath(folder: string): string {
 }
 
 /**
- * Compares the work tree of `root` as often as it was asked for, unless another process does. Throws
- * the system's error.
+ * Compares the work tree of `root` as often as it was asked for. Undefined if nobody has asked, or another
+ * process compares; otherwise to be called again, for it does not go on for good. Throws the system's
+ * error.
  */
-export function compareInTurns(root: string): Found[] {
+export function compareInTurns(root: string): Found[] | undefined {
   const folder = reviewFolder(root);
   const request = requestPath(folder);
-  const found: Found[] = [];
+  let found: Found[] | undefined;
   // Looked for after the lock was given back: who asked in between did not get it.
   for (let round = 0; round < MOST_ROUNDS && existsSync(request); round++) {
     using lock = tryLock(join(folder, "compare.lock"));
     if (!lock) break;
     rmSync(request, { force: true });
     // By the next round it may have become a repository.
-    found.push(...compareWorkTree(new Project(root)));
+    found = [...(found ?? []), ...compareWorkTree(new Project(root))];
   }
   return found;
 }
