@@ -86,7 +86,10 @@ export class Actors extends World {
     const before = this.read(name);
     this.write(name, text);
     const over = before !== undefined && before !== this.#saved.get(name) && base64(before);
-    await this.service.answer("written", { path: this.path(name), ...(over && { over }) });
+    await this.service.answer("written", {
+      path: this.path(name),
+      ...(over !== false && { over }),
+    });
     this.#saved.set(name, text);
   }
 
