@@ -41,8 +41,8 @@ const Opened = v.object({ path: v.string(), language_id: v.string(), line_count:
 const Part = v.object({ text: v.string(), tick: v.number(), next: v.optional(v.number()) });
 /** Of a document that changes while it is read. */
 const MOST_READS = 10;
-/** Neovim refuses a proposal of 4 MB: of a bigger one it need not receive all to say so. */
-const PROPOSAL_CHARACTERS = 5_000_000;
+/** Neovim refuses a proposal of more than 4 MB: of a bigger one it need not receive all to say so. */
+const PROPOSAL_BYTES = 4 * 1024 * 1024 + 4;
 
 const Saved = v.object({ problem: v.optional(v.string()) });
 
@@ -106,7 +106,7 @@ export class NeovimEditor extends Queries implements EditorPort {
 
   async openDiff(diff: OpenDiff): Promise<void> {
     const { id, client, name } = diff;
-    const contents = diff.contents.slice(0, PROPOSAL_CHARACTERS);
+    const contents = cut(diff.contents, PROPOSAL_BYTES);
     const paths = { old_path: diff.oldPath, new_path: diff.newPath };
     const params = { id, client, ...paths, contents, ...(name !== undefined && { name }) };
     await this.#call("diff_open", params, Number.POSITIVE_INFINITY);
@@ -300,6 +300,12 @@ export class NeovimEditor extends Queries implements EditorPort {
       this.#log.error(`Event ${event} of Neovim failed: ${error}`);
     }
   }
+}
+
+/** The begin of a text, where it has more bytes in UTF-8 than that. */
+function cut(text: string, bytes: number): string {
+  if (Buffer.byteLength(text) <= bytes) return text;
+  return Buffer.from(text).subarray(0, bytes).toString();
 }
 
 async function unlessBusy<T>(answer: Promise<T>): Promise<T> {

@@ -243,6 +243,24 @@ onEachNeovim((session) => {
       rmSync(big);
     });
 
+    test("Neovim receives of a text that is too big no more than it refuses", async () => {
+      await session.neovim.lua(`
+        local dispatcher = require("port").dispatcher
+        local call = dispatcher.call
+        dispatcher.call = function(method, params)
+          _G.received = method == "diff_open" and #params.contents or _G.received
+          return call(method, params)
+        end`);
+      const { client } = session;
+      const path = session.path("new-big.txt");
+      const paths = { old_file_path: path, new_file_path: path, tab_name: "big" };
+      const new_file_contents = `${"é".repeat(50_000)}\n`.repeat(120);
+      const { isError, content } = await client.call("openDiff", { ...paths, new_file_contents });
+      expect(isError).toBe(true);
+      expect(content[0]?.text).toContain("is too big for a diff (more than 4 MB)");
+      expect(await session.neovim.lua<number>("return _G.received")).toBeLessThan(4.01 * 2 ** 20);
+    });
+
     const tooLong: [string, (cwd: string) => string][] = [
       ["4,097 bytes", (cwd) => `${cwd}/`.padEnd(4_097, "a/")],
       ["a megabyte", () => "/q".repeat(500_000)],
