@@ -170,11 +170,16 @@ for (const version of NEOVIMS) {
       await a.attach();
       const [small, big] = ["return 1\n", `return "${"x".repeat(99)}"\n`.repeat(6_000)];
       const longLine = `return "${"x".repeat(20_000)}"\n`;
-      for (const [old, proposal] of [
-        [big, small],
-        [small, big],
-        [small, longLine],
-      ] as const) {
+      const wide = `return "${"x".repeat(200)}"\n`.repeat(300);
+      const coloursOf = new Map([
+        [small, true],
+        [wide, true],
+        [big, false],
+        [longLine, false],
+        [`${small.repeat(250)}${longLine}`, false],
+      ]);
+      const pairs = [...coloursOf.keys()].map((text) => [small, text] as const);
+      for (const [old, proposal] of [[big, small] as const, ...pairs.slice(1)]) {
         const id = await a.propose(a.file("main.lua", old), proposal);
         await a.barShows("hunk 1/1");
         const coloured = () =>
@@ -184,7 +189,7 @@ for (const version of NEOVIMS) {
             return vim.b[buf].current_syntax ~= nil
           end, { buffers.old, buffers.new })`);
         await eventually("the colours", async () =>
-          expect(await coloured()).toEqual([old === small, proposal === small]),
+          expect(await coloured()).toEqual([coloursOf.get(old), coloursOf.get(proposal)]),
         );
         await a.nvim.type("q");
         await a.outcome(id);

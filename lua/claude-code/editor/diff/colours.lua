@@ -17,12 +17,26 @@ local M = {}
 
 local waiting = {} ---@type { buf: integer, like?: integer }[]
 
+---In lines. Only of a piece that is long as a whole the lines are looked at.
+local PIECE = 100
+
 ---@param buf integer
 ---@return boolean
 local function has_long_line(buf)
-  return vim.iter(api.nvim_buf_get_lines(buf, 0, -1, false)):any(function(line)
-    return #line > LONGEST_HIGHLIGHTED_LINE
-  end)
+  local count, from = api.nvim_buf_line_count(buf), 0
+  for first = 0, count - 1, PIECE do
+    local last = math.min(first + PIECE, count)
+    local to = api.nvim_buf_get_offset(buf, last)
+    local is_long = to - from > LONGEST_HIGHLIGHTED_LINE
+    local lines = is_long and api.nvim_buf_get_lines(buf, first, last, true) or {}
+    for _, line in ipairs(lines) do
+      if #line > LONGEST_HIGHLIGHTED_LINE then
+        return true
+      end
+    end
+    from = to
+  end
+  return false
 end
 
 ---Tree-sitter reads the queries of a language at once, of C for 30 to 60 ms: so it gives the colours only
