@@ -15,8 +15,9 @@ test.each(NEOVIMS)(
     const result = await attack(version, SECONDS, 1);
     process.stdout.write(`${table(result).join("\n")}\n`);
     expect(Object.values(result.kinds).flatMap(({ failures }) => failures)).toEqual([]);
-    // Far above what it is, as others may use the machine; it was seconds for one long path.
-    expect(result.most.computed).toBeLessThan(250);
+    // Far above what it is, as others may use the machine (a host that took a quarter of the processors
+    // made 250 ms of 30); it was ten seconds for one long path.
+    expect(result.most.computed).toBeLessThan(1_000);
     expect(result.growth.logBytes).toBeLessThan(100_000);
     expect(result.growth.descriptors).toBeLessThan(20);
     expect(result.growth.executableKb).toBeLessThan(100_000);

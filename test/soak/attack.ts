@@ -16,6 +16,8 @@ export interface Attack {
   most: Pause;
   /** The longest that a client waited. */
   witnessMs: number;
+  /** The share of the processors' time that a virtual machine's host took: it adds to all times. */
+  stolen: number;
   /** After minus before. */
   growth: { executableKb: number; neovimKb: number; logBytes: number; descriptors: number };
 }
@@ -102,6 +104,7 @@ export async function attack(
   await neovim.lua(WATCH);
   await Bun.sleep(SETTLE_MS);
   const before = await measure(target);
+  const processorsBefore = processors();
   await neovim.lua(PAUSES);
   const kinds = Object.fromEntries(
     Object.keys(KINDS).map((kind) => [kind, { tries: 0, failures: [], computedMs: 0 }]),
@@ -129,6 +132,7 @@ export async function attack(
   await server.close();
   await Bun.sleep(SETTLE_MS);
   const after = await measure(target);
+  const stolen = stolenSince(processorsBefore);
   if (existsSync(join(neovim.cwd, "PWNED"))) kinds.call.failures.push("a name was run");
   const growth = Object.fromEntries(
     Object.entries(after).map(([name, value]) => [
@@ -139,11 +143,11 @@ export async function attack(
   const worst = pauses.toSorted((a, b) => b.computed - a.computed).slice(0, WORST);
   const of = (name: keyof Pause) => Math.max(0, ...pauses.map((pause) => pause[name]));
   const most = { passed: of("passed"), computed: of("computed"), parsing: of("parsing") };
-  return { seed, kinds, worst, most, witnessMs, growth };
+  return { seed, kinds, worst, most, witnessMs, stolen, growth };
 }
 
 /** The table of `scripts/soak --attack`. */
-export function table({ seed, kinds, worst, most, witnessMs, growth }: Attack): string[] {
+export function table({ seed, kinds, worst, most, witnessMs, stolen, growth }: Attack): string[] {
   const ms = (value: number) => `${value.toFixed(0)} ms`;
   const rows = Object.entries(kinds).map(([kind, { tries, failures, computedMs }]) => {
     const cells = [tries, tries - failures.length, ms(computedMs)];
@@ -157,6 +161,7 @@ export function table({ seed, kinds, worst, most, witnessMs, growth }: Attack): 
     `  the most that its tree-sitter computed: ${ms(most.parsing)}`,
     `  its longest standstill by the clock: ${ms(most.passed)}`,
     `  longest wait of another client: ${ms(witnessMs)}`,
+    `  taken by this machine's host: ${(100 * stolen).toFixed(1)} % of the processors' time`,
     ...Object.entries(growth).map(([name, value]) => `  growth of ${name}: ${value}`),
     "  computed  tree-sitter  passed  during",
     ...worst.map(({ computed, parsing, passed, called }) => {
@@ -186,6 +191,17 @@ async function measure({ neovim }: Target): Promise<Attack["growth"]> {
     logBytes: existsSync(log) ? statSync(log).size : 0,
     descriptors: readdirSync(`/proc/${pid}/fd`).length,
   };
+}
+
+/** Of all processors, in ticks: user, nice, system, idle, waiting, two interrupts, stolen, … */
+function processors(): number[] {
+  const [line = ""] = readFileSync("/proc/stat", "utf8").split("\n");
+  return line.split(/\s+/).slice(1, 9).map(Number);
+}
+
+function stolenSince(before: readonly number[]): number {
+  const ticks = processors().map((now, i) => now - (before[i] ?? 0));
+  return (ticks[7] ?? 0) / ticks.reduce((sum, one) => sum + one, 0);
 }
 
 function kilobytes(pid: number): number {
