@@ -27,10 +27,10 @@ function fieldsOf(pid: number | "self"): string[] {
   return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
 }
 
-/** Linux's unit of a process's times, on every machine for which there is an executable of ours. */
+/** Linux's unit of a process's times, on every machine that the executable is built for. */
 const TICK_MS = 10;
 const START_TIME = 19;
-/** If it differs more, the two are not told by the same clock. */
+/** If they differ more, the two are not of the same clock. */
 const MOST_LOADING_MS = 10_000;
 
 /**
