@@ -23,7 +23,7 @@ export interface Attack {
 }
 
 /**
- * Ticks each 5 ms in Neovim's main loop. Of each pause between two ticks: the time that passed, to which a
+ * Ticks each ms in Neovim's main loop. Of each pause between two ticks: the time that passed, to which a
  * busy machine adds, and the processor time of Neovim, without that of Neovim's own tree-sitter, which reads
  * the queries of a language again whenever they have been forgotten.
  */
@@ -54,9 +54,9 @@ const WATCH = `
   count(require("vim.treesitter.languagetree"), "parse")
   local last, last_cpu = vim.uv.hrtime(), cpu()
   PAUSES = {}
-  vim.uv.new_timer():start(0, 5, vim.schedule_wrap(function()
+  vim.uv.new_timer():start(0, 1, vim.schedule_wrap(function()
     local now, now_cpu = vim.uv.hrtime(), cpu()
-    local passed = (now - last) / 1e6 - 5
+    local passed = (now - last) / 1e6 - 1
     local computed = now_cpu - last_cpu - parsing
     if math.max(passed, computed, parsing) > 2 then
       table.insert(PAUSES, { passed = passed, computed = computed, parsing = parsing })
