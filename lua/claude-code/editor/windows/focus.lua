@@ -11,8 +11,8 @@ local M = {}
 ---Window that terminal mode is on its way back to: until then `mode()` does not say so.
 local returning ---@type integer?
 
----How long that takes at most, in ms.
-local RETURN_MS = 100
+---It takes 100 ms at most.
+local RETRY_MS, TRIES = 20, 5
 
 ---@return claude-code.Origin
 function M.origin()
@@ -67,6 +67,25 @@ function M.outside_terminal(work)
   end
 end
 
+---A terminal mode that is about to end also ends one that is asked for in the meantime, as by a diff that
+---was answered as soon as it had the cursor: so once more, until it has begun.
+---@param win integer of a terminal
+---@param tries integer
+local function begin_terminal_mode(win, tries)
+  vim.cmd.startinsert()
+  vim.defer_fn(function()
+    if returning ~= win then
+      return
+    end
+    local is_there = api.nvim_get_current_win() == win
+    if tries > 1 and is_there and vim.startswith(api.nvim_get_mode().mode, "n") then
+      begin_terminal_mode(win, tries - 1)
+    else
+      returning = nil
+    end
+  end, RETRY_MS)
+end
+
 ---Back to the window, the "previous window" and the mode of before. With autocommands off.
 ---@param origin claude-code.Origin
 ---@param previous integer the window CTRL-W p led to, 0 if none
@@ -80,10 +99,7 @@ function M.give_back(origin, previous)
   api.nvim_set_current_win(origin.win)
   if origin.terminal and vim.bo[api.nvim_win_get_buf(origin.win)].buftype == "terminal" then
     returning = origin.win
-    vim.cmd.startinsert()
-    vim.defer_fn(function()
-      returning = nil
-    end, RETURN_MS)
+    begin_terminal_mode(origin.win, TRIES)
   end
 end
 
