@@ -33,7 +33,7 @@ local function define(name, method, desc, options)
   local is_bare = (options or {}).nargs == nil
   vim.api.nvim_create_user_command(name, function(args)
     require("claude-code.commands")[method](args)
-    require("claude-code.editor.channel").log_event("run_claude_command", { command = name })
+    require("claude-code.server.channel").log_event("run_claude_command", { command = name })
   end, vim.tbl_extend("error", { desc = "Claude Code: " .. desc, bar = is_bare }, options or {}))
   -- A count goes along where the command takes one.
   local count = options and type(options.range) == "number" and "execute v:count .. '%s'" or "%s"

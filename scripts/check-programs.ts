@@ -19,7 +19,7 @@ const STARTS: Record<string, string> = {
   [`${LUA}/install/version.lua`]: "the executable, by install/locate",
   [`${LUA}/server/process.lua`]: "the executable, by install/locate",
   [`${LUA}/sessions/past.lua`]: "the executable, by install/locate",
-  [`${LUA}/sessions/process.lua`]: "ps, by on_path()",
+  [`${LUA}/programs/process.lua`]: "ps, by on_path()",
   [`${LUA}/terminal/background.lua`]: "the Claude CLI, by claude/cli",
   [`${LUA}/terminal/providers/native.lua`]: "the Claude CLI, by claude/cli",
   [`${LUA}/tmux/init.lua`]: "tmux, by on_path()",

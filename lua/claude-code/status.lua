@@ -31,7 +31,7 @@ end
 ---@return claude-code.Status
 function M.get()
   local server = require("claude-code.server")
-  local folders = require("claude-code.workspace").folders()
+  local folders = require("claude-code.lib.workspace").folders()
   local session = package.loaded["claude-code.editor.session"]
   return {
     state = server.state,

@@ -101,6 +101,6 @@ function withoutMarks(comment: string): string {
 
 /** The head of events.lua: which events there are, and their data. */
 export function eventsText(): string {
-  const text = readFileSync(join(ROOT, "lua/claude-code/events.lua"), "utf8");
+  const text = readFileSync(join(ROOT, "lua/claude-code/lib/events.lua"), "utf8");
   return withoutMarks(text.match(/^(?:---.*\n)+/)?.[0] ?? "");
 }

@@ -65,7 +65,7 @@ export function isRunning({ pid, pidDomain }: RunningSession): boolean {
   return (pidDomain !== undefined && pidDomain !== processDomain()) || isAlive(pid);
 }
 
-/** Where our process ids are valid, as the CLI names it (2.1.330); lua/claude-code/sessions/process.lua does, too. */
+/** Where our process ids are valid, as the CLI names it (2.1.330); lua/claude-code/programs/process.lua does, too. */
 export function processDomain(): string {
   if (process.platform === "win32") return `linux:${hostname().toLowerCase()}`;
   if (process.platform !== "linux") return "linux";

@@ -16,7 +16,7 @@ local MOST_BYTES = 1024 * 1024
 ---@param event string of `claude-code-nvim hook`
 ---@return boolean does a settings file hold our hook of this event already?
 local function has_hook(path, event)
-  local text = require("claude-code.regular_file").read(path, MOST_BYTES) or ""
+  local text = require("claude-code.lib.regular_file").read(path, MOST_BYTES) or ""
   return vim.iter(vim.gsplit(text, "\n", { plain = true })):any(function(line)
     local _, at = line:find("claude-code-nvim", 1, true)
     return at ~= nil and line:find(" hook " .. event, at + 1, true) ~= nil

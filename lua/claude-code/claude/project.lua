@@ -149,7 +149,7 @@ end
 --- The option mcp.auto_install: once per project, and silent unless something was done.
 local function install_once()
   local path = executable()
-  if not path or #require("claude-code.workspace").folders() == 0 then
+  if not path or #require("claude-code.lib.workspace").folders() == 0 then
     return
   end
   run(path, "install-hooks", { "--yes", "--once" }, function(code, out, err)

@@ -43,7 +43,7 @@ end
 
 ---@param mention claude-code.WaitingMention
 local function send(mention)
-  require("claude-code.editor.channel").notify("mention", {
+  require("claude-code.server.channel").notify("mention", {
     id = mention.id,
     path = mention.path,
     line_start = mention.line_start,
@@ -65,7 +65,7 @@ local function expire()
     ids[#ids + 1] = mention.id
   end, waiting)
   if #expired > 0 then
-    require("claude-code.editor.channel").notify("mentions_withdrawn", { ids = ids })
+    require("claude-code.server.channel").notify("mentions_withdrawn", { ids = ids })
     local text = "Claude did not connect in time, so %s was dropped; start claude, or type /ide in it, "
       .. "and try again"
     notify.warn(text:format(labels(expired)))
@@ -81,7 +81,7 @@ function restart_timer()
   end
   if waiting[1] then
     local rest = math.max(waiting[1].until_ms - vim.uv.now(), 1)
-    cancel_timer = require("claude-code.timer").once(rest, expire)
+    cancel_timer = require("claude-code.lib.timer").once(rest, expire)
   end
 end
 

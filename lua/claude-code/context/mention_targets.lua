@@ -55,7 +55,7 @@ local function problem_with(name)
     return short .. " is not on disk; save it first, because Claude reads the file there"
   elseif stat.type ~= "file" and stat.type ~= "directory" then
     return ("%s is not a regular file (%s)"):format(short, stat.type)
-  elseif vim.tbl_contains(require("claude-code.workspace").folders(), name) then
+  elseif vim.tbl_contains(require("claude-code.lib.workspace").folders(), name) then
     return short .. " is the workspace itself, which Claude already knows"
   end
 end
@@ -169,7 +169,7 @@ local function line_count(name)
   if buf then
     return api.nvim_buf_line_count(buf)
   end
-  local text = require("claude-code.regular_file").read(name, MOST_BYTES)
+  local text = require("claude-code.lib.regular_file").read(name, MOST_BYTES)
   return text and count_lines(text)
 end
 

@@ -1,7 +1,7 @@
 --- What the executable may call, by RPC. No Lua module requires this one: what goes the other way is
---- in editor/channel.lua.
+--- in server/channel.lua.
 --- Every answer is `{ value = … }` or `{ error = "…" | { code, message } }`; nothing throws.
-local channel = require("claude-code.editor.channel")
+local channel = require("claude-code.server.channel")
 
 local M = {}
 

@@ -100,7 +100,7 @@ local function checked_files(files)
       .. "%d bytes in all their paths). Name fewer, or none for all files with problems."
     return nil, text:format(#files, MOST_FILES, MOST_BYTES_OF_FILES)
   end
-  local all, folders = {}, require("claude-code.workspace").folders()
+  local all, folders = {}, require("claude-code.lib.workspace").folders()
   for _, candidates in ipairs(files) do
     local names, failure = checked_candidates(candidates, folders)
     if not names then
@@ -151,7 +151,7 @@ function M.checked(params, private)
     end
   end
   if params.file then
-    local folders = require("claude-code.workspace").folders()
+    local folders = require("claude-code.lib.workspace").folders()
     result.file, failure = checked_candidates(params.file, folders)
     result.named = params.file[1]
   end

@@ -1,5 +1,5 @@
 --- Long work, a slice at a time, so that Neovim answers keys in between.
-local timer = require("claude-code.timer")
+local timer = require("claude-code.lib.timer")
 
 ---The work may go on for so long without a pause.
 local SLICE_MS = 10

@@ -52,7 +52,7 @@ end
 ---@param on_progress fun(bytes: integer)
 ---@return fun() stop
 local function watch(path, most, on_progress)
-  return require("claude-code.timer").every(POLL_MS, function()
+  return require("claude-code.lib.timer").every(POLL_MS, function()
     local stat = vim.uv.fs_stat(path)
     if stat and stat.size > most then
       require("claude-code.install.async").kill_programs()

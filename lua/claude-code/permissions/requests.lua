@@ -1,7 +1,7 @@
 --- What Claude sessions ask just now and the user may answer here: each is a PermissionRequest hook that
 --- waits, beside the CLI's own dialog. Whoever answers first ends both: an answer from here ends the
 --- dialog, and once the session is no longer blocked the hook ends without one.
-local channel = require("claude-code.editor.channel")
+local channel = require("claude-code.server.channel")
 local rows = require("claude-code.sessions.rows")
 
 local M = {}
@@ -137,7 +137,7 @@ end
 
 ---@param entry claude-code.WaitingRequest
 local function finish_without_dialog(entry)
-  require("claude-code.timer").once(DIALOG_MS, function()
+  require("claude-code.lib.timer").once(DIALOG_MS, function()
     if vim.list_contains(waiting, entry) and not is_asked(entry) then
       finish(entry)
     end

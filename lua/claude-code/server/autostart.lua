@@ -21,7 +21,7 @@ local function reason_against()
   if program then
     return ("this Neovim edits for another program (%s)"):format(program)
   end
-  if #require("claude-code.workspace").folders() == 0 then
+  if #require("claude-code.lib.workspace").folders() == 0 then
     return "the workspace would be the home folder or one above it", true
   end
 end
@@ -32,7 +32,7 @@ end
 local function call_option(option, reason)
   local ok, answer = pcall(option, {
     reason = reason,
-    folders = require("claude-code.workspace").folders(),
+    folders = require("claude-code.lib.workspace").folders(),
     argv = vim.deepcopy(vim.v.argv),
   })
   if ok then
@@ -92,7 +92,7 @@ local function run()
   end
   require("claude-code.server.early_start").discard()
   if decision.may_change and not cancel_watch then
-    cancel_watch = require("claude-code.workspace").on_change(run)
+    cancel_watch = require("claude-code.lib.workspace").on_change(run)
   end
 end
 

@@ -22,7 +22,7 @@ end
 ---@param before claude-code.Client[]
 ---@param now claude-code.Client[]
 function M.emit_changes(before, now)
-  local events = require("claude-code.events")
+  local events = require("claude-code.lib.events")
   local old, new = named(before), named(now)
   for id, client in pairs(old) do
     if not new[id] then

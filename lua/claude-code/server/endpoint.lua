@@ -9,7 +9,7 @@ local is_inherited = false
 
 ---@return string
 local function new_token()
-  local made = require("claude-code.server.uuid").make()
+  local made = require("claude-code.lib.uuid").make()
   require("claude-code.messages.log").conceal(made)
   return made
 end

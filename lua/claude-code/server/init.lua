@@ -26,7 +26,7 @@ local LEAVE_MS = 150
 local STOP_MS = 1500
 
 local clients = require("claude-code.server.clients")
-local events = require("claude-code.events")
+local events = require("claude-code.lib.events")
 local exit_message = require("claude-code.server.exit_message")
 local launch_line = require("claude-code.server.launch_line")
 local lock_files = require("claude-code.server.lock_files")
@@ -104,7 +104,7 @@ local function on_exit(process, code, signal)
   end
   forget("crashed")
   M.state = "starting"
-  cancel_restart = require("claude-code.timer").once(delay, function()
+  cancel_restart = require("claude-code.lib.timer").once(delay, function()
     cancel_restart = nil
     spawn()
   end)
@@ -153,7 +153,7 @@ function M.start(options)
   if M.state ~= "stopped" and M.state ~= "failed" then
     return
   end
-  require("claude-code.workspace").allow_home((options or {}).allow_home == true)
+  require("claude-code.lib.workspace").allow_home((options or {}).allow_home == true)
   backoff, has_been_ready = require("claude-code.server.backoff").new(), false
   M.last_error, M.stopped_by_user = nil, nil
   M.state = "downloading"

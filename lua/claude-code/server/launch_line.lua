@@ -31,7 +31,7 @@ function M.encode(executable, wanted, environment)
     port = port or vim.NIL,
     portMayBeHeld = endpoint.may_be_held(),
     portRange = { first = range[1], last = range[2] },
-    workspaceFolders = require("claude-code.workspace").folders(),
+    workspaceFolders = require("claude-code.lib.workspace").folders(),
     logFile = log.level() ~= "off" and log.path() or vim.NIL,
     logLevel = log.level() ~= "off" and log.level() or "error",
     options = { execute_code = config.get().execute_code },

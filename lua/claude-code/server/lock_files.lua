@@ -7,7 +7,7 @@ local MOST_BYTES = 256 * 1024
 ---@param path string
 ---@return string? token that the lock file at this path carries
 local function token_in(path)
-  local text = require("claude-code.regular_file").read(path, MOST_BYTES)
+  local text = require("claude-code.lib.regular_file").read(path, MOST_BYTES)
   local ok, content = pcall(vim.json.decode, text or "")
   return ok and type(content) == "table" and content.authToken or nil
 end

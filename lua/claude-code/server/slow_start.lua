@@ -12,7 +12,7 @@ local cancel
 ---@param callback fun(message: string)
 function M.watch(binary, callback)
   M.over()
-  cancel = require("claude-code.timer").once(SLOW_MS, function()
+  cancel = require("claude-code.lib.timer").once(SLOW_MS, function()
     cancel = nil
     local exit_message = require("claude-code.server.exit_message")
     local message = exit_message.not_ready(binary, SLOW_MS / 1000)

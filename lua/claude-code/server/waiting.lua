@@ -1,7 +1,7 @@
 --- Who waits until the server accepts clients.
 local M = {}
 
-local timer = require("claude-code.timer")
+local timer = require("claude-code.lib.timer")
 
 --- For an executable that is there: the CLI looks for its editor only once, so it starts without one
 --- rather than late.

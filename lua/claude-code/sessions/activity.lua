@@ -1,5 +1,5 @@
 --- What the sessions that belong to this Neovim do, all together: User ClaudeCodeActivityChanged.
-local process = require("claude-code.sessions.process")
+local process = require("claude-code.programs.process")
 local rows = require("claude-code.sessions.rows")
 
 local M = {}
@@ -34,7 +34,7 @@ local function emit()
   local now = M.get()
   if now ~= emitted then
     emitted = now
-    require("claude-code.events").emit("ActivityChanged", { activity = now })
+    require("claude-code.lib.events").emit("ActivityChanged", { activity = now })
   end
 end
 

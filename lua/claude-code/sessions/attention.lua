@@ -145,7 +145,7 @@ end
 function M.follow()
   local group = vim.api.nvim_create_augroup("claude-code.sessions.attention", { clear = true })
   local limits = { min_ms = MERGE_MS, max_ms = MERGE_MS, share = 1 }
-  local trigger = require("claude-code.timer").throttle(limits, report_pending)
+  local trigger = require("claude-code.lib.timer").throttle(limits, report_pending)
   vim.api.nvim_create_autocmd("User", {
     group = group,
     pattern = "ClaudeCodeSessionChanged",

@@ -30,7 +30,7 @@ end
 ---@param callback fun(conversations: claude-code.Conversation[]) in the main loop; the newest first, none
 ---that runs; empty if they cannot be listed
 function M.list(callback)
-  local path, folders = executable(), require("claude-code.workspace").folders()
+  local path, folders = executable(), require("claude-code.lib.workspace").folders()
   if not path or #folders == 0 then
     return callback({})
   end

@@ -12,7 +12,7 @@ local M = {}
 ---@field name? string
 ---@field job? string of one in the background: what `claude attach` takes
 ---@field is_background boolean
----@field start? string when the process began, as claude-code.sessions.process.is_alive takes it
+---@field start? string when the process began, as claude-code.programs.process.is_alive takes it
 ---@field domain? string of the process id
 ---@field updated? integer ms since 1970
 ---@field report? claude-code.StateReport nil: it starts, and has none yet

@@ -1,6 +1,6 @@
 --- A row for each Claude session that this Neovim knows: those in its own terminals, which have a
 --- number, and those that run elsewhere. Rows are plain data; callers get copies.
-local events = require("claude-code.events")
+local events = require("claude-code.lib.events")
 local state = require("claude-code.sessions.state")
 
 local M = {}

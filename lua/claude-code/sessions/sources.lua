@@ -1,6 +1,6 @@
 --- Who reports to the rows: terminals, the files of running CLIs, and the server's clients. Hooks do
 --- it in sessions/hooks.lua.
-local process = require("claude-code.sessions.process")
+local process = require("claude-code.programs.process")
 local registry = require("claude-code.sessions.registry")
 local rows = require("claude-code.sessions.rows")
 local worktrees = require("claude-code.sessions.worktrees")

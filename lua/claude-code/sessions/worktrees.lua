@@ -13,7 +13,7 @@ local MOST_WORKTREES = 200
 ---@param path string
 ---@return string? line the first one
 local function first_line(path)
-  local text = require("claude-code.regular_file").head(path, MOST_BYTES)
+  local text = require("claude-code.lib.regular_file").head(path, MOST_BYTES)
   return text and text:match("^[^\r\n]*")
 end
 
@@ -87,7 +87,7 @@ end
 ---@param cwd string
 ---@return boolean is it in the workspace, or in a work tree of its repositories?
 function M.is_covered(cwd)
-  for _, folder in ipairs(require("claude-code.workspace").folders()) do
+  for _, folder in ipairs(require("claude-code.lib.workspace").folders()) do
     if M.is_below(cwd, folder) then
       return true
     end

@@ -47,7 +47,7 @@ function M.connect(adopted)
     local look_elsewhere = vim.tbl_filter(function(found)
       return found.port ~= server.port
     end, adopted)
-    local once = require("claude-code.timer").once
+    local once = require("claude-code.lib.timer").once
     once(0, function()
       report(unconnected(look_elsewhere))
     end)

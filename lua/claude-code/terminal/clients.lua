@@ -1,6 +1,6 @@
 --- Which client of the server runs in which terminal of this Neovim, whoever opened that.
 local label = require("claude-code.terminal.label")
-local process = require("claude-code.sessions.process")
+local process = require("claude-code.programs.process")
 
 local M = {}
 

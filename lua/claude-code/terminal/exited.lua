@@ -27,7 +27,7 @@ end
 local function block_keys(buf, callback)
   local keys = command_keys()
   local on_key, cancel
-  on_key, cancel = require("claude-code.timer").debounce(PAUSE_MS, function()
+  on_key, cancel = require("claude-code.lib.timer").debounce(PAUSE_MS, function()
     cancel()
     for _, key in ipairs(api.nvim_buf_is_loaded(buf) and keys or {}) do
       pcall(api.nvim_buf_del_keymap, buf, "", key)

@@ -42,7 +42,7 @@ end
 ---@param pid integer
 ---@return string? pane its id
 function M.pane_of(pid)
-  local ancestors = require("claude-code.sessions.process").place(pid).ancestors
+  local ancestors = require("claude-code.programs.process").place(pid).ancestors
   local panes = M.is_around() and M.run({ "list-panes", "-a", "-F", "#{pane_id} #{pane_pid}" })
     or ""
   for pane, program in panes:gmatch("(%%%d+) (%d+)") do

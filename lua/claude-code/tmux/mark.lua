@@ -1,6 +1,6 @@
 --- What a pane that is kept carries along, for the Neovim that adopts it. It comes from tmux, where any
 --- program of the user's can write it.
-local process = require("claude-code.sessions.process")
+local process = require("claude-code.programs.process")
 
 local M = {}
 
@@ -13,7 +13,7 @@ local UUID = "^" .. ("%x"):rep(8) .. ("%-" .. ("%x"):rep(4)):rep(3) .. "%-" .. (
 
 ---@class claude-code.ProcessMark one process, and no other that has its id later
 ---@field pid integer
----@field start string as claude-code.sessions.process.start() says it
+---@field start string as claude-code.programs.process.start() says it
 
 ---@class claude-code.PaneMark
 ---@field version integer

@@ -576,7 +576,7 @@ onEachNeovim((session) => {
       review.keys.keep, review.keys.undo = { "gk", "gz" }, false`);
     await changed();
     await nvim().command(`edit ${at("a")}`);
-    await lua(`require("claude-code.events").emit("ActivityChanged", { activity = "idle" })`);
+    await lua(`require("claude-code.lib.events").emit("ActivityChanged", { activity = "idle" })`);
     await review("ClaudeCodeReview");
     expect(await lua("return vim.fn.maparg('gr', 'n', false, true).buffer == 1")).toBe(false);
     await eventually("the keys", () => mapped("gz"));
@@ -1094,7 +1094,7 @@ onEachNeovim((session) => {
 
   test("a turn that ends with changes says so, once", async () => {
     const ends = () =>
-      lua(`require("claude-code.events").emit("ActivityChanged", { activity = "idle" })`);
+      lua(`require("claude-code.lib.events").emit("ActivityChanged", { activity = "idle" })`);
     await eventually("the executable's first report", () =>
       lua<boolean>(`return require("claude-code.editor.review.client").news() ~= nil`),
     );

@@ -24,7 +24,7 @@ end
 ---@param settled boolean
 ---@return claude-code.Problems
 local function problems(files, settled)
-  local folders = require("claude-code.workspace").folders()
+  local folders = require("claude-code.lib.workspace").folders()
   return { folders = folders, files = files, settled = settled }
 end
 

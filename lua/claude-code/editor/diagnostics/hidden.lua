@@ -4,7 +4,7 @@
 local api = vim.api
 local documents = require("claude-code.editor.documents")
 local path = require("claude-code.editor.documents.path")
-local timer = require("claude-code.timer")
+local timer = require("claude-code.lib.timer")
 
 ---One call loads files for so long, and at least one; the next call goes on.
 local BATCH_MS = 2
@@ -64,7 +64,7 @@ end
 ---@return boolean
 function M.is_in_workspace(name, folders)
   local real = path.real(name)
-  return vim.iter(folders or require("claude-code.workspace").folders()):any(function(folder)
+  return vim.iter(folders or require("claude-code.lib.workspace").folders()):any(function(folder)
     return vim.startswith(real, folder .. "/")
   end)
 end

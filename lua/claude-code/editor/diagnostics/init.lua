@@ -1,7 +1,7 @@
 --- A buffer's diagnostics in the protocol's terms.
 local api = vim.api
 local position = require("claude-code.editor.columns.utf16")
-local regular_file = require("claude-code.regular_file")
+local regular_file = require("claude-code.lib.regular_file")
 
 ---Text of a file that no buffer holds is read for its columns up to this size, in bytes.
 local READ_LIMIT = 4 * 1024 * 1024

@@ -2,7 +2,7 @@
 --- reloaded. Until they are in, or time is over, diagnostics may be about the text before.
 local api = vim.api
 local servers = require("claude-code.editor.diagnostics.servers")
-local timer = require("claude-code.timer")
+local timer = require("claude-code.lib.timer")
 
 ---How often a server that is busy is looked at again: when it has reported, and before that.
 local PROGRESS_STEP_MS, BUSY_STEP_MS = 100, 500

@@ -1,8 +1,8 @@
 --- Answers a request of the executable once language servers have reported, or when time is over.
 --- Neovim answers RPC requests at once, so a late answer is a notification on the asker's channel.
-local channel = require("claude-code.editor.channel")
+local channel = require("claude-code.server.channel")
 local pending = require("claude-code.editor.diagnostics.pending")
-local timer = require("claude-code.timer")
+local timer = require("claude-code.lib.timer")
 
 ---A file that was loaded for the request: linters and language servers begin within this time.
 local BEGIN_MS = 25

@@ -7,7 +7,7 @@ local M = {}
 ---@param proposal claude-code.Proposal
 ---@param reason? string
 function M.emit(event, proposal, reason)
-  require("claude-code.events").emit(event, {
+  require("claude-code.lib.events").emit(event, {
     id = proposal.id,
     client = proposal.client,
     path = proposal.new_path,
@@ -52,7 +52,7 @@ function M.send(proposal, outcome, reason)
     require("claude-code.editor.diff.kept_edits").hold(proposal)
     report_accepted(proposal)
   end
-  require("claude-code.editor.channel").notify("diff_ended", {
+  require("claude-code.server.channel").notify("diff_ended", {
     id = proposal.id,
     outcome = outcome,
     lines = result.lines,

@@ -20,7 +20,7 @@ end
 ---Is it in none of the workspace's folders, nor below the working folder?
 ---@return boolean
 function Destination:is_outside()
-  local folders = require("claude-code.workspace").folders()
+  local folders = require("claude-code.lib.workspace").folders()
   table.insert(folders, uv.fs_realpath(vim.fn.getcwd(-1, 0)))
   return not vim.iter(folders):any(function(folder)
     folder = vim.fs.normalize(folder, { expand_env = false }):gsub("/$", "")

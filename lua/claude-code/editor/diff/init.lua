@@ -1,5 +1,5 @@
 --- Diffs: each is queued, shown, and answered once.
-local channel = require("claude-code.editor.channel")
+local channel = require("claude-code.server.channel")
 local hunk_actions = require("claude-code.editor.diff.hunks.actions")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")

@@ -1,6 +1,6 @@
 --- What the user made of a proposal that nobody has received: it stays in a buffer.
 local api = vim.api
-local channel = require("claude-code.editor.channel")
+local channel = require("claude-code.server.channel")
 local colours = require("claude-code.editor.diff.colours")
 local notify = require("claude-code.messages.notify")
 local scratch = require("claude-code.editor.diff.scratch")

@@ -4,7 +4,7 @@ local hidden = require("claude-code.editor.diff.hidden")
 local hunks = require("claude-code.editor.diff.hunks")
 local layouts = require("claude-code.editor.diff.layout")
 local slices = require("claude-code.editor.slices")
-local timer = require("claude-code.timer")
+local timer = require("claude-code.lib.timer")
 
 local M = {}
 

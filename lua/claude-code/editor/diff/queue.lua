@@ -1,5 +1,5 @@
 --- The diffs that are open: one is on screen, the others wait for it, or for a pause in typing.
-local channel = require("claude-code.editor.channel")
+local channel = require("claude-code.server.channel")
 local announce = require("claude-code.editor.diff.announce")
 local answer = require("claude-code.editor.diff.answer")
 local aside = require("claude-code.editor.diff.aside")

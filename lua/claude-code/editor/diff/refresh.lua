@@ -10,7 +10,7 @@ local M = {}
 ---@return fun() stop
 function M.on_edit(buf, update)
   local is_stopped = false
-  local update_soon, cancel = require("claude-code.timer").throttle(UPDATE, update)
+  local update_soon, cancel = require("claude-code.lib.timer").throttle(UPDATE, update)
   local function changed()
     if is_stopped then
       return true

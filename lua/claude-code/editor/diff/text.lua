@@ -170,7 +170,7 @@ local function read(path)
   if stat and stat.type == "file" and stat.size > MOST_BYTES then
     return nil, TOO_MANY_BYTES
   end
-  local bytes = require("claude-code.regular_file").read(path, MOST_BYTES)
+  local bytes = require("claude-code.lib.regular_file").read(path, MOST_BYTES)
   local problem = bytes and problem_with(bytes)
   return not problem and bytes or nil, problem
 end

@@ -1,6 +1,6 @@
 --- Notices what happens to a diff on screen: its windows, its file, its edits, its keys.
 local api = vim.api
-local channel = require("claude-code.editor.channel")
+local channel = require("claude-code.server.channel")
 local keys = require("claude-code.editor.diff.keys")
 local lsp = require("claude-code.editor.diff.lsp")
 local refresh = require("claude-code.editor.diff.refresh")

@@ -5,7 +5,7 @@ local file_change = require("claude-code.editor.documents.file_change")
 local folder_watch = require("claude-code.editor.documents.folder_watch")
 local path = require("claude-code.editor.documents.path")
 local queue = require("claude-code.editor.documents.reload_queue")
-local timer = require("claude-code.timer")
+local timer = require("claude-code.lib.timer")
 
 ---How long after a folder is gone another one in its place is watched, in ms.
 local RETRY_MS = 300

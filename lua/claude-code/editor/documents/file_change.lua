@@ -4,7 +4,7 @@ local api, uv = vim.api, vim.uv
 local disk_check = require("claude-code.editor.documents.disk_check")
 local is_empty = require("claude-code.editor.documents.text").is_empty
 local path = require("claude-code.editor.documents.path")
-local regular_file = require("claude-code.regular_file")
+local regular_file = require("claude-code.lib.regular_file")
 
 ---Neovim itself reads larger files: 10 MB take 0.2 s in Lua.
 local MOST_BYTES, MOST_LINES = 10 * 1024 * 1024, 200000

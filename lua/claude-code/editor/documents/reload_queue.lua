@@ -3,7 +3,7 @@
 local api, uv = vim.api, vim.uv
 local blocked = require("claude-code.editor.windows.blocked")
 local reload = require("claude-code.editor.documents.reload")
-local timer = require("claude-code.timer")
+local timer = require("claude-code.lib.timer")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
 

@@ -2,7 +2,7 @@
 --- and reloads their buffers. The Claude CLI writes some ms after a diff was accepted.
 local uv = vim.uv
 local reload = require("claude-code.editor.documents.reload")
-local timer = require("claude-code.timer")
+local timer = require("claude-code.lib.timer")
 
 ---In ms: how long a file is watched, how often it is looked at, and for how long it must not have
 ---changed, so that the writer is through.
@@ -67,7 +67,7 @@ end
 ---@param params { path: string }
 ---@return true
 function M.start(params)
-  require("claude-code.editor.channel").on_detach(M.stop)
+  require("claude-code.server.channel").on_detach(M.stop)
   local name = require("claude-code.editor.documents.path").normal(params.path)
   watches[name] = watches[name] or new(name)
   watches[name].prolong()

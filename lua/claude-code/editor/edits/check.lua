@@ -76,7 +76,7 @@ end
 ---@return { files: claude-code.CheckedFile[], next_row?: integer } the first of them; `next_row`: where to
 --- go on in the last
 function M.run(params)
-  local folders = require("claude-code.workspace").folders()
+  local folders = require("claude-code.lib.workspace").folders()
   local stop, files, row = uv.hrtime() + SLICE_MS * 1e6, {}, params.row ---@type number, table, integer?
   local function is_over()
     return uv.hrtime() > stop

@@ -1,5 +1,5 @@
 --- Takes back what Claude renamed; the executable does it, and reports it here.
-local channel = require("claude-code.editor.channel")
+local channel = require("claude-code.server.channel")
 local notify = require("claude-code.messages.notify")
 
 local M = {}

@@ -13,7 +13,7 @@ end
 ---@param callback fun()
 ---@return fun() cancel
 function M.after(ms, callback)
-  return require("claude-code.timer").once(ms, callback)
+  return require("claude-code.lib.timer").once(ms, callback)
 end
 
 return M

@@ -26,7 +26,7 @@ end
 
 ---Begins to note when keys are typed, until the executable detaches.
 function M.follow()
-  require("claude-code.editor.channel").on_detach(M.unfollow)
+  require("claude-code.server.channel").on_detach(M.unfollow)
   vim.on_key(function(_, typed)
     if typed and typed ~= "" and not is_pointer(typed) then
       last = clock.now()

@@ -82,7 +82,7 @@ end
 ---@return claude-code.LanguagePlaces
 function M.of(list)
   local known, result = {}, { files = {}, places = {}, private = 0 }
-  local folders = require("claude-code.workspace").folders()
+  local folders = require("claude-code.lib.workspace").folders()
   for _, place in ipairs(list) do
     local file = known[place.uri] or file_of(place, result.files, folders)
     known[place.uri] = file

@@ -2,7 +2,7 @@
 --- nobody wants the answer any more.
 local call = require("claude-code.editor.language.call")
 local task = require("claude-code.editor.language.task")
-local timer = require("claude-code.timer")
+local timer = require("claude-code.lib.timer")
 
 ---ContentModified and ServerCancelled (LSP 3.17, ErrorCodes): the same request may succeed now.
 local AGAIN = { [-32801] = true, [-32802] = true }

@@ -1,7 +1,7 @@
 --- Work that waits for language servers: a coroutine with a deadline, which whoever asked can cancel.
 --- Neovim answers RPC requests at once, so a late answer is a notification on the asker's channel.
 local uv = vim.uv
-local timer = require("claude-code.timer")
+local timer = require("claude-code.lib.timer")
 
 ---Work in Lua goes on for so long before Neovim gets its turn, in ms.
 local SLICE_MS = 2

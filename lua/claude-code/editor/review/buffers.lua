@@ -5,7 +5,7 @@ local files = require("claude-code.editor.review.files")
 local hunks = require("claude-code.editor.review.hunks")
 local marks = require("claude-code.editor.review.marks")
 local scopes = require("claude-code.editor.review.scope")
-local timer = require("claude-code.timer")
+local timer = require("claude-code.lib.timer")
 
 ---Milliseconds after the last change of a text.
 local TYPED_MS = 200

@@ -1,6 +1,6 @@
 --- Requests to the executable's review, and what it reports. Nothing waits: an answer comes by a
 --- callback. The methods, and what they take and give, are in src/review/service.ts.
-local channel = require("claude-code.editor.channel")
+local channel = require("claude-code.server.channel")
 
 local M = {}
 

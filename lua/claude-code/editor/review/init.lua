@@ -190,7 +190,7 @@ function M.on_changed(news)
   local was = before and { before.counts, before.incomplete }
   local is_same = was and vim.deep_equal(was, { news.counts, news.incomplete })
   if not is_same and (before or has_changes or news.incomplete) then
-    require("claude-code.events").emit("ReviewChanged", news.counts)
+    require("claude-code.lib.events").emit("ReviewChanged", news.counts)
   end
   if is_drawn() and (has_changes or #files.all() > 0) then
     view.refresh()

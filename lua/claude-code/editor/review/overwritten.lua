@@ -3,7 +3,7 @@
 local uv = vim.uv
 local client = require("claude-code.editor.review.client")
 local path = require("claude-code.editor.documents.path")
-local regular_file = require("claude-code.regular_file")
+local regular_file = require("claude-code.lib.regular_file")
 
 ---Larger files are not read: the user waits for it.
 local MOST_BYTES = 2 * 1024 * 1024

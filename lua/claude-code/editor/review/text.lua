@@ -1,6 +1,6 @@
 --- Texts between buffers and the executable: to the byte as `:w` would write them.
 local api = vim.api
-local channel = require("claude-code.editor.channel")
+local channel = require("claude-code.server.channel")
 local file_change = require("claude-code.editor.documents.file_change")
 local patch = require("claude-code.editor.documents.patch")
 local reload = require("claude-code.editor.documents.reload")

@@ -38,7 +38,7 @@ function M.watch()
       if not (event.data and event.data.activity == "idle") then
         return
       end
-      require("claude-code.timer").once(TURN_END_MS, function()
+      require("claude-code.lib.timer").once(TURN_END_MS, function()
         if not require("claude-code.config").get().review.message or scopes.active() then
           return
         end

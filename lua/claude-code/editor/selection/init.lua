@@ -1,8 +1,8 @@
 --- Sends what the user has selected to the executable, and answers when it asks.
 local api = vim.api
-local channel = require("claude-code.editor.channel")
+local channel = require("claude-code.server.channel")
 local snapshots = require("claude-code.editor.selection.snapshot")
-local timer = require("claude-code.timer")
+local timer = require("claude-code.lib.timer")
 local trackers = require("claude-code.editor.selection.tracker")
 local visual = require("claude-code.editor.selection.visual")
 
@@ -19,7 +19,7 @@ local clients = {} ---@type { name?: string }[]
 
 ---@param selection claude-code.Selection
 local function emit(selection)
-  require("claude-code.events").emit("SelectionSent", {
+  require("claude-code.lib.events").emit("SelectionSent", {
     path = selection.path,
     text = selection.text,
     start = selection.start,

@@ -38,7 +38,8 @@ end
 ---@return claude-code.SelectionWatch
 function M.new(debounce_ms, handlers)
   local self = setmetatable({}, Watch)
-  self.touch, self.cancel_touch = require("claude-code.timer").debounce(debounce_ms, handlers.idle)
+  self.touch, self.cancel_touch =
+    require("claude-code.lib.timer").debounce(debounce_ms, handlers.idle)
   self.group = api.nvim_create_augroup("claude-code.selection", { clear = true })
   local function on(events, callback, pattern)
     api.nvim_create_autocmd(events, { group = self.group, pattern = pattern, callback = callback })

@@ -15,7 +15,7 @@ local function is_ignored(file, ignored)
     return false
   end
   local names = { file }
-  for _, folder in ipairs(require("claude-code.workspace").folders()) do
+  for _, folder in ipairs(require("claude-code.lib.workspace").folders()) do
     if vim.startswith(file, folder .. "/") then
       names[#names + 1] = file:sub(#folder + 2)
     end

@@ -217,7 +217,7 @@ function M.problems(params)
     list, settled, is_loading = files.list(session)
   end
   return {
-    folders = require("claude-code.workspace").folders(),
+    folders = require("claude-code.lib.workspace").folders(),
     files = vim.tbl_map(function(edited)
       return { path = edited.path, real = edited.path, items = edited.items }
     end, list),

@@ -5,7 +5,7 @@ local filter = require("claude-code.editor.session.filter")
 local pending = require("claude-code.editor.diagnostics.pending")
 local servers = require("claude-code.editor.diagnostics.servers")
 local store = require("claude-code.editor.session.store")
-local timer = require("claude-code.timer")
+local timer = require("claude-code.lib.timer")
 
 ---Reports that come within this time are one batch.
 local BATCH_MS = 300
@@ -79,7 +79,7 @@ function M.update()
   local text = M.describe(list)
   if text ~= shown then
     shown = text
-    require("claude-code.events").emit("UnknownDiagnostics", { text = text })
+    require("claude-code.lib.events").emit("UnknownDiagnostics", { text = text })
   end
 end
 

@@ -214,7 +214,7 @@ end
 local function add_rest(delta)
   if dirty.folders then
     dirty.folders = false
-    delta.folders = require("claude-code.workspace").folders()
+    delta.folders = require("claude-code.lib.workspace").folders()
   end
   local current = api.nvim_get_current_buf()
   if current ~= last.current then

@@ -1,7 +1,7 @@
 --- Follows the editor for the executable. Events only mark; the work is done when a Delta is made,
 --- for a call of `take` or for a push.
 local api = vim.api
-local channel = require("claude-code.editor.channel")
+local channel = require("claude-code.server.channel")
 local deltas = require("claude-code.editor.sync.delta")
 local pending = require("claude-code.editor.diagnostics.pending")
 local sources = require("claude-code.editor.privacy.sources")
@@ -97,7 +97,7 @@ local function watch()
   on("TextChangedI", on_typing)
   on({ "BufEnter", "WinEnter", "TabEnter" }, M.touch)
   on("DiagnosticChanged", mark_diagnostics)
-  cancel_folders = require("claude-code.workspace").on_change(function()
+  cancel_folders = require("claude-code.lib.workspace").on_change(function()
     deltas.mark_folders()
     M.touch()
   end)
@@ -108,7 +108,7 @@ end
 function M.start()
   M.stop()
   deltas.forget()
-  push_soon, cancel_push = require("claude-code.timer").throttle(PUSH, push)
+  push_soon, cancel_push = require("claude-code.lib.timer").throttle(PUSH, push)
   cancel_writes = writes.follow()
   cancel_pending = pending.on_change(M.touch)
   channel.on_detach(M.stop)

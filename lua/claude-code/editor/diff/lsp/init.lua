@@ -1,6 +1,6 @@
 --- Language servers in a proposal: hover, definitions, references, completion and problems.
 local api = vim.api
-local timer = require("claude-code.timer")
+local timer = require("claude-code.lib.timer")
 
 ---A diff that is answered at once starts no server, and its windows never wait for one.
 local DELAY_MS = 150

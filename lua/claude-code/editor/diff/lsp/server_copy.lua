@@ -3,7 +3,7 @@
 --- of the file, and nothing is declared twice. The user's own server learns nothing of a proposal.
 local api = vim.api
 local rpc = require("claude-code.editor.diff.lsp.rpc")
-local timer = require("claude-code.timer")
+local timer = require("claude-code.lib.timer")
 
 ---From an edit of the proposal to the question for its diagnostics, of a server that must be asked.
 local PULL_MS = 250

@@ -1,5 +1,5 @@
 --- The RPC channel to the executable: at most one is attached. It only sends; what the executable
---- calls is in editor/init.lua. Requires nothing of editor/, so that all of it may require this.
+--- calls is in editor/init.lua.
 local M = {}
 
 local channel ---@type integer?
