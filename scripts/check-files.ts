@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { Glob } from "bun";
 
 const ROOT = dirname(import.meta.dir);
-const LINES = 300;
+const LINES = 400;
 /** One entry for each option, made by `bun run docs`. */
 const GENERATED = "lua/claude-code/config/types.lua";
 /** Files directly in lua/claude-code/, where users look first. */

@@ -1,10 +1,12 @@
 /**
  * Holds the direction of imports: `bun scripts/check-imports.ts` prints each import that breaks a
- * rule, with the reason for the rule, and each circle, and then exits 1. It reads every file of
- * lua/, plugin/ and src/ whole: what a function requires later, and a type alone, count as well.
+ * rule, with the reason for the rule, each circle of files, and each pair of folders that need each
+ * other, and then exits 1. It reads every file of lua/, plugin/ and src/ whole: what a function
+ * requires later, and a type alone, count as well.
  */
 import { dirname } from "node:path";
 import { cycles, type Import } from "./imports/cycles";
+import { foldersBothWays } from "./imports/folders";
 import { luaImports } from "./imports/lua";
 import { typescriptImports } from "./imports/typescript";
 
@@ -15,6 +17,7 @@ interface Rule {
 
 const ROOT = dirname(import.meta.dir);
 const LUA = "lua/claude-code/";
+const TOP = "lua/claude-code";
 const DISPATCHER = `${LUA}editor/init.lua`;
 
 const luaRules: Rule[] = [
@@ -49,6 +52,10 @@ const luaRules: Rule[] = [
   {
     breaks: ({ from }) => from === `${LUA}server/contract.lua`,
     why: "a leaf: anything may require it, so it requires nobody",
+  },
+  {
+    breaks: ({ from, to }) => dirname(from) !== TOP && dirname(to) === TOP && !mayUseTop(from),
+    why: "what lies at the top is what users and Neovim call; commands/ and plugin/ alone require it",
   },
   {
     breaks: ({ to }) => !to.endsWith(".lua"),
@@ -156,9 +163,38 @@ const typescriptRules: Rule[] = [
   },
 ];
 
+/** Folders that need each other, and should not. A pair that is left here for no reason is refused, too. */
+const KNOWN_PAIRS: readonly string[] = [
+  "lua/claude-code/claude <> lua/claude-code/server",
+  "lua/claude-code/config <> lua/claude-code/config/options",
+  "lua/claude-code/editor/columns <> lua/claude-code/editor/documents",
+  "lua/claude-code/editor/diagnostics <> lua/claude-code/editor/session",
+  "lua/claude-code/editor/diagnostics <> lua/claude-code/editor/language",
+  "lua/claude-code/editor/diff <> lua/claude-code/editor/review",
+  "lua/claude-code/editor/diff <> lua/claude-code/terminal",
+  "lua/claude-code/editor/diff <> lua/claude-code/editor/diff/hunks",
+  "lua/claude-code/editor/diff <> lua/claude-code/editor/diff/layout",
+  "lua/claude-code/editor/documents <> lua/claude-code/editor/windows",
+  "lua/claude-code/editor/documents <> lua/claude-code/editor/privacy",
+  "lua/claude-code/install <> lua/claude-code/install/downloader",
+  "lua/claude-code/install <> lua/claude-code/server",
+  "lua/claude-code/permissions <> lua/claude-code/sessions",
+  "lua/claude-code/terminal <> lua/claude-code/terminal/providers",
+  "src <> src/commands",
+  "src/ide <> src/ide/notifications",
+  "src/ide <> src/ide/tools",
+  "src/nvim-lsp <> src/nvim-lsp/tools",
+  "src/review <> src/review/state",
+  "src/review <> src/review/decide",
+  "src/review <> src/review/record",
+];
+
+const lua = luaImports(ROOT);
+const typescript = typescriptImports(ROOT);
 const findings = [
-  ...problems(luaImports(ROOT), luaRules),
-  ...problems(typescriptImports(ROOT), typescriptRules),
+  ...problems(lua, luaRules),
+  ...problems(typescript, typescriptRules),
+  ...pairsOfFolders([...lua, ...typescript]),
 ];
 for (const finding of findings) console.error(finding);
 process.exit(findings.length > 0 ? 1 : 0);
@@ -171,6 +207,23 @@ function problems(imports: readonly Import[], rules: readonly Rule[]): string[] 
   );
   const circles = cycles(imports).map((circle) => `a circle: ${circle.join("\n  > ")}`);
   return [...broken, ...circles];
+}
+
+function pairsOfFolders(imports: readonly Import[]): string[] {
+  const found = foldersBothWays(imports).map(({ folders }) => folders.join(" <> "));
+  return [
+    ...found
+      .filter((pair) => !KNOWN_PAIRS.includes(pair))
+      .map((pair) => `${pair}: these folders need each other; one direction is enough`),
+    ...KNOWN_PAIRS.filter((pair) => !found.includes(pair)).map(
+      (pair) => `${pair}: not any more; remove it from KNOWN_PAIRS of scripts/check-imports.ts`,
+    ),
+  ];
+}
+
+/** The dispatch table answers the executable's question for the status. */
+function mayUseTop(from: string): boolean {
+  return isIn(from, "commands") || !from.startsWith(LUA) || from === DISPATCHER;
 }
 
 function isIn(file: string, ...folders: string[]): boolean {

@@ -1,5 +1,5 @@
 --- The highlight groups of the bar that names the sessions.
-return require("claude-code.editor.highlights").define("ClaudeCodeSession", {
+return require("claude-code.lib.highlights").define("ClaudeCodeSession", {
   {
     name = "Blocked",
     link = "DiagnosticWarn",

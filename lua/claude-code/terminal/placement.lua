@@ -2,7 +2,7 @@
 local M = {}
 
 ---@alias claude-code.Dimension "width"|"height"
----@alias claude-code.Position "left"|"right"|"top"|"bottom"|"float"
+---@alias claude-code.TerminalPosition "left"|"right"|"top"|"bottom"|"float"
 
 --- Cells that position "auto" gives Claude at least: with fewer the CLI (2.1.330) cuts its questions.
 local LEAST = { width = 60, height = 12 }
@@ -16,7 +16,7 @@ local function options()
   return require("claude-code.config").get().terminal
 end
 
----@return claude-code.Position
+---@return claude-code.TerminalPosition
 function M.position()
   local position = options().position
   if position ~= "auto" then
@@ -25,7 +25,7 @@ function M.position()
   return vim.o.columns > LEAST.width + FOR_FILE.width and "right" or "bottom"
 end
 
----@param position claude-code.Position
+---@param position claude-code.TerminalPosition
 ---@return claude-code.Dimension dimension in which a window there has its share of the screen
 function M.dimension(position)
   return (position == "left" or position == "right") and "width" or "height"

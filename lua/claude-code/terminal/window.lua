@@ -32,7 +32,7 @@ end
 
 ---@param buf integer
 ---@param enter boolean
----@param position claude-code.Position
+---@param position claude-code.TerminalPosition
 ---@param cells integer
 ---@return integer win
 local function open_split(buf, enter, position, cells)

@@ -1,7 +1,7 @@
 --- Colours of a proposal's buffers, as those of the file, without FileType autocommands: no language
 --- server, linter or formatter may attach.
 local api = vim.api
-local slices = require("claude-code.editor.slices")
+local slices = require("claude-code.lib.slices")
 local windows = require("claude-code.editor.windows")
 
 ---A buffer beyond this size, in bytes, gets no syntax highlighting: parsing would freeze the editor.

@@ -1,5 +1,5 @@
 --- The highlight groups of a diff.
-local M = require("claude-code.editor.highlights").define("ClaudeCodeDiff", {
+local M = require("claude-code.lib.highlights").define("ClaudeCodeDiff", {
   { name = "Add", link = "DiffAdd", description = "lines that the proposal adds" },
   { name = "Change", link = "DiffChange", description = "lines that it changes" },
   { name = "Text", link = "DiffText", description = "what changes within a line" },

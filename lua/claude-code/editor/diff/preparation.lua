@@ -3,7 +3,7 @@ local colours = require("claude-code.editor.diff.colours")
 local hidden = require("claude-code.editor.diff.hidden")
 local hunks = require("claude-code.editor.diff.hunks")
 local layouts = require("claude-code.editor.diff.layout")
-local slices = require("claude-code.editor.slices")
+local slices = require("claude-code.lib.slices")
 local timer = require("claude-code.lib.timer")
 
 local M = {}

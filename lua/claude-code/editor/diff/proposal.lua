@@ -293,7 +293,7 @@ function Proposal:discard()
   buffers.delete(self.new_buf)
   self.old_buf, self.new_buf, self.hunk_list = nil, nil, nil
   if self.is_big then
-    require("claude-code.editor.slices").collect_garbage()
+    require("claude-code.lib.slices").collect_garbage()
   end
 end
 

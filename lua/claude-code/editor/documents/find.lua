@@ -2,7 +2,7 @@
 local api = vim.api
 local blocked = require("claude-code.editor.windows.blocked")
 local search = require("claude-code.editor.documents.search")
-local slices = require("claude-code.editor.slices")
+local slices = require("claude-code.lib.slices")
 
 ---@class claude-code.Range from the first to the last selected character; rows 1-based, byte columns
 ---@field first { [1]: integer, [2]: integer }

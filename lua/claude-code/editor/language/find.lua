@@ -17,7 +17,7 @@ local M = {}
 ---@field candidates? { kind?: string, container?: string }[] one for each of `definitions`
 ---@field uses? claude-code.LanguagePlaces
 ---@field items? claude-code.HierarchyItem[]
----@field states claude-code.ServerState[]
+---@field states claude-code.LanguageServerState[]
 ---@field settled boolean the servers had read the project
 
 ---@param candidates claude-code.SymbolCandidate[]
@@ -62,7 +62,7 @@ end
 ---@param symbol claude-code.Symbol
 ---@param list claude-code.ServerAnswer[]
 ---@param is_across_files? boolean the question is about the whole project
----@return claude-code.ServerState[] with those that ended and might have answered, too
+---@return claude-code.LanguageServerState[] with those that ended and might have answered, too
 local function states_of(symbol, list, is_across_files)
   local states = ready.states(list, is_across_files)
   for _, name in ipairs(servers.ended(vim.bo[symbol.buf].filetype, true)) do

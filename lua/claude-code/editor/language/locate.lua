@@ -180,7 +180,7 @@ end
 ---In a task.
 ---@param params claude-code.SymbolParams
 ---@param similar claude-code.WorkspaceSymbol[]
----@param states claude-code.ServerState[]
+---@param states claude-code.LanguageServerState[]
 ---@return claude-code.Failure
 local function not_found(params, similar, states)
   local busy = vim.iter(states):find(function(state)

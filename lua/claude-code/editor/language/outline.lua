@@ -149,7 +149,7 @@ end
 
 ---In a task: of several files as many as time allows.
 ---@param params { files: string[][], named: string, changes?: claude-code.ChangedFile[] }
----@return { files: claude-code.FileOutline[], states: claude-code.ServerState[] }?
+---@return { files: claude-code.FileOutline[], states: claude-code.LanguageServerState[] }?
 ---@return claude-code.Failure?
 function M.of_files(params)
   changed_files.take_over(params.changes)

@@ -157,7 +157,7 @@ local DESCRIPTIONS = {
   unindexed = "%s, which has indexed only open files,",
 }
 
----@param state claude-code.ServerState not idle
+---@param state claude-code.LanguageServerState not idle
 ---@return string the subject of a sentence
 function M.describe(state)
   return DESCRIPTIONS[state.state]:format(state.name)
@@ -166,9 +166,9 @@ end
 ---The state of each server that was asked.
 ---@param answers claude-code.ServerAnswer[]
 ---@param is_across_files? boolean the question was about the whole project
----@return claude-code.ServerState[] by name, each once
+---@return claude-code.LanguageServerState[] by name, each once
 function M.states(answers, is_across_files)
-  local by_name = {} ---@type table<string, claude-code.ServerState>
+  local by_name = {} ---@type table<string, claude-code.LanguageServerState>
   for _, answer in ipairs(answers) do
     local state = servers.state_of(answer.client)
     if answer.problem then

@@ -12,7 +12,7 @@ local M = {}
 
 ---@alias claude-code.ServerCondition "idle"|"starting"|"indexing"|"failing"|"unindexed"|"ended"|"hangs"
 
----@class claude-code.ServerState
+---@class claude-code.LanguageServerState
 ---@field name string
 ---@field state claude-code.ServerCondition
 ---@field percentage? integer of what it works on
@@ -84,9 +84,9 @@ function M.start()
 end
 
 ---@param client vim.lsp.Client
----@return claude-code.ServerState
+---@return claude-code.LanguageServerState
 function M.state_of(client)
-  local state = { name = client.name, state = "idle" } ---@type claude-code.ServerState
+  local state = { name = client.name, state = "idle" } ---@type claude-code.LanguageServerState
   local report = status.of(client)
   if client:is_stopped() then
     state.state = "ended"

@@ -3,7 +3,7 @@ local api = vim.api
 local deleted = require("claude-code.editor.diff.inline.deleted")
 local draw = require("claude-code.editor.diff.inline.draw")
 local hunks = require("claude-code.editor.diff.hunks")
-local slices = require("claude-code.editor.slices")
+local slices = require("claude-code.lib.slices")
 
 local NAMESPACE = api.nvim_create_namespace("claude-code.diff.inline")
 
