@@ -13,7 +13,6 @@ const LUA = "lua/claude-code";
 const STARTS: Record<string, string> = {
   [`${LUA}/claude/project.lua`]: "the executable, by install/locate",
   [`${LUA}/editor/diff/merge.lua`]: "git, by on_path()",
-  [`${LUA}/editor/diff/lsp/rpc.lua`]: "a language server of the user's, by on_path()",
   [`${LUA}/health.lua`]: "the executable, by install/locate",
   [`${LUA}/install/async.lua`]: "what its callers got of on_path()",
   [`${LUA}/install/version.lua`]: "the executable, by install/locate",

@@ -32,7 +32,6 @@ local MODULES = {
   pending_reports = "claude-code.editor.diagnostics.pending",
   privacy = "claude-code.editor.privacy",
   process = "claude-code.server.process",
-  proposal_servers = "claude-code.editor.diff.lsp.server_copy",
   proposal_text = "claude-code.editor.diff.text",
   regular_files = "claude-code.lib.regular_file",
   review_client = "claude-code.editor.review.client",

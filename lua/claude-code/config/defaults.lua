@@ -36,10 +36,6 @@ values = {
       reject_with_reason = "Q"
     },
     layout = "vertical",
-    lsp = {
-      enabled = true,
-      exclude = { "GitHub Copilot", "copilot", "golangci_lint_ls", "jdtls", "metals", "null-ls", "omnisharp", "roslyn", "rust-analyzer", "rust_analyzer", "typescript-tools" }
-    },
     narrow_terminal = 40,
     quiet_ms = 400
   },

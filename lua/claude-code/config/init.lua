@@ -3,7 +3,9 @@ local M = {
   options = require("claude-code.config.options"),
   --- Options that were renamed or removed: the new name, or a sentence that says what to do instead.
   ---@type table<string, string>
-  renamed = {},
+  renamed = {
+    ["diff.lsp"] = "removed; in a diff the language servers of the file's own buffer answer, on lines that it has",
+  },
   ---@type string[] what cannot be used of the options that the last setup() was given
   problems = {},
 }

@@ -69,7 +69,6 @@
 ---@field focus? boolean
 ---Milliseconds without typing before a new diff takes the cursor; in a terminal twice as many.
 ---@field quiet_ms? integer
----@field lsp? claude-code.UserDiffLspConfig
 ---@field keys? claude-code.UserDiffKeysConfig
 
 ---@class claude-code.UserDiffKeysConfig
@@ -96,13 +95,6 @@
 ---@field previous_diff? string|string[]|false
 ---In a diff, the key or keys that merge unsaved edits of the file into the proposal, with git.
 ---@field merge? string|string[]|false
-
----@class claude-code.UserDiffLspConfig
----Whether the language servers of a file also serve a proposed edit of it: hover, definitions,
----references, completion and diagnostics in the proposal.
----@field enabled? boolean
----Names of language servers that are not started for proposed edits.
----@field exclude? string[]
 
 ---@class claude-code.UserExecuteCodeConfig
 ---Whether Claude may run code with the tool executeCode.
@@ -290,7 +282,6 @@
 ---@field narrow_terminal integer|false
 ---@field focus boolean
 ---@field quiet_ms integer
----@field lsp claude-code.DiffLspConfig
 ---@field keys claude-code.DiffKeysConfig
 
 ---@class claude-code.DiffKeysConfig
@@ -304,10 +295,6 @@
 ---@field next_diff string|string[]|false
 ---@field previous_diff string|string[]|false
 ---@field merge string|string[]|false
-
----@class claude-code.DiffLspConfig
----@field enabled boolean
----@field exclude string[]
 
 ---@class claude-code.ExecuteCodeConfig
 ---@field enabled boolean

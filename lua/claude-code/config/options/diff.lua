@@ -56,33 +56,6 @@ return {
       .. "twice as many. For that time after it took the cursor, keys do not accept or reject it. So "
       .. "keys meant for another window never answer a diff. 0 disables both.",
   },
-  {
-    key = "diff.lsp.enabled",
-    type = t.boolean,
-    default = true,
-    description = "Whether the language servers of a file also serve a proposed edit of it: hover, "
-      .. "definitions, references, completion and diagnostics in the proposal. Each server is started "
-      .. "a second time for that, and ends two minutes after the last diff.",
-  },
-  {
-    key = "diff.lsp.exclude",
-    type = t.list_of(t.string),
-    default = {
-      "GitHub Copilot",
-      "copilot",
-      "golangci_lint_ls",
-      "jdtls",
-      "metals",
-      "null-ls",
-      "omnisharp",
-      "roslyn",
-      "rust-analyzer",
-      "rust_analyzer",
-      "typescript-tools",
-    },
-    description = "Names of language servers that are not started for proposed edits. Those of the "
-      .. "default take much memory, lock their project, check the file on disk, or work inside Neovim.",
-  },
   key("accept", { "<CR>", "ZZ" }, "accept the proposal, with your changes to it"),
   key("reject", { "q", "ZQ" }, "reject the proposal"),
   key(

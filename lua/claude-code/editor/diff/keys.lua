@@ -56,16 +56,12 @@ local function unless_recording(run)
   end
 end
 
----Where a language server serves the proposal, Neovim waits for the rest of a longer mapping, such as
----`grr` where `gr` drops the hunk.
+---Neovim waits for the rest of a longer mapping of the buffer, such as `grr` where `gr` drops the hunk.
 ---@param buf integer
 ---@param key string
 ---@return boolean
 local function begins_longer(buf, key)
-  if not package.loaded["vim.lsp"] or #vim.lsp.get_clients({ bufnr = buf }) == 0 then
-    return false
-  end
-  local raw, mappings = vim.keycode(key), vim.api.nvim_get_keymap("n")
+  local raw, mappings = vim.keycode(key), vim.api.nvim_buf_get_keymap(buf, "n")
   return vim.iter(mappings):any(function(mapping)
     return #mapping.lhsraw > #raw and vim.startswith(mapping.lhsraw, raw)
   end)

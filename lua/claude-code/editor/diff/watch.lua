@@ -2,7 +2,7 @@
 local api = vim.api
 local channel = require("claude-code.server.channel")
 local keys = require("claude-code.editor.diff.keys")
-local lsp = require("claude-code.editor.diff.lsp")
+local original = require("claude-code.editor.diff.original")
 local refresh = require("claude-code.editor.diff.refresh")
 local session_file = require("claude-code.editor.diff.session_file")
 local typed_close = require("claude-code.editor.diff.typed_close")
@@ -37,8 +37,10 @@ function M.start(view, proposal, on)
   session_file.watch(view, group)
   watch:start_watchdog()
   watch:follow_edits()
+  watch:replace("original", function()
+    return original.map(proposal)
+  end)
   watch:map_keys()
-  watch:follow_language_servers()
   return watch
 end
 
@@ -65,17 +67,6 @@ end
 function Watch:map_keys()
   self:replace("keys", function()
     return keys.map(self.proposal:buffers(), self.on.actions, self.view.guard)
-  end)
-end
-
----@private
-function Watch:follow_language_servers()
-  self:replace("lsp", function()
-    return lsp.follow(self.proposal, function()
-      if self.view:is_open() then
-        self:map_keys()
-      end
-    end)
   end)
 end
 

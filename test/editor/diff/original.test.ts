@@ -1,0 +1,212 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { eventually } from "../../support/eventually";
+import { NEOVIMS, type NeovimVersion } from "../../support/neovim";
+import { Attached } from "../attached";
+
+setDefaultTimeout(60_000);
+
+const UI = { width: 200, height: 40 };
+
+/**
+ * A language server inside Neovim, for the file of the current buffer: it answers with the line that it was
+ * asked about, and leads to the line and the file that `lead` says.
+ */
+const SERVE = `
+  local other = ...
+  asked, lead = {}, { line = 0 }
+  local function answer(method, params)
+    if method == "initialize" then
+      return { capabilities = { hoverProvider = true, definitionProvider = true, referencesProvider = true } }
+    end
+    table.insert(asked, { vim.fs.basename(vim.uri_to_fname(params.textDocument.uri)), params.position.line + 1,
+      params.position.character })
+    if method == "textDocument/hover" then
+      return { contents = ("line %d of the file"):format(params.position.line + 1) }
+    end
+    local at = { line = lead.line - 1, character = 0 }
+    local place = { uri = lead.uri or params.textDocument.uri, range = { start = at, ["end"] = at } }
+    return method == "textDocument/references" and { place, { uri = other, range = { start = at, ["end"] = at } } }
+      or { place }
+  end
+  vim.lsp.start({
+    name = "known",
+    root_dir = vim.fn.getcwd(),
+    cmd = function()
+      local id = 0
+      return {
+        request = function(method, params, callback)
+          id = id + 1
+          vim.schedule(function()
+            if method == "shutdown" then callback(nil, nil) else callback(nil, answer(method, params)) end
+          end)
+          return true, id
+        end,
+        notify = function() return true end,
+        is_closing = function() return false end,
+        terminate = function() end,
+      }
+    end,
+  }, { bufnr = 0 })`;
+
+const OLD = "one\ntwo\nthree\nfour\nfive\n";
+/** Line 2 is changed, two are new behind line 3. */
+const NEW = "one\nTWO\nthree\nnew\nnewer\nfour\nfive\n";
+
+async function start(version: NeovimVersion): Promise<[a: Attached, path: string]> {
+  const a = await Attached.start({ version, ui: UI });
+  const path = a.file("main.txt", OLD);
+  const other = a.file("other.txt", OLD);
+  await a.edit(path);
+  await a.attach();
+  await a.nvim.lua(SERVE, `file://${other}`);
+  await eventually("the server", () =>
+    a.nvim.lua<boolean>("return (vim.lsp.get_clients({ bufnr = 0 })[1] or {}).initialized == true"),
+  );
+  return [a, path];
+}
+
+const shownFloat = (a: Attached) =>
+  a.nvim.lua<string>(`
+    for _, win in ipairs(vim.api.nvim_list_wins()) do
+      if vim.api.nvim_win_get_config(win).relative ~= "" then
+        return table.concat(vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(win), 0, -1, false), " ")
+      end
+    end
+    return ""`);
+
+const place = (a: Attached) =>
+  a.nvim.lua<[string, number]>(
+    "return { vim.fn.fnamemodify(vim.api.nvim_buf_get_name(0), ':t'), vim.fn.line('.') }",
+  );
+
+const keysOf = (a: Attached) =>
+  a.nvim.lua<string[]>(`
+    local keys = vim.tbl_filter(function(key)
+      return vim.fn.maparg(key, "n", false, true).buffer == 1
+    end, { "K", "gd", "grr" })
+    return keys`);
+
+for (const version of NEOVIMS)
+  describe(version.name, () => {
+    test("K asks the file's server about the line that the file has; the float goes with the diff", async () => {
+      const [a, path] = await start(version);
+      await using _ = a;
+      const id = await a.propose(path, NEW);
+      await a.shown();
+      await a.nvim.type("6G3|K");
+      await eventually("the hover", async () =>
+        expect(await shownFloat(a)).toBe("line 4 of the file"),
+      );
+      expect(await a.nvim.lua("return asked")).toEqual([["main.txt", 4, 2]]);
+      await a.nvim.type("q");
+      expect((await a.outcome(id)).outcome).toBe("rejected");
+      await a.cleared();
+      expect(await a.nvim.lua<number>("return #vim.api.nvim_list_wins()")).toBe(1);
+      expect(await a.nvim.lua("return #vim.lsp.get_clients()")).toBe(1);
+      expect(await a.nvim.lua("return vim.v.errmsg")).toBe("");
+    });
+
+    test("a line that the proposal changes or adds: a message says so, nobody is asked", async () => {
+      const [a, path] = await start(version);
+      await using _ = a;
+      await a.propose(path, NEW);
+      await a.shown();
+      for (const line of [2, 4, 5]) await a.nvim.type(`${line}GKgdgrr`);
+      expect(await a.messages()).toContain("language servers know main.txt without this change");
+      expect(await a.nvim.lua("return asked")).toEqual([]);
+      await a.nvim.type("7GK");
+      await eventually("the hover", async () =>
+        expect(await shownFloat(a)).toBe("line 5 of the file"),
+      );
+    });
+
+    test("unsaved edits of the file's buffer count: the line is the one that the buffer has", async () => {
+      const [a, path] = await start(version);
+      await using _ = a;
+      await a.nvim.command("call append(0, ['unsaved', 'also'])");
+      await a.propose(path, NEW);
+      await a.shown();
+      await a.nvim.type("1GK");
+      await eventually("the hover", async () =>
+        expect(await shownFloat(a)).toBe("line 3 of the file"),
+      );
+    });
+
+    test("gd: what is in the file is in the diff; another file opens, and the diff waits", async () => {
+      const [a, path] = await start(version);
+      await using _ = a;
+      await a.propose(path, NEW);
+      await a.shown();
+      await a.nvim.lua("lead.line = 5");
+      await a.nvim.type("1Ggd");
+      await eventually("line 7", async () =>
+        expect(await place(a)).toEqual(["main.txt (proposed)", 7]),
+      );
+      await a.nvim.type("<C-o>");
+      expect(await place(a)).toEqual(["main.txt (proposed)", 1]);
+      await a.nvim.lua("lead.uri = vim.uri_from_fname(...)", a.path("other.txt"));
+      await a.nvim.type("gd");
+      await eventually("the other file", async () =>
+        expect(await place(a)).toEqual(["other.txt", 5]),
+      );
+      await a.waits();
+    });
+
+    test("grr lists references though gr drops a hunk", async () => {
+      const [a, path] = await start(version);
+      await using _ = a;
+      await a.propose(path, NEW);
+      await a.shown();
+      await a.nvim.lua("lead.line = 4");
+      const lines = await a.nvim.lua<string>(
+        "return ('return vim.api.nvim_buf_line_count(%d)'):format(vim.api.nvim_get_current_buf())",
+      );
+      await a.nvim.type("1Ggrr");
+      await eventually("the list", async () =>
+        expect(
+          await a.nvim.lua(`
+            return vim.tbl_map(function(item)
+              return vim.fn.fnamemodify(vim.fn.bufname(item.bufnr), ":t") .. ":" .. item.lnum
+            end, vim.fn.getqflist())`),
+        ).toEqual(["main.txt (proposed):6", "other.txt:4"]),
+      );
+      expect(await a.nvim.lua<number>(lines)).toBe(7);
+      await a.nvim.command("cclose");
+      await a.nvim.lua("vim.o.timeoutlen = 50");
+      await a.nvim.type("4Ggr");
+      await eventually("the dropped hunk", async () =>
+        expect(await a.nvim.lua<number>(lines)).toBe(5),
+      );
+    });
+
+    test("keys that the user has mapped stay theirs, those of Neovim's own kind become ours", async () => {
+      const [a, path] = await start(version);
+      await using _ = a;
+      await a.nvim.lua(`
+        vim.keymap.set("n", "gd", "<Cmd>let g:mine = 1<CR>")
+        vim.keymap.set("n", "K", vim.lsp.buf.hover)`);
+      await a.propose(path, NEW);
+      await a.shown();
+      expect(await keysOf(a)).toEqual(["K", "grr"]);
+      await a.nvim.type("gd");
+      expect(await a.nvim.lua("return vim.g.mine")).toBe(1);
+    });
+
+    test("without a server of the file no key is mapped; of a buffer that went a message says so", async () => {
+      const [a, path] = await start(version);
+      await using _ = a;
+      const other = a.path("other.txt");
+      const id = await a.propose(other, NEW);
+      await a.shown();
+      expect(await keysOf(a)).toEqual([]);
+      await a.nvim.type("q");
+      await a.outcome(id);
+      await a.cleared();
+      await a.propose(path, NEW);
+      await a.shown();
+      expect(await keysOf(a)).toEqual(["K", "gd", "grr"]);
+      await a.nvim.lua("vim.cmd.bdelete(vim.fn.bufnr('main.txt$'))");
+      await a.nvim.type("1GK");
+      expect(await a.messages()).toContain("main.txt is open in no buffer");
+    });
+  });
