@@ -40,6 +40,8 @@ onEachNeovim((session) => {
     await lua(`
       _G.said = {}
       vim.notify = function(text) table.insert(_G.said, text) end
+      -- From 0.11 on Neovim waits so long for what may follow gr.
+      vim.o.timeoutlen = 100
       vim.fn.setqflist({}, "f")`);
   });
   afterEach(async () => {
@@ -597,6 +599,59 @@ onEachNeovim((session) => {
     await eventually("the first hunk", async () => (await cursor())[0] === 2);
     await nvim().type("]fgr");
     await eventually("the next file's hunk undone", () => read("b") === TEN);
+  });
+
+  test(":bdelete takes the keys with it, and they come back with the file: by ]f and from the list", async () => {
+    await changed();
+    await review();
+    await eventually("the first hunk", async () => (await cursor())[0] === 2);
+    const file = (name: string) =>
+      eventually(name, async () => (await lua("return vim.fn.expand('%:t')")) === name);
+    for (const back of ["[f", "<C-w>b1G<CR>"]) {
+      await nvim().type("]f");
+      await file("b");
+      await nvim().command(`bdelete ${at("a")}`);
+      await nvim().type(back);
+      await file("a");
+      await eventually("its keys", () => mapped("gr"));
+    }
+    await nvim().type("gr");
+    await eventually("the hunk undone", () => !read("a")?.includes("LINE 2"));
+  });
+
+  test("a longer mapping than a key of the review is not cut short: gr leaves grn to Neovim", async () => {
+    // Neovim's own from 0.11 on.
+    const longer = { grn: "rename", grr: "references", gra: "code_action", gri: "implementation" };
+    await lua(
+      `
+      _G.called, _G.ours = {}, {}
+      for key, name in pairs(...) do
+        vim.lsp.buf[name] = function() table.insert(_G.called, key) end
+        if vim.fn.maparg(key, "n") == "" then
+          vim.keymap.set("n", key, function() vim.lsp.buf[name]() end)
+          table.insert(_G.ours, key)
+        end
+      end
+      vim.o.timeoutlen = 5000`,
+      longer,
+    );
+    await changed();
+    await review();
+    await eventually("the first hunk", async () => (await cursor())[0] === 2);
+    for (const keys of Object.keys(longer)) {
+      for (const key of keys) {
+        await nvim().type(key);
+        await Bun.sleep(50);
+      }
+    }
+    expect(await lua("return _G.called")).toEqual(Object.keys(longer));
+    expect(read("a")).toContain("LINE 2");
+    await lua("vim.o.timeoutlen = 50");
+    await nvim().type("gr");
+    await eventually("the hunk undone", () => !read("a")?.includes("LINE 2"));
+    await lua(
+      "vim.o.timeoutlen = 1000; vim.iter(_G.ours):each(function(key) vim.keymap.del('n', key) end)",
+    );
   });
 
   test("old lines above the first line are in sight", async () => {

@@ -46,16 +46,14 @@ function DecisionGuard:report(again)
   end
 end
 
+---What a key does, unless it was typed for something else.
 ---@param key string
 ---@param decide fun()
----@return fun() run what the key does
-function DecisionGuard:wrap(key, decide)
-  return function()
-    if self:is_active() then
-      self:report(("press %s again"):format(key))
-    else
-      decide()
-    end
+function DecisionGuard:decide(key, decide)
+  if self:is_active() then
+    self:report(("press %s again"):format(key))
+  else
+    decide()
   end
 end
 

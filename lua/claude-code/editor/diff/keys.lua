@@ -1,4 +1,6 @@
 --- The keys of a diff, in normal mode on both sides. `diff.keys` names them.
+local hunk_keys = require("claude-code.editor.hunks.keys")
+
 local M = {}
 
 ---@alias claude-code.DiffAction
@@ -33,8 +35,7 @@ local DECIDING = { accept = true, reject = true, reject_with_reason = true }
 ---@param action claude-code.DiffAction
 ---@return string[] keys possibly none
 function M.of(action)
-  local keys = require("claude-code.config").get().diff.keys[action]
-  return type(keys) == "string" and { keys } or keys or {}
+  return hunk_keys.of(require("claude-code.config").get().diff.keys[action])
 end
 
 ---While a macro is recorded, q ends that. As it is mapped here, the key itself was recorded as well.
@@ -44,56 +45,32 @@ local function end_recording()
   vim.fn.setreg(register, (vim.fn.getreg(register):gsub("q$", "")))
 end
 
----@param run fun()
----@return fun()
-local function unless_recording(run)
-  return function()
-    if vim.fn.reg_recording() ~= "" then
-      end_recording()
-    else
-      run()
-    end
-  end
-end
-
----Neovim waits for the rest of a longer mapping of the buffer, such as `grr` where `gr` drops the hunk.
----@param buf integer
----@param key string
----@return boolean
-local function begins_longer(buf, key)
-  local raw, mappings = vim.keycode(key), vim.api.nvim_buf_get_keymap(buf, "n")
-  return vim.iter(mappings):any(function(mapping)
-    return #mapping.lhsraw > #raw and vim.startswith(mapping.lhsraw, raw)
-  end)
-end
-
 ---@param buffers integer[]
 ---@param actions table<claude-code.DiffAction, fun()>
 ---@param guard claude-code.DecisionGuard
----@return fun() unmap removes these mappings, by whatever name the options have for them then
+---@return fun() unmap
 function M.map(buffers, actions, guard)
-  local mapped = {} ---@type { buf: integer, key: string }[]
-  for action, run in pairs(actions) do
-    for _, key in ipairs(M.of(action)) do
-      local act = DECIDING[action] and guard:wrap(key, run) or run
-      act = key == "q" and unless_recording(act) or act
-      for _, buf in ipairs(buffers) do
-        local nowait = not begins_longer(buf, key)
-        vim.keymap.set(
-          "n",
-          key,
-          act,
-          { buffer = buf, nowait = nowait, desc = DESCRIPTIONS[action] }
-        )
-        mapped[#mapped + 1] = { buf = buf, key = key }
-      end
-    end
+  local entries = {} ---@type claude-code.Key[]
+  for action, act in pairs(actions) do
+    entries[#entries + 1] = {
+      keys = M.of(action),
+      desc = DESCRIPTIONS[action],
+      run = function(_, key)
+        if key == "q" and vim.fn.reg_recording() ~= "" then
+          end_recording()
+        elseif DECIDING[action] then
+          guard:decide(key, act)
+        else
+          act()
+        end
+      end,
+    }
+  end
+  for _, buf in ipairs(buffers) do
+    hunk_keys.map(buf, entries)
   end
   return function()
-    for _, mapping in ipairs(mapped) do
-      -- Gone already with its buffer, or by the user.
-      pcall(vim.keymap.del, "n", mapping.key, { buffer = mapping.buf })
-    end
+    vim.iter(buffers):each(hunk_keys.unmap)
   end
 end
 

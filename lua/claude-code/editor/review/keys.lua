@@ -1,5 +1,5 @@
 --- The keys of a review, in its files and in its quickfix window only. `review.keys` names them.
-local api = vim.api
+local hunk_keys = require("claude-code.editor.hunks.keys")
 
 local M = {}
 
@@ -30,30 +30,10 @@ local VISUAL = { keep = true, undo = true, comment = true }
 ---@type table<claude-code.ReviewAction, fun(visual: boolean)>
 local actions = {}
 
----@class claude-code.ReviewMapping
----@field mode string
----@field lhs string
----@field before table the mapping of the buffer that was there, from maparg(); empty if none
-
----@type table<integer, claude-code.ReviewMapping[]> by buffer
-local mapped = {}
-
 ---@param action claude-code.ReviewAction
 ---@return string[] keys possibly none
 function M.of(action)
-  local keys = require("claude-code.config").get().review.keys[action]
-  return type(keys) == "string" and { keys } or keys or {}
-end
-
----@param buf integer
----@param mode string
----@param lhs string
----@return table mapping empty unless it is the buffer's own
-local function own_mapping(buf, mode, lhs)
-  return api.nvim_buf_call(buf, function()
-    local found = vim.fn.maparg(lhs, mode, false, true)
-    return found.buffer == 1 and found or {}
-  end)
+  return hunk_keys.of(require("claude-code.config").get().review.keys[action])
 end
 
 ---@param those table<claude-code.ReviewAction, fun(visual: boolean)>
@@ -63,45 +43,24 @@ end
 
 ---@param buf integer
 function M.map(buf)
-  if mapped[buf] then
-    return
-  end
-  mapped[buf] = {}
+  local entries = {} ---@type claude-code.Key[]
   for action, run in pairs(actions) do
-    for _, lhs in ipairs(M.of(action)) do
-      for _, mode in ipairs(VISUAL[action] and { "n", "x" } or { "n" }) do
-        local mapping = { mode = mode, lhs = lhs, before = own_mapping(buf, mode, lhs) }
-        table.insert(mapped[buf], mapping)
-        vim.keymap.set(mode, lhs, function()
-          run(mode == "x")
-        end, { buffer = buf, nowait = true, desc = DESCRIPTIONS[action] })
-      end
-    end
+    entries[#entries + 1] = {
+      keys = M.of(action),
+      desc = DESCRIPTIONS[action],
+      modes = VISUAL[action] and { "n", "x" },
+      run = function(mode)
+        run(mode == "x")
+      end,
+    }
   end
+  hunk_keys.map(buf, entries)
 end
 
----The buffer has its own mappings again.
----@param buf integer
-function M.unmap(buf)
-  local mappings = mapped[buf] or {}
-  mapped[buf] = nil
-  if not api.nvim_buf_is_valid(buf) then
-    return
-  end
-  for _, mapping in ipairs(mappings) do
-    pcall(vim.keymap.del, mapping.mode, mapping.lhs, { buffer = buf })
-    if next(mapping.before) then
-      api.nvim_buf_call(buf, function()
-        vim.fn.mapset(mapping.mode, false, mapping.before)
-      end)
-    end
-  end
-end
+M.unmap = hunk_keys.unmap
 
 function M.unmap_all()
-  for buf in pairs(mapped) do
-    M.unmap(buf)
-  end
+  vim.iter(vim.api.nvim_list_bufs()):each(M.unmap)
 end
 
 return M

@@ -1,0 +1,82 @@
+--- Keys of a buffer for as long as its hunks wait for a decision. Nothing here remembers which buffers have
+--- them: Neovim is asked, since it clears a buffer's mappings by itself (`:bdelete`).
+local api, fn = vim.api, vim.fn
+
+local M = {}
+
+---@class claude-code.Key
+---@field keys string|string[]|false as the option for it says
+---@field desc string
+---@field modes? string[] normal mode if left out
+---@field run fun(mode: string, key: string)
+
+---What our mappings call, each with the buffer's own mapping that it replaced; an empty table if there was
+---none.
+local replaced = setmetatable({}, { __mode = "k" }) ---@type table<function, table>
+
+---@param option string|string[]|false
+---@return string[] keys possibly none
+function M.of(option)
+  return type(option) == "string" and { option } or option or {}
+end
+
+---@param buf integer
+---@param mode string
+---@param key string
+---@return table mapping as of maparg(); empty unless the buffer has one of its own
+local function own_mapping(buf, mode, key)
+  return api.nvim_buf_call(buf, function()
+    local found = fn.maparg(key, mode, false, true)
+    return found.buffer == 1 and found or {}
+  end)
+end
+
+---@param buf integer
+---@param mode string
+---@param key string
+---@param entry claude-code.Key
+local function map(buf, mode, key, entry)
+  local before = own_mapping(buf, mode, key)
+  if replaced[before.callback] then
+    return
+  end
+  local function run()
+    entry.run(mode, key)
+  end
+  replaced[run] = before
+  -- Not `nowait`: `gr` must leave `grn`, `grr` and the like to Neovim and the user.
+  vim.keymap.set(mode, key, run, { buffer = buf, desc = entry.desc })
+end
+
+---Maps what the buffer does not have yet. A mapping of the buffer's own comes back with `unmap`.
+---@param buf integer
+---@param entries claude-code.Key[]
+function M.map(buf, entries)
+  for _, entry in ipairs(entries) do
+    for _, key in ipairs(M.of(entry.keys)) do
+      for _, mode in ipairs(entry.modes or { "n" }) do
+        map(buf, mode, key, entry)
+      end
+    end
+  end
+end
+
+---Removes ours, by whatever name the options have for them now. One that the user has set since then stays.
+---@param buf integer
+function M.unmap(buf)
+  for _, mode in ipairs(api.nvim_buf_is_valid(buf) and { "n", "x" } or {}) do
+    for _, mapping in ipairs(api.nvim_buf_get_keymap(buf, mode)) do
+      local before = replaced[mapping.callback]
+      if before then
+        api.nvim_buf_del_keymap(buf, mode, mapping.lhs)
+        if next(before) then
+          api.nvim_buf_call(buf, function()
+            fn.mapset(mode, false, before)
+          end)
+        end
+      end
+    end
+  end
+end
+
+return M
