@@ -148,7 +148,7 @@ end
 
 ---Files that the CLI may be about to write are watched for 10 s; this ends it.
 function M.end_file_watches()
-  require("claude-code.editor.documents.watch").stop()
+  require("claude-code.editor.documents.auto_reload").stop_expecting()
 end
 
 ---Counts from now on how often the executable asks for the state.

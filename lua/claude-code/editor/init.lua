@@ -57,8 +57,7 @@ end
 ---@return claude-code.Delta?
 ---@return claude-code.Failure?
 local function sync()
-  require("claude-code.editor.documents.watch").reload_written()
-  require("claude-code.editor.documents.auto_reload").check_unwatched()
+  require("claude-code.editor.documents.auto_reload").catch_up()
   return require("claude-code.editor.sync").take()
 end
 
@@ -104,9 +103,9 @@ local methods = {
   document_open = lazy("editor.documents", "open"),
   document_save = lazy("editor.documents", "save"),
   document_reload = lazy("editor.documents.reload", "now"),
-  document_watch = lazy("editor.documents.watch", "start"),
+  document_watch = lazy("editor.documents.auto_reload", "expect_write"),
   tab_close = lazy("editor.documents.close", "close"),
-  document_text = lazy("editor.documents.text", "read"),
+  document_text = lazy("editor.documents", "read"),
   buffer_sizes = lazy("editor.columns.codepoints", "sizes"),
   selection = lazy("editor.selection", "now"),
   latest_selection = lazy("editor.selection", "latest"),

@@ -137,7 +137,7 @@ local function count_all(buf, till)
     return nil
   end
   local lines = lines_of(buf, first, count)
-  if count == 1 and require("claude-code.editor.documents.text").is_empty(buf, lines) then
+  if count == 1 and require("claude-code.editor.documents.lines").is_empty(buf, lines) then
     return 0
   end
   return characters + M.count(table.concat(lines, "\n")) + 1

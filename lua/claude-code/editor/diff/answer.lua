@@ -21,7 +21,7 @@ local function expect_write(proposal)
   if proposal.merge:holds_edits() then
     require("claude-code.editor.documents.reload").allow_overwrite(proposal.target)
   end
-  require("claude-code.editor.documents.watch").start({ path = proposal.new_path })
+  require("claude-code.editor.documents.auto_reload").expect_write({ path = proposal.new_path })
 end
 
 ---The review keeps the edit once the client has made it.

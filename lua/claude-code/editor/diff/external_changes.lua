@@ -1,5 +1,6 @@
 --- What happens to the file while its diff waits: it is written, or edited in its buffer. The diff
 --- follows, a message says so, and what the user saved is not overwritten unawares.
+local disk = require("claude-code.editor.documents.disk")
 local keys = require("claude-code.editor.diff.keys")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
@@ -15,14 +16,6 @@ local ExternalChanges = {}
 ExternalChanges.__index = ExternalChanges
 
 local M = {}
-
----@param name string
----@return string
-local function state_of(name)
-  local stat = vim.uv.fs_stat(name)
-  local time = stat and stat.mtime
-  return stat and ("%d:%d:%d:%d"):format(time.sec, time.nsec, stat.size, stat.ino) or "none"
-end
 
 ---@param old_path string
 ---@param new_path string
@@ -42,7 +35,7 @@ end
 ---@return boolean changed one of the files was written since the last call
 function ExternalChanges:poll()
   local before = self.signature
-  self.signature = state_of(self.old_path) .. " " .. state_of(self.new_path)
+  self.signature = disk.version(self.old_path) .. " " .. disk.version(self.new_path)
   return self.signature ~= before
 end
 

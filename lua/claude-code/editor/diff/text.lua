@@ -1,6 +1,6 @@
 --- Text as lines for a buffer, for display only: the executable keeps the exact string.
 --- The rule for line ends is the same as in src/ide/proposal.ts.
-local BOM = "\239\187\191"
+local file_lines = require("claude-code.editor.documents.lines")
 
 ---What is bigger is not shown: each step on the way there takes Neovim 30 to 50 ms for as much.
 local MOST_BYTES = 4 * 1024 * 1024
@@ -10,31 +10,10 @@ local LONGEST_LINE = 250 * 1000
 
 local M = {}
 
----@class claude-code.Text
----@field lines string[] at least one; NUL bytes stay, they are Neovim's to show
----@field crlf boolean every line end is CRLF (stripped, unless kept on demand); otherwise a CR is part of its line
----@field bom boolean
----@field newline boolean the last line ends with a newline
-
 ---@type claude-code.Text a file that is not there
 M.NOTHING = { lines = { "" }, crlf = false, bom = false, newline = false }
 
----@param a string[]
----@param b string[]
----@return boolean
-function M.same_lines(a, b)
-  if a == b then
-    return true
-  elseif #a ~= #b then
-    return false
-  end
-  for i, line in ipairs(a) do
-    if line ~= b[i] then
-      return false
-    end
-  end
-  return true
-end
+M.same_lines, M.join = file_lines.are_same, file_lines.join
 
 ---@param a claude-code.Text
 ---@param b claude-code.Text
@@ -47,52 +26,6 @@ end
 ---@return boolean
 function M.has_text(some)
   return some.newline or not M.same_lines(some.lines, M.NOTHING.lines)
-end
-
----In lines: so many between two pauses.
-local PIECE = 100
-
----@param text string
----@param pause fun()
----@return boolean
-local function is_crlf(text, pause)
-  -- A pattern such as "[^\r]\n" takes 30 ms for a line of 1 MB.
-  local at = text:find("\n", 1, true)
-  if not at then
-    return false
-  end
-  local count = 0
-  while at do
-    if text:byte(at - 1) ~= 13 then
-      return false
-    end
-    at, count = text:find("\n", at + 1, true), count + 1
-    if count % PIECE == 0 then
-      pause()
-    end
-  end
-  return true
-end
-
----@param text string
----@param eol string
----@param length integer of the text that counts, in bytes: without a last line end
----@param pause fun()
----@return string[]
-local function split(text, eol, length, pause)
-  local lines, from = {}, 1
-  while true do
-    local first, last = text:find(eol, from, true)
-    if not first or first > length then
-      lines[#lines + 1] = text:sub(from, length)
-      return lines
-    end
-    lines[#lines + 1] = text:sub(from, first - 1)
-    from = last + 1
-    if #lines % PIECE == 0 then
-      pause()
-    end
-  end
 end
 
 ---@param text string
@@ -117,26 +50,11 @@ end
 ---@param pause? fun() called now and then
 ---@return claude-code.Text
 function M.parse(text, keep_cr, pause)
-  pause = pause or function() end
-  local bom = text:sub(1, #BOM) == BOM
-  if bom then
-    text = text:sub(#BOM + 1)
+  local parsed = file_lines.parse(text, keep_cr)
+  if pause then
+    pause()
   end
-  local crlf = not keep_cr and is_crlf(text, pause)
-  local eol = crlf and "\r\n" or "\n"
-  local newline = text:sub(-1) == "\n"
-  local lines = split(text, eol, newline and #text - #eol or #text, pause)
-  return { lines = lines, crlf = crlf, bom = bom, newline = newline }
-end
-
----The other way round: the very text, unless its ends are mixed up in its lines.
----@param lines string[]
----@param like claude-code.Text
----@param newline boolean does the last line end with one?
----@return string
-function M.join(lines, like, newline)
-  local eol = like.crlf and "\r\n" or "\n"
-  return (like.bom and BOM or "") .. table.concat(lines, eol) .. (newline and eol or "")
+  return parsed
 end
 
 ---@param old claude-code.Text

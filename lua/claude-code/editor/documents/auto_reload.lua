@@ -1,89 +1,196 @@
 --- While a Claude session runs, every open file follows what is written to the disk, whoever writes:
---- Claude's tools, its shell, a formatter, git. Nothing runs while nothing changes.
-local api = vim.api
-local file_change = require("claude-code.editor.documents.file_change")
-local folder_watch = require("claude-code.editor.documents.folder_watch")
+--- Claude's tools, its shell, a formatter, git. Buffers are compared a moment after the last change, those on
+--- screen first, and a few ms at a time, so that a `git checkout` under hundreds of buffers does not stop the
+--- editor. Nothing runs while nothing changes.
+local api, uv = vim.api, vim.uv
+local blocked = require("claude-code.editor.windows.blocked")
+local disk = require("claude-code.editor.documents.disk")
+local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
-local queue = require("claude-code.editor.documents.reload_queue")
+local reload = require("claude-code.editor.documents.reload")
 local timer = require("claude-code.lib.timer")
 
----How long after a folder is gone another one in its place is watched, in ms.
-local RETRY_MS = 300
+---In ms: how long nothing more must change; how long a file that is written on and on may wait; how long
+---to work before keys get their turn; how long a file may be gone while it is replaced.
+local SETTLE_MS, WAIT_MS, SLICE_MS, REPLACE_MS = 50, 300, 8, 300
+---In ms: how long a file is expected to be written, and how often it is looked at in that time.
+local EXPECT_MS, POLL_MS = 10000, 50
 
 local M = {}
 
----@alias claude-code.ReloadReason "clients"|"hooks"|"terminal"
+---@alias claude-code.ReloadReason "accepted"|"clients"|"hooks"|"terminal"
 
 ---Why files are followed now; each says whether it still holds.
 local reasons = {} ---@type table<claude-code.ReloadReason, fun(): boolean>
-local watch ---@type claude-code.FolderWatch?
-local group ---@type integer?
-local cancel_retry ---@type fun()?
----The files as they were last looked at, by buffer; kept up to date for those that are not watched.
-local versions = {} ---@type table<integer, string>
+
+---@class claude-code.ReloadState what there is while files are followed
+---@field group integer
+---@field stops table<integer, fun()> by buffer
+---@field changed table<integer, true> buffers whose files may have changed, until nothing more changes
+---@field first_change? number ms, of those in `changed`
+---@field queue integer[] buffers to compare
+---@field at integer
+---@field is_running boolean the rest of the queue comes later
+---@field absent table<integer, "seen"|"reported"> buffers whose file is not there: seen once, or reported
+---@field deleted integer[] to be reported
+---@field take_soon fun()
+---@field cancel_take fun()
+local state ---@type claude-code.ReloadState?
+
+---Files that are about to be written, perhaps more than once (a formatter in a hook).
+---@type table<string, { version: string, prolong: fun(), stop: fun() }>
+local expected = {}
+
+---@param buf integer
+---@return boolean
+local function exists(buf)
+  return uv.fs_stat(api.nvim_buf_get_name(buf)) ~= nil
+end
+
+---@param now claude-code.ReloadState
+local function report_deleted(now)
+  if #now.deleted == 0 then
+    return
+  end
+  local base = path.base(api.nvim_buf_get_name(now.deleted[1]))
+  if #now.deleted == 1 then
+    notify.warn(base .. " was deleted on disk; its buffer is kept, and :w writes the file again")
+  else
+    local text = "%d open files were deleted on disk (%s, …); their buffers are kept"
+    notify.warn(text:format(#now.deleted, base))
+  end
+  now.deleted = {}
+end
+
+---The file of this buffer may have changed.
+---@param buf integer
+local function add(buf)
+  if not state then
+    return
+  end
+  state.changed[buf] = true
+  local now = uv.hrtime() / 1e6
+  state.first_change = state.first_change or now
+  if now - state.first_change < WAIT_MS then
+    state.take_soon()
+  end
+end
+
+---@param now claude-code.ReloadState
+---@param buf integer
+local function check(now, buf)
+  local absent = now.absent
+  if not api.nvim_buf_is_loaded(buf) then
+    return
+  elseif exists(buf) then
+    absent[buf] = nil
+    reload.check(buf)
+  elseif not absent[buf] then
+    -- Many programs delete a file, and write it again.
+    absent[buf] = "seen"
+    timer.once(REPLACE_MS, function()
+      add(buf)
+    end)
+  elseif absent[buf] == "seen" then
+    absent[buf] = "reported"
+    reload.note_deleted(buf)
+    table.insert(now.deleted, buf)
+  end
+end
+
+local function run()
+  local now = state
+  if not now or now.is_running then
+    return
+  end
+  local function go_on()
+    now.is_running = false
+    run()
+  end
+  if blocked.may_change() == "nothing" then
+    -- Such as a command whose effect is shown while it is typed ('inccommand').
+    now.is_running = true
+    return blocked.retry(go_on)
+  end
+  local till = uv.hrtime() + SLICE_MS * 1e6
+  while now.queue[now.at] and uv.hrtime() < till do
+    now.at = now.at + 1
+    check(now, now.queue[now.at - 1])
+  end
+  if now.queue[now.at] then
+    now.is_running = true
+    timer.once(1, go_on)
+  else
+    now.queue, now.at = {}, 1
+    report_deleted(now)
+  end
+end
+
+local function take_changed()
+  local now = state --[[@as claude-code.ReloadState]]
+  local shown, hidden = {}, vim.list_slice(now.queue, now.at)
+  for buf in pairs(now.changed) do
+    if api.nvim_buf_is_loaded(buf) then
+      table.insert(#vim.fn.win_findbuf(buf) > 0 and shown or hidden, buf)
+    end
+  end
+  now.changed, now.first_change = {}, nil
+  now.queue, now.at = vim.list_extend(shown, hidden), 1
+  run()
+end
+
+---A buffer whose file need not be there yet: only one that was is reported as deleted.
+---@param buf integer
+local function note_absence(buf)
+  if state then
+    state.absent[buf] = not exists(buf) and "reported" or nil
+  end
+end
 
 ---@param buf integer
 local function forget(buf)
-  if watch then
-    watch:remove(buf)
-    versions[buf] = nil
+  local stop = state and state.stops[buf]
+  if state and stop then
+    state.stops[buf] = nil
+    stop()
   end
 end
 
 ---@param buf integer
 local function follow(buf)
-  local name = watch and api.nvim_buf_is_loaded(buf) and path.of_buffer(buf)
-  if not watch or not name then
+  local name = state and api.nvim_buf_is_loaded(buf) and path.of_buffer(buf)
+  if not state or not name then
     return forget(buf)
   end
-  name = path.normal(name)
-  local real = path.real(name)
-  watch:set(buf, real ~= name and { name, real } or { name })
-  versions[buf] = file_change.version(name)
-  queue.expect(buf)
+  local stop = disk.follow(name, function()
+    add(buf)
+  end)
+  -- Without a gap: an event that is on its way would be lost, such as the second write of two while the first
+  -- one is read.
+  forget(buf)
+  state.stops[buf] = stop
+  note_absence(buf)
 end
 
 ---@return boolean
 local function is_needed()
-  return vim.iter({ "clients", "hooks", "terminal" }):any(function(reason)
+  return vim.iter({ "accepted", "clients", "hooks", "terminal" }):any(function(reason)
     return reasons[reason] ~= nil and reasons[reason]()
   end)
 end
 
----Looks at the files that cannot be watched, at moments that exist anyway.
-function M.check_unwatched()
-  for _, buf in ipairs(watch and watch:retry() or {}) do
-    local version = file_change.version(api.nvim_buf_get_name(buf))
-    if version ~= versions[buf] then
-      versions[buf] = version
-      queue.add(buf)
-    end
-  end
-end
-
 local function stop()
-  if not watch or not group then
+  if not state then
     return
   end
-  watch:close()
-  cancel_retry()
-  api.nvim_del_augroup_by_id(group)
-  queue.stop()
-  watch, group, versions = nil, nil, {}
+  api.nvim_del_augroup_by_id(state.group)
+  state.cancel_take()
+  vim.iter(vim.tbl_keys(state.stops)):each(forget)
+  state = nil
 end
 
-local function stop_if_over()
-  if not is_needed() then
-    stop()
-  end
-end
-
-local function start()
-  queue.start()
-  local retry_soon
-  retry_soon, cancel_retry = timer.debounce(RETRY_MS, M.check_unwatched)
-  watch = folder_watch.new(queue.add, retry_soon)
-  group = api.nvim_create_augroup("claude-code.auto_reload", { clear = true })
+---@param group integer
+local function watch(group)
   local function on(events, callback)
     api.nvim_create_autocmd(events, {
       group = group,
@@ -95,21 +202,43 @@ local function start()
   on({ "BufReadPost", "BufNewFile", "BufFilePost" }, follow)
   on("BufWritePost", function(buf)
     -- The first time it may have made the file's folder.
-    queue.expect(buf)
-    M.check_unwatched()
+    note_absence(buf)
+    disk.look()
   end)
   on("BufUnload", forget)
-  on("FocusGained", M.check_unwatched)
+  on("FocusGained", disk.look)
   on("BufEnter", function(buf)
-    if not versions[buf] then
+    if state and not state.stops[buf] then
       follow(buf)
     end
-    M.check_unwatched()
+    disk.look()
   end)
-  on("TermClose", vim.schedule_wrap(stop_if_over))
-  for _, buf in ipairs(api.nvim_list_bufs()) do
-    follow(buf)
-  end
+  on(
+    "TermClose",
+    vim.schedule_wrap(function()
+      if not is_needed() then
+        stop()
+      end
+    end)
+  )
+end
+
+local function start()
+  local take_soon, cancel_take = timer.debounce(SETTLE_MS, take_changed)
+  state = {
+    group = api.nvim_create_augroup("claude-code.auto_reload", { clear = true }),
+    stops = {},
+    changed = {},
+    queue = {},
+    at = 1,
+    is_running = false,
+    absent = {},
+    deleted = {},
+    take_soon = take_soon,
+    cancel_take = cancel_take,
+  }
+  watch(state.group)
+  vim.iter(api.nvim_list_bufs()):each(follow)
 end
 
 ---Files are followed as long as one of the reasons holds.
@@ -119,9 +248,74 @@ function M.set(reason, holds)
   reasons[reason] = holds
   if not is_needed() then
     stop()
-  elseif not watch then
+  elseif not state then
     start()
   end
+end
+
+---@return boolean
+local function is_any_expected()
+  return next(expected) ~= nil
+end
+
+---@param name string
+local function end_expectation(name)
+  expected[name].stop()
+  expected[name] = nil
+  if not is_any_expected() then
+    M.set("accepted", nil)
+  end
+end
+
+---No file is expected to be written any more.
+function M.stop_expecting()
+  vim.iter(vim.tbl_keys(expected)):each(end_expectation)
+end
+
+---@param name string
+local function expect(name)
+  local stop_following = disk.follow(name, function()
+    local buf = path.loaded_buffer(name)
+    if buf then
+      add(buf)
+    end
+  end, POLL_MS)
+  local prolong, cancel_end = timer.debounce(EXPECT_MS, function()
+    end_expectation(name)
+  end)
+  local function stop_all()
+    stop_following()
+    cancel_end()
+  end
+  expected[name] = { version = disk.version(name), prolong = prolong, stop = stop_all }
+end
+
+---A file, which need not be there yet, will be written in the next seconds: the Claude CLI writes some ms
+---after a diff was accepted.
+---@param params { path: string }
+---@return true
+function M.expect_write(params)
+  require("claude-code.server.channel").on_detach(M.stop_expecting)
+  local name = path.normal(params.path)
+  if not expected[name] then
+    expect(name)
+    M.set("accepted", is_any_expected)
+  end
+  expected[name].prolong()
+  return true
+end
+
+---For one who reads after a writer is through: reloads at once what was expected to be written, and looks at
+---the files that have no events.
+function M.catch_up()
+  for name, entry in pairs(expected) do
+    local version = disk.version(name)
+    if version ~= entry.version then
+      entry.version = version
+      reload.now({ path = name })
+    end
+  end
+  disk.look()
 end
 
 return M

@@ -1,8 +1,9 @@
 --- How the text of a buffer's file differs from the buffer, where Neovim would read the file with the
 --- options that the buffer has.
-local api, uv = vim.api, vim.uv
+local api = vim.api
+local disk = require("claude-code.editor.documents.disk")
 local disk_check = require("claude-code.editor.documents.disk_check")
-local is_empty = require("claude-code.editor.documents.text").is_empty
+local file_lines = require("claude-code.editor.documents.lines")
 local path = require("claude-code.editor.documents.path")
 local regular_file = require("claude-code.lib.regular_file")
 
@@ -11,8 +12,6 @@ local MOST_BYTES, MOST_LINES = 10 * 1024 * 1024, 200000
 
 ---How much of a file is read to find out its line ends, in bytes.
 local SNIFF = 8192
-
-local BOM = "\239\187\191"
 
 local M = {}
 
@@ -24,13 +23,6 @@ local M = {}
 ---@field endofline boolean
 ---@field version string of the file, taken before it was read
 ---@field file? string real path of the file that was read
-
----@param name string
----@return string version changes with the file; "" if there is none
-function M.version(name)
-  local stat = uv.fs_stat(name)
-  return stat and table.concat({ stat.mtime.sec, stat.mtime.nsec, stat.size, stat.ino }, ":") or ""
-end
 
 ---Is the buffer's text the file's, in UTF-8? Not if a plugin reads or writes it (encrypted files).
 ---@param buf integer
@@ -69,44 +61,11 @@ local function is_utf8(line)
 end
 
 ---@param name string
----@return string? text nil if it is empty, binary, huge or not there
+---@return claude-code.Text? text nil if it is empty, binary, huge or not there
 local function read(name)
-  local text = regular_file.read(name, MOST_BYTES)
-  return text and text ~= "" and not text:find("\0", 1, true) and text or nil
-end
-
----@param lines string[]
----@return integer count of lines that end in CR
-local function count_cr(lines)
-  local count = 0
-  for _, line in ipairs(lines) do
-    if line:byte(-1) == 13 then
-      count = count + 1
-    end
-  end
-  return count
-end
-
----@param text string
----@param format "unix"|"dos"
----@return string[]? lines nil if Neovim would detect another format
----@return boolean? endofline
-local function split(text, format)
-  local lines = vim.split(text, "\n", { plain = true })
-  local endofline = lines[#lines] == ""
-  if endofline then
-    lines[#lines] = nil
-  end
-  local ended = endofline and #lines or #lines - 1
-  local is_dos = ended > 0 and lines[1]:byte(-1) == 13 and count_cr(lines) >= ended
-  if is_dos ~= (format == "dos") then
-    return nil
-  elseif is_dos then
-    for i = 1, ended do
-      lines[i] = lines[i]:sub(1, -2)
-    end
-  end
-  return lines, endofline
+  local bytes = regular_file.read(name, MOST_BYTES)
+  local text = bytes and not bytes:find("\0", 1, true) and file_lines.parse(bytes) or nil
+  return text and (#text.lines > 1 or text.lines[1] ~= "" or text.newline) and text or nil
 end
 
 ---@param old string[]
@@ -151,32 +110,23 @@ end
 ---@return claude-code.FileChange?
 function M.read(buf)
   local name, options = api.nvim_buf_get_name(buf), vim.bo[buf]
-  local version, file = M.version(name), path.real(name)
+  local version, file = disk.version(name), path.real(name)
   local text = is_plain(buf) and read(file)
-  if not text or vim.startswith(text, BOM) ~= options.bomb then
+  if not text or text.bom ~= options.bomb or text.crlf ~= (options.fileformat == "dos") then
     return nil
   end
-  local new, endofline =
-    split(options.bomb and text:sub(#BOM + 1) or text, options.fileformat --[[@as "unix"|"dos"]])
   local old = api.nvim_buf_get_lines(buf, 0, -1, false)
-  if not new or #new == 0 or #new > MOST_LINES or is_empty(buf, old) then
+  if #text.lines > MOST_LINES or file_lines.is_empty(buf, old) then
     return nil
   end
-  local head, tail = common(old, new)
-  for i = head + 1, #new - tail do
-    if not is_utf8(new[i]) then
+  local change = M.between(old, text.lines, text.newline)
+  for i = change.head + 1, #change.new - change.tail do
+    if not is_utf8(change.new[i]) then
       return nil
     end
   end
-  return {
-    old = old,
-    new = new,
-    head = head,
-    tail = tail,
-    endofline = endofline --[[@as boolean]],
-    version = version,
-    file = file,
-  }
+  change.version, change.file = version, file
+  return change
 end
 
 return M

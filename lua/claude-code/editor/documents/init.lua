@@ -1,6 +1,7 @@
---- Opening and saving files for the executable.
+--- Opening, reading and saving files for the executable.
 local api, uv = vim.api, vim.uv
 local blocked = require("claude-code.editor.windows.blocked")
+local lines = require("claude-code.editor.documents.lines")
 local loading = require("claude-code.editor.documents.load")
 local path = require("claude-code.editor.documents.path")
 local ranges = require("claude-code.editor.documents.find")
@@ -11,6 +12,8 @@ local windows = require("claude-code.editor.windows")
 local MOST_BYTES = 64 * 1024 * 1024
 ---How much of a file is read to recognize a binary file, in bytes.
 local SNIFF = 8192
+---Of an open buffer's text: so many lines without a look at the clock, and so long one call may read, in ms.
+local READ_LINES, READ_MS = 500, 10
 
 local M = {}
 
@@ -211,6 +214,30 @@ function M.open(params)
     path = api.nvim_buf_get_name(buf),
     language_id = vim.bo[buf].filetype,
     line_count = api.nvim_buf_line_count(buf),
+  }
+end
+
+---A part of an open buffer's text, as `:w` would write it in UTF-8: as much as can be read in a moment, so that
+---keys need not wait.
+---@param params { path: string, from: integer } from: 0-based line
+---@return { text: string, tick: integer, next?: integer }? part next: line of the next part, nil at the
+--- end; tick: b:changedtick, by which parts belong together
+---@return claude-code.Failure?
+function M.read(params)
+  local buf = path.loaded_buffer(params.path)
+  if not buf then
+    return nil, { code = "not_open", message = "Document not open: " .. params.path }
+  end
+  local count, till = api.nvim_buf_line_count(buf), uv.hrtime() + READ_MS * 1e6
+  local parts, row = {}, params.from
+  repeat
+    parts[#parts + 1] = lines.bytes(buf, row, row + READ_LINES)
+    row = row + READ_LINES
+  until row >= count or uv.hrtime() > till
+  return {
+    text = table.concat(parts),
+    tick = api.nvim_buf_get_changedtick(buf),
+    next = row < count and row or nil,
   }
 end
 

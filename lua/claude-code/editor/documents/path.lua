@@ -15,6 +15,22 @@ function M.is_absolute(name)
   return name:find("^/") ~= nil or name:find("^%a:[/\\]") ~= nil
 end
 
+---@param path string a real path
+---@param folder string the same; `/` and `C:/` end with their slash
+---@return boolean
+function M.is_inside(path, folder)
+  return vim.startswith(path, (folder:gsub("[/\\]+$", "")) .. "/")
+end
+
+---@param path string a real path
+---@param folders string[] the same
+---@return boolean
+function M.is_in_any(path, folders)
+  return vim.iter(folders):any(function(folder)
+    return M.is_inside(path, folder)
+  end)
+end
+
 ---One spelling per path: absolute, no `.`, `..` or doubled slashes. Neither `~` nor `$VAR` is
 ---expanded: both are legal in file names.
 ---@param path string

@@ -1,6 +1,7 @@
 --- Reloads buffers whose file was written outside: without any prompt, unsaved edits kept.
 local api, uv = vim.api, vim.uv
 local blocked = require("claude-code.editor.windows.blocked")
+local disk = require("claude-code.editor.documents.disk")
 local disk_check = require("claude-code.editor.documents.disk_check")
 local file_change = require("claude-code.editor.documents.file_change")
 local file_time = require("claude-code.editor.documents.file_time")
@@ -98,7 +99,7 @@ local function patch(buf, text)
       end)
     elseif not ok or not file_time.take(buf) then
       break
-    elseif file_change.version(api.nvim_buf_get_name(buf)) == text.version then
+    elseif disk.version(api.nvim_buf_get_name(buf)) == text.version then
       return emit_changed(buf)
     end
     text = file_change.read(buf)

@@ -1,7 +1,7 @@
 --- Whether files may be changed by a language server's edit, before the executable reads any of them.
 local api, uv = vim.api, vim.uv
+local lines = require("claude-code.editor.documents.lines")
 local path = require("claude-code.editor.documents.path")
-local text = require("claude-code.editor.documents.text")
 
 ---One call checks for so long, and at least one part of a file; the next call goes on.
 local SLICE_MS = 4
@@ -18,10 +18,8 @@ local M = {}
 ---@param real string
 ---@param folders string[]
 ---@return boolean
-local function is_inside(real, folders)
-  return vim.iter(folders):any(function(folder)
-    return vim.startswith(real, folder:gsub("[/\\]?$", "/"))
-  end) and not real:find("/.git/", 1, true)
+local function may_change(real, folders)
+  return path.is_in_any(real, folders) and not real:find("/.git/", 1, true)
 end
 
 ---@param buf integer
@@ -32,7 +30,7 @@ end
 local function parts_of(buf, row, is_over)
   local parts, count = {}, api.nvim_buf_line_count(buf)
   repeat
-    local part = text.part(buf, row, row + PART_LINES, true)
+    local part = lines.bytes(buf, row, row + PART_LINES, true)
     parts[#parts + 1] = { size = #part, digest = vim.fn.sha256(part) }
     row = row + PART_LINES
   until row >= count or is_over()
@@ -51,7 +49,7 @@ local function check(edit, folders, row, is_over)
   local file = { path = edit.path }
   if privacy.is_private(edit.path) or (buf and privacy.hides(buf)) then
     file.problem = "private"
-  elseif not is_inside(path.real(edit.path), folders) then
+  elseif not may_change(path.real(edit.path), folders) then
     file.problem = "outside"
   elseif buf and vim.bo[buf].modified then
     file.problem = "unsaved"

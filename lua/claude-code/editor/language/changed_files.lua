@@ -2,7 +2,7 @@
 --- clean buffers take it over, and every server is notified. Neovim itself watches no files on Linux.
 local api = vim.api
 local call = require("claude-code.editor.language.call")
-local file_change = require("claude-code.editor.documents.file_change")
+local disk = require("claude-code.editor.documents.disk")
 local hidden = require("claude-code.editor.diagnostics.hidden")
 local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
@@ -27,7 +27,7 @@ local versions = {} ---@type table<integer, string>
 local function reload_buffers()
   for _, buf in ipairs(api.nvim_list_bufs()) do
     local name = api.nvim_buf_is_loaded(buf) and path.of_buffer(buf)
-    local version = name and file_change.version(name) or nil
+    local version = name and disk.version(name) or nil
     if version ~= versions[buf] then
       versions[buf] = version
       reload.check(buf)

@@ -105,7 +105,7 @@ function M.of(params)
     sessions[params.session] = session
   end
   watch()
-  auto_reload.check_unwatched()
+  auto_reload.catch_up()
   session.active = uv.hrtime() / 1e6
   session.pid = params.pid or session.pid
   return session

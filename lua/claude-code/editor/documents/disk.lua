@@ -1,0 +1,209 @@
+--- Files on the disk: which version of a file is there, and when it may be another one.
+--- Folders are watched, since a file itself would be lost when another one is renamed over it.
+local uv = vim.uv
+local path = require("claude-code.editor.documents.path")
+local timer = require("claude-code.lib.timer")
+
+---Each takes a kernel watch, of which a user has some thousands (Linux), or a file descriptor (macOS).
+local MOST_FOLDERS = 200
+---How long after a folder is gone another one in its place is watched, in ms.
+local RETRY_MS = 300
+
+local M = {}
+
+---@class claude-code.DiskFollower
+---@field name string
+---@field version string as the file was last looked at, where no event reports a change
+---@field report fun() calls back soon, on the main loop; also from a fast context
+
+---@class claude-code.WatchedFolder
+---@field handle? uv.uv_fs_event_t nil if the folder cannot be watched (network, limits, not there)
+---@field followers table<string, table<claude-code.DiskFollower, true>> by the file's last part
+
+---@class claude-code.WatchedDisk
+---@field folders table<string, claude-code.WatchedFolder>
+---@field count integer folders that have a handle
+---@field cancel_retry fun()
+local disk = { folders = {}, count = 0, cancel_retry = function() end }
+
+---@param name string
+---@return string version changes with the file; "" if there is none
+function M.version(name)
+  local stat = uv.fs_stat(name)
+  return stat and table.concat({ stat.mtime.sec, stat.mtime.nsec, stat.size, stat.ino }, ":") or ""
+end
+
+---Has the file changed since it was last looked at? Then its follower is called.
+---@param follower claude-code.DiskFollower
+local function look(follower)
+  local version = M.version(follower.name)
+  if version ~= follower.version then
+    follower.version = version
+    follower.report()
+  end
+end
+
+---@param watched claude-code.WatchedFolder
+local function unwatch(watched)
+  if watched.handle then
+    watched.handle:close()
+    watched.handle = nil
+    disk.count = disk.count - 1
+  end
+end
+
+---@param folder string
+---@param name? string nil: the platform does not say it
+local function on_event(folder, name)
+  local watched = disk.folders[folder]
+  if not watched then
+    return
+  end
+  -- The folder itself was moved or deleted: its handle follows what is no longer there.
+  local is_folder = name and not watched.followers[name] and folder:match("[^/]*$") == name
+  if is_folder then
+    unwatch(watched)
+    disk.cancel_retry()
+    disk.cancel_retry = timer.once(RETRY_MS, M.look)
+  end
+  for base, followers in pairs(watched.followers) do
+    if is_folder or not name or base == name then
+      for follower in pairs(followers) do
+        follower.report()
+      end
+    end
+  end
+end
+
+---@param folder string
+---@param watched claude-code.WatchedFolder
+local function watch(folder, watched)
+  local handle = not watched.handle and disk.count < MOST_FOLDERS and uv.new_fs_event()
+  if not handle then
+    return
+  end
+  local ok = handle:start(folder, {}, function(_, name)
+    on_event(folder, name)
+  end)
+  if ok ~= 0 then
+    handle:close()
+    return
+  end
+  watched.handle = handle
+  disk.count = disk.count + 1
+end
+
+---@param file string absolute
+---@return string folder
+---@return string base
+local function parts(file)
+  local folder, base = file:match("^(.*)/([^/]*)$")
+  return folder == "" and "/" or folder, base
+end
+
+---@param file string absolute
+---@param follower claude-code.DiskFollower
+local function add(file, follower)
+  local folder, base = parts(file)
+  local watched = disk.folders[folder] or { followers = {} }
+  disk.folders[folder] = watched
+  watched.followers[base] = watched.followers[base] or {}
+  watched.followers[base][follower] = true
+  watch(folder, watched)
+end
+
+---@param file string absolute
+---@param follower claude-code.DiskFollower
+local function remove(file, follower)
+  local folder, base = parts(file)
+  local watched = disk.folders[folder]
+  watched.followers[base][follower] = nil
+  if next(watched.followers[base]) == nil then
+    watched.followers[base] = nil
+  end
+  if next(watched.followers) == nil then
+    unwatch(watched)
+    disk.folders[folder] = nil
+  end
+  if next(disk.folders) == nil then
+    disk.cancel_retry()
+  end
+end
+
+---@param follower claude-code.DiskFollower
+---@param ms integer
+---@return fun() stop
+local function poll(follower, ms)
+  local handle = assert(uv.new_fs_poll())
+  local function look_now()
+    if not handle:is_closing() then
+      look(follower)
+    end
+  end
+  handle:start(follower.name, ms, look_now)
+  -- A write before the poll's own first look, which libuv does behind our back, makes no event. This
+  -- look comes behind it.
+  uv.fs_stat(follower.name, look_now)
+  return function()
+    handle:close()
+  end
+end
+
+---Calls back, on the main loop, whenever the file may have been written, made or removed, whoever does it.
+---Several changes in one round of the event loop are one call. What happens to a file whose folder cannot be
+---watched is noticed by `look`, or by the poll.
+---@param name string absolute
+---@param callback fun()
+---@param poll_ms? integer looks at the file this often, too: some file systems have no events, and do
+--- not say so
+---@return fun() stop
+function M.follow(name, callback, poll_ms)
+  name = path.normal(name)
+  local real, is_due, is_over = path.real(name), false, false
+  local function call()
+    is_due = false
+    if not is_over then
+      callback()
+    end
+  end
+  local follower = { name = name, version = M.version(name) }
+  function follower.report()
+    if not is_due then
+      is_due = true
+      vim.schedule(call)
+    end
+  end
+  add(name, follower)
+  if real ~= name then
+    add(real, follower)
+  end
+  local stop_poll = poll_ms and poll(follower, poll_ms)
+  return function()
+    if is_over then
+      return
+    end
+    is_over = true
+    remove(name, follower)
+    if real ~= name then
+      remove(real, follower)
+    end
+    if stop_poll then
+      stop_poll()
+    end
+  end
+end
+
+---Looks at the followed files whose folders cannot be watched, and tries again to watch them. For moments
+---that exist anyway.
+function M.look()
+  for folder, watched in pairs(disk.folders) do
+    if not watched.handle then
+      for _, followers in pairs(watched.followers) do
+        vim.iter(vim.tbl_keys(followers)):each(look)
+      end
+      watch(folder, watched)
+    end
+  end
+end
+
+return M
