@@ -7,10 +7,6 @@ const { i32, u64, ptr } = FFIType;
 const SYMBOLS = {
   prctl: { args: [i32, u64, u64, u64, u64], returns: i32 },
   waitpid: { args: [i32, ptr, i32], returns: i32 },
-  getsockname: { args: [i32, ptr, ptr], returns: i32 },
-  getpeername: { args: [i32, ptr, ptr], returns: i32 },
-  setitimer: { args: [i32, ptr, ptr], returns: i32 },
-  shutdown: { args: [i32, i32], returns: i32 },
 } as const;
 
 export type Libc = ReturnType<typeof open>["symbols"];

@@ -1,6 +1,5 @@
 import type { Server, ServerWebSocket } from "bun";
 import type { Transport } from "../jsonrpc/transport";
-import { HalfOpenConnections } from "./half-open";
 
 /** All limits of the socket, in one place. */
 export const LIMITS = {
@@ -38,8 +37,6 @@ export interface Admission {
 
 interface SocketData {
   transport: Transport | undefined;
-  /** The client's, by which its connection is recognized. */
-  peerPort: number;
 }
 
 /**
@@ -51,8 +48,6 @@ export class WebSocketListener {
   readonly #limits: Limits;
   #admission: Admission | undefined;
   #token: Buffer | undefined;
-  readonly #peerPorts = new Set<number>();
-  readonly #halfOpen: HalfOpenConnections;
   #open = 0;
 
   /** `limits`: other ones than the usual. */
@@ -79,14 +74,12 @@ export class WebSocketListener {
           socket.data.transport?.onMessage(text);
         },
         close: (socket) => {
-          this.#peerPorts.delete(socket.data.peerPort);
           if (!socket.data.transport) return;
           this.#open--;
           socket.data.transport.onClose();
         },
       },
     });
-    this.#halfOpen = new HalfOpenConnections(this.port, (peer) => this.#peerPorts.has(peer));
   }
 
   get port(): number {
@@ -101,7 +94,6 @@ export class WebSocketListener {
 
   /** Closes every client (1001, going away) and the port. */
   async stop(): Promise<void> {
-    this.#halfOpen.stop();
     await this.#server.stop(true);
   }
 
@@ -113,16 +105,11 @@ export class WebSocketListener {
     }
     const offered = request.headers.get("sec-websocket-protocol");
     const echoes = offered?.split(",").some((name) => name.trim() === SUBPROTOCOL);
-    const peerPort = server.requestIP(request)?.port ?? 0;
     const upgraded = server.upgrade(request, {
-      data: { transport: undefined, peerPort },
+      data: { transport: undefined },
       ...(echoes && { headers: { "Sec-WebSocket-Protocol": SUBPROTOCOL } }),
     });
-    if (upgraded) {
-      this.#peerPorts.add(peerPort);
-      return undefined;
-    }
-    return refuse(426, "Upgrade required");
+    return upgraded ? undefined : refuse(426, "Upgrade required");
   }
 
   #refusal(request: Request): { status: number; text: string; reason: string } | undefined {

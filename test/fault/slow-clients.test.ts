@@ -98,14 +98,18 @@ test.concurrent("an idle client that no longer answers pings is dropped, one tha
   expect(await ask(alive)).toBe("!");
 });
 
-test.concurrent("a connection that never finishes its request is closed", async () => {
+test.concurrent.each([
+  ["sends nothing", ""],
+  ["never finishes its request", "GET / HTTP/1.1\r\nHost: "],
+])("a connection that %s is closed", async (_what, text) => {
   await using opened = new AsyncDisposableStack();
   const { port } = listen(opened, { upgradeSeconds: 1 }, "!");
   const socket = connect(port, "127.0.0.1");
   opened.defer(() => void socket.destroy());
   const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
   socket.on("error", () => {});
-  socket.write("GET / HTTP/1.1\r\nHost: ");
+  socket.resume();
+  socket.write(text);
   await closed;
 });
 
