@@ -23,9 +23,6 @@ export function sections(facts: Facts): Record<string, string> {
   const websocket = createTools(EDITOR as EditorPort, EDITOR as Diffs, EDITOR as Rejections, {
     enabled: true,
     languages: { python: ["python3", "-"] },
-    default_language: "python",
-    timeout_ms: 0,
-    max_output_bytes: 0,
   });
   return {
     commands: commands(facts.commands),

@@ -16,10 +16,6 @@ const ExecuteCode = v.object({
   enabled: v.boolean(),
   /** Program and arguments for each language; the code goes to its stdin. */
   languages: v.record(v.string(), v.pipe(v.array(v.string()), v.minLength(1))),
-  /** The language taken when a call names none. */
-  default_language: v.string(),
-  timeout_ms: v.number(),
-  max_output_bytes: v.number(),
 });
 
 const Launch = v.object({

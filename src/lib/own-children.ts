@@ -1,16 +1,18 @@
 /**
- * Programs that the executable has started for its own work and that still run. Whoever ends all that
- * a run of executeCode left behind leaves them, and what they start, alone. They end with the
- * executable: a git that opens a FIFO would wait for ever.
+ * What the executable has started and what still runs: process ids, negative ones of whole groups. It ends
+ * with the executable: a git that opens a FIFO would wait for ever.
  */
 export const ownChildren = new Set<number>();
 
 process.once("exit", () => {
-  for (const pid of ownChildren) {
-    try {
-      process.kill(pid, "SIGKILL");
-    } catch {
-      // It has ended just now.
-    }
-  }
+  for (const pid of ownChildren) killNow(pid);
 });
+
+/** Ends a process, or a group of them (`-pid`), if it still runs. */
+export function killNow(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It has ended.
+  }
+}

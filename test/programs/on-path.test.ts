@@ -142,11 +142,11 @@ describe("the executable", () => {
     await using neovim = await TestNeovim.start({
       version: NEWEST,
       cwd: project,
-      setup: `{ execute_code = { enabled = true, default_language = "sh", languages = { sh = { "sh", "-s" }, node = { "node" } } } }`,
+      setup: `{ execute_code = { enabled = true, languages = { sh = { "sh", "-s" }, node = { "node" } } } }`,
       env: { PATH: `.:${bin}/none:/usr/bin:/bin` },
     });
     using client = await TestClient.open(await neovim.lock());
-    const { content } = await client.call("executeCode", { code: "echo hi" });
+    const { content } = await client.call("executeCode", { code: "echo hi", language: "sh" });
     expect(content[0]?.text).toBe("hi\n");
     expect(existsSync(join(project, "ran"))).toBe(false);
   });

@@ -40,13 +40,10 @@ values = {
     quiet_ms = 400
   },
   execute_code = {
-    default_language = "python",
     enabled = false,
     languages = {
       python = { "python3", "-" }
-    },
-    max_output_bytes = 1048576,
-    timeout_ms = 30000
+    }
   },
   keymaps = false,
   language_tools = {

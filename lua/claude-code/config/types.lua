@@ -101,13 +101,6 @@
 ---@field enabled? boolean
 ---The command that runs each language.
 ---@field languages? table<string, string[]>
----The language of code that names none.
----@field default_language? string
----Milliseconds after which a run is killed, with every process that it started (outside of Linux:
----with those in its process group).
----@field timeout_ms? integer
----Bytes after which the rest of a run's stdout is dropped; the same for stderr.
----@field max_output_bytes? integer
 
 ---@class claude-code.UserLanguageToolsConfig
 ---Whether Claude may rename symbols and move files through your language servers.
@@ -299,9 +292,6 @@
 ---@class claude-code.ExecuteCodeConfig
 ---@field enabled boolean
 ---@field languages table<string, string[]>
----@field default_language string
----@field timeout_ms integer
----@field max_output_bytes integer
 
 ---@class claude-code.LanguageToolsConfig
 ---@field rename boolean

@@ -1,17 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { TestClient } from "../../support/client";
+import { type Run, runCode } from "../../../src/ide/tools/execute-code/run";
 import { eventually } from "../../support/eventually";
 import { onEachNeovim } from "../../support/session";
 
 const alive = (marker: string) =>
   Bun.spawnSync(["pgrep", "-f", marker]).stdout.toString().trim() !== "";
 
-/** Elsewhere the process group alone is ended, as SECURITY.md says. */
-function hasProc(): boolean {
-  if (process.platform === "linux") return true;
-  console.log("platform skip: what leaves the process group is found by Linux's /proc");
-  return false;
-}
+const marked = (first: number) => `${first}${process.pid}${Math.floor(Math.random() * 1e6)}`;
 
 onEachNeovim(
   (session) => {
@@ -39,7 +34,7 @@ onEachNeovim(
         ]);
       });
 
-      test("takes the default language when none is named", async () => {
+      test("takes Python when no language is named", async () => {
         const answer = await session.client.call("executeCode", { code: "print(6 * 7)" });
         expect(answer.content[0]?.text).toBe("42\n");
       });
@@ -51,19 +46,11 @@ onEachNeovim(
       });
 
       test("what a run leaves behind does not outlive it", async () => {
-        const marker = `8${process.pid}${Math.floor(Math.random() * 1e6)}`;
+        const marker = marked(8);
         expect((await run(`sleep ${marker} >/dev/null 2>&1 & echo done`)).content[0]?.text).toBe(
           "done\n",
         );
         await eventually("it is gone", () => !alive(`sleep ${marker}`));
-      });
-
-      test("output over the limit is cut, and said so", async () => {
-        const answer = await run("yes äöü | head -c 100000");
-        const text = answer.content[0]?.text ?? "";
-        expect(text).toMatch(/\[\d+ more bytes dropped\]$/);
-        expect(text).not.toContain("\uFFFD");
-        expect(text.length).toBeLessThan(5_000);
       });
 
       test("output keeps its byte order mark", async () => {
@@ -72,7 +59,7 @@ onEachNeovim(
       });
 
       test("a cancelled run ends and is not answered", async () => {
-        const marker = `9${process.pid}${Math.floor(Math.random() * 1e6)}`;
+        const marker = marked(9);
         session.client.send({
           jsonrpc: "2.0",
           id: "cancel-me",
@@ -97,75 +84,66 @@ onEachNeovim(
         expect(error.code).toBe(-32602);
         expect(error.message).toContain("python");
       });
+
+      test("a run ends with the executable", async () => {
+        const marker = marked(4);
+        const code = `sleep ${marker} & sleep ${marker}`;
+        session.client.call("executeCode", { code, language: "sh" }).catch(() => {});
+        await eventually("it runs", () => alive(`sleep ${marker}`));
+        const pid = await session.neovim.lua<number>(`return require("port").server.process.pid`);
+        process.kill(pid, "SIGTERM");
+        await eventually("it is gone", () => !alive(`sleep ${marker}`));
+      });
     });
   },
   {
-    setup: `{ execute_code = { enabled = true, max_output_bytes = 2000, languages = {
+    setup: `{ execute_code = { enabled = true, languages = {
       sh = { "sh", "-s" }, python = { "python3", "-" }, missing = { "no-such-program" } } } }`,
   },
 );
 
-onEachNeovim(
-  (session) => {
-    test("executeCode: an overrun is killed with everything it started, daemons included", async () => {
-      const marker = `7${process.pid}${Math.floor(Math.random() * 1e6)}`;
-      const code = `sleep ${marker} & setsid sleep ${marker} & (setsid sh -c 'sleep ${marker}' &) ; sleep ${marker}`;
-      const answer = await session.client.call("executeCode", { code, language: "sh" });
-      expect(answer).toMatchObject({ isError: true });
-      expect(answer.content.at(-1)?.text).toContain("1000 ms");
-      await eventually("all of them gone", () => !alive(`sleep ${marker}`));
-    });
+describe("a run", () => {
+  const LIMITS = { timeoutMs: 1_000, outputBytes: 2_000 };
+  const run = (code: string, limits = LIMITS, signal = new AbortController().signal) => {
+    const options: Run = { command: ["/bin/sh", "-s"], cwd: "/", signal };
+    return runCode(code, options, limits);
+  };
 
-    const escapes: [string, (sleep: string) => string][] = [
-      ["an empty environment", (sleep) => `setsid env -i /bin/${sleep} &`],
-      ["a variable taken out", (sleep) => `env -u CLAUDE_CODE_NVIM_RUN setsid ${sleep} &`],
-      [
-        "a daemon twice removed",
-        (sleep) => `(env -i setsid /bin/sh -c '(setsid /bin/${sleep} &) & exit' &)`,
-      ],
-      [
-        "one that starts another all the time",
-        (sleep) => `env -i setsid sh -c 'while :; do setsid ${sleep} & sleep 0.005; done' &`,
-      ],
-    ];
-    test.each(escapes)(
-      "executeCode: %s outlives neither the end nor the time-out",
-      async (_n, go) => {
-        if (!hasProc()) return;
-        for (const rest of ["sleep 0.1", "sleep 50"]) {
-          const marker = `6${process.pid}${Math.floor(Math.random() * 1e6)}`;
-          const code = `${go(`sleep ${marker}`)}\n${rest}`;
-          await session.client.call("executeCode", { code, language: "sh" });
-          expect(alive(`sleep ${marker}`)).toBe(false);
-        }
-      },
-    );
+  test("over the time-out is killed with all of its process group", async () => {
+    const marker = marked(7);
+    const code = `sleep ${marker} & (sh -c 'trap "" HUP TERM; sleep ${marker}' &) ; sleep ${marker}`;
+    expect(await run(code)).toMatchObject({ end: "timed out", exitCode: undefined });
+    await eventually("all of them gone", () => !alive(`sleep ${marker}`));
+  });
 
-    test("executeCode: runs side by side end by themselves, and leave nothing together", async () => {
-      if (!hasProc()) return;
-      const marker = `5${process.pid}${Math.floor(Math.random() * 1e6)}`;
-      const run = (code: string) => session.client.call("executeCode", { code, language: "sh" });
-      const [first, second] = await Promise.all([
-        run(`env -i setsid /bin/sleep ${marker} & sleep 0.1; echo one`),
-        run(`sleep 0.4; echo two`),
-      ]);
-      expect([first, second].map(({ content }) => content[0]?.text)).toEqual(["one\n", "two\n"]);
-      expect(alive(`sleep ${marker}`)).toBe(false);
-    });
+  test("that leaves a daemon is answered, with what was written before", async () => {
+    const { stdout, exitCode } = await run("setsid sleep 3 & echo $!; exit 4");
+    expect({ stdout, exitCode }).toEqual({ stdout: expect.stringMatching(/^\d+\n$/), exitCode: 4 });
+    process.kill(Number(stdout), "SIGKILL");
+  });
 
-    test("executeCode: a run of an executable that is killed ends when the next one starts", async () => {
-      if (!hasProc()) return;
-      const marker = `4${process.pid}${Math.floor(Math.random() * 1e6)}`;
-      const code = `setsid sleep ${marker} & sleep ${marker}`;
-      using client = await TestClient.open(session.lock);
-      client.call("executeCode", { code, language: "sh" }).catch(() => {});
-      await eventually("it runs", () => alive(`sleep ${marker}`));
-      const pid = await session.neovim.lua<number>(`return require("port").server.process.pid`);
-      process.kill(pid, "SIGKILL");
-      await eventually("it is gone", () => !alive(`sleep ${marker}`));
-    });
-  },
-  {
-    setup: `{ execute_code = { enabled = true, timeout_ms = 1000, languages = { sh = { "sh", "-s" } } } }`,
-  },
-);
+  test("is a session of its own, so that it ends nobody else", async () => {
+    const { stdout } = await run("ps -o sid= -p $$; echo $$");
+    const [session, pid] = stdout.trim().split(/\s+/);
+    expect(session).toBe(pid as string);
+  });
+
+  test("that writes more than the limit has its output cut, and it says so", async () => {
+    const { stdout, stderr } = await run("yes äöü | head -c 100000");
+    expect(stdout).toMatch(/\n\[98\d\d\d more bytes dropped\]$/);
+    expect(stdout).not.toContain("\uFFFD");
+    expect(Buffer.byteLength(stdout)).toBeLessThan(2_100);
+    expect(stderr).toBe("");
+  });
+
+  test("has all that it wrote up to the limit", async () => {
+    const { stdout } = await run("yes | head -c 1000000", { ...LIMITS, outputBytes: 1_000_000 });
+    expect(stdout).toHaveLength(1_000_000);
+  });
+
+  test("whose program does not read the code is no failure", async () => {
+    const { signal } = new AbortController();
+    const options: Run = { command: ["/bin/sh", "-c", "exit 0"], cwd: "/", signal };
+    expect(await runCode("#".repeat(1_000_000), options)).toMatchObject({ exitCode: 0 });
+  });
+});

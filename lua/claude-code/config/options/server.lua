@@ -104,31 +104,14 @@ return {
     type = t.boolean,
     default = false,
     description = "Whether Claude may run code with the tool executeCode. The code runs outside of "
-      .. "Neovim, in the workspace, with your permissions. Claude Code asks you before each run.",
+      .. "Neovim, in the workspace, with your permissions, for 30 seconds at most. Claude Code asks you "
+      .. "before each run.",
   },
   {
     key = "execute_code.languages",
     type = commands,
     default = { python = { "python3", "-" } },
-    description = "The command that runs each language. It receives the code on stdin.",
-  },
-  {
-    key = "execute_code.default_language",
-    type = t.string,
-    default = "python",
-    description = "The language of code that names none.",
-  },
-  {
-    key = "execute_code.timeout_ms",
-    type = t.integer(100, 3600000),
-    default = 30000,
-    description = "Milliseconds after which a run is killed, with every process that it started (outside of Linux: "
-      .. "with those in its process group).",
-  },
-  {
-    key = "execute_code.max_output_bytes",
-    type = t.integer(1, 100 * 1024 * 1024),
-    default = 1024 * 1024,
-    description = "Bytes after which the rest of a run's stdout is dropped; the same for stderr.",
+    description = "The command that runs each language. It receives the code on stdin. Code that "
+      .. "names no language is Python, or, without an entry for it, the first in alphabetical order.",
   },
 }

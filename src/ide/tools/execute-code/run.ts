@@ -1,13 +1,18 @@
-import { spawn } from "node:child_process";
-import { ProcessTree } from "./process-tree";
+import { killNow, ownChildren } from "../../../lib/own-children";
 
-export interface RunOptions {
+export const LIMITS = {
+  timeoutMs: 30_000,
+  /** Of each stream; what comes behind is dropped, and said so. */
+  outputBytes: 1024 * 1024,
+} as const;
+
+/** What the program has written arrives a moment after its end. */
+const DRAIN_MS = 500;
+
+export interface Run {
   /** Program and arguments; the code goes to its stdin. */
   command: readonly string[];
   cwd: string;
-  timeoutMs: number;
-  /** Per stream, in bytes; what comes behind is dropped, and said so. */
-  maxOutputBytes: number;
   signal: AbortSignal;
 }
 
@@ -20,63 +25,67 @@ export interface RunResult {
 }
 
 /**
- * Runs `code` out of process. Whatever it started is dead when this resolves, also when it did not
- * overrun. Rejects when the program cannot be started.
+ * Runs `code` out of process, in a session and a process group of its own. The whole group is killed at the
+ * time-out, when `signal` aborts, when the program ends, and with the executable. What leaves the group (a
+ * daemon) stays: it has the user's rights, as the program has. Rejects when the program cannot be started.
  */
-export async function runCode(code: string, options: RunOptions): Promise<RunResult> {
-  const [program = "", ...args] = options.command;
-  const tree = new ProcessTree();
-  const child = spawn(program, args, {
-    cwd: options.cwd,
-    env: { ...process.env, ...tree.variables },
-    // A process group of its own, which can be ended as a whole.
-    detached: process.platform !== "win32",
-    stdio: ["pipe", "pipe", "pipe"],
+export async function runCode(
+  code: string,
+  { command, cwd, signal }: Run,
+  limits: { readonly [name in keyof typeof LIMITS]: number } = LIMITS,
+): Promise<RunResult> {
+  const hasGroups = process.platform !== "win32";
+  const child = Bun.spawn([...command], {
+    cwd,
+    env: process.env,
+    detached: hasGroups,
+    stdin: Buffer.from(code),
+    stdout: "pipe",
+    stderr: "pipe",
   });
-  const exited = new Promise<number | null>((resolve, reject) => {
-    child.once("error", reject);
-    child.once("exit", resolve);
-  });
-  if (child.pid) tree.begin(child.pid);
-  const stdout = collect(child.stdout, options.maxOutputBytes);
-  const stderr = collect(child.stderr, options.maxOutputBytes);
+  const all = hasGroups ? -child.pid : child.pid;
+  ownChildren.add(all);
+  const stdout = collect(child.stdout, limits.outputBytes);
+  const stderr = collect(child.stderr, limits.outputBytes);
   let end: RunResult["end"] = "exited";
-  const kill = (why: RunResult["end"]) => {
+  const stop = (why: RunResult["end"]) => {
     end = why;
-    tree.kill();
+    killNow(all);
   };
-  const timer = setTimeout(() => kill("timed out"), options.timeoutMs);
-  const cancel = () => kill("cancelled");
-  options.signal.addEventListener("abort", cancel, { once: true });
-  child.stdin.on("error", () => {});
-  child.stdin.end(code);
-  try {
-    const exitCode = await exited;
-    await tree.end();
-    return { stdout: stdout(), stderr: stderr(), exitCode: exitCode ?? undefined, end };
-  } finally {
-    clearTimeout(timer);
-    options.signal.removeEventListener("abort", cancel);
-    child.stdout.destroy();
-    child.stderr.destroy();
-  }
+  const timer = setTimeout(() => stop("timed out"), limits.timeoutMs);
+  const cancel = () => stop("cancelled");
+  signal.addEventListener("abort", cancel, { once: true });
+  await child.exited;
+  clearTimeout(timer);
+  signal.removeEventListener("abort", cancel);
+  killNow(all);
+  ownChildren.delete(all);
+  // A daemon may hold the pipes open.
+  await Promise.race([Promise.all([stdout.ended, stderr.ended]), Bun.sleep(DRAIN_MS)]);
+  const exitCode = child.exitCode ?? undefined;
+  return { stdout: stdout.take(), stderr: stderr.take(), exitCode, end };
 }
 
-/** Gathers a stream up to `most` bytes; the function returned gives what there is. */
-function collect(stream: NodeJS.ReadableStream, most: number): () => string {
-  const chunks: Buffer[] = [];
+/** Gathers a stream up to `most` bytes. `take` gives what there is, and ends it. */
+function collect(stream: ReadableStream<Uint8Array>, most: number) {
+  const reader = stream.getReader();
+  const chunks: Uint8Array[] = [];
   let size = 0;
   let dropped = 0;
-  stream.on("data", (chunk: Buffer) => {
-    const kept = chunk.subarray(0, Math.max(0, most - size));
-    size += kept.length;
-    dropped += chunk.length - kept.length;
-    if (kept.length > 0) chunks.push(kept);
-  });
-  return () => {
+  const read = async () => {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      const kept = next.value.subarray(0, most - size);
+      size += kept.length;
+      dropped += next.value.length - kept.length;
+      if (kept.length > 0) chunks.push(kept);
+    }
+  };
+  const take = () => {
+    void reader.cancel();
     // A character cut in two at the limit is dropped, not shown as rubbish.
     const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
     const text = decoder.decode(Buffer.concat(chunks), { stream: dropped > 0 });
     return dropped > 0 ? `${text}\n[${dropped} more bytes dropped]` : text;
   };
+  return { ended: read(), take };
 }
