@@ -235,11 +235,16 @@ describe.each(NEOVIMS)("messages in $name", (version) => {
     expect(got).toEqual([TYPED[1]?.[1] as string, 4, "claude-code.nvim"]);
   });
 
-  test("a notification plugin that is a callable table does, too", async () => {
+  test.each([
+    ["is a callable table", "setmetatable({}, { __call = function(_, ...) notify(...) end })"],
+    ["waits for the main loop", "vim.schedule_wrap(notify)"],
+  ])("a notification plugin that %s does, too", async (_name, made) => {
     await using neovim = await start(40, "");
-    // As after `vim.notify = require("notify")`.
+    await shown(neovim, `2 options cannot be used: ${STARTUP}`);
+    // As after `vim.notify = require("notify")`, and after that of mini.notify.
     await neovim.lua(`
-      vim.notify = setmetatable({}, { __call = function(_, text, level, options) GOT = { text, level, options.title } end })`);
+      local function notify(text, level, options) GOT = { text, level, options.title } end
+      vim.notify = ${made}`);
     await neovim.type(":ClaudeCode<CR>");
     const got = await eventually("the message", () => neovim.lua<unknown[]>("return GOT"));
     expect(got).toEqual([TYPED[1]?.[1] as string, 4, "claude-code.nvim"]);

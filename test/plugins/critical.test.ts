@@ -176,14 +176,13 @@ for (const name of ["which-key", "mini.clue, mini.notify"]) {
   });
 }
 
-for (const name of ["nvim-notify", "noice, nvim-notify", "snacks", "mini.clue, mini.notify"]) {
+for (const name of ["nvim-notify", "noice, nvim-notify", "snacks"]) {
   testWithPlugins(`messages of one topic replace each other (${name})`, async () => {
     // One that fades away by itself while the next one comes is not what is tested.
     const stay = `
       local ok, notify = pcall(require, "notify")
       if ok then notify.setup({ timeout = 60000 }) end
-      if Snacks then Snacks.config.notifier.timeout = 60000 end
-      if MiniNotify then vim.notify = MiniNotify.make_notify({ INFO = { duration = 60000 } }) end`;
+      if Snacks then Snacks.config.notifier.timeout = 60000 end`;
     const setup = setupOf(name);
     await using editor = await Editor.start(NEWEST, { ...setup, lua: setup.lua + stay });
     const show = (text: string) =>

@@ -8,17 +8,19 @@ local levels = vim.log.levels
 local HIGHLIGHTS =
   { [levels.ERROR] = "ErrorMsg", [levels.WARN] = "WarningMsg", [levels.INFO] = "None" }
 
---- Is vim.notify Neovim's own, and not a notification plugin's, which may be a callable table?
+--- Is vim.notify Neovim's own, and not a notification plugin's, which may be a callable table, or what
+--- vim.schedule_wrap() has made (mini.notify)?
 ---@return boolean
 local function is_builtin()
-  if type(vim.notify) ~= "function" or require("claude-code.messages.popup").is_mini() then
-    return false
-  end
-  local source = debug.getinfo(vim.notify, "S").source
+  local info = type(vim.notify) == "function" and debug.getinfo(vim.notify, "Su")
   -- "?" in 0.12, where it is precompiled.
-  return source == "?"
-    or source:find("^@?vim/_") ~= nil
-    or source:find("/lua/vim/_", 1, true) ~= nil
+  return info ~= false
+    and not info.isvararg
+    and (
+      info.source == "?"
+      or info.source:find("^@?vim/_") ~= nil
+      or info.source:find("/lua/vim/_", 1, true) ~= nil
+    )
 end
 
 --- Does Neovim draw messages itself? Otherwise whoever does (a UI's own messages, or the stderr of a
@@ -29,6 +31,31 @@ local function is_drawn_here()
   return #uis > 0 and not vim.iter(uis):any(function(ui)
     return ui.ext_messages
   end)
+end
+
+--- What a notification plugin has returned for the last message of each topic.
+---@type table<string, table?>
+local records = {}
+
+--- A message of the same topic is replaced if the plugin can do that: by `id` (snacks.nvim), or by the
+--- record of the one before (nvim-notify, noice.nvim) unless that is gone.
+---@param text string
+---@param level integer vim.log.levels
+---@param topic? string
+local function show_by_plugin(text, level, topic)
+  if not topic then
+    vim.notify(text, level, { title = NAME })
+    return
+  end
+  local record = vim.notify(text, level, {
+    title = NAME,
+    id = "claude-code." .. topic,
+    replace = records[topic],
+    on_close = function()
+      records[topic] = nil
+    end,
+  })
+  records[topic] = type(record) == "table" and record or nil
 end
 
 --- About to be shown. Two parts of the plugin may report the same just now: it is said once.
@@ -43,7 +70,7 @@ local function notifier(level, name)
   local log = require("claude-code.messages.log")
   local function show(text, topic)
     if not is_builtin() then
-      return require("claude-code.messages.popup").show(text, level, topic)
+      return show_by_plugin(text, level, topic)
     elseif not is_drawn_here() then
       return vim.notify(NAME .. ": " .. text, level, { title = NAME })
     end
