@@ -38,18 +38,10 @@ function inNeovim(version: NeovimVersion): void {
   beforeEach(async () => {
     data = await new DataFolder().use(neovim);
     published.server.reset("good");
-    await useTools("curl");
     await stallLimit(10);
     await totalLimit(60);
   });
   afterEach(() => data[Symbol.asyncDispose]());
-}
-
-const TOOLS = ["curl", ...(Bun.which("wget") ? ["wget"] : [])];
-if (TOOLS.length === 1) console.log("platform skip: no wget, so downloads by it are not tested");
-
-function useTools(...tools: string[]): Promise<unknown> {
-  return neovim.lua(`require("port").download.downloaders = ...`, tools);
 }
 
 /** In seconds: how long a server may say nothing. */
@@ -75,20 +67,12 @@ const failures: [Behaviour, RegExp][] = [
   ["drip", /too slow/],
 ];
 
-/** Neovim has no part in what the programs do, so that one of the two versions sees all. */
-const byTool = (version: NeovimVersion) =>
-  failures.flatMap(([behaviour, message]) =>
-    (version === NEOVIMS[0] ? TOOLS : ["curl"]).map((tool) => [behaviour, tool, message] as const),
-  );
-
 describe.each(NEOVIMS)("a download in $name", (version) => {
   inNeovim(version);
 
-  test.each(byTool(version))("from a server that is %s, by %s: says so", async (...row) => {
-    const [behaviour, tool, message] = row;
+  test.each(failures)("from a server that is %s: says so", async (behaviour, message) => {
     const { server, release } = published;
     server.reset(behaviour);
-    await useTools(tool);
     if (behaviour === "stalled" || behaviour === "silent") await stallLimit(1);
     if (behaviour === "drip") await totalLimit(1);
     const outcome = await install(neovim);
@@ -101,28 +85,22 @@ describe.each(NEOVIMS)("a download in $name", (version) => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test.each(version === NEOVIMS[0] ? TOOLS : ["curl"])(
-    "from a server that redirects without an end, by %s: says so",
-    async (tool) => {
-      await useTools(tool);
-      let requests = 0;
-      using server = Bun.serve({
-        port: 0,
-        tls: { cert: CERTIFICATE, key: KEY },
-        fetch: ({ url }) => Response.redirect(new URL(`/${requests++}`, url).href),
-      });
-      const authority = join(data.xdg, "authority.pem");
-      await writeFile(authority, CERTIFICATE);
-      await writeFile(join(neovim.home, ".wgetrc"), `ca_certificate = ${authority}\n`);
-      await neovim.lua(`vim.env.CURL_CA_BUNDLE = ...`, authority);
-      const release = { ...published.release.asset, url: `https://localhost:${server.port}/a` };
-      const { message } = await install(neovim, request({ ...release, version: "0.1.0" }));
-      await neovim.lua(`vim.env.CURL_CA_BUNDLE = nil`);
-      await rm(join(neovim.home, ".wgetrc"));
-      expect(message).toMatch(/redirects too often|redirects/);
-      expect([requests > 5, requests < 50, data.leftovers()]).toEqual([true, true, []]);
-    },
-  );
+  test("from a server that redirects without an end: says so", async () => {
+    let requests = 0;
+    using server = Bun.serve({
+      port: 0,
+      tls: { cert: CERTIFICATE, key: KEY },
+      fetch: ({ url }) => Response.redirect(new URL(`/${requests++}`, url).href),
+    });
+    const authority = join(data.xdg, "authority.pem");
+    await writeFile(authority, CERTIFICATE);
+    await neovim.lua(`vim.env.CURL_CA_BUNDLE = ...`, authority);
+    const release = { ...published.release.asset, url: `https://localhost:${server.port}/a` };
+    const { message } = await install(neovim, request({ ...release, version: "0.1.0" }));
+    await neovim.lua(`vim.env.CURL_CA_BUNDLE = nil`);
+    expect(message).toMatch(/redirects too often|redirects/);
+    expect([requests > 5, requests < 50, data.leftovers()]).toEqual([true, true, []]);
+  });
 
   test("from no server at all: says so", async () => {
     const setMirror = (url: string) =>
@@ -133,16 +111,19 @@ describe.each(NEOVIMS)("a download in $name", (version) => {
     expect(message).toMatch(/cannot download .*connect.*http:\/\/127\.0\.0\.1:1\/v0\.1\.0\//i);
   });
 
-  test("without a program for it, or for the check: names those that would do", async () => {
-    await useTools();
-    expect((await install(neovim)).message).toContain("neither curl nor GNU Wget");
-    await useTools("curl");
-    const programs = await folderWith("curl", "tar", "gzip");
-    await neovim.lua(`PATH = vim.env.PATH; vim.env.PATH = ...`, programs);
-    const { message } = await install(neovim);
-    await neovim.lua(`vim.env.PATH = PATH`);
-    await rm(programs, { recursive: true });
-    expect(message).toMatch(/cannot be checked: sha256sum, shasum .* are missing/);
+  test("without curl, or a program for the check: names what would do", async () => {
+    const messages: (string | undefined)[] = [];
+    for (const names of [["tar"], ["curl", "tar", "gzip"]]) {
+      const programs = await folderWith(...names);
+      await neovim.lua(`PATH = vim.env.PATH; vim.env.PATH = ...`, programs);
+      messages.push((await install(neovim)).message);
+      await neovim.lua(`vim.env.PATH = PATH`);
+      await rm(programs, { recursive: true });
+    }
+    expect(messages[0]).toContain(
+      "`curl` is not on $PATH, and nothing else downloads it: install curl",
+    );
+    expect(messages[1]).toMatch(/cannot be checked: sha256sum, shasum .* are missing/);
     expect(data.versions()).toEqual([]);
   });
 });
@@ -214,7 +195,7 @@ test("a folder that another user can change is not used", async () => {
 
 test("a downloader or tar of the current folder is not run, and the message says why", async () => {
   await using neovim = await published.neovim(NEOVIMS[1] as NeovimVersion);
-  const planted = ["curl", "wget", "sha256sum", "shasum", "tar"];
+  const planted = ["curl", "sha256sum", "shasum", "tar"];
   for (const name of planted) {
     await writeFile(join(neovim.cwd, name), "#!/bin/sh\ntouch ran\n", { mode: 0o755 });
   }

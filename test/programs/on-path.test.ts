@@ -17,7 +17,7 @@ import {
 setDefaultTimeout(60_000);
 
 /** What the plugin and the executable look up, and interpreters that npm's `claude` looks up. */
-const NAMES = ["claude", "git", "tmux", "curl", "wget", "sha256sum", "tar", "sh", "env", "node"];
+const NAMES = ["claude", "git", "tmux", "curl", "sha256sum", "tar", "sh", "env", "node"];
 
 /** A project with its own of each program, which leaves a mark when it runs. */
 function plant(project: string): void {

@@ -4,6 +4,7 @@
 local M = {}
 
 local async = require("claude-code.install.async")
+local download = require("claude-code.install.download")
 local installed = require("claude-code.install.installed")
 local releases = require("claude-code.install.release")
 local store = require("claude-code.install.store")
@@ -106,7 +107,7 @@ local function install_archive(release, archive, replace)
   if not stat or stat.size ~= release.size then
     return nil, select(2, verify(release, archive))
   end
-  local copy, refused = require("claude-code.install.partial_file").create(release.file)
+  local copy, refused = download.new_file(release.file)
   if not copy then
     return nil, refused
   end
@@ -122,8 +123,7 @@ end
 ---@param release claude-code.Release
 ---@return boolean installed
 local function await_others(release)
-  local partial_file = require("claude-code.install.partial_file")
-  while partial_file.is_downloaded_elsewhere(release.file) do
+  while download.is_elsewhere(release.file) do
     async.sleep(POLL_MS)
     if vim.uv.fs_stat(store.executable(release.version, release.target)) then
       return true
@@ -143,8 +143,8 @@ end
 ---@param replace boolean
 ---@return string? executable
 ---@return string? message
-local function download(release, replace)
-  local path, refused = require("claude-code.install.partial_file").create(release.file)
+local function install_download(release, replace)
+  local path, refused = download.new_file(release.file)
   if not path then
     return nil, refused
   end
@@ -153,8 +153,7 @@ local function download(release, replace)
     executable = store.executable(release.version, release.target)
   else
     local done
-    local progress = require("claude-code.install.progress").new(release.size)
-    done, message = require("claude-code.install.download").fetch(release, path, progress)
+    done, message = download.fetch(release, path)
     if done then
       executable, message = verify_and_unpack(release, path, replace)
     end
@@ -187,7 +186,7 @@ local function install(release, request)
   end
   local kept = kept_archive(release)
   if not verify(release, kept) then
-    return download(release, request.force or is_there)
+    return install_download(release, request.force or is_there)
   end
   local installed_now, message = verify_and_unpack(release, kept, is_there)
   if installed_now then
