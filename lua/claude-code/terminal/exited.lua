@@ -1,5 +1,6 @@
 --- The end of the CLI in a terminal of Neovim's, perhaps while the user was typing there: the next
---- key of terminal mode would close the buffer, and the keys after that would go to the file below.
+--- key of terminal mode would close the buffer, and the keys after that would go to the file below. So the
+--- buffer leaves terminal mode and takes these keys, until the user pauses.
 local api = vim.api
 
 local M = {}
@@ -7,38 +8,17 @@ local M = {}
 --- Who types on does so within this time, in ms.
 local PAUSE_MS = 500
 
---- What starts a command of normal mode. The arrows do no harm, and CTRL-C interrupts.
----@return string[]
-local function command_keys()
-  local keys = { "<CR>", "<Esc>", "<Tab>", "<BS>", "<Del>", "<Insert>", "<C-Bslash>" }
-  for byte = 32, 126 do
-    keys[#keys + 1] = ("<Char-%d>"):format(byte)
-  end
-  for letter in ("abdefghjklnopqrstuvwxyz]^_"):gmatch(".") do
-    keys[#keys + 1] = ("<C-%s>"):format(letter)
-  end
-  return keys
-end
-
---- Blocks the keys of a buffer until the user pauses. By mappings, since a callback of vim.on_key
---- cannot discard a key: TODO(0.10).
----@param buf integer
+--- Calls back once no key was typed for a while.
 ---@param callback fun()
-local function block_keys(buf, callback)
-  local keys = command_keys()
+local function when_typing_pauses(callback)
+  local namespace = api.nvim_create_namespace("claude-code.terminal.exited")
   local on_key, cancel
   on_key, cancel = require("claude-code.lib.timer").debounce(PAUSE_MS, function()
     cancel()
-    for _, key in ipairs(api.nvim_buf_is_loaded(buf) and keys or {}) do
-      pcall(api.nvim_buf_del_keymap, buf, "", key)
-    end
+    vim.on_key(nil, namespace)
     callback()
   end)
-  local options =
-    { nowait = true, noremap = true, callback = on_key, desc = "Blocked: Claude ended" }
-  for _, key in ipairs(keys) do
-    api.nvim_buf_set_keymap(buf, "", key, "", options)
-  end
+  vim.on_key(on_key, namespace)
   on_key()
 end
 
@@ -82,19 +62,17 @@ function M.handle(buf, launch, code, is_typing, close)
   local job = (sessions.get(launch.n) or {}).job
   launch.on_exit()
   local goes_on = job ~= nil and sessions.get({ job = job }) ~= nil
-  local function close_if_ended_well()
-    if code == 0 then
-      close()
-    end
-  end
   if api.nvim_buf_is_valid(buf) then
     prevent_terminal_mode(buf)
   end
-  if is_typing and api.nvim_get_current_buf() == buf then
+  local is_here = is_typing and api.nvim_get_current_buf() == buf
+  if is_here then
     vim.cmd.stopinsert()
-    block_keys(buf, close_if_ended_well)
-  else
-    close_if_ended_well()
+  end
+  if code == 0 and is_here then
+    when_typing_pauses(close)
+  elseif code == 0 then
+    close()
   end
   notify(code, name, goes_on)
 end
