@@ -176,7 +176,6 @@ const KNOWN_PAIRS: readonly string[] = [
   "lua/claude-code/editor/diff <> lua/claude-code/editor/diff/layout",
   "lua/claude-code/editor/documents <> lua/claude-code/editor/windows",
   "lua/claude-code/editor/documents <> lua/claude-code/editor/privacy",
-  "lua/claude-code/install <> lua/claude-code/install/downloader",
   "lua/claude-code/install <> lua/claude-code/server",
   "lua/claude-code/permissions <> lua/claude-code/sessions",
   "lua/claude-code/terminal <> lua/claude-code/terminal/providers",
