@@ -170,7 +170,6 @@ const KNOWN_PAIRS: readonly string[] = [
   "lua/claude-code/editor/columns <> lua/claude-code/editor/documents",
   "lua/claude-code/editor/diagnostics <> lua/claude-code/editor/session",
   "lua/claude-code/editor/diagnostics <> lua/claude-code/editor/language",
-  "lua/claude-code/editor/diff <> lua/claude-code/editor/review",
   "lua/claude-code/editor/diff <> lua/claude-code/terminal",
   "lua/claude-code/editor/diff <> lua/claude-code/editor/diff/hunks",
   "lua/claude-code/editor/diff <> lua/claude-code/editor/diff/layout",

@@ -61,7 +61,7 @@ io.write(vim.json.encode({
   option_files = vim.inspect(require("claude-code.config").options.files()),
   private_files = require("claude-code.editor.privacy.defaults"),
   aliases = schema.aliases,
-  highlights = highlights_of(require("claude-code.editor.diff.highlights")),
+  highlights = highlights_of(require("claude-code.editor.hunks.highlights")),
   review_highlights = highlights_of(require("claude-code.editor.review.highlights")),
   session_highlights = highlights_of(require("claude-code.terminal.highlights")),
 }))

@@ -2,7 +2,7 @@
 --- is too long, Neovim cuts out what follows its `%<`: the key that accepts comes last.
 local api, fn = vim.api, vim.fn
 local hidden = require("claude-code.editor.diff.hidden")
-local highlights = require("claude-code.editor.diff.highlights")
+local highlights = require("claude-code.editor.hunks.highlights")
 local keys = require("claude-code.editor.diff.keys")
 local owner = require("claude-code.editor.diff.owner")
 local path = require("claude-code.editor.documents.path")

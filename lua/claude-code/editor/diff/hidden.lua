@@ -172,7 +172,7 @@ end
 ---@param line string
 ---@return boolean goes_on
 local function mark_characters(marking, row, line)
-  local group, goes_on = require("claude-code.editor.diff.highlights").name("Warning"), true
+  local group, goes_on = require("claude-code.editor.hunks.highlights").name("Warning"), true
   local first, next = find(line, 1)
   while goes_on and first do
     local codes, last = codes_of(line, first, next --[[@as integer]])
@@ -192,7 +192,7 @@ end
 ---@param line string
 ---@return boolean goes_on
 local function mark_blanks(marking, row, line)
-  local group, goes_on = require("claude-code.editor.diff.highlights").name("Warning"), true
+  local group, goes_on = require("claude-code.editor.hunks.highlights").name("Warning"), true
   local first, next = find_blanks(line, 1)
   while goes_on and first do
     goes_on = set_mark(marking, row, first - 1, {

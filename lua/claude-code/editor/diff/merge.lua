@@ -1,7 +1,7 @@
 --- The proposal was made from the file on disk. Unsaved edits of that file, in its buffer, are
 --- merged into the proposal on demand: three ways, by git, with the file on disk as the base.
 local api = vim.api
-local hunks = require("claude-code.editor.diff.hunks")
+local hunks = require("claude-code.editor.hunks")
 local notify = require("claude-code.messages.notify")
 local programs = require("claude-code.programs")
 local scratch = require("claude-code.editor.diff.scratch")

@@ -1,7 +1,7 @@
 --- Hover, definitions and references in a diff, on lines that the file's own buffer has as well: its language
 --- servers are asked about the line that it has there. They see nothing of the proposal.
 local api = vim.api
-local hunks = require("claude-code.editor.diff.hunks")
+local hunks = require("claude-code.editor.hunks")
 local notify = require("claude-code.messages.notify")
 
 local TOPIC = "diff.original"

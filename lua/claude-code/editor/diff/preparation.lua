@@ -1,7 +1,7 @@
 --- Gets a big proposal ready to be shown, a step at a time, so that Neovim answers keys in between.
 local colours = require("claude-code.editor.diff.colours")
 local hidden = require("claude-code.editor.diff.hidden")
-local hunks = require("claude-code.editor.diff.hunks")
+local hunks = require("claude-code.editor.hunks")
 local layouts = require("claude-code.editor.diff.layout")
 local slices = require("claude-code.lib.slices")
 local timer = require("claude-code.lib.timer")

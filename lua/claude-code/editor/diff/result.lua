@@ -1,5 +1,5 @@
 --- What accepting certain lines gives, in place of the lines that were proposed.
-local hunks = require("claude-code.editor.diff.hunks")
+local hunks = require("claude-code.editor.hunks")
 local text = require("claude-code.editor.diff.text")
 
 local M = {}

@@ -1,7 +1,7 @@
 --- The bar ('winbar') above a file in a review: which hunk of how many, which file, what to know about
 --- the hunk under the cursor, and the keys.
 local api = vim.api
-local highlights = require("claude-code.editor.diff.highlights")
+local highlights = require("claude-code.editor.hunks.highlights")
 local keys = require("claude-code.editor.review.keys")
 
 ---Shows nothing, and begins each bar of a review: Neovim copies a window's options to the windows that

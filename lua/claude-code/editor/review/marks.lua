@@ -1,12 +1,12 @@
 --- Draws the hunks that wait for a review in the user's own files. Signs are there always, or not
 --- outside of a review (option `review.signs`); colours and old lines only during one.
 local api = vim.api
-local draw = require("claude-code.editor.diff.inline.draw")
+local draw = require("claude-code.editor.hunks.draw")
 local highlights = require("claude-code.editor.review.highlights")
 local in_sight = require("claude-code.editor.windows.in_sight")
-local sideways = require("claude-code.editor.diff.layout.sideways")
+local sideways = require("claude-code.editor.hunks.sideways")
 local text = require("claude-code.editor.review.text")
-local wrap = require("claude-code.editor.review.wrap")
+local wrap = require("claude-code.editor.hunks.wrap")
 
 local NAMESPACE = api.nvim_create_namespace("claude-code.review")
 

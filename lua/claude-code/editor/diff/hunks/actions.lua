@@ -1,7 +1,7 @@
 --- Accepting and dropping the hunk under the cursor. A dropped hunk is the old file's lines put back
 --- into the proposal, as an edit that `u` undoes.
 local api = vim.api
-local hunks = require("claude-code.editor.diff.hunks")
+local hunks = require("claude-code.editor.hunks")
 local notify = require("claude-code.messages.notify")
 local scratch = require("claude-code.editor.diff.scratch")
 

@@ -1,6 +1,6 @@
 --- The hunk under the cursor, and moving from hunk to hunk.
 local api = vim.api
-local hunks = require("claude-code.editor.diff.hunks")
+local hunks = require("claude-code.editor.hunks")
 local notify = require("claude-code.messages.notify")
 
 ---@class claude-code.HunkCursor

@@ -1,8 +1,8 @@
 --- One window in the file's place with the proposal; what it deletes shows as virtual lines.
 local api, fn = vim.api, vim.fn
 local in_sight = require("claude-code.editor.windows.in_sight")
-local inline_marks = require("claude-code.editor.diff.inline.marks")
-local sideways = require("claude-code.editor.diff.layout.sideways")
+local inline_marks = require("claude-code.editor.diff.layout.inline_marks")
+local sideways = require("claude-code.editor.hunks.sideways")
 local windows = require("claude-code.editor.windows")
 
 ---What we change in the window.

@@ -1,8 +1,8 @@
 --- Two windows in diff mode: the file on disk, and beside or below it the proposal; in the place of
 --- the file's window, which is borrowed for that, or on a tab page of their own.
 local api = vim.api
-local highlights = require("claude-code.editor.diff.highlights")
-local sideways = require("claude-code.editor.diff.layout.sideways")
+local highlights = require("claude-code.editor.hunks.highlights")
+local sideways = require("claude-code.editor.hunks.sideways")
 local windows = require("claude-code.editor.windows")
 
 ---What diff mode and we change in a window.

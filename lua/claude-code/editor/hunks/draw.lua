@@ -1,8 +1,8 @@
 --- Draws hunks in a buffer that holds the new text: colours, signs, and the old lines as virtual lines.
 local api, fn = vim.api, vim.fn
-local changed_part = require("claude-code.editor.diff.inline.changed_part")
-local deleted = require("claude-code.editor.diff.inline.deleted")
-local highlights = require("claude-code.editor.diff.highlights")
+local changed_part = require("claude-code.editor.hunks.changed_part")
+local deleted = require("claude-code.editor.hunks.deleted")
+local highlights = require("claude-code.editor.hunks.highlights")
 
 ---Below tree-sitter's (100): its foreground goes on our background.
 local LINE_PRIORITY, TEXT_PRIORITY = 50, 60

@@ -1,7 +1,7 @@
 --- The old lines of a hunk as virtual lines.
 local api, fn = vim.api, vim.fn
-local changed_part = require("claude-code.editor.diff.inline.changed_part")
-local highlights = require("claude-code.editor.diff.highlights")
+local changed_part = require("claude-code.editor.hunks.changed_part")
+local highlights = require("claude-code.editor.hunks.highlights")
 
 ---Nobody scrolls through more virtual lines than this; Neovim draws them all each time.
 local MOST_LINES = 500

@@ -1,8 +1,8 @@
 --- Colours and virtual lines that make a diff of one buffer.
 local api = vim.api
-local deleted = require("claude-code.editor.diff.inline.deleted")
-local draw = require("claude-code.editor.diff.inline.draw")
-local hunks = require("claude-code.editor.diff.hunks")
+local deleted = require("claude-code.editor.hunks.deleted")
+local draw = require("claude-code.editor.hunks.draw")
+local hunks = require("claude-code.editor.hunks")
 local slices = require("claude-code.lib.slices")
 
 local NAMESPACE = api.nvim_create_namespace("claude-code.diff.inline")
