@@ -1,6 +1,7 @@
 --- The review for other plugins that compare texts: what stands in a file without Claude's changes that
 --- you have not reviewed.
 local api = vim.api
+local buffers = require("claude-code.editor.review.buffer")
 local client = require("claude-code.editor.review.client")
 local path = require("claude-code.editor.documents.path")
 local text = require("claude-code.editor.review.text")
@@ -8,7 +9,7 @@ local text = require("claude-code.editor.review.text")
 local M = {}
 
 local follower ---@type fun(ref: string)?
-local follows_news = false
+local is_following = false
 
 ---@param callback fun(ref: string)
 local function request_ref(callback)
@@ -31,9 +32,9 @@ function M.base_ref(callback, opts)
   if not callback or opts and opts.follow then
     follower = callback
   end
-  if follower and not follows_news then
-    follows_news = true
-    client.on_news(function()
+  if follower and not is_following then
+    is_following = true
+    client.on_summary(function()
       if follower then
         request_ref(follower)
       end
@@ -43,10 +44,6 @@ function M.base_ref(callback, opts)
     request_ref(callback)
   end
 end
-
----Buffers in which mini.diff asked for this source, and whether it compares with it there.
----@type table<integer, boolean>
-local compares = {}
 
 ---@param buf integer
 ---@param callback fun(base: string?) lines, each with "\n"; nil: nothing waits for a review
@@ -58,7 +55,7 @@ local function request_base(buf, callback)
   local unsaved = vim.bo[buf].modified and text.of(buf) or nil
   client.request("base", { path = path.real(name), text = unsaved }, function(value)
     if not api.nvim_buf_is_loaded(buf) then
-      compares[buf] = nil
+      return
     elseif not value then
       callback(nil)
     else
@@ -74,25 +71,29 @@ end
 ---Something was recorded or decided: mini.diff takes this source, or the next one, where it must.
 local function update()
   local mini = require("mini.diff")
-  for buf, did_compare in pairs(compares) do
-    request_base(buf, function(base)
-      if compares[buf] == nil then
-        return
-      elseif base and did_compare then
-        mini.set_ref_text(buf, base)
-      elseif base or did_compare then
-        mini.disable(buf)
-        mini.enable(buf)
-      end
-    end)
+  for _, shown in ipairs(buffers.all()) do
+    local did_compare, buf = shown.compares, shown.buf
+    if did_compare ~= nil then
+      request_base(buf, function(base)
+        if shown.compares == nil then
+          return
+        elseif base and did_compare then
+          mini.set_ref_text(buf, base)
+        elseif base or did_compare then
+          mini.disable(buf)
+          mini.enable(buf)
+        end
+      end)
+    end
   end
 end
 
 ---@param buf integer
 local function attach(buf)
-  compares[buf] = false
+  local shown = buffers.attach(buf)
+  shown.compares = false
   request_base(buf, function(base)
-    compares[buf] = base ~= nil
+    shown.compares = base ~= nil
     local mini = require("mini.diff")
     if base then
       mini.set_ref_text(buf, base)
@@ -100,6 +101,14 @@ local function attach(buf)
       mini.fail_attach(buf)
     end
   end)
+end
+
+---@param buf integer
+local function detach(buf)
+  local shown = buffers.get(buf)
+  if shown then
+    shown.compares = nil
+  end
 end
 
 ---@param buf integer
@@ -126,13 +135,11 @@ end
 ---(`gH`) undoes them in the buffer.
 ---@return table source see |MiniDiff-source-specification|
 function M.minidiff_source()
-  client.on_news(update)
+  client.on_summary(update)
   return {
     name = "claude-code",
     attach = attach,
-    detach = function(buf)
-      compares[buf] = nil
-    end,
+    detach = detach,
     apply_hunks = keep,
   }
 end

@@ -41,7 +41,7 @@ onEachNeovim((session) => {
   };
   const news = () =>
     session.neovim.lua<number | null>(
-      'return (require("port").review_client.news() or { counts = {} }).counts.hunks',
+      'return (require("port").review_client.summary() or { counts = {} }).counts.hunks',
     );
 
   test("accepted: kept as soon as Claude has written it", async () => {

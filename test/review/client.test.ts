@@ -39,7 +39,7 @@ onEachNeovim((session) => {
     await ask("list");
     await session.neovim.lua(`
       _G.reported = {}
-      require("claude-code.editor.review.client").on_news(function(news)
+      require("claude-code.editor.review.client").on_summary(function(news)
         table.insert(_G.reported, news.counts.hunks)
       end)`);
     world.claude({ a: "1\n\xfe2\n" });
@@ -71,14 +71,14 @@ onEachNeovim((session) => {
     world.claude({ b: "1\n2\n" });
     await eventually("the change", async () => {
       const news = await session.neovim.lua<{ counts: { added: number } } | null>(
-        'return require("claude-code.editor.review.client").news()',
+        'return require("claude-code.editor.review.client").summary()',
       );
       expect(news?.counts.added).toBe(2);
     });
     world.write("b", "1\n");
     await eventually("the new count", async () => {
       const added = await session.neovim.lua<number>(
-        'return require("claude-code.editor.review.client").news().counts.added',
+        'return require("claude-code.editor.review.client").summary().counts.added',
       );
       expect(added).toBe(1);
     });

@@ -37,8 +37,7 @@ local function attach(info)
   channel.attach(info.channel)
   local delta = require("claude-code.editor.sync").start()
   require("claude-code.editor.selection").start()
-  require("claude-code.editor.review.privacy").start()
-  require("claude-code.editor.review.comments").start()
+  require("claude-code.editor.review").start()
   require("claude-code.editor.input.keyboard").follow()
   require("claude-code.editor.language.servers").start()
   require("claude-code.server").on_attach(info.channel, {
@@ -75,6 +74,16 @@ local function set_clients(clients)
   require("claude-code.editor.selection").clients(clients)
   require("claude-code.server").on_clients(clients)
   require("claude-code.sessions").clients(clients)
+  return true
+end
+
+---@param summary claude-code.ReviewSummary
+---@return true
+local function on_review(summary)
+  require("claude-code.editor.review").on_changed(summary)
+  if #summary.comments > 0 then
+    require("claude-code.editor.review.comments").start()
+  end
   return true
 end
 
@@ -143,7 +152,7 @@ local methods = {
   session_problems = lazy("editor.session", "problems"),
   review_answer = lazy("editor.review.client", "on_answer"),
   review_comments = lazy("editor.review.comments.send", "take"),
-  review_changed = lazy("editor.review", "on_changed"),
+  review_changed = on_review,
   task_start = function(params)
     return require("claude-code.editor.language.task").start(params, function()
       return M.call(params.method, params.params)

@@ -364,7 +364,7 @@ onEachNeovim((session) => {
     test("what a running command changed in a file that is saved then is listed, without the user's", async () => {
       const session = `S${tests}`;
       const news = (field: string) =>
-        lua<unknown>(`return require("claude-code.editor.review.client").news().${field}`);
+        lua<unknown>(`return require("claude-code.editor.review.client").summary().${field}`);
       write("a", TEN);
       claude({ a: `${TEN}claude\n` });
       await world.keep([{ path: world.path(at("a")) }]);
@@ -1151,7 +1151,7 @@ onEachNeovim((session) => {
     const ends = () =>
       lua(`require("claude-code.lib.events").emit("ActivityChanged", { activity = "idle" })`);
     await eventually("the executable's first report", () =>
-      lua<boolean>(`return require("claude-code.editor.review.client").news() ~= nil`),
+      lua<boolean>(`return require("claude-code.editor.review.client").summary() ~= nil`),
     );
     await changed();
     await ends();

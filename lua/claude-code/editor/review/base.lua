@@ -1,18 +1,16 @@
 --- Buffers with the base text of a file: what stood there before Claude's unreviewed changes. A deleted
 --- file is read there before it is brought back.
 local api = vim.api
+local buffers = require("claude-code.editor.review.buffer")
 local client = require("claude-code.editor.review.client")
 
 local M = { SCHEME = "claude-code://base" }
-
----@type table<integer, fun()[]> who waits for a buffer's text
-local waiting = {}
 
 ---@param buf integer
 ---@param bytes? string
 ---@param problem? string
 local function fill(buf, bytes, problem)
-  if not api.nvim_buf_is_valid(buf) then
+  if not api.nvim_buf_is_loaded(buf) then
     return
   end
   local missing = problem or "there is nothing to review in this file"
@@ -46,11 +44,12 @@ function M.load(buf)
     vim.bo[buf][option] = value
   end
   local file = api.nvim_buf_get_name(buf):sub(#M.SCHEME + 1)
-  waiting[buf] = waiting[buf] or {}
+  local shown = buffers.attach(buf)
+  shown.waiting = shown.waiting or {}
   client.request("base", { path = file }, function(value, problem)
     fill(buf, value and value.text, problem)
-    local callbacks = waiting[buf] or {}
-    waiting[buf] = nil
+    local callbacks = shown.waiting or {}
+    shown.waiting = nil
     for _, callback in ipairs(callbacks) do
       callback()
     end
@@ -61,8 +60,9 @@ end
 ---@param buf integer
 ---@param callback fun()
 function M.when_loaded(buf, callback)
-  if waiting[buf] then
-    table.insert(waiting[buf], callback)
+  local shown = buffers.get(buf)
+  if shown and shown.waiting then
+    table.insert(shown.waiting, callback)
   else
     callback()
   end

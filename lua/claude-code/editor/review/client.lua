@@ -15,24 +15,29 @@ local M = {}
 ---| "keep"|"undo"|"last"|"back"|"done"
 ---| "comments"|"written"|"accepted"|"privacy"
 
----@class claude-code.ReviewNews
+---@class claude-code.DueUndo an undo that was queued and is to be requested now
+---@field decision string
+---@field paths string[]
+
+---@class claude-code.ReviewSummary
 ---@field counts claude-code.ReviewCounts
 ---@field incomplete boolean a change could not be recorded, and the user has not kept the rest since
 ---@field comments claude-code.ReviewComment[]
----@field due { decision: string, paths: string[] }[] undos that were queued and are to be requested now
+---@field due claude-code.DueUndo[]
 ---@field runs boolean something of Claude's may be changing files
 
 local GONE = "the executable has stopped: try again in a moment"
 
-local last_id = 0
-local waiting = {} ---@type table<integer, fun(value: any?, problem: string?)>
-local listeners = {} ---@type (fun(news: claude-code.ReviewNews))[]
-local news ---@type claude-code.ReviewNews?
+---@class claude-code.ReviewConnection
+---@field last_id integer
+---@field waiting table<integer, fun(value: any?, problem: string?)> by the ids of requests
+---@field summary? claude-code.ReviewSummary what the executable reported last
+---@field listeners (fun(summary: claude-code.ReviewSummary))[]
+local connection = { last_id = 0, waiting = {}, listeners = {} }
 
 local function fail_all()
-  local callbacks = waiting
-  waiting = {}
-  news = nil
+  local callbacks = connection.waiting
+  connection.waiting, connection.summary = {}, nil
   for _, callback in pairs(callbacks) do
     callback(nil, GONE)
   end
@@ -44,35 +49,34 @@ end
 ---@param callback fun(value: any?, problem: string?)
 function M.request(method, params, callback)
   channel.on_detach(fail_all)
-  last_id = last_id + 1
-  local id = last_id
-  waiting[id] = callback
+  local id = connection.last_id + 1
+  connection.last_id, connection.waiting[id] = id, callback
   if next(params) == nil then
     params = vim.empty_dict()
   end
   if not channel.notify("review", { id = id, method = method, params = params }) then
-    waiting[id] = nil
+    connection.waiting[id] = nil
     callback(nil, GONE)
   end
 end
 
 ---Calls `listener` whenever something was recorded, decided, or has changed on disk.
----@param listener fun(news: claude-code.ReviewNews)
-function M.on_news(listener)
-  listeners[#listeners + 1] = listener
+---@param listener fun(summary: claude-code.ReviewSummary)
+function M.on_summary(listener)
+  table.insert(connection.listeners, listener)
 end
 
 ---What the executable reported last.
----@return claude-code.ReviewNews?
-function M.news()
-  return news
+---@return claude-code.ReviewSummary?
+function M.summary()
+  return connection.summary
 end
 
 ---@param answer { id: integer, value: any?, error: string? }
 ---@return true
 function M.on_answer(answer)
-  local callback = waiting[answer.id]
-  waiting[answer.id] = nil
+  local callback = connection.waiting[answer.id]
+  connection.waiting[answer.id] = nil
   if answer.error then
     -- Loaded only here: this file is loaded at every start.
     require("claude-code.editor.review.text").forget_sent()
@@ -83,15 +87,27 @@ function M.on_answer(answer)
   return true
 end
 
----@param latest claude-code.ReviewNews
+---@param summary claude-code.ReviewSummary
 ---@return true
-function M.on_changed(latest)
+function M.on_changed(summary)
   channel.on_detach(fail_all)
-  news = latest
-  for _, listener in ipairs(listeners) do
-    listener(latest)
+  connection.summary = summary
+  for _, listener in ipairs(connection.listeners) do
+    listener(summary)
   end
   return true
+end
+
+---Sends the options `privacy.*`, for hooks: they run where no Neovim does.
+function M.send_privacy()
+  local options = require("claude-code.config").get().privacy
+  local params = { defaults = options.defaults, patterns = options.patterns }
+  M.request("privacy", params, function(_, problem)
+    if problem then
+      local text = "Hooks do not know the options privacy.*: " .. problem
+      require("claude-code.messages.log").warn(text)
+    end
+  end)
 end
 
 return M

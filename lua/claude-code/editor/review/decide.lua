@@ -2,16 +2,17 @@
 local api = vim.api
 local apply = require("claude-code.editor.review.apply")
 local base = require("claude-code.editor.review.base")
-local buffers = require("claude-code.editor.review.buffers")
+local buffers = require("claude-code.editor.review.buffer")
 local client = require("claude-code.editor.review.client")
 local files = require("claude-code.editor.review.files")
-local hunks = require("claude-code.editor.review.hunks")
 local list = require("claude-code.editor.review.list")
+local move = require("claude-code.editor.review.move")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
 local scopes = require("claude-code.editor.review.scope")
 local text = require("claude-code.editor.review.text")
+local view = require("claude-code.editor.review.view")
 
 local M = {}
 
@@ -56,8 +57,38 @@ end
 ---@field whole? boolean the whole file
 ---@field range? [integer, integer] rows of the current buffer, or entries of the quickfix window
 
----The hunk under the cursor is looked up in the text as it is now: the executable is asked for its hunks
----unless they are known.
+---The hunk under the cursor, looked up in the text as it is now: the executable is asked for its hunks unless
+---they are known. What a formatter writes in the meantime is no reason to do nothing.
+---@param choice claude-code.ReviewChoice gets the hunk
+---@param callback fun(choices: claude-code.ReviewChoice[])
+---@param is_second? boolean the text has changed while it was asked for the first time
+local function choose_hunk(choice, callback, is_second)
+  local win, buf = api.nvim_get_current_win(), api.nvim_get_current_buf()
+  local row, shown = api.nvim_win_get_cursor(win)[1], buffers.attach(buf)
+  local known = shown:hunk_now(row)
+  if known then
+    choice.hunks = { known.id }
+    return callback({ choice })
+  end
+  shown:fetch(function(fetched)
+    if fetched.problem then
+      return notify.error(fetched.problem)
+    elseif fetched.is_old then
+      local is_here = api.nvim_get_current_win() == win and api.nvim_get_current_buf() == buf
+      if is_here and not is_second then
+        return choose_hunk(choice, callback, true)
+      end
+      return notify.warn("the text has changed in the meantime; look at it again")
+    end
+    local file = fetched.file
+    local hunk = file and buffers.hunk_at(file.hunks, row)
+    choice.hunks = hunk and { hunk.id }
+    -- A file that was created, or has no text, is decided as a whole.
+    local is_whole = file and (#file.hunks == 0 or (not hunk and file.kind ~= "changed"))
+    callback((hunk or is_whole) and { choice } or {})
+  end)
+end
+
 ---@param target claude-code.ReviewTarget
 ---@param callback fun(choices: claude-code.ReviewChoice[])
 local function choose(target, callback)
@@ -71,8 +102,7 @@ local function choose(target, callback)
   local name = whole or path.of_buffer(buf)
   if not name then
     return callback({})
-  end
-  if reload.is_stale(buf) then
+  elseif reload.is_stale(buf) then
     local words = "%s has unsaved edits of an older text than Claude changed: decide in the quickfix "
       .. "window, or write the buffer (:w!) or load the file (:e!) first"
     return notify.warn(words:format(path.title(name)))
@@ -84,18 +114,7 @@ local function choose(target, callback)
     choice.range = target.range
     return callback({ choice })
   end
-  local known = hunks.at_now(buf, row)
-  if known then
-    choice.hunks = { known.id }
-    return callback({ choice })
-  end
-  files.fetch(buf, function(file)
-    local hunk = file and hunks.find(file.hunks, row)
-    choice.hunks = hunk and { hunk.id }
-    -- A file that was created, or has no text, is decided as a whole.
-    local is_whole = file and (#file.hunks == 0 or (not hunk and file.kind ~= "changed"))
-    callback((hunk or is_whole) and { choice } or {})
-  end)
+  choose_hunk(choice, callback)
 end
 
 ---The conflict of an undo that was about one hunk.
@@ -107,27 +126,45 @@ local function only_conflict(decision)
   return #conflicts == 1 and not decision.decision and conflicts[1] or nil
 end
 
+---@return fun() advance after a decision that is made here, in a file or in the list, unless the user
+--- is elsewhere by then
+local function from_here()
+  local win, buf = api.nvim_get_current_win(), api.nvim_get_current_buf()
+  local name = path.of_buffer(buf)
+  -- A file that was removed gave its window to another buffer.
+  local function is_gone()
+    return not api.nvim_buf_is_loaded(buf)
+  end
+  local function is_here()
+    return api.nvim_get_current_win() == win and (is_gone() or api.nvim_get_current_buf() == buf)
+  end
+  return function()
+    view.update(api.nvim_get_current_buf())
+    view.refresh(function()
+      if scopes.active() and is_here() and not list.has_cursor() then
+        move.onward(is_gone() and name or nil)
+      end
+    end)
+  end
+end
+
 ---@param method "keep"|"undo"
 ---@param params table
----@param callback fun() once it is carried out
-local function send(method, params, callback)
+---@param advance fun() once it is carried out
+local function send(method, params, advance)
   client.request(method, params, function(decision, problem)
+    local conflict = not problem and only_conflict(decision)
     if problem then
-      return notify.error(problem)
-    end
-    local conflict = only_conflict(decision)
-    if not conflict then
-      apply.run(decision)
-      callback()
-    else
+      notify.error(problem)
+    elseif conflict then
       require("claude-code.editor.review.conflict").show(conflict, function()
         local choices = with_texts({ { path = decision.files[1].path, hunks = { conflict.hunk } } })
-        send(
-          method,
-          vim.tbl_extend("force", params, { files = choices, keep_both = true }),
-          callback
-        )
+        local more = { files = choices, keep_both = true }
+        send(method, vim.tbl_extend("force", params, more), advance)
       end)
+    else
+      apply.run(decision)
+      advance()
     end
   end)
 end
@@ -135,33 +172,26 @@ end
 ---@param method "keep"|"undo"
 ---@param target claude-code.ReviewTarget
 ---@param options table more of the request
----@param callback fun() once it is carried out
-local function request(method, target, options, callback)
-  local scope = scopes.current()
+local function request(method, target, options)
+  local scope, advance = scopes.current(), from_here()
   choose(target, function(choices)
     if #choices == 0 then
       return notify.warn("there is no change of Claude's here that waits for a review")
     end
-    local params = vim.tbl_extend("force", { files = with_texts(choices) }, options)
-    params.scope, params.session = scope.scope, scope.session
-    send(method, params, callback)
+    options.files, options.scope, options.session = with_texts(choices), scope.scope, scope.session
+    send(method, options, advance)
   end)
 end
 
 ---@param target claude-code.ReviewTarget
----@param callback fun()
-function M.keep(target, callback)
-  request("keep", target, {}, callback)
+function M.keep(target)
+  request("keep", target, {})
 end
 
 ---@param target claude-code.ReviewTarget
----@param callback fun()
-function M.undo(target, callback)
-  local options = {
-    while_working = require("claude-code.config").get().review.undo_while_working,
-    keep_both = target.whole,
-  }
-  request("undo", target, options, callback)
+function M.undo(target)
+  local while_working = require("claude-code.config").get().review.undo_while_working
+  request("undo", target, { while_working = while_working, keep_both = target.whole })
 end
 
 ---@param paths string[]
@@ -179,8 +209,7 @@ local function named(paths)
 end
 
 ---Takes the last decision back.
----@param callback fun()
-function M.back(callback)
+function M.back()
   client.request("last", {}, function(last, problem)
     if problem then
       return notify.error(problem)
@@ -196,39 +225,59 @@ function M.back(callback)
       local words = last.type == "keep" and "kept" or "undone"
       local message = "what was %s in %s waits for a review again"
       notify.info(message:format(words, named(last.paths)), "review")
-      callback()
+      view.refresh()
     end)
   end)
 end
 
----Carries out an undo that waited for the end of Claude's turn.
----@param due { decision: string, paths: string[] }
+---@type table<string, string> by the ids of undos that waited and failed: what was said about it
+local failed = {}
+
+---@param due claude-code.DueUndo
+---@param problem string
+local function report_failure(due, problem)
+  -- The executable may list it again and again: whenever something is recorded.
+  if failed[due.decision] ~= problem then
+    failed[due.decision] = problem
+    local words = "%s could not be undone at the end of Claude's turn: %s"
+    notify.error(words:format(named(due.paths), problem))
+  end
+end
+
+---Carries out an undo that waited for the end of Claude's turn. One that fails says so once.
+---@param due claude-code.DueUndo
 function M.carry_out(due)
   local params = { files = texts_of(due.paths), queued = due.decision, while_working = "now" }
-  client.request("undo", params, function(decision)
-    if decision then
-      notify.info("undone at the end of Claude's turn: " .. named(due.paths), "review")
-      apply.run(decision)
-      vim.iter(due.paths):each(function(name)
-        local buf = path.loaded_buffer(name)
-        if buf then
-          buffers.update(buf)
-        end
-      end)
+  client.request("undo", params, function(decision, problem)
+    if problem then
+      return report_failure(due, problem)
+    end
+    failed[due.decision] = nil
+    notify.info("undone at the end of Claude's turn: " .. named(due.paths), "review")
+    apply.run(decision)
+    for _, name in ipairs(due.paths) do
+      local buf = path.loaded_buffer(name)
+      if buf then
+        view.update(buf)
+      end
     end
   end)
 end
 
 ---Keeps all that is left.
----@param callback fun(is_decided: boolean)
-function M.done(callback)
+function M.done()
   local params = vim.tbl_extend("force", { texts = files.unsaved() }, scopes.current())
   client.request("done", params, function(decision, problem)
     if problem then
       return notify.error(problem)
     end
     apply.run(decision)
-    callback(decision.decision ~= nil)
+    if not scopes.active() then
+      local kept = "all of Claude's changes are kept; :ClaudeCodeReviewBack takes that back"
+      local is_decided = decision.decision ~= nil
+      notify.info(is_decided and kept or "there is nothing left to review", "review")
+    end
+    view.refresh()
   end)
 end
 

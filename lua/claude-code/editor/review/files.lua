@@ -2,7 +2,6 @@
 local api = vim.api
 local client = require("claude-code.editor.review.client")
 local path = require("claude-code.editor.documents.path")
-local reload = require("claude-code.editor.documents.reload")
 local scopes = require("claude-code.editor.review.scope")
 local text = require("claude-code.editor.review.text")
 
@@ -50,26 +49,29 @@ local M = {}
 ---@field cannot_undo? string why the whole file cannot be undone
 ---@field version? string of a file that was asked for by itself: another one for another answer
 
-local listed = {} ---@type claude-code.ReviewFile[]
-local by_path = {} ---@type table<string, claude-code.ReviewFile>
-local asked, answered = 0, 0 ---@type integer, integer number of the last question, and of the last answer taken
-local last = {} ---@type { version?: string, incomplete?: string[] } of the last answer taken
-local fetched = {} ---@type table<integer, claude-code.ReviewFile> by buffer, as the executable gave it last
-local expanded = {} ---@type table<string, true> files whose hunks are listed however many there are
+---@class claude-code.ReviewListing
+---@field files claude-code.ReviewFile[] in order of their paths
+---@field by_path table<string, claude-code.ReviewFile>
+---@field version? string of the last answer taken
+---@field incomplete? string[] sentences about what the review does not know
+---@field expanded table<string, true> files whose hunks are listed however many there are
+---@field asked integer number of the last question
+---@field answered integer number of the question whose answer was taken last
+local listing = { files = {}, by_path = {}, expanded = {}, asked = 0, answered = 0 }
 
 ---@return claude-code.ReviewFile[] in order of their paths
 function M.all()
-  return listed
+  return listing.files
 end
 
 ---@param buf integer
 ---@return claude-code.ReviewFile?
 function M.of_buffer(buf)
-  if next(by_path) == nil then
+  if #listing.files == 0 then
     return nil -- at once: this is asked for each key
   end
   local name = path.of_buffer(buf)
-  return name and (by_path[name] or by_path[path.real(name)]) or nil
+  return name and (listing.by_path[name] or listing.by_path[path.real(name)]) or nil
 end
 
 ---The buffer of a deleted file keeps its text, and a renamed one may have the text of before: nothing in
@@ -86,23 +88,23 @@ end
 ---@return boolean it does, and the last one does not
 function M.expand(buf)
   local file = M.of_buffer(buf)
-  if not file or #file.hunks == file.hunk_count or expanded[file.path] then
+  if not file or #file.hunks == file.hunk_count or listing.expanded[file.path] then
     return false
   end
-  expanded[file.path] = true
+  listing.expanded[file.path] = true
   return true
 end
 
 ---@param name string absolute
 ---@return claude-code.ReviewFile?
 function M.of_path(name)
-  return by_path[name]
+  return listing.by_path[name]
 end
 
 ---@param file claude-code.ReviewFile?
 ---@return integer number in the list; 0 if it is not there
 function M.number(file)
-  for i, other in ipairs(listed) do
+  for i, other in ipairs(listing.files) do
     if other == file then
       return i
     end
@@ -124,62 +126,45 @@ function M.unsaved()
   return texts
 end
 
+---@param answer { files: claude-code.ReviewFile[], version: string, incomplete: string[] }
+local function take(answer)
+  listing.files, listing.version, listing.incomplete =
+    answer.files, answer.version, answer.incomplete
+  listing.by_path = {}
+  for _, file in ipairs(listing.files) do
+    listing.by_path[file.path] = file
+  end
+end
+
 ---Asks for the list again. An answer that comes behind that of a later question changes nothing.
 ---@param callback fun(problem: string?, incomplete: string[]?)
 function M.refresh(callback)
-  local params = { texts = M.unsaved(), expanded = vim.tbl_keys(expanded), known = last.version }
+  local params = {
+    texts = M.unsaved(),
+    expanded = vim.tbl_keys(listing.expanded),
+    known = listing.version,
+  }
   params = vim.tbl_extend("force", params, scopes.current())
-  asked = asked + 1
-  local number = asked
+  listing.asked = listing.asked + 1
+  local number = listing.asked
   client.request("list", params, function(value, problem)
     if not value then
       return callback(problem)
-    elseif value.unchanged and last.version ~= params.known then
+    elseif value.unchanged and listing.version ~= params.known then
       return M.refresh(callback) -- the answer to another question came in between
-    elseif number > answered and value.unchanged then
-      answered = number
-    elseif number > answered then
-      answered, listed, by_path, last = number, value.files, {}, value
-      for _, file in ipairs(listed) do
-        by_path[file.path] = file
+    elseif number > listing.answered then
+      listing.answered = number
+      if not value.unchanged then
+        take(value)
       end
     end
-    callback(nil, value.incomplete or last.incomplete)
+    callback(nil, value.incomplete or listing.incomplete)
   end)
 end
 
 ---The next list is as short as it was at first.
 function M.collapse()
-  expanded = {}
-end
-
----Asks for the hunks of a buffer's text, with their lines.
----@param buf integer
----@param callback fun(file: claude-code.ReviewFile?, problem: string?) nil: nothing to review, or
---- nothing that the buffer has, since its unsaved edits are older
-function M.fetch(buf, callback)
-  local name, tick = path.of_buffer(buf), api.nvim_buf_get_changedtick(buf)
-  if not name or reload.is_stale(buf) or M.without_hunks(buf) then
-    return callback(nil)
-  end
-  local params, scope = { path = path.real(name), text = text.of(buf) }, scopes.current()
-  params.scope, params.session = scope.scope, scope.session
-  local before = fetched[buf]
-  params.known = before and before.version
-  client.request("file", params, function(value, problem)
-    if not api.nvim_buf_is_valid(buf) then
-      fetched[buf] = nil
-      return
-    end
-    if value and value.unchanged then
-      value = before
-    elseif not problem then
-      fetched[buf] = value
-    end
-    if api.nvim_buf_get_changedtick(buf) == tick then
-      callback(value, problem)
-    end
-  end)
+  listing.expanded = {}
 end
 
 return M

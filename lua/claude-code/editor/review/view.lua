@@ -2,7 +2,7 @@
 local api = vim.api
 local bars = require("claude-code.editor.review.bars")
 local base = require("claude-code.editor.review.base")
-local buffers = require("claude-code.editor.review.buffers")
+local buffers = require("claude-code.editor.review.buffer")
 local files = require("claude-code.editor.review.files")
 local keys = require("claude-code.editor.review.keys")
 local list = require("claude-code.editor.review.list")
@@ -10,13 +10,20 @@ local list_window = require("claude-code.editor.review.list_window")
 local move = require("claude-code.editor.review.move")
 local notify = require("claude-code.messages.notify")
 local scopes = require("claude-code.editor.review.scope")
+local timer = require("claude-code.lib.timer")
+
+---Milliseconds after the last change of a text.
+local TYPED_MS = 200
 
 local M = {}
 
-local listed ---@type claude-code.ReviewScope? of the review whose first list has come
+---@class claude-code.ReviewView
+---@field is_watching boolean
+---@field listed? claude-code.ReviewScope of the review whose first list has come
+local view = { is_watching = false }
 
 ---Keys in the buffers of the review, and in its quickfix window.
-function M.map_keys()
+local function map_keys()
   for _, win in ipairs(api.nvim_list_wins()) do
     local buf = api.nvim_win_get_buf(win)
     local is_list = vim.bo[buf].buftype == "quickfix" and list.is_current()
@@ -27,6 +34,100 @@ function M.map_keys()
       keys.unmap(buf)
     end
   end
+end
+
+---Shows what there is to review in a buffer.
+---@param buf integer
+---@param callback? fun()
+function M.update(buf, callback)
+  buffers.attach(buf):update(function()
+    bars.update()
+    if callback then
+      callback()
+    end
+  end)
+end
+
+---Every buffer on screen, or of which something is shown.
+---@param callback? fun() once the current buffer is shown
+local function update_all(callback)
+  local wanted, current = {}, api.nvim_get_current_buf()
+  for _, win in ipairs(api.nvim_list_wins()) do
+    local buf = api.nvim_win_get_buf(win)
+    wanted[buf] = files.of_buffer(buf) and true or nil
+  end
+  for _, shown in ipairs(buffers.all()) do
+    wanted[shown.buf] = wanted[shown.buf] or #shown.hunks > 0 or nil
+  end
+  wanted[current] = wanted[current] or callback and true or nil
+  for buf in pairs(wanted) do
+    M.update(buf, buf == current and callback or nil)
+  end
+end
+
+---Buffers whose text has changed; a list of the review that has other hunks than they is filled again.
+local update_changed = timer.debounce(TYPED_MS, function()
+  for _, shown in ipairs(buffers.all()) do
+    if shown.has_changed then
+      shown.has_changed = nil
+      M.update(shown.buf, function()
+        if scopes.active() and shown:is_missed() then
+          M.refresh()
+        end
+      end)
+    end
+  end
+end)
+
+---@param buf integer whose text has changed
+local function on_changed(buf)
+  local shown = buffers.get(buf)
+  if shown then
+    shown.has_changed = true
+    update_changed()
+  end
+end
+
+---@param buf integer that a window shows now
+local function on_shown(buf)
+  -- Before the next key is typed: Neovim's own `gr` would replace a character.
+  map_keys()
+  bars.update()
+  vim.schedule(function()
+    map_keys()
+    if not api.nvim_buf_is_loaded(buf) or not files.of_buffer(buf) then
+      return
+    elseif scopes.active() and files.expand(buf) then
+      M.refresh()
+    else
+      M.update(buf)
+    end
+  end)
+end
+
+local function watch()
+  if view.is_watching then
+    return
+  end
+  view.is_watching = true
+  local group = api.nvim_create_augroup("claude-code.review.view", { clear = true })
+  local function on(events, handler)
+    api.nvim_create_autocmd(events, {
+      group = group,
+      callback = function(event)
+        handler(event.buf)
+      end,
+    })
+  end
+  on({ "TextChanged", "TextChangedI", "BufWritePost" }, on_changed)
+  on({ "BufWinEnter", "QuickFixCmdPost" }, on_shown)
+  on("BufFilePost", function(buf)
+    local shown = buffers.get(buf)
+    if shown then
+      shown:reset()
+    end
+    on_shown(buf)
+  end)
 end
 
 local function end_review()
@@ -41,18 +142,19 @@ end
 ---@param callback? fun() once the current buffer is shown
 function M.refresh(callback)
   local review = scopes.active()
+  watch()
   files.refresh(function(problem)
     if review ~= scopes.active() then
       return -- the answer is about another review, or none
     elseif problem then
       return notify.error(problem)
     end
-    if review and review == listed and list.fill(review) == 0 then
+    if review and review == view.listed and list.fill(review) == 0 then
       end_review()
       notify.info(scopes.all_reviewed(review), "review")
     end
-    M.map_keys()
-    buffers.update_all(callback)
+    map_keys()
+    update_all(callback)
   end)
 end
 
@@ -60,6 +162,7 @@ end
 ---@param jump boolean to the first entry at once
 function M.open(review, jump)
   scopes.set_active(review)
+  watch()
   bars.start()
   files.refresh(function(problem, incomplete)
     if review ~= scopes.active() then
@@ -75,13 +178,13 @@ function M.open(review, jump)
       end_review()
       return notify.info(scopes.nothing_in(review), "review")
     end
-    listed = review
+    view.listed = review
     list_window.open(list.fill(review))
     if jump then
       move.first()
     end
-    M.map_keys()
-    buffers.update_all()
+    map_keys()
+    update_all()
   end)
 end
 

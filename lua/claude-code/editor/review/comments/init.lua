@@ -127,6 +127,7 @@ end
 
 ---@param args claude-code.CommandArgs
 function M.command(args)
+  M.start()
   if args.bang and args.args == "" and args.range == 0 then
     return require("claude-code.editor.review.comments.send").all(true)
   end
@@ -141,7 +142,7 @@ end
 
 local is_started = false
 
----At every attach.
+---Shows the comments from now on.
 function M.start()
   if is_started then
     return
@@ -149,7 +150,7 @@ function M.start()
   is_started = true
   store.follow(marks.show_all)
   local group = api.nvim_create_augroup("claude-code.review.comments", { clear = true })
-  api.nvim_create_autocmd("BufReadPost", {
+  api.nvim_create_autocmd({ "BufReadPost", "BufFilePost" }, {
     group = group,
     callback = function(event)
       if #store.all() > 0 then

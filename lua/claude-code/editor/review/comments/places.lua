@@ -1,5 +1,6 @@
 --- Where comments stand: an extmark for each in loaded buffers, else the lines that it was made on.
 local api = vim.api
+local buffers = require("claude-code.editor.review.buffer")
 local path = require("claude-code.editor.documents.path")
 local store = require("claude-code.editor.review.comments.store")
 
@@ -12,9 +13,6 @@ local MOST_BYTES_OF_LINE = 1000
 local MOST_BYTES = 10 * 1024 * 1024
 
 local M = {}
-
----@type table<integer, table<string, integer>> extmarks by buffer and comment
-local marks = {}
 
 ---@class claude-code.CommentPlace rows from 1
 ---@field first integer
@@ -108,15 +106,15 @@ end
 ---@param comment claude-code.ReviewComment
 ---@return claude-code.CommentPlace
 local function in_buffer(buf, comment)
-  marks[buf] = marks[buf] or {}
+  local marks = buffers.attach(buf).comment_marks
   -- What was sent is of interest as long as its lines are as they were.
-  local place = not comment.is_sent and marked(buf, marks[buf][comment.id]) or nil
+  local place = not comment.is_sent and marked(buf, marks[comment.id]) or nil
   if place then
     return place
   end
   place = found(api.nvim_buf_get_lines(buf, 0, -1, false), comment)
   if not place.is_outdated then
-    marks[buf][comment.id] = mark(buf, place)
+    marks[comment.id] = mark(buf, place)
   end
   return place
 end
@@ -138,24 +136,24 @@ function M.of(comment)
   return place, place.is_outdated and comment.lines or lines
 end
 
----The buffer was read again: its comments are found by their lines.
+---The buffer was read again, or has another name: its comments are found by their lines.
 ---@param buf integer
 function M.forget_all(buf)
-  api.nvim_buf_clear_namespace(buf, NAMESPACE, 0, -1)
-  marks[buf] = nil
+  local shown = buffers.get(buf)
+  if shown then
+    shown.comment_marks = {}
+    api.nvim_buf_clear_namespace(buf, NAMESPACE, 0, -1)
+  end
 end
 
 ---Forgets the marks of comments that are gone.
 ---@param buf integer
 function M.forget(buf)
-  local kept = {}
-  for _, comment in ipairs(store.all()) do
-    kept[comment.id] = true
-  end
-  for id, extmark in pairs(marks[buf] or {}) do
-    if not kept[id] then
+  local shown = buffers.get(buf)
+  for id, extmark in pairs(shown and shown.comment_marks or {}) do
+    if not store.has(id) then
       api.nvim_buf_del_extmark(buf, NAMESPACE, extmark)
-      marks[buf][id] = nil
+      shown.comment_marks[id] = nil
     end
   end
 end
@@ -191,12 +189,5 @@ function M.record(name)
     store.save(changes)
   end
 end
-
-api.nvim_create_autocmd("BufWipeout", {
-  group = api.nvim_create_augroup("claude-code.review.comments.places", { clear = true }),
-  callback = function(event)
-    marks[event.buf] = nil
-  end,
-})
 
 return M

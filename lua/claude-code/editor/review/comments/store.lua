@@ -20,39 +20,53 @@ local M = {}
 ---@field lines string[]
 ---@field text string
 
-local comments = {} ---@type claude-code.ReviewComment[] in the order in which they were made
-local listener ---@type fun()?
-
----Those that are being recorded as sent: a list from before must not make them wait again.
-local sent = {} ---@type table<string, true?>
+---@class claude-code.ReviewComments
+---@field all claude-code.ReviewComment[] in the order in which they were made
+---@field sending table<string, true?> those that are being recorded as sent, by their ids: a list from
+--- before must not make them wait again
+---@field listener? fun()
+local comments = { all = {}, sending = {} }
 
 ---@param list claude-code.ReviewComment[]
 local function set(list)
-  comments = list
+  comments.all = list
   for _, comment in ipairs(list) do
-    comment.is_sent = comment.is_sent or sent[comment.id] == true
+    comment.is_sent = comment.is_sent or comments.sending[comment.id] == true
   end
-  if listener then
-    listener()
+  if comments.listener then
+    comments.listener()
   end
 end
 
----Calls `on_change` whenever there are other comments than before.
----@param on_change fun()
-function M.follow(on_change)
-  if not listener then
-    client.on_news(function(news)
-      if not vim.deep_equal(news.comments, comments) then
-        set(news.comments)
-      end
-    end)
+---@param summary claude-code.ReviewSummary
+local function on_summary(summary)
+  if not vim.deep_equal(summary.comments, comments.all) then
+    set(summary.comments)
   end
-  listener = on_change
+end
+
+---Calls `listener` whenever there are other comments than before, from those on that there are now.
+---@param listener fun()
+function M.follow(listener)
+  comments.listener = listener
+  client.on_summary(on_summary)
+  local summary = client.summary()
+  if summary then
+    on_summary(summary)
+  end
 end
 
 ---@return claude-code.ReviewComment[]
 function M.all()
-  return comments
+  return comments.all
+end
+
+---@param id string
+---@return boolean
+function M.has(id)
+  return vim.iter(comments.all):any(function(comment)
+    return comment.id == id
+  end)
 end
 
 ---@param name string real path
@@ -60,7 +74,7 @@ end
 function M.of_file(name)
   return vim.tbl_filter(function(comment)
     return comment.path == name
-  end, comments)
+  end, comments.all)
 end
 
 ---@param changes claude-code.ReviewCommentChange[] not empty
@@ -71,12 +85,12 @@ function M.save(changes, callback)
     ids[#ids + 1] = change.state == "sent" and change.comment or nil
   end
   for _, id in ipairs(ids) do
-    sent[id] = true
+    comments.sending[id] = true
   end
-  set(comments)
+  set(comments.all)
   client.request("comments", { changes = changes }, function(list, problem)
     for _, id in ipairs(ids) do
-      sent[id] = nil
+      comments.sending[id] = nil
     end
     if problem then
       local text = "your comment could not be recorded (%s): %s"

@@ -1,0 +1,197 @@
+--- A buffer under review: its hunks and what shows them, from the first look at it until it is unloaded or
+--- renamed. One object holds all that the review knows of a buffer.
+local api = vim.api
+local client = require("claude-code.editor.review.client")
+local files = require("claude-code.editor.review.files")
+local marks = require("claude-code.editor.review.marks")
+local path = require("claude-code.editor.documents.path")
+local reload = require("claude-code.editor.documents.reload")
+local scopes = require("claude-code.editor.review.scope")
+local text = require("claude-code.editor.review.text")
+
+local M = {}
+
+---@class claude-code.ReviewBuffer
+---@field buf integer
+---@field hunks claude-code.ReviewHunk[] of the text that it had at `tick`
+---@field tick? integer
+---@field scope? claude-code.ReviewScope that the hunks are of
+---@field answer? claude-code.ReviewFile as the executable gave it last
+---@field is_attached boolean
+---@field has_changed? boolean its text has, since its hunks were asked for
+---@field missed? string the hunks that the list lacked when it was last asked for because of them
+---@field comment_marks table<string, integer> extmarks by the ids of the comments
+---@field waiting? fun()[] who waits for its text, while it is being loaded
+---@field compares? boolean mini.diff asks for its base text, and whether it compares with it
+local Buffer = {}
+Buffer.__index = Buffer
+
+local attached = {} ---@type table<integer, claude-code.ReviewBuffer>
+
+---@param buf integer
+---@return claude-code.ReviewBuffer? nil: nothing of the review was shown there
+function M.get(buf)
+  return attached[buf ~= 0 and buf or api.nvim_get_current_buf()]
+end
+
+---@return claude-code.ReviewBuffer[]
+function M.all()
+  return vim.tbl_values(attached)
+end
+
+---@param buf integer
+---@return claude-code.ReviewHunk[] of the text it had lately
+function M.hunks(buf)
+  local self = M.get(buf)
+  return self and self.hunks or {}
+end
+
+---@param buf integer loaded
+---@return claude-code.ReviewBuffer
+function M.attach(buf)
+  local self = attached[buf]
+  if self then
+    return self
+  end
+  self = { buf = buf, hunks = {}, is_attached = true, comment_marks = {} }
+  attached[buf] = setmetatable(self, Buffer)
+  api.nvim_buf_attach(buf, false, {
+    -- It would detach otherwise.
+    on_reload = function() end,
+    on_detach = function()
+      self.is_attached, attached[buf] = false, nil
+    end,
+  })
+  return self
+end
+
+---@param hunks claude-code.ReviewHunk[]
+---@return table? variable `vim.b.claude_code_review`
+local function summary(hunks)
+  if #hunks == 0 then
+    return nil
+  end
+  local added, removed, mixed, turn = 0, 0, false, nil
+  for _, hunk in ipairs(hunks) do
+    added, removed = added + hunk.added, removed + hunk.removed
+    mixed = mixed or hunk.mixed
+    for _, owner in ipairs(hunk.owners) do
+      turn = math.max(turn or 0, owner.turn or 0)
+    end
+  end
+  return { hunks = #hunks, added = added, removed = removed, mixed = mixed, turn = turn }
+end
+
+---@param hunks claude-code.ReviewHunk[] of the text that it has now
+function Buffer:show(hunks)
+  local is_open = scopes.active() ~= nil
+  if not is_open and require("claude-code.config").get().review.signs == "never" then
+    hunks = {} -- nothing keeps them up to date
+  end
+  self.hunks, self.scope = hunks, scopes.current()
+  self.tick = api.nvim_buf_get_changedtick(self.buf)
+  vim.b[self.buf].claude_code_review = summary(hunks)
+  if #hunks > 0 then
+    marks.show(self.buf, hunks, is_open)
+  else
+    marks.clear(self.buf)
+  end
+end
+
+---The buffer is another file's now.
+function Buffer:reset()
+  self:show({})
+  self.answer, self.missed = nil, nil
+end
+
+---@class claude-code.ReviewFetched
+---@field file? claude-code.ReviewFile nil: nothing to review, or nothing that the buffer has, since its
+--- unsaved edits are older
+---@field problem? string
+---@field is_old? boolean the buffer has another text since, or another name
+
+---Asks for the hunks of its text, with their lines.
+---@param callback fun(fetched: claude-code.ReviewFetched)
+function Buffer:fetch(callback)
+  local buf = self.buf
+  local name, tick = path.of_buffer(buf), api.nvim_buf_get_changedtick(buf)
+  if not name or reload.is_stale(buf) or files.without_hunks(buf) then
+    return callback({})
+  end
+  local scope, before = scopes.current(), self.answer
+  local params = {
+    path = path.real(name),
+    text = text.of(buf),
+    scope = scope.scope,
+    session = scope.session,
+    known = before and before.version,
+  }
+  client.request("file", params, function(value, problem)
+    if not self.is_attached then
+      return
+    end
+    local is_old = api.nvim_buf_get_changedtick(buf) ~= tick or path.of_buffer(buf) ~= name
+    if value and value.unchanged then
+      value = before
+    elseif not problem and not is_old then
+      self.answer = value
+    end
+    callback({ file = not is_old and value or nil, problem = problem, is_old = is_old })
+  end)
+end
+
+---Asks for its hunks, and shows them. What has changed in the meantime is asked for when that is known.
+---@param callback fun()
+function Buffer:update(callback)
+  local scope = scopes.current()
+  self:fetch(function(fetched)
+    if not fetched.is_old and scope == scopes.current() then
+      self:show(fetched.file and fetched.file.hunks or {})
+    end
+    callback()
+  end)
+end
+
+---@param row integer
+---@return claude-code.ReviewHunk? nil also where the text is another one by now
+function Buffer:hunk_now(row)
+  local is_current = self.tick == api.nvim_buf_get_changedtick(self.buf)
+    and self.scope == scopes.current()
+  return is_current and M.hunk_at(self.hunks, row) or nil
+end
+
+---@param hunks claude-code.ReviewHunk[]
+---@param row integer
+---@return claude-code.ReviewHunk? the one with this row
+function M.hunk_at(hunks, row)
+  return vim.iter(hunks):find(function(hunk)
+    local first, count = hunk.new[1], hunk.new[2]
+    if count == 0 then
+      return row == first or row == first + 1
+    end
+    return row >= first and row < first + count
+  end)
+end
+
+---@param hunks claude-code.ReviewHunk[]
+---@return string
+local function ids_of(hunks)
+  return vim.iter(hunks):fold("", function(ids, hunk)
+    return ids .. " " .. hunk.id
+  end)
+end
+
+---Has the list other hunks than the text, and were these not missed there before? A list that has one entry
+---for the file says only how many there are.
+---@return boolean
+function Buffer:is_missed()
+  local file = files.of_buffer(self.buf)
+  local is_cut = file and #file.hunks < file.hunk_count
+  local ids = is_cut and tostring(#self.hunks) or ids_of(self.hunks)
+  local listed = is_cut and tostring(file.hunk_count) or ids_of(file and file.hunks or {})
+  local is_new = ids ~= listed and ids ~= self.missed
+  self.missed = ids ~= listed and ids or nil
+  return is_new
+end
+
+return M
