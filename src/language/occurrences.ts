@@ -2,9 +2,8 @@ import { join } from "node:path";
 import { readRegular } from "../lib/read-regular";
 import { command } from "../review/git/run";
 import { type Context, contexts } from "./comments";
-import type { FileVersion, ProjectFiles } from "./project-files";
+import type { ProjectFiles } from "./project-files";
 import { textOf } from "./source-lines";
-import { MOST_BYTES, WordIndex } from "./word-index";
 
 export interface Occurrence {
   path: string;
@@ -22,53 +21,63 @@ export interface Occurrences {
 }
 
 const MOST_FILES = 400;
+/** Files with more are no sources, and are not looked into. */
+const MOST_BYTES = 1024 * 1024;
 const MOST_OCCURRENCES = 20_000;
 const MOST_OUTPUT = 4 * 1024 * 1024;
 const GREP_MS = 3_000;
+/** All files together are read for so long, and so many ms before anything else gets its turn. */
+const READ_MS = 3_000;
+const SLICE_MS = 10;
 
-/** Finds a name in the files of a project. */
-export class ProjectWords {
-  readonly #project: ProjectFiles;
-  readonly #index = new WordIndex();
+/** Finds the files with a text. What a repository's configuration may say of it is said here. */
+const GREP = (
+  "grep --files-with-matches --null --text --fixed-strings --untracked " +
+  "--no-color --no-recurse-submodules --threads=8"
+).split(" ");
 
-  constructor(project: ProjectFiles) {
-    this.#project = project;
-  }
-
-  /** Reads the files, so that the first question need not. */
-  prepare(files: ReadonlyMap<string, FileVersion> | undefined): void {
-    if (files) this.#index.prepare(files);
-  }
-
-  /** Where the name stands as a whole word, private files left out. `files`: all, as they are now. */
-  async occurrences(name: string, files = this.#project.versions()): Promise<Occurrences> {
-    const found = await this.#filesWith(name, files);
-    const list: Occurrence[] = [];
-    let count = 0;
-    for (const path of found ?? []) {
-      if (count++ >= MOST_FILES || list.length >= MOST_OCCURRENCES) return { list, isCut: true };
-      for (const one of inFile(path, name)) list.push(one);
+/** Where the name stands as a whole word in the files of a project, private files left out. */
+export async function occurrencesOf(
+  name: string,
+  project: ProjectFiles,
+  signal?: AbortSignal,
+): Promise<Occurrences> {
+  const list: Occurrence[] = [];
+  const files = (await filesWith(name, project)) ?? project.list();
+  let count = 0;
+  const began = performance.now();
+  let slice = began;
+  for (const path of files ?? []) {
+    const now = performance.now();
+    const isOver = now - began > READ_MS || signal?.aborted === true;
+    if (isOver || count >= MOST_FILES || list.length >= MOST_OCCURRENCES) {
+      return { list, isCut: true };
     }
-    return { list, isCut: !found };
+    if (now - slice > SLICE_MS) {
+      await new Promise(setImmediate);
+      slice = performance.now();
+    }
+    const found = inFile(path, name);
+    if (found.length > 0) count++;
+    for (const one of found) list.push(one);
   }
+  return { list, isCut: !files };
+}
 
-  /** git's grep finds it where the index does not say. It knows no other word's bounds than we do. */
-  async #filesWith(
-    name: string,
-    files: ReadonlyMap<string, FileVersion> | undefined,
-  ): Promise<readonly string[] | undefined> {
-    const known = files && this.#index.filesWith(name, files);
-    if (known) return known;
-    const { root, privacy, git } = this.#project;
-    const args = ["grep", "-l", "-z", "-I", "-F", "-w", "--untracked", "-e", name];
-    const result = await git?.run(command(args, { ms: GREP_MS, mostBytes: MOST_OUTPUT }));
-    if (result?.code !== 0 && result?.code !== 1) return files && [...files.keys()];
-    const names = result.stdout.toString().split("\0").filter(Boolean);
-    return names
-      .filter((path) => !path.includes("\uFFFD"))
-      .map((path) => join(root, path))
-      .filter((path) => !privacy.isPrivate(path));
-  }
+/** The files that hold the name, and perhaps some others. Undefined without git, or where it fails. */
+async function filesWith(name: string, project: ProjectFiles): Promise<string[] | undefined> {
+  const { root, privacy, git } = project;
+  // git knows ASCII words alone, and judges both bounds by what is beyond them.
+  const bounds = /^\w/.test(name) && /\w$/.test(name) ? ["--word-regexp"] : [];
+  const args = [...GREP, ...bounds, "-e", name];
+  const result = await git?.run(command(args, { ms: GREP_MS, mostBytes: MOST_OUTPUT }));
+  if (result?.code !== 0 && result?.code !== 1) return undefined;
+  return result.stdout
+    .toString()
+    .split("\0")
+    .filter((path) => path !== "" && !path.includes("\uFFFD"))
+    .map((path) => join(root, path))
+    .filter((path) => !privacy.isPrivate(path));
 }
 
 /** Where the name stands in one file. */

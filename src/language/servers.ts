@@ -6,7 +6,7 @@ import { isBelow, realPath } from "../lib/paths";
 import type { FollowedNeovim } from "../locate/followed";
 import type { Encoding, OutlineAnswer, SymbolAnswer } from "./answer";
 import { ChangedFiles } from "./changed-files";
-import { type Occurrence, type Occurrences, ProjectWords } from "./occurrences";
+import { type Occurrence, type Occurrences, occurrencesOf } from "./occurrences";
 import { type FileVersion, ProjectFiles, statOf } from "./project-files";
 import { SourceLines } from "./source-lines";
 
@@ -18,6 +18,9 @@ const VERIFY_MS = 8_000;
 const MOST_PLACES = 5;
 /** Of a folder. Each is loaded for its language server. */
 const MOST_OUTLINED = 20;
+
+/** Where a definition is, in a file that is named, says its server alone. */
+const NOT_LOOKED: Occurrences = { list: [], isCut: true };
 
 /** Which symbol a question is about. */
 export interface SymbolInput {
@@ -63,20 +66,17 @@ export class LanguageServers {
   readonly project: ProjectFiles;
   readonly #neovim: FollowedNeovim;
   readonly #changed: ChangedFiles;
-  readonly #words: ProjectWords;
   readonly #idleGc = new IdleGc();
 
   constructor(neovim: FollowedNeovim) {
     this.#neovim = neovim;
     this.project = new ProjectFiles(neovim.places[0] ?? process.cwd());
     this.#changed = new ChangedFiles(this.project);
-    this.#words = new ProjectWords(this.project);
   }
 
   /** What changes in the project from now on is reported to the servers before a question. */
   start(): void {
     this.#changed.start();
-    this.#words.prepare(this.#changed.versions);
   }
 
   definition(input: SymbolInput, body: boolean, signal?: AbortSignal): Promise<Found> {
@@ -101,11 +101,6 @@ export class LanguageServers {
     signal?: AbortSignal,
   ): Promise<Verdict[]> {
     return this.#neovim.runTask("verify_uses", { definitions, uses }, VERIFY_MS, signal);
-  }
-
-  /** Where a name stands in the project as a whole word. */
-  occurrences(name: string): Promise<Occurrences> {
-    return this.#words.occurrences(name);
   }
 
   /** As of the last question. */
@@ -157,7 +152,7 @@ export class LanguageServers {
     const word = lastName(symbol);
     if (path === undefined) {
       const changes = this.#changed.take();
-      const occurrences = await this.#words.occurrences(word, this.#changed.versions);
+      const occurrences = await occurrencesOf(word, this.project, signal);
       const answer = await run({ changes, occurrences: likelyPlaces(occurrences) });
       return { answer, occurrences, source: new SourceLines() };
     }
@@ -171,7 +166,8 @@ export class LanguageServers {
     if (changes.length > 0) tooEarly.abort();
     const asked = changes.length > 0 ? run({ ...place, changes }) : early;
     asked.catch(() => {});
-    const occurrences = await this.#words.occurrences(word, this.#changed.versions);
+    const occurrences =
+      method === "find_symbol" ? NOT_LOOKED : await occurrencesOf(word, this.project, signal);
     return { answer: await asked, occurrences, source: new SourceLines() };
   }
 }

@@ -1,15 +1,16 @@
 import { shownPath } from "../edits/check";
-import type { LanguageServers } from "../language/servers";
+import { occurrencesOf } from "../language/occurrences";
+import type { ProjectFiles } from "../language/project-files";
 
 const MOST_FILES = 12;
 
 /** Where a name still stands in the project after a rename, counted: one line, or none. */
 export async function remainingWords(
   name: string,
-  servers: LanguageServers,
+  project: ProjectFiles,
   root: string,
 ): Promise<string[]> {
-  const { list, isCut } = await servers.occurrences(name);
+  const { list, isCut } = await occurrencesOf(name, project);
   if (list.length === 0) return [`\`${name}\` no longer occurs in the project.`];
   const contexts = new Map<string, number>();
   const files = new Map<string, number>();

@@ -91,7 +91,7 @@ async function rename(
     `renamed ${what}:`,
     applied,
     edits.place,
-    await remainingWords(name, servers, edits.place),
+    await remainingWords(name, servers.project, edits.place),
   );
 }
 
