@@ -5,7 +5,7 @@ import type { Project, View } from "../state/project";
 import { scopeOf } from "../state/scope";
 import type { TrackedFile } from "../state/tracked-file";
 import { type Selection, undone } from "../weave/decision";
-import type { Hunk } from "../weave/hunks";
+import type { Hunk, Rows } from "../weave/hunks";
 import { type Lines, sameLines } from "../weave/lines";
 import { type EditsTo, editsBetween } from "./edits";
 import { type Found, findAll, type Outcome, seenOf, type Target } from "./keep";
@@ -147,7 +147,12 @@ function isIn(hunk: Hunk, what: Selection): boolean {
   if (!hunk.conflict) return false;
   if (what === "all") return true;
   if ("queued" in what) return hunk.queued === what.queued;
-  return [...what.old, ...what.new].some((rows) => rows === hunk.old || rows === hunk.new);
+  return overlaps(what.old, hunk.old) || overlaps(what.new, hunk.new);
+}
+
+/** A part of a hunk, as one chooses it by a range, is of other rows than the hunk. */
+function overlaps(chosen: readonly Rows[], [first, count]: Rows): boolean {
+  return chosen.some(([start, length]) => start < first + count && first < start + length);
 }
 
 function conflictOf(hunk: Hunk): Conflict {
@@ -165,8 +170,8 @@ function without(entry: Entry, what: Selection, hunks: readonly Hunk[]): Selecti
   if ("queued" in what) return what;
   return {
     ...what,
-    old: what.old.filter((rows) => !hunks.some((hunk) => hunk.old === rows)),
-    new: what.new.filter((rows) => !hunks.some((hunk) => hunk.new === rows)),
+    old: what.old.filter((rows) => !hunks.some((hunk) => overlaps([rows], hunk.old))),
+    new: what.new.filter((rows) => !hunks.some((hunk) => overlaps([rows], hunk.new))),
   };
 }
 

@@ -274,6 +274,19 @@ describe("decisions", () => {
     expect(world.read("a")).toBe("1\n2\n3\nmine\n4\n");
   });
 
+  test("a part of such a hunk is the same conflict", async () => {
+    world.write("a", "1\n2\n3\n4\n5\n6\n");
+    world.claude({ a: "1\nII\nIII\n4\nV\nVI\n" });
+    world.write("a", "1\nII mine\nIII\n4\nV\nVI\n");
+    const { decision, files } = await world.undo([at("a", { range: [2, 2] })]);
+    expect(decision).toBeUndefined();
+    expect(files[0]?.conflicts).toMatchObject([{ now: [Buffer.from("II mine"), Buffer.from("III")] }]);
+    expect(world.read("a")).toBe("1\nII mine\nIII\n4\nV\nVI\n");
+    const both = await world.undo([at("a", { range: [3, 5] })]);
+    expect(both.files[0]?.conflicts).toHaveLength(1);
+    expect(world.read("a")).toBe("1\nII mine\nIII\n4\n5\nVI\n");
+  });
+
   test("whole files: created, deleted, renamed, binary", async () => {
     world.write("gone", "1\n2");
     world.write("old", "same\ntext\n");
