@@ -12,6 +12,7 @@ import { Blobs, MOST_BINARY_BYTES, sameContent } from "../../src/review/blobs";
 import { append, journalPath } from "../../src/review/journal/append";
 import { JournalReader } from "../../src/review/journal/read";
 import type { NewRecord } from "../../src/review/journal/record";
+import { rewriteJournal } from "../../src/review/journal/rewrite";
 import { temporaryFolder } from "../support/neovim";
 
 const STOP: NewRecord = { type: "stop", session: "one" };
@@ -77,6 +78,28 @@ describe("the journal", () => {
     writeFileSync(join(folder, "draft"), line + line);
     renameSync(join(folder, "draft"), journalPath(folder));
     expect(reader.read()).toEqual({ records: [kept], restarted: true, isPart: false });
+  });
+
+  test("a journal that was rewritten twice is read from its beginning, also in the same inode", () => {
+    const folder = temporaryFolder();
+    for (let i = 0; i < 40; i++) append(folder, { type: "end", session: `old ${i}` });
+    const dropFirst = () => {
+      let count = 0;
+      rewriteJournal(folder, () => (record) => (count++ === 0 ? null : record));
+    };
+    // The system gives away the inodes of two files in turn.
+    dropFirst();
+    const reader = new JournalReader(folder);
+    expect(reader.read().records).toHaveLength(39);
+    dropFirst();
+    dropFirst();
+    for (let i = 0; i < 5; i++) append(folder, { type: "end", session: `new ${i}` });
+    const { restarted, records } = reader.read();
+    expect({ restarted, count: records.length, damaged: reader.damaged }).toEqual({
+      restarted: true,
+      count: 42,
+      damaged: 0,
+    });
   });
 
   test("many processes append at once: every line is whole", async () => {

@@ -32,17 +32,18 @@ export function append(reviewFolder: string, record: NewRecord): JournalRecord {
 export function appendLines(reviewFolder: string, lines: Uint8Array): void {
   const path = journalPath(reviewFolder);
   for (let attempt = 0; attempt < MOST_TRIES; attempt++) {
-    if (writeWhole(path, lines) === statSync(path, { throwIfNoEntry: false })?.ino) return;
+    if (isWritten(path, lines)) return;
   }
 }
 
-/** Returns the inode that it wrote to. */
-function writeWhole(path: string, lines: Uint8Array): number {
+/** False: another file has taken the place of the one that it wrote to. */
+function isWritten(path: string, lines: Uint8Array): boolean {
   const file = openSync(path, "a", 0o600);
   try {
     const written = writeSync(file, lines);
     if (written < lines.length) throw new Error(`only ${written} bytes fit into ${path}`);
-    return fstatSync(file).ino;
+    // No other file gets the inode of one that is open.
+    return fstatSync(file).ino === statSync(path, { throwIfNoEntry: false })?.ino;
   } finally {
     closeSync(file);
   }

@@ -28,11 +28,19 @@ export interface News {
   restarted: boolean;
 }
 
+/** Of a record: its time and id are in it. */
+const MARK_BYTES = 200;
+
 /** Reads a root's journal, and later what was added to it. */
 export class JournalReader {
   readonly #folder: string;
-  #inode = -1;
   #offset = 0;
+  /**
+   * Where the last record stands that was read, and how it begins. Whoever rewrites the journal makes it
+   * shorter, so all before it is as it was while that stands there. An inode says less: the system gives
+   * that of the journal before the last one to the next one.
+   */
+  #last = { offset: 0, bytes: Buffer.alloc(0) };
   #seen = new Set<string>();
   /** Lines that could not be read, in all; they are copied into `set-aside/`. */
   damaged = 0;
@@ -48,13 +56,13 @@ export class JournalReader {
   read(inParts = false): News {
     const path = journalPath(this.#folder);
     const file = openIfThere(path);
-    if (file === undefined) return { records: [], isPart: false, restarted: this.#restartAt(-1) };
+    if (file === undefined) return { records: [], isPart: false, restarted: this.#restart() };
     try {
       const stats = fstatSync(file);
-      const { ino, size } = stats;
+      const { size } = stats;
       if (!stats.isFile() || size > JOURNAL_BYTES)
         throw new Error(`${path} is no journal: move it away`);
-      const restarted = (ino !== this.#inode || size < this.#offset) && this.#restartAt(ino);
+      const restarted = !this.#goesOn(file, size) && this.#restart();
       const before = this.#offset;
       for (let most = inParts ? CHUNK_BYTES : size; ; most *= 2) {
         const end = Math.min(size, before + most);
@@ -67,11 +75,17 @@ export class JournalReader {
     }
   }
 
+  /** Is what was read still there? */
+  #goesOn(file: number, size: number): boolean {
+    const { offset, bytes } = this.#last;
+    return size >= this.#offset && bytes.equals(readFrom(file, offset, offset + bytes.length));
+  }
+
   /** Returns whether something was read before. */
-  #restartAt(inode: number): boolean {
+  #restart(): boolean {
     const wasRead = this.#offset > 0;
-    this.#inode = inode;
     this.#offset = 0;
+    this.#last = { offset: 0, bytes: Buffer.alloc(0) };
     this.#seen = new Set();
     this.damaged = 0;
     return wasRead;
@@ -80,11 +94,22 @@ export class JournalReader {
   /** A last line without an end is still being written, or was cut off: it waits. */
   #parse(bytes: Buffer): JournalRecord[] {
     const end = bytes.lastIndexOf(0x0a) + 1;
+    this.#remember(bytes.subarray(0, end));
     this.#offset += end;
     return bytes
       .toString("utf8", 0, end)
       .split("\n")
       .flatMap((line) => (line === "" ? [] : this.#record(line)));
+  }
+
+  /** An empty line stands before each record. */
+  #remember(lines: Buffer): void {
+    let end = lines.length;
+    while (end > 0 && lines[end - 1] === 0x0a) end--;
+    if (end === 0) return;
+    const start = lines.lastIndexOf(0x0a, end - 1) + 1;
+    const bytes = Buffer.from(lines.subarray(start, Math.min(end, start + MARK_BYTES)));
+    this.#last = { offset: this.#offset + start, bytes };
   }
 
   #record(line: string): JournalRecord[] {
