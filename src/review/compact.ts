@@ -1,5 +1,5 @@
 import type { RecordedScope } from "./journal/record";
-import { filesOf, type Line, type LineFile, rewriteJournal } from "./journal/rewrite";
+import { filesOf, type Line, type LineFile, type Plan } from "./journal/rewrite";
 
 /** What the journal says of one file. */
 class History {
@@ -39,17 +39,13 @@ const TURNS = new Set<unknown>(["prompt", "stop", "end"]);
  * Takes out of the journal what says nothing of what waits (times in ms since the epoch): of a file that
  * was kept as a whole before `before` all but the last text and that decision, and what calls and turns
  * left that changed no file before `ended`. What is listed, and what can be undone, stays as it is;
- * decisions before `before` can no longer be taken back. Throws the system's error.
+ * decisions before `before` can no longer be taken back.
  */
-export function compactJournal(reviewFolder: string, before: number, ended = before): void {
-  rewriteJournal(reviewFolder, (lines) => compaction(lines, before, ended));
+export function compaction(before: number, ended = before): Plan {
+  return (lines) => compacted(lines, before, ended);
 }
 
-function compaction(
-  lines: readonly Line[],
-  before: number,
-  ended: number,
-): (line: Line) => Line | null {
+function compacted(lines: readonly Line[], before: number, ended: number): ReturnType<Plan> {
   const histories = historiesOf(lines, before);
   const decided = new Map<unknown, Set<unknown>>();
   for (const [path, history] of histories) {

@@ -1,9 +1,17 @@
-import { existsSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  type Dirent,
+  existsSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { readRegular } from "../lib/read-regular";
-import { compactJournal, isPartial } from "./compact";
+import { compaction, isPartial } from "./compact";
 import { JOURNAL_BYTES } from "./journal/read";
-import { filesOf, type Line, rewriteJournal } from "./journal/rewrite";
+import { filesOf, type Line, type Plan, rewriteJournal } from "./journal/rewrite";
 
 /** What is kept of one project: this long after a file was last touched, and this much in all. */
 export const MOST_DAYS = 30;
@@ -35,12 +43,12 @@ export function pruneSometimes(reviewFolder: string): void {
  */
 export function prune(reviewFolder: string, mostBytes = MOST_BYTES, now = Date.now()): void {
   const oldest = now - MOST_DAYS * DAY_MS;
-  compactJournal(reviewFolder, now - DECIDED_MS, now - DAY_MS);
-  drop(reviewFolder, oldest, (touched) => touched.filter(({ at }) => at < oldest));
+  const untouched = new Drop(oldest, (touched) => touched.filter(({ at }) => at < oldest));
+  rewriteJournal(reviewFolder, compaction(now - DECIDED_MS, now - DAY_MS), untouched.plan);
   for (let bytes = removeUnused(reviewFolder, now); bytes > mostBytes; ) {
     const share = Math.max(1 - mostBytes / bytes, LEAST_SHARE);
-    const isLess = drop(reviewFolder, oldest, (touched) => firstToGo(touched, share));
-    if (!isLess) break;
+    const first = new Drop(oldest, (touched) => firstToGo(touched, share));
+    if (!rewriteJournal(reviewFolder, first.plan) || first.paths.size === 0) break;
     bytes = removeUnused(reviewFolder, now);
   }
 }
@@ -59,28 +67,28 @@ interface Touched {
   keptBy: unknown;
 }
 
-/**
- * Takes the files that `choose` returns out of every record, and records that are left with none.
- * Returns false where there are no such files, or another process rewrites the journal.
- */
-function drop(
-  reviewFolder: string,
-  oldest: number,
-  choose: (files: Touched[]) => Touched[],
-): boolean {
-  let dropped = new Set<string>();
-  const isRewritten = rewriteJournal(reviewFolder, (lines) => {
-    dropped = new Set(choose(touchedFiles(lines)).map(({ path }) => path));
+/** Takes the files that are chosen out of every record, and records that are left with none. */
+class Drop {
+  paths: ReadonlySet<unknown> = new Set();
+  readonly #oldest: number;
+  readonly #choose: (files: Touched[]) => Touched[];
+
+  constructor(oldest: number, choose: (files: Touched[]) => Touched[]) {
+    this.#oldest = oldest;
+    this.#choose = choose;
+  }
+
+  readonly plan: Plan = (lines) => {
+    this.paths = new Set(this.#choose(touchedFiles(lines)).map(({ path }) => path));
     return (line) => {
       const files = filesOf(line);
-      const isOld = typeof line.at === "number" && line.at < oldest;
+      const isOld = typeof line.at === "number" && line.at < this.#oldest;
       if (files.length === 0) return isOld ? null : line;
-      const left = files.filter(({ path }) => !dropped.has(path as string));
+      const left = files.filter(({ path }) => !this.paths.has(path));
       if (left.length === files.length) return line;
       return left.length === 0 ? null : { ...line, files: left };
     };
-  });
-  return isRewritten && dropped.size > 0;
+  };
 }
 
 function touchedFiles(lines: readonly Line[]): Touched[] {
@@ -112,8 +120,9 @@ function removeUnused(reviewFolder: string, now: number): number {
   }
   let bytes = 0;
   const blobs = join(reviewFolder, "blobs");
-  for (const folder of readdirSync(blobs)) {
-    for (const name of readdirSync(join(blobs, folder))) {
+  // Others put files there, too: `.DS_Store`.
+  for (const { name: folder } of entriesOf(blobs).filter((entry) => entry.isDirectory())) {
+    for (const { name } of entriesOf(join(blobs, folder)).filter((entry) => entry.isFile())) {
       const path = join(blobs, folder, name);
       const stats = statSync(path, { throwIfNoEntry: false });
       if (!stats) continue;
@@ -122,6 +131,10 @@ function removeUnused(reviewFolder: string, now: number): number {
     }
   }
   return bytes;
+}
+
+function entriesOf(folder: string): Dirent[] {
+  return readdirSync(folder, { withFileTypes: true });
 }
 
 /** Throws where there is something that cannot be read: what it names must not count as unused. */

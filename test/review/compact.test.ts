@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { statSync } from "node:fs";
-import { compactJournal } from "../../src/review/compact";
+import { compaction } from "../../src/review/compact";
 import { journalPath } from "../../src/review/journal/append";
+import { rewriteJournal } from "../../src/review/journal/rewrite";
 import type { Listed } from "../../src/review/service";
 import { World } from "./state/world";
 
@@ -55,11 +56,11 @@ async function history(): Promise<void> {
 test("what was decided goes, and what waits stays as it was", async () => {
   await history();
   const [before, bytes] = [await state(), size()];
-  compactJournal(world.folder, later());
+  rewriteJournal(world.folder, compaction(later()));
   expect(await state()).toEqual(before);
   expect(size()).toBeLessThan(bytes / 3);
   const once = size();
-  compactJournal(world.folder, later());
+  rewriteJournal(world.folder, compaction(later()));
   expect(size()).toBe(once);
   await world.undo([whole("e")]);
   expect(world.read("e")).toBe(TEN);
@@ -68,13 +69,13 @@ test("what was decided goes, and what waits stays as it was", async () => {
 test("a decision of today, one that was taken back, and a moved file keep their history", async () => {
   await history();
   const bytes = size();
-  compactJournal(world.folder, Date.now() - 60_000);
+  rewriteJournal(world.folder, compaction(Date.now() - 60_000));
   expect(size()).toBe(bytes);
   world.claude({ c: "again\n" });
   await world.keep([whole("c")]);
   await world.back();
   const before = await state();
-  compactJournal(world.folder, later());
+  rewriteJournal(world.folder, compaction(later()));
   expect(await state()).toEqual(before);
 });
 
@@ -86,7 +87,7 @@ test("a commit that Claude made stays one", async () => {
   call("2");
   call("2");
   world.record({ type: "prompt", session: "B", text: "more", head: "2" });
-  compactJournal(world.folder, later());
+  rewriteJournal(world.folder, compaction(later()));
   const text = await Bun.file(journalPath(world.folder)).text();
   const heads = text
     .split("\n")

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import {
   appendFileSync,
   linkSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   statSync,
@@ -137,6 +138,16 @@ describe("pruning", () => {
     prune(past.folder);
     expect(past.count).toBe(1);
   });
+});
+
+test("what others have put among the blobs stays, and is in nobody's way", () => {
+  const past = new Past();
+  past.change("a", "one");
+  for (const place of ["blobs/.DS_Store", "blobs/ab"]) writeFileSync(join(past.folder, place), "");
+  mkdirSync(join(past.folder, "blobs/cd/folder"), { recursive: true });
+  prune(past.folder);
+  expect(past.paths).toEqual(["change a"]);
+  expect(readdirSync(join(past.folder, "blobs"))).toContain(".DS_Store");
 });
 
 describe("rewriting the journal", () => {

@@ -35,17 +35,17 @@ export function filesOf({ files }: Line): LineFile[] {
   return files.filter((file) => typeof file === "object" && file !== null);
 }
 
+/** For all records the function that says what each becomes: null where it goes. */
+export type Plan = (records: readonly Line[]) => (record: Line) => Line | null;
+
 /**
- * Puts in place of each record what the function makes of it that `plan` gives for all of them, nothing
- * for null; a line that is not JSON goes. Others may append at the same time, and this process may be
+ * Puts in place of each record what the plans make of it, one after the other; a line that is not JSON
+ * goes. Others may append at the same time, and this process may be
  * killed at any moment: what came to the old file after it was read is appended to the new one. Returns
  * false, and does nothing, while another process rewrites. Throws the system's error; the journal is
  * then as it was.
  */
-export function rewriteJournal(
-  reviewFolder: string,
-  plan: (records: readonly Line[]) => (record: Line) => Line | null,
-): boolean {
+export function rewriteJournal(reviewFolder: string, ...plans: Plan[]): boolean {
   if (!existsSync(journalPath(reviewFolder))) return true;
   using lock = tryLock(join(reviewFolder, "journal.lock"));
   if (!lock) return false;
@@ -54,7 +54,7 @@ export function rewriteJournal(
   const text = readRegular(path, JOURNAL_BYTES);
   const end = text.lastIndexOf(0x0a) + 1;
   const lines = text.toString("utf8", 0, end).split("\n").filter(Boolean);
-  const kept = rewritten(lines, plan);
+  const kept = rewritten(lines, plans);
   if (Bun.deepEquals(lines, kept)) return true;
   replace(path, (draft) => {
     writeFileSync(draft, kept.map((line) => `${line}\n`).join(""), { mode: 0o600 });
@@ -64,16 +64,16 @@ export function rewriteJournal(
   return true;
 }
 
-function rewritten(
-  lines: readonly string[],
-  plan: (records: readonly Line[]) => (record: Line) => Line | null,
-): string[] {
-  const records = lines.map(parse);
-  const change = plan(records.filter((record) => record !== undefined));
+function rewritten(lines: readonly string[], plans: readonly Plan[]): string[] {
+  const before = lines.map(parse);
+  let records = before;
+  for (const plan of plans) {
+    const change = plan(records.filter((record) => record !== undefined));
+    records = records.map((record) => (record && change(record)) ?? undefined);
+  }
   return records.flatMap((record, i) => {
-    const changed = record && change(record);
-    if (!changed) return [];
-    return changed === record ? (lines[i] as string) : JSON.stringify(changed);
+    if (!record) return [];
+    return record === before[i] ? (lines[i] as string) : JSON.stringify(record);
   });
 }
 

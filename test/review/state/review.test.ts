@@ -280,7 +280,9 @@ describe("decisions", () => {
     world.write("a", "1\nII mine\nIII\n4\nV\nVI\n");
     const { decision, files } = await world.undo([at("a", { range: [2, 2] })]);
     expect(decision).toBeUndefined();
-    expect(files[0]?.conflicts).toMatchObject([{ now: [Buffer.from("II mine"), Buffer.from("III")] }]);
+    expect(files[0]?.conflicts).toMatchObject([
+      { now: [Buffer.from("II mine"), Buffer.from("III")] },
+    ]);
     expect(world.read("a")).toBe("1\nII mine\nIII\n4\nV\nVI\n");
     const both = await world.undo([at("a", { range: [3, 5] })]);
     expect(both.files[0]?.conflicts).toHaveLength(1);
