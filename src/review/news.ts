@@ -38,6 +38,8 @@ export class WatchedProjects {
   readonly #projects: Projects;
   readonly #accepted = new Map<Project, AcceptedTexts>();
   readonly #commits = new Map<Project, Commits>();
+  /** Queued undos that could not be carried out, each with the version of its project then. */
+  readonly #failed = new Map<string, number>();
 
   constructor(projects: Projects) {
     this.#projects = projects;
@@ -63,7 +65,7 @@ export class WatchedProjects {
       const isCurrent = before?.version === project.version;
       const entries = isCurrent ? before.entries : await this.#unreviewed(project);
       counts.push(countsOf(withRenames(entries, ALL)));
-      const queued = queuedIn(project);
+      const queued = this.#queuedIn(project);
       due.push(...queued.due);
       waits ||= queued.waits;
       versions.push(project.version);
@@ -91,6 +93,25 @@ export class WatchedProjects {
     const accepted = this.#accepted.get(project) ?? new AcceptedTexts(project);
     this.#accepted.set(project, accepted);
     accepted.add(place, text);
+  }
+
+  /** A queued undo could not be carried out: it is due again when something was recorded. */
+  failed(project: Project, decision: string): void {
+    this.#failed.set(decision, project.version);
+  }
+
+  /** The undos that were queued: those whose turn has ended, and whether there are others. */
+  #queuedIn(project: Project): Pick<News, "due" | "waits"> {
+    const queued = project.decisions.filter((decision) => decision.type === "queue");
+    const ended = queued.filter(({ session }) => !project.isWorking(session));
+    const due = ended.filter(({ id }) => this.#failed.get(id) !== project.version);
+    return {
+      due: due.map(({ id, files }) => ({
+        decision: id,
+        paths: files.map(({ path }) => join(project.root, path)),
+      })),
+      waits: ended.length < queued.length,
+    };
   }
 
   /** The files that wait for the user, in the version in which they did before git was asked. */
@@ -122,15 +143,4 @@ export function commentsOf(projects: Projects): ShownComment[] {
       is_sent: isSent,
     })),
   );
-}
-
-/** The undos that were queued: those whose turn has ended, and whether there are others. */
-function queuedIn(project: Project): Pick<News, "due" | "waits"> {
-  const queued = project.decisions.filter((decision) => decision.type === "queue");
-  const ended = queued.filter(({ session }) => !project.isWorking(session));
-  const due = ended.map(({ id, files }) => ({
-    decision: id,
-    paths: files.map(({ path }) => join(project.root, path)),
-  }));
-  return { due, waits: ended.length < queued.length };
 }

@@ -171,16 +171,23 @@ export class ReviewService {
 
   keep(request: v.InferOutput<typeof requests.Keep>): Promise<ShownDecision> {
     return this.#perProject(request.files, (project, targets) =>
-      keep(project, targets, recordedScope(project, request)),
+      project.decide(() => keep(project, targets, recordedScope(project, request))),
     );
   }
 
   undo(request: v.InferOutput<typeof requests.Undo>): Promise<ShownDecision> {
     const { queued, while_working, keep_both: keepsBoth } = request;
-    return this.#perProject(request.files, (project, targets) => {
-      if (queued !== undefined) return undoQueued(project, queued, textsOf(targets));
-      const scope = recordedScope(project, request);
-      return undo(project, targets, { scope, waits: while_working === "queue", keepsBoth });
+    return this.#perProject(request.files, async (project, targets) => {
+      try {
+        return await project.decide(() => {
+          if (queued !== undefined) return undoQueued(project, queued, textsOf(targets));
+          const scope = recordedScope(project, request);
+          return undo(project, targets, { scope, waits: while_working === "queue", keepsBoth });
+        });
+      } catch (error) {
+        if (queued !== undefined) this.#watched.failed(project, queued);
+        throw error;
+      }
     });
   }
 
@@ -319,7 +326,7 @@ export class ReviewService {
   /** A decision is one of its project. */
   async #perProject(
     files: readonly Target[],
-    decide: (project: Project, targets: Target[]) => Parameters<typeof shownDecision>[1],
+    decide: (project: Project, targets: Target[]) => Promise<Parameters<typeof shownDecision>[1]>,
   ): Promise<ShownDecision> {
     const targets = new Map<Project, Target[]>();
     for (const file of files) {
@@ -328,8 +335,7 @@ export class ReviewService {
     }
     const results: ShownDecision[] = [];
     for (const [project, those] of targets) {
-      const decided = await project.decide(() => decide(project, those));
-      results.push(shownDecision(project, decided, this.#texts));
+      results.push(shownDecision(project, await decide(project, those), this.#texts));
     }
     return joined(results);
   }

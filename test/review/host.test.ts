@@ -1,5 +1,6 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { afterEach, beforeEach, expect, spyOn, test } from "bun:test";
 import { Emitter } from "../../src/lib/emitter";
+import { Blobs } from "../../src/review/blobs";
 import { ReviewHost, type ReviewNews, type ReviewRequest } from "../../src/review/host";
 import { eventually } from "../support/eventually";
 import { World } from "./state/world";
@@ -34,5 +35,43 @@ test("a report that Neovim does not take stops neither answers nor what is repor
   giveUp.reject(new Error("no answer"));
   await eventually("the newest", () => reported.at(-1)?.counts.files === 1);
   expect(warnings.join()).toContain("no answer");
+  host.end();
+});
+
+test("an undo that is due and fails is asked for again only when something was recorded", async () => {
+  const prompt = world.prompt();
+  world.write("a", "1\n");
+  world.claude({ a: "2\n" }, { prompt });
+  const { decision } = await world.undo([{ path: world.path("a") }]);
+  world.stop();
+  const onReview = new Emitter<ReviewRequest>();
+  const errors: string[] = [];
+  const asked: number[] = [];
+  const port = {
+    onReview,
+    loadedFiles: () => [],
+    reviewAnswer: async ({ error }: { error?: string }) => void (error && errors.push(error)),
+    reviewChanged: async ({ due }: ReviewNews) => {
+      for (const { paths, decision: queued } of due) {
+        asked.push(Date.now());
+        const params = { files: paths.map((path) => ({ path })), queued };
+        onReview.emit({ id: asked.length, method: "undo", params });
+      }
+    },
+  };
+  const full = spyOn(Blobs.prototype, "put").mockImplementation(() => {
+    throw new Error("ENOSPC: no space left on device");
+  });
+  const host = new ReviewHost(port, { warn: () => {}, error: () => {} } as never, [world.root]);
+  host.start();
+  await eventually("the error", () => errors.length > 0);
+  await Bun.sleep(500);
+  expect(asked).toHaveLength(1);
+  expect(errors).toEqual([expect.stringContaining("no space left")]);
+  full.mockRestore();
+  world.prompt("B");
+  await eventually("the undo", () => world.read("a") === "1\n");
+  expect((await world.service.news()).due).toEqual([]);
+  expect(decision).toBeDefined();
   host.end();
 });
