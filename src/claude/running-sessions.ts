@@ -1,15 +1,12 @@
-import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
-import { hostname } from "node:os";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
-import { isAlive } from "../lib/process";
+import { isGone } from "../lib/process";
 import { readRegular } from "../lib/read-regular";
 import { claudeFolder } from "./config-dir";
 
 /** The CLI itself reads no more (2.1.330). */
 const MOST_BYTES = 262_144;
-const MACHINE = "/etc/machine-id";
-const NAMESPACE = "/proc/self/ns/pid";
 
 const Session = v.object({
   sessionId: v.fallback(v.optional(v.string()), undefined),
@@ -62,16 +59,7 @@ export function isAsking(pid: number): boolean {
 
 /** Whether its CLI still runs. Of one of another machine or container only that CLI knows: to be safe, it does. */
 export function isRunning({ pid, pidDomain }: RunningSession): boolean {
-  return (pidDomain !== undefined && pidDomain !== processDomain()) || isAlive(pid);
-}
-
-/** Where our process ids are valid, as the CLI names it (2.1.330); lua/claude-code/programs/process.lua does, too. */
-export function processDomain(): string {
-  if (process.platform === "win32") return `linux:${hostname().toLowerCase()}`;
-  if (process.platform !== "linux") return "linux";
-  const machine = existsSync(MACHINE) ? readFileSync(MACHINE, "utf8").trim() : "";
-  const namespace = existsSync(NAMESPACE) ? readlinkSync(NAMESPACE) : "";
-  return `linux:${machine}:${namespace}`;
+  return !isGone({ pid, domain: pidDomain });
 }
 
 function names(): string[] {

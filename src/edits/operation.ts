@@ -13,6 +13,7 @@ import {
 import { basename, dirname, join } from "node:path";
 import * as v from "valibot";
 import { isBelow, stateFolder } from "../lib/paths";
+import { isGone, ownProcess } from "../lib/process";
 import { readRegular } from "../lib/read-regular";
 import { rewrite } from "../lib/rewrite";
 import type { FileChange } from "./virtual-files";
@@ -27,6 +28,8 @@ const Stored = v.object({
   /** Ms since the epoch. */
   at: v.number(),
   pid: v.number(),
+  /** Where that number is valid. */
+  domain: v.optional(v.string()),
   /** What was done, for the user: "the rename of a to b". */
   label: v.string(),
   /** The project's folder, as Claude Code names it. */
@@ -77,7 +80,7 @@ export class Operation {
     try {
       const texts = changes.flatMap(({ before }) => before ?? []);
       writeSynced(join(folder, "texts"), Buffer.concat(texts));
-      const stored = { at, pid: process.pid, ...what, ...staged };
+      const stored = { at, ...ownProcess(), ...what, ...staged };
       writeFileSync(join(folder, "ready"), "", { mode: 0o600 });
       writeSynced(join(folder, "operation.json"), Buffer.from(JSON.stringify(stored)));
       sync(folder);
@@ -127,14 +130,10 @@ export class Operation {
 
   /** Does a process still work on it? */
   get isRunning(): boolean {
-    const { at, pid } = this.#stored;
-    if (pid === process.pid || Date.now() - at > STALE_MS) return false;
-    try {
-      process.kill(pid, 0);
-      return true;
-    } catch (error) {
-      return (error as NodeJS.ErrnoException).code === "EPERM";
-    }
+    const own = ownProcess();
+    const { at, pid, domain = own.domain } = this.#stored;
+    const isOurs = pid === own.pid && domain === own.domain;
+    return !isOurs && Date.now() - at <= STALE_MS && !isGone({ pid, domain });
   }
 
   isInside(folders: readonly string[]): boolean {

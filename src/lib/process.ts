@@ -1,4 +1,34 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync, readlinkSync } from "node:fs";
+import { hostname } from "node:os";
+
+const MACHINE = "/etc/machine-id";
+const NAMESPACE = "/proc/self/ns/pid";
+
+/** A process, and where its id is valid: in another container it is that of another process. */
+export interface ProcessName {
+  pid: number;
+  /** Ours if it is left out. */
+  domain?: string | undefined;
+}
+
+/** This process, as others may ask for it later. */
+export function ownProcess(): { pid: number; domain: string } {
+  return { pid: process.pid, domain: processDomain() };
+}
+
+/** Has the process ended? Of one of another machine or container nobody knows: to be safe, it has not. */
+export function isGone({ pid, domain }: ProcessName): boolean {
+  return (domain === undefined || domain === processDomain()) && !isAlive(pid);
+}
+
+/** Where our process ids are valid, as the CLI names it (2.1.330); lua/claude-code/programs/process.lua does, too. */
+function processDomain(): string {
+  if (process.platform === "win32") return `linux:${hostname().toLowerCase()}`;
+  if (process.platform !== "linux") return "linux";
+  const machine = existsSync(MACHINE) ? readFileSync(MACHINE, "utf8").trim() : "";
+  const namespace = existsSync(NAMESPACE) ? readlinkSync(NAMESPACE) : "";
+  return `linux:${machine}:${namespace}`;
+}
 
 /** Whether a process runs. One that we may not signal does; so does, to be safe, what is not a process id. */
 export function isAlive(pid: number): boolean {

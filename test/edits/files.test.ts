@@ -8,7 +8,16 @@ import {
   setDefaultTimeout,
   test,
 } from "bun:test";
-import { linkSync, lstatSync, readFileSync, rmSync, statSync, symlinkSync } from "node:fs";
+import {
+  linkSync,
+  lstatSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
 import { EditorBusyError } from "../../src/editor/port";
 import { Operation } from "../../src/edits/operation";
 import { recoverOperations } from "../../src/edits/recover";
@@ -330,6 +339,23 @@ describe.each(NEOVIMS)("edits of files with $name", (version) => {
     expect(recoverOperations(workspace.log)).toEqual([]);
     expect(workspace.read("a.txt")).toBe("old\n");
     expect(Operation.all().some(({ id }) => id === operation.id)).toBe(false);
+  });
+
+  test("one that runs in another container is left alone, where its process id says nothing here", async () => {
+    for (const name of ["a.txt", "b.txt"]) workspace.write(name, "old\n");
+    const { folder } = await workspace.apply(workspace.rename(["a.txt", "b.txt"], "old", "new"));
+    const file = join(folder, "operation.json");
+    const stored = JSON.parse(readFileSync(file, "utf8"));
+    rmSync(join(folder, "done"));
+    workspace.write("b.txt", "old\n");
+    for (const pid of [process.pid, 4_194_305]) {
+      writeFileSync(file, JSON.stringify({ ...stored, at: Date.now(), pid, domain: "elsewhere" }));
+      expect(recoverOperations(workspace.log)).toEqual([]);
+      expect(workspace.read("a.txt")).toBe("new\n");
+    }
+    writeFileSync(file, JSON.stringify({ ...stored, pid: 4_194_305 }));
+    recoverOperations(workspace.log);
+    expect(workspace.read("a.txt")).toBe("old\n");
   });
 
   test("the texts before are kept for nobody else, and 20 times", async () => {

@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { processDomain } from "../../src/claude/running-sessions";
+import { ownProcess } from "../../src/lib/process";
 import { endInterrupted } from "../../src/review/interrupted";
 import { Project } from "../../src/review/state/project";
 import { temporaryFolder } from "../support/neovim";
 import { World } from "./state/world";
 
 const CONFIG_BEFORE = process.env.CLAUDE_CONFIG_DIR;
-const DOMAIN = processDomain();
+const DOMAIN = ownProcess().domain;
 
 let world: World;
 let config: string;

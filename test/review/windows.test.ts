@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { processDomain } from "../../src/claude/running-sessions";
+import { ownProcess } from "../../src/lib/process";
 import { JournalReader } from "../../src/review/journal/read";
 import { Recorder } from "../../src/review/record/recorder";
 import { Sessions } from "../../src/review/state/sessions";
@@ -38,7 +38,7 @@ function says(world: Actors, pid: number, state: object): void {
   process.env.CLAUDE_CONFIG_DIR = join(world.folder, "claude");
   const folder = join(process.env.CLAUDE_CONFIG_DIR, "sessions");
   mkdirSync(folder, { recursive: true });
-  const entry = { sessionId: "A", pidDomain: processDomain(), ...state };
+  const entry = { sessionId: "A", pidDomain: ownProcess().domain, ...state };
   writeFileSync(join(folder, `${pid}.json`), JSON.stringify(entry));
 }
 
@@ -60,7 +60,7 @@ test.each([
   const [, how, text, expected] = one;
   using world = new Actors({ a: "one\n", b: "one\n" });
   await using claude = Bun.spawn(["sleep", "60"]);
-  const cli = { pid: claude.pid, pidDomain: processDomain() };
+  const cli = { pid: claude.pid, pidDomain: ownProcess().domain };
   const call = { session: "A", prompt: "A-1", tool: "Bash", use: "u1" };
   world.turn("A");
   const at = Date.now() - (how === "long ago" ? 60 * MINUTE : 0);

@@ -74,7 +74,7 @@ const Begin = v.object({
   ...call,
   type: v.literal("begin"),
   use: Text,
-  /** The CLI's process, and where that number is valid (../../claude/running-sessions.ts). */
+  /** The CLI's process, and where that number is valid (../../lib/process.ts). */
   cli: v.optional(v.object({ pid: v.number(), pidDomain: v.string() })),
 });
 

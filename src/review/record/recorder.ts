@@ -1,5 +1,6 @@
 import { EDITING_TOOLS } from "../../claude/editing-tools";
-import { processDomain, sessionStatus } from "../../claude/running-sessions";
+import { sessionStatus } from "../../claude/running-sessions";
+import { ownProcess } from "../../lib/process";
 import type { FileChange } from "../journal/record";
 import { bashChanges } from "./bash-changes";
 import { editChange } from "./edit-change";
@@ -56,7 +57,7 @@ export class Recorder {
     const { use } = call;
     const id = `${call.session}/${use}/begin`;
     if (use === undefined) return "enough";
-    const cli = pid === undefined ? {} : { cli: { pid, pidDomain: processDomain() } };
+    const cli = pid === undefined ? {} : { cli: { pid, pidDomain: ownProcess().domain } };
     const at = this.#started;
     this.project.append({ id, at, type: "begin", ...callFields(call), use, ...cli });
     return "compare";
