@@ -1,17 +1,8 @@
-import {
-  linkSync,
-  mkdirSync,
-  readFileSync,
-  readlinkSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { hostname } from "node:os";
+import { linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { replace } from "./atomic-write";
 import { draftOf } from "./drafts";
-import { isAlive } from "./process";
+import { isGone, ownProcess } from "./process";
 
 /** Longer than any work under a lock: of a holder in another container nobody knows whether it runs. */
 const STALE_MS = 10 * 60_000;
@@ -23,8 +14,10 @@ const RETRY_MS = 20;
  */
 export function tryLock(path: string): Disposable | undefined {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  if (!create(path) && !(breakStale(path) && create(path))) return undefined;
-  return { [Symbol.dispose]: () => rmSync(path, { force: true }) };
+  const { pid, domain } = ownProcess();
+  const holder = `${pid} ${domain} ${crypto.randomUUID()}`;
+  if (!create(path, holder) && !takeOver(path, holder)) return undefined;
+  return { [Symbol.dispose]: () => release(path, holder) };
 }
 
 /** As `tryLock`; undefined if another process has had the lock for all of `ms`. */
@@ -38,10 +31,10 @@ export async function waitForLock(path: string, ms: number): Promise<Disposable 
 }
 
 /** By a link, so that it never stands there without its holder. */
-function create(path: string): boolean {
+function create(path: string, holder: string): boolean {
   const draft = draftOf(path);
   try {
-    writeFileSync(draft, `${process.pid} ${processSpace()}`, { flag: "wx", mode: 0o600 });
+    write(draft, holder);
     linkSync(draft, path);
     return true;
   } catch (error) {
@@ -52,41 +45,41 @@ function create(path: string): boolean {
   }
 }
 
-/** Whoever held it was killed. */
-function breakStale(path: string): boolean {
+/**
+ * Takes the lock of a holder that was killed. Between the look at it and that nobody else may take it:
+ * whoever does has a lock with the name of that holder.
+ */
+function takeOver(path: string, holder: string): boolean {
+  const old = holderOf(path);
+  if (old === undefined) return create(path, holder);
+  if (!isStale(path, old)) return false;
+  using turn = tryLock(`${path}.${Bun.hash(old).toString(16).padStart(16, "0").slice(-8)}`);
+  if (!turn || holderOf(path) !== old) return false;
+  replace(path, (draft) => write(draft, holder));
+  return true;
+}
+
+/** Not if another process took it over, since it was held for so long. */
+function release(path: string, holder: string): void {
+  if (holderOf(path) === holder) rmSync(path, { force: true });
+}
+
+function isStale(path: string, holder: string): boolean {
+  const [pid, domain] = holder.split(" ");
+  if (isGone({ pid: Number(pid), domain })) return true;
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats !== undefined && Date.now() - stats.mtimeMs >= STALE_MS;
+}
+
+/** Undefined where nobody has it. */
+function holderOf(path: string): string | undefined {
   try {
-    const age = Date.now() - statSync(path).mtimeMs;
-    const holder = readFileSync(path, "utf8");
-    const [pid, space] = holder.split(" ");
-    const isDead = space === processSpace() && !runs(Number(pid));
-    if (!isDead && age < STALE_MS) return false;
-    // By a rename only one of several gets it.
-    const grave = `${path}.${crypto.randomUUID().slice(0, 8)}`;
-    renameSync(path, grave);
-    // Another process broke it first, and this is the new holder's.
-    if (readFileSync(grave, "utf8") !== holder) linkSync(grave, path);
-    rmSync(grave, { force: true });
-    return true;
+    return readFileSync(path, "utf8");
   } catch {
-    return true;
+    return undefined;
   }
 }
 
-/** A process that was killed keeps its id until its parent has noticed, which not every container's does. */
-function runs(pid: number): boolean {
-  if (!isAlive(pid)) return false;
-  try {
-    return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
-  } catch {
-    return true;
-  }
-}
-
-/** Where process ids mean the same: the pid namespace, elsewhere the machine. */
-function processSpace(): string {
-  try {
-    return readlinkSync("/proc/self/ns/pid");
-  } catch {
-    return hostname();
-  }
+function write(draft: string, holder: string): void {
+  writeFileSync(draft, holder, { flag: "wx", mode: 0o600 });
 }

@@ -4,8 +4,8 @@ import { journalLines, parseLine } from "./journal/read";
 import { reviewFolder } from "./root";
 import { isInside } from "./state/disk";
 
-/** Locks that were broken, and the folders in which a base commit was put together. */
-const IN_REVIEW = /\.lock\.[0-9a-f]{8}$|^base-/;
+/** Of who was about to take a lock over, and the folders in which a base commit was put together. */
+const IN_REVIEW = /\.lock(\.[0-9a-f]{8})+$|^base-/;
 const MOST_FOLDERS = 200;
 
 /**
