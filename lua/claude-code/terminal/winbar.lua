@@ -1,7 +1,9 @@
 --- The bar ('winbar') above Claude's window while several sessions run: their names and states. A click
 --- shows a session.
 local api = vim.api
+local highlights = require("claude-code.terminal.highlights")
 local label = require("claude-code.terminal.label")
+local winbar = require("claude-code.editor.windows.winbar")
 
 local M = {}
 
@@ -23,68 +25,24 @@ local LAYOUTS = {
 --- Cells that what a session does needs at least, or it is left out.
 local ACTIVITY = 8
 
----@param text string
----@param cells integer
----@return string text no longer than that
-local function shortened(text, cells)
-  text = vim.fn.strtrans(text)
-  while vim.fn.strdisplaywidth(text) > cells do
-    text = vim.fn.strcharpart(text, 0, vim.fn.strchars(text) - 2) .. "…"
-  end
-  return text
-end
-
----@alias claude-code.WinbarPart { row: claude-code.SessionRow, text: string, is_shown: boolean }
-
 ---@param rows claude-code.SessionRow[]
 ---@param buf integer of the session that is shown
 ---@param layout table of LAYOUTS
----@return claude-code.WinbarPart[]
----@return integer cells
+---@return claude-code.BarPart[]
 local function parts_for(rows, buf, layout)
-  local parts, cells = {}, 0
+  local parts, blank = {}, layout.is_dense and "" or " "
   for _, row in ipairs(rows) do
     local is_shown, name = row.buf == buf, row.name or row.worktree
     local text = tostring(row.n)
     if name and layout.name > 0 and (is_shown or not layout.only_shown) then
-      text = ("%d %s"):format(row.n, shortened(name, layout.name))
+      text = ("%d %s"):format(row.n, winbar.shortened(name, layout.name, "head"))
     end
-    table.insert(parts, { row = row, text = text, is_shown = is_shown })
-    cells = cells + vim.fn.strdisplaywidth(text) + (layout.is_dense and 2 or 4)
+    local group = highlights.name(is_shown and "Current" or "Other")
+    local click = ("%%%d@%s@"):format(row.n, CLICK)
+    table.insert(parts, { " " .. text .. blank, group, click = click })
+    table.insert(parts, { label.symbol(row) .. blank, label.highlight(row), click = click })
   end
-  return parts, cells
-end
-
----@param part claude-code.WinbarPart
----@param is_dense? boolean
----@return string
-local function rendered(part, is_dense)
-  local group = require("claude-code.terminal.highlights").name
-  return (is_dense and "%%%d@%s@%%#%s# %s%%#%s#%s%%X" or "%%%d@%s@%%#%s# %s %%#%s#%s %%X"):format(
-    part.row.n,
-    CLICK,
-    group(part.is_shown and "Current" or "Other"),
-    (part.text:gsub("%%", "%%%%")),
-    label.highlight(part.row),
-    label.symbol(part.row)
-  )
-end
-
----@param buf integer of the session that is shown
----@param width integer
----@return claude-code.WinbarPart[]
----@return integer cells
----@return table layout
-local function fitting(buf, width)
-  local rows, parts, cells, layout = label.own(), {}, 0, nil
-  for _, next_layout in ipairs(LAYOUTS) do
-    layout = next_layout
-    parts, cells = parts_for(rows, buf, layout)
-    if cells <= width then
-      break
-    end
-  end
-  return parts, cells, layout
+  return parts
 end
 
 --- The sessions; at the right, if there is room, what the one that is shown does.
@@ -92,16 +50,19 @@ end
 function M.text()
   local win = vim.g.statusline_winid or 0
   local buf, width = api.nvim_win_get_buf(win), api.nvim_win_get_width(win)
-  local parts, cells, layout = fitting(buf, width)
-  local room, items, activity = width - cells - 2, {}, ""
-  for i, part in ipairs(parts) do
-    items[i] = rendered(part, layout.is_dense)
-    if part.is_shown and room >= ACTIVITY then
-      activity = shortened(label.activity(part.row), room):gsub("%%", "%%%%")
+  local rows, parts = label.own(), {}
+  for _, layout in ipairs(LAYOUTS) do
+    parts = parts_for(rows, buf, layout)
+    if winbar.width(parts) <= width then
+      break
     end
   end
-  local other = require("claude-code.terminal.highlights").name("Other")
-  return ("%s%%<%%#%s#%%=%s "):format(table.concat(items), other, activity)
+  local room, activity = width - winbar.width(parts) - 2, ""
+  for _, row in ipairs(room >= ACTIVITY and rows or {}) do
+    activity = row.buf == buf and winbar.shortened(label.activity(row), room, "head") or activity
+  end
+  vim.list_extend(parts, { "%<", { "", highlights.name("Other") }, "%=", { activity .. " " } })
+  return winbar.render(parts)
 end
 
 --- Shows a session: what a click on its name calls.
@@ -112,23 +73,17 @@ function M.click(n)
   end)
 end
 
---- A bar that is not ours stays: one of this window, or the global one.
----@param win integer
----@param wanted boolean
-local function set(win, wanted)
-  local is_ours = vim.wo[win].winbar == EXPRESSION
-  local value = wanted and EXPRESSION or ""
-  if is_ours ~= wanted and (is_ours or vim.wo[win].winbar == "") then
-    api.nvim_set_option_value("winbar", value, { win = win, scope = "local" })
-  end
-end
-
 local function update()
   local list = label.own()
   local wanted = #list > 1 and require("claude-code.config").get().terminal.winbar
   for _, row in ipairs(list) do
     for _, win in ipairs(row.buf and vim.fn.win_findbuf(row.buf) or {}) do
-      set(win, wanted)
+      -- A bar that is not ours stays: one of this window, or the global one.
+      if not wanted then
+        winbar.hide(win, EXPRESSION)
+      elseif vim.wo[win].winbar == "" then
+        winbar.show(win, EXPRESSION)
+      end
     end
   end
   if wanted then

@@ -6,11 +6,10 @@ local highlights = require("claude-code.editor.hunks.highlights")
 local keys = require("claude-code.editor.diff.keys")
 local owner = require("claude-code.editor.diff.owner")
 local path = require("claude-code.editor.documents.path")
+local winbar = require("claude-code.editor.windows.winbar")
 
 ---A bar of so many cells has room for all keys, and words that explain them.
 local WIDE = 100
-
----@alias claude-code.BarPart { [1]: string, [2]: string } text and highlight group
 
 ---@class claude-code.Bars
 ---@field private proposal claude-code.Proposal
@@ -44,28 +43,6 @@ function M.new(proposal, layout, cursor, position)
   return setmetatable(bars, Bars)
 end
 
----@param parts (claude-code.BarPart|string)[] a string stands for itself
----@return string
-local function render(parts)
-  return table.concat(vim.tbl_map(function(part)
-    if type(part) == "string" then
-      return part
-    end
-    -- A name may hold characters that turn the direction of what follows.
-    local text = fn.strtrans(part[1]):gsub("%%", "%%%%")
-    return ("%%#%s#%s"):format(highlights.name(part[2]), text)
-  end, parts)) .. "%*"
-end
-
----@param text string
----@param cells integer
----@return string text no longer than that
-local function shortened(text, cells)
-  text = fn.strtrans(text)
-  local length = fn.strchars(text)
-  return length <= cells and text or "…" .. fn.strcharpart(text, length - cells + 1)
-end
-
 ---The file, with its folder unless that is the working folder: two of one name differ.
 ---@param name string
 ---@return string
@@ -85,9 +62,9 @@ end
 function Bars:destination(cells, width)
   if self.outside then
     local name = fn.fnamemodify(self.proposal.destination.path, ":~")
-    return { shortened(name, width - 4), "Warning" }
+    return { winbar.shortened(name, width - 4, "tail"), "Warning" }
   end
-  return { shortened(file_name(self.proposal.new_path), cells), "File" }
+  return { winbar.shortened(file_name(self.proposal.new_path), cells, "tail"), "File" }
 end
 
 ---@private
@@ -132,60 +109,43 @@ function Bars:hunk_words()
   return ("hunk %d/%d"):format(math.max(nearest, 1), #list)
 end
 
----What the keys do just now, the most important last.
+---What the keys do just now, as many of them as there is room for.
 ---@private
----@param wide boolean
----@return { [1]: string, [2]: claude-code.DiffAction, [3]: claude-code.DiffAction? }[]
-function Bars:hints(wide)
-  local found, list = self.found, {}
-  if select(2, self.position()) > 1 then
-    list[1] = { "other diff", "next_diff", "previous_diff" }
-  end
-  if found and #found.hunks.list > 1 then
-    list[#list + 1] = wide and { "move", "next_hunk", "previous_hunk" } or nil
-    list[#list + 1] = { "accept/drop hunk", "accept_hunk", "drop_hunk" }
-  end
-  if self.proposal.unsaved and not self.proposal.merge:was_run() then
-    list[#list + 1] = { "merge your edits", "merge" }
-  end
-  list[#list + 1] = { "reject", "reject" }
-  local some = found and found.accepted
-  local accept = some and ("accept %d of %d hunks"):format(some, #found.hunks.list) or "accept"
-  list[#list + 1] = { accept, "accept" }
-  return list
-end
-
----@param parts (claude-code.BarPart|string)[]
----@return integer cells
-local function width_of(parts)
-  local cells = 0
-  for _, part in ipairs(parts) do
-    local text = type(part) == "table" and part[1] or part:gsub("%%.", "")
-    cells = cells + fn.strdisplaywidth(text)
-  end
-  return cells
-end
-
----As many keys as there is room for, the most important at least; the others without words, or not.
----@private
----@param wide boolean
+---@param is_wide boolean
 ---@param room integer in cells
 ---@return claude-code.BarPart[]
-function Bars:keys(wide, room)
-  local parts, hints = {}, self:hints(wide)
-  for index = #hints, 1, -1 do
-    local hint = hints[index]
-    local names = { keys.of(hint[2])[1], hint[3] and keys.of(hint[3])[1] }
-    local key = { "  " .. table.concat(vim.tbl_values(names), " "), "Key" }
-    local words = { (wide or not hint[3]) and " " .. hint[1] or "", "Note" }
-    local left = room - width_of(parts)
-    local must = index == #hints
-    if next(names) and (must or width_of({ key }) <= left) then
-      local with_words = must or width_of({ key, words }) <= left
-      parts = vim.list_extend({ key, with_words and words or nil }, parts)
+function Bars:keys(is_wide, room)
+  local found = self.found
+  local hints = {} ---@type claude-code.BarHint[]
+  ---@param action claude-code.DiffAction
+  ---@param other? claude-code.DiffAction
+  local function add(words, action, other)
+    local names = { keys.of(action)[1], other and keys.of(other)[1] }
+    if next(names) then
+      hints[#hints + 1] = {
+        keys = table.concat(vim.tbl_values(names), " "),
+        words = (is_wide or not other) and words or nil,
+        is_brief = true,
+        is_needed = action == "accept",
+      }
     end
   end
-  return parts
+  if select(2, self.position()) > 1 then
+    add("other diff", "next_diff", "previous_diff")
+  end
+  if found and #found.hunks.list > 1 then
+    if is_wide then
+      add("move", "next_hunk", "previous_hunk")
+    end
+    add("accept/drop hunk", "accept_hunk", "drop_hunk")
+  end
+  if self.proposal.unsaved and not self.proposal.merge:was_run() then
+    add("merge your edits", "merge")
+  end
+  add("reject", "reject")
+  local some = found and found.accepted
+  add(some and ("accept %d of %d hunks"):format(some, #found.hunks.list) or "accept", "accept")
+  return winbar.hints(hints, room)
 end
 
 ---@private
@@ -202,13 +162,13 @@ end
 
 ---@private
 ---@param cells integer
----@return (claude-code.BarPart|string)[]
+---@return claude-code.BarPart[]
 function Bars:of_old(cells)
   local proposal = self.proposal
   local other = proposal.base_path ~= proposal.new_path and proposal.exists
   local parts = {
     " %<",
-    other and { shortened(file_name(proposal.base_path), cells), "File" }
+    other and { winbar.shortened(file_name(proposal.base_path), cells, "tail"), "File" }
       or self:destination(cells, cells),
     { proposal.exists and " (on disk) " or " (new file) ", "Note" },
   }
@@ -217,7 +177,7 @@ end
 
 ---@private
 ---@param cells integer
----@return (claude-code.BarPart|string)[]
+---@return claude-code.BarPart[]
 function Bars:of_new(cells)
   local proposal, wide = self.proposal, cells >= WIDE
   local number, total = self.position()
@@ -226,21 +186,21 @@ function Bars:of_new(cells)
     parts[2] = { ("[%d/%d] "):format(number, total), "Count" }
   end
   if self.found and self.found.session then
-    parts[#parts + 1] = { shortened(self.found.session, 16) .. ": ", "Note" }
+    parts[#parts + 1] = { winbar.shortened(self.found.session, 16, "tail") .. ": ", "Note" }
   end
   parts[#parts + 1] = self:destination(math.floor(cells / 3), cells)
   local is_new = proposal:is_new_file()
   local note = { is_new and " (new file)" or " (proposed)", "Note" }
   local hunk = { ("  %s "):format(self:hunk_words()), "Count" }
-  local rest = width_of({ note, hunk }) + width_of(self:keys(wide, 0))
-  if wide or is_new and width_of(parts) + rest <= cells then
+  local rest = winbar.width({ note, hunk }) + winbar.width(self:keys(wide, 0))
+  if wide or is_new and winbar.width(parts) + rest <= cells then
     parts[#parts + 1] = note
   end
   parts[#parts + 1] = hunk
   parts[#parts + 1] = "%<"
-  local hints = self:keys(wide, cells - width_of(parts))
+  local hints = self:keys(wide, cells - winbar.width(parts))
   local counts = self:counts()
-  if width_of(parts) + width_of(counts) + width_of(hints) <= cells then
+  if winbar.width(parts) + winbar.width(counts) + winbar.width(hints) <= cells then
     vim.list_extend(parts, counts)
   end
   if #self.layout.windows == 1 then
@@ -257,9 +217,9 @@ function Bars:show()
     local buf = api.nvim_win_is_valid(win) and api.nvim_win_get_buf(win)
     local of = buf == self.proposal.new_buf and self.of_new
       or buf == self.proposal.old_buf and self.of_old
-    local text = of and render(of(self, api.nvim_win_get_width(win)))
-    if text and vim.wo[win].winbar ~= text then
-      api.nvim_set_option_value("winbar", text, { win = win, scope = "local" })
+    if of then
+      local parts = of(self, api.nvim_win_get_width(win))
+      winbar.set(win, winbar.render(parts, highlights.name("")))
     end
   end
 end

@@ -6,6 +6,7 @@ local original = require("claude-code.editor.diff.original")
 local refresh = require("claude-code.editor.diff.refresh")
 local session_file = require("claude-code.editor.diff.session_file")
 local typed_close = require("claude-code.editor.diff.typed_close")
+local winbar = require("claude-code.editor.windows.winbar")
 local write = require("claude-code.editor.diff.write")
 
 ---How often all is looked at for what has no event (the executable died, somebody closed a window
@@ -150,13 +151,9 @@ function Watch:start_events()
     end)
   )
   autocmd({ "BufWritePost", "BufModifiedSet", "FileChangedShellPost" }, self:all_checks())
-  local function show_bars()
+  winbar.follow(group, function()
     self.view:show_bars()
-  end
-  autocmd({ "CursorMoved", "CursorMovedI", "WinResized" }, show_bars)
-  -- Plugins such as lualine.nvim set it for all windows now and then. Nobody answers to that we set it
-  -- again: autocommands don't nest.
-  api.nvim_create_autocmd("OptionSet", { group = group, pattern = "winbar", callback = show_bars })
+  end)
   autocmd("BufWinLeave", function()
     -- As Neovim ends, this comes before any VimLeavePre, where plugins save the windows as a session.
     if vim.v.exiting ~= vim.NIL then

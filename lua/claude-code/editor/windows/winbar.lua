@@ -1,0 +1,140 @@
+--- The bars ('winbar') of our windows: their text, cut to the room there is, and whose bar a window has.
+local api, fn = vim.api, vim.fn
+
+local M = {}
+
+---@class claude-code.BarText
+---@field [1] string
+---@field [2]? string highlight group; that of the part before it if left out
+---@field click? string begins a region for clicks, as in 'statusline'
+
+---@alias claude-code.BarPart string|claude-code.BarText an item as in 'statusline', or text
+
+---@class claude-code.BarHint
+---@field keys string
+---@field words? string
+---@field is_needed? boolean it is there without room, too
+---@field is_brief? boolean where the words have no room, the keys stand alone
+
+---Restored when ours is hidden. A window that is split off has our bar, but no copy of this.
+local REPLACED = "claude_code_winbar"
+
+---@param parts claude-code.BarPart[]
+---@param prefix? string of the highlight groups
+---@return string for 'winbar'
+function M.render(parts, prefix)
+  return table.concat(vim.tbl_map(function(part)
+    if type(part) == "string" then
+      return part
+    end
+    -- A name may hold characters that turn the direction of what follows.
+    local text = fn.strtrans(part[1]):gsub("%%", "%%%%")
+    local group = part[2] and ("%%#%s%s#"):format(prefix or "", part[2]) or ""
+    return (part.click or "") .. group .. text .. (part.click and "%X" or "")
+  end, parts)) .. "%*"
+end
+
+---@param parts claude-code.BarPart[]
+---@return integer cells
+function M.width(parts)
+  local cells = 0
+  for _, part in ipairs(parts) do
+    local text = type(part) == "table" and fn.strtrans(part[1]) or part:gsub("%%.", "")
+    cells = cells + fn.strdisplaywidth(text)
+  end
+  return cells
+end
+
+---@param text string
+---@param cells integer
+---@param keep "head"|"tail"
+---@return string text no wider than that
+function M.shortened(text, cells, keep)
+  text = fn.strtrans(text)
+  local length = fn.strchars(text)
+  local count, short = math.min(length, cells), text
+  while fn.strdisplaywidth(short) > cells and count > 0 do
+    count = count - 1
+    short = keep == "head" and fn.strcharpart(text, 0, count) .. "…"
+      or "…" .. fn.strcharpart(text, length - count)
+  end
+  return short
+end
+
+---As many keys as there is room for.
+---@param hints claude-code.BarHint[] the most important last
+---@param room integer in cells
+---@return claude-code.BarPart[]
+function M.hints(hints, room)
+  local parts = {} ---@type claude-code.BarPart[]
+  for index = #hints, 1, -1 do
+    local hint = hints[index]
+    local key = { "  " .. hint.keys, "Key" }
+    local with_words = { key, hint.words and { " " .. hint.words, "Note" } }
+    local left = room - M.width(parts)
+    if hint.is_needed or M.width(with_words) <= left then
+      parts = vim.list_extend(with_words, parts)
+    elseif hint.is_brief and M.width({ key }) <= left then
+      table.insert(parts, 1, key)
+    else
+      break
+    end
+  end
+  return parts
+end
+
+---@param win integer
+---@param text string
+function M.set(win, text)
+  if vim.wo[win].winbar ~= text then
+    api.nvim_set_option_value("winbar", text, { win = win, scope = "local" })
+  end
+end
+
+---@param win integer
+---@param mark string
+---@return string? value of somebody else; "" if the global one counts there
+local function other_value(win, mark)
+  local value = api.nvim_get_option_value("winbar", { win = win, scope = "local" })
+  return not vim.startswith(value, mark) and value or nil
+end
+
+---Shows a bar in place of the window's own, also where somebody else has set another one since then.
+---@param win integer
+---@param mark string begins the text, by which it is known: a window that is split off has a copy of it, and
+--- a buffer that was shown with it brings it back
+---@param text? string
+function M.show(win, mark, text)
+  local other = other_value(win, mark)
+  if other then
+    vim.w[win][REPLACED] = other
+  end
+  M.set(win, mark .. (text or ""))
+end
+
+---Shows what the window had. A bar that somebody else has set stays.
+---@param win integer
+---@param mark string
+function M.hide(win, mark)
+  if not other_value(win, mark) then
+    local value = vim.w[win][REPLACED] or ""
+    api.nvim_set_option_value("winbar", value, { win = win, scope = "local" })
+  end
+  vim.w[win][REPLACED] = nil
+end
+
+---Calls back whenever a bar may have to be another one. Plugins that have a bar of their own set it by a
+---timer, or at some of these events.
+---@param group integer of the autocommands
+---@param callback fun()
+function M.follow(group, callback)
+  local function show()
+    callback()
+  end
+  local events = { "CursorMoved", "CursorMovedI", "CursorHold", "WinEnter", "WinResized" }
+  api.nvim_create_autocmd(events, { group = group, callback = show })
+  -- Nobody answers to that we set it again: autocommands don't nest.
+  api.nvim_create_autocmd("OptionSet", { group = group, pattern = "winbar", callback = show })
+end
+
+return M
