@@ -134,16 +134,6 @@ for (const version of NEOVIMS) {
       sessionFile(version, setupOf(name), "tab"),
     );
   }
-
-  for (const [name, save] of [
-    ["persistence", `require("persistence").save()`],
-    ["auto-session", `vim.cmd("AutoSession save")`],
-    ["mini.sessions", `MiniSessions.write("Session.vim", { force = true })`],
-  ] as const) {
-    testWithPlugins(`${name} saves them, and Neovim stays (${version.name})`, () =>
-      sessionFile(version, setupOf(name), "vertical", save),
-    );
-  }
 }
 
 for (const name of ["which-key", "mini.clue, mini.notify"]) {

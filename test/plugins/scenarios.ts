@@ -151,8 +151,6 @@ export async function sessionFile(
   version: NeovimVersion,
   setup: Setup,
   layout: string,
-  /** Lua that saves it while Neovim stays. */
-  save?: string,
 ): Promise<void> {
   const home = temporaryFolder();
   const saver = `vim.api.nvim_create_autocmd("VimLeavePre", {
@@ -165,8 +163,7 @@ export async function sessionFile(
     await editor.layout(layout);
     void editor.propose().catch(() => {});
     await editor.shown();
-    if (save) await neovim.lua(save);
-    else await neovim.quit();
+    await neovim.quit();
     const files = [...new Glob("**/*.vim").scanSync({ cwd: home, dot: true, absolute: true })];
     const saved = files.filter((path) => readFileSync(path, "utf8").includes("SessionLoad"));
     expect(saved).not.toEqual([]);

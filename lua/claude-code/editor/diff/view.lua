@@ -226,36 +226,6 @@ function View:hide()
   return true
 end
 
----Shows the user's own windows while `work` runs, and then the diff again as it was.
----@param work fun()
----@return boolean done false if windows may not change now
-function View:give_way(work)
-  local may = blocked.may_change()
-  if self.closing or may == "nothing" or (may == "no_focus" and self:is_inside()) then
-    return false
-  end
-  local here, is_inside = api.nvim_get_current_win(), self:is_inside()
-  local buf, views = api.nvim_get_current_buf(), windows.views(self.layout.windows)
-  local saved, terminal, place = self.saved, self.origin.terminal, self.layout:place_of_user()
-  self.watch:stop()
-  self:remove(false)
-  work()
-  windows.noautocmd(function()
-    api.nvim_set_current_win(place or api.nvim_tabpage_get_win(saved.tab))
-  end)
-  if not pcall(self.show, self) then
-    self.on.left()
-    return true
-  end
-  self.saved.previous, self.origin.terminal = saved.previous, terminal
-  windows.noautocmd(function()
-    local win = is_inside and vim.fn.win_findbuf(buf)[1] or here
-    api.nvim_set_current_win(api.nvim_win_is_valid(win) and win or self.layout.win)
-    windows.restore_views(self.layout.windows, views)
-  end)
-  return true
-end
-
 ---Closes as Neovim ends: what is saved by :mksession just now shows the user's windows.
 function View:close_on_exit()
   if not self.closing then

@@ -208,26 +208,6 @@ function M.borrow(win, buf)
   return borrowed
 end
 
----@param wins integer[]
----@return table<integer, vim.fn.winsaveview.ret> views by buffer
-function M.views(wins)
-  local views = {}
-  for _, win in ipairs(wins) do
-    views[api.nvim_win_get_buf(win)] = api.nvim_win_call(win, fn.winsaveview)
-  end
-  return views
-end
-
----@param wins integer[] that show the same buffers again
----@param views table<integer, vim.fn.winsaveview.ret>
-function M.restore_views(wins, views)
-  for _, win in ipairs(wins) do
-    api.nvim_win_call(win, function()
-      fn.winrestview(views[api.nvim_win_get_buf(win)])
-    end)
-  end
-end
-
 ---Closes one of our windows; the last one stays, empty.
 ---@param win integer
 function M.close(win)

@@ -28,7 +28,6 @@ local M = {}
 ---@field windows integer[] those that show the diff
 ---@field win integer the one with the proposal
 ---@field open fun(self)
----@field place_of_user fun(self): integer? the window of the user that shows a side of it
 ---@field is_intact fun(self): boolean did the user leave its windows as they are?
 ---@field close fun(self): integer?, integer? brings the user's windows back; also after `open` has
 --- failed. Of a window that is gone, and the one in its place

@@ -68,11 +68,6 @@ function Inline:reveal(hunk)
   end)
 end
 
----@return integer?
-function Inline:place_of_user()
-  return self.borrowed and self.borrowed.win
-end
-
 ---@return boolean
 function Inline:is_intact()
   return self.win ~= nil

@@ -102,11 +102,6 @@ function Sides:to_first_change()
   self:reveal(self.proposal:hunks().list[1])
 end
 
----@return integer?
-function Sides:place_of_user()
-  return self.borrowed and self.borrowed.win
-end
-
 ---@return boolean
 function Sides:is_intact()
   return shows(self.old_win, self.proposal.old_buf) and shows(self.win, self.proposal.new_buf)
