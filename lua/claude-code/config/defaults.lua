@@ -36,7 +36,6 @@ values = {
       reject_with_reason = "Q"
     },
     layout = "vertical",
-    narrow_terminal = 40,
     quiet_ms = 400
   },
   execute_code = {

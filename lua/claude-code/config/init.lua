@@ -5,6 +5,7 @@ local M = {
   ---@type table<string, string>
   renamed = {
     ["diff.lsp"] = "removed; in a diff the language servers of the file's own buffer answer, on lines that it has",
+    ["diff.narrow_terminal"] = "removed; Claude's terminal keeps its size beside a diff",
     ["execute_code.default_language"] = "removed; python, or the first language, is it",
     ["execute_code.max_output_bytes"] = "removed; 1 MB of each stream is kept",
     ["execute_code.timeout_ms"] = "removed; code runs for 30 seconds at most",

@@ -63,8 +63,6 @@
 ---@class claude-code.UserDiffConfig
 ---How a proposed edit is shown.
 ---@field layout? claude-code.DiffLayout
----Columns that Claude's terminal keeps at the side of a diff.
----@field narrow_terminal? integer|false
 ---Whether the cursor moves to a diff that opens.
 ---@field focus? boolean
 ---Milliseconds without typing before a new diff takes the cursor; in a terminal twice as many.
@@ -272,7 +270,6 @@
 
 ---@class claude-code.DiffConfig
 ---@field layout claude-code.DiffLayout
----@field narrow_terminal integer|false
 ---@field focus boolean
 ---@field quiet_ms integer
 ---@field keys claude-code.DiffKeysConfig

@@ -1,5 +1,5 @@
---- How big the window of Claude's terminal is: its share of the screen, what the user made of that,
---- fewer cells while a diff or a review needs them; and what the other windows get back when it closes.
+--- How big the window of Claude's terminal is: its share of the screen, what the user made of that;
+--- and what the other windows get back when it closes.
 local api = vim.api
 local placement = require("claude-code.terminal.placement")
 local while_open = require("claude-code.terminal.while_open")
@@ -9,10 +9,6 @@ local M = {}
 --- Cells that the user last gave the window.
 ---@type table<claude-code.Dimension, integer?>
 local chosen = {}
-
---- Windows that are smaller for a while, with their cells before and the screen's.
----@type table<integer, { owner: string, dimension: claude-code.Dimension, cells: integer, screen: integer }?>
-local shrunk = {}
 
 ---@param win integer
 ---@param dimension claude-code.Dimension
@@ -65,10 +61,7 @@ function M.follow(win, is_terminal, dimension)
     return columns == vim.o.columns and lines == vim.o.lines
   end
   local function has_terminal()
-    return not shrunk[win]
-      and is_terminal(win)
-      and placement.allows(dimension)
-      and not is_alone(win)
+    return is_terminal(win) and placement.allows(dimension) and not is_alone(win)
   end
   local function notice()
     if is_same_screen() and has_terminal() and M.get(win, dimension) ~= cells then
@@ -122,54 +115,6 @@ function M.equalize_others(dimension)
     -- Setting it makes all equal, in the direction named.
     vim.cmd(("noautocmd set eadirection=%s noequalalways equalalways"):format(direction))
     vim.cmd(("noautocmd set eadirection=%s"):format(before))
-  end
-end
-
---- Rows that a terminal above or below a diff keeps: the answers of the CLI's question (2.1.330).
-local LEAST_ROWS = 6
-
---- How many cells the window may give to a diff.
----@param win integer
----@param dimension claude-code.Dimension
----@return integer
-function M.spare(win, dimension)
-  local columns = require("claude-code.config").get().diff.narrow_terminal
-  local least = dimension == "width" and columns or LEAST_ROWS
-  return columns and math.max(0, M.get(win, dimension) - least) or 0
-end
-
----@param dimension claude-code.Dimension
----@return integer cells
-local function screen(dimension)
-  return dimension == "width" and vim.o.columns or vim.o.lines
-end
-
---- Makes the window smaller until `grow`; what it is then is not the user's choice.
----@param owner "diff"|"review" who needs the cells
----@param win integer
----@param dimension claude-code.Dimension
----@param cells integer by so many
-function M.shrink(owner, win, dimension, cells)
-  local before = M.get(win, dimension)
-  shrunk[win] = shrunk[win]
-    or { owner = owner, dimension = dimension, cells = before, screen = screen(dimension) }
-  M.set(win, dimension, before - cells)
-end
-
---- All windows that the owner made smaller get their cells back, those of another tab page, too.
----@param owner "diff"|"review"
-function M.grow(owner)
-  for win, before in pairs(shrunk) do
-    if before.owner == owner then
-      local dimension = before.dimension
-      if api.nvim_win_is_valid(win) and not is_alone(win) then
-        local same_screen = before.screen == screen(dimension)
-        api.nvim_win_call(win, function()
-          M.set(win, dimension, same_screen and before.cells or M.wanted(dimension))
-        end)
-      end
-      shrunk[win] = nil
-    end
   end
 end
 

@@ -123,47 +123,12 @@ local function find_any()
   return vim.iter(api.nvim_tabpage_list_wins(0)):find(M.is_terminal)
 end
 
----@param kind "row"|"col" of a window layout (|winlayout()|)
----@return integer? win of the terminal in this tab page, if the whole tab page is such a layout with it
-local function part_of(kind)
-  local tree = vim.fn.winlayout()
-  for _, child in ipairs(tree[1] == kind and tree[2] or {}) do
-    if child[1] == "leaf" and M.is_terminal(child[2]) then
-      return child[2]
-    end
-  end
-end
-
----@return integer? win of the terminal in this tab page, if it is one of the tab page's columns
-function M.at_side()
-  return part_of("row")
-end
-
----@return integer? win of the terminal in this tab page, if it is above or below the other windows
-function M.above_or_below()
-  return part_of("col")
-end
-
 ---@param win integer of a terminal that does not float
 ---@return claude-code.Dimension
 ---@return integer cells that the terminal gets in a diff's tab page
 local function share_on_tab(win)
   local dimension = placement.dimension(placement.position())
   return dimension, math.min(size.wanted(dimension), size.get(win, dimension))
-end
-
---- The room of a new tab page for a diff, beside the terminal if that is visible in this one.
----@return integer width
----@return integer height
-function M.room_on_tab()
-  -- A line each for tab pages and status.
-  local room = { width = vim.o.columns, height = vim.o.lines - vim.o.cmdheight - 2 }
-  local win = find_any()
-  if win and placement.position() ~= "float" then
-    local dimension, cells = share_on_tab(win)
-    room[dimension] = room[dimension] - cells - 1
-  end
-  return room.width, room.height
 end
 
 --- Shows the terminal in this tab page, too, if it is visible in `from`; a floating one would cover

@@ -24,23 +24,10 @@ return {
     default = "vertical",
     description = 'How a proposed edit is shown. "vertical": the file and the proposal side by side. '
       .. '"horizontal": one above the other. "tab": side by side on a new tab page. "inline": the '
-      .. "proposal in the file's window, with deleted lines as virtual lines. A diff that would have "
-      .. "less than 45 columns for each side is shown inline; so is a change of more than 400 hunks, "
+      .. "proposal in the file's window, with deleted lines as virtual lines. Where the file's window "
+      .. "has not 91 columns, 45 for each side, a diff is shown inline; so is a change of more than 400 hunks, "
       .. "4,000 lines or 150 KB, or in a file of more than 20,000 lines or 1 MB. Beyond 4 MB, 64,000 "
-      .. "lines or a line of 250 KB it is not shown, and Claude asks by itself. Where the file's "
-      .. "window leaves a "
-      .. "side less than 60 columns or 15 lines, the diff opens on a new "
-      .. "tab page if that has more room and the cursor moves there.",
-  },
-  {
-    key = "diff.narrow_terminal",
-    type = t.any_of(t.integer(10, 500), t.one_of(false)),
-    -- In so many the CLI (2.1.330) still wraps its question and the answers between words.
-    default = 40,
-    description = "Columns that Claude's terminal keeps at the side of a diff. While a diff with "
-      .. "less than 60 columns for each side is on screen, the terminal gives it the others. One "
-      .. "above or below a diff with less than 15 lines keeps 6 lines. With `false` the terminal "
-      .. "keeps its size.",
+      .. "lines or a line of 250 KB it is not shown, and Claude asks by itself.",
   },
   {
     key = "diff.focus",

@@ -30,9 +30,8 @@ function M.may_change()
   if may ~= "all" or M.ms_until_idle() == 0 then
     return may
   end
-  -- A tab page of its own cannot be made without leaving the terminal. Beside several windows most
-  -- diffs need one.
-  local on_tab = require("claude-code.config").get().diff.layout == "tab" or windows.has_several()
+  -- A tab page of its own cannot be made without leaving the terminal.
+  local on_tab = require("claude-code.config").get().diff.layout == "tab"
   return M.in_terminal() and not on_tab and "no_focus" or "nothing"
 end
 

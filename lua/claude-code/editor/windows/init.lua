@@ -102,11 +102,6 @@ function M.for_file(buf, except)
   return wins[1]
 end
 
----@return boolean are there several normal windows in the tab page?
-function M.has_several()
-  return #candidates() > 1
-end
-
 ---Where a new window goes if there are only special ones.
 ---@return vim.api.keyset.win_config
 local function spot_beside()

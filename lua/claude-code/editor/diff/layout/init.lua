@@ -10,7 +10,6 @@ local hunks = require("claude-code.editor.hunks")
 local notify = require("claude-code.messages.notify")
 local places = require("claude-code.editor.diff.layout.place")
 local saved_layout = require("claude-code.editor.windows.layout")
-local size = require("claude-code.terminal.size")
 local windows = require("claude-code.editor.windows")
 
 ---Above these diff mode keeps Neovim still: to find the changed parts of 20,000 unlike lines takes
@@ -37,7 +36,7 @@ local M = {}
 
 ---@param name claude-code.DiffLayout
 ---@param proposal claude-code.Proposal
----@param place claude-code.Place
+---@param place claude-code.DiffPlace
 ---@return claude-code.Layout
 local function create(name, proposal, place)
   if name == "inline" then
@@ -93,11 +92,11 @@ local function report_inline(reason, is_room)
 end
 
 ---@param wanted claude-code.DiffLayout
----@param place claude-code.Place
+---@param place claude-code.DiffPlace
 ---@param proposal claude-code.Proposal
 ---@return string? reason that only the layout "inline" shows all of it. Brief: read in narrow windows
 local function why_inline(wanted, place, proposal)
-  if not place:fits() then
+  if not place.fits then
     return ("too little room for %q"):format(wanted)
   elseif wanted ~= "inline" and is_too_big(proposal) then
     return "the change is too big for diff mode"
@@ -110,7 +109,6 @@ end
 ---@param proposal claude-code.Proposal
 ---@param except? integer
 ---@return claude-code.Layout
----@return claude-code.Place
 local function pick(proposal, except)
   local name = require("claude-code.config").get().diff.layout
   local function place_for(layout)
@@ -119,10 +117,10 @@ local function pick(proposal, except)
   local place = place_for(name)
   local reason = why_inline(name, place, proposal)
   if reason then
-    report_inline(reason, not place:fits())
+    report_inline(reason, not place.fits)
     name, place = "inline", place_for("inline")
   end
-  return create(name, proposal, place), place
+  return create(name, proposal, place)
 end
 
 ---Takes one step of what must be done before the proposal is shown.
@@ -144,7 +142,7 @@ end
 ---@return claude-code.Layout
 ---@return claude-code.SavedLayout before
 function M.open(proposal, except)
-  local layout, place, saved
+  local layout, saved
   local ok, message = pcall(windows.noautocmd, function()
     focus.outside_terminal(function()
       proposal:prepare()
@@ -153,15 +151,13 @@ function M.open(proposal, except)
       colours.add_soon(buf, proposal.target)
     end
     saved = saved_layout.save()
-    layout, place = pick(proposal, except)
-    place:make_room()
+    layout = pick(proposal, except)
     layout:open()
   end)
   if not ok then
     if layout then
       pcall(windows.noautocmd, function()
         layout:close()
-        size.grow("diff")
         saved_layout.restore(saved)
       end)
     end
@@ -190,7 +186,6 @@ function M.close(layout, proposal, before, origin)
     origin.win = origin.win == gone and instead or origin.win
   end
   diff_tab.close(before)
-  size.grow("diff")
 end
 
 return M

@@ -10,7 +10,7 @@ local OPTIONS = { "conceallevel", "foldenable", "signcolumn", "winbar" }
 
 ---@class claude-code.Inline : claude-code.Layout
 ---@field private proposal claude-code.Proposal
----@field private place claude-code.Place
+---@field private place claude-code.DiffPlace
 ---@field private marks claude-code.InlineMarks
 ---@field private borrowed? claude-code.BorrowedWindow what `win` showed; nil if the window is ours
 ---@field private spare? integer takes the place of `win`, which the user closes just now
@@ -22,7 +22,7 @@ Inline.__index = Inline
 local M = {}
 
 ---@param proposal claude-code.Proposal
----@param place claude-code.Place
+---@param place claude-code.DiffPlace
 ---@return claude-code.Inline
 function M.new(proposal, place)
   local marks = inline_marks.new(proposal)

@@ -25,7 +25,7 @@ local DIFF_OPTIONS = {
 ---@class claude-code.Sides : claude-code.Layout
 ---@field private proposal claude-code.Proposal
 ---@field private direction claude-code.SplitDirection of the proposal, seen from the old side
----@field private place claude-code.Place
+---@field private place claude-code.DiffPlace
 ---@field private old_win? integer
 ---@field private borrowed? claude-code.BorrowedWindow what `old_win` showed; nil if the window is ours
 ---@field private scrollopt? string as :diffthis, which changes it for all windows, found it
@@ -36,7 +36,7 @@ local M = {}
 
 ---@param proposal claude-code.Proposal
 ---@param direction claude-code.SplitDirection
----@param place claude-code.Place
+---@param place claude-code.DiffPlace
 ---@return claude-code.Sides
 function M.new(proposal, direction, place)
   local sides = { proposal = proposal, direction = direction, place = place, windows = {} }
