@@ -106,7 +106,7 @@ async function play(): Promise<void> {
   const command = (text: string) => neovim.lua(`vim.cmd([[${text}]]) return true`);
   const shows = (text: string) => neovim.terminal.waitFor(text, 20_000);
 
-  await command("ClaudeCode");
+  await command("Claude");
   await shows("❯");
   await eventually(() => neovim.lua(`return #require("claude-code").status().clients`), 1, 20_000);
   await neovim.lua(`vim.cmd.wincmd("p") vim.cmd.stopinsert() return true`);
@@ -115,45 +115,45 @@ async function play(): Promise<void> {
   await neovim.terminal.press("Escape");
 
   model.script([read(file), edit(file, LOOP, REDUCED), say("`total` is one line now.")]);
-  await command("ClaudeCodeSend! Write total() without a loop");
+  await command("Claude send! Write total() without a loop");
   await neovim.waitForDiff(SHOP.replace(LOOP, REDUCED));
   await shows("Opened changes in Neovim");
   await picture("diff", "Claude proposes an edit, which Neovim shows as a diff.");
-  await command("ClaudeCodeDiffDeny");
+  await command("Claude diff reject");
   await shows("Rejected update");
 
   await neovim.lua(`require("claude-code.config").get().diff.layout = "inline" return true`);
   const joined = SHOP.replace(LOOP, REDUCED).replace(CONCATENATION, JOINED);
   const edits = [{ tool: "Write", input: { file_path: file, content: joined } }];
   model.script([edits, say("Done.")]);
-  await command("ClaudeCodeSend! Tidy up the whole file");
+  await command("Claude send! Tidy up the whole file");
   await shows("Opened changes in Neovim");
   await picture("inline", "The same in one window, hunk by hunk.");
-  await command("ClaudeCodeDiffDeny");
+  await command("Claude diff reject");
   await shows("Rejected write");
 
   model.script([edits, say("Done: one expression each.")]);
-  await command("ClaudeCodeFocus");
+  await command("Claude focus");
   await neovim.terminal.press("BTab");
   await shows("accept edits on");
   await neovim.lua(`vim.cmd.wincmd("p") vim.cmd.stopinsert() return true`);
-  await command("ClaudeCodeSend! Tidy up the whole file");
+  await command("Claude send! Tidy up the whole file");
   await shows("one expression each");
   await eventually(() => neovim.lua(`return require("claude-code.editor.review").count()`), 2);
-  await command("ClaudeCodeReview!");
+  await command("Claude review!");
   await picture("review", "What Claude changed without asking, hunk by hunk.");
 
-  await command("ClaudeCodeReviewDone");
+  await command("Claude review done");
   await command("cclose");
-  await command("ClaudeCodeNew -n docs");
+  await command("Claude new -n docs");
   await prompted(2);
   model.script([say("The README says so now.")]);
-  await command("ClaudeCodeSend! Document total()");
+  await command("Claude send! Document total()");
   await shows("says so now");
-  await command("ClaudeCodeNew -n tests");
+  await command("Claude new -n tests");
   await prompted(3);
   model.script([[{ tool: "Bash", input: { command: "npm test" } }], say("All pass.")]);
-  await command("ClaudeCodeSend! Run the tests");
+  await command("Claude send! Run the tests");
   await shows("Do you want to proceed?");
   await neovim.lua(`vim.cmd.stopinsert() vim.cmd.wincmd("p") vim.cmd.mode() return true`);
   await picture("sessions", "Three Claudes; the one on screen asks for a permission.");

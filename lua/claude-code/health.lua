@@ -163,12 +163,26 @@ local function check_answers()
   if options.permissions.answer and not options.mcp.in_terminal then
     health.warn(
       "permissions.answer is on, but mcp.in_terminal is off: a Claude that Neovim starts gets no hook for it",
-      "set mcp.in_terminal to true, or run :ClaudeInstallMCP in each project"
+      "set mcp.in_terminal to true, or run :Claude setup in each project"
     )
   end
 end
 
+--- Keys that are mapped to a <Plug> which had another name before `:Claude`.
+local function check_plugs()
+  for _, mode in ipairs({ "n", "x", "t" }) do
+    for _, mapping in ipairs(vim.api.nvim_get_keymap(mode)) do
+      local old = (mapping.rhs or ""):match("^<Plug>%((Claude%a+)%)$")
+      if old then
+        local remedy = "map it to a name of :help claude-code-mappings"
+        health.warn(("%s is mapped to %s, which is gone"):format(mapping.lhs, mapping.rhs), remedy)
+      end
+    end
+  end
+end
+
 local function check_keymaps()
+  check_plugs()
   if not require("claude-code.config").get().keymaps then
     return
   end

@@ -38,7 +38,7 @@ function M.start()
   require("claude-code.server").start({ allow_home = true })
 end
 
---- Stops the server. It stays stopped, also after another setup(), until start() or :ClaudeCode.
+--- Stops the server. It stays stopped, also after another setup(), until start() or :Claude.
 function M.stop()
   require("claude-code.server").stop()
 end
@@ -99,7 +99,7 @@ function M.answer(id, answer)
   return require("claude-code.permissions.requests").answer(id, answer)
 end
 
---- Sends files and lines to Claude's prompt, as |:ClaudeAtMention| does. {items} is a path, or
+--- Sends files and lines to Claude's prompt, as `:Claude mention` does. {items} is a path, or
 --- `{ path = "src/a.lua", first = 3, last = 5 }` for lines of a file, or a list of these. Lines count
 --- from 1; without `last` it is one line. Returns true, or false and the reason for what Claude does
 --- not receive. It shows no error by itself.

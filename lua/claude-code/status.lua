@@ -1,4 +1,4 @@
---- The state of plugin and executable, as data and as text for :ClaudeCodeStatus.
+--- The state of plugin and executable, as data and as text for :Claude status.
 local M = {}
 
 ---@class claude-code.Status
@@ -145,7 +145,7 @@ local function state(status)
   if status.state == "ready" then
     return ("ready for %s, process %d"):format(duration(status.ready_for), status.process_id)
   elseif status.why then
-    return ("%s: %s (:ClaudeCodeStart starts it)"):format(status.state, status.why)
+    return ("%s: %s (:Claude start starts it)"):format(status.state, status.why)
   end
   return status.state
 end
@@ -186,7 +186,7 @@ local SOURCES =
 local function request_of(row)
   local requests = package.loaded["claude-code.permissions.requests"]
   local request = requests and requests.of(row)
-  return request and (", :ClaudeCodeAnswer answers %s"):format(request.title) or ""
+  return request and (", :Claude answer answers %s"):format(request.title) or ""
 end
 
 ---@param row claude-code.SessionRow

@@ -1,23 +1,28 @@
 -- What the plugin knows of itself, as JSON on stdout: run by scripts/docs.ts in a bare Neovim.
-local names = {}
+local subcommands = {}
+for name, subcommand in pairs(require("claude-code.commands").list) do
+  table.insert(subcommands, {
+    name = name,
+    args = subcommand.args,
+    bang = subcommand.bang or false,
+    range = subcommand.range,
+  })
+end
+
+local commands = {}
 for name, command in pairs(vim.api.nvim_get_commands({})) do
-  if vim.startswith(name, "Claude") then
-    table.insert(names, {
-      name = name,
-      desc = command.definition,
-      nargs = command.nargs,
-      bang = command.bang,
-      range = command.range,
-    })
+  if vim.startswith(name, "Claude") and name ~= "Claude" then
+    table.insert(commands, { name = name, desc = command.definition })
   end
 end
 
 local plugs = {}
 for _, mode in ipairs({ "n", "x", "t" }) do
   for _, mapping in ipairs(vim.api.nvim_get_keymap(mode)) do
-    local name = mapping.lhs:match("^<Plug>%((Claude%w+)%)$")
+    local name = mapping.lhs:match("^<Plug>%((claude[%l-]*)%)$")
     if name then
-      plugs[name] = (plugs[name] or "") .. mode
+      plugs[name] = plugs[name] or { modes = "", desc = mapping.desc }
+      plugs[name].modes = plugs[name].modes .. mode
     end
   end
 end
@@ -53,7 +58,8 @@ local function highlights_of(groups)
 end
 
 io.write(vim.json.encode({
-  commands = names,
+  subcommands = subcommands,
+  commands = commands,
   plugs = plugs,
   suggested = require("claude-code.keymaps").suggested,
   options = options,

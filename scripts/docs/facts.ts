@@ -3,12 +3,18 @@ import { join } from "node:path";
 
 export const ROOT = join(import.meta.dir, "../..");
 
+export interface Subcommand {
+  /** "diff accept"; "" is that of `:Claude` alone. */
+  name: string;
+  args?: string;
+  bang: boolean;
+  range?: "lines" | "session";
+}
+
+/** Another name for a subcommand. */
 export interface Command {
   name: string;
   desc: string;
-  nargs: string;
-  bang: boolean;
-  range?: string;
 }
 
 export interface Mapping {
@@ -29,9 +35,10 @@ export interface Option {
 
 /** What the plugin says of itself in a bare Neovim. */
 export interface Facts {
+  subcommands: Subcommand[];
   commands: Command[];
-  /** Names of the <Plug> mappings, and the modes of each, one letter a mode. */
-  plugs: Record<string, string>;
+  /** The <Plug> mappings by their names; a letter for each mode. */
+  plugs: Record<string, { modes: string; desc: string }>;
   suggested: Mapping[];
   options: Option[];
   /** The defaults of all options as a Lua table. */
@@ -62,21 +69,17 @@ export function readFacts(nvim: string): Facts {
   return JSON.parse(run.stdout.toString()) as Facts;
 }
 
-/** A command's documentation: the comment above the function that it runs, or whose name it is. */
+/** The documentation of each subcommand: the comment above its entry. */
 export function commandTexts(): Record<string, string> {
-  const plugin = readFileSync(join(ROOT, "plugin/claude-code.lua"), "utf8");
   const folder = join(ROOT, "lua/claude-code/commands");
-  const files = readdirSync(folder).sort();
-  const functions = files.map((file) => readFileSync(join(folder, file), "utf8")).join("\n");
-  const texts: Record<string, string> = {};
-  for (const [, name = "", method = ""] of plugin.matchAll(/define\(\s*"(\w+)",\s*"(\w+)"/g)) {
-    const comment = new RegExp(`((?:^---.*\\n)+)function M\\.${method}\\(`, "m").exec(functions);
-    texts[name] = withoutMarks(comment?.[1] ?? "");
-  }
-  for (const [, name = "", original] of plugin.matchAll(/alias\("(\w+)", "(\w+)"\)/g)) {
-    texts[name] = `Another name for :${original}.`;
-  }
-  return texts;
+  const files = readdirSync(folder).map((file) => readFileSync(join(folder, file), "utf8"));
+  const entry = /((?:^ {2}---.*\n)+) {2}(?:\["(.*)"\]|(\w+)) = \{$/gm;
+  return Object.fromEntries(
+    [...files.join("\n").matchAll(entry)].map(([, comment = "", quoted, bare]) => [
+      quoted ?? bare ?? "",
+      withoutMarks(comment.replaceAll(/^ {2}/gm, "")),
+    ]),
+  );
 }
 
 /** The functions of `require("claude-code")`: their signatures and comments. */

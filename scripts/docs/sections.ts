@@ -12,6 +12,7 @@ import {
   type Facts,
   type Highlight,
   luaFunctions,
+  type Subcommand,
 } from "./facts";
 import { fill, heading } from "./vimdoc";
 
@@ -25,6 +26,7 @@ export function sections(facts: Facts): Record<string, string> {
     languages: { python: ["python3", "-"] },
   });
   return {
+    subcommands: subcommands(facts.subcommands),
     commands: commands(facts.commands),
     options: options(facts.options),
     plugs: plugs(facts),
@@ -42,34 +44,38 @@ export function sections(facts: Facts): Record<string, string> {
   };
 }
 
-function commands(list: readonly Command[]): string {
+function subcommands(list: readonly Subcommand[]): string {
   const texts = commandTexts();
   return sorted(list, ({ name }) => name)
-    .map((command) => {
-      const text = texts[command.name];
-      if (!text) throw new Error(`:${command.name} has no comment in lua/claude-code/commands/`);
-      return `${heading(usage(command), `:${command.name}`)}\n${fill(linked(text), 4)}`;
+    .map((subcommand) => {
+      const text = texts[subcommand.name];
+      if (!text) throw new Error(`:Claude ${subcommand.name} has no comment above its entry`);
+      return `${heading(usage(subcommand), tag(subcommand.name))}\n${fill(text, 4)}`;
     })
     .join("\n\n");
 }
 
-/** Commands become links. */
-function linked(text: string): string {
-  const known = new Set(Object.keys(commandTexts()));
-  return text.replaceAll(/(?<![|*\w]):(Claude\w+)(?![|*\w])/g, (found, name: string) =>
-    known.has(name) ? `|${found}|` : found,
-  );
+/** A tag has no blanks. */
+function tag(subcommand: string): string {
+  return `:Claude ${subcommand}`.trim().replaceAll(" ", "-");
+}
+
+function commands(list: readonly Command[]): string {
+  return sorted(list, ({ name }) => name)
+    .map(({ name, desc }) => {
+      const text = desc.replace(/^Claude Code: as (.*)$/, "`$1`");
+      return heading(`    :${name.padEnd(28)} ${text}`, `:${name}`);
+    })
+    .join("\n");
 }
 
 function sorted<T>(list: readonly T[], key: (item: T) => string): T[] {
   return [...list].sort((a, b) => (key(a) < key(b) ? -1 : 1));
 }
 
-function usage({ name, nargs, bang, range }: Command): string {
-  const argument = nargs === "0" ? "" : nargs === "1" ? " {arg}" : " [args]";
-  // A number by itself is that of a session.
-  const before = range === "0" ? "[N]" : range ? "[range]" : "";
-  return `:${before}${name}${bang ? "[!]" : ""}${argument}`;
+function usage({ name, args = "", bang, range }: Subcommand): string {
+  const words = `Claude ${name}`.trim();
+  return `:${range === "lines" ? "[range]" : ""}${words}${bang ? "[!]" : ""} ${args}`.trim();
 }
 
 function functions(): string {
@@ -79,7 +85,7 @@ function functions(): string {
         `require("claude-code").${name}(${parameters})`,
         `claude-code.${name}()`,
       );
-      return `${head}\n${fill(linked(text), 4)}`;
+      return `${head}\n${fill(text, 4)}`;
     })
     .join("\n\n");
 }
@@ -90,17 +96,18 @@ function options(list: Facts["options"]): string {
       const head = heading(option.key, `claude-code-option-${option.key}`);
       const type = fill(`Type: ${option.expected}`, 4);
       const preset = fill(`Default: ${option.default ?? "none"}`, 4);
-      return `${head}\n${type}\n${preset}\n\n${fill(linked(option.description), 4)}`;
+      return `${head}\n${type}\n${preset}\n\n${fill(option.description, 4)}`;
     })
     .join("\n\n");
 }
 
 function plugs({ plugs }: Facts): string {
-  return Object.keys(plugs)
-    .sort()
-    .map((name) => {
-      const modes = [...(plugs[name] ?? "")].map((mode) => MODES[mode]).join(", ");
-      return `${heading(`<Plug>(${name})`, `<Plug>(${name})`)}\n    ${modes}: as |:${name}|`;
+  return sorted(Object.entries(plugs), ([name]) => name)
+    .map(([name, { modes, desc }]) => {
+      const list = [...modes].map((mode) => MODES[mode]).join(", ");
+      const command = desc.replace("Claude Code:", ":Claude");
+      return `${heading(`<Plug>(${name})`, `<Plug>(${name})`)}
+    ${list}: as \`${command}\``;
     })
     .join("\n");
 }

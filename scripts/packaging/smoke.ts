@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 const DEADLINE_MS = 60_000;
 
 /**
- * Installs an archive in a new Neovim by `:ClaudeCodeInstall`, with all its checks against the
+ * Installs an archive in a new Neovim by `:Claude install`, with all its checks against the
  * pinned manifest, and holds a session with the result: the lock file, the handshake, the tools.
  * Throws if any of it fails. Works on every system that Neovim runs on.
  */
@@ -15,7 +15,7 @@ export async function smoke(root: string, archive: string, nvim: string): Promis
   const steps = [
     `lua require("claude-code").setup({ auto_start = false, binary = { source = "managed" } })`,
     `lua require("claude-code").install([[${resolve(archive)}]])`,
-    "ClaudeCodeStart",
+    "Claude start",
   ];
   const plugin = ["--cmd", `set runtimepath^=${escaped(root)}`];
   const commands = steps.flatMap((step) => ["-c", step]);

@@ -6,17 +6,17 @@ import type { Editor, EditorReport } from "./editors";
 import type { Facts } from "./facts";
 import { error, type Finding, ok, warning } from "./finding";
 
-const RESTART = "run :ClaudeCodeStop and :ClaudeCodeStart in that Neovim";
+const RESTART = "run :Claude stop and :Claude start in that Neovim";
 const SERVER = {
   starting: {
     is: "is still starting",
-    remedy: "run this again in a moment; if it is still starting, see :ClaudeCodeLog there",
+    remedy: "run this again in a moment; if it is still starting, see :Claude log there",
   },
   downloading: {
     is: "waits for the download of its executable",
     remedy: "wait for the end of the download, then run this again",
   },
-  failed: { is: "has failed", remedy: "run :ClaudeCodeStart there" },
+  failed: { is: "has failed", remedy: "run :Claude start there" },
 };
 
 /** Is one Neovim fit to be connected to? Undefined if it is. */
@@ -57,7 +57,7 @@ function stopped(report: EditorReport): Finding {
   const what = report.stopped_by_user
     ? `you stopped the server of ${describe(report)}, so no CLI finds it`
     : `the server of ${describe(report)} was not started${why}`;
-  return warning("server-stopped", what, "run :ClaudeCodeStart there");
+  return warning("server-stopped", what, "run :Claude start there");
 }
 
 function versionProblem(report: EditorReport): Finding | undefined {

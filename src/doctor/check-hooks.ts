@@ -11,7 +11,7 @@ import { error, type Finding, ok, warning } from "./finding";
 const EVENTS = Object.values(hookSettings((event) => event)).flatMap((groups) =>
   groups.flatMap((group) => group.hooks.map((hook) => hook.command)),
 );
-const REPAIR = "run :ClaudeInstallMCP, or `claude-code-nvim install-hooks`";
+const REPAIR = "run :Claude setup, or `claude-code-nvim install-hooks`";
 
 /** Do hooks run at all; are those that some settings file has complete, and does what they start exist? */
 export function checkHooks(facts: Facts): Finding | undefined {

@@ -7,7 +7,7 @@ import { type Undone, undoLast } from "./undo";
 
 /** The Neovim whose user takes renames back. */
 export interface UndoPort {
-  /** `:ClaudeCodeUndoRename`. */
+  /** `:Claude undo rename`. */
   readonly onUndoRename: Emitter<void>;
   call: AskNeovim;
 }

@@ -93,7 +93,7 @@ export class FollowedNeovim {
   #notFound(): string {
     return (
       `No Neovim with claude-code.nvim is open for ${this.places[0]}. ` +
-      "Open the project in Neovim (and run :ClaudeCodeStart if the server is stopped), then try again."
+      "Open the project in Neovim (and run :Claude start if the server is stopped), then try again."
     );
   }
 }

@@ -164,7 +164,7 @@ export class ReviewHost {
       if (error instanceof UserError) return { error: error.message };
       this.#log.error(`review/${method} failed: ${message(error)}`);
       const what = v.isValiError(error) ? "the request is not in the contract" : message(error);
-      return { error: `review/${method} failed: ${what} (see :ClaudeCodeLog)` };
+      return { error: `review/${method} failed: ${what} (see :Claude log)` };
     }
   }
 }

@@ -346,7 +346,7 @@ function versionOf(answer: unknown): string {
 }
 
 function tooManyFiles(listed: number, all: number): string {
-  return `only ${listed} of ${all} files are listed: decide about some of them, or name a folder (:ClaudeCodeReview all src/)`;
+  return `only ${listed} of ${all} files are listed: decide about some of them, or name a folder (:Claude review all src/)`;
 }
 
 function joined(results: readonly ShownDecision[]): ShownDecision {

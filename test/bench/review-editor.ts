@@ -33,7 +33,7 @@ export const reviewEditor: Scenario = {
       await nvim.command("call setqflist([], 'f')");
       return await reviewed(editor, async () => (await nvim.lua<number>(ENTRIES)) >= 500);
     });
-    await nvim.command("ClaudeCodeReviewDone");
+    await nvim.command("Claude review done");
     await eventually("no review", async () => (await world.list()).files.length === 0);
     longFile(world);
     await nvim.command(`edit ${LONG}`);
@@ -56,7 +56,7 @@ export const reviewEditor: Scenario = {
 /** Decisions about hunks in the middle of the long file, as a user types them. */
 async function keys(editor: Editor, times: number): Promise<Values> {
   const { nvim } = editor;
-  await nvim.command("ClaudeCodeReview");
+  await nvim.command("Claude review");
   await eventually("the review", async () => (await nvim.lua<number>(DRAWN, LONG)) === LONG_HUNKS);
   await nvim.command(`call win_gotoid(bufwinid("${LONG}"))`);
   await nvim.command(`call cursor(${LONG_ROWS / 2}, 1)`);
@@ -96,10 +96,10 @@ async function decided(editor: Editor, key: string): Promise<Decided> {
 async function reviewed(editor: Editor, isShown: () => Promise<boolean>): Promise<Standstill> {
   const { nvim } = editor;
   const found = await editor.watched(async () => {
-    await nvim.command("ClaudeCodeReview");
+    await nvim.command("Claude review");
     await eventually("the review", isShown);
   });
-  await nvim.command("ClaudeCodeReviewClose");
+  await nvim.command("Claude review close");
   await nvim.command("cclose");
   return found;
 }

@@ -35,7 +35,7 @@ const CHANGE = `
 const LIST = `
   LISTED = nil
   vim.ui.select = function(rows) LISTED = #rows end
-  vim.cmd("ClaudeCodeSessions")`;
+  vim.cmd("Claude sessions")`;
 
 /** What eight sessions cost Neovim, and the list of past conversations. */
 export const sessions: Scenario = {

@@ -132,7 +132,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
     });
   });
 
-  describe(":ClaudeInstallMCP", () => {
+  describe(":Claude setup", () => {
     const settings = () => project.path(".claude/settings.local.json");
     const attend = (count: number) =>
       project.neovim.lua(`vim.api.nvim_list_uis = function()
@@ -142,7 +142,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
     test("shows what it will do and asks; no means no", async () => {
       project.write(".claude/settings.local.json", '{"mine": true}');
       await project.neovim.lua("_G.answer = 3");
-      await project.neovim.command("ClaudeInstallMCP");
+      await project.neovim.command("Claude setup");
       expect(await lastSaid()).toContain("nothing was changed");
       const [question] = await project.neovim.lua<string[]>("return _G.asked");
       expect(question).toContain(`change ${settings()}`);
@@ -151,7 +151,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
     });
 
     test("yes sets up, with this Neovim's address; again there is nothing to do; and back", async () => {
-      await project.neovim.command("ClaudeInstallMCP");
+      await project.neovim.command("Claude setup");
       expect(await lastSaid()).toContain("set up for new Claude sessions");
       expect(readFileSync(settings(), "utf8")).toContain("hook stop");
       const address = await project.neovim.lua("return vim.v.servername");
@@ -159,12 +159,12 @@ describe.each(NEOVIMS)("in $name", (version) => {
       expect(existsSync(project.path("CLAUDE.md"))).toBe(false);
 
       await project.neovim.lua("_G.said, _G.asked = {}, {}");
-      await project.neovim.command("ClaudeInstallMCP");
+      await project.neovim.command("Claude setup");
       expect(await lastSaid()).toContain("in place already");
       expect(await project.neovim.lua("return #_G.asked")).toBe(0);
 
       await project.neovim.lua("_G.said = {}");
-      await project.neovim.command("ClaudeUninstallMCP");
+      await project.neovim.command("Claude unsetup");
       expect(await lastSaid()).toContain("all changes to this project were removed");
       expect(readFileSync(settings(), "utf8")).toBe('{"mine": true}');
       expect(existsSync(project.path(".nvim-claude"))).toBe(false);
@@ -172,30 +172,30 @@ describe.each(NEOVIMS)("in $name", (version) => {
 
     test("with CLAUDE.md on request", async () => {
       await project.neovim.lua("_G.answer = 2");
-      await project.neovim.command("ClaudeInstallMCP");
+      await project.neovim.command("Claude setup");
       expect(await lastSaid()).toContain("set up for new Claude sessions");
       expect(readFileSync(project.path("CLAUDE.md"), "utf8")).toContain("## LSP Diagnostics");
       await project.neovim.lua("_G.said, _G.answer = {}, 1");
-      await project.neovim.command("ClaudeUninstallMCP");
+      await project.neovim.command("Claude unsetup");
       expect(await lastSaid()).toContain("all changes to this project were removed");
       expect(existsSync(project.path("CLAUDE.md"))).toBe(false);
     });
 
     test("without a user it only makes sure of the executable", async () => {
       await attend(0);
-      expect(await project.neovim.command("ClaudeInstallMCP")).toContain(EXECUTABLE);
+      expect(await project.neovim.command("Claude setup")).toContain(EXECUTABLE);
       expect(readFileSync(settings(), "utf8")).toBe('{"mine": true}');
     });
 
     test("a settings file that cannot be edited is reported", async () => {
       project.write(".claude/settings.local.json", "{nonsense");
-      await project.neovim.command("ClaudeInstallMCP");
+      await project.neovim.command("Claude setup");
       expect(await lastSaid()).toContain("is not valid JSON");
       project.write(".claude/settings.local.json", '{"mine": true}');
     });
   });
 
-  describe(":ClaudeSendWithDiagnostics", () => {
+  describe(":Claude diagnostics", () => {
     const message = [
       "I have a code snippet with LSP diagnostics that need to be fixed:",
       "",
@@ -236,10 +236,10 @@ describe.each(NEOVIMS)("in $name", (version) => {
       const cache = join(project.neovim.home, ".cache/nvim");
       mkdirSync(cache, { recursive: true });
       writeFileSync(join(cache, "claude-code-message.md"), "old", { mode: 0o666 });
-      await project.neovim.command("2,3ClaudeSendWithDiagnostics");
+      await project.neovim.command("2,3Claude diagnostics");
       expect(await stored()).toBe(`${message}\n`);
       await project.neovim.lua("_G.said = {}");
-      await project.neovim.command("3ClaudeSendWithDiagnostics");
+      await project.neovim.command("3Claude diagnostics");
       expect(await stored()).toContain("No diagnostics in selected range");
     });
 
@@ -249,7 +249,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
       await eventually("the client's name", () =>
         project.neovim.lua<boolean>("return #require('claude-code').status().clients == 1"),
       );
-      await project.neovim.command("2,3ClaudeSendWithDiagnostics");
+      await project.neovim.command("2,3Claude diagnostics");
       expect(await lastSaid()).toContain("received a mention of the lines");
       const mention = { filePath: project.path("code.lua"), lineStart: 1, lineEnd: 2 };
       await eventually("the mention", () => {
@@ -273,13 +273,13 @@ describe.each(NEOVIMS)("in $name", (version) => {
           const shown = (await project.neovim.lua<string>(screen)).replaceAll(/\s*\n\s*/g, "");
           for (const text of texts) expect(shown).toContain(text);
         });
-      await project.neovim.command("ClaudeCode");
+      await project.neovim.command("Claude");
       // Before that the terminal would change what is pasted.
       await shows("ready");
       await project.neovim.command(`stopinsert | wincmd t | edit ${project.path("code.lua")}`);
-      await project.neovim.command("2,3ClaudeSendWithDiagnostics");
+      await project.neovim.command("2,3Claude diagnostics");
       await shows("^[[200~I have a code snippet", "fix these issues.^[[201~^M");
-      await project.neovim.command("ClaudeCodeClose");
+      await project.neovim.command("Claude close");
       await project.neovim.lua(`require("claude-code").setup({})`);
     });
 
@@ -288,13 +288,13 @@ describe.each(NEOVIMS)("in $name", (version) => {
       ["a terminal", "terminal"],
     ])("%s is not sent", async (_name, command) => {
       await project.neovim.command(command);
-      await project.neovim.command("ClaudeSendWithDiagnostics");
+      await project.neovim.command("Claude diagnostics");
       expect(await lastSaid()).toContain("this buffer is not a file");
     });
 
     test("a private file is not sent", async () => {
       await project.neovim.command(`edit ${project.write(".env", "ERROR=1\n")}`);
-      await project.neovim.command("1ClaudeSendWithDiagnostics");
+      await project.neovim.command("1Claude diagnostics");
       expect(await lastSaid()).toContain("is private");
     });
   });

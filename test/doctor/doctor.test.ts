@@ -73,7 +73,7 @@ const FAULTS: Problem[] = [
     cause: "lock-missing",
     name: "the lock file removed",
     isFinal: true,
-    remedy: ":ClaudeCodeStart",
+    remedy: ":Claude start",
     // The server would bring it back.
     async seed(world) {
       const { path } = await world.neovim.lock();
@@ -85,7 +85,7 @@ const FAULTS: Problem[] = [
     cause: "lock-unreadable",
     name: "a lock file that is not JSON",
     isFinal: true,
-    remedy: ":ClaudeCodeStart",
+    remedy: ":Claude start",
     async seed(world) {
       const { path } = await world.neovim.lock();
       await stopExecutable(world);
@@ -308,19 +308,19 @@ const FAULTS: Problem[] = [
   {
     cause: "hooks-half-installed",
     name: "one hook gone",
-    remedy: ":ClaudeInstallMCP",
+    remedy: ":Claude setup",
     seed: (world) => installHooks(world, EVENTS.slice(1)),
   },
   {
     cause: "hooks-half-installed",
     name: "hooks without the server",
-    remedy: ":ClaudeInstallMCP",
+    remedy: ":Claude setup",
     seed: (world) => installHooks(world, EVENTS, { server: false }),
   },
   {
     cause: "hooks-broken",
     name: "hooks whose executable is gone",
-    remedy: ":ClaudeInstallMCP",
+    remedy: ":Claude setup",
     seed: (world) => installHooks(world, EVENTS),
   },
   {
@@ -328,17 +328,17 @@ const FAULTS: Problem[] = [
     name: "a server that the user stopped",
     isFinal: true,
     says: "you stopped the server of Neovim",
-    remedy: ":ClaudeCodeStart",
-    seed: (world) => world.neovim.command("ClaudeCodeStop"),
+    remedy: ":Claude start",
+    seed: (world) => world.neovim.command("Claude stop"),
   },
   {
     cause: "server-stopped",
     name: "a server that was never started",
     isFinal: true,
     says: "was not started: auto_start is false",
-    remedy: ":ClaudeCodeStart",
+    remedy: ":Claude start",
     async seed(world) {
-      await world.neovim.command("ClaudeCodeStop");
+      await world.neovim.command("Claude stop");
       await world.neovim.lua(`require("port").server.stopped_by_user = nil`);
       await world.setup("{ auto_start = false }");
       await eventually("the reason", () =>
@@ -351,11 +351,11 @@ const FAULTS: Problem[] = [
     name: "a server that failed",
     isFinal: true,
     says: "has failed: ",
-    remedy: ":ClaudeCodeStart",
+    remedy: ":Claude start",
     async seed(world) {
-      await world.neovim.command("ClaudeCodeStop");
+      await world.neovim.command("Claude stop");
       await world.setup(`{ binary = { path = "/nonexistent/x" } }`);
-      await world.neovim.command("ClaudeCodeStart");
+      await world.neovim.command("Claude start");
       await eventually("the failure", () =>
         world.neovim.lua<boolean>(`return require("port").server.state == "failed"`),
       );
@@ -365,10 +365,10 @@ const FAULTS: Problem[] = [
     cause: "server-stopped",
     name: "a stopped server, seen from its Neovim's terminal",
     isFinal: true,
-    remedy: ":ClaudeCodeStart",
+    remedy: ":Claude start",
     async seed(world) {
       const NVIM = await world.neovim.lua<string>("return vim.v.servername");
-      await world.neovim.command("ClaudeCodeStop");
+      await world.neovim.command("Claude stop");
       return { env: { NVIM } };
     },
   },
@@ -379,7 +379,7 @@ const FAULTS: Problem[] = [
     remedy: `require("claude-code").setup({})`,
     async seed(world) {
       const NVIM = await world.neovim.lua<string>("return vim.v.servername");
-      await world.neovim.command("ClaudeCodeStop");
+      await world.neovim.command("Claude stop");
       await world.neovim.lua(`package.loaded["claude-code"] = nil`);
       return { env: { NVIM } };
     },
@@ -509,9 +509,9 @@ describe.each(NEOVIMS)(":checkhealth in $name", (version) => {
   });
 
   test("a server that the user stopped is no failure", async () => {
-    await world.neovim.command("ClaudeCodeStop");
+    await world.neovim.command("Claude stop");
     const lines = await health(world.neovim);
-    await world.neovim.command("ClaudeCodeStart");
+    await world.neovim.command("Claude start");
     await world.ready();
     expect(lines).toEqual([
       expect.stringMatching(/WARNING.* you stopped the server of Neovim \d+, so no CLI finds it/),

@@ -122,7 +122,7 @@ describe.each(NEOVIMS)("answers to Claude from $name", (version) => {
 
   /** What the command offers; `choose` takes one of it. */
   async function choices(): Promise<string[]> {
-    await neovim.lua(`offered = nil; vim.cmd.ClaudeCodeAnswer() return true`);
+    await neovim.lua(`offered = nil; vim.cmd('Claude answer') return true`);
     await eventually(() => neovim.lua("return offered ~= nil"), true);
     return neovim.lua("return offered.texts");
   }
@@ -290,9 +290,9 @@ describe.each(NEOVIMS)("answers to Claude from $name", (version) => {
       await neovim.lua(`require("port").terminal.send("write", { submit = true }) return true`);
       await eventually(async () => (await neovim.diff()) !== null, true);
       await eventually(count, 1);
-      await neovim.lua(`offered = nil; vim.cmd.ClaudeCodeAnswer() return true`);
+      await neovim.lua(`offered = nil; vim.cmd('Claude answer') return true`);
       expect(await neovim.lua("return offered ~= nil")).toBe(false);
-      await neovim.lua("vim.cmd.ClaudeCodeDiffAccept() return true");
+      await neovim.lua("vim.cmd('Claude diff accept') return true");
       await eventually(state, "idle");
       expect(readFileSync(join(project, "new.txt"), "utf8")).toBe("new\n");
       expect(await count()).toBe(0);
@@ -364,7 +364,7 @@ async function start(version: NeovimVersion, project: string, home: string, mode
     "ready",
     START_MS,
   );
-  await neovim.lua("vim.cmd.ClaudeCode() return true");
+  await neovim.lua("vim.cmd('Claude') return true");
   const row = () =>
     neovim.lua<{ source?: string; connected?: boolean }>(
       `return require("claude-code").sessions()[1] or {}`,

@@ -155,7 +155,7 @@ function firstLight(version: NeovimVersion) {
       const { neovim, claude, model } = bench;
       const text = await onDisk();
       await propose('"two"', '"rejected"');
-      await neovim.terminal.type(":ClaudeCodeDiffDeny names come from the table");
+      await neovim.terminal.type(":Claude diff reject names come from the table");
       await neovim.terminal.press("Enter");
       await claude.terminal.waitFor("@ide:rejection:1");
       model.script([[{ text: "Understood." }]]);

@@ -56,7 +56,7 @@ function inPane(version: NeovimVersion) {
     const env = claudeEnv(home, model.url);
     terminal = await Terminal.start({ command: ["cat"], cwd: project, env, columns: 300 });
     await start();
-    await neovim.command("ClaudeCode");
+    await neovim.command("Claude");
     const panes = async () =>
       (await terminal.tmux("list-panes", "-F", "#{pane_id}")).trim().split("\n");
     await eventually(async () => (await panes()).length, 2);
@@ -118,7 +118,7 @@ function inPane(version: NeovimVersion) {
     "by kill -9 with a diff on screen: that is rejected, and it connects again",
     async () => {
       model.script([read(file), edit(file, "one", "eins")]);
-      await neovim.command("ClaudeCodeSend! change it");
+      await neovim.command("Claude send! change it");
       await diffShown();
       const { id } = (await row()) ?? {};
       await kill();
@@ -135,7 +135,7 @@ function inPane(version: NeovimVersion) {
     "by kill -9 of Neovim and its server with a diff on screen: asks in its pane",
     async () => {
       model.script([read(file), edit(file, "one", "eins"), say("Done.")]);
-      await neovim.command("ClaudeCodeSend! change it");
+      await neovim.command("Claude send! change it");
       await diffShown();
       const server = await neovim.lua<number>(`return require("port").server.process.pid`);
       process.kill(server, "SIGKILL");
@@ -144,7 +144,7 @@ function inPane(version: NeovimVersion) {
       await connected();
       await hasState("blocked");
       expect(await neovim.lua(`return require("port").no_diff()`)).toBe(true);
-      await neovim.command("ClaudeCodeSend! 1");
+      await neovim.command("Claude send! 1");
       expect(await said()).toContain("answer it first");
       for (let tries = 0; tries < 10 && (await onDisk()) === TEXT; tries++) {
         await press("Enter");
@@ -165,9 +165,9 @@ function inPane(version: NeovimVersion) {
       await start();
       await connected();
       model.script([read(file), edit(file, "two", "zwei"), say("Done again.")]);
-      await neovim.command("ClaudeCodeSend! change more");
+      await neovim.command("Claude send! change more");
       await diffShown();
-      await neovim.command("ClaudeCodeDiffAccept");
+      await neovim.command("Claude diff accept");
       await eventually(async () => (await onDisk()).includes("zwei"), true);
       await shows(/Done again\./);
       expect(await said()).not.toContain("/ide");
@@ -185,11 +185,11 @@ function inPane(version: NeovimVersion) {
       await start();
       await eventually(async () => (await row())?.n, 1);
       model.script([say("I read you.")]);
-      await neovim.command("ClaudeCodeSend! are you there?");
+      await neovim.command("Claude send! are you there?");
       await shows(/I read you\./);
       expect((await row())?.connected).toBeUndefined();
       await eventually(async () => (await said()).includes("type /ide there"), true, START_MS);
-      await neovim.command("ClaudeCodeSend! /ide");
+      await neovim.command("Claude send! /ide");
       await shows(/Connect to an IDE/);
       for (const key of ["Up", "Enter"]) {
         await Bun.sleep(QUESTION_MS);

@@ -24,14 +24,14 @@ describe.each(NEOVIMS.slice(-1))("$name", (version) => {
     "the model receives the comments with the prompt in which they are mentioned, and once",
     async () => {
       const { neovim, claude, model } = bench;
-      await neovim.lua("vim.cmd('1ClaudeCodeComment! a better name') return true");
+      await neovim.lua("vim.cmd('1Claude comment! a better name') return true");
       await claude.terminal.waitFor(/@ide:review:comments/);
       model.script([say("First.")]);
       await claude.terminal.press("Enter");
       const received = newsText(await model.nextRequest());
       expect(received).toContain("1. main.lua:1: a better name\n   > local one = 1");
       await claude.waitForIdle();
-      await neovim.lua("vim.cmd('ClaudeCodeComment!') return true");
+      await neovim.lua("vim.cmd('Claude comment!') return true");
       await neovim.terminal.waitFor(/there is no comment to send/);
     },
     CASE_MS,

@@ -156,7 +156,7 @@ test(
     world.write("mine.txt", "mine, after another kill\n");
     await next("again");
     expect(await listed()).toEqual(["a.txt changed"]);
-    await neovim.lua("vim.cmd('edit a.txt | %ClaudeCodeUndo!') return true");
+    await neovim.lua("vim.cmd('edit a.txt | %Claude undo!') return true");
     await eventually(() => text("a.txt"), "a\nhalf\n");
     await eventually(count, 0);
   },

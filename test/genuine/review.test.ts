@@ -156,7 +156,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       await claude.terminal.waitFor(/Agent "sub" finished/, TURN_MS);
       await claude.waitForIdle();
       await eventually(count, 16);
-      await command("ClaudeCodeReview");
+      await command("Claude review");
       const from = "turn 1  ‹tidy up›";
       await eventually(list, [
         `crlf.txt:2 +1 -1  ${from}  Bash`,
@@ -196,9 +196,9 @@ describe.each(NEOVIMS)("$name", (version) => {
       await select("g0.txt");
       await neovim.terminal.type("V7jga");
       await eventually(count, 3);
-      await command("ClaudeCodeReviewBack");
+      await command("Claude back");
       await eventually(count, 11);
-      await neovim.lua("vim.cmd('1,8ClaudeCodeKeep') return true");
+      await neovim.lua("vim.cmd('1,8Claude keep') return true");
       await eventually(count, 3);
     },
     STEP_MS,
@@ -208,7 +208,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     "the model receives comments, and which edits were undone",
     async () => {
       await command("edit main.lua");
-      await command("2ClaudeCodeComment! two is enough");
+      await command("2Claude comment! two is enough");
       await claude.terminal.waitFor(/@ide:review:comments/);
       model.script([say("Noted.")]);
       await claude.terminal.press("Enter");
@@ -217,7 +217,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       expect(received).toContain("Do not make these again unless the user asks for it.");
       expect(received).toContain("main.lua\nline 2:\n+local two = 2\n-local two = 22");
       await claude.waitForIdle();
-      await command("ClaudeCodeReviewDone");
+      await command("Claude review done");
       await eventually(count, 0);
     },
     STEP_MS,
@@ -231,7 +231,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       await eventually(() => text("mine.txt"), "A of mine\nb\nC\nhalf\n");
       await claude.terminal.press("Escape");
       await eventually(count, 1);
-      await command("ClaudeCodeReview");
+      await command("Claude review");
       await eventually(list, ["mine.txt:4 +1 -0  turn 3  ‹be slow›  Bash"]);
     },
     STEP_MS,
@@ -284,7 +284,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       await second.prompt("go on");
       await second.terminal.waitFor(/Second done\./, TURN_MS);
       await eventually(count, 3);
-      await command("ClaudeCodeReview session");
+      await command("Claude review session");
       await eventually(list, [
         "gone.txt:1 +1 -1  turn 1  ‹go on›  Bash",
         "main.lua:3 +1 -1  turn 1  ‹go on›  Edit",
@@ -306,7 +306,7 @@ describe.each(NEOVIMS)("$name", (version) => {
       await eventually(async () => (await lockFiles(home)).length, 0, 20_000);
       await startNeovim([]);
       await eventually(count, 1);
-      await command("ClaudeCodeReview!");
+      await command("Claude review!");
       await eventually(list, ["mine.txt:4 +1 -0  turn 3  ‹be slow›  Bash"]);
       await neovim.terminal.waitFor(/hunk 1\/1/);
       await neovim.terminal.type("gr");

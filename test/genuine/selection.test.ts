@@ -138,10 +138,10 @@ function selection() {
   );
 
   test(
-    ":3,5ClaudeAtMention puts the lines into the prompt, and the model reads them",
+    ":3,5Claude mention puts the lines into the prompt, and the model reads them",
     async () => {
       const { terminal } = bench.neovim;
-      await terminal.type(":3,5ClaudeAtMention");
+      await terminal.type(":3,5Claude mention");
       await terminal.press("Enter");
       await bench.claude.terminal.waitFor("@main.lua#L3-5");
       bench.model.script([[{ text: "Understood." }]]);
@@ -165,7 +165,7 @@ function selection() {
         () => neovim.lua<number>(`return #require("claude-code").status().clients`),
         0,
       );
-      await neovim.terminal.type(":4ClaudeAtMention");
+      await neovim.terminal.type(":4Claude mention");
       await neovim.terminal.press("Enter");
       await neovim.terminal.waitFor("waits for Claude to connect");
       await bench.startClaude();

@@ -117,7 +117,7 @@ function inTerminal(version: NeovimVersion) {
   test(
     "idle, working, what it asks, Esc, a turn that nobody saw, /clear",
     async () => {
-      await command("ClaudeCode");
+      await command("Claude");
       await eventually(async () => (await row())?.source, "terminal", START_MS);
       await eventually(state, "idle");
       await eventually(async () => (await row())?.connected, true, START_MS);
@@ -154,11 +154,11 @@ function inTerminal(version: NeovimVersion) {
       await eventually(state, "idle");
       expect(await happened()).toEqual(["idle"]);
 
-      await command("ClaudeCode");
+      await command("Claude");
       model.script([say("Nobody looks.")]);
       await send("say it");
       await eventually(state, "done");
-      await command("ClaudeCode");
+      await command("Claude");
       await eventually(state, "idle");
 
       const before = await row();
@@ -175,11 +175,11 @@ function inTerminal(version: NeovimVersion) {
     async () => {
       process.kill((await row())?.pid ?? 0, "SIGKILL");
       await eventually(async () => Object.keys(await rows()).length, 0);
-      await command("ClaudeCode");
+      await command("Claude");
       await eventually(async () => (await row())?.source, "terminal", START_MS);
       await eventually(async () => (await row())?.connected, true, START_MS);
       const { pid: before } = (await row()) ?? {};
-      await command("ClaudeCode!");
+      await command("Claude!");
       await eventually(
         async () => {
           const { pid, source, connected } = (await row()) ?? {};

@@ -92,9 +92,9 @@ function inTerminals(version: NeovimVersion) {
   test(
     "two start, each with an id and a state of its own",
     async () => {
-      await command("ClaudeCode");
+      await command("Claude");
       await showing(1, /^❯/m);
-      await command("ClaudeCodeNew -n docs");
+      await command("Claude new -n docs");
       await showing(2, /^❯/m);
       await connected(2);
       await hasState(1, "idle");
@@ -113,19 +113,19 @@ function inTerminals(version: NeovimVersion) {
     async () => {
       await neovim.lua(`vim.cmd.stopinsert() vim.cmd.wincmd("p") return true`);
       model.script([read(file("b.txt")), edit(file("b.txt"), "two", "zwei"), say("Done.")]);
-      await command("ClaudeCodeSend! change b");
+      await command("Claude send! change b");
       await neovim.terminal.waitFor(/docs: b\.txt/);
       // Whichever is accepted first takes the first.
       const dones = [say("Done."), say("Done.")];
       model.script([read(file("a.txt")), edit(file("a.txt"), "one", "eins"), ...dones]);
-      await command("ClaudeCodeSendTo! 1 change a");
+      await command("Claude send-to! 1 change a");
       await neovim.terminal.waitFor(/\[1\/2\] docs: b\.txt/);
-      await command("ClaudeCodeDiffAccept");
+      await command("Claude diff accept");
       await eventually(() => onDisk("b.txt"), TEXT.replace("two", "zwei"));
       await showing(2, /Done\./);
       await neovim.terminal.waitFor(/1[^│]*: a\.txt/);
       expect(await onDisk("a.txt")).toBe(TEXT);
-      await command("ClaudeCodeDiffAccept");
+      await command("Claude diff accept");
       await eventually(() => onDisk("a.txt"), TEXT.replace("one", "eins"));
       await showing(1, /Done\./);
     },
@@ -135,15 +135,15 @@ function inTerminals(version: NeovimVersion) {
   test(
     "one in a worktree of its own",
     async () => {
-      await command("ClaudeCodeNew -w feature");
+      await command("Claude new -w feature");
       await showing(3, /^❯/m);
       await connected(3);
       const path = file(".claude/worktrees/feature/a.txt");
       model.script([read(path), edit(path, "two", "deux"), say("Feature done.")]);
       await neovim.lua(`vim.cmd.stopinsert() vim.cmd.wincmd("p") return true`);
-      await command("ClaudeCodeSendTo! feature change it");
+      await command("Claude send-to! feature change it");
       await neovim.terminal.waitFor(/feature: \S*a\.txt/);
-      await command("ClaudeCodeDiffAccept");
+      await command("Claude diff accept");
       await eventually(() => readFile(path, "utf8"), TEXT.replace("two", "deux"));
       expect(await onDisk("a.txt")).toBe(TEXT.replace("one", "eins"));
     },
@@ -154,9 +154,9 @@ function inTerminals(version: NeovimVersion) {
     "one that has ended is resumed beside those that run",
     async () => {
       const id = (await rows()).find((row) => row.n === 2)?.id;
-      await command("ClaudeCodeSendTo! docs /exit");
+      await command("Claude send-to! docs /exit");
       await eventually(async () => (await rows()).map((row) => row.n), [1, 3], START_MS);
-      await command(`ClaudeCodeNew --resume ${id}`);
+      await command(`Claude new --resume ${id}`);
       await showing(2, /Done\./);
       await connected(3);
       await eventually(async () => (await rows())[1]?.id, id, START_MS);
@@ -176,13 +176,13 @@ function inTerminals(version: NeovimVersion) {
         end
         return true`);
       const choose = (text: string) =>
-        neovim.lua(`WANTED = "${text}" vim.cmd("ClaudeCodeSessions") return true`);
+        neovim.lua(`WANTED = "${text}" vim.cmd("Claude sessions") return true`);
       const all = () =>
         neovim.lua<Row[]>(`return vim.tbl_filter(function(row)
           return row.where == "background"
         end, require("claude-code").sessions())`);
       model.script([say("In the night.")]);
-      await command("ClaudeCodeNew --bg -n nightly work on");
+      await command("Claude new --bg -n nightly work on");
       const messages = () => neovim.lua<string>(`return vim.fn.execute("messages")`);
       const isSaid = async () => (await messages()).includes("works in the background");
       await eventually(isSaid, true, START_MS);
@@ -193,16 +193,16 @@ function inTerminals(version: NeovimVersion) {
       await eventually(async () => (await all()).map((row) => row.source), ["terminal"], START_MS);
       model.script([say("Still here.")]);
       await neovim.lua(`vim.cmd.stopinsert() vim.cmd.wincmd("p") return true`);
-      await command("ClaudeCodeSendTo! nightly are you there");
+      await command("Claude send-to! nightly are you there");
       await showing(4, /Still here\./);
       const [attached] = await all();
       expect(attached).toMatchObject({ n: 4, name: "nightly" });
       // The CLI attaches by itself where one resumes it: there is no second one.
-      await command(`ClaudeCodeResume ${attached?.id}`);
+      await command(`Claude --resume ${attached?.id}`);
       const onScreen = () => neovim.lua<number>("return vim.api.nvim_get_current_buf()");
       await eventually(onScreen, attached?.buf ?? 0, START_MS);
       expect((await rows()).map((row) => row.n)).toEqual([1, 2, 3, 4]);
-      await command("ClaudeCodeClose");
+      await command("Claude close");
       await eventually(async () => (await all()).map((row) => row.n ?? 0), [0], START_MS);
       await stopBackground();
       await eventually(async () => (await all()).length, 0, START_MS);

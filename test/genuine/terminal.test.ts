@@ -13,7 +13,7 @@ import { eventually } from "./eventually";
 import { type Layout, Neovim } from "./neovim";
 
 /*
- * The genuine CLI in Neovim's own terminal, started by :ClaudeCode, in a real TUI. Only the model is
+ * The genuine CLI in Neovim's own terminal, started by :Claude, in a real TUI. Only the model is
  * a stand-in.
  */
 const CASE_MS = 90_000;
@@ -83,9 +83,9 @@ function inTerminal(version: NeovimVersion) {
       end, vim.api.nvim_tabpage_list_wins(0))`);
 
   test(
-    ":ClaudeCode starts it beside the file, connected, with the keyboard",
+    ":Claude starts it beside the file, connected, with the keyboard",
     async () => {
-      await command("ClaudeCode");
+      await command("Claude");
       await showing(/^❯/m, START_MS);
       await eventually(
         () =>
@@ -103,13 +103,13 @@ function inTerminal(version: NeovimVersion) {
   );
 
   test(
-    ":ClaudeCodeSend pastes lines into the prompt as they are, words after them, and ! submits",
+    ":Claude send pastes lines into the prompt as they are, words after them, and ! submits",
     async () => {
       model.script([[{ text: "I see two lines." }]]);
       await neovim.lua(`vim.cmd.wincmd("p") return true`);
-      await command("1,2ClaudeCodeSend");
+      await command("1,2Claude send");
       await showing(/return name/);
-      await command("ClaudeCodeSend! -- what is that?");
+      await command("Claude send! -- what is that?");
       const request = await model.nextRequest();
       expect(newsText(request)).toContain(`${MAIN}-- what is that?`);
       await showing(/I see two lines/);
@@ -127,7 +127,7 @@ function inTerminal(version: NeovimVersion) {
     "comments are the user's own prompt",
     async () => {
       model.script([[{ text: "I see a comment." }]]);
-      await command("2ClaudeCodeComment! return a table");
+      await command("2Claude comment! return a table");
       const request = await model.nextRequest();
       expect(newsText(request)).toContain("1. main.lua:2: return a table\n   > return name");
       await showing(/I see a comment/);
@@ -141,7 +141,7 @@ function inTerminal(version: NeovimVersion) {
       const before = withoutTerminalCursor(await neovim.layout());
       const proposal = MAIN.replace("zero", "one");
       model.script([read(main), edit(main, "zero", "one"), [{ text: "Done." }]]);
-      await command("ClaudeCodeSend! change it");
+      await command("Claude send! change it");
       const diff = await neovim.waitForDiff(proposal);
       const [claude, ...others] = (await widths()).toSorted((a, b) => a - b);
       // Narrower for as long as the diff needs 60 columns for each side.
@@ -163,7 +163,7 @@ function inTerminal(version: NeovimVersion) {
       const content = "x\n".repeat(64_001);
       const write = [{ tool: "Write", input: { file_path: big, content } }];
       model.script([write, [{ text: "Written." }]]);
-      await command("ClaudeCodeSend! write it");
+      await command("Claude send! write it");
       await showing(/Do you want to create big\.txt/);
       const press = `
         for _, buf in ipairs(vim.api.nvim_list_bufs()) do
@@ -188,7 +188,7 @@ function inTerminal(version: NeovimVersion) {
       const text = await readFile(main, "utf8");
       const proposal = text.replace("one", "two");
       model.script([read(main), edit(main, "one", "two"), [{ text: "I see why." }]]);
-      await command("ClaudeCodeSend! change it again");
+      await command("Claude send! change it again");
       const diff = await neovim.waitForDiff(proposal);
       await neovim.focus(diff.proposed.window);
       await neovim.terminal.press("Q");
@@ -207,12 +207,12 @@ function inTerminal(version: NeovimVersion) {
   test(
     "hidden it runs on; shown again it is as it was",
     async () => {
-      await command("ClaudeCode");
+      await command("Claude");
       expect(await widths()).toEqual([180]);
       model.script([[{ text: "Still here." }]]);
-      await command("ClaudeCodeSend! are you there?");
+      await command("Claude send! are you there?");
       await showing(/Still here/);
-      await command("ClaudeCode");
+      await command("Claude");
       expect(await widths()).toEqual([115, -64]);
       await eventually(mode, "t");
       await neovim.terminal.waitFor("Still here.");
@@ -223,7 +223,7 @@ function inTerminal(version: NeovimVersion) {
   test(
     "ends by its own /exit: says so, and the window closes",
     async () => {
-      await command("ClaudeCodeSend! /exit");
+      await command("Claude send! /exit");
       await eventually(widths, [180]);
       expect(await neovim.lua(`return require("port").terminal.is_open()`)).toBe(false);
       const messages = () => neovim.lua<string>("return vim.fn.execute('messages')");

@@ -170,14 +170,14 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
       release(state);
       const late =
         `found after Claude's turn: 2 errors in ${name}; ` +
-        ":ClaudeCodeSendProblems sends this to Claude";
+        ":Claude problems sends this to Claude";
       await eventually("the message", async () => {
         expect(await notified()).toEqual([expect.stringContaining(late)]);
       });
       expect(await status()).not.toContain("unknown");
 
       await project.neovim.lua("vim.g.clipboard, _G.notified = nil, {}");
-      await project.neovim.command("ClaudeCodeSendProblems");
+      await project.neovim.command("Claude problems");
       const path = await eventually("the message for Claude", async () => {
         const text = (await notified()).join();
         return /\S+claude-code-message\.md/.exec(text)?.[0] ?? false;
@@ -211,7 +211,7 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
       ]),
     );
     await project.neovim.lua("vim.g.clipboard, _G.notified = nil, {}");
-    await project.neovim.command("ClaudeCodeSendProblems");
+    await project.neovim.command("Claude problems");
     const path = await eventually("the message for Claude", async () => {
       const text = (await notified()).join();
       return /\S+claude-code-message\.md/.exec(text)?.[0] ?? false;
@@ -222,7 +222,7 @@ describe.each(NEOVIMS)("a slow language server with $name", (version) => {
 
   test("several files: one message, which names the key", async () => {
     await options(300, 600);
-    await project.neovim.command("nmap gp <Plug>(ClaudeCodeSendProblems)");
+    await project.neovim.command("nmap gp <Plug>(claude-problems)");
     hold("starting");
     await edit("WRONG one\n");
     await project.edit("other.txt", "WRONG two\n", session);

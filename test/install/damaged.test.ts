@@ -57,7 +57,7 @@ const damages: [name: string, change: Damage][] = [
   ["with a changed byte in its header", flip(16)],
 ];
 
-test.each(NEOVIMS)("$name names :ClaudeCodeInstall for what does not run", async (version) => {
+test.each(NEOVIMS)("$name names :Claude install for what does not run", async (version) => {
   await using neovim = await published.neovim(version, { XDG_DATA_HOME: data.xdg });
   await mkdir(dirname(data.executable("0.1.0")), { recursive: true });
   for (const [name, change] of damages) {
@@ -69,7 +69,7 @@ test.each(NEOVIMS)("$name names :ClaudeCodeInstall for what does not run", async
         `local now = require("claude-code").status() return now.state == "failed" and now.last_error`,
       ),
     );
-    expect([name, message]).toEqual([name, expect.stringContaining(":ClaudeCodeInstall")]);
+    expect([name, message]).toEqual([name, expect.stringContaining(":Claude install")]);
   }
   expect(await install(neovim)).toEqual({ path: data.executable("0.1.0") });
   expect(data.installedVersion()).toBe("0.1.0");

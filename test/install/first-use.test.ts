@@ -107,7 +107,7 @@ describe.each(NEOVIMS)("the first use in $name", (version) => {
 /** A CLI that shows what it was started with. */
 const SHOW = `${LATER} echo "port <$CLAUDE_CODE_SSE_PORT>"; for word; do echo "<$word>"; done; exec cat`;
 
-describe.each(NEOVIMS)(":ClaudeCode, the first time in $name", (version) => {
+describe.each(NEOVIMS)(":Claude, the first time in $name", (version) => {
   const start = () =>
     watched(
       version,
@@ -120,12 +120,12 @@ describe.each(NEOVIMS)(":ClaudeCode, the first time in $name", (version) => {
   test("waits for the download, however long it takes, and has the port, hooks and MCP", async () => {
     published.server.reset("held");
     await using neovim = await start();
-    await neovim.command("ClaudeCode");
+    await neovim.command("Claude");
     await eventually("half of it", () => published.server.requests.length > 0);
     // Longer than the terminal waits for a server that merely starts.
     await Bun.sleep(version === NEOVIMS[0] ? 3_500 : 100);
     expect(await neovim.lua("return vim.fn.winnr('$')")).toBe(1);
-    await neovim.command("ClaudeCode");
+    await neovim.command("Claude");
     const waits = "Claude starts once the executable is there";
     expect((await messages(neovim)).filter((text) => text === waits)).toHaveLength(2);
     // It takes the cursor, so not while the user types.
@@ -146,11 +146,11 @@ describe.each(NEOVIMS)(":ClaudeCode, the first time in $name", (version) => {
   test("starts without a download that fails, and says that nothing connects it", async () => {
     published.server.reset("404");
     await using neovim = await start();
-    await neovim.command("ClaudeCode");
+    await neovim.command("Claude");
     await shows(neovim, "port <>");
     const texts = await messages(neovim);
     expect(texts).toContain(
-      "Claude started without a connection to Neovim; :ClaudeCodeStatus shows why",
+      "Claude started without a connection to Neovim; :Claude status shows why",
     );
     expect(texts.join()).toContain("cannot download");
   });
@@ -158,9 +158,9 @@ describe.each(NEOVIMS)(":ClaudeCode, the first time in $name", (version) => {
   test("called off while it waits, it does not start", async () => {
     published.server.reset("held");
     await using neovim = await start();
-    await neovim.command("ClaudeCode");
+    await neovim.command("Claude");
     await eventually("half of it", () => published.server.requests.length > 0);
-    await neovim.command("ClaudeCodeClose");
+    await neovim.command("Claude close");
     published.server.letGo();
     await ready(neovim);
     await Bun.sleep(100);
@@ -186,16 +186,16 @@ describe("the first use", () => {
       await ready(neovim);
       expect(published.server.requests).toHaveLength(1);
     } else {
-      expect(await failed(neovim)).toMatch(/was not found: run :ClaudeCodeInstall, then/);
+      expect(await failed(neovim)).toMatch(/was not found: run :Claude install, then/);
       expect(published.server.requests).toEqual([]);
     }
   });
 
   test("without permission: names the command, which then also starts the server", async () => {
     await using neovim = await watched(version, options("download = false"));
-    expect(await failed(neovim)).toMatch(/was not found: run :ClaudeCodeInstall, then/);
+    expect(await failed(neovim)).toMatch(/was not found: run :Claude install, then/);
     expect(published.server.requests).toEqual([]);
-    await neovim.command("ClaudeCodeInstall");
+    await neovim.command("Claude install");
     await ready(neovim);
     expect(await messages(neovim)).toContain(`installed ${data.executable("0.1.0")}`);
   });
@@ -204,7 +204,7 @@ describe("the first use", () => {
     published.server.reset("slow");
     await using neovim = await watched(version, options());
     await data.fetching(published.release.asset.file, neovim);
-    await neovim.command("ClaudeCodeStop");
+    await neovim.command("Claude stop");
     await eventually("the executable", () => data.installedVersion() === "0.1.0", 60_000);
     expect((await state(neovim)).state).toBe("stopped");
   });
@@ -212,7 +212,7 @@ describe("the first use", () => {
   test("cannot fetch it: says why, and is not tried again by itself", async () => {
     published.server.reset("404");
     await using neovim = await watched(version, options());
-    expect(await failed(neovim)).toMatch(/cannot download .*404.*:ClaudeCodeInstall tries again/);
+    expect(await failed(neovim)).toMatch(/cannot download .*404.*:Claude install tries again/);
     expect(published.server.requests).toHaveLength(1);
   });
 });
@@ -235,8 +235,8 @@ describe("a build step", () => {
     return { code: await child.exited, output: out + err };
   };
 
-  test(":ClaudeCodeInstall waits until the executable is there", async () => {
-    const { code, output } = await run("ClaudeCodeInstall", "qa!");
+  test(":Claude install waits until the executable is there", async () => {
+    const { code, output } = await run("Claude install", "qa!");
     expect(code).toBe(0);
     expect(output).toContain(`installed ${data.executable("0.1.0")}`);
     expect(output).toMatch(/100 % of \d+ MB downloaded|\d+ % of \d+ MB downloaded|installed/);
@@ -245,7 +245,7 @@ describe("a build step", () => {
 
   test("that fails says why, and its exit code says so, too", async () => {
     published.server.reset("404");
-    const { code, output } = await run("ClaudeCodeInstall", "qa!");
+    const { code, output } = await run("Claude install", "qa!");
     expect([code, output]).toEqual([
       1,
       expect.stringMatching(/claude-code\.nvim: cannot download .*404/),
@@ -273,7 +273,7 @@ describe("a build step", () => {
       join(published.release.source, "lua/claude-code/install/manifest.lua"),
       manifest,
     );
-    const { output } = await run("ClaudeCodeInstall", "qa!");
+    const { output } = await run("Claude install", "qa!");
     await rename(`${manifest}.kept`, manifest);
     expect(output).toContain("this checkout (version 0.1.0) is not a release");
     expect(output).toContain("pin a release");
@@ -293,7 +293,7 @@ describe("an upgrade while Neovim runs", () => {
       env: { XDG_DATA_HOME: data.xdg },
     });
     await install(neovim, `{ archive = [[${published.release.archive}]] }`);
-    await neovim.command("ClaudeCodeStart");
+    await neovim.command("Claude start");
     await ready(neovim);
     await next.checkout(plugin);
     expect(await install(neovim, `{ archive = [[${next.archive}]] }`)).toEqual({
@@ -301,8 +301,8 @@ describe("an upgrade while Neovim runs", () => {
     });
     expect(data.installedVersion()).toBe("0.2.0");
     expect(await serves(neovim)).toContain("openDiff");
-    await neovim.command("ClaudeCodeStop");
-    await neovim.command("ClaudeCodeStart");
+    await neovim.command("Claude stop");
+    await neovim.command("Claude start");
     await ready(neovim);
     expect((await state(neovim)).binary?.path).toBe(data.executable("0.1.0"));
     expect(await serves(neovim)).toContain("openDiff");
@@ -320,8 +320,8 @@ describe("an upgrade while Neovim runs", () => {
     await ready(neovim);
     await next.checkout(plugin);
     await place(next);
-    await neovim.command("ClaudeCodeStop");
-    await neovim.command("ClaudeCodeStart");
+    await neovim.command("Claude stop");
+    await neovim.command("Claude start");
     const message = await failed(neovim);
     expect(message).toContain("has version 0.2.0, the plugin 0.1.0");
     expect(message).toContain("restart Neovim, the plugin was upgraded to 0.2.0");

@@ -221,7 +221,7 @@ test("killed at any moment: the stable path is absent or right, and the next sta
   const args = ["--clean", "--headless", "--cmd", `set rtp^=${plugin}`, "-c", setup];
   const run = (kill?: () => Promise<unknown>) =>
     new Promise<number | null>((resolve, reject) => {
-      const command = [...args, "-c", "ClaudeCodeInstall!", "-c", "qa!"];
+      const command = [...args, "-c", "Claude install!", "-c", "qa!"];
       const child = spawn(NEOVIMS[0]?.binary ?? "", command, { env, stdio: "ignore" });
       child.on("exit", resolve);
       kill?.().then(() => child.kill("SIGKILL"), reject);

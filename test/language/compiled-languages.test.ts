@@ -381,7 +381,7 @@ describe.each(NEOVIMS)("clangd, gopls and rust-analyzer with $name", (version) =
     const text = await world.answer("rename_symbol", args);
     expect(text).toContain("no new problems reported by the language servers");
     for (const [name, part] of Object.entries(after)) expect(await read(name)).toContain(part);
-    await world.project.neovim.command("ClaudeCodeUndoRename");
+    await world.project.neovim.command("Claude undo rename");
     await eventually("the undo", async () => {
       expect(await Promise.all(names.map(read))).toEqual(before);
     });

@@ -30,16 +30,16 @@ const SETUP = `{
 /** What is typed, and the whole message that follows. */
 const TYPED: [keys: string, message: string][] = [
   [
-    ":ClaudeCodeSend words<CR>",
-    "Claude is not running in a terminal of this Neovim; :ClaudeCode starts it",
+    ":Claude send words<CR>",
+    "Claude is not running in a terminal of this Neovim; :Claude starts it",
   ],
   [
-    ":ClaudeCode<CR>",
+    ":Claude<CR>",
     "the Claude CLI `claude-that-is-nowhere` is not on $PATH; run `npm install -g " +
       "@anthropic-ai/claude-code`, or name it in terminal.command",
   ],
   [
-    ":ClaudeAtMention .env src/long.lua nosuch<CR>",
+    ":Claude mention .env src/long.lua nosuch<CR>",
     ".env is private: `!.env` in privacy.patterns would let Claude see it; src/long.lua is not " +
       "on disk; save it first, because Claude reads the file there; nosuch is not on disk; save it " +
       "first, because Claude reads the file there",
@@ -62,7 +62,7 @@ describe.each(NEOVIMS)("messages in $name", (version) => {
   /** The message, as far as it fits, on the last line that has text. */
   const shown = async (neovim: TestNeovim, message: string) => {
     const fits = (line: string) => {
-      const [, head = ""] = /^(.{15,})…( :ClaudeCodeLog)?( |$)/.exec(line) ?? [];
+      const [, head = ""] = /^(.{15,})…( :Claude log)?( |$)/.exec(line) ?? [];
       return head ? message.startsWith(head) || head.startsWith(message) : line.includes(message);
     };
     await eventually(`"${message}" on screen`, async () => {
@@ -116,7 +116,7 @@ describe.each(NEOVIMS)("messages in $name", (version) => {
       local attribute = vim.fn.screenattr(vim.o.lines, 1)
       return { vim.trim(line), attribute, vim.fn.screenattr(vim.o.lines, vim.o.columns) }`);
     expect(line).toStartWith("2 options cannot be used: autostart: unknown option");
-    expect(line).toEndWith("… :ClaudeCodeLog");
+    expect(line).toEndWith("… :Claude log");
     expect(attribute).not.toBe(plain);
     const error = await neovim.lua<number>(`
       vim.cmd("redraw | echohl ErrorMsg | echo 'error' | echohl None")
@@ -130,8 +130,8 @@ describe.each(NEOVIMS)("messages in $name", (version) => {
     const cut: [text: string, line: string | RegExp][] = [
       [
         "the file main.lua was not changed, because something else has it open just now; " +
-          ":ClaudeCodeStart tries again",
-        /^the file main\.lua was not .*… :ClaudeCodeStart tries again$/,
+          ":Claude start tries again",
+        /^the file main\.lua was not .*… :Claude start tries again$/,
       ],
       [
         `the Claude CLI \`claude\` is not on $PATH; ${install}, or name it in terminal.command`,
@@ -206,12 +206,12 @@ describe.each(NEOVIMS)("messages in $name", (version) => {
 
   test.each([
     ["n", "nothing was changed"],
-    ["y", "set up for new Claude sessions; :ClaudeUninstallMCP undoes it"],
+    ["y", "set up for new Claude sessions; :Claude unsetup undoes it"],
   ])(
-    "after the dialog of :ClaudeInstallMCP, answered with %s, none asks for Enter",
+    "after the dialog of :Claude setup, answered with %s, none asks for Enter",
     async (key, message) => {
       await using neovim = await start(80, "");
-      await neovim.type(":ClaudeInstallMCP<CR>");
+      await neovim.type(":Claude setup<CR>");
       await eventually("the dialog", async () => {
         const { mode } = await neovim.request<{ mode: string }>("nvim_get_mode", []);
         return mode === "r?";
@@ -230,8 +230,8 @@ describe.each(NEOVIMS)("messages in $name", (version) => {
     await neovim.lua(
       `vim.notify = function(text, level, options) GOT = { text, level, options.title } end`,
     );
-    await neovim.type(":ClaudeCode<CR>");
-    const got = await eventually("the message", () => neovim.lua<unknown[]>("return GOT"));
+    await neovim.type(":Claude<CR>");
+    const got = await eventually("the message", () => neovim.lua<unknown[]>("return GOT or false"));
     expect(got).toEqual([TYPED[1]?.[1] as string, 4, "claude-code.nvim"]);
   });
 
@@ -245,8 +245,8 @@ describe.each(NEOVIMS)("messages in $name", (version) => {
     await neovim.lua(`
       local function notify(text, level, options) GOT = { text, level, options.title } end
       vim.notify = ${made}`);
-    await neovim.type(":ClaudeCode<CR>");
-    const got = await eventually("the message", () => neovim.lua<unknown[]>("return GOT"));
+    await neovim.type(":Claude<CR>");
+    const got = await eventually("the message", () => neovim.lua<unknown[]>("return GOT or false"));
     expect(got).toEqual([TYPED[1]?.[1] as string, 4, "claude-code.nvim"]);
   });
 });

@@ -56,7 +56,7 @@ describe.each(NEOVIMS)("code_action with $name", (version) => {
     offer({ edit: edit("1st"), command: { title: "x", command: "fix" } }, { applyEdit: [second] });
     expect(await run()).toContain("a.txt  2 edits\n  1- old\n  1+ 2nd");
     expect(edited.read("a.txt")).toBe("2nd\n");
-    await edited.project.neovim.command("ClaudeCodeUndoRename");
+    await edited.project.neovim.command("Claude undo rename");
     await eventually("the undo", () => expect(edited.read("a.txt")).toBe("old\n"));
   });
 
@@ -235,9 +235,9 @@ test("kill -9 of the executable in the middle: the next start of the server take
   const call = edited.call("code_action", { path: "a.txt", action: "Do it" });
   await expect(call).rejects.toThrow();
   expect(edited.texts(["a.txt", "b.txt"])).toEqual({ "a.txt": "new\n", "b.txt": "old\n" });
-  await project.neovim.command("ClaudeCodeStop");
+  await project.neovim.command("Claude stop");
   await eventually("the stop", () => project.registered().length === 0);
-  await project.neovim.command("ClaudeCodeStart");
+  await project.neovim.command("Claude start");
   await eventually("the recovery", () => expect(edited.read("a.txt")).toBe("old\n"));
   const drafts = () =>
     new Bun.Glob(".claude-code-nvim*").scanSync({ cwd: project.folder, dot: true });

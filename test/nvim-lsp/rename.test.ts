@@ -55,10 +55,10 @@ describe.each(NEOVIMS)("language servers change files with $name", (version) => 
   });
   afterAll(() => edited?.[Symbol.asyncDispose]());
 
-  /** `:ClaudeCodeUndoRename`, and what it reports. */
+  /** `:Claude undo rename`, and what it reports. */
   async function undo(): Promise<string> {
     const { length } = await edited.notes();
-    await edited.project.neovim.command("ClaudeCodeUndoRename");
+    await edited.project.neovim.command("Claude undo rename");
     return eventually("the report", async () => (await edited.notes())[length] ?? false);
   }
 

@@ -269,7 +269,7 @@ describe("install.sh", () => {
     const init = join(prefix, "init.lua");
     await writeFile(init, lines.join("\n"));
     for (const { binary } of NEOVIMS) {
-      const print = `lua io.write(tostring(package.loaded["claude-code"]), vim.fn.exists(":ClaudeCode"))`;
+      const print = `lua io.write(tostring(package.loaded["claude-code"]), vim.fn.exists(":Claude"))`;
       const found = await run(
         [binary, "-u", init, "-i", "NONE", "--headless", "-c", print, "-c", "qa!"],
         env(prefix),

@@ -406,19 +406,19 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
       editor.neovim.lua(`offered = nil; vim.cmd("${command}"); return offered.prompt`);
     const current = (n: number) => editor.neovim.lua(`require("port").session_rows.use(${n})`);
     await current(2);
-    expect(await prompt("ClaudeCodeAnswer")).toBe("Claude 2 (s2) asks: Bash: make 2");
-    expect(await prompt("1ClaudeCodeAnswer")).toBe("Claude 1 (s1) asks: Bash: make 1");
+    expect(await prompt("Claude answer")).toBe("Claude 2 (s2) asks: Bash: make 2");
+    expect(await prompt("1Claude answer")).toBe("Claude 1 (s1) asks: Bash: make 1");
     await editor.neovim.lua(`choose("Allow")`);
     expect(await outputs[0]).toEqual({ behavior: "allow" });
     expect((await editor.requests()).map(({ session }) => session)).toEqual([2]);
     await current(1);
     await editor.report(1, "working");
-    expect(await prompt("ClaudeCodeAnswer")).toBe("Claude 2 (s2) asks: Bash: make 2");
+    expect(await prompt("Claude answer")).toBe("Claude 2 (s2) asks: Bash: make 2");
     // The number need not be that of a line.
-    await editor.neovim.command("9ClaudeCodeAnswer");
-    await editor.says("there is no Claude session 9; :ClaudeCodeSessions lists them");
+    await editor.neovim.command("Claude answer 9");
+    await editor.says("there is no Claude session 9; :Claude sessions lists them");
     await editor.neovim.command("8ClaudeCode");
-    await editor.says("there is no Claude session 8; :ClaudeCodeSessions lists them");
+    await editor.says("there is no Claude session 8; :Claude sessions lists them");
     await editor.report(2, "idle");
     expect(await outputs[1]).toBeUndefined();
   });
@@ -429,7 +429,7 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
     const questions = [{ ...second, question: "Which sizes?" }, second];
     const output = editor.hook({ tool_name: "AskUserQuestion", tool_input: { questions } });
     await editor.wait();
-    await editor.neovim.command("ClaudeCodeAnswer");
+    await editor.neovim.command("Claude answer");
     const prompt = () => editor.neovim.lua("return offered.prompt");
     expect(await prompt()).toBe("Claude asks: 1 of 2: Which sizes?");
     await editor.neovim.lua(`choose("red")`);
@@ -459,7 +459,7 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
       const output = editor.hook({ ...BASH, tool_input: { command } });
       await editor.wait();
       const texts = await editor.neovim.lua<string[]>(
-        "vim.cmd.ClaudeCodeAnswer() return offered.texts",
+        "vim.cmd('Claude answer') return offered.texts",
       );
       expect(texts.at(-1)).toBe("Show the whole request");
       const text = command.split("\n")[0];
@@ -469,7 +469,7 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
       await editor.neovim.type("q");
       await eventually("the list", () => editor.neovim.lua("return offered ~= nil"));
       // A picker that was left without a word: there is one preview all the same.
-      await editor.neovim.command("ClaudeCodeAnswer");
+      await editor.neovim.command("Claude answer");
       expect(await float()).toHaveLength(1);
       // Answered in the terminal: the request goes from the screen.
       await editor.report(1, "working");
@@ -486,7 +486,7 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
     const command = `echo ${"ü€x".repeat(66_000)}`;
     const output = editor.hook({ ...BASH, tool_input: { command } });
     await editor.wait();
-    await editor.neovim.command("ClaudeCodeAnswer");
+    await editor.neovim.command("Claude answer");
     const shown = () =>
       editor.neovim.lua<string[]>(`
         for _, win in ipairs(vim.api.nvim_list_wins()) do
@@ -508,14 +508,14 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
   });
 
   test("without a request: it says who asks, or that nobody does", async () => {
-    await editor.neovim.command("ClaudeCodeAnswer");
+    await editor.neovim.command("Claude answer");
     await editor.says("no Claude session asks anything");
     await editor.block("registry", `name = "docs"`);
-    await editor.neovim.command("ClaudeCodeAnswer");
+    await editor.neovim.command("Claude answer");
     await editor.says("Claude needs input; it asks in its terminal only");
-    await editor.neovim.command("1ClaudeCodeAnswer");
+    await editor.neovim.command("1Claude answer");
     await editor.report(1, "idle");
-    await editor.neovim.command("1ClaudeCodeAnswer");
+    await editor.neovim.command("1Claude answer");
     await editor.says("Claude 1 does not ask anything");
   });
 
@@ -531,10 +531,10 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
       editor.neovim.lua(`return (pcall(vim.api.nvim_get_autocmds, { group = ${group} }))`),
     );
     await editor.report(n, "blocked");
-    await editor.says("Claude (docs) needs input; :ClaudeCodeAnswer answers it");
+    await editor.says("Claude (docs) needs input; :Claude answer answers it");
     const status = await editor.neovim.lua<string[]>(`return require("port").status.lines()`);
     expect(status.join("\n")).toContain(
-      "1 docs: blocked, by terminal, :ClaudeCodeAnswer answers Bash: npm test",
+      "1 docs: blocked, by terminal, :Claude answer answers Bash: npm test",
     );
     await editor.report(n, "idle");
     await output;
@@ -569,7 +569,7 @@ describe("answers in the newest Neovim", () => {
     const editor = await Editor.start(NEWEST, { isOn: false });
     await editor.block();
     expect(await editor.hook(BASH)).toBeUndefined();
-    await editor.neovim.lua("vim.cmd.ClaudeCodeAnswer()");
+    await editor.neovim.lua("vim.cmd('Claude answer')");
     await editor.says("the option permissions.answer is off");
     await editor.end();
   });

@@ -46,7 +46,7 @@ describe.each(NEOVIMS)("loading in $name", (version) => {
 
   test("by :packadd, after Neovim's start", async () => {
     await using neovim = await withPackages("opt");
-    expect(await neovim.lua("return vim.fn.exists(':ClaudeCode')")).toBe(0);
+    expect(await neovim.lua("return vim.fn.exists(':Claude')")).toBe(0);
     await neovim.command("packadd claude-code.nvim");
     await neovim.lua(`require("claude-code").setup({})`);
     await serves(neovim);
@@ -55,14 +55,14 @@ describe.each(NEOVIMS)("loading in $name", (version) => {
   test("by the first command, as lazy.nvim's cmd does: setup() and the command at once", async () => {
     await using neovim = await withPackages("opt");
     await neovim.lua(`
-      vim.api.nvim_create_user_command("ClaudeCode", function(args)
-        vim.api.nvim_del_user_command("ClaudeCode")
+      vim.api.nvim_create_user_command("Claude", function(args)
+        vim.api.nvim_del_user_command("Claude")
         vim.cmd.packadd("claude-code.nvim")
         require("claude-code").setup({ terminal = { command = { "sh", "-c", [[
           sleep 0.1; echo "port $CLAUDE_CODE_SSE_PORT"; exec cat]] } } })
-        vim.cmd({ cmd = "ClaudeCode", bang = args.bang, args = args.fargs })
+        vim.cmd({ cmd = "Claude", bang = args.bang, args = args.fargs })
       end, { nargs = "*", bang = true })
-      vim.cmd.ClaudeCode()`);
+      vim.cmd.Claude()`);
     const { port } = await neovim.lock();
     await eventually("the port in the terminal", () =>
       neovim.lua<boolean>(
@@ -81,7 +81,7 @@ describe.each(NEOVIMS)("loading in $name", (version) => {
       vim.fn.writefile({ "#!/bin/sh", "exec cat" }, folder .. "/claude")
       vim.fn.setfperm(folder .. "/claude", "rwxr-xr-x")
       vim.env.PATH = folder .. ":" .. vim.env.PATH`);
-    await neovim.command("ClaudeCode");
+    await neovim.command("Claude");
     await serves(neovim);
     await eventually("the terminal", () =>
       neovim.lua<boolean>("return vim.bo.buftype == 'terminal'"),
@@ -99,69 +99,12 @@ describe.each(NEOVIMS)("loading in $name", (version) => {
       neovim.lua<string[]>(`
         return vim.tbl_map(function(mapping) return mapping.lhs end,
           vim.tbl_filter(function(mapping)
-            return mapping.rhs and vim.startswith(mapping.rhs, "<Plug>(Claude")
+            return mapping.rhs and vim.startswith(mapping.rhs, "<Plug>(claude")
           end, vim.api.nvim_get_keymap("n")))`);
     await neovim.lua(`vim.g.mapleader = " "; require("claude-code").setup({ auto_start = false })`);
     expect(await mapped()).toEqual([]);
     await neovim.lua(`require("claude-code").setup({ auto_start = false, keymaps = true })`);
     expect(await mapped()).toContain(" ac");
-  });
-
-  test("every command has a description and a <Plug> mapping, and its arguments complete", async () => {
-    await using neovim = await bare([]);
-    writeFileSync(join(neovim.cwd, "a.txt"), "");
-    const commands = await neovim.lua<
-      { name: string; desc: string; plug: string; open: boolean }[]
-    >(`
-      local list = {}
-      for name, command in pairs(vim.api.nvim_get_commands({})) do
-        if vim.startswith(name, "Claude") then
-          local takes = command.nargs ~= "0"
-          table.insert(list, {
-            name = name, desc = command.definition, plug = vim.fn.maparg("<Plug>(" .. name .. ")", "n"),
-            open = takes and #vim.fn.getcompletion(name .. " ", "cmdline") == 0,
-          })
-        end
-      end
-      return list`);
-    expect(commands.length).toBeGreaterThan(10);
-    expect(commands.filter(({ desc }) => !/^Claude Code: ./.test(desc))).toEqual([]);
-    // A count is the number of a session.
-    const mapping = (name: string) =>
-      ["ClaudeCode", "ClaudeCodeAnswer"].includes(name) ? `execute v:count .. '${name}'` : name;
-    expect(commands.filter(({ name, plug }) => plug !== `<Cmd>${mapping(name)}<CR>`)).toEqual([]);
-    // It takes a session, of which there is none yet: test/terminal/several.test.ts.
-    expect(commands.filter(({ open }) => open).map(({ name }) => name)).toEqual([
-      "ClaudeCodeSendTo",
-    ]);
-  });
-
-  test("a command without arguments takes | and another command", async () => {
-    await using neovim = await bare([]);
-    const wrong = await neovim.lua<string[]>(`
-      return vim.iter(vim.api.nvim_get_commands({})):map(function(name, command)
-        local is_ours = vim.startswith(name, "Claude")
-        return is_ours and command.bar ~= (command.nargs == "0") and name or nil
-      end):totable()`);
-    expect(wrong).toEqual([]);
-    await neovim.command("silent! ClaudeCodeReviewClose | let g:after = 1");
-    expect(await neovim.lua("return vim.g.after")).toBe(1);
-  });
-
-  test.each([
-    ["ClaudeCode --mod", "--model"],
-    ["ClaudeCode --model ha", "haiku"],
-    ["ClaudeCode --permission-mode pl", "plan"],
-    ["ClaudeCodeContinue --fork", "--fork-session"],
-    ["ClaudeCodeMen", "ClaudeCodeMention"],
-    ["ClaudeCodeSendD", "ClaudeCodeSendDiagnostics"],
-    ["ClaudeCodeSetup", "ClaudeCodeSetupProject"],
-    ["ClaudeCodeUns", "ClaudeCodeUnsetupProject"],
-  ])(":%s completes to %s", async (typed, completed) => {
-    await using neovim = await bare([]);
-    expect(await neovim.lua("return vim.fn.getcompletion(..., 'cmdline')", typed)).toEqual([
-      completed,
-    ]);
   });
 });
 
@@ -182,7 +125,7 @@ describe("loading by vim.pack", () => {
       `vim.pack.add({ "file://${repository}" }, { confirm = false })
        require("claude-code").setup({ auto_start = false })`,
     );
-    const script = `lua io.write(vim.fn.exists(":ClaudeCode"), require("claude-code").status().state)`;
+    const script = `lua io.write(vim.fn.exists(":Claude"), require("claude-code").status().state)`;
     const run = Bun.spawn([binary, "--headless", "-c", script, "-c", "qa!"], {
       cwd: home,
       env: isolatedEnv(home),

@@ -56,7 +56,7 @@ for (const version of NEOVIMS) {
 
   testWithPlugins(`vim.notify = require("notify") (${version.name})`, async () => {
     await using editor = await Editor.start(version, setupOf("nvim-notify"));
-    await editor.neovim.type(":ClaudeCodeDiffAccept<CR>");
+    await editor.neovim.type(":Claude diff accept<CR>");
     const screen = await editor.shows("waiting for an answer");
     expect(screen.match(/claude-code\.nvim/g)).toHaveLength(1);
     const rejected = editor.propose();
@@ -94,10 +94,10 @@ for (const version of NEOVIMS) {
       await editor.neovim.lua("vim.notify(..., vim.log.levels.INFO, { timeout = false })", popup);
       await editor.shows(popup);
       const before = await editor.settled();
-      await editor.neovim.command("ClaudeCode");
+      await editor.neovim.command("Claude");
       await editor.waitForMode("t");
       await editor.neovim.lua(`require("notify").dismiss({ silent = true, pending = true })`);
-      await editor.neovim.command("ClaudeCode");
+      await editor.neovim.command("Claude");
       await editor.same(before);
       await eventually("no popup", async () => !(await editor.screen()).includes(popup));
     }
@@ -114,8 +114,8 @@ for (const version of NEOVIMS) {
         await using editor = await Editor.start(version, { ...setupOf("snacks"), ours });
         await editor.neovim.command("vertical resize 40 | split | resize 9");
         const before = await editor.settled();
-        for (const end of ["ClaudeCode", "ClaudeCodeClose"]) {
-          await editor.neovim.command("ClaudeCode");
+        for (const end of ["Claude", "Claude close"]) {
+          await editor.neovim.command("Claude");
           await editor.waitForMode("t");
           const found = await editor.neovim.lua(
             "return { vim.api.nvim_win_get_width(0), vim.api.nvim_win_get_height(0) }",
@@ -194,9 +194,9 @@ testWithPlugins("hiding Claude's terminal goes back to where the user was", asyn
   for (const file of ["main.lua", "other.lua"]) {
     await editor.neovim.lua("vim.fn.win_gotoid(vim.fn.bufwinid(...))", file);
     for (const _ of [1, 2]) {
-      await editor.neovim.command("ClaudeCode");
+      await editor.neovim.command("Claude");
       await editor.waitForMode("t");
-      await editor.neovim.command("ClaudeCode");
+      await editor.neovim.command("Claude");
       await editor.waitForMode("n");
       expect(await editor.neovim.lua<string>('return vim.fn.expand("%:t")')).toBe(file);
     }
@@ -230,9 +230,9 @@ testWithPlugins(":Lazy reload leaves one server, and nothing of the first", asyn
   });
 });
 
-testWithPlugins("lazy.nvim sees that the build by :ClaudeCodeInstall failed", async () => {
+testWithPlugins("lazy.nvim sees that the build by :Claude install failed", async () => {
   const home = temporaryFolder();
-  const build = ours(`lazy = false, build = ":ClaudeCodeInstall"`, "auto_start = false");
+  const build = ours(`lazy = false, build = ":Claude install"`, "auto_start = false");
   // lazy.nvim reports it in several lines, which ask for Enter.
   const init = byLazy([build], "vim.notify = function() end");
   await using neovim = await startNeovim(NEWEST, { name: "lazy.nvim", plugins: [], init }, home);
@@ -276,10 +276,10 @@ testWithPlugins(
       const map = (keys: string) =>
         editor.neovim.lua<string>('return vim.fn.maparg(..., "n")', keys);
       expect(await map("<leader>cd")).toBe("<Cmd>echo 'mine'<CR>");
-      expect(await map("<leader>ac")).toBe("<Plug>(ClaudeCode)");
+      expect(await map("<leader>ac")).toBe("<Plug>(claude)");
       const report = await health(editor);
       expect(report).toContain("WARNING keymaps: <leader>cd is mapped to something else");
-      expect(report).toContain("map <Plug>(ClaudeSendWithDiagnostics) to another key");
+      expect(report).toContain("map <Plug>(claude-diagnostics) to another key");
       expect(report.match(/keymaps:/g)).toHaveLength(1);
       expect(await editor.neovim.lua<string[]>("return GOT")).toEqual([]);
       if (later) await editor.neovim.lua(`vim.cmd("runtime plugin/which-key.lua") ${key.lua}`);

@@ -5,7 +5,7 @@ import type { PluginName } from "./archives";
 import { Editor } from "./editor";
 import { testWithPlugins } from "./only-with-plugins";
 
-/* :ClaudeAtMention in lists of other plugins. */
+/* :Claude mention in lists of other plugins. */
 
 setDefaultTimeout(60_000);
 
@@ -16,7 +16,7 @@ async function mention(editor: Editor, text: string, range = ""): Promise<void> 
   await eventually(`a line with ${text}`, () =>
     editor.neovim.lua<boolean>("return vim.fn.search(..., 'cw') > 0", text),
   );
-  await editor.neovim.command(`${range}ClaudeAtMention`);
+  await editor.neovim.command(`${range}Claude mention`);
 }
 
 for (const version of NEOVIMS) {
@@ -66,7 +66,7 @@ for (const version of NEOVIMS) {
       await mention(editor, "main\\.lua", ".,+1");
       await editor.mentioned(BOTH);
       await editor.neovim.lua(`PICKER.list:select_all()`);
-      await editor.neovim.command("ClaudeAtMention");
+      await editor.neovim.command("Claude mention");
       await editor.mentioned(["", ...BOTH]);
     },
   );

@@ -119,7 +119,7 @@ for (const version of NEOVIMS) {
 
   testWithPlugins(`edgy.nvim: Claude's terminal is in its sidebar (${version.name})`, async () => {
     await using editor = await start(version, ["edgy.nvim"], recipe("edgy.nvim"));
-    await editor.neovim.command("ClaudeCode");
+    await editor.neovim.command("Claude");
     await editor.shows("CLAUDE IS UP");
     const width = Math.floor(UI.width * 0.4);
     await eventually("the sidebar", async () =>

@@ -153,12 +153,12 @@ for (const version of NEOVIMS) {
         };
         await neovim.command("doautocmd BufWinEnter | doautocmd WinEnter");
         await eventually("the plugin's bar", async () => expect(await shown()).toContain("bar 1"));
-        await neovim.command("ClaudeCodeReview!");
+        await neovim.command("Claude review!");
         await isOurs(editor);
         await neovim.lua(`_G.bar_version = 2\n${refresh}`);
         await Bun.sleep(300);
         await isOurs(editor);
-        await neovim.command("ClaudeCodeReviewClose");
+        await neovim.command("Claude review close");
         await eventually("its bar", async () => expect(await shown()).toContain("bar 2"));
         await neovim.command("split | edit other.txt | bprevious");
         await eventually("its bar in a split", async () =>

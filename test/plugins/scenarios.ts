@@ -48,7 +48,7 @@ const diff: Scenario = async (editor) => {
 const terminal: Scenario = async (editor) => {
   await editor.layout("vertical");
   const before = await editor.settled();
-  await editor.neovim.type(":ClaudeCode<CR>");
+  await editor.neovim.type(":Claude<CR>");
   await editor.shows("CLAUDE IS UP");
   await editor.waitForMode("t");
   const rejected = editor.propose();
@@ -59,11 +59,11 @@ const terminal: Scenario = async (editor) => {
   await editor.waitForMode("t");
   await editor.neovim.type("hello<CR>");
   await editor.shows("echo:hello");
-  await editor.neovim.command("ClaudeCode");
+  await editor.neovim.command("Claude");
   await editor.same(before);
-  await editor.neovim.command("ClaudeCode");
+  await editor.neovim.command("Claude");
   await editor.waitForMode("t");
-  await editor.neovim.command("ClaudeCodeClose");
+  await editor.neovim.command("Claude close");
   await editor.same(before);
 };
 

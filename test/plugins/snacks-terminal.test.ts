@@ -28,7 +28,7 @@ for (const version of NEOVIMS) {
     const claude = () => editor.neovim.lua<number>(CLAUDE);
     const before = await editor.settled();
     for (const keys of [[], ["<C-\\><C-n>"]]) {
-      await editor.neovim.type(":ClaudeCode<CR>");
+      await editor.neovim.type(":Claude<CR>");
       await editor.shows("CLAUDE IS UP");
       await editor.waitForMode("t");
       for (const key of keys) await editor.neovim.type(key);
@@ -46,7 +46,7 @@ for (const version of NEOVIMS) {
   testWithPlugins(`at the side gives columns to a diff (${version.name})`, async () => {
     await using editor = await start(version, 'position = "right"');
     const claude = () => editor.neovim.lua<number>(CLAUDE);
-    await editor.neovim.type(":ClaudeCode<CR>");
+    await editor.neovim.type(":Claude<CR>");
     await editor.shows("CLAUDE IS UP");
     await editor.waitForMode("t");
     const width = await claude();
@@ -59,11 +59,11 @@ for (const version of NEOVIMS) {
     expect(await rejected).toBe("DIFF_REJECTED");
     await editor.noDiff();
     await editor.same(before);
-    await editor.neovim.command("ClaudeCode");
+    await editor.neovim.command("Claude");
     await eventually("a hidden terminal", async () => (await claude()) === 0);
-    await editor.neovim.command("ClaudeCode");
+    await editor.neovim.command("Claude");
     await eventually("its width", async () => expect(await claude()).toBe(width));
-    await editor.neovim.command("ClaudeCodeClose");
+    await editor.neovim.command("Claude close");
   });
 }
 
@@ -83,20 +83,20 @@ for (const version of NEOVIMS) {
       eventually(`session ${n} alone`, async () => expect(await shown()).toEqual([n]));
     const claude = () => editor.neovim.lua<number>(CLAUDE);
     const before = await editor.settled();
-    await editor.neovim.command("ClaudeCode");
+    await editor.neovim.command("Claude");
     await editor.shows("CLAUDE IS UP");
     await shows(1);
     const width = await claude();
-    await editor.neovim.command("ClaudeCodeNew");
+    await editor.neovim.command("Claude new");
     await shows(2);
     expect(await claude()).toBe(width);
     await editor.neovim.command("1ClaudeCode");
     await shows(1);
     expect(await claude()).toBe(width);
-    await editor.neovim.command("ClaudeCodeClose");
-    await editor.neovim.command("ClaudeCode");
+    await editor.neovim.command("Claude close");
+    await editor.neovim.command("Claude");
     await shows(2);
-    await editor.neovim.command("ClaudeCodeClose");
+    await editor.neovim.command("Claude close");
     await editor.neovim.command("stopinsert");
     await eventually("all as before", async () => {
       await editor.same(before);

@@ -64,7 +64,7 @@ describe.each(NEOVIMS)("an entry of $PATH that is not absolute, in $name", (vers
       });
     await a.nvim.type("gm");
     await reported("git");
-    await a.nvim.command("ClaudeCode");
+    await a.nvim.command("Claude");
     await reported("claude");
     const message = await a.nvim.lua<string>(
       `return select(2, require("port").tmux.open({ command = { "/bin/cat" }, env = {}, folder = "/" }))`,
@@ -84,7 +84,7 @@ describe.each(NEOVIMS)("an entry of $PATH that is not absolute, in $name", (vers
       ui: { width: 100, height: 30 },
       env: { PATH: `.:tools:${bin}:/usr/bin:/bin` },
     });
-    await neovim.command("ClaudeCode");
+    await neovim.command("Claude");
     const path = await eventually("the interpreter", () => {
       const text = existsSync(mark) ? readFileSync(mark, "utf8") : "";
       return text.endsWith("\n") && text.trim();

@@ -46,7 +46,7 @@ onEachNeovim((session) => {
 
   test("accepted: kept as soon as Claude has written it", async () => {
     world.write("a", "1\n2\n3\n");
-    const [, text = ""] = await propose("a", "1\nII\n3\n", 'vim.cmd("ClaudeCodeDiffAccept")');
+    const [, text = ""] = await propose("a", "1\nII\n3\n", 'vim.cmd("Claude diff accept")');
     world.claude({ a: text });
     await eventually("the decision", async () => expect(await left("a")).toEqual([]));
   });
@@ -56,9 +56,9 @@ onEachNeovim((session) => {
     const [, text = ""] = await propose(
       "b",
       "I\n2\n3\n",
-      `vim.cmd("ClaudeCodeDiffHunkAccept")
+      `vim.cmd("Claude diff accept-hunk")
        vim.api.nvim_buf_set_lines(0, 0, 1, false, { "mine" })
-       vim.cmd("ClaudeCodeDiffAccept")`,
+       vim.cmd("Claude diff accept")`,
     );
     expect(text).toBe("mine\n2\n3\n");
     world.claude({ b: text.replaceAll("\n", "\r\n") });
@@ -67,7 +67,7 @@ onEachNeovim((session) => {
 
   test("another text than the accepted one is to be reviewed, and so is all with the option off", async () => {
     world.write("c", "1\n");
-    await propose("c", "2\n", 'vim.cmd("ClaudeCodeDiffAccept")');
+    await propose("c", "2\n", 'vim.cmd("Claude diff accept")');
     world.claude({ c: "3\n" });
     await eventually("the hunk", async () => expect(await news()).toBe(1));
     expect(await left("c")).toEqual([1]);
@@ -75,7 +75,7 @@ onEachNeovim((session) => {
       'require("claude-code").setup({ review = { accepted_is_reviewed = false } })',
     );
     world.write("d", "1\n");
-    await propose("d", "2\n", 'vim.cmd("ClaudeCodeDiffAccept")');
+    await propose("d", "2\n", 'vim.cmd("Claude diff accept")');
     world.claude({ d: "2\n" });
     await eventually("the hunk", async () => expect(await news()).toBe(2));
     expect(await left("d")).toEqual([1]);
@@ -83,7 +83,7 @@ onEachNeovim((session) => {
 
   test("rejected: nothing was written, so nothing shows", async () => {
     world.write("e", "1\n");
-    const answer = await propose("e", "2\n", 'vim.cmd("ClaudeCodeDiffDeny")');
+    const answer = await propose("e", "2\n", 'vim.cmd("Claude diff reject")');
     expect(answer[0]).toBe("DIFF_REJECTED");
     expect(await left("e")).toEqual([]);
   });

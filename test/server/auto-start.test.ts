@@ -89,12 +89,12 @@ describe.each(NEOVIMS)("auto_start in $name", (version) => {
     expect(await new Response(child.stdout).text()).toBe(program);
   });
 
-  test("git's commit editor publishes nothing, and :ClaudeCodeStatus has the reason", async () => {
+  test("git's commit editor publishes nothing, and :Claude status has the reason", async () => {
     await using neovim = await TestNeovim.start({ version, args: ["COMMIT_EDITMSG"] });
     const { state, why } = await decided(neovim);
     expect(state).toBe("stopped");
     expect(why).toBe("this Neovim edits for another program (git commit)");
-    await neovim.command("ClaudeCodeStart"); // the user decides
+    await neovim.command("Claude start"); // the user decides
     expect((await neovim.lock()).content.workspaceFolders).toEqual([neovim.cwd]);
   });
 
@@ -135,6 +135,6 @@ describe.each(NEOVIMS)("auto_start in $name", (version) => {
 
   test("nothing starts before setup()", async () => {
     expect(await plain.lua(`return package.loaded["claude-code"] == nil`)).toBe(true);
-    expect(await plain.lua(`return vim.fn.exists(":ClaudeCodeStart")`)).toBe(2);
+    expect(await plain.lua(`return vim.fn.exists(":Claude")`)).toBe(2);
   });
 });

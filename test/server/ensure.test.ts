@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { eventually } from "../support/eventually";
 import { NEOVIMS, TestNeovim } from "../support/neovim";
 
-/* What :ClaudeCode and mentions wait for: one call that starts the server and answers once. */
+/* What :Claude and mentions wait for: one call that starts the server and answers once. */
 
 /** The answers so far of all calls: what was given, and whether the call had returned before. */
 type Answers = { ready?: true; message?: string; later: boolean }[];
@@ -40,17 +40,17 @@ describe.each(NEOVIMS)("ensure() in $name", (version) => {
     expect(await answers(neovim, 2)).toEqual(Array(2).fill({ ready: true, later: true }));
     expect(await ensure(neovim)).toBe("ready");
     expect((await answers(neovim, 3))[2]).toEqual({ ready: true, later: false });
-    await neovim.command("ClaudeCodeStop");
+    await neovim.command("Claude stop");
     expect(await answers(neovim, 3)).toHaveLength(3);
   });
 
   test("leaves a server stopped that the user stopped, unless that is asked for", async () => {
     await using neovim = await start();
-    await neovim.lua("ENSURE({}) vim.cmd.ClaudeCodeStop()");
+    await neovim.lua("ENSURE({}) vim.cmd('Claude stop')");
     expect(await ensure(neovim)).toBe("stopped");
     expect(await answers(neovim, 2)).toEqual([
       { message: "the server was stopped", later: true },
-      { message: "you stopped the server; :ClaudeCodeStart starts it again", later: false },
+      { message: "you stopped the server; :Claude start starts it again", later: false },
     ]);
     expect(await ensure(neovim, "{ after_stop = true }")).toBe("starting");
     expect((await answers(neovim, 3))[2]).toEqual({ ready: true, later: true });
@@ -89,7 +89,7 @@ test("ensure() does not wait longer than three seconds for an executable that ha
     return (await neovim.lua<string | null>(status)) ?? false;
   });
   expect(error).toContain("the executable has not answered for 10 s");
-  expect(error).toContain(":ClaudeCodeStop");
+  expect(error).toContain(":Claude stop");
   expect(error).toContain(path);
   expect(await neovim.command("messages")).toContain("has not answered for 10 s");
 });

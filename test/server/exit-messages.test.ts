@@ -81,19 +81,19 @@ describe.each(NEOVIMS)("the executable in $name", (version) => {
     const log = await neovim.lua<string>(`return require("port").log.path()`);
     expect(message).toContain("ended 3 times in a row (exit code 5)");
     expect(message).toContain("Neovim at /nonexistent/socket cannot be reached");
-    expect(message).toContain(`:ClaudeCodeLog (${log})`);
+    expect(message).toContain(`:Claude log (${log})`);
     expect(existsSync(log)).toBe(true);
   });
 
-  test("starts after all of that by :ClaudeCodeStart, and :ClaudeCodeLog shows what was", async () => {
-    await neovim.command("ClaudeCodeStart");
+  test("starts after all of that by :Claude start, and :Claude log shows what was", async () => {
+    await neovim.command("Claude start");
     expect((await neovim.lock()).content.workspaceFolders).toEqual([neovim.cwd]);
-    await neovim.command("ClaudeCodeLog");
+    await neovim.command("Claude log");
     const text = await neovim.lua<string>(
       `return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, true), "\\n")`,
     );
     expect(text).toContain("exit code 5");
-    await neovim.command("ClaudeCodeStop");
+    await neovim.command("Claude stop");
   });
 
   test("is restarted with growing delays, for as long as the CLI tries to reconnect", async () => {

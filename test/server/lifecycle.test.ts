@@ -136,7 +136,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     });
 
     test("shows a report without a hit-enter prompt", async () => {
-      await neovim.command("ClaudeCodeStatus");
+      await neovim.command("Claude status");
       const report = await neovim.lua<string>(
         `return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, true), "\\n")`,
       );
@@ -271,8 +271,8 @@ describe.each(NEOVIMS)("$name", (version) => {
       expect(isRunning(executable)).toBe(true);
     });
 
-    test(":ClaudeCodeStop ends it, :ClaudeCodeStart brings the same one back", async () => {
-      await neovim.command("ClaudeCodeStop");
+    test(":Claude stop ends it, :Claude start brings the same one back", async () => {
+      await neovim.command("Claude stop");
       expect(locks(neovim)).toEqual([]);
       expect(await neovim.lua(`return require("port").channel.is_attached()`)).toBe(false);
       expect((await status(neovim)).state).toBe("stopped");
@@ -280,16 +280,16 @@ describe.each(NEOVIMS)("$name", (version) => {
         await terminalEnv("CLAUDE_CODE_SSE_PORT", "ENABLE_IDE_INTEGRATION", "NO_PROXY"),
       ).toEqual(["", "", "intranet.invalid", ""]);
       await eventually("the end of the executable", () => !isRunning(executable));
-      await neovim.command("ClaudeCodeStart");
+      await neovim.command("Claude start");
       executable = await ready(neovim);
       expect((await neovim.lock()).content).toEqual(lock.content);
       expect((await neovim.lock()).path).toBe(lock.path);
     });
 
-    test(":ClaudeCodeStop and :ClaudeCodeStart in one go keep port and token", async () => {
+    test(":Claude stop and :Claude start in one go keep port and token", async () => {
       const before = executable;
       process.kill(before, "SIGSTOP"); // slow to let go of its port
-      await neovim.lua(`vim.cmd.ClaudeCodeStop() vim.cmd.ClaudeCodeStart()`);
+      await neovim.lua(`vim.cmd('Claude stop') vim.cmd('Claude start')`);
       // The next one waits for the port for a second, of which little may be lost.
       await Bun.sleep(200);
       process.kill(before, "SIGCONT");

@@ -47,13 +47,13 @@ describe.each(NEOVIMS)("in $name", (version) => {
   test("a server that was stopped by hand stays so through setup() and a mention", async () => {
     await using neovim = await start();
     await inState(neovim, "ready");
-    await neovim.command("ClaudeCodeStop");
+    await neovim.command("Claude stop");
     await setUp(neovim, "{}");
-    await neovim.command("ClaudeAtMention main.lua");
-    await notified(neovim, "you stopped the server; :ClaudeCodeStart starts it again");
+    await neovim.command("Claude mention main.lua");
+    await notified(neovim, "you stopped the server; :Claude start starts it again");
     const { state, why } = await status(neovim);
     expect([state, why]).toEqual(["stopped", "you stopped it"]);
-    await neovim.command("ClaudeCodeStart");
+    await neovim.command("Claude start");
     await inState(neovim, "ready");
   });
 
@@ -69,13 +69,13 @@ describe.each(NEOVIMS)("in $name", (version) => {
     expect(logged(neovim)).not.toContain("ERROR");
   });
 
-  test(":ClaudeCode starts a server that was stopped by hand", async () => {
+  test(":Claude starts a server that was stopped by hand", async () => {
     await using neovim = await start({
       setup: `{ terminal = { command = { "sh", "-c", "sleep 60" } } }`,
     });
     await inState(neovim, "ready");
-    await neovim.command("ClaudeCodeStop");
-    await neovim.command("ClaudeCode");
+    await neovim.command("Claude stop");
+    await neovim.command("Claude");
     await inState(neovim, "ready");
   });
 
@@ -84,7 +84,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
     ["without setup()", false],
   ] as const)("%s a mention starts the server, and waits for the CLI", async (_name, setup) => {
     await using neovim = await start({ setup });
-    await neovim.command("ClaudeAtMention main.lua");
+    await neovim.command("Claude mention main.lua");
     await notified(neovim, "main.lua waits for Claude to connect");
     await inState(neovim, "ready");
     using client = await TestClient.open(await neovim.lock());
@@ -101,8 +101,8 @@ describe.each(NEOVIMS)("in $name", (version) => {
     const before = await inState(neovim, "ready");
     await setUp(neovim, "{ port_range = { 30000, 39999 } }");
     expect((await status(neovim)).port).toBe(before.port as number);
-    await neovim.command("ClaudeCodeStop");
-    await neovim.command("ClaudeCodeStart");
+    await neovim.command("Claude stop");
+    await neovim.command("Claude start");
     const { port } = await inState(neovim, "ready");
     expect(port).toBeGreaterThanOrEqual(30_000);
     expect(port).toBeLessThanOrEqual(39_999);
@@ -111,7 +111,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
   test("the suggested keys go with keymaps = false, unless they mean something else", async () => {
     await using neovim = await start({ setup: "{ auto_start = false, keymaps = true }" });
     const key = (name: string) => neovim.lua<string>(`return vim.fn.maparg(..., "n")`, name);
-    expect(await key("<leader>ac")).toBe("<Plug>(ClaudeCode)");
+    expect(await key("<leader>ac")).toBe("<Plug>(claude)");
     await neovim.command("nnoremap <leader>am :echo 'mine'<CR>");
     await setUp(neovim, "{ auto_start = false }");
     expect(await key("<leader>ac")).toBe("");

@@ -54,7 +54,7 @@ describe.each([...NEOVIMS])("a session that needs the user of Neovim $name", (ve
     await report(1, "blocked", "approve Bash: npm test");
     await eventually("the message", async () => (await messages()) !== "");
     expect(await messages()).toBe(
-      "claude-code.nvim: Claude (docs) needs input: approve Bash: npm test; :ClaudeCodeNext shows it",
+      "claude-code.nvim: Claude (docs) needs input: approve Bash: npm test; :Claude next shows it",
     );
   });
 
@@ -66,7 +66,7 @@ describe.each([...NEOVIMS])("a session that needs the user of Neovim $name", (ve
     await eventually("the message", async () => (await messages()) !== "");
     await Bun.sleep(MERGED_MS);
     expect(await messages()).toBe(
-      "claude-code.nvim: 2 Claude sessions need input; :ClaudeCodeNext shows it",
+      "claude-code.nvim: 2 Claude sessions need input; :Claude next shows it",
     );
   });
 

@@ -77,17 +77,17 @@ describe.each([...NEOVIMS])("sessions in the background and Neovim $name", (vers
     existsSync(calls) ? readFileSync(calls, "utf8").split("\n").filter(Boolean) : [];
   const choose = async () => {
     await neovim.lua("CHOICES = nil");
-    await neovim.command("ClaudeCodeSessions");
+    await neovim.command("Claude sessions");
     await eventually("the list", () => neovim.lua<boolean>("return CHOICES ~= nil"));
     return neovim.lua<string[]>("return CHOICES");
   };
 
   test("one is attached where it is resumed by the first command of a Neovim", async () => {
-    await neovim.command(`ClaudeCodeResume ${ID}`);
+    await neovim.command(`Claude --resume ${ID}`);
     await eventually("its start", () => started().length === 1);
     expect(started()).toEqual([`${project} none attach ${JOB}`]);
     await one({ n: 1, where: "background" });
-    await neovim.command("ClaudeCodeClose");
+    await neovim.command("Claude close");
     writeFileSync(calls, "");
   });
 
@@ -104,8 +104,8 @@ describe.each([...NEOVIMS])("sessions in the background and Neovim $name", (vers
 
   test("what would attach or resume it a second time shows it", async () => {
     for (const command of [
-      ...["ClaudeCodeNew attach night", `ClaudeCodeNew attach ${JOB}`, `ClaudeCodeNew -r ${ID}`],
-      ...[`ClaudeCodeResume ${ID}`, "ClaudeCodeSessions"],
+      ...["Claude new attach night", `Claude new attach ${JOB}`, `Claude new -r ${ID}`],
+      ...[`Claude --resume ${ID}`, "Claude sessions"],
     ]) {
       await neovim.command("stopinsert | wincmd p");
       await neovim.command(command);
@@ -118,13 +118,13 @@ describe.each([...NEOVIMS])("sessions in the background and Neovim $name", (vers
   });
 
   test("it goes on after its terminal has been closed", async () => {
-    await neovim.command("ClaudeCodeClose");
+    await neovim.command("Claude close");
     const row = await one({ where: "background", state: "blocked", attached: false });
     expect(row.n).toBeUndefined();
   });
 
   test("another process of its own has the same row; without one its row ends", async () => {
-    await neovim.command(`ClaudeCodeResume ${ID}`);
+    await neovim.command(`Claude --resume ${ID}`);
     await one({ n: 1 });
     expect(started().at(-1)).toBe(`${project} none attach ${JOB}`);
     const before = background;
@@ -135,23 +135,23 @@ describe.each([...NEOVIMS])("sessions in the background and Neovim $name", (vers
     before.kill("SIGKILL");
     rmSync(join(folder, `${background.pid}.json`));
     await eventually("no process", async () => (await rows())[0]?.pid === undefined);
-    await neovim.command("ClaudeCodeClose");
+    await neovim.command("Claude close");
     expect(await rows()).toEqual([]);
   });
 
   test("one is started without a terminal, and a failure says why", async () => {
     const before = started().length;
-    await neovim.command("messages clear | ClaudeCodeNew --bg -n later do it");
+    await neovim.command("messages clear | Claude new --bg -n later do it");
     await eventually("the message", async () =>
       expect(await neovim.command("messages")).toContain(
-        "Claude (later) works in the background; :ClaudeCodeSessions shows it",
+        "Claude (later) works in the background; :Claude sessions shows it",
       ),
     );
     const [call] = started().slice(before);
     expect(call).toStartWith(`${project} none `);
     expect(call).toEndWith(" --model opus --bg -n later do it");
     expect(call).not.toContain("--session-id");
-    await neovim.command("messages clear | ClaudeCodeNew --bg bad");
+    await neovim.command("messages clear | Claude new --bg bad");
     await eventually("the message", async () =>
       expect(await neovim.command("messages")).toContain(
         "Claude was not started in the background: no [31m daemon",

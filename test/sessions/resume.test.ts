@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { eventually } from "../support/eventually";
 import { NEOVIMS, TestNeovim, temporaryFolder } from "../support/neovim";
 
-/* Past conversations in :ClaudeCodeSessions: resumed where they were, and never twice. */
+/* Past conversations in :Claude sessions: resumed where they were, and never twice. */
 
 const ID = "00000000-0000-4000-8000-000000000001";
 const GONE = "00000000-0000-4000-8000-000000000002";
@@ -47,7 +47,7 @@ describe.each([...NEOVIMS])("past conversations in the list of Neovim $name", (v
   /** Opens the list, and chooses the first line that has this text. */
   async function choose(text: string): Promise<string[]> {
     await neovim.lua("CHOICES = nil");
-    await neovim.command("ClaudeCodeSessions");
+    await neovim.command("Claude sessions");
     await eventually("the list", () => neovim.lua<boolean>("return CHOICES ~= nil"));
     const choices = await neovim.lua<string[]>("return CHOICES");
     await neovim.lua("CHOOSE(...)", choices.findIndex((choice) => choice.includes(text)) + 1);

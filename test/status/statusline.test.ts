@@ -38,7 +38,7 @@ describe.each(NEOVIMS)("the status line in $name", (version) => {
 
   test("shows what becomes of the server, its clients, their work and their diffs", async () => {
     await shows("Claude stopped");
-    await neovim.command("ClaudeCodeStart");
+    await neovim.command("Claude start");
     await shows("Claude waiting");
     const lock = await neovim.lock();
     using first = await TestClient.open(lock, "claude-code");
@@ -70,7 +70,7 @@ describe.each(NEOVIMS)("the status line in $name", (version) => {
     expect(await neovim.lua(`return require("claude-code").statusline()`)).toBe(
       "Claude idle ×2, 1 diff",
     );
-    await neovim.command("ClaudeCodeDiffDeny");
+    await neovim.command("Claude diff reject");
     expect((await answer)[0]).toBe("DIFF_REJECTED");
     await shows("Claude idle ×2");
     second.close();
@@ -79,13 +79,13 @@ describe.each(NEOVIMS)("the status line in $name", (version) => {
     await shows("Claude connected");
     first.close();
     await shows("Claude waiting");
-    await neovim.command("ClaudeCodeStop");
+    await neovim.command("Claude stop");
     await shows("Claude stopped");
   });
 
   test("says which of several sessions needs the user", async () => {
     const sessions = `local rows = require("port").session_rows`;
-    await neovim.command("ClaudeCodeStart");
+    await neovim.command("Claude start");
     await shows("Claude waiting");
     const state = (n: number, state: string, kind = "") =>
       neovim.lua(
@@ -116,11 +116,11 @@ describe.each(NEOVIMS)("the status line in $name", (version) => {
     expect(await neovim.lua<string>(highlight)).toBe("DiagnosticWarn");
     await neovim.lua(`${sessions} for n = 1, 3 do rows.remove(n) end`);
     await shows("Claude waiting");
-    await neovim.command("ClaudeCodeStop");
+    await neovim.command("Claude stop");
   });
 
   test("what stands in a session's name is never code, also where the text is taken for a format", async () => {
-    await neovim.command("ClaudeCodeStart");
+    await neovim.command("Claude start");
     await shows("Claude waiting");
     await neovim.lua(
       `local rows, name = require("port").session_rows, ...
@@ -137,6 +137,6 @@ describe.each(NEOVIMS)("the status line in $name", (version) => {
     );
     expect(evaluated).toEqual(["Claude 2: ％{execute('let g:ran = 1')}％@Ran@^[]0;x^G done", 0]);
     await neovim.lua(`local rows = require("port").session_rows rows.remove(1) rows.remove(2)`);
-    await neovim.command("ClaudeCodeStop");
+    await neovim.command("Claude stop");
   });
 });

@@ -101,7 +101,7 @@ function entries(folder: string): string[] {
   return existsSync(folder) ? readdirSync(folder).sort() : [];
 }
 
-/** Installs as `:ClaudeCodeInstall` does in a Neovim with a user; waits for the end. */
+/** Installs as `:Claude install` does in a Neovim with a user; waits for the end. */
 export async function install(neovim: TestNeovim, request = "{}"): Promise<Outcome> {
   await neovim.lua(`
     OUTCOME = nil

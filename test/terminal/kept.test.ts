@@ -138,7 +138,7 @@ async function listening(port: number): Promise<Server> {
 async function leave(world: World, version: NeovimVersion, end: (neovim: TestNeovim) => unknown) {
   const neovim = await world.neovim(version);
   const before = await endpoint(neovim);
-  await neovim.command("ClaudeCode");
+  await neovim.command("Claude");
   const pane = await eventually("its pane", () => world.onlyPane());
   await end(neovim);
   return { ...before, ...pane };
@@ -171,14 +171,14 @@ describe.each(NEOVIMS)("a Claude that $name leaves in tmux", (version) => {
       const [row, ...others] = await rows(next);
       expect(row).toMatchObject({ n: 1, where: "tmux", cwd: world.project, pid: left.pid });
       expect(others).toEqual([]);
-      await next.command("ClaudeCodeSend one more");
+      await next.command("Claude send one more");
       await eventually("the text", async () =>
         (await world.screen(left.pane)).includes("one more"),
       );
       // It starts no other, and goes to where Neovim is.
-      await next.command("ClaudeCodeFocus");
+      await next.command("Claude focus");
       expect((await world.onlyPane()).pane).toBe(left.pane);
-      await next.command("ClaudeCodeClose");
+      await next.command("Claude close");
       await eventually("the end of the pane", async () => (await world.panes()).length === 0);
       await next.quit();
     },
@@ -195,7 +195,7 @@ describe.each(NEOVIMS)("a Claude that $name leaves in tmux", (version) => {
     writeFileSync(join(listed, `${left.pid}.json`), JSON.stringify(file));
     const all = () => next.lua<Row[]>(`return require("claude-code").sessions()`);
     await eventually("its row", async () => (await all()).some(({ pid }) => pid === left.pid));
-    await next.command("ClaudeCode");
+    await next.command("Claude");
     await eventually("one row", async () => (await all()).map(({ n }) => n).join() === "1");
     expect(await endpoint(next)).toEqual({ port: left.port, token: left.token });
     expect((await world.onlyPane()).pane).toBe(left.pane);

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { NEOVIMS, type TestNeovim } from "../support/neovim";
 import { ECHO, LATER, openEcho, reset, said, shows, startNeovim } from "./workbench";
 
-describe.each(NEOVIMS)(":ClaudeCodeSelectModel in $name", (version) => {
+describe.each(NEOVIMS)(":Claude model in $name", (version) => {
   let neovim: TestNeovim;
   beforeAll(async () => {
     neovim = await startNeovim(version, "{ auto_start = false }");
@@ -19,21 +19,21 @@ describe.each(NEOVIMS)(":ClaudeCodeSelectModel in $name", (version) => {
 
   test("starts Claude with the model and other arguments", async () => {
     await use(`{ "sh", "-c", '${LATER} echo "<$*>"; exec cat', "sh" }`, `"haiku"`);
-    await neovim.command("ClaudeCodeSelectModel --verbose");
+    await neovim.command("Claude model --verbose");
     await shows(neovim, "--model haiku --verbose>");
   });
 
   test("a Claude that runs has it in its prompt, and nothing is submitted", async () => {
     await use(ECHO, `"opus"`);
     await openEcho(neovim);
-    await neovim.command("ClaudeCodeSelectModel");
+    await neovim.command("Claude model");
     await shows(neovim, "/model opus^[[201~");
     expect(await said(neovim)).toEqual([expect.stringContaining("/model opus; submit it there")]);
   });
 
   test("nothing happens without a choice", async () => {
     await use(ECHO, "nil");
-    await neovim.command("ClaudeCodeSelectModel");
+    await neovim.command("Claude model");
     expect(await neovim.lua("return SAID")).toEqual([]);
     expect(await neovim.lua("return vim.bo.buftype")).toBe("");
   });

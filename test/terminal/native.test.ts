@@ -62,7 +62,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     await neovim.lua(`require("claude-code").stop(); vim.env.http_proxy = "http://proxy.invalid"`);
     await configure(neovim, `{ command = { "sh", "-c", [[${print}]] }, size = 0.9 }`);
     // Asked for while the server is not even starting: the terminal waits for it.
-    await neovim.command("ClaudeCode");
+    await neovim.command("Claude");
     const { port } = await neovim.lock();
     const address = await neovim.lua<string>("return vim.v.servername");
     await shows(neovim, `${port} true 127.0.0.1,localhost ${address}`);
@@ -77,9 +77,9 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     const pid = await job();
     await neovim.command("vertical resize 50");
     for (let round = 0; round < 2; round++) {
-      await neovim.command("ClaudeCode");
+      await neovim.command("Claude");
       await eventually("the old sizes", async () => expect(await windows(neovim)).toEqual(before));
-      await neovim.command("ClaudeCode");
+      await neovim.command("Claude");
       expect((await windows(neovim)).find((one) => one.terminal)?.width).toBe(50);
       await waitForMode(neovim, "t");
     }
@@ -91,7 +91,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     const pid = await job();
     await neovim.command("quit");
     expect(await windows(neovim)).toHaveLength(1);
-    await neovim.command("ClaudeCodeFocus");
+    await neovim.command("Claude focus");
     await waitForMode(neovim, "t");
     expect(await windows(neovim)).toHaveLength(2);
     expect(await job()).toBe(pid);
@@ -113,7 +113,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     await neovim.command("set number");
     await open();
     await neovim.command("only");
-    await neovim.command("ClaudeCode");
+    await neovim.command("Claude");
     expect(await shown()).toEqual([file]);
     expect(await neovim.lua("return { vim.wo.number, vim.wo.winfixwidth }")).toEqual([true, false]);
     expect(await job()).toBeGreaterThan(0);
@@ -126,7 +126,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     await neovim.command("only");
     // Once it is deleted it is no alternate file any more.
     await neovim.command("badd second.txt | bwipeout first.txt");
-    await neovim.command("ClaudeCodeClose");
+    await neovim.command("Claude close");
     expect(await shown()).toEqual(["second.txt"]);
   });
 
@@ -134,7 +134,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     await open();
     await neovim.command("tabnew");
     await waitForMode(neovim, "n");
-    await neovim.command("ClaudeCode");
+    await neovim.command("Claude");
     await waitForMode(neovim, "t");
     expect((await windows(neovim)).filter((one) => one.terminal)).toHaveLength(1);
     await neovim.command("tabprevious");
@@ -144,10 +144,10 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
   test("focus goes there in terminal mode, and back", async () => {
     await open();
     const there = await neovim.lua("return vim.api.nvim_get_current_win()");
-    await neovim.command("ClaudeCodeFocus");
+    await neovim.command("Claude focus");
     expect(await neovim.lua("return vim.api.nvim_get_current_win()")).not.toBe(there);
     await waitForMode(neovim, "n");
-    await neovim.command("ClaudeCodeFocus");
+    await neovim.command("Claude focus");
     expect(await neovim.lua("return vim.api.nvim_get_current_win()")).toBe(there);
     await waitForMode(neovim, "t");
   });
@@ -170,22 +170,19 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     expect(await mode(neovim)).toBe("nt");
   });
 
-  test.each(["wincmd p", "ClaudeCodeClose"])(
-    "%s while terminal mode is to begin",
-    async (leave) => {
-      await open();
-      await neovim.command("ClaudeCodeFocus");
-      await waitForMode(neovim, "n");
-      // Modes begin once this is through; what was scheduled runs before that.
-      await neovim.lua(`vim.cmd.ClaudeCodeFocus() vim.wait(50) vim.cmd(...)`, leave);
-      await neovim.type("l");
-      expect(await mode(neovim)).toBe("n");
-    },
-  );
+  test.each(["wincmd p", "Claude close"])("%s while terminal mode is to begin", async (leave) => {
+    await open();
+    await neovim.command("Claude focus");
+    await waitForMode(neovim, "n");
+    // Modes begin once this is through; what was scheduled runs before that.
+    await neovim.lua(`vim.cmd('Claude focus') vim.wait(50) vim.cmd(...)`, leave);
+    await neovim.type("l");
+    expect(await mode(neovim)).toBe("n");
+  });
 
   test("ends well: says so, and its window closes", async () => {
     await configure(neovim, `{ command = { "sh", "-c", "read line" } }`);
-    await neovim.command("ClaudeCode");
+    await neovim.command("Claude");
     await waitForMode(neovim, "t");
     await neovim.type("<CR>");
     expect(await said(neovim)).toEqual([expect.stringContaining("Claude has ended")]);
@@ -197,7 +194,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
 
   test("ends badly: says the code, and its output stays", async () => {
     await configure(neovim, `{ command = { "sh", "-c", "${LATER} echo no luck; exit 3" } }`);
-    await neovim.command("ClaudeCode");
+    await neovim.command("Claude");
     expect(await said(neovim)).toEqual([expect.stringContaining("Claude ended with code 3")]);
     await shows(neovim, "no luck");
     await configure(neovim, `{ command = ${ECHO} }`);
@@ -218,7 +215,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
         neovim,
         `{ command = { "sh", "-c", "${LATER} echo words; read line; exit ${code}" } }`,
       );
-      await neovim.command("ClaudeCode");
+      await neovim.command("Claude");
       await waitForMode(neovim, "t");
       await neovim.type("<CR>");
       await said(neovim);
@@ -242,7 +239,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
       neovim,
       `{ command = { "sh", "-c", "${LATER} echo words; read line; exit 3" } }`,
     );
-    await neovim.command("ClaudeCode");
+    await neovim.command("Claude");
     await waitForMode(neovim, "t");
     await neovim.type("<CR>");
     await eventually("keys that count", async () => {
@@ -260,7 +257,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
 
   test("is not installed: names the command that installs it", async () => {
     await configure(neovim, `{ command = "claude-that-is-nowhere" }`);
-    await neovim.command("ClaudeCode");
+    await neovim.command("Claude");
     const [text] = await said(neovim);
     expect(text).toContain("`claude-that-is-nowhere` is not on $PATH");
     expect(text).toContain("npm install -g @anthropic-ai/claude-code");
@@ -272,9 +269,9 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     await neovim.lua(`
       vim.api.nvim_set_current_win(vim.api.nvim_list_wins()[1])
       vim.api.nvim_buf_set_lines(0, 0, -1, true, { "one", "t\\27[201~w\\194\\155201~o\\194\\194\\155\\155!\\3", "three" })`);
-    await neovim.command("2,3ClaudeCodeSend");
+    await neovim.command("2,3Claude send");
     await shows(neovim, "^[[200~t[201~w201~o! three\n^[[201~");
-    await neovim.command("ClaudeCodeSend! why 5% of #1");
+    await neovim.command("Claude send! why 5% of #1");
     await shows(neovim, "^[[200~why 5% of #1^[[201~^M");
   });
 
@@ -296,11 +293,11 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     const state = join(neovim.home, ".claude/sessions", `${pid}.json`);
     await Bun.write(state, JSON.stringify({ pid, status: "waiting" }));
     for (const command of [
-      "ClaudeCodeSend! 1",
-      "ClaudeCodeSend 2",
-      "1ClaudeCodeSend!",
-      "1ClaudeSendWithDiagnostics",
-      "ClaudeCodeSelectModel",
+      "Claude send! 1",
+      "Claude send 2",
+      "1Claude send!",
+      "1Claude diagnostics",
+      "Claude model",
     ]) {
       await neovim.command(command);
       expect((await said(neovim)).at(-1), command).toContain("answer it first, then send");
@@ -315,16 +312,16 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
       );
     await neovim.lua("SAID = {}");
     await report("blocked");
-    await neovim.command("ClaudeCodeSend! 3");
+    await neovim.command("Claude send! 3");
     expect(await said(neovim)).toHaveLength(1);
     expect((await said(neovim)).at(-1)).toContain("answer it first, then send");
     await report("idle");
-    await neovim.command("ClaudeCodeSend! now");
+    await neovim.command("Claude send! now");
     await shows(neovim, "^[[200~now^[[201~^M");
     await neovim.command("bwipeout! some.txt");
     // A FIFO in its place keeps nobody waiting.
     Bun.spawnSync(["sh", "-c", `rm ${state} && mkfifo ${state}`]);
-    await neovim.command("ClaudeCodeSend! at once");
+    await neovim.command("Claude send! at once");
     await shows(neovim, "^[[200~at once^[[201~^M");
     await Bun.file(state).delete();
   });
@@ -348,7 +345,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     const state = join(neovim.home, ".claude/sessions", `${pid}.json`);
     await Bun.write(state, JSON.stringify({ pid, status: "idle" }));
     await neovim.lua(
-      `vim.cmd("ClaudeCodeSend! late")
+      `vim.cmd("Claude send! late")
       vim.fn.writefile({ vim.json.encode({ status = "waiting" }) }, ...)`,
       state,
     );
@@ -365,13 +362,13 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
       vim.cmd.stopinsert()
       vim.api.nvim_set_current_win(vim.api.nvim_list_wins()[1])
       vim.api.nvim_buf_set_lines(0, 0, -1, true, { "1", "2", "3" })
-      vim.keymap.set("x", "X", "<Plug>(ClaudeCodeSend)")`);
+      vim.keymap.set("x", "X", "<Plug>(claude-send)")`);
     await waitForMode(neovim, "n");
-    await neovim.command("1,2ClaudeCodeSend");
-    await neovim.command("3ClaudeCodeSend");
+    await neovim.command("1,2Claude send");
+    await neovim.command("3Claude send");
     await neovim.type("ggVjX");
     await waitForMode(neovim, "n");
-    await neovim.command("2,3ClaudeCodeSend!");
+    await neovim.command("2,3Claude send!");
     await shows(neovim, "^M");
     expect((await terminalText(neovim)).replaceAll("^[[200~", "<").split("^[[201~")).toEqual([
       ...["up\n<1\n2\n", "<3\n", "<1\n2\n", "<2\n3", "^M"],
@@ -380,12 +377,12 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
 
   test("hidden it gets text as well, and that is said", async () => {
     await open();
-    await neovim.command("ClaudeCodeSend seen");
-    await neovim.command("ClaudeCode");
-    await neovim.command("ClaudeCodeSend unseen");
+    await neovim.command("Claude send seen");
+    await neovim.command("Claude");
+    await neovim.command("Claude send unseen");
     await shows(neovim, "^[[200~seen^[[201~^[[200~unseen^[[201~");
     expect(await said(neovim)).toEqual([
-      expect.stringMatching(/whose terminal is hidden; :ClaudeCode shows it/),
+      expect.stringMatching(/whose terminal is hidden; :Claude shows it/),
     ]);
   });
 
@@ -409,10 +406,10 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
       await eventually("the client", () =>
         neovim.lua<boolean>(`return require("port").server.clients[1].pid == ...`, pid),
       );
-      await neovim.command("ClaudeCodeSend some words");
+      await neovim.command("Claude send some words");
       await neovim.command("enew");
       await neovim.lua(`vim.api.nvim_buf_set_lines(0, 0, -1, true, { "a line" })`);
-      await neovim.command("1ClaudeCodeSend!");
+      await neovim.command("1Claude send!");
       await eventually("the text", async () =>
         expect(await own()).toBe("own^[[200~some words^[[201~^[[200~a line^[[201~^M"),
       );
@@ -425,7 +422,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     await eventually("the client", () =>
       neovim.lua<boolean>(`return #require("claude-code").status().clients == 1`),
     );
-    await neovim.command("ClaudeCodeSend some words");
+    await neovim.command("Claude send some words");
     expect(await said(neovim)).toEqual([
       expect.stringContaining("Claude runs outside of this Neovim, where text cannot be pasted"),
     ]);
@@ -434,10 +431,10 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
   test("starts in the folder of the tab page, not of the window", async () => {
     await configure(neovim, `{ command = { "sh", "-c", "${LATER} pwd; exec cat" }, size = 0.9 }`);
     await neovim.command("lcd /");
-    await neovim.command("ClaudeCode");
+    await neovim.command("Claude");
     await shows(neovim, neovim.cwd);
     await waitForMode(neovim, "t");
-    await neovim.command("ClaudeCodeClose");
+    await neovim.command("Claude close");
     await neovim.command(`lcd ${neovim.cwd}`);
   });
 
@@ -447,7 +444,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
       vim.cmd.stopinsert()
       vim.api.nvim_set_current_win(vim.api.nvim_list_wins()[1])
       vim.api.nvim_buf_set_lines(0, 0, -1, true, { "grüße 🦊", "second" })
-      vim.keymap.set("x", "X", "<Plug>(ClaudeCodeSend)")`);
+      vim.keymap.set("x", "X", "<Plug>(claude-send)")`);
     await waitForMode(neovim, "n");
     await neovim.type("gg02lvj0lX");
     await waitForMode(neovim, "n");
@@ -455,8 +452,8 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
   });
 
   test("sending to nobody says so", async () => {
-    await neovim.command("ClaudeCodeSend hello");
-    expect(await said(neovim)).toEqual([expect.stringContaining(":ClaudeCode starts it")]);
+    await neovim.command("Claude send hello");
+    expect(await said(neovim)).toEqual([expect.stringContaining(":Claude starts it")]);
   });
 
   test("text of a private file is refused", async () => {
@@ -464,7 +461,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     await neovim.lua(`vim.api.nvim_set_current_win(vim.api.nvim_list_wins()[1])`);
     await neovim.command(`file ${join(neovim.cwd, ".env")}`);
     await neovim.lua(`vim.api.nvim_buf_set_lines(0, 0, -1, true, { "PASSWORD=1" })`);
-    await neovim.command("1ClaudeCodeSend");
+    await neovim.command("1Claude send");
     expect(await said(neovim)).toEqual([expect.stringContaining(".env is private")]);
     expect(await terminalText(neovim)).not.toContain("PASSWORD");
   });
@@ -479,26 +476,26 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
     await eventually("the client", () =>
       neovim.lua<boolean>(`return #require("claude-code").status().clients == 1`),
     );
-    await neovim.command("2,3ClaudeCodeSend");
+    await neovim.command("2,3Claude send");
     const { params } = await claude.message(({ method }) => method === "at_mentioned");
     expect(params).toEqual({ filePath: path, lineStart: 1, lineEnd: 2 });
   });
 
   const commands: [typed: string, expected: string[]][] = [
-    ["ClaudeCode", ["--permission-mode", "default", "--from-options"]],
+    ["Claude", ["--permission-mode", "default", "--from-options"]],
     [
-      "ClaudeCode --model opus 'fix it'",
+      "Claude --model opus 'fix it'",
       ["--permission-mode", "default", "--from-options", "--model", "opus", "fix it"],
     ],
-    ["ClaudeCode --permission-mode plan", ["--from-options", "--permission-mode", "plan"]],
-    ["ClaudeCode --permission-mode=plan", ["--from-options", "--permission-mode=plan"]],
+    ["Claude --permission-mode plan", ["--from-options", "--permission-mode", "plan"]],
+    ["Claude --permission-mode=plan", ["--from-options", "--permission-mode=plan"]],
     [
-      `ClaudeCode "a \\"b\\" c" d\\ e`,
+      `Claude "a \\"b\\" c" d\\ e`,
       ["--permission-mode", "default", "--from-options", `a "b" c`, "d e"],
     ],
-    ["ClaudeCodeContinue", ["--permission-mode", "default", "--from-options", "--continue"]],
+    ["Claude --continue", ["--permission-mode", "default", "--from-options", "--continue"]],
     [
-      "ClaudeCodeResume 1234",
+      "Claude --resume 1234",
       ["--permission-mode", "default", "--from-options", "--resume", "1234"],
     ],
   ];
@@ -516,10 +513,10 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
   test("while it runs, arguments are refused, and with ! it restarts", async () => {
     await open();
     const pid = await job();
-    await neovim.command("ClaudeCode --verbose");
+    await neovim.command("Claude --verbose");
     expect(await said(neovim)).toEqual([expect.stringContaining("add ! to restart it")]);
     expect(await job()).toBe(pid);
-    await neovim.command("ClaudeCode! --verbose");
+    await neovim.command("Claude! --verbose");
     await eventually("another job", async () => ![0, pid].includes(await job()));
     await waitForMode(neovim, "t");
   });
@@ -528,7 +525,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
 describe.each(NEOVIMS)("$name ends", (version) => {
   test("with :qa though Claude runs, and Claude ends with it", async () => {
     await using neovim = await startNeovim(version, `{ terminal = { command = ${ECHO} } }`);
-    await neovim.command("ClaudeCode");
+    await neovim.command("Claude");
     await shows(neovim, "up");
     const pid = await neovim.lua<number>("return vim.fn.jobpid(vim.bo.channel)");
     neovim.api.command("qa").catch(() => {});
@@ -540,7 +537,7 @@ describe.each(NEOVIMS)("$name ends", (version) => {
     await using neovim = await startNeovim(version, `{ terminal = { command = ${ECHO} } }`);
     await neovim.lua(`vim.api.nvim_buf_set_lines(0, 0, -1, true, { "unsaved" })`);
     await neovim.command(`file ${join(neovim.cwd, "a.txt")}`);
-    await neovim.command("ClaudeCode");
+    await neovim.command("Claude");
     await shows(neovim, "up");
     await expect(neovim.command("qa")).rejects.toThrow();
     expect(await neovim.lua(`return require("port").terminal.is_open()`)).toBe(true);

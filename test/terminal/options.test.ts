@@ -55,7 +55,7 @@ describe.each(NEOVIMS)("options of Claude's terminal in $name", (version) => {
     ];
     test.each(FOLDERS)("%s", async (option, folder) => {
       await configure(neovim, `{ command = ${print("$(pwd -P)")}, cwd = ${option} }`);
-      await neovim.command("tcd src/deep | ClaudeCode");
+      await neovim.command("tcd src/deep | Claude");
       await shows(neovim, `<${realpathSync(join(neovim.cwd, folder))}>`);
     });
 
@@ -66,7 +66,7 @@ describe.each(NEOVIMS)("options of Claude's terminal in $name", (version) => {
     ];
     test.each(REFUSED)("%s is refused, with the reason", async (option, reason) => {
       await configure(neovim, `{ command = ${ECHO}, cwd = ${option} }`);
-      await neovim.command("ClaudeCode");
+      await neovim.command("Claude");
       expect(await said(neovim)).toEqual([expect.stringContaining(reason)]);
     });
   });
@@ -75,7 +75,7 @@ describe.each(NEOVIMS)("options of Claude's terminal in $name", (version) => {
     const env = `{ OWN = "1", NVIM = "x", CLAUDE_CODE_SSE_PORT = "1", CLAUDE_CONFIG_DIR = "/x" }`;
     const command = print(`$OWN $NVIM $CLAUDE_CODE_SSE_PORT \${CLAUDE_CONFIG_DIR:-none}`);
     await configure(neovim, `{ command = ${command}, env = ${env} }`);
-    await neovim.command("ClaudeCode");
+    await neovim.command("Claude");
     const [address, port, folder] = await eventually("the server", () =>
       neovim.lua<string[]>(
         `return vim.env.CLAUDE_CODE_SSE_PORT and
@@ -95,7 +95,7 @@ describe.each(NEOVIMS)("options of Claude's terminal in $name", (version) => {
       await neovim.type("i<M-h>");
       await waitForMode(neovim, "n");
       expect(await neovim.lua("return vim.bo.buftype")).toBe("");
-      await neovim.command("ClaudeCodeFocus");
+      await neovim.command("Claude focus");
       await waitForMode(neovim, "t");
       await neovim.type("<M-c>");
       await waitForMode(neovim, "n");
@@ -110,16 +110,16 @@ describe.each(NEOVIMS)("options of Claude's terminal in $name", (version) => {
     });
   });
 
-  test("send.focus moves to the terminal after :ClaudeCodeSend", async () => {
+  test("send.focus moves to the terminal after :Claude send", async () => {
     await neovim.lua(`require("claude-code").setup({
       terminal = { command = ${ECHO} }, send = { focus = true } })`);
     await openEcho(neovim);
     await neovim.command("stopinsert | wincmd p");
-    await neovim.command("ClaudeCodeSend hello");
+    await neovim.command("Claude send hello");
     await shows(neovim, "hello");
     await waitForMode(neovim, "t");
-    await neovim.command("ClaudeCode");
-    await neovim.command("ClaudeCodeSend again");
+    await neovim.command("Claude");
+    await neovim.command("Claude send again");
     await waitForMode(neovim, "t");
     expect(await neovim.lua("return SAID")).toEqual([]);
   });
@@ -168,9 +168,9 @@ describe.each(NEOVIMS)("options of Claude's terminal in $name", (version) => {
       expect(await floating()).toEqual({ width: 94, height: 21, border: "╭" });
       await resize(80, 24);
       expect(await floating()).toMatchObject({ width: 62, height: 16 });
-      await neovim.command("ClaudeCode");
+      await neovim.command("Claude");
       expect(await floating()).toBeFalsy();
-      await neovim.command("ClaudeCode");
+      await neovim.command("Claude");
       await waitForMode(neovim, "t");
       expect(await floating()).toMatchObject({ width: 62, height: 16 });
       await shows(neovim, "up");
@@ -180,12 +180,12 @@ describe.each(NEOVIMS)("options of Claude's terminal in $name", (version) => {
       await float(`, float = { width = 0.5, height = 1, border = "single" }`);
       await openEcho(neovim);
       expect(await floating()).toEqual({ width: 58, height: 27, border: "┌" });
-      await neovim.command("ClaudeCodeFocus");
+      await neovim.command("Claude focus");
       await eventually("no float", async () => !(await floating()));
       expect(await neovim.lua("return vim.bo.buftype")).toBe("");
-      await neovim.command("ClaudeCodeFocus");
+      await neovim.command("Claude focus");
       await waitForMode(neovim, "t");
-      await neovim.command("ClaudeCodeClose");
+      await neovim.command("Claude close");
       expect(await floating()).toBeFalsy();
     });
 
@@ -207,9 +207,9 @@ describe.each(NEOVIMS)("options of Claude's terminal in $name", (version) => {
           (await floating()) ?? "no float",
         ]).toEqual([true, "no float"]),
       );
-      await neovim.command("ClaudeCodeDiffAccept");
+      await neovim.command("Claude diff accept");
       expect((await answer)[0]).toBe("FILE_SAVED");
-      await neovim.command("ClaudeCode");
+      await neovim.command("Claude");
       await waitForMode(neovim, "t");
       expect(await neovim.command("messages")).not.toContain("Error");
     });

@@ -34,7 +34,7 @@ test("a Claude in a pane that Neovim did not open is shown there", async () => {
     await eventually("the row", async () =>
       neovim.lua<boolean>(`return #require("claude-code").sessions() == 1`),
     );
-    await neovim.command("ClaudeCodeSessions");
+    await neovim.command("Claude sessions");
     await eventually("the pane", async () =>
       expect((await terminal.tmux("display-message", "-p", "#{pane_id}")).trim()).toBe(pane),
     );

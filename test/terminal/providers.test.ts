@@ -39,13 +39,13 @@ describe.each(NEOVIMS)("terminal.provider in $name", (version) => {
         submit = function() table.insert(CALLS, { "submit" }) end,
       }`),
     ).toEqual([]);
-    await neovim.command("ClaudeCode");
+    await neovim.command("Claude");
     await eventually("open()", () => neovim.lua<boolean>("return OPEN == true"));
-    await neovim.command("ClaudeCodeSend! hello");
-    await neovim.command("ClaudeCodeFocus");
+    await neovim.command("Claude send! hello");
+    await neovim.command("Claude focus");
     // Without toggle() it is at least shown.
-    await neovim.command("ClaudeCode");
-    await neovim.command("ClaudeCodeClose");
+    await neovim.command("Claude");
+    await neovim.command("Claude close");
     expect(await neovim.lua<unknown[]>("return CALLS")).toEqual([
       ["open", "cat", "--session-id", true],
       ["send", "hello"],
@@ -76,7 +76,7 @@ describe.each(NEOVIMS)("terminal.provider in $name", (version) => {
       open = function() error("no window today") end,
       close = function() end, send = function() end, is_open = function() return false end,
     }`);
-    await neovim.command("ClaudeCode");
+    await neovim.command("Claude");
     expect(await said(neovim)).toEqual([
       expect.stringContaining("open() of the terminal's provider failed"),
     ]);
@@ -90,7 +90,7 @@ describe.each(NEOVIMS)("terminal.provider in $name", (version) => {
   test.each(absent)("%s: says what to do", async (provider, message) => {
     await neovim.lua("vim.env.TMUX = nil");
     expect(await setup(`"${provider}"`)).toEqual([]);
-    await neovim.command("ClaudeCode");
+    await neovim.command("Claude");
     expect(await said(neovim)).toEqual([expect.stringContaining(message)]);
   });
 });
@@ -142,31 +142,31 @@ describe.each(NEOVIMS)("tmux beside $name", (version) => {
     const folder = `${home}/#(touch ${trap})`;
     mkdirSync(folder, { recursive: true });
     await ask(`chdir('${folder}')`);
-    await run("ClaudeCode");
+    await run("Claude");
     for (const value of [folder, port, socket, join(home, "config;")])
       await terminal.waitFor(`<${value}>`);
-    await run("ClaudeCodeSend! eins zwei;");
+    await run("Claude send! eins zwei;");
     await terminal.waitFor(/eins zwei;\s+eins zwei;/);
     await neovimHas("255x50");
     expect(existsSync(trap)).toBe(false);
 
-    await run("ClaudeCode");
+    await run("Claude");
     await neovimHas("400x50");
-    await run("ClaudeCodeFocus");
+    await run("Claude focus");
     await terminal.waitFor(/eins zwei;\s+eins zwei;/);
     await neovimHas("255x50");
     // The share is that of the columns which Neovim has just then.
-    await run("ClaudeCode");
+    await run("Claude");
     await neovimHas("400x50");
-    await run("ClaudeCode");
+    await run("Claude");
     await neovimHas("255x50");
     // Another one takes the place of the first, which runs on in a window of its own.
-    await run("ClaudeCodeNew");
+    await run("Claude new");
     await neovimHas("255x50");
     // As another Neovim that sends in the same moment.
     const other = "set-buffer -b claude-code.nvim another";
     await terminal.tmux("set-hook", "-g", "after-load-buffer", other);
-    await run("ClaudeCodeSend! drei");
+    await run("Claude send! drei");
     await terminal.waitFor(/drei\s+drei/);
     expect(await terminal.screen()).not.toContain("eins zwei");
     await run("1ClaudeCode");
@@ -176,9 +176,9 @@ describe.each(NEOVIMS)("tmux beside $name", (version) => {
     expect(await ask(`luaeval("#require('claude-code').sessions()")`)).toBe("2");
 
     await ask(`luaeval("require('claude-code').setup(${below})")`);
-    await run("ClaudeCode");
+    await run("Claude");
     await neovimHas("400x50");
-    await run("ClaudeCode");
+    await run("Claude");
     await neovimHas("400x32");
 
     run("qa").catch(() => {});

@@ -37,7 +37,7 @@ describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (versi
     for (const file of ["a.txt", "b.txt"]) writeFileSync(join(folder, file), `${file}\n`);
     await using neovim = await start(options);
     for (const file of ["b.txt", "a.txt"]) await neovim.command(`edit ${join(folder, file)}`);
-    await neovim.command("ClaudeCode");
+    await neovim.command("Claude");
     await shows(neovim, "up");
     await waitForMode(neovim, "t");
     await neovim.command("vertical resize 50");
@@ -63,13 +63,13 @@ describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (versi
     ["of the usual 'sessionoptions'", usual],
     ["with local options", local],
   ];
-  test.each(sessions)("%s starts nothing, and :ClaudeCode takes the place", async (_, path) => {
+  test.each(sessions)("%s starts nothing, and :Claude takes the place", async (_, path) => {
     rmSync(starts, { force: true });
     const autocommand = "autocmd TermOpen * startinsert";
     await using neovim = await start(options, "--cmd", autocommand, "-S", path);
     await expectPlaceholder(neovim);
 
-    await neovim.command("ClaudeCode");
+    await neovim.command("Claude");
     await shows(neovim, "up");
     await waitForMode(neovim, "t");
     expect(started()).toEqual([expect.stringContaining("--mcp-config")]);
@@ -93,12 +93,12 @@ describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (versi
     {
       await using neovim = await start(options);
       await neovim.command(`edit ${join(folder, "a.txt")}`);
-      await neovim.command("ClaudeCode");
+      await neovim.command("Claude");
       await shows(neovim, "up");
       await waitForMode(neovim, "t");
       await neovim.command(`tabedit ${join(folder, "b.txt")}`);
       await waitForMode(neovim, "n");
-      await neovim.command("ClaudeCodeNew");
+      await neovim.command("Claude new");
       await waitForMode(neovim, "t");
       await neovim.command(`mksession ${two}`);
       // The names are back.
@@ -119,7 +119,7 @@ describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (versi
     writeFileSync(join(projects, `${kept}.jsonl`), "");
     for (const tab of [1, 2]) {
       await neovim.command(`tabnext ${tab}`);
-      await neovim.command("ClaudeCode");
+      await neovim.command("Claude");
       await waitForMode(neovim, "t");
       await eventually("its start", () => started().length === tab);
     }
@@ -131,7 +131,7 @@ describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (versi
   test("read while Claude runs shows the one that runs", async () => {
     rmSync(starts, { force: true });
     await using neovim = await start(options);
-    await neovim.command("ClaudeCode");
+    await neovim.command("Claude");
     await shows(neovim, "up");
     await waitForMode(neovim, "t");
     await neovim.command("wincmd p");
@@ -149,7 +149,7 @@ describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (versi
     await neovim.lua(`
       vim.cmd.runtime("plugin/claude-code.lua")
       require("claude-code").setup(${options})`);
-    await neovim.command("ClaudeCode");
+    await neovim.command("Claude");
     await shows(neovim, "up");
     expect(started()).toHaveLength(1);
     expect(await shown(neovim)).toEqual(["a.txt", "terminal"]);
@@ -163,7 +163,7 @@ describe.each(NEOVIMS)("a session of $name with Claude's terminal in it", (versi
     await neovim.command("autocmd VimLeavePre * mksession! left.vim");
     const path = join(folder, "a.txt");
     await neovim.command(`edit ${path}`);
-    await neovim.command("ClaudeCode");
+    await neovim.command("Claude");
     await shows(neovim, "up");
     await waitForMode(neovim, "t");
     using client = await TestClient.open(await neovim.lock(), "claude-code");

@@ -70,9 +70,9 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
 
   /** Two, the second with a name and current. */
   const openTwo = async () => {
-    await neovim.command("ClaudeCode");
+    await neovim.command("Claude");
     await up(1);
-    await neovim.command("ClaudeCodeNew -n docs");
+    await neovim.command("Claude new -n docs");
     await up(2);
   };
 
@@ -83,10 +83,10 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
   };
 
   test("the second takes the window of the first, which runs on", async () => {
-    await neovim.command("ClaudeCode");
+    await neovim.command("Claude");
     await up(1);
     const before = await windows(neovim);
-    await neovim.command("ClaudeCodeNew -n docs");
+    await neovim.command("Claude new -n docs");
     await up(2);
     expect(await windows(neovim)).toEqual(before);
     const [first, second] = await rows();
@@ -107,21 +107,21 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
 
   test("without a count, the current one hides and comes back", async () => {
     await openTwo();
-    await neovim.command("ClaudeCode");
+    await neovim.command("Claude");
     expect(await shown()).toEqual([]);
-    await neovim.command("ClaudeCode");
+    await neovim.command("Claude");
     expect(await shown()).toEqual([2]);
     await neovim.command("1ClaudeCode");
     expect(await shown()).toEqual([1]);
     await neovim.command("1ClaudeCode");
     expect(await shown()).toEqual([]);
-    await neovim.command("ClaudeCode");
+    await neovim.command("Claude");
     expect(await shown()).toEqual([1]);
     await waitForMode(neovim, "t");
   });
 
   test("a count before a mapping is a session's number", async () => {
-    await neovim.lua(`vim.keymap.set("n", "X", "<Plug>(ClaudeCode)")`);
+    await neovim.lua(`vim.keymap.set("n", "X", "<Plug>(claude)")`);
     await openTwo();
     await leave();
     await neovim.type("1X");
@@ -136,14 +136,14 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     await openTwo();
     await neovim.command("7ClaudeCode");
     expect(await said(neovim)).toEqual([
-      expect.stringContaining("there is no Claude session 7; :ClaudeCodeSessions lists them"),
+      expect.stringContaining("there is no Claude session 7; :Claude sessions lists them"),
     ]);
     expect(await shown()).toEqual([2]);
   });
 
   test("closing ends the current one alone; ! starts it again under its number", async () => {
     await openTwo();
-    await neovim.command("ClaudeCodeNew");
+    await neovim.command("Claude new");
     await up(3);
     await neovim.command("2ClaudeCode! -n again");
     await up(2);
@@ -152,18 +152,18 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
       [2, "again"],
       [3, undefined],
     ]);
-    await neovim.command("ClaudeCodeClose");
+    await neovim.command("Claude close");
     expect((await rows()).map((row) => row.n)).toEqual([1, 3]);
     expect(await shown()).toEqual([3]);
     // The number is free for the next one.
-    await neovim.command("ClaudeCodeNew");
+    await neovim.command("Claude new");
     await up(2);
   });
 
   test("one that ends by itself says which, and leaves its window to another one", async () => {
     await openTwo();
     await configure(neovim, `{ command = { "sh", "-c", "read line" } }`);
-    await neovim.command("ClaudeCodeNew -n short");
+    await neovim.command("Claude new -n short");
     await waitForMode(neovim, "t");
     await neovim.type("<CR>");
     expect(await said(neovim)).toEqual([expect.stringMatching(/Claude 3 \(short\) has ended$/)]);
@@ -171,9 +171,9 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     await eventually("the first one", async () => (await shown()).join() === "1");
     // No key that is still typed reaches it.
     expect(await mode(neovim)).toBe("nt");
-    await neovim.command("ClaudeCodeClose");
+    await neovim.command("Claude close");
     expect(await shown()).toEqual([2]);
-    await neovim.command("ClaudeCodeClose");
+    await neovim.command("Claude close");
     expect(await windows(neovim)).toHaveLength(1);
   });
 
@@ -181,28 +181,28 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     await openTwo();
     await leave();
     await neovim.lua(`vim.api.nvim_buf_set_lines(0, 0, -1, true, { "one", "two" })`);
-    await neovim.command("ClaudeCodeSend current");
+    await neovim.command("Claude send current");
     await received(2, "current");
-    await neovim.command("ClaudeCodeSendTo 1 some words");
+    await neovim.command("Claude send-to 1 some words");
     await received(1, "some words");
-    await neovim.command("1,2ClaudeCodeSendTo docs");
+    await neovim.command("1,2Claude send-to docs");
     await received(2, "one");
     await neovim.lua(`
       vim.ui.select = function(rows, options, callback)
         CHOICES = vim.tbl_map(options.format_item, rows)
         callback(rows[1])
       end`);
-    await neovim.command("2ClaudeCodeSendTo");
+    await neovim.command("2Claude send-to");
     await received(1, "two");
     expect(await neovim.lua<string[]>("return CHOICES")).toEqual([
       expect.stringMatching(/^1 . Claude: .*, now$/),
       expect.stringMatching(/^2 . docs: .*, now \(current\)$/),
     ]);
     // What is sent to another one does not make that the current one.
-    await neovim.command("ClaudeCodeSend still");
+    await neovim.command("Claude send still");
     await received(2, "still");
     const texts = (await said(neovim)).map((line) => line.replace("claude-code.nvim: ", ""));
-    const hidden = "sent to Claude 1, whose terminal is hidden; :1ClaudeCode shows it";
+    const hidden = "sent to Claude 1, whose terminal is hidden; :Claude 1 shows it";
     expect(texts).toEqual([
       "sent to Claude 2 (docs)",
       hidden,
@@ -210,7 +210,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
       hidden,
       "sent to Claude 2 (docs)",
     ]);
-    await neovim.command("ClaudeCodeSendTo nobody");
+    await neovim.command("Claude send-to nobody");
     await eventually("the error", async () =>
       expect((await said(neovim)).at(-1)).toContain("there is no Claude session nobody here"),
     );
@@ -220,9 +220,9 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     await openTwo();
     const completed = (line: string) =>
       neovim.lua<string[]>(`return vim.fn.getcompletion(..., "cmdline")`, line);
-    expect(await completed("ClaudeCodeSendTo ")).toEqual(["1", "2", "docs"]);
-    expect(await completed("2,3ClaudeCodeSendTo d")).toEqual(["docs"]);
-    expect(await completed("ClaudeCodeNew --w")).toEqual(["--worktree"]);
+    expect(await completed("Claude send-to ")).toEqual(["1", "2", "docs"]);
+    expect(await completed("2,3Claude send-to d")).toEqual(["docs"]);
+    expect(await completed("Claude new --w")).toEqual(["--worktree"]);
   });
 
   const report = (n: number, state: string) =>
@@ -234,10 +234,10 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
 
   test("next goes where input is needed, then to what is done, then on", async () => {
     await openTwo();
-    await neovim.command("ClaudeCodeNew");
+    await neovim.command("Claude new");
     await up(3);
     const next = async (n: number) => {
-      await neovim.command("ClaudeCodeNext");
+      await neovim.command("Claude next");
       await eventually(`session ${n}`, async () => expect(await shown()).toEqual([n]));
       await waitForMode(neovim, "t");
     };
@@ -267,7 +267,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
         CHOICES = vim.tbl_map(options.format_item, rows)
         callback(rows[1])
       end`);
-    await neovim.command("ClaudeCodeSessions");
+    await neovim.command("Claude sessions");
     await eventually("the first", async () => expect(await shown()).toEqual([1]));
     await waitForMode(neovim, "t");
     expect(await neovim.lua<string[]>("return CHOICES")).toEqual([
@@ -280,19 +280,19 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     await openTwo();
     await neovim.command("tabnew");
     await waitForMode(neovim, "n");
-    await neovim.command("ClaudeCode");
+    await neovim.command("Claude");
     // The tab page without a folder of its own: the one used last comes here.
     await eventually("the second here", async () => expect(await shown()).toEqual([2]));
     await neovim.command("1ClaudeCode");
     expect(await shown()).toEqual([1]);
     await neovim.command("tabnew | tcd /");
     await waitForMode(neovim, "n");
-    await neovim.command("ClaudeCode");
+    await neovim.command("Claude");
     await up(3);
     expect(await shown()).toEqual([3]);
     expect(await neovim.lua(`return require("port").session_rows.get(3).cwd`)).toBe("/");
-    await neovim.command("ClaudeCode");
-    await neovim.command("ClaudeCode");
+    await neovim.command("Claude");
+    await neovim.command("Claude");
     expect(await shown()).toEqual([3]);
     await neovim.command("tabprevious");
     expect(await shown()).toEqual([1]);
@@ -301,7 +301,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
 
   test("with a single one nothing looks as if there were several", async () => {
     await neovim.lua(`vim.o.statusline = "%{v:lua.require'claude-code'.statusline()}"`);
-    await neovim.command("ClaudeCode");
+    await neovim.command("Claude");
     await up(1);
     const looks = () =>
       neovim.lua<object>(`
@@ -322,15 +322,15 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     await report(1, "blocked");
     const before = await looks();
     expect(JSON.stringify(before)).toContain('"Claude",true,"Claude needs input"');
-    await neovim.command("ClaudeCodeNew -n docs");
+    await neovim.command("Claude new -n docs");
     await up(2);
     expect(await looks()).not.toEqual(before);
-    await neovim.command("ClaudeCodeClose");
+    await neovim.command("Claude close");
     await eventually("as before", async () => expect(await looks()).toEqual(before));
     await neovim.lua("SAID = {}");
     await leave();
     await report(1, "idle");
-    await neovim.command("ClaudeCodeSend words");
+    await neovim.command("Claude send words");
     await received(1, "words");
     expect(await neovim.lua<string[]>("return SAID")).toEqual([]);
     await neovim.command("set statusline&");
@@ -388,11 +388,11 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     await showing(/\[1\/2\] Claude 1: a\.txt/);
     answers.push(propose(second, "c.txt"));
     await showing(/\[1\/3\] Claude 1: a\.txt/);
-    await neovim.command("ClaudeCodeDiffDeny");
+    await neovim.command("Claude diff reject");
     await showing(/docs: c\.txt/);
-    await neovim.command("ClaudeCodeDiffDeny");
+    await neovim.command("Claude diff reject");
     await showing(/Claude 1: b\.txt/);
-    await neovim.command("ClaudeCodeDiffDeny");
+    await neovim.command("Claude diff reject");
     for (const answer of answers) expect((await answer)[0]).toBe("DIFF_REJECTED");
     for (const client of [first, second]) client.close();
   });
@@ -419,10 +419,10 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
   });
 
   test("a bar names two or more, and their states; a click shows one", async () => {
-    await neovim.command("ClaudeCode");
+    await neovim.command("Claude");
     await up(1);
     expect(await bar()).toBe("");
-    await neovim.command("ClaudeCodeNew -n 50%#docs");
+    await neovim.command("Claude new -n 50%#docs");
     await up(2);
     await report(1, "blocked");
     await report(2, "working");
@@ -445,11 +445,11 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     await eventually("the first", async () => expect(await shown()).toEqual([1]));
     await eventually("the bar", async () => expect(await bar()).toMatch(/ +needs input $/));
     await neovim.command("2ClaudeCode");
-    await neovim.command("ClaudeCodeClose");
+    await neovim.command("Claude close");
     await eventually("no bar", async () => expect(await bar()).toBe(""));
     // Names become shorter where there is no room, then numbers.
     await configure(neovim, `{ command = ${CLI}, position = "right" }`);
-    for (let n = 2; n <= 8; n++) await neovim.command(`ClaudeCodeNew -n long-name-of-${n}`);
+    for (let n = 2; n <= 8; n++) await neovim.command(`Claude new -n long-name-of-${n}`);
     await eventually("eight", async () => expect(await rows()).toHaveLength(8));
     for (const [width, wanted] of [
       [110, /^ 1 . {2}2 long-na… . {2}3 long-na… . .* {2}8 long-na… . +$/],
@@ -480,7 +480,7 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
     await waitForMode(neovim, "nt");
     await neovim.command("1ClaudeCode");
     await waitForMode(neovim, "t");
-    await neovim.command("ClaudeCode");
+    await neovim.command("Claude");
     await waitForMode(neovim, "n");
     expect(await mode(neovim)).toBe("n");
   });
@@ -509,14 +509,14 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
           }
         end,
       } } })`);
-    await neovim.command("ClaudeCode");
-    await neovim.command("ClaudeCodeNew");
-    await neovim.command("ClaudeCodeSend words");
+    await neovim.command("Claude");
+    await neovim.command("Claude new");
+    await neovim.command("Claude send words");
     await neovim.command("1ClaudeCode");
-    await neovim.command("ClaudeCodeSend words");
-    await neovim.command("ClaudeCodeClose");
-    await neovim.command("ClaudeCodeSend more");
-    await neovim.command("ClaudeCodeClose");
+    await neovim.command("Claude send words");
+    await neovim.command("Claude close");
+    await neovim.command("Claude send more");
+    await neovim.command("Claude close");
     expect(await neovim.lua<string[]>("return CALLS")).toEqual([
       "words to 2",
       "focus 1",
@@ -535,14 +535,14 @@ describe.each(NEOVIMS)("several Claudes in $name", (version) => {
         send = function() end,
         is_open = function() return OPENED ~= nil end,
       } } })`);
-    await neovim.command("ClaudeCode");
-    await neovim.command("ClaudeCodeNew");
+    await neovim.command("Claude");
+    await neovim.command("Claude new");
     expect(await said(neovim)).toEqual([
       expect.stringContaining("the functions of terminal.provider are for one Claude"),
     ]);
     expect(await neovim.lua<number>("return OPENED")).toBe(1);
     expect(await rows()).toHaveLength(1);
-    await neovim.command("ClaudeCodeClose");
+    await neovim.command("Claude close");
     expect(await rows()).toHaveLength(0);
   });
 });

@@ -32,8 +32,8 @@ describe.each(NEOVIMS)("the size of Claude's terminal in $name", (version) => {
   const open = () => openEcho(neovim);
 
   const toggle = async () => {
-    await neovim.command("ClaudeCode");
-    await neovim.command("ClaudeCode");
+    await neovim.command("Claude");
+    await neovim.command("Claude");
     await waitForMode(neovim, "t");
   };
 
@@ -91,7 +91,7 @@ describe.each(NEOVIMS)("the size of Claude's terminal in $name", (version) => {
     await open();
     expect(await sizes(direction)).toEqual(during);
     expect(await neovim.lua("return vim.o.equalalways")).toBe(!options.startsWith("no"));
-    await neovim.command("ClaudeCode");
+    await neovim.command("Claude");
     await eventually("the old sizes", async () => expect(await sizes(direction)).toEqual(before));
     await neovim.command("set equalalways& eadirection&");
   });

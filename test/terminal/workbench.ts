@@ -76,9 +76,9 @@ export async function waitForMode(neovim: TestNeovim, wanted: string): Promise<v
   });
 }
 
-/** Starts the program of `ECHO` by :ClaudeCode, and waits until it listens and has the keyboard. */
+/** Starts the program of `ECHO` by :Claude, and waits until it listens and has the keyboard. */
 export async function openEcho(neovim: TestNeovim): Promise<void> {
-  await neovim.command("ClaudeCode");
+  await neovim.command("Claude");
   await shows(neovim, "up");
   await waitForMode(neovim, "t");
 }

@@ -1,5 +1,5 @@
---- Sets projects up for a Claude CLI that is started outside of Neovim: :ClaudeInstallMCP,
---- :ClaudeUninstallMCP and the option mcp.auto_install. The executable does the work.
+--- Sets projects up for a Claude CLI that is started outside of Neovim: :Claude setup,
+--- :Claude unsetup and the option mcp.auto_install. The executable does the work.
 local M = {}
 
 local notify = require("claude-code.messages.notify")
@@ -71,7 +71,7 @@ end
 --- The message once it is done; the user has read the steps before.
 ---@type table<claude-code.SetupCommand, string>
 local DONE = {
-  ["install-hooks"] = "set up for new Claude sessions; :ClaudeUninstallMCP undoes it",
+  ["install-hooks"] = "set up for new Claude sessions; :Claude unsetup undoes it",
   ["uninstall-hooks"] = "all changes to this project were removed",
 }
 
@@ -125,9 +125,7 @@ local function require_executable()
   if not path then
     error("claude-code.nvim: " .. message, 0)
   end
-  print(
-    ("claude-code.nvim: the executable is %s; in a project, run :ClaudeInstallMCP"):format(path)
-  )
+  print(("claude-code.nvim: the executable is %s; in a project, run :Claude setup"):format(path))
 end
 
 local WITH_SECTION = "Yes &and a section in CLAUDE.md"
@@ -157,7 +155,7 @@ local function install_once()
     if code ~= 0 then
       log.warn("mcp.auto_install: %s", without_name(err))
     elseif has_steps(out) then
-      notify.info("this project was set up for Claude; :ClaudeUninstallMCP undoes it")
+      notify.info("this project was set up for Claude; :Claude unsetup undoes it")
       log.info("mcp.auto_install: %s", out)
     end
   end)

@@ -1,5 +1,5 @@
---- What the commands of the review do; their comments are their documentation.
-local M = {}
+--- The subcommands for reviews. The comment above each is its documentation.
+local complete = require("claude-code.commands.complete")
 
 ---@return table claude-code.editor.review
 local function review()
@@ -49,70 +49,105 @@ local function target_of(args)
   return { whole = args.bang, range = args.range > 0 and { args.line1, args.line2 } or nil }
 end
 
---- Reviews what Claude changed and you have not reviewed: fills the quickfix list with an entry for
---- each hunk, and for each file that was created, deleted, renamed, has no text, or another mode. `turn`
---- shows what its last turn changed, `session` what its last session changed, `all` also what you have kept.
---- Where several sessions run in this Neovim, the first two show the changes of the current one, or of the
---- one whose number or name follows.
---- Further {args} are files or folders. With ! it goes to the first entry. In the files of a review,
---- and in its quickfix window, the keys of |claude-code-review| are mapped.
----@param args claude-code.CommandArgs
-function M.review(args)
-  review().open(scope_of(args), args.bang)
-end
+---@type table<string, claude-code.Subcommand>
+return {
+  --- Reviews what Claude changed and you have not reviewed: fills the quickfix list with an entry for
+  --- each hunk, and for each file that was created, deleted, renamed, has no text, or another mode. `turn`
+  --- shows what its last turn changed, `session` what its last session changed, `all` also what you have
+  --- kept. Where several sessions run in this Neovim, the first two show the changes of the current one, or
+  --- of the one whose number or name follows. Further {args} are files or folders. With ! it goes to the
+  --- first entry. In the files of a review, and in its quickfix window, the keys of |claude-code-review| are
+  --- mapped.
+  review = {
+    desc = "review what Claude changed",
+    args = "[turn|session|all] [paths]",
+    bang = true,
+    complete = complete.review_arguments,
+    run = function(args)
+      review().open(scope_of(args), args.bang)
+    end,
+  },
 
---- Leaves the review, and closes its list. What you have not decided still waits.
-function M.review_close()
-  review().close()
-end
+  --- Leaves the review, and closes its list. What you have not decided still waits.
+  ["review close"] = {
+    desc = "leave the review",
+    run = function()
+      review().close()
+    end,
+  },
 
---- Keeps the hunk under the cursor, or the lines of the range: it does not wait for a review any more.
---- With ! the whole file. In the quickfix window of a review the entries of the range, with ! all of
---- their files.
----@param args claude-code.CommandArgs
-function M.keep(args)
-  review().keep(target_of(args))
-end
+  --- Keeps all that is left, and ends the review.
+  ["review done"] = {
+    desc = "keep all changes that are left",
+    run = function()
+      review().done()
+    end,
+  },
 
---- Undoes the hunk under the cursor, or the lines of the range: the old lines come back, and your own
---- edits stay. With ! the whole file; lines that both of you changed then stand beside the old ones.
---- In the quickfix window of a review the entries of the range, with ! all of their files. A buffer
---- that had no unsaved changes is written. While Claude works, the undo waits for the end of its turn (see
---- |claude-code-option-review.undo_while_working|).
----@param args claude-code.CommandArgs
-function M.undo(args)
-  review().undo(target_of(args))
-end
+  --- Keeps the hunk under the cursor, or the lines of the range: it does not wait for a review any more.
+  --- With ! the whole file. In the quickfix window of a review the entries of the range, with ! all of
+  --- their files.
+  keep = {
+    desc = "keep a change of Claude's",
+    bang = true,
+    range = "lines",
+    run = function(args)
+      review().keep(target_of(args))
+    end,
+  },
 
---- Takes your last decision of a review back, whether it kept or undid. Again: the one before.
-function M.review_back()
-  review().back()
-end
+  --- Undoes the hunk under the cursor, or the lines of the range: the old lines come back, and your own
+  --- edits stay. With ! the whole file; lines that both of you changed then stand beside the old ones.
+  --- In the quickfix window of a review the entries of the range, with ! all of their files. A buffer
+  --- that had no unsaved changes is written. While Claude works, the undo waits for the end of its turn (see
+  --- |claude-code-option-review.undo_while_working|).
+  undo = {
+    desc = "undo a change of Claude's",
+    bang = true,
+    range = "lines",
+    run = function(args)
+      review().undo(target_of(args))
+    end,
+  },
 
---- Takes back the last rename, file move or code action that Claude did through your language servers,
---- in all files, or in none: it names those that were changed since. Again: the one before.
-function M.undo_rename()
-  require("claude-code.editor.edits.undo").request()
-end
+  --- Takes back the last rename, file move or code action that Claude did through your language servers,
+  --- in all files, or in none: it names those that were changed since. Again: the one before.
+  ["undo rename"] = {
+    desc = "take back what Claude renamed last",
+    run = function()
+      require("claude-code.editor.edits.undo").request()
+    end,
+  },
 
---- Keeps all that is left, and ends the review.
-function M.review_done()
-  review().done()
-end
+  --- Takes your last decision of a review back, whether it kept or undid. Again: the one before.
+  back = {
+    desc = "take the last decision of a review back",
+    run = function()
+      review().back()
+    end,
+  },
 
---- Shows which prompt, tool and session changed the line under the cursor.
-function M.why()
-  review().why()
-end
+  --- Shows which prompt, tool and session changed the line under the cursor.
+  why = {
+    desc = "show where the line under the cursor is from",
+    run = function()
+      review().why()
+    end,
+  },
 
---- Comments on the line under the cursor, or on the lines of the range, for Claude. Without {args} it
---- asks for the text. Where a comment is already, its text changes; an empty one deletes it. Comments
---- are kept until you send them, also when Neovim ends. With ! all that wait are sent: pasted into the
---- prompt of Claude's terminal, with their lines, and submitted. A Claude outside of Neovim gets a
---- mention of them in its prompt, for you to submit.
----@param args claude-code.CommandArgs
-function M.comment(args)
-  require("claude-code.editor.review.comments").command(args)
-end
-
-return M
+  --- Comments on the line under the cursor, or on the lines of the range, for Claude. Without {args} it
+  --- asks for the text. Where a comment is already, its text changes; an empty one deletes it. Comments
+  --- are kept until you send them, also when Neovim ends. With ! all that wait are sent: pasted into the
+  --- prompt of Claude's terminal, with their lines, and submitted. A Claude outside of Neovim gets a
+  --- mention of them in its prompt, for you to submit.
+  comment = {
+    desc = "comment on lines for Claude, or send all comments",
+    args = "[text]",
+    bang = true,
+    range = "lines",
+    complete = complete.files,
+    run = function(args)
+      require("claude-code.editor.review.comments").command(args)
+    end,
+  },
+}

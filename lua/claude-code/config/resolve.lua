@@ -25,40 +25,15 @@ local function describe(value)
   return tostring(value)
 end
 
---- The number of single-character edits between two words (Levenshtein).
----@param a string
----@param b string
----@return integer
-local function distance(a, b)
-  local previous = vim.fn.range(#b + 1)
-  for i = 1, #a do
-    local current = { i }
-    for j = 1, #b do
-      local substitution = previous[j] + (a:byte(i) == b:byte(j) and 0 or 1)
-      current[j + 1] = math.min(previous[j + 1] + 1, current[j] + 1, substitution)
-    end
-    previous = current
-  end
-  return previous[#b + 1]
-end
-
 --- The known key that the user most likely meant: one that is spelled almost like it, or the same
 --- name in another table.
 ---@param unknown string
 ---@param known string[]
 ---@return string?
 local function closest(unknown, known)
-  local best, best_distance = nil, math.max(1, math.floor(#unknown / 5)) + 1
-  for _, key in ipairs(known) do
-    local d = distance(unknown, key)
-    if #unknown > 3 and key:match("[^.]+$") == unknown:match("[^.]+$") then
-      d = 1
-    end
-    if d < best_distance then
-      best, best_distance = key, d
-    end
-  end
-  return best
+  return require("claude-code.messages.closest")(unknown, known, function(key)
+    return #unknown > 3 and key:match("[^.]+$") == unknown:match("[^.]+$") and 1 or nil
+  end)
 end
 
 ---@class claude-code.SchemaIndex

@@ -108,18 +108,18 @@
 ---@field code_action? boolean
 
 ---@class claude-code.UserLogConfig
----The least severe message that is written to the log (:ClaudeCodeLog).
+---The least severe message that is written to the log (:Claude log).
 ---@field level? claude-code.LogLevel
 
 ---@class claude-code.UserMcpConfig
 ---Whether a CLI that Neovim starts gets the hooks and the MCP server nvim-lsp.
 ---@field in_terminal? boolean
----Whether each project that you open is set up as :ClaudeInstallMCP does, once and without asking,
----for a Claude CLI outside of Neovim.
+---Whether each project that you open is set up as :Claude setup does, once and without asking, for
+---a Claude CLI outside of Neovim.
 ---@field auto_install? boolean
 
 ---@class claude-code.UserMentionConfig
----Seconds that :ClaudeAtMention waits for the Claude CLI to connect.
+---Seconds that :Claude mention waits for the Claude CLI to connect.
 ---@field wait_seconds? integer
 
 ---@class claude-code.UserNotifyConfig
@@ -130,7 +130,7 @@
 ---@field by? "auto"|fun(sessions: claude-code.SessionRow[])
 
 ---@class claude-code.UserPermissionsConfig
----Whether |:ClaudeCodeAnswer| can answer what Claude asks: permissions, plans and questions.
+---Whether `:Claude answer` can answer what Claude asks: permissions, plans and questions.
 ---@field answer? boolean
 
 ---@class claude-code.UserPrivacyConfig
@@ -176,7 +176,7 @@
 ---@field max_bytes? integer
 
 ---@class claude-code.UserSendConfig
----Whether :ClaudeSendWithDiagnostics also submits the prompt.
+---Whether :Claude diagnostics also submits the prompt.
 ---@field submit? boolean
 ---Whether the cursor goes to Claude's terminal after you send something there: text, diagnostics or
 ---a mention.

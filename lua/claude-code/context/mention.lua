@@ -89,9 +89,9 @@ end
 local function problem_with_server()
   local server = require("claude-code.server")
   if server.state == "stopped" then
-    return "you stopped the server; :ClaudeCodeStart starts it again"
+    return "you stopped the server; :Claude start starts it again"
   elseif server.state == "failed" then
-    return "the server is not running; :ClaudeCodeStatus shows why"
+    return "the server is not running; :Claude status shows why"
   elseif #server.clients == 0 and wait_ms() == 0 then
     return "Claude is not connected; start claude in this project, or type /ide in it"
   end
@@ -113,7 +113,7 @@ end
 ---@return boolean accepted
 ---@return string? problem
 function M.add(targets)
-  -- As :ClaudeCode does, except that a server that the user stopped stays so.
+  -- As :Claude does, except that a server that the user stopped stays so.
   require("claude-code.server").ensure()
   local problem = problem_with_server()
   if not problem and #waiting + #targets > MOST then
@@ -181,13 +181,13 @@ local function report(accepted, problem)
   end
 end
 
----`:ClaudeAtMention`
+---`:Claude mention`
 ---@param args claude-code.MentionArgs
 function M.command(args)
   report(add_what_can_be(require("claude-code.context.mention_targets").of_command(args)))
 end
 
----`:ClaudeCodeAdd`
+---`:Claude add`
 ---@param args claude-code.MentionArgs
 function M.add_command(args)
   report(add_what_can_be(require("claude-code.context.mention_targets").of_add_command(args)))

@@ -1,4 +1,4 @@
---- What a `:ClaudeAtMention` means: files, folders and lines.
+--- What a `:Claude mention` means: files, folders and lines.
 local api, fn = vim.api, vim.fn
 local path = require("claude-code.editor.documents.path")
 
@@ -119,7 +119,7 @@ end
 local function from_buffer(buf, first, last)
   local name = path.of_buffer(buf)
   if not name then
-    return {}, { "this buffer is not a file; go to one, or name one: :ClaudeAtMention PATH" }
+    return {}, { "this buffer is not a file; go to one, or name one: :Claude mention PATH" }
   end
   return M.of_items({ { path = name, first = first, last = last } })
 end
@@ -134,10 +134,15 @@ local function words(args)
   return is_quoted and require("claude-code.terminal.shell_words").split(args.args) or args.fargs
 end
 
----Vim has expanded `%` and the like; wildcards, `~` and the backslashes of completion are left.
----@param name string
+---Expands `%` and the like, as Neovim does in its own commands, then wildcards, `~` and the backslashes of
+---completion.
+---@param word string
 ---@return string[]
-local function expanded(name)
+local function expanded(word)
+  if vim.uv.fs_stat(word) then
+    return { word }
+  end
+  local name = word:find("`", 1, true) and word or fn.expandcmd(word)
   if vim.uv.fs_stat(name) then
     return { name }
   elseif name:find("`", 1, true) then
@@ -183,7 +188,7 @@ local function missing_line(item)
   end
 end
 
----`:ClaudeCodeAdd {file} [first] [last]`
+---`:Claude add {file} [first] [last]`
 ---@param args claude-code.MentionArgs
 ---@return claude-code.MentionTarget[]
 ---@return string[] problems
@@ -191,7 +196,7 @@ function M.of_add_command(args)
   local list = words(args)
   local first, last = tonumber(list[2]), tonumber(list[3])
   if #list > 3 or (list[2] and not first) or (list[3] and not last) then
-    return {}, { "name one file, then its first and last line: :ClaudeCodeAdd FILE 3 5" }
+    return {}, { "name one file, then its first and last line: :Claude add FILE 3 5" }
   end
   local items = vim.tbl_map(function(name)
     return { path = name, first = first, last = last }

@@ -1,4 +1,4 @@
---- :ClaudeCodeSend: pastes into the prompt of a CLI in a terminal of this Neovim.
+--- :Claude send: pastes into the prompt of a CLI in a terminal of this Neovim.
 local api = vim.api
 local notify = require("claude-code.messages.notify")
 
@@ -17,7 +17,7 @@ local function paste(text, submit, n, if_outside)
   elseif #require("claude-code.server").clients > 0 then
     if_outside()
   else
-    notify.warn("Claude is not running in a terminal of this Neovim; :ClaudeCode starts it")
+    notify.warn("Claude is not running in a terminal of this Neovim; :Claude starts it")
   end
 end
 
@@ -60,7 +60,7 @@ end
 function M.text(text, submit, n)
   paste(text, submit, n, function()
     notify.warn(
-      "Claude runs outside of this Neovim, where text cannot be pasted; :ClaudeAtMention sends lines"
+      "Claude runs outside of this Neovim, where text cannot be pasted; :Claude mention sends lines"
     )
   end)
 end

@@ -1,4 +1,4 @@
---- :ClaudeCodeSendProblems: what language servers found in edited files after Claude's turn, as one
+--- :Claude problems: what language servers found in edited files after Claude's turn, as one
 --- message to Claude.
 local M = {}
 

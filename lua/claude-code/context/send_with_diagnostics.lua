@@ -1,4 +1,4 @@
---- :ClaudeSendWithDiagnostics: lines and their diagnostics, as one message to Claude.
+--- :Claude diagnostics: lines and their diagnostics, as one message to Claude.
 local api = vim.api
 local notify = require("claude-code.messages.notify")
 
@@ -114,7 +114,7 @@ end
 function M.lines(first, last)
   local name = require("claude-code.editor.documents.path").of_buffer(0)
   if not name then
-    notify.warn("this buffer is not a file; go to one, or use :ClaudeCodeSend")
+    notify.warn("this buffer is not a file; go to one, or use :Claude send")
   elseif not require("claude-code.context.send").refuse_private(0) then
     local target = { path = name, line_start = first - 1, line_end = last - 1 }
     M.deliver(M.message(0, first, last), { target })

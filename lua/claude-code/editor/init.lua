@@ -213,7 +213,7 @@ function M.call(method, params)
   if not ok then
     require("claude-code.messages.log").error("%s failed: %s", method, value)
     local first = tostring(value):match("^[^\n]*")
-    return { error = ("%s failed in Neovim: %s (see :ClaudeCodeLog)"):format(method, first) }
+    return { error = ("%s failed in Neovim: %s (see :Claude log)"):format(method, first) }
   end
   if failure ~= nil then
     return { error = failure }

@@ -26,7 +26,7 @@ local adapters = {
   trouble = "trouble",
 }
 
----Adds an explorer that is not among those above. For users: see |:ClaudeAtMention|.
+---Adds an explorer that is not among those above. For users: see `:Claude mention`.
 ---@param filetype string
 ---@param adapter claude-code.Explorer
 function M.register(filetype, adapter)

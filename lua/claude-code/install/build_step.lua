@@ -1,8 +1,8 @@
---- Whether :ClaudeCodeInstall runs as a plugin manager's build step, which has to wait for the end and
+--- Whether :Claude install runs as a plugin manager's build step, which has to wait for the end and
 --- to see an error.
 local M = {}
 
---- lazy.nvim runs `build = ":ClaudeCodeInstall"` in a task, and takes an error for a failed build.
+--- lazy.nvim runs `build = ":Claude install"` in a task, and takes an error for a failed build.
 ---@return boolean
 local function is_lazy_task()
   local config = package.loaded["lazy.core.config"]

@@ -41,7 +41,7 @@ function M.of(path)
     table.insert(reasons, reason)
   end
   local text = "the archive cannot be checked: sha256sum, shasum and certutil are missing (%s); "
-    .. "install one of them, then :ClaudeCodeInstall"
+    .. "install one of them, then :Claude install"
   return nil, text:format(table.concat(reasons, "; "))
 end
 

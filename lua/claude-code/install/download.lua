@@ -143,8 +143,8 @@ end
 ---@param cause string
 ---@return string
 local function failed(release, cause)
-  local text = "cannot download the executable: %s; :ClaudeCodeInstall tries again, "
-    .. "`:ClaudeCodeInstall PATH` installs a file that you downloaded yourself (%s)"
+  local text = "cannot download the executable: %s; :Claude install tries again, "
+    .. "`:Claude install PATH` installs a file that you downloaded yourself (%s)"
   return text:format(cause, release.url)
 end
 

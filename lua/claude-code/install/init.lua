@@ -41,11 +41,11 @@ local function probe(executable, release)
   -- access(2) answers for the mount, too.
   if not require("claude-code.programs").runs(executable) then
     local text = "the file system of %s does not run programs (noexec); set $XDG_DATA_HOME to a "
-      .. "folder elsewhere and run :ClaudeCodeInstall, or set binary.path"
+      .. "folder elsewhere and run :Claude install, or set binary.path"
     return nil, text:format(store.root())
   end
   local advice = release.target:find("musl", 1, true)
-      and "install libstdc++ (Alpine: `apk add libstdc++`), then run :ClaudeCodeInstall"
+      and "install libstdc++ (Alpine: `apk add libstdc++`), then run :Claude install"
     or "build one: " .. require("claude-code.install.plugin_files").build_command()
   local text = "the executable of %s does not run on this machine: %s; %s"
   return nil, text:format(release.file, failure, advice)
@@ -159,7 +159,7 @@ local function install_download(release, replace)
     end
   end
   if not executable and installed.unusable(release) then
-    -- For :ClaudeCodeInstall, once the user has made it run.
+    -- For :Claude install, once the user has made it run.
     vim.uv.fs_rename(path, kept_archive(release))
   end
   vim.uv.fs_unlink(path)
@@ -263,7 +263,7 @@ function M.wait(request)
     return done
   end, 20)
   if not done then
-    return nil, "the installation was interrupted; `:ClaudeCodeInstall` begins again"
+    return nil, "the installation was interrupted; `:Claude install` begins again"
   end
   return executable, message
 end

@@ -48,7 +48,7 @@ function M.remedy(source)
     return "run " .. plugin_files.build_command()
   end
   local release, remedy = require("claude-code.install.release").find()
-  return release and "run :ClaudeCodeInstall" or remedy --[[@as string]]
+  return release and "run :Claude install" or remedy --[[@as string]]
 end
 
 ---@param path string as the user wrote it
@@ -59,7 +59,7 @@ local function configured(path)
   if programs.runs(expanded) then
     return { path = expanded, source = "path" }
   end
-  local text = "binary.path is %s, which is not an executable file: %s, then :ClaudeCodeStart"
+  local text = "binary.path is %s, which is not an executable file: %s, then :Claude start"
   return nil, text:format(expanded, M.remedy("path"))
 end
 
@@ -81,7 +81,7 @@ local function not_found(order, remedy, reason)
   elseif #order == 1 and order[1] == "build" then
     remedy = M.remedy("build")
   end
-  local text = "%s was not found: %s, then :ClaudeCodeStart (%slooked in %s)"
+  local text = "%s was not found: %s, then :Claude start (%slooked in %s)"
   local prefix = reason and reason .. "; " or ""
   return text:format(NAME, remedy, prefix, table.concat(looked, ", "))
 end
@@ -103,7 +103,7 @@ function M.find()
     end
   end
   local release, remedy, reason = require("claude-code.install.release").find()
-  local missing = not_found(order, remedy or "run :ClaudeCodeInstall", reason)
+  local missing = not_found(order, remedy or "run :Claude install", reason)
   if release and require("claude-code.install.permission").is_download_allowed() then
     return nil, missing, release
   end

@@ -38,13 +38,13 @@ function M.executable(archive, release, folder)
   local program, missing = tar()
   if not program then
     return nil,
-      ("cannot unpack %s: %s; install it, then run :ClaudeCodeInstall"):format(archive, missing)
+      ("cannot unpack %s: %s; install it, then run :Claude install"):format(archive, missing)
   end
   local command = { program, "-x", "-z", "-o", "-f", archive, "-C", folder, top .. "/" .. name }
   local result = async.system(command, { cwd = folder })
   if result.code ~= 0 then
     local text = "cannot unpack %s into %s: %s; free some space there, or fix the cause, then run "
-      .. ":ClaudeCodeInstall"
+      .. ":Claude install"
     return nil, text:format(archive, folder, vim.trim(result.stderr):match("^[^\n]*"))
   end
   local unpacked = vim.fs.joinpath(folder, top, name)

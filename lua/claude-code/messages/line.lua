@@ -3,7 +3,7 @@
 local M = {}
 
 --- Ends a text that was cut.
-local CUT, CUT_BUT_LOGGED = "…", "… :ClaudeCodeLog"
+local CUT, CUT_BUT_LOGGED = "…", "… :Claude log"
 --- Where the longer mark would leave fewer cells than this for the text, the short one has to do.
 local LEAST = 20
 

@@ -1,4 +1,4 @@
---- :ClaudeCodeAnswer: shows what a session asks, and lets the user answer, by vim.ui.select.
+--- :Claude answer: shows what a session asks, and lets the user answer, by vim.ui.select.
 local label = require("claude-code.terminal.label")
 local notify = require("claude-code.messages.notify")
 local requests = require("claude-code.permissions.requests")
@@ -256,7 +256,7 @@ end
 ---@param n? integer number of a session; without it the current one, or the one that has asked longest
 function M.run(n)
   if n and not sessions.get(n) then
-    local text = "there is no Claude session %d; :ClaudeCodeSessions lists them"
+    local text = "there is no Claude session %d; :Claude sessions lists them"
     return notify.error(text:format(n))
   end
   local request = find(n)

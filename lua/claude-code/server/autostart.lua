@@ -1,6 +1,6 @@
 --- Whether and when the server starts without being asked: the `auto_start` option.
 local M = {
-  --- Why it has not started by itself, for :ClaudeCodeStatus.
+  --- Why it has not started by itself, for :Claude status.
   ---@type string?
   reason = nil,
 }

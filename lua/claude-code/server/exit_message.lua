@@ -30,7 +30,7 @@ end
 ---@param binary claude-code.Binary
 ---@return string
 local function remedy(binary)
-  return require("claude-code.install.locate").remedy(binary.source) .. ", then :ClaudeCodeStart"
+  return require("claude-code.install.locate").remedy(binary.source) .. ", then :Claude start"
 end
 
 ---@param binary claude-code.Binary
@@ -45,7 +45,7 @@ end
 ---@param seconds integer
 ---@return string
 function M.not_ready(binary, seconds)
-  local text = "the executable has not answered for %d s: wait, or :ClaudeCodeStop and %s (%s)"
+  local text = "the executable has not answered for %d s: wait, or :Claude stop and %s (%s)"
   return text:format(seconds, remedy(binary), binary.path)
 end
 
@@ -53,7 +53,7 @@ end
 ---@return string
 function M.not_reachable(reason)
   local text = "Neovim could not open an RPC socket: make sure that the folder $XDG_RUNTIME_DIR (%s) "
-    .. "exists, then :ClaudeCodeStart (%s)"
+    .. "exists, then :Claude start (%s)"
   return text:format(vim.env.XDG_RUNTIME_DIR or "not set", reason)
 end
 
@@ -67,12 +67,12 @@ end
 ---@param ending claude-code.Ending
 ---@return string
 function M.crash_loop(ending)
-  local text = "the executable ended %d times in a row (%s): read :ClaudeCodeLog (%s), then "
-    .. ":ClaudeCodeStart%s (%s)"
+  local text = "the executable ended %d times in a row (%s): read :Claude log (%s), then "
+    .. ":Claude start%s (%s)"
   local log = require("claude-code.messages.log").path()
   -- A power cut may have damaged it.
   local again = ending.binary.source == "managed"
-      and "; if it is damaged, :ClaudeCodeInstall replaces it"
+      and "; if it is damaged, :Claude install replaces it"
     or ""
   return text:format(ending.times, cause(ending), log, again, details(ending))
 end

@@ -182,7 +182,7 @@ function M.ensure(options, callback)
   if M.state == "ready" then
     callback(true)
   elseif M.state == "stopped" then
-    callback(nil, "you stopped the server; :ClaudeCodeStart starts it again")
+    callback(nil, "you stopped the server; :Claude start starts it again")
   elseif M.state == "failed" then
     callback(nil, M.last_error)
   else

@@ -121,9 +121,9 @@ local function report(found)
       notify.error(("the function notify.by failed: %s"):format(message))
     end
   elseif screen.has_focus() then
-    local how = can_answer(found[1]) and "; :ClaudeCodeAnswer answers it"
-      or found[1].n and "; :ClaudeCodeNext shows it"
-      or found[1].job and "; :ClaudeCodeSessions shows it"
+    local how = can_answer(found[1]) and "; :Claude answer answers it"
+      or found[1].n and "; :Claude next shows it"
+      or found[1].job and "; :Claude sessions shows it"
       or ""
     notify.warn(text_of(found) .. how, "sessions")
   elseif #vim.api.nvim_list_uis() > 0 then

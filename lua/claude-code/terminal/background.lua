@@ -14,7 +14,7 @@ local function report(name, result)
   if result.code == 0 then
     -- Its file is found, also if no session has run here before.
     require("claude-code.sessions").all()
-    notify.info(who .. " works in the background; :ClaudeCodeSessions shows it")
+    notify.info(who .. " works in the background; :Claude sessions shows it")
   else
     local line = require("claude-code.sessions.text").line
     local reason = line(result.stderr, 300) or line(result.stdout, 300)

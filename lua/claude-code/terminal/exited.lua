@@ -40,12 +40,12 @@ local function notify(code, name, goes_on)
   local messages = require("claude-code.messages.notify")
   local is_last = #require("claude-code.terminal.label").own() == 0
   if code == 0 and goes_on then
-    messages.info(name .. " goes on in the background; :ClaudeCodeSessions shows it")
+    messages.info(name .. " goes on in the background; :Claude sessions shows it")
   elseif code == 0 then
-    messages.info(name .. " has ended" .. (is_last and "; :ClaudeCode starts it again" or ""))
+    messages.info(name .. " has ended" .. (is_last and "; :Claude starts it again" or ""))
   else
     local text = "%s ended with code %d; its output is in the window."
-      .. (is_last and " :ClaudeCode restarts it" or "")
+      .. (is_last and " :Claude restarts it" or "")
     messages.warn(text:format(name, code))
   end
 end

@@ -79,7 +79,7 @@ local function open(row, arguments, options)
     running.focus(n)
     if #arguments > 0 then
       local text = "Claude is already running; add ! to restart it with these arguments, or start another "
-        .. "with :ClaudeCodeNew"
+        .. "with :Claude new"
       require("claude-code.messages.notify").warn(text)
     end
   elseif n or #arguments > 0 then

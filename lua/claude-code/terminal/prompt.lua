@@ -74,7 +74,7 @@ local function report_sent(n, what)
   if M.focus_after_send(n) and not several and not what then
     return
   elseif running.is_hidden(n) then
-    notify_hidden(what, label, several and (":%dClaudeCode"):format(n) or ":ClaudeCode")
+    notify_hidden(what, label, several and (":Claude %d"):format(n) or ":Claude")
   elseif several or what then
     notify_sent(what, label)
   end

@@ -1,5 +1,5 @@
 --- Claude's terminals in a session file (:mksession): the file names their conversations, and a buffer
---- of that name takes each one's place until :ClaudeCode resumes it.
+--- of that name takes each one's place until :Claude resumes it.
 local api = vim.api
 local buffer_name = require("claude-code.terminal.buffer_name")
 local sessions = require("claude-code.sessions")

@@ -74,7 +74,7 @@ end
 ---@param rows (claude-code.SessionRow|claude-code.Conversation)[]
 local function show_list(rows)
   if #rows == 0 then
-    local text = "no Claude session runs; :ClaudeCode starts one"
+    local text = "no Claude session runs; :Claude starts one"
     return require("claude-code.messages.notify").info(text)
   end
   choose(rows, "Claude sessions", function(row)

@@ -107,7 +107,7 @@ local function open(arguments, n, options)
     return
   end
   if require("claude-code.server").state ~= "ready" then
-    notify.warn("Claude started without a connection to Neovim; :ClaudeCodeStatus shows why")
+    notify.warn("Claude started without a connection to Neovim; :Claude status shows why")
   end
 end
 

@@ -101,7 +101,7 @@ for (const version of NEOVIMS) {
       await a.nvim.lua(FLOAT);
       const id = await a.propose(path, NEW);
       await eventually("the message", async () =>
-        (await a.messages()).includes("]f or :ClaudeCodeDiffNext shows it now"),
+        (await a.messages()).includes("]f or :Claude diff next shows it now"),
       );
       await a.nvim.type("]f");
       await a.shown();

@@ -489,7 +489,7 @@ describe.each(NEOVIMS)("big changes, in $name", (version) => {
     const hostile = many.replace("old 59990\n", "\u202Eold\n");
     const path = a.file("big.txt", many);
     const id = await a.propose(path, hostile);
-    await a.nvim.command("ClaudeCodeDiffNext");
+    await a.nvim.command("Claude diff next");
     await a.barShows("hunk 1/1");
     // Marked once, whoever came first.
     await Bun.sleep(300);

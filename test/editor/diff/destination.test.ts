@@ -189,7 +189,7 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
       const id = await a.propose(a.path(name), "new\n");
       await a.nvim.type("Amine<Esc>");
       swap(a);
-      for (const way of ["<CR>", ":w<CR>", ":w!<CR>", ":ClaudeCodeDiffAccept!<CR>"]) {
+      for (const way of ["<CR>", ":w<CR>", ":w!<CR>", ":Claude diff accept!<CR>"]) {
         await a.nvim.command("messages clear");
         await a.nvim.type(way);
         await said(a, "nothing was accepted: ");
@@ -205,7 +205,7 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
     },
   );
 
-  test.each([":w!", ":wq!", ":x!", ":ClaudeCodeDiffAccept!"])(
+  test.each([":w!", ":wq!", ":x!", ":Claude diff accept!"])(
     "a read-only file: accepting is refused, %s does it",
     async (forced) => {
       await using a = await start();
@@ -215,7 +215,7 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
       await eventually("a warning", async () =>
         expect((await bars(a))[0]).toContain(`${WARNING} read-only `),
       );
-      for (const way of ["<CR>", ":w<CR>", ":wq<CR>", ":ClaudeCodeDiffAccept<CR>"]) {
+      for (const way of ["<CR>", ":w<CR>", ":wq<CR>", ":Claude diff accept<CR>"]) {
         await a.nvim.command("messages clear");
         await a.nvim.type(way);
         await said(a, "nothing was accepted, as ro.txt is read-only; :w! or");

@@ -27,12 +27,12 @@ const ENDINGS: {
   { how: ":up", do: ":up<CR>", outcome: "accepted" },
   { how: ":silent w!", do: ":silent w!<CR>", outcome: "accepted" },
   {
-    how: "ClaudeCodeDiffAccept",
+    how: "Claude diff accept",
     do: (a) => a.nvim.lua('require("port").accept()'),
     outcome: "accepted",
   },
   {
-    how: "ClaudeCodeDiffDeny",
+    how: "Claude diff reject",
     do: (a) => a.nvim.lua('require("port").reject()'),
     outcome: "rejected",
   },

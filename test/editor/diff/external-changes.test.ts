@@ -65,7 +65,7 @@ for (const version of NEOVIMS) {
     }
 
     test("by a program, just before it is accepted in any way", async () => {
-      for (const accept of ["<CR>", ":w<CR>", ":wq<CR>", ":ClaudeCodeDiffAccept<CR>"]) {
+      for (const accept of ["<CR>", ":w<CR>", ":wq<CR>", ":Claude diff accept<CR>"]) {
         await using a = await start(version);
         const path = a.file("main.txt", OLD);
         const id = await a.propose(path, NEW);

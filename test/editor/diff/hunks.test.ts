@@ -387,16 +387,16 @@ for (const version of NEOVIMS) {
       await a.nvim.command("vsplit | terminal cat");
       await a.attach();
       const id = await a.propose(path, NEW);
-      await a.nvim.command("ClaudeCodeDiffHunkDrop");
+      await a.nvim.command("Claude diff drop-hunk");
       await a.nvim.command("wincmd p | wincmd p");
       const terminal =
         "for _, w in ipairs(vim.api.nvim_list_wins()) do if vim.bo[vim.api.nvim_win_get_buf(w)].buftype == 'terminal' then vim.api.nvim_set_current_win(w) end end";
       await a.nvim.lua(terminal);
-      await a.nvim.command("ClaudeCodeDiffHunkAccept");
-      await a.nvim.command("ClaudeCodeDiffAccept");
+      await a.nvim.command("Claude diff accept-hunk");
+      await a.nvim.command("Claude diff accept");
       expect(final(NEW, await a.outcome(id))).toBe(OLD.replace("line 30\n", "line 30\nadded\n"));
       await a.cleared();
-      await a.nvim.command("ClaudeCodeDiffHunkDrop");
+      await a.nvim.command("Claude diff drop-hunk");
       await eventually("the message", async () =>
         (await a.messages()).includes("no diff is waiting"),
       );
@@ -497,9 +497,9 @@ for (const version of NEOVIMS) {
       await bar("[1/3] a.txt");
       await a.nvim.type("[f");
       await bar("[3/3] c.txt");
-      await a.nvim.command("ClaudeCodeDiffNext");
+      await a.nvim.command("Claude diff next");
       await bar("[1/3] a.txt");
-      await a.nvim.command("ClaudeCodeDiffPrevious");
+      await a.nvim.command("Claude diff previous");
       await bar("[3/3] c.txt");
       await a.nvim.type("q");
       expect((await a.outcome(ids[2] as number)).outcome).toBe("rejected");

@@ -70,7 +70,7 @@ for (const version of NEOVIMS) {
           await a.waits();
           expect(a.ended).toEqual([]);
           await eventually("a message", async () =>
-            (await a.messages()).includes("main.txt waits: ]f or :ClaudeCodeDiffNext"),
+            (await a.messages()).includes("main.txt waits: ]f or :Claude diff next"),
           );
           expect(await a.mode()).toBe("n");
           expect(await file(a)).toBe(wanted);
@@ -124,7 +124,7 @@ for (const version of NEOVIMS) {
       const id = await a.propose(path, NEW);
       await a.nvim.type("ga:e other.txt<CR>");
       await a.waits();
-      await a.nvim.command("ClaudeCodeDiffNext");
+      await a.nvim.command("Claude diff next");
       await a.shown();
       await a.barShows("accept 1 of 2 hunks");
       await a.nvim.type("<CR>");
@@ -167,12 +167,12 @@ for (const version of NEOVIMS) {
       expect((await a.outcome(second)).outcome).toBe("rejected");
       await a.waits();
       expect(await a.nvim.lua("return require('port').statusline.get().diffs")).toBe(1);
-      await a.nvim.command("ClaudeCodeDiffAccept");
+      await a.nvim.command("Claude diff accept");
       await eventually("a hint", async () =>
-        (await a.messages()).includes("not on screen: :ClaudeCodeDiffNext shows it"),
+        (await a.messages()).includes("not on screen: :Claude diff next shows it"),
       );
       expect(a.ended).toHaveLength(1);
-      await a.nvim.command("ClaudeCodeDiffPrevious");
+      await a.nvim.command("Claude diff previous");
       await a.shown();
       await a.nvim.type("<CR>");
       expect(await a.outcome(first)).toEqual({ id: first, outcome: "accepted" });
@@ -215,7 +215,7 @@ for (const version of NEOVIMS) {
       await a.nvim.type("<C-w>o");
       await a.waits();
       await eventually("a message", async () =>
-        (await a.messages()).includes("main.txt waits: :ClaudeCodeDiffNext"),
+        (await a.messages()).includes("main.txt waits: :Claude diff next"),
       );
       expect(await a.nvim.lua("return vim.fn.maparg(']f', 'n')")).toContain("mine");
     });

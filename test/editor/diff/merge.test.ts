@@ -52,7 +52,7 @@ for (const version of NEOVIMS) {
     test("merged and accepted: the file has both, and so has the buffer, saved", async () => {
       const { a, buf, said, buffer, accept } = await start();
       await using _ = a;
-      await said("gm or :ClaudeCodeDiffMerge merges them in");
+      await said("gm or :Claude diff merge merges them in");
       await a.nvim.type("gm");
       await said("your unsaved edits are in the proposal now");
       expect(await accept()).toBe(MERGED);
@@ -151,7 +151,7 @@ for (const version of NEOVIMS) {
     test("conflicts: marked, not to be accepted while there are some, then resolved", async () => {
       const { a, said, accept } = await start({ proposal: OLD.replace("five", "FIVE") });
       await using _ = a;
-      await a.nvim.command("ClaudeCodeDiffMerge");
+      await a.nvim.command("Claude diff merge");
       await said("1 conflict with your unsaved edits");
       const lines = await a.nvim.lua<string[]>(
         "return vim.api.nvim_buf_get_lines(0, 0, -1, false)",

@@ -60,12 +60,12 @@ for (const version of NEOVIMS) {
       );
     }
 
-    test(":ClaudeCodeCloseAllDiffs rejects what is on screen and what waits behind it", async () => {
+    test(":Claude diff reject-all rejects what is on screen and what waits behind it", async () => {
       const [a, path] = await start();
       await using _ = a;
       const first = await a.propose(path, NEW);
       const second = await a.propose(path, NEW.replace("line 2\n", "two\n"));
-      await a.nvim.command("ClaudeCodeCloseAllDiffs");
+      await a.nvim.command("Claude diff reject-all");
       for (const id of [first, second]) expect((await a.outcome(id)).outcome).toBe("rejected");
       await a.cleared();
       expect(a.read("main.lua")).toBe(OLD);

@@ -25,7 +25,7 @@ function rejectingWithReason(version: NeovimVersion) {
   test.each([
     ["Q", "Q  too clever <CR>"],
     ["Q on the old side", "<C-w>hQtoo clever<CR>"],
-    [":ClaudeCodeDiffDeny", ":ClaudeCodeDiffDeny too clever<CR>"],
+    [":Claude diff reject", ":Claude diff reject too clever<CR>"],
   ])("%s sends the reason with the rejection", async (_, keys) => {
     const { a, id } = await proposed();
     await using _a = a;

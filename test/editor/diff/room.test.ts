@@ -226,7 +226,7 @@ describe.each(NEOVIMS)("Claude's terminal at the side in $name", (version) => {
     });
     writeFileSync(join(neovim.cwd, "a.txt"), OLD);
     await neovim.command(`edit a.txt${command}`);
-    await neovim.command("ClaudeCode");
+    await neovim.command("Claude");
     await shows(neovim, "has 60.");
     return neovim;
   }
@@ -259,7 +259,7 @@ describe.each(NEOVIMS)("Claude's terminal at the side in $name", (version) => {
       await Bun.sleep(300);
       const text = (await terminalText(neovim)).replaceAll(/\s+/g, "");
       expect([...new Set(text.match(/has\d+\./g))]).toEqual(["has60."]);
-      await neovim.command("ClaudeCodeDiffDeny");
+      await neovim.command("Claude diff reject");
       await answer;
     },
   );
@@ -277,7 +277,7 @@ describe.each(NEOVIMS)("Claude's terminal at the side in $name", (version) => {
     await eventually("the diff", () => neovim.lua('return require("port").diff_shown()'));
     expect((await neovim.lua<Shown>(DIFF)).sizes.length).toBe(count);
     expect((await wide(neovim)).at(-1)).toBe(60);
-    await neovim.command("ClaudeCodeDiffDeny");
+    await neovim.command("Claude diff reject");
     await answer;
     await eventually("the windows", async () => expect(await windows(neovim)).toEqual(before));
     await waitForMode(neovim, "t");

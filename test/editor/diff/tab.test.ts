@@ -31,11 +31,11 @@ const reasons: [name: string, options: string, prepare: string[]][] = [
 
 /** What the user does until the diff has been answered. */
 const ways: [name: string, keys: string[]][] = [
-  ["accepts in the proposal", ["ClaudeCodeDiffAccept"]],
-  ["goes to the terminal and accepts there", ["ClaudeCodeFocus", "ClaudeCodeDiffAccept"]],
+  ["accepts in the proposal", ["Claude diff accept"]],
+  ["goes to the terminal and accepts there", ["Claude focus", "Claude diff accept"]],
   [
     "hides the terminal, shows it again, and rejects there",
-    ["ClaudeCode", "ClaudeCode", "ClaudeCodeDiffDeny"],
+    ["Claude", "Claude", "Claude diff reject"],
   ],
 ];
 
@@ -53,7 +53,7 @@ describe.each(NEOVIMS)("a tab page of the diff's own in $name", (version) => {
       using client = await TestClient.open(await neovim.lock(), "claude-code");
       await neovim.command("edit a.txt");
       for (const command of prepare) await neovim.command(command);
-      await neovim.command("ClaudeCode");
+      await neovim.command("Claude");
       await shows(neovim, "up");
       await waitForMode(neovim, "t");
       const pages = () => neovim.lua<string[][]>(PAGES);
@@ -97,7 +97,7 @@ describe.each(NEOVIMS)("a tab page of the diff's own in $name", (version) => {
   async function propose(neovim: TestNeovim, client: TestClient): Promise<{ answer: unknown }> {
     const path = join(neovim.cwd, "a.txt");
     writeFileSync(path, "one\n");
-    await neovim.command("edit a.txt | ClaudeCode");
+    await neovim.command("edit a.txt | Claude");
     await shows(neovim, "up");
     await waitForMode(neovim, "t");
     const answer = client.texts("openDiff", {
@@ -117,7 +117,7 @@ describe.each(NEOVIMS)("a tab page of the diff's own in $name", (version) => {
     await eventually("Claude's terminal", inTerminal);
     await Bun.sleep(200);
     expect(await neovim.lua("return vim.api.nvim_get_mode().mode")).toBe("nt");
-    await neovim.command("ClaudeCodeDiffDeny");
+    await neovim.command("Claude diff reject");
     await answer;
   });
 
@@ -136,7 +136,7 @@ describe.each(NEOVIMS)("a tab page of the diff's own in $name", (version) => {
     await eventually("the diff again", async () =>
       expect(await neovim.lua(HERE)).toEqual({ tab: 2, terminal: false }),
     );
-    await neovim.command("ClaudeCodeDiffDeny");
+    await neovim.command("Claude diff reject");
     await answer;
     await waitForMode(neovim, "t");
   });

@@ -203,9 +203,9 @@ for (const version of NEOVIMS) {
       const path = a.file("a.txt", OLD);
       const ids = [];
       for (let i = 0; i < 4; i++) ids.push(await a.propose(path, NEW));
-      await a.nvim.command("ClaudeCodeDiffAccept");
+      await a.nvim.command("Claude diff accept");
       await a.nvim.lua('require("port").reject()');
-      await a.nvim.command("ClaudeCodeDiffHunkDrop");
+      await a.nvim.command("Claude diff drop-hunk");
       expect(await new User(a).proposal()).toBe(OLD);
       await a.nvim.command("normal! u");
       await a.configure("{ diff = { quiet_ms = 0 } }");

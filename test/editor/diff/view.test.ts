@@ -238,7 +238,7 @@ describe.each(NEOVIMS)("the bars of $name", (version) => {
           ?.trimEnd() ?? "",
       );
     await terminal.waitUntil(isRight, `${bars}`);
-    await terminal.type(":ClaudeCodeDiffDeny\r");
+    await terminal.type(":Claude diff reject\r");
     await answer;
   });
 
@@ -254,7 +254,7 @@ describe.each(NEOVIMS)("the bars of $name", (version) => {
       await writeFile(d.path(name), OLD);
       const answer = propose(client, d.path(name), NEW);
       await terminal.waitFor(bar);
-      await terminal.type(":ClaudeCodeDiffDeny\r");
+      await terminal.type(":Claude diff reject\r");
       await answer;
     }
   });

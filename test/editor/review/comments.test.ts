@@ -46,7 +46,7 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
   const pasted = async () => (await terminalText(neovim)).replaceAll("\n", "");
 
   test("made, edited, deleted; the range, the cursor's line, and a question for the text", async () => {
-    await neovim.command("2,3ClaudeCodeComment better names | please");
+    await neovim.command("2,3Claude comment better names | please");
     await draws(["3: better names | please"]);
     await neovim.command("5");
     await neovim.lua(`
@@ -55,27 +55,27 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
         done(ANSWER)
       end
       ANSWER = "why?"`);
-    await neovim.command("ClaudeCodeComment");
+    await neovim.command("Claude comment");
     await draws(["3: better names | please", "5: why?"]);
     await neovim.command("3");
     await neovim.lua("ANSWER = nil");
-    await neovim.command("ClaudeCodeComment");
+    await neovim.command("Claude comment");
     expect(await neovim.lua("return ASKED.default")).toBe("better names | please");
     await draws(["3: better names | please", "5: why?"]);
     await neovim.lua('ANSWER = "names"');
-    await neovim.command("ClaudeCodeComment");
+    await neovim.command("Claude comment");
     await draws(["3: names", "5: why?"]);
     await neovim.lua('ANSWER = ""');
-    await neovim.command("ClaudeCodeComment");
+    await neovim.command("Claude comment");
     await draws(["5: why?"]);
-    expect(await said()).toEndWith("1 comment waits to be sent: :ClaudeCodeComment! sends all");
+    expect(await said()).toEndWith("1 comment waits to be sent: :Claude comment! sends all");
     expect(await neovim.lua('return require("port").comments.at(0, 5).text')).toBe("why?");
     expect(await neovim.lua('return require("port").comments.at(0, 4)')).toBeNull();
   });
 
   test("visual mode by <Plug>, and a long text in several lines", async () => {
     await neovim.lua(`
-      vim.keymap.set({ "n", "x" }, "gC", "<Plug>(ClaudeCodeComment)")
+      vim.keymap.set({ "n", "x" }, "gC", "<Plug>(claude-comment)")
       vim.ui.input = function(_, done) done(("word "):rep(20)) end`);
     await neovim.type("ggVjgC");
     await eventually("the comment", async () => {
@@ -85,7 +85,7 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
   });
 
   test("it follows its lines, is found again in the next Neovim, and is outdated without them", async () => {
-    await neovim.command("4ClaudeCodeComment here");
+    await neovim.command("4Claude comment here");
     await draws(["4: here"]);
     await neovim.lua('vim.api.nvim_buf_set_lines(0, 0, 0, false, { "zero", "zero" })');
     await neovim.command("write");
@@ -101,17 +101,17 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
     await draws(["2: (its lines have changed) here"], next);
     // Both Neovims have one state.
     await next.lua('vim.ui.input = function(_, done) done("") end');
-    await next.command("2ClaudeCodeComment");
+    await next.command("2Claude comment");
     await draws([], next);
     await draws([]);
   });
 
   test("all that wait are pasted into Claude's terminal and submitted, once", async () => {
-    await neovim.command("2,3ClaudeCodeComment better names");
+    await neovim.command("2,3Claude comment better names");
     await draws(["3: better names"]);
     write("b.ts", ["x", "y"]);
     await neovim.command("edit b.ts");
-    await neovim.command("1ClaudeCodeComment why x?");
+    await neovim.command("1Claude comment why x?");
     await draws(["1: why x?"]);
     write("b.ts", ["other"]);
     await neovim.command("bwipeout!");
@@ -129,11 +129,11 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
     const folder = join(neovim.home, ".claude/sessions");
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, `${pid}.json`), JSON.stringify({ pid, status: "waiting" }));
-    await neovim.command("ClaudeCodeComment!");
+    await neovim.command("Claude comment!");
     expect(await said()).toContain("Claude asks something in its terminal: answer it first");
     writeFileSync(join(folder, `${pid}.json`), JSON.stringify({ pid, status: "idle" }));
     expect(await pasted()).toBe("up");
-    await neovim.command("ClaudeCodeComment!");
+    await neovim.command("Claude comment!");
     const text = [
       "My comments on these lines:",
       "",
@@ -154,7 +154,7 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
     );
     await neovim.command("wincmd p");
     await draws(["3: sent: better names"]);
-    await neovim.command("ClaudeCodeComment!");
+    await neovim.command("Claude comment!");
     expect(await said()).toContain("there is no comment to send");
     // A sent one is gone once its lines are others.
     await neovim.lua('vim.api.nvim_buf_set_lines(0, 1, 3, false, { "TWO" })');
@@ -169,7 +169,7 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
     await eventually("the client", () =>
       neovim.lua<boolean>('return #require("port").server.clients == 1'),
     );
-    await neovim.command("1ClaudeCodeComment! look");
+    await neovim.command("1Claude comment! look");
     await eventually("the mention", async () =>
       expect(cli.notifications("at_mentioned")).toEqual([{ filePath: "ide:review:comments" }]),
     );
@@ -194,7 +194,7 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
     const path = join(neovim.cwd, "odd");
     writeFileSync(path, Buffer.from(`\xff\xfe\0\n\n${"long ".repeat(10_000)}\n\xe9nd`, "latin1"));
     await neovim.command("edit ++enc=utf-8 odd");
-    for (const row of [1, 2, 3, 4]) await neovim.command(`${row}ClaudeCodeComment on ${row}`);
+    for (const row of [1, 2, 3, 4]) await neovim.command(`${row}Claude comment on ${row}`);
     const all = [1, 2, 3, 4].map((row) => `${row}: on ${row}`);
     await draws(all);
     await neovim.command("edit!");
@@ -205,26 +205,26 @@ describe.each(NEOVIMS)("comments in $name", (version) => {
     });
     expect(ends.slice(1, 3)).toEqual(all.slice(1, 3));
     await neovim.lua("vim.api.nvim_buf_set_lines(0, 0, -1, false, {})");
-    await neovim.command("1ClaudeCodeComment on nothing");
+    await neovim.command("1Claude comment on nothing");
     await neovim.command("silent write");
     expect((await drawn()).length).toBeGreaterThan(0);
   });
 
   test("no comment on what is no file, or private; none is lost without the executable", async () => {
     await neovim.command("enew");
-    await neovim.command("ClaudeCodeComment x");
+    await neovim.command("Claude comment x");
     expect(await said()).toContain("this buffer is not a file");
     write(".env", ["KEY=1"]);
     await neovim.command("edit .env");
-    await neovim.command("ClaudeCodeComment x");
+    await neovim.command("Claude comment x");
     expect(await said()).toContain("private");
     await neovim.command("edit src/a.ts");
-    await neovim.command("ClaudeCodeStop");
-    await neovim.command("1ClaudeCodeComment a long thought");
+    await neovim.command("Claude stop");
+    await neovim.command("1Claude comment a long thought");
     expect(await said()).toContain("a long thought");
-    await neovim.command("ClaudeCodeStart");
+    await neovim.command("Claude start");
     await attached(neovim);
-    await neovim.command("1ClaudeCodeComment a long thought");
+    await neovim.command("1Claude comment a long thought");
     await draws(["1: a long thought"]);
   });
 });

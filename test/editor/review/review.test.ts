@@ -47,8 +47,8 @@ onEachNeovim((session) => {
   afterEach(async () => {
     await lua(`
       pcall(vim.cmd, "silent! wall")
-      pcall(vim.cmd, "silent! ClaudeCodeReviewClose")
-      pcall(vim.cmd, "silent! ClaudeCodeReviewDone")
+      pcall(vim.cmd, "silent! Claude review close")
+      pcall(vim.cmd, "silent! Claude review done")
       _G.is_done = false
       require("claude-code.editor.review.client").request("last", {}, function() _G.is_done = true end)`);
     // Else it would keep what the next test records.
@@ -108,7 +108,7 @@ onEachNeovim((session) => {
     world.stop(`S${tests}`);
   }
 
-  async function review(command = "ClaudeCodeReview!"): Promise<Item[]> {
+  async function review(command = "Claude review!"): Promise<Item[]> {
     await nvim().command(command);
     return listed(5);
   }
@@ -116,7 +116,7 @@ onEachNeovim((session) => {
   describe("the list", () => {
     test("has an entry for each hunk and each file that came or went, with where it is from", async () => {
       await changed();
-      const items = await review("ClaudeCodeReview");
+      const items = await review("Claude review");
       expect(items).toEqual([
         { name: at("a"), lnum: 2, text: "+1 -1  turn 1  ‹rename the lines›  Edit" },
         { name: at("a"), lnum: 8, text: "+2 -1  turn 1  ‹rename the lines›  Edit" },
@@ -134,7 +134,7 @@ onEachNeovim((session) => {
     test("takes files and a turn, and leaves the user's own list behind it", async () => {
       await changed();
       await lua(`vim.fn.setqflist({ { filename = "x", lnum = 3, text = "mine" } })`);
-      await nvim().command(`ClaudeCodeReview turn ${at("b")} ${at("c")}`);
+      await nvim().command(`Claude review turn ${at("b")} ${at("c")}`);
       expect((await listed(2)).map(({ name }) => name)).toEqual([at("b"), at("c")]);
       await nvim().command("colder");
       expect((await list()).map(({ text }) => text)).toEqual(["mine"]);
@@ -148,7 +148,7 @@ onEachNeovim((session) => {
       const names = Array.from({ length: 300 }, (_, i) => `f${String(i).padStart(3, "0")}`);
       for (const name of names) write(name, text.join(""));
       claude(Object.fromEntries(names.map((name) => [name, changed])));
-      await nvim().command("ClaudeCodeReview");
+      await nvim().command("Claude review");
       const items = await listed(71 * 7 + 229);
       expect(items.at(-1)).toMatchObject({ name: at("f299"), lnum: 4 });
       expect(items.at(-1)?.text).toStartWith("changed, 7 hunks");
@@ -171,7 +171,7 @@ onEachNeovim((session) => {
       write(".env", "SECRET=1\n");
       const call = { session: `S${tests}`, tool: "Bash", source: "bash" } as const;
       world.record({ type: "change", ...call, files: [file] });
-      await nvim().command("ClaudeCodeReview");
+      await nvim().command("Claude review");
       const [entry] = await listed(1);
       const reason = "it is private: nothing of it was kept";
       expect(entry?.text).toBe(`changed, cannot be undone here (${reason})  Bash`);
@@ -185,10 +185,10 @@ onEachNeovim((session) => {
     test("of nothing says so, names what is not there, and maps nothing", async () => {
       const nothing = "Claude changed nothing";
       for (const [command, message] of [
-        ["ClaudeCodeReview", `${nothing} that you have not reviewed`],
-        ["ClaudeCodeReview turn", `${nothing} in its last turn that you have not reviewed`],
-        ["ClaudeCodeReviewDone", "there is nothing left to review"],
-        ["ClaudeCodeReview trun", "there is no file, and no session, of the name trun"],
+        ["Claude review", `${nothing} that you have not reviewed`],
+        ["Claude review turn", `${nothing} in its last turn that you have not reviewed`],
+        ["Claude review done", "there is nothing left to review"],
+        ["Claude review trun", "there is no file, and no session, of the name trun"],
       ] as const) {
         await nvim().command(command);
         await eventually(message, async () => (await said()).at(-1)?.endsWith(message));
@@ -197,7 +197,7 @@ onEachNeovim((session) => {
       await changed();
       write("own", "mine\n");
       const message = `${nothing} in ${at("own")} that you have not reviewed`;
-      await nvim().command(`ClaudeCodeReview ${at("own")}`);
+      await nvim().command(`Claude review ${at("own")}`);
       await eventually("its answer", async () =>
         expect((await said()).join("\n")).toContain(message),
       );
@@ -205,12 +205,12 @@ onEachNeovim((session) => {
 
     test("closes with the review, in another tab page, too", async () => {
       await changed();
-      await review("ClaudeCodeReview");
+      await review("Claude review");
       const shown = `return #vim.tbl_filter(function(info)
         return info.quickfix == 1
       end, vim.fn.getwininfo())`;
       await eventually("the list", async () => (await lua<number>(shown)) === 1);
-      await nvim().command("tabnew | ClaudeCodeReviewClose");
+      await nvim().command("tabnew | Claude review close");
       expect([await lua(shown), await lua("return vim.fn.tabpagenr('$')")]).toEqual([0, 2]);
       await nvim().command("tabclose");
     });
@@ -221,7 +221,7 @@ onEachNeovim((session) => {
       const heights = () =>
         lua<number[]>("return vim.tbl_map(vim.api.nvim_win_get_height, vim.api.nvim_list_wins())");
       const before = await heights();
-      for (const end of ["ClaudeCodeReviewClose", "ClaudeCodeReviewDone"]) {
+      for (const end of ["Claude review close", "Claude review done"]) {
         await review();
         await eventually("the list", async () => expect((await heights()).at(-1)).toBe(4));
         await nvim().command(end);
@@ -306,7 +306,7 @@ onEachNeovim((session) => {
       write("a", TEN);
       write("b", TEN);
       claude({ a: TEN.replace("line 5\n", "five\n"), b: TEN.replace("line 5\n", "five\n") });
-      await nvim().command("ClaudeCodeReview!");
+      await nvim().command("Claude review!");
       await listed(2);
       await eventually("the hunk", async () => (await cursor())[0] === 5);
       await nvim().type("gr");
@@ -337,7 +337,7 @@ onEachNeovim((session) => {
       const text = Array.from({ length: 30 }, (_, i) => `line ${i}\n`).join("");
       write("a", text);
       claude({ a: text.replaceAll("5\n", "five\nand more\n") });
-      await nvim().command("ClaudeCodeReview!");
+      await nvim().command("Claude review!");
       await listed(3);
       const marks = () =>
         lua<[number, number][]>(`
@@ -371,7 +371,7 @@ onEachNeovim((session) => {
       await eventually("the news", async () => (await news("runs")) === true);
       write("a", `${TEN}claude\n`.replace("line 2\n", "TWO\n"));
       await nvim().command("silent edit! | call append(8, 'mine') | silent write");
-      await nvim().command("ClaudeCodeReview");
+      await nvim().command("Claude review");
       const [entry] = await listed(1);
       expect(entry).toMatchObject({ lnum: 2, text: expect.stringContaining("+1 -1") });
       world.stop(session);
@@ -397,7 +397,7 @@ onEachNeovim((session) => {
     test("a part of a hunk by visual mode", async () => {
       write("a", TEN);
       claude({ a: TEN.replace("line 5\n", "five\nfive and a half\nsix minus\n") });
-      await nvim().command("ClaudeCodeReview!");
+      await nvim().command("Claude review!");
       await listed(1);
       await eventually("the hunk", async () => (await cursor())[0] === 5);
       await nvim().type("jVjgr");
@@ -412,7 +412,7 @@ onEachNeovim((session) => {
       await lua(
         `vim.api.nvim_buf_set_lines(0, 5, 5, false, { "mine" }); vim.api.nvim_buf_set_lines(0, 0, 1, false, { "top" }); vim.cmd("silent write")`,
       );
-      await nvim().command("ClaudeCodeReview!");
+      await nvim().command("Claude review!");
       const items = await listed(1);
       expect(items[0]?.text).toContain("[with your edits]");
       await eventually("the hunk", async () => (await cursor())[0] === 5);
@@ -429,7 +429,7 @@ onEachNeovim((session) => {
       // Where the user folds by indent, the texts are not folded.
       await nvim().command("setglobal foldmethod=indent foldlevel=0 shiftwidth=2");
       await lua(`vim.fn.setline(6, "and mine") vim.cmd("silent write")`);
-      await nvim().command("ClaudeCodeReview!");
+      await nvim().command("Claude review!");
       expect((await listed(1))[0]?.text).toContain("[your edits conflict]");
       await eventually("the hunk", async () => (await cursor())[0] === 5);
       // The user's line is Claude's neither on this side nor on that.
@@ -468,7 +468,7 @@ onEachNeovim((session) => {
       const long = "0123456789".repeat(30);
       write("a", TEN.replace("line 5", long));
       claude({ a: TEN.replace("line 5", `${long}+`) });
-      await nvim().command("ClaudeCodeReview!");
+      await nvim().command("Claude review!");
       await listed(1);
       await eventually("the old line in pieces", async () => {
         const rows = await virtual();
@@ -489,7 +489,7 @@ onEachNeovim((session) => {
       await eventually("the warning", async () =>
         (await said()).some((text) => text.includes("changed on disk")),
       );
-      await nvim().command("ClaudeCodeReview!");
+      await nvim().command("Claude review!");
       const items = await listed(1);
       expect(items[0]?.text).toContain("[not in your buffer, which has unsaved edits]");
       await eventually("the bar", async () => (await bar()).includes("not in this buffer"));
@@ -510,7 +510,7 @@ onEachNeovim((session) => {
       write(".editorconfig", "root = true\n[*]\nend_of_line = lf\n");
       write("a", text);
       claude({ a: text.replace("line 5", "five").replace("line 8", "eight") });
-      await nvim().command("ClaudeCodeReview!");
+      await nvim().command("Claude review!");
       const items = await listed(2);
       expect(items[0]?.text).not.toContain("conflict");
       await eventually("the hunk", async () => (await cursor())[0] === 5);
@@ -529,10 +529,10 @@ onEachNeovim((session) => {
         a: text.replace("\xef\xbb\xbfline 1", "\xef\xbb\xbfone").replace("line 10", "ten"),
       });
       await nvim().command(`edit ${at("a")}`);
-      await nvim().command("ClaudeCodeReview");
+      await nvim().command("Claude review");
       await listed(2);
       await nvim().command("wincmd p");
-      await nvim().command("ClaudeCodeUndo!");
+      await nvim().command("Claude undo!");
       await eventually("the old text", () => read("a") === text);
     });
   });
@@ -562,7 +562,7 @@ onEachNeovim((session) => {
     });
     await review();
     await eventually("old lines", async () => (await marks()).virtual === 2);
-    await nvim().command("ClaudeCodeReviewClose");
+    await nvim().command("Claude review close");
     await eventually("signs alone", async () => (await marks()).virtual === 0);
     expect([await bar(), await mapped()]).toEqual(["", false]);
   });
@@ -576,12 +576,12 @@ onEachNeovim((session) => {
     await changed();
     await nvim().command(`edit ${at("a")}`);
     await lua(`require("claude-code.lib.events").emit("ActivityChanged", { activity = "idle" })`);
-    await review("ClaudeCodeReview");
+    await review("Claude review");
     expect(await lua("return vim.fn.maparg('gr', 'n', false, true).buffer == 1")).toBe(false);
     await eventually("the keys", () => mapped("gz"));
     await nvim().type("gz");
     await listed(4);
-    await nvim().command("ClaudeCodeReviewClose | cclose");
+    await nvim().command("Claude review close | cclose");
     const marks = `return #vim.api.nvim_buf_get_extmarks(0,
       vim.api.nvim_create_namespace("claude-code.review"), 0, -1, {})`;
     await eventually("no signs", async () => (await lua<number>(marks)) === 0);
@@ -654,7 +654,7 @@ onEachNeovim((session) => {
   test("old lines above the first line are in sight", async () => {
     write("a", TEN);
     claude({ a: TEN.replace("line 1\nline 2\n", "one\n") });
-    await nvim().command("ClaudeCodeReview!");
+    await nvim().command("Claude review!");
     await listed(1);
     const fill = () => lua<number>("return vim.fn.winsaveview().topfill");
     await eventually("both old lines", async () => expect(await fill()).toBe(2));
@@ -667,7 +667,7 @@ onEachNeovim((session) => {
     const added = (row: number) => lines.with(row, `${lines[row]}${"new\n".repeat(4)}`).join("");
     for (const name of ["a", "b"]) write(name, lines.join(""));
     claude({ a: added(9), b: added(20) });
-    await nvim().command("ClaudeCodeReview!");
+    await nvim().command("Claude review!");
     await listed(2);
     // Lower than the screen, as beside Claude's terminal: the next hunk is below its first page.
     await nvim().command("cclose | botright 10new | wincmd p");
@@ -696,7 +696,7 @@ onEachNeovim((session) => {
     for (const name of ["a", "b"]) write(name, text("old"));
     claude({ a: text("new"), b: text("new") });
     await lua("vim.o.wrap = false");
-    await nvim().command("ClaudeCodeReview!");
+    await nvim().command("Claude review!");
     await listed(4);
     for (const place of ["a 1", "a 12", "b 1", "b 12"]) {
       await eventually(place, async () => {
@@ -716,7 +716,7 @@ onEachNeovim((session) => {
     write("a", TEN);
     claude({ a: TEN.replace("line 5\n", "five\n") });
     await lua("vim.o.number = true");
-    await nvim().command("ClaudeCodeReview!");
+    await nvim().command("Claude review!");
     await listed(1);
     const widths = () =>
       lua<number[]>(`
@@ -746,7 +746,7 @@ onEachNeovim((session) => {
       await nvim().command("split");
       await nvim().type("]f");
       await eventually("the next file's bar", async () => (await bars()).join().includes("/b"));
-      await nvim().command("ClaudeCodeReviewClose");
+      await nvim().command("Claude review close");
       await nvim().command("cclose");
       await nvim().command(`edit ${at("a")}`);
       expect(await bars()).toEqual(["", ""]);
@@ -755,7 +755,7 @@ onEachNeovim((session) => {
     test("has as many keys as there is room for, and the end of a long path", async () => {
       write("a", TEN);
       claude({ a: TEN.replace("line 5\n", "five\n") });
-      await nvim().command("ClaudeCodeReview!");
+      await nvim().command("Claude review!");
       await listed(1);
       await eventually("the bar", async () => (await bar()).includes("hunk 1/1"));
       await nvim().command("vsplit");
@@ -783,7 +783,7 @@ onEachNeovim((session) => {
     test("says what became of a file that is one entry", async () => {
       write("a", TEN);
       claude({ a: undefined, b: "" });
-      await nvim().command("ClaudeCodeReview!");
+      await nvim().command("Claude review!");
       const items = await listed(2);
       expect(items[1]?.text).toStartWith("new empty file  Edit");
       expect(await lua("return vim.fn.getqflist()[1].module")).toBe(at("a"));
@@ -815,7 +815,7 @@ onEachNeovim((session) => {
       await eventually("the bar", async () => (await bar()).includes("hunk 1/2"));
       if (later) await nvim().command(`setlocal winbar=${later}`);
       expect(await bar()).toContain("hunk 1/2");
-      await nvim().command("ClaudeCodeReviewClose");
+      await nvim().command("Claude review close");
       expect(await value()).toEqual([...expected]);
       await nvim().command("cclose");
     }
@@ -826,7 +826,7 @@ onEachNeovim((session) => {
     test("the cursor stays at its entry when others come", async () => {
       for (const name of ["a", "b", "c"]) write(name, TEN);
       claude({ b: TEN.replace("line 5\n", "five\n"), c: TEN.replace("line 5\n", "five\n") });
-      await nvim().command("ClaudeCodeReview");
+      await nvim().command("Claude review");
       await listed(2);
       await eventually("keys", () => mapped());
       await nvim().type("G");
@@ -840,7 +840,7 @@ onEachNeovim((session) => {
     test("the last decision closes it", async () => {
       write("a", TEN);
       claude({ a: TEN.replace("line 5\n", "five\n") });
-      await nvim().command("ClaudeCodeReview");
+      await nvim().command("Claude review");
       await listed(1);
       await eventually("keys", () => mapped());
       await nvim().type("ga");
@@ -851,7 +851,7 @@ onEachNeovim((session) => {
 
     test("keys act on entries; a range on several", async () => {
       await changed();
-      await review("ClaudeCodeReview");
+      await review("Claude review");
       await eventually("keys", () => mapped());
       await nvim().type("ggga");
       await listed(4);
@@ -863,28 +863,28 @@ onEachNeovim((session) => {
 
     test("! is about all of an entry's file", async () => {
       await changed();
-      await review("ClaudeCodeReview");
-      await nvim().command("1ClaudeCodeUndo!");
+      await review("Claude review");
+      await nvim().command("1Claude undo!");
       await eventually("the file as it was", () => read("a") === TEN);
       await listed(3);
     });
 
     test("a new file is undone and comes back, as a deleted one", async () => {
       await changed();
-      await review("ClaudeCodeReview");
+      await review("Claude review");
       await eventually("keys", () => mapped());
       await nvim().type("Ggr");
       await eventually("the deleted file", () => read("d") === TEN);
       await listed(4);
       await nvim().type("Ggr");
       await eventually("the new file gone", () => read("c") === undefined);
-      await nvim().command("ClaudeCodeReviewBack");
+      await nvim().command("Claude back");
       await eventually("the new file", () => read("c") === "new\n");
     });
 
     test("]c and ]f show the next entry beside it, gC comments on the lines of one", async () => {
       await changed();
-      await review("ClaudeCodeReview");
+      await review("Claude review");
       await eventually("keys", () => mapped());
       const beside = () =>
         lua<[string, number]>(`
@@ -927,7 +927,7 @@ onEachNeovim((session) => {
       const call = { session: `S${tests}`, tool: "Bash", source: "bash" } as const;
       world.record({ type: "change", ...call, files: [{ ...file, mode: [0o644, 0o755] }] });
       const mode = () => statSync(world.path(at("a"))).mode & 0o777;
-      await nvim().command("ClaudeCodeReview!");
+      await nvim().command("Claude review!");
       const items = await listed(2);
       expect(items.map(({ text }) => text)).toEqual(["mode 755, was 644  Bash", "+1 -1  Edit"]);
       await eventually("the bar", async () => (await bar()).includes("mode 755, was 644"));
@@ -937,7 +937,7 @@ onEachNeovim((session) => {
       await listed(1);
       expect(mode()).toBe(0o644);
       expect(read("a")).toContain("five\n");
-      await nvim().command("ClaudeCodeReviewBack");
+      await nvim().command("Claude back");
       await listed(2);
       expect(mode()).toBe(0o755);
       await nvim().type("ggga");
@@ -949,7 +949,7 @@ onEachNeovim((session) => {
       write("d", TEN);
       await nvim().command(`edit ${at("d")}`);
       claude({ d: undefined }, { tool: "Bash" });
-      await nvim().command("ClaudeCodeReview");
+      await nvim().command("Claude review");
       await listed(1);
       await nvim().command("wincmd k");
       await eventually("the bar", async () => (await bar()).includes("deleted"));
@@ -961,7 +961,7 @@ onEachNeovim((session) => {
     test("a renamed file with its old text has nothing drawn, and goes back", async () => {
       write("d", TEN);
       claude({ d: undefined, e: TEN }, { tool: "Bash" });
-      await nvim().command("ClaudeCodeReview!");
+      await nvim().command("Claude review!");
       expect((await listed(1))[0]?.text).toStartWith(`renamed from ${at("d")}`);
       await eventually("the bar", async () => (await bar()).includes("renamed from"));
       const marks = `return #vim.api.nvim_buf_get_extmarks(0,
@@ -983,7 +983,7 @@ onEachNeovim((session) => {
             :map(function(mark) return mark[2] + 1 end):totable()`);
       await nvim().command(`edit ${at("e")}`);
       await eventually("its sign", async () => (await signs()).join() === "4");
-      await nvim().command("ClaudeCodeReview!");
+      await nvim().command("Claude review!");
       expect((await listed(1))[0]?.text).toStartWith(`renamed from ${at("d")}`);
       await eventually("the bar", async () => (await bar()).includes("renamed from"));
       await eventually("its old line", async () => (await virtual()).join() === "line 4");
@@ -994,7 +994,7 @@ onEachNeovim((session) => {
 
     test("a deleted file can be read", async () => {
       await changed();
-      await review("ClaudeCodeReview");
+      await review("Claude review");
       await nvim().command("clast");
       await eventually("its text", async () => (await lines())[9] === "line 10");
       expect(await lua("return vim.bo.modifiable")).toBe(false);
@@ -1011,7 +1011,7 @@ onEachNeovim((session) => {
         "Keep",
       ),
     );
-    await nvim().command("ClaudeCodeReviewClose");
+    await nvim().command("Claude review close");
     expect(await lua(`return vim.fn.maparg("ga", "n")`)).toContain("let g:own");
   });
 
@@ -1019,7 +1019,7 @@ onEachNeovim((session) => {
     await changed();
     await nvim().command(`edit ${at("a")}`);
     await lua("vim.api.nvim_win_set_cursor(0, { 8, 0 })");
-    await nvim().command("ClaudeCodeWhy");
+    await nvim().command("Claude why");
     const text = await eventually("the window", async () => {
       const shown = (await lines()).join("\n");
       return shown.includes("prompt") && shown;
@@ -1044,7 +1044,7 @@ onEachNeovim((session) => {
     await claude({ a: TEN.replace("line 8", "eight") });
     await claude({ b: "made\n" }, { session: "of-another" });
     await claude({ c: "made before\n" }, { session: "0123456789-gone" });
-    await nvim().command("ClaudeCodeReview");
+    await nvim().command("Claude review");
     await listed(3);
     expect((await list()).map(({ name, text }) => `${name} ${text.split("  ")[1]}`)).toEqual([
       `${at("a")} Claude 2 (docs)`,
@@ -1052,7 +1052,7 @@ onEachNeovim((session) => {
       `${at("c")} 01234567`,
     ]);
     await nvim().command(`wincmd p | edit ${at("a")}`);
-    await nvim().command("8 | ClaudeCodeWhy");
+    await nvim().command("8 | Claude why");
     await eventually("the window", async () =>
       expect((await lines()).join("\n")).toContain("session  Claude 2 (docs)"),
     );
@@ -1062,7 +1062,7 @@ onEachNeovim((session) => {
       ["session 1", "b"],
       ["turn docs", "a"],
     ]) {
-      await nvim().command(`ClaudeCodeReview ${words}`);
+      await nvim().command(`Claude review ${words}`);
       await eventually(words as string, async () =>
         expect((await list()).map((item) => item.name)).toEqual([at(name as string)]),
       );
@@ -1085,7 +1085,7 @@ onEachNeovim((session) => {
     expect(await lua<string>(`return require("claude-code").statusline()`)).toEndWith(
       ", 5 to review",
     );
-    await nvim().command("ClaudeCodeReviewDone");
+    await nvim().command("Claude review done");
     await eventually(
       "no count",
       async () =>
@@ -1101,11 +1101,11 @@ onEachNeovim((session) => {
     await eventually("a word", async () =>
       (await status()).endsWith(", 5 to review, review incomplete"),
     );
-    await nvim().command("ClaudeCodeReview");
+    await nvim().command("Claude review");
     await eventually("a sentence", async () =>
       (await said()).some((text) => text.includes("could not be recorded")),
     );
-    await nvim().command("ClaudeCodeReviewDone");
+    await nvim().command("Claude review done");
     await eventually("neither", async () => !(await status()).includes("review"));
   });
 
@@ -1135,12 +1135,12 @@ onEachNeovim((session) => {
     await eventually("the count", () =>
       lua<boolean>(`return require("claude-code.editor.review").count() == 1`),
     );
-    await nvim().command("ClaudeCodeReview");
+    await nvim().command("Claude review");
     await eventually("its hunk", async () => {
       expect((await list()).map(({ name, lnum }) => [name, lnum])).toEqual([[at("open"), 2]]);
     });
     recorder.stop(call.session, call.prompt, false);
-    await nvim().command("1ClaudeCodeUndo!");
+    await nvim().command("1Claude undo!");
     await eventually("the old text", () => read("open") === "1\n2\n3\n");
   });
 
@@ -1153,7 +1153,7 @@ onEachNeovim((session) => {
     await changed();
     await ends();
     await eventually("a message", async () => {
-      expect(await said()).toEqual(["5 changes in 4 files to review: :ClaudeCodeReview"]);
+      expect(await said()).toEqual(["5 changes in 4 files to review: :Claude review"]);
     });
     await ends();
     await Bun.sleep(600);

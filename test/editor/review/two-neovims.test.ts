@@ -48,7 +48,7 @@ onEachNeovim((session, version) => {
     world.claude({ a: "1\nII\n3\n" });
     await waits(1);
     await settled("1\nII\n3\n");
-    await Promise.all(both().map((neovim) => neovim.command("ClaudeCodeUndo!")));
+    await Promise.all(both().map((neovim) => neovim.command("Claude undo!")));
     await settled("1\n2\n3\n");
     await waits(0);
   });
@@ -57,7 +57,7 @@ onEachNeovim((session, version) => {
     world.claude({ a: "1\nII\n3\n" }, { prompt: world.prompt() });
     await waits(1);
     await settled("1\nII\n3\n");
-    await other.command("ClaudeCodeUndo!");
+    await other.command("Claude undo!");
     await eventually("the queue", async () => {
       expect((await world.file("a"))?.hunks[0]?.queued).toBe(true);
     });

@@ -214,7 +214,7 @@ onEachNeovim((session) => {
       "a list of files": "Explore",
       "a URL": "edit oil:///somewhere/",
       "a private file": "edit .env",
-      "our own log": "ClaudeCodeLog",
+      "our own log": "Claude log",
     };
 
     test.each(Object.entries(ELSEWHERE))("%s", async (_name, command) => {
@@ -240,7 +240,7 @@ onEachNeovim((session) => {
       await session.neovim.type("lV");
       expect((await settled())?.text).toBe("two");
       await session.neovim.type("<Esc>");
-      await session.neovim.command("ClaudeCodeDiffDeny");
+      await session.neovim.command("Claude diff reject");
       expect((await answer)[0]).toBe("DIFF_REJECTED");
     });
   });

@@ -4,7 +4,7 @@ import { TestClient } from "../../support/client";
 import { eventually } from "../../support/eventually";
 import { onEachNeovim, onNewestNeovim, type Session } from "../../support/session";
 
-/* at_mentioned (spec 03, 5.2): what :ClaudeAtMention means, which client receives it, and when. */
+/* at_mentioned (spec 03, 5.2): what :Claude mention means, which client receives it, and when. */
 const TEXT = "one\ntwo\nthree\nfour\nfive\nsix\n";
 
 const mentions = (client: TestClient) => client.notifications("at_mentioned");
@@ -42,17 +42,17 @@ onEachNeovim((session) => {
     });
   });
 
-  describe(":ClaudeAtMention", () => {
+  describe(":Claude mention", () => {
     const lines = (first: number, last: number) => ({ lineStart: first, lineEnd: last });
     const CASES: [string, string, object][] = [
-      ["the whole file, without line fields", ":ClaudeAtMention<CR>", {}],
-      ["a range", ":3,5ClaudeAtMention<CR>", lines(2, 4)],
-      ["one line", ":4ClaudeAtMention<CR>", lines(3, 3)],
-      ["the whole buffer as a range", ":%ClaudeAtMention<CR>", lines(0, 5)],
-      ["the visual lines", "2GVj:ClaudeAtMention<CR>", lines(1, 2)],
-      ["visual characters, backwards", "4Gvk:ClaudeAtMention<CR>", lines(2, 3)],
-      ["from a <Cmd> mapping in visual mode", "4GVk<Cmd>ClaudeAtMention<CR>", lines(2, 3)],
-      ["a block, from a <Cmd> mapping", "2G<C-v>2j<Cmd>ClaudeAtMention<CR>", lines(1, 3)],
+      ["the whole file, without line fields", ":Claude mention<CR>", {}],
+      ["a range", ":3,5Claude mention<CR>", lines(2, 4)],
+      ["one line", ":4Claude mention<CR>", lines(3, 3)],
+      ["the whole buffer as a range", ":%Claude mention<CR>", lines(0, 5)],
+      ["the visual lines", "2GVj:Claude mention<CR>", lines(1, 2)],
+      ["visual characters, backwards", "4Gvk:Claude mention<CR>", lines(2, 3)],
+      ["from a <Cmd> mapping in visual mode", "4GVk<Cmd>Claude mention<CR>", lines(2, 3)],
+      ["a block, from a <Cmd> mapping", "2G<C-v>2j<Cmd>Claude mention<CR>", lines(1, 3)],
     ];
     test.each(CASES)("mentions %s", async (_name, keys, range) => {
       await session.neovim.type(keys);
@@ -63,7 +63,7 @@ onEachNeovim((session) => {
       const names = ["b.txt", "a b.txt", "c%d.txt", "e#.txt", "[x].txt", "ü.txt", "`x`[1]"];
       for (const name of names) session.write(`dir/${name}`, TEXT);
       await session.neovim.lua(
-        `vim.cmd("ClaudeAtMention " .. table.concat(vim.tbl_map(vim.fn.fnameescape, { ... }), " "))`,
+        `vim.cmd("Claude mention " .. table.concat(vim.tbl_map(vim.fn.fnameescape, { ... }), " "))`,
         ...names.map((name) => `dir/${name}`),
       );
       await expectMentions(
@@ -76,7 +76,7 @@ onEachNeovim((session) => {
       const trap = path("trap");
       await session.neovim.lua("vim.cmd.edit(vim.fn.fnameescape(...))", `\`touch ${trap}\``);
       const said = await listenToMessages(session);
-      await session.neovim.command("ClaudeAtMention %");
+      await session.neovim.command("Claude mention %");
       await eventually("the reason", async () => expect(await said()).toContain("is not on disk"));
       expect(existsSync(trap)).toBe(false);
     });
@@ -84,7 +84,7 @@ onEachNeovim((session) => {
     test("mentions paths in quotes", async () => {
       const names = ["b.txt", "a b.txt", "c d.txt"];
       for (const name of names) session.write(name, TEXT);
-      await session.neovim.command(`ClaudeAtMention b.txt "a b.txt" 'c d.txt'`);
+      await session.neovim.command(`Claude mention b.txt "a b.txt" 'c d.txt'`);
       await expectMentions(
         client,
         names.map((name) => ({ filePath: path(name) })),
@@ -93,7 +93,7 @@ onEachNeovim((session) => {
 
     test("mentions wildcards, the current file, folders and absolute paths", async () => {
       for (const name of ["x/1.txt", "x/2.txt"]) session.write(name, TEXT);
-      await session.neovim.command(`ClaudeAtMention x/*.txt % x ${path("x/1.txt")}`);
+      await session.neovim.command(`Claude mention x/*.txt % x ${path("x/1.txt")}`);
       const names = ["x/1.txt", "x/2.txt", "main.lua", "x", "x/1.txt"];
       await expectMentions(
         client,
@@ -101,27 +101,28 @@ onEachNeovim((session) => {
       );
     });
 
-    test("completes paths", async () => {
+    test("completes paths, each as one word", async () => {
       session.write("some file.txt", TEXT);
-      const found = await session.neovim.lua(
-        `return vim.fn.getcompletion("ClaudeAtMention some", "cmdline")`,
-      );
-      expect(found).toEqual(["some file.txt"]);
+      await session.neovim.type(":Claude mention some<C-l><CR>");
+      await expectMentions(client, [{ filePath: path("some file.txt") }]);
+      expect(
+        await session.neovim.lua(`return vim.fn.getcompletion("Claude mention some", "cmdline")`),
+      ).toEqual(["some\\ file.txt"]);
     });
 
     const REFUSED: [string, string, RegExp][] = [
-      ["a path that is not there", "ClaudeAtMention nowhere.txt", /nowhere\.txt is not on disk/],
+      ["a path that is not there", "Claude mention nowhere.txt", /nowhere\.txt is not on disk/],
       [
         "a buffer that was never written",
-        "edit new.txt | ClaudeAtMention",
+        "edit new.txt | Claude mention",
         /new\.txt is not on disk/,
       ],
-      ["a private file", "ClaudeAtMention .env", /\.env is private: `!\.env` in privacy\.patterns/],
-      ["a link to a private file", "ClaudeAtMention innocent.txt", /innocent\.txt is private/],
-      ["the workspace itself", "ClaudeAtMention .", /is the workspace itself/],
-      ["a range and a path", "1,2ClaudeAtMention main.lua", /leave out the range/],
-      ["a buffer without a file", "enew | ClaudeAtMention", /this buffer is not a file/],
-      ["a terminal", "terminal | ClaudeAtMention", /this buffer is not a file/],
+      ["a private file", "Claude mention .env", /\.env is private: `!\.env` in privacy\.patterns/],
+      ["a link to a private file", "Claude mention innocent.txt", /innocent\.txt is private/],
+      ["the workspace itself", "Claude mention .", /is the workspace itself/],
+      ["a range and a path", "1,2Claude mention main.lua", /leave out the range/],
+      ["a buffer without a file", "enew | Claude mention", /this buffer is not a file/],
+      ["a terminal", "terminal | Claude mention", /this buffer is not a file/],
     ];
     test.each(REFUSED)("refuses %s, and says why", async (_name, command, reason) => {
       const said = await listenToMessages(session);
@@ -137,21 +138,21 @@ onEachNeovim((session) => {
 
     test("mentions what it can when a part is refused", async () => {
       const said = await listenToMessages(session);
-      await session.neovim.command("ClaudeAtMention nowhere.txt main.lua");
+      await session.neovim.command("Claude mention nowhere.txt main.lua");
       await expectMentions(client, [{ filePath: path("main.lua") }]);
       await eventually("the reason", async () => expect(await said()).toContain("nowhere.txt"));
     });
 
     test("says that Claude reads the disk when the buffer has unsaved changes", async () => {
       const said = await listenToMessages(session);
-      await session.neovim.type("xh:2ClaudeAtMention<CR>");
+      await session.neovim.type("xh:2Claude mention<CR>");
       await expectMentions(client, [{ filePath: path("main.lua"), lineStart: 1, lineEnd: 1 }]);
       await eventually("a word", async () => expect(await said()).toContain("unsaved changes"));
       await session.neovim.command("edit!");
     });
   });
 
-  describe(":ClaudeCodeAdd", () => {
+  describe(":Claude add", () => {
     const lines = (first: number, last: number) => ({ lineStart: first, lineEnd: last });
     const CASES: [words: string, range: object][] = [
       ["main.lua", {}],
@@ -159,7 +160,7 @@ onEachNeovim((session) => {
       ["main.lua 4", lines(3, 3)],
     ];
     test.each(CASES)("%s", async (words, range) => {
-      await session.neovim.command(`ClaudeCodeAdd ${words}`);
+      await session.neovim.command(`Claude add ${words}`);
       await expectMentions(client, [{ filePath: path("main.lua"), ...range }]);
     });
 
@@ -178,7 +179,7 @@ onEachNeovim((session) => {
       session.write("open-ended.lua", "\ntwo");
       session.write("empty.lua", "");
       const said = await listenToMessages(session);
-      await session.neovim.command(`ClaudeCodeAdd ${words}`);
+      await session.neovim.command(`Claude add ${words}`);
       await eventually("the reason", async () => expect(await said()).toContain(reason));
     });
   });
@@ -233,9 +234,9 @@ onEachNeovim((session) => {
         path("b.txt"),
       );
       const first = { filePath: path("main.lua"), lineStart: 1, lineEnd: 1 };
-      await session.neovim.command("ClaudeAtMention");
+      await session.neovim.command("Claude mention");
       await expectMentions(client, [first]);
-      await session.neovim.command("%ClaudeCodeTreeAdd");
+      await session.neovim.command("%Claude mention");
       await expectMentions(client, [
         first,
         first,
@@ -264,9 +265,9 @@ onEachNeovim((session) => {
           `silent! unlet w:netrw_liststyle | let g:netrw_liststyle = ${style} | Explore ${path("tree")}`,
         );
         await session.neovim.type("gg/b c<CR>");
-        await session.neovim.command("ClaudeAtMention");
+        await session.neovim.command("Claude mention");
         await expectMentions(client, [{ filePath: path("tree/b c.txt") }]);
-        await session.neovim.command("%ClaudeAtMention");
+        await session.neovim.command("%Claude mention");
         const names = () =>
           mentions(client)
             .slice(1)
@@ -281,7 +282,7 @@ onEachNeovim((session) => {
         `silent! unlet w:netrw_liststyle | let g:netrw_liststyle = 3 | Explore ${path("tree")}`,
       );
       await session.neovim.type("gg/sub<CR><CR>");
-      await session.neovim.type("gg/deep<CR>:ClaudeAtMention<CR>");
+      await session.neovim.type("gg/deep<CR>:Claude mention<CR>");
       await expectMentions(client, [{ filePath: path("tree/sub/deep.txt") }]);
     });
 
@@ -290,7 +291,7 @@ onEachNeovim((session) => {
       await session.neovim.command(
         `silent! unlet w:netrw_liststyle | let g:netrw_liststyle = 3 | Explore ${path("tree")}`,
       );
-      await session.neovim.type("gg/link<CR>:ClaudeAtMention<CR>");
+      await session.neovim.type("gg/link<CR>:Claude mention<CR>");
       await expectMentions(client, [{ filePath: path("tree/link.txt") }]);
     });
 
@@ -299,8 +300,8 @@ onEachNeovim((session) => {
         `silent! unlet w:netrw_liststyle | let g:netrw_liststyle = 0 | Explore ${path("tree")}`,
       );
       await session.neovim.type("gg/sub<CR>mfgg/b c<CR>mf");
-      await session.neovim.type("gg/a.txt<CR>:ClaudeAtMention<CR>");
-      await session.neovim.type(":.ClaudeAtMention<CR>");
+      await session.neovim.type("gg/a.txt<CR>:Claude mention<CR>");
+      await session.neovim.type(":.Claude mention<CR>");
       await expectMentions(
         client,
         ["tree/sub", "tree/b c.txt", "tree/a.txt"].map((name) => ({ filePath: path(name) })),
@@ -321,7 +322,7 @@ onEachNeovim((session) => {
         path("tree/a.txt"),
         path("tree/sub"),
       );
-      await session.neovim.command("%ClaudeAtMention");
+      await session.neovim.command("%Claude mention");
       await expectMentions(client, [
         { filePath: path("tree/a.txt") },
         { filePath: path("tree/sub") },
@@ -332,11 +333,11 @@ onEachNeovim((session) => {
   test("goes to the client that was active last", async () => {
     using other = await TestClient.open(session.lock);
     await other.request("ping");
-    await session.neovim.command("ClaudeAtMention");
+    await session.neovim.command("Claude mention");
     await expectMentions(other, [{ filePath: path("main.lua") }]);
     await Bun.sleep(5);
     await client.request("ping");
-    await session.neovim.command("2ClaudeAtMention");
+    await session.neovim.command("2Claude mention");
     await expectMentions(client, [{ filePath: path("main.lua"), lineStart: 1, lineEnd: 1 }]);
     expect(mentions(other)).toHaveLength(1);
   });
@@ -346,7 +347,7 @@ onEachNeovim((session) => {
     client.close();
     const killed = await session.neovim.lua<number>(pid);
     process.kill(killed, "SIGKILL");
-    await session.neovim.command("ClaudeAtMention");
+    await session.neovim.command("Claude mention");
     const again = await eventually("the server", async () => {
       const status = `local s = require("claude-code").status() return { s.state, s.process_id or 0 }`;
       const [state, now] = await session.neovim.lua<[string, number]>(status);
@@ -370,7 +371,7 @@ onNewestNeovim((session) => {
       const status = `return #require("claude-code").status().clients`;
       return (await session.neovim.lua<number>(status)) === 0;
     });
-    for (const line of [3, 1, 2]) await session.neovim.command(`${line}ClaudeAtMention`);
+    for (const line of [3, 1, 2]) await session.neovim.command(`${line}Claude mention`);
     await eventually("a word", async () => expect(await said()).toContain("waits for Claude"));
 
     using early = await TestClient.connect(session.lock);
@@ -406,7 +407,7 @@ onEachNeovim(
         const status = `return #require("claude-code").status().clients`;
         return (await session.neovim.lua<number>(status)) === 0;
       });
-      await session.neovim.command("ClaudeAtMention");
+      await session.neovim.command("Claude mention");
       await eventually("a word", async () =>
         expect(await said()).toContain("did not connect in time"),
       );
@@ -415,7 +416,7 @@ onEachNeovim(
       expect(mentions(late)).toEqual([]);
 
       await session.neovim.lua(`require("claude-code").stop()`);
-      await session.neovim.command("ClaudeAtMention");
+      await session.neovim.command("Claude mention");
       await eventually("a word", async () =>
         expect(await said()).toContain("you stopped the server"),
       );

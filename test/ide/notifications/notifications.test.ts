@@ -102,7 +102,7 @@ onEachNeovim(
 
     test("no client gets anything before the handshake is over", async () => {
       using early = await TestClient.connect(session.lock);
-      await session.neovim.type("gg0wve<Esc>:ClaudeAtMention<CR>");
+      await session.neovim.type("gg0wve<Esc>:Claude mention<CR>");
       await eventually(
         "the others get it",
         () => session.client.notifications("at_mentioned").length > 0,
@@ -122,11 +122,11 @@ onEachNeovim(
 
     test("log_event reports the plugin's commands", async () => {
       const count = session.client.notifications("log_event").length;
-      await session.neovim.command("2ClaudeAtMention");
+      await session.neovim.command("2Claude mention");
       await eventually("the event", () => session.client.notifications("log_event").length > count);
       expect(session.client.notifications("log_event").at(-1)).toEqual({
         eventName: "run_claude_command",
-        eventData: { command: "ClaudeAtMention" },
+        eventData: { command: "Claude mention" },
       });
     });
   },
@@ -136,7 +136,7 @@ onEachNeovim(
 onEachNeovim((session) => {
   test("without the option there are no log events", async () => {
     await session.edit(session.write("main.txt", TEXT));
-    await session.neovim.command("ClaudeAtMention");
+    await session.neovim.command("Claude mention");
     await eventually("the mention", () => session.client.notifications("at_mentioned").length > 0);
     await session.client.request("ping");
     expect(session.client.notifications("log_event")).toEqual([]);

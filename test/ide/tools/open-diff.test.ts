@@ -417,7 +417,7 @@ onEachNeovim(
     test("rejected with a reason: another client reads it in the answer", async () => {
       const path = session.write("reason.txt", "old\n");
       const answer = open(session.client, path, "new\n", "the name");
-      await press(":ClaudeCodeDiffDeny too clever<CR>");
+      await press(":Claude diff reject too clever<CR>");
       expect(await answer).toEqual(["DIFF_REJECTED", "the name", "too clever"]);
     });
 
@@ -433,7 +433,7 @@ onEachNeovim(
       const path = session.write("reason.txt", "old\n");
       using other = await TestClient.open(session.lock, "claude-code");
       const answer = open(cli, path, "new\n", "the name");
-      await press(":ClaudeCodeDiffDeny too clever<CR>");
+      await press(":Claude diff reject too clever<CR>");
       expect(await answer).toEqual(["DIFF_REJECTED", "the name"]);
       await cli.texts("close_tab", { tab_name: "the name" });
       await eventually("list_changed", async () =>
@@ -463,7 +463,7 @@ onEachNeovim(
       cli.notify("ide_connected", { pid });
       const path = session.write("reason.txt", "old\n");
       const answer = open(cli, path, "new\n", "the name");
-      await press(":ClaudeCodeDiffDeny too clever<CR>");
+      await press(":Claude diff reject too clever<CR>");
       await answer;
       await cli.texts("close_tab", { tab_name: "the name" });
       await Bun.sleep(1_000);

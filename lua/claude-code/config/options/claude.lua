@@ -21,14 +21,14 @@ return {
     key = "mcp.auto_install",
     type = t.boolean,
     default = false,
-    description = "Whether each project that you open is set up as :ClaudeInstallMCP does, once and "
+    description = "Whether each project that you open is set up as :Claude setup does, once and "
       .. "without asking, for a Claude CLI outside of Neovim.",
   },
   {
     key = "send.submit",
     type = t.boolean,
     default = true,
-    description = "Whether :ClaudeSendWithDiagnostics also submits the prompt.",
+    description = "Whether :Claude diagnostics also submits the prompt.",
   },
   {
     key = "send.focus",
@@ -41,7 +41,7 @@ return {
     key = "mention.wait_seconds",
     type = t.integer(0, 3600),
     default = 60,
-    description = "Seconds that :ClaudeAtMention waits for the Claude CLI to connect. With 0 it "
+    description = "Seconds that :Claude mention waits for the Claude CLI to connect. With 0 it "
       .. "fails at once if no CLI is connected.",
   },
   {

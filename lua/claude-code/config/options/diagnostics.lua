@@ -8,8 +8,8 @@ return {
     type = t.boolean,
     default = true,
     description = "Whether Claude must continue when files that it edited have problems at the end of "
-      .. "its turn. Needs the hooks: |:ClaudeCode| passes them, for other CLIs see "
-      .. ":ClaudeInstallMCP.",
+      .. "its turn. Needs the hooks: `:Claude` passes them, for other CLIs see "
+      .. ":Claude setup.",
   },
   {
     key = "diagnostics.deadline_ms",

@@ -61,7 +61,7 @@ return {
     key = "log.level",
     type = t.alias("LogLevel", t.one_of("debug", "info", "warn", "error", "off")),
     default = "info",
-    description = "The least severe message that is written to the log (:ClaudeCodeLog).",
+    description = "The least severe message that is written to the log (:Claude log).",
   },
   {
     key = "log_events",
@@ -89,7 +89,7 @@ return {
     type = t.any_of(t.boolean, t.one_of("prompt")),
     default = true,
     description = "Whether a missing executable is downloaded when it is first needed. "
-      .. '"prompt" asks first. Without a UI only :ClaudeCodeInstall downloads it.',
+      .. '"prompt" asks first. Without a UI only :Claude install downloads it.',
   },
   {
     key = "binary.mirror",

@@ -7,9 +7,9 @@ return {
     key = "permissions.answer",
     type = t.boolean,
     default = false,
-    description = "Whether |:ClaudeCodeAnswer| can answer what Claude asks: permissions, plans and "
+    description = "Whether `:Claude answer` can answer what Claude asks: permissions, plans and "
       .. "questions. Claude's own dialog is there as well; whoever answers first decides. It holds for "
-      .. "a Claude that starts in Neovim afterwards, and for others after |:ClaudeInstallMCP|. What a "
+      .. "a Claude that starts in Neovim afterwards, and for others after `:Claude setup`. What a "
       .. "subagent or a background session asks is answered in Claude's terminal alone.",
   },
   {

@@ -62,7 +62,7 @@ function M.ways()
     local mapping = mapping_of(name)
     return mapping ~= nil and is_ours(mapping)
   end)
-  return (key and key .. " or " or "") .. ":ClaudeCodeDiffNext"
+  return (key and key .. " or " or "") .. ":Claude diff next"
 end
 
 ---The windows show what they showed before.

@@ -51,7 +51,7 @@ function Destination:refusal(force)
       .. "now, %s then); restore the symlink, or reject the proposal"
     return text:format(title, now, self.path)
   elseif not force and self:is_read_only() then
-    local text = "nothing was accepted, as %s is read-only; :w! or :ClaudeCodeDiffAccept! writes it"
+    local text = "nothing was accepted, as %s is read-only; :w! or :Claude diff accept! writes it"
     return text:format(title)
   end
 end

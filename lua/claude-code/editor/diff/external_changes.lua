@@ -63,7 +63,7 @@ end
 ---@param title string
 local function report_unsaved(title)
   local key = keys.of("merge")[1]
-  local way = (key and key .. " or " or "") .. ":ClaudeCodeDiffMerge"
+  local way = (key and key .. " or " or "") .. ":Claude diff merge"
   notify.warn(
     ("%s has unsaved edits, which are kept; %s merges them in"):format(title, way),
     "diff.merge"

@@ -99,8 +99,8 @@ end
 function Writes:hint()
   if not self.hinted then
     self.hinted = true
-    local accept = keys.of("accept")[1] or ":ClaudeCodeDiffAccept"
-    local reject = keys.of("reject")[1] or ":ClaudeCodeDiffDeny"
+    local accept = keys.of("accept")[1] or ":Claude diff accept"
+    local reject = keys.of("reject")[1] or ":Claude diff reject"
     local text = "this write decided nothing: %s accepts the proposal, %s rejects it"
     notify.info(text:format(accept, reject))
   end

@@ -6,7 +6,7 @@ local M = {}
 
 function M.request()
   if not channel.is_attached() or not channel.notify("undo_rename", vim.empty_dict()) then
-    notify.error("the server is not running, so nothing was undone: :ClaudeCodeStart starts it")
+    notify.error("the server is not running, so nothing was undone: :Claude start starts it")
   end
 end
 

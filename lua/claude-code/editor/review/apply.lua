@@ -73,7 +73,7 @@ end
 ---@return string
 local function conflict_words(file, hunks)
   local words = hunks == 1 and "1 hunk was" or ("%d hunks were"):format(hunks)
-  return ("%s: %s not undone, because you have edited these lines; :ClaudeCodeUndo! keeps both"):format(
+  return ("%s: %s not undone, because you have edited these lines; :Claude undo! keeps both"):format(
     path.title(file.path),
     words
   )

@@ -32,8 +32,7 @@ local function lines_of(conflict, key)
   add(lines, "Undone, with your lines", conflict.base)
   vim.list_extend(lines, { "", "Nothing was undone here: you have edited Claude's lines." })
   local how = key and ("%s undoes it and keeps your lines, q leaves it."):format(key)
-  lines[#lines + 1] = how
-    or "Edit them, or use :ClaudeCodeUndo! to undo the file and keep your lines."
+  lines[#lines + 1] = how or "Edit them, or use :Claude undo! to undo the file and keep your lines."
   return lines
 end
 

@@ -273,7 +273,7 @@ function M.done()
     end
     apply.run(decision)
     if not scopes.active() then
-      local kept = "all of Claude's changes are kept; :ClaudeCodeReviewBack takes that back"
+      local kept = "all of Claude's changes are kept; :Claude back takes that back"
       local is_decided = decision.decision ~= nil
       notify.info(is_decided and kept or "there is nothing left to review", "review")
     end

@@ -64,7 +64,7 @@ local ACTIONS = {
   previous_file = moves("file", -1),
   comment = function(visual)
     local range = target(visual).range or { vim.fn.line("."), vim.fn.line(".") }
-    vim.cmd.ClaudeCodeComment({ range = range })
+    vim.cmd.Claude({ args = { "comment" }, range = range })
   end,
 }
 
@@ -78,7 +78,7 @@ end
 ---Leaves the review; what is undecided stays so.
 function M.close()
   if not is_open() then
-    return notify.warn("no review is open; :ClaudeCodeReview opens one")
+    return notify.warn("no review is open; :Claude review opens one")
   end
   require("claude-code.editor.review.view").close()
 end
@@ -120,7 +120,7 @@ local function report_turn(counts)
   reported = counts
   if counts.hunks > 0 then
     local what, where = counted(counts.hunks, "change"), counted(counts.files, "file")
-    notify.info(("%s in %s to review: :ClaudeCodeReview"):format(what, where), "review")
+    notify.info(("%s in %s to review: :Claude review"):format(what, where), "review")
   end
 end
 

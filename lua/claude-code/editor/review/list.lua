@@ -116,7 +116,7 @@ function M.select(name, hunk)
   end
 end
 
----Entries of the list, as :ClaudeCodeKeep and :ClaudeCodeUndo take them.
+---Entries of the list, as :Claude keep and :Claude undo take them.
 ---@param first integer
 ---@param last integer
 ---@return claude-code.ReviewEntry[] without those that something else has added (|:grepadd|)

@@ -127,7 +127,7 @@ local function report(problems, name)
   local where = count == 1 and name_of(next(paths)) or ("%d files"):format(count)
   local whose = name == "Claude" and "Claude's turn" or "the turn of " .. name
   local text = "found after %s: %s in %s; %s sends this to %s"
-  local how = require("claude-code.keymaps").shortcut("ClaudeCodeSendProblems")
+  local how = require("claude-code.keymaps").shortcut("problems")
   require("claude-code.messages.notify").warn(
     text:format(whose, count_text(filter.tally(problems)), where, how, name),
     "diagnostics.late." .. name

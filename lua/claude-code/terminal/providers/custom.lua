@@ -19,7 +19,7 @@ local M = {}
 ---@field open fun(command: string[], env: table<string, string>, folder: string): claude-code.Opened, string?
 
 local ONE = "the functions of terminal.provider are for one Claude, which runs already; "
-  .. ":ClaudeCodeClose ends it, and :help claude-code-terminal-provider shows how to have several"
+  .. ":Claude close ends it, and :help claude-code-terminal-provider shows how to have several"
 
 --- Calls the user's functions without the terminal as first argument.
 ---@param functions claude-code.TerminalFunctions

@@ -1,4 +1,4 @@
---- Comments on lines, for Claude: :ClaudeCodeComment makes, edits, deletes and sends them.
+--- Comments on lines, for Claude: :Claude comment makes, edits, deletes and sends them.
 local api = vim.api
 local base = require("claude-code.editor.review.base")
 local marks = require("claude-code.editor.review.comments.marks")
@@ -37,7 +37,7 @@ local function report()
   end
   local words = count == 1 and "1 comment waits" or ("%d comments wait"):format(count)
   -- Of the topic of what says that they are sent: that takes its place.
-  notify.info(words .. " to be sent: :ClaudeCodeComment! sends all", "send")
+  notify.info(words .. " to be sent: :Claude comment! sends all", "send")
 end
 
 ---@class claude-code.CommentTarget

@@ -106,7 +106,7 @@ end
 function M.all(submit)
   local comments = waiting()
   if #comments == 0 then
-    return notify.warn("there is no comment to send; :ClaudeCodeComment makes one")
+    return notify.warn("there is no comment to send; :Claude comment makes one")
   end
   local prompt = require("claude-code.terminal.prompt")
   if prompt.refuse_while_asking("your comments") then

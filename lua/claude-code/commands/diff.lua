@@ -1,0 +1,105 @@
+--- The subcommands for proposed edits. The comment above each is its documentation.
+local complete = require("claude-code.commands.complete")
+
+---@return table claude-code.messages.notify
+local function notify()
+  return require("claude-code.messages.notify")
+end
+
+---@param method "accept"|"reject"|"act"|"switch"
+---@param ... any for that function
+local function answer(method, ...)
+  local diff = require("claude-code.editor.diff")
+  if diff[method](...) ~= nil then
+    return
+  elseif diff.count() > 0 then
+    notify().warn("the diff that waits is not on screen: :Claude diff shows it")
+  else
+    notify().warn("no diff is waiting for an answer")
+  end
+end
+
+---@param method "accept"|"reject"|"act"|"switch"
+---@param argument any for that function
+---@return fun()
+local function answers(method, argument)
+  return function()
+    answer(method, argument)
+  end
+end
+
+---@type table<string, claude-code.Subcommand>
+return {
+  --- Shows the proposed edit that waits, or the next of several. The one on screen waits again.
+  diff = {
+    desc = "show the next proposed edit",
+    run = answers("switch", 1),
+  },
+
+  --- Accepts the proposed edit on screen, with your own changes to it. <CR> in the diff does the same.
+  --- With ! also if the file is read-only, as `:w!` does.
+  ["diff accept"] = {
+    desc = "accept the proposed edit on screen",
+    bang = true,
+    run = function(args)
+      answer("accept", nil, args.bang)
+    end,
+  },
+
+  --- Rejects the proposed edit on screen. `q` in the diff does the same. {args} are your reason:
+  --- Claude receives it as your next prompt. A CLI outside of this Neovim receives a mention of the reason
+  --- in its prompt; press Enter there to send it. `Q` in the diff asks for a reason.
+  ["diff reject"] = {
+    desc = "reject the proposed edit on screen",
+    args = "[reason]",
+    complete = complete.files,
+    run = function(args)
+      local reason = vim.trim(args.args)
+      answer("reject", nil, reason ~= "" and reason or nil)
+    end,
+  },
+
+  --- Rejects all proposed edits that wait.
+  ["diff reject-all"] = {
+    desc = "reject all proposed edits that wait",
+    run = function()
+      if require("claude-code.editor.diff").reject_all() == 0 then
+        notify().warn("no diff is waiting for an answer")
+      end
+    end,
+  },
+
+  --- Accepts the hunk under the cursor by itself; on an accepted hunk, takes that back. Once you have
+  --- accepted single hunks, accepting the proposed edit takes only those.
+  ["diff accept-hunk"] = {
+    desc = "accept the hunk under the cursor",
+    run = answers("act", "accept_hunk"),
+  },
+
+  --- Drops the hunk under the cursor: its old lines come back. |u| undoes that. A proposed edit without
+  --- any hunk left is rejected.
+  ["diff drop-hunk"] = {
+    desc = "drop the hunk under the cursor",
+    run = answers("act", "drop_hunk"),
+  },
+
+  --- As `:Claude diff`.
+  ["diff next"] = {
+    desc = "show the next proposed edit",
+    run = answers("switch", 1),
+  },
+
+  --- Shows the proposed edit that waits, or the previous of several.
+  ["diff previous"] = {
+    desc = "show the previous proposed edit",
+    run = answers("switch", -1),
+  },
+
+  --- Merges your unsaved edits of the file into the proposed edit. Git merges, with the file on disk as
+  --- the base. If you accept the result, it also replaces the edits in their buffer. |u| undoes the
+  --- merge.
+  ["diff merge"] = {
+    desc = "merge your unsaved edits into the proposed edit",
+    run = answers("act", "merge"),
+  },
+}

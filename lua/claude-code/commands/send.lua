@@ -1,0 +1,116 @@
+--- The subcommands that send something to Claude. The comment above each is its documentation.
+local complete = require("claude-code.commands.complete")
+
+---@return table claude-code.messages.notify
+local function notify()
+  return require("claude-code.messages.notify")
+end
+
+--- Sends a text, or else the lines of the range.
+---@param args claude-code.CommandArgs
+---@param text string
+---@param n? integer number of a session; the current one if left out
+local function send(args, text, n)
+  local context = require("claude-code.context.send")
+  if text ~= "" then
+    context.text(text, args.bang, n)
+  else
+    context.lines(args.line1, args.line2, args.bang, n)
+  end
+end
+
+---@param args claude-code.CommandArgs
+local function send_to(args)
+  local list = require("claude-code.terminal.select")
+  local word, text = args.args:match("^(%S+)%s*(.*)$")
+  local n = word and list.find(word)
+  if n then
+    send(args, text, n)
+  elseif word then
+    notify().error(("there is no Claude session %s here; :Claude sessions lists them"):format(word))
+  elseif #list.own() == 0 then
+    notify().info("no Claude session runs; :Claude starts one")
+  else
+    list.choose_own("Send to", function(chosen)
+      send(args, "", chosen)
+    end)
+  end
+end
+
+---@type table<string, claude-code.Subcommand>
+return {
+  --- Pastes {args}, or else the lines of the range, into the prompt of the CLI in the terminal. The
+  --- default is the current line. With ! it also submits the prompt. In visual mode the mapping
+  --- |<Plug>(claude-send)| sends exactly the selection. Whole lines end with a line break, so that
+  --- what you send next begins a line of its own. A terminal that you opened yourself works too. A CLI
+  --- that runs outside of this Neovim receives a mention of the lines instead.
+  send = {
+    desc = "paste lines or text into Claude's prompt",
+    args = "[text]",
+    bang = true,
+    range = "lines",
+    complete = complete.files,
+    run = function(args)
+      send(args, args.args)
+    end,
+  },
+
+  --- Sends to a session that need not be the current one: what `:Claude send` sends. {args} begin with
+  --- the number of the session, or its name; text may follow. Without {args} you choose the session from
+  --- a list.
+  ["send-to"] = {
+    desc = "paste lines or text into the prompt of a session",
+    args = "[session] [text]",
+    bang = true,
+    range = "lines",
+    complete = complete.sessions,
+    run = send_to,
+  },
+
+  --- Adds the current file to the prompt of the current session, or else of the CLI that was active last,
+  --- as `@file`. With a range, or in visual mode, adds its lines as `@file#L3-5`. In a file explorer or
+  --- another list of files (|claude-code-mentions|) adds the entries on those lines, or those that are
+  --- marked there. {args} name other files and folders; quote names with spaces. If no CLI is connected, the
+  --- mention waits for one as long as the option `mention.wait_seconds` says.
+  mention = {
+    desc = "add the file, lines or paths to Claude's prompt",
+    args = "[paths]",
+    range = "lines",
+    complete = complete.paths,
+    run = function(args)
+      require("claude-code.context.mention").command(args)
+    end,
+  },
+
+  --- Adds a file or folder to Claude's prompt, or lines of a file: {args} are the path, and perhaps the
+  --- first line and the last one.
+  add = {
+    desc = "add a file, or lines of it, to Claude's prompt",
+    args = "{path} [first] [last]",
+    complete = complete.paths,
+    run = function(args)
+      require("claude-code.context.mention").add_command(args)
+    end,
+  },
+
+  --- Sends the lines of the range with their diagnostics to Claude and asks it to fix them. The default
+  --- is the current line. The message goes into the prompt of the CLI in a terminal of this Neovim. A
+  --- CLI outside of this Neovim receives a mention of the lines; the message is then in the clipboard,
+  --- or in a file, for you to paste.
+  diagnostics = {
+    desc = "send lines with their diagnostics",
+    range = "lines",
+    run = function(args)
+      require("claude-code.context.send_with_diagnostics").lines(args.line1, args.line2)
+    end,
+  },
+
+  --- Sends the problems to Claude that language servers found, after Claude's last turn, in files that
+  --- it edited. They go the same way as those of `:Claude diagnostics`.
+  problems = {
+    desc = "send problems that were found after its turn",
+    run = function()
+      require("claude-code.context.send_problems").send()
+    end,
+  },
+}

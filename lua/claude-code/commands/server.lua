@@ -1,0 +1,144 @@
+--- The subcommands for the server, its executable and a project's set-up. The comment above each is its
+--- documentation.
+local complete = require("claude-code.commands.complete")
+
+---@return table claude-code.messages.notify
+local function notify()
+  return require("claude-code.messages.notify")
+end
+
+--- Reports how an installation ended. A server that failed because of it starts.
+---@param executable? string
+---@param message? string
+local function after_install(executable, message)
+  if not executable then
+    return notify().error(message --[[@as string]])
+  end
+  notify().info("installed " .. executable)
+  if require("claude-code.server").state == "failed" then
+    require("claude-code").start()
+  end
+end
+
+--- Was the command given to nvim itself, as in `nvim --headless "+Claude install" +qa`? Then the exit code
+--- shows a failure. A plugin manager that runs a build step goes on after an error.
+---@return boolean
+local function is_script()
+  return vim.iter(vim.v.argv):any(function(word)
+    return word:match("^%+?:?Claude!? install") ~= nil
+  end)
+end
+
+---@param message string
+local function fail_install(message)
+  message = "claude-code.nvim: " .. message
+  if not is_script() then
+    error(message, 0)
+  end
+  io.stderr:write(message .. "\n")
+  vim.cmd.cquit()
+end
+
+---@param args claude-code.CommandArgs
+local function install(args)
+  -- As Neovim expands the name of a file in its own commands.
+  local path = args.fargs[1] and vim.fn.expandcmd(table.concat(args.fargs, " "))
+  local request = { archive = path, force = args.bang }
+  local installer = require("claude-code.install")
+  local has_ui = #vim.api.nvim_list_uis() > 0
+  if has_ui and not require("claude-code.install.build_step").is_running() then
+    return installer.start(request, after_install)
+  end
+  local executable, message = installer.wait(request)
+  if not executable then
+    return fail_install(message --[[@as string]])
+  elseif has_ui then
+    return after_install(executable)
+  end
+  print("claude-code.nvim: installed " .. executable)
+end
+
+---@type table<string, claude-code.Subcommand>
+return {
+  --- Starts the server, whatever the option `auto_start` says.
+  start = {
+    desc = "start the server",
+    run = function()
+      local state = require("claude-code.server").state
+      if state == "stopped" or state == "failed" then
+        require("claude-code").start()
+      else
+        notify().info(("the server is already %s; :Claude status shows more"):format(state))
+      end
+    end,
+  },
+
+  --- Stops the server and disconnects its clients. It stays stopped, also after another setup(), until
+  --- `:Claude start` or `:Claude`.
+  stop = {
+    desc = "stop the server",
+    run = function()
+      local was = require("claude-code.server").state
+      require("claude-code").stop()
+      notify().info(was == "stopped" and "the server was not running" or "the server is stopped")
+    end,
+  },
+
+  --- Shows the server's state, its port, its clients, the workspace and the last error in a window. `q`
+  --- closes it.
+  status = {
+    desc = "show the server, its clients and its workspace",
+    run = function()
+      local lines = require("claude-code.status").lines()
+      require("claude-code.messages.float").open("Claude Code", lines)
+    end,
+  },
+
+  --- Opens the log file. The plugin and the executable both write to it.
+  log = {
+    desc = "open the log file",
+    run = function()
+      local path = require("claude-code.messages.log").path()
+      if not vim.uv.fs_stat(path) then
+        notify().info(("the log file %s does not exist yet"):format(path))
+        return
+      end
+      vim.cmd.split({ args = { vim.fn.fnameescape(path) } })
+      vim.bo.autoread = true
+      vim.bo.readonly = true
+      vim.cmd.normal({ args = { "G" }, bang = true })
+    end,
+  },
+
+  --- Installs the executable that belongs to this version of the plugin. Downloads it, or takes it from
+  --- a release archive whose path you give. `!` replaces an executable that is already installed.
+  --- In a build step, and without a UI, the command waits and raises an error if it fails. As an argument
+  --- of nvim, as in `nvim --headless "+Claude install" +qa`, it ends Neovim with the exit code 1
+  --- instead.
+  install = {
+    desc = "install the executable, by download or from an archive",
+    args = "[archive]",
+    bang = true,
+    complete = complete.files,
+    run = install,
+  },
+
+  --- Sets up the project for a Claude CLI that you start outside of Neovim. It shows what it would
+  --- change, and asks first. Hooks go into .claude/settings.local.json, the MCP server nvim-lsp into the
+  --- CLI's own configuration, this Neovim's address into .nvim-claude/. A CLI that runs in a terminal of
+  --- Neovim does not need this.
+  setup = {
+    desc = "set up the project for a CLI outside of Neovim",
+    run = function()
+      require("claude-code.claude.project").install()
+    end,
+  },
+
+  --- Removes what `:Claude setup` added to the project, and nothing else.
+  unsetup = {
+    desc = "remove what :Claude setup added",
+    run = function()
+      require("claude-code.claude.project").uninstall()
+    end,
+  },
+}

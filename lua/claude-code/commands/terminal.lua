@@ -1,0 +1,145 @@
+--- The subcommands for Claude's terminals. The comment above each is its documentation.
+local complete = require("claude-code.commands.complete")
+
+---@return table claude-code.messages.notify
+local function notify()
+  return require("claude-code.messages.notify")
+end
+
+---@return table claude-code.terminal.select
+local function list()
+  return require("claude-code.terminal.select")
+end
+
+---@param args claude-code.CommandArgs
+---@return string[] words
+local function words(args)
+  return require("claude-code.terminal.shell_words").split(args.args)
+end
+
+---@type table<string, claude-code.Subcommand>
+return {
+  --- Starts the Claude CLI in a terminal, in the folder of the tab page and connected to this Neovim.
+  --- If the CLI runs, hides its window or shows it again. {args} are passed to `claude` when it starts:
+  --- options (`--continue` goes on with the last conversation in this folder, `--resume` lets you choose
+  --- one, `--model opus` names the model), or a prompt in quotes. With ! it restarts a CLI that runs. The CLI
+  --- ends with Neovim. If the executable is not installed yet, Claude starts after the download. With
+  --- several sessions {N} is the number of one; without it it is the current one, see
+  --- |claude-code-sessions|. `:2Claude` is the same in a buffer with two lines or more.
+  [""] = {
+    desc = "start, hide or show Claude in a terminal",
+    args = "[N] [args]",
+    bang = true,
+    range = "session",
+    complete = complete.cli_arguments,
+    run = function(args)
+      local n, terminal = args.session, require("claude-code.terminal")
+      if n and not terminal.has(n) then
+        local text =
+          "there is no Claude session %d; :Claude sessions lists them, :Claude new starts one"
+        return notify().error(text:format(n))
+      end
+      terminal.toggle(words(args), { n = n, restart = args.bang })
+    end,
+  },
+
+  --- Starts Claude in a terminal, or shows the one that runs and moves there. {args} and ! are those of
+  --- `:Claude`.
+  open = {
+    desc = "start or show Claude, and move there",
+    args = "[args]",
+    bang = true,
+    complete = complete.cli_arguments,
+    run = function(args)
+      require("claude-code.terminal").open(words(args), { restart = args.bang })
+    end,
+  },
+
+  --- Moves to Claude's terminal, and starts or shows it if needed. In the terminal, moves back to the
+  --- previous window.
+  focus = {
+    desc = "move to Claude's terminal, or back",
+    run = function()
+      require("claude-code.terminal").focus()
+    end,
+  },
+
+  --- Ends the CLI in the terminal, or cancels a start that waits for the executable. If other sessions
+  --- run, the window shows the next one.
+  close = {
+    desc = "end Claude in its terminal",
+    run = function()
+      if not require("claude-code.terminal").close() then
+        notify().info("Claude is not running in a terminal of this Neovim")
+      end
+    end,
+  },
+
+  --- Lets you choose a model. Claude starts with it and with {args}. If Claude runs already, its prompt
+  --- receives `/model` with the name, for you to submit. With ! Claude restarts with the model.
+  model = {
+    desc = "choose Claude's model",
+    args = "[args]",
+    bang = true,
+    complete = complete.cli_arguments,
+    run = function(args)
+      require("claude-code.terminal.model").select(words(args), args.bang)
+    end,
+  },
+
+  --- Starts another Claude beside those that run, in the folder of the tab page. {args} are passed to
+  --- `claude`: `-n NAME` names the session, `-w [NAME]` gives it a git worktree of its own. Each tab page
+  --- has one window for Claude, which shows the current session. See |claude-code-sessions|.
+  new = {
+    desc = "start another Claude beside those that run",
+    args = "[args]",
+    complete = complete.cli_arguments,
+    run = function(args)
+      require("claude-code.terminal").new(words(args))
+    end,
+  },
+
+  --- Lets you choose a session by |vim.ui.select()|, and shows it. The list has the sessions of this
+  --- Neovim, with what each does or asks, those of the workspace that run elsewhere or in the background,
+  --- and past conversations, which are resumed.
+  sessions = {
+    desc = "choose a session from a list",
+    run = function()
+      list().show()
+    end,
+  },
+
+  --- Goes to the session that has needed your input longest; without one to a session that is done and
+  --- that you have not looked at; without one to the session with the next number.
+  next = {
+    desc = "go to the session that needs you",
+    run = function()
+      local n = list().next()
+      if n then
+        require("claude-code.terminal").show(n)
+      else
+        notify().info("no Claude session runs; :Claude starts one")
+      end
+    end,
+  },
+
+  --- Shows what a session asks, and lets you answer by |vim.ui.select()|: allow it, allow it with one of
+  --- the rules that Claude suggests, deny it, with a reason or without, or choose an option of a question.
+  --- It is the current session, or else the one that has asked longest; {N} is the number of one.
+  --- Needs the option `permissions.answer`. Without a request it shows the terminal of a session that
+  --- needs input. An edit that has a diff is answered there.
+  answer = {
+    desc = "answer what a session asks",
+    args = "[N]",
+    range = "session",
+    complete = complete.sessions,
+    run = function(args)
+      local n = args.session or list().find(args.args)
+      if args.args ~= "" and not n then
+        local text = "there is no Claude session %s here; :Claude sessions lists them"
+        return notify().error(text:format(args.args))
+      end
+      require("claude-code.permissions.answer").run(n)
+    end,
+  },
+}

@@ -1,0 +1,191 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { NEOVIMS, TestNeovim } from "../support/neovim";
+
+describe.each(NEOVIMS)("the commands in $name", (version) => {
+  let neovim: TestNeovim;
+
+  beforeAll(async () => {
+    neovim = await TestNeovim.start({ version, setup: false, args: [] });
+    for (const name of ["a.txt", "some file.txt"]) writeFileSync(join(neovim.cwd, name), "");
+    // Each subcommand says what it was given instead of doing it.
+    await neovim.lua(`
+      GIVEN, SAID = nil, {}
+      vim.notify = function(text) table.insert(SAID, text) end
+      for name, subcommand in pairs(require("claude-code.commands").list) do
+        subcommand.run = function(args) GIVEN = vim.tbl_extend("error", { name = name }, args) end
+      end`);
+  });
+  afterAll(() => neovim[Symbol.asyncDispose]());
+
+  /** What the subcommand received of a command line. */
+  const given = async (line: string) =>
+    neovim.lua<Record<string, unknown>>(
+      `GIVEN, SAID = nil, {}
+       vim.api.nvim_buf_set_lines(0, 0, -1, false, { "1", "2", "3", "4" })
+       vim.cmd(...)
+       return GIVEN`,
+      line,
+    );
+  /** What is said about a command line, instead of running it. */
+  const said = async (line: string) => {
+    expect(await given(line)).toBeNull();
+    return neovim.lua<string[]>("vim.wait(1000, function() return #SAID > 0 end) return SAID");
+  };
+  const completions = (typed: string) =>
+    neovim.lua<string[]>("return vim.fn.getcompletion(..., 'cmdline')", typed);
+
+  const lines: [string, object][] = [
+    ["Claude", { name: "", args: "", bang: false }],
+    ["Claude!", { name: "", bang: true }],
+    ["Claude 2", { name: "", args: "", session: 2 }],
+    ["2Claude", { name: "", session: 2 }],
+    ["2,3Claude", { name: "" }],
+    ["Claude --model opus 'fix it'", { name: "", args: "--model opus 'fix it'" }],
+    [`Claude "fix | it"`, { name: "", args: `"fix | it"` }],
+    ["9ClaudeCode", { name: "", session: 9 }],
+    ["ClaudeCode review the code", { name: "", args: "review the code" }],
+    ["ClaudeCode! --verbose", { name: "", bang: true, args: "--verbose" }],
+    ["Claude focus", { name: "focus", args: "" }],
+    ["Claude answer 3", { name: "answer", session: 3 }],
+    ["Claude answer docs", { name: "answer", args: "docs" }],
+    ["2,3Claude send", { name: "send", range: 2, line1: 2, line2: 3 }],
+    ["Claude send! why 5% of #1 | 2", { name: "send", bang: true, args: "why 5% of #1 | 2" }],
+    ["Claude! send go on", { name: "send", bang: true, args: "go on" }],
+    ["%ClaudeCodeSend", { name: "send", range: 2, line1: 1, line2: 4 }],
+    ["ClaudeCodeSend diff accept", { name: "send", args: "diff accept" }],
+    ["Claude diff", { name: "diff", args: "" }],
+    ["Claude diff accept!", { name: "diff accept", bang: true }],
+    ["Claude diff  reject-all", { name: "diff reject-all" }],
+    ["Claude diff reject too clever", { name: "diff reject", args: "too clever" }],
+    ["ClaudeCodeDiffDeny too clever", { name: "diff reject", args: "too clever" }],
+    ["ClaudeCodeDiffAccept!", { name: "diff accept", bang: true }],
+    ["Claude review! turn a.txt", { name: "review", bang: true, fargs: ["turn", "a.txt"] }],
+    ["Claude review done", { name: "review done", args: "" }],
+    ["Claude undo rename", { name: "undo rename" }],
+    ["2,3Claude undo!", { name: "undo", bang: true, line1: 2, line2: 3 }],
+    [`ClaudeAtMention some\\ file.txt`, { name: "mention", fargs: ["some file.txt"] }],
+    ["ClaudeInstallMCP", { name: "setup" }],
+    ["1ClaudeSendWithDiagnostics", { name: "diagnostics", line1: 1, line2: 1 }],
+  ];
+  test.each(lines)(":%s", async (line, expected) => {
+    expect(await given(line)).toMatchObject(expected);
+  });
+
+  const refused: [string, string][] = [
+    ["Claude reveiw", ":Claude reveiw is not a command; did you mean :Claude review?"],
+    ["Claude diff acept", ":Claude diff acept is not a command; did you mean :Claude diff accept?"],
+    ["Claude foc", ":Claude foc is not a command; did you mean :Claude focus?"],
+    [
+      "Claude xyzzy",
+      ":Claude xyzzy is not a command; type :Claude and a space, then <Tab> for the list",
+    ],
+    ["Claude focus now", ":Claude focus takes no arguments"],
+    ["Claude focus!", ":Claude focus takes no !"],
+    ["1,2Claude focus", ":Claude focus takes no range"],
+    ["Claude add", ":Claude add needs arguments: {path} [first] [last]"],
+    ["ClaudeCodeStop now", ":Claude stop takes no arguments"],
+  ];
+  test.each(refused)(":%s is refused", async (line, problem) => {
+    expect(await said(line)).toEqual([problem]);
+  });
+
+  test.each([
+    ["ClaudeCodeReview", ":Claude review"],
+    ["2,3ClaudeCodeKeep!", ":Claude keep"],
+    ["ClaudeCodeSendTo docs x", ":Claude send-to"],
+    ["ClaudeCodeResume", ":Claude --resume"],
+  ])(":%s, an old name, says the new one and nothing else", async (line, current) => {
+    const name = /Claude\w+/.exec(line)?.[0];
+    for (let again = 0; again < 2; again++) {
+      expect(await said(line)).toEqual([`:${name} is ${current} now`]);
+      await neovim.lua("vim.wait(10)");
+      expect(await neovim.lua("return vim.fn.exists(...)", `:${name}`)).toBe(0);
+    }
+  });
+
+  test("every old name leads to a subcommand, and none of them is a command", async () => {
+    const wrong = await neovim.lua<string[]>(`
+      local list = require("claude-code.commands").list
+      return vim.iter(require("claude-code.commands.renamed").NEW):map(function(name, new)
+        local subcommand = new:gsub("^Claude ", ""):gsub("!? ?TEXT$", "")
+        local is_known = vim.startswith(subcommand, "--") or list[subcommand]
+        return (not is_known or vim.fn.exists(":" .. name) == 2) and name or nil
+      end):totable()`);
+    expect(wrong).toEqual([]);
+  });
+
+  test("any other unknown command is Neovim's to report", async () => {
+    const message = await neovim.lua<string>("return select(2, pcall(vim.cmd, 'ClaudeUnknown'))");
+    expect(message).toContain("E492");
+  });
+
+  test("there are few of them", async () => {
+    const names = (await completions("Claude")).filter((name) => name.startsWith("Claude"));
+    expect(names.length).toBeLessThanOrEqual(24);
+    expect(names).toContain("ClaudeSendWithDiagnostics");
+  });
+
+  test("one without arguments takes | and another command", async () => {
+    await neovim.lua("vim.g.after = 0");
+    expect(await given("Claude review close | let g:after += 1")).toMatchObject({
+      name: "review close",
+      args: "",
+    });
+    await given("ClaudeCodeClose | let g:after += 1");
+    expect(await neovim.lua("return vim.g.after")).toBe(2);
+  });
+
+  test("every subcommand has a description and a <Plug> mapping", async () => {
+    const wrong = await neovim.lua<string[]>(`
+      return vim.iter(require("claude-code.commands").list):map(function(name, subcommand)
+        local plug = vim.trim("claude " .. name):gsub(" ", "-")
+        local is_mapped = vim.fn.maparg("<Plug>(" .. plug .. ")", "n") ~= ""
+        local is_bare = not vim.startswith(subcommand.args or "", "{")
+        return (subcommand.desc == "" or is_mapped ~= is_bare) and name or nil
+      end):totable()`);
+    expect(wrong).toEqual([]);
+    const unknown = await neovim.lua<string[]>(`
+      local list = require("claude-code.commands").list
+      return vim.iter(vim.api.nvim_get_keymap("n")):map(function(mapping)
+        local command = (mapping.rhs or ""):match("<Cmd>Claude (.-)<CR>")
+        local is_known = not command or vim.startswith(command, "--") or list[command]
+        return not is_known and mapping.lhs or nil
+      end):totable()`);
+    expect(unknown).toEqual([]);
+  });
+
+  test.each([
+    ["Claude re", ["review"]],
+    ["Claude diff a", ["accept", "accept-hunk"]],
+    ["Claude diff  a", ["accept", "accept-hunk"]],
+    ["2,3Claude undo r", ["rename"]],
+    ["Claude review d", ["done"]],
+    ["Claude review tu", ["turn"]],
+    ["Claude review! tu", ["turn"]],
+    ["Claude diff reject a.t", ["a.txt"]],
+    ["Claude --mod", ["--model"]],
+    ["Claude! --model ha", ["haiku"]],
+    ["Claude --model opus --permission-mode pl", ["plan"]],
+    ["ClaudeCode --model ha", ["haiku"]],
+    ["ClaudeCodeOpen --fork", ["--fork-session"]],
+    ["Claude new --w", ["--worktree"]],
+    ["Claude send a.t", ["a.txt"]],
+    ["ClaudeCodeSend a.t", ["a.txt"]],
+    ["Claude mention some", ["some\\ file.txt"]],
+    ["ClaudeAtMention some\\ f", ["some\\ file.txt"]],
+    ["Claude focus ", []],
+    ["Claude xyzzy ", []],
+  ])(":%s completes", async (typed, completed) => {
+    expect(await completions(typed)).toEqual(completed);
+  });
+
+  test(":Claude completes to every subcommand", async () => {
+    const found = await completions("Claude ");
+    expect(found).toContain("send-to");
+    expect(found).toContain("diff");
+    expect(found).not.toContain("accept");
+    expect(found.length).toBeGreaterThan(25);
+  });
+});
