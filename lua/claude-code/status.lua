@@ -32,7 +32,7 @@ end
 function M.get()
   local server = require("claude-code.server")
   local folders = require("claude-code.lib.workspace").folders()
-  local session = package.loaded["claude-code.editor.session"]
+  local session = package.loaded["claude-code.editor.turn_check"]
   return {
     state = server.state,
     why = why_stopped(),

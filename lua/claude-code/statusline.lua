@@ -22,7 +22,7 @@ end
 function M.get()
   local server, diff, activity =
     loaded("server"), loaded("editor.diff"), loaded("sessions.activity")
-  local unchecked, review = loaded("editor.session.unchecked"), loaded("editor.review")
+  local unchecked, review = loaded("editor.turn_check.unchecked"), loaded("editor.review")
   local state = server and server.state or "stopped"
   local clients = server and #server.clients or 0
   if state == "ready" then

@@ -43,7 +43,7 @@ export class HookCall {
   }
 
   /**
-   * Runs a method of `lua/claude-code/editor/session`. Resolves to undefined when there is no
+   * Runs a method of `lua/claude-code/editor/turn_check`. Resolves to undefined when there is no
    * Neovim; rejects when it is busy or refuses.
    */
   async ask(method: string, params: object = {}): Promise<unknown> {

@@ -7,7 +7,7 @@ import { problemLine, shown } from "./problem";
 /** Longer contexts the CLI replaces by a preview (over 10,000 characters, measured with 2.1.330). */
 const MOST_PROBLEMS = 20;
 
-/** What `session_edited` answers (lua/claude-code/editor/session). */
+/** What `session_edited` answers (lua/claude-code/editor/turn_check). */
 interface Edited {
   report: boolean;
   timeout_ms: number;

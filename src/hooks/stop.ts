@@ -3,7 +3,7 @@ import type { Diagnostic } from "../editor/model";
 import type { HookCall, Installation } from "./call";
 import { problemLine } from "./problem";
 
-/** What `session_summary` answers (lua/claude-code/editor/session). */
+/** What `session_summary` answers (lua/claude-code/editor/turn_check). */
 interface Summary {
   settled: boolean;
   /** Why reports of language servers are missing: "gopls is still indexing". */

@@ -121,7 +121,7 @@ describe.each(NEOVIMS)("language servers change files with $name", (version) => 
     ]);
     expect(records.at(-1)).toMatchObject({ type: "undo", scope: { change: change.id } });
     const sessions = await project.neovim.lua<{ files: number }[]>(
-      `return require("claude-code.editor.session").list()`,
+      `return require("claude-code.editor.turn_check").list()`,
     );
     expect(sessions[0]?.files).toBe(4);
   });

@@ -43,7 +43,7 @@ end
 
 ---The worst problems, those of the files with the worst first, to the session that edited these.
 function M.send()
-  local problems, n = require("claude-code.editor.session.unchecked").problems()
+  local problems, n = require("claude-code.editor.turn_check.unchecked").problems()
   if #problems == 0 then
     local text = "nothing to send: no problems were found after Claude's last turn"
     return require("claude-code.messages.notify").warn(text)

@@ -24,7 +24,7 @@ local function in_normal_mode(callback)
   if vim.api.nvim_get_mode().mode == "n" then
     return callback()
   end
-  require("claude-code.editor.windows.blocked").retry(function()
+  require("claude-code.editor.input.blocked").retry(function()
     in_normal_mode(callback)
   end)
 end

@@ -1,5 +1,5 @@
 --- What language servers need to look at a file, and Neovim does not send by itself.
-local call = require("claude-code.editor.language.call")
+local call = require("claude-code.lib.lsp").call
 
 local M = {}
 

@@ -1,7 +1,7 @@
 --- Language servers on TypeScript's tsserver report nothing on a text for which their list stays as it
 --- is: typescript-language-server 5.1 where it was empty, vtsls always. They pass requests on to
 --- tsserver, which answers when it has checked the text.
-local call = require("claude-code.editor.language.call")
+local call = require("claude-code.lib.lsp").call
 
 local COMMAND = "typescript.tsserverRequest"
 local CHECKS = { "syntacticDiagnosticsSync", "semanticDiagnosticsSync" }

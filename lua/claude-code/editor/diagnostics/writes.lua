@@ -12,7 +12,8 @@ local ATTACH_MS = 1000
 local M = {}
 
 local group ---@type integer?
-local followers = 0
+---Who follows, and what each does after a reload.
+local followers = {} ---@type table<table, fun(buf: integer)>
 ---When each buffer's text was replaced last, and its tick: servers that attach soon report on it too.
 ---@type table<integer, { at: number, tick: integer, kind: claude-code.WriteKind }>
 local replaced = {}
@@ -146,6 +147,9 @@ local function watch()
   end)
   on("FileChangedShellPost", function(buf)
     M.on_write(buf, "reloaded")
+    for _, on_reload in pairs(followers) do
+      on_reload(buf)
+    end
   end)
   on("LspAttach", on_attach)
   on("LspDetach", function(buf, id)
@@ -169,17 +173,19 @@ local function stop()
 end
 
 ---Begins to follow, if no other caller does.
+---@param on_reload? fun(buf: integer) a buffer was reloaded: its servers have not seen the new text yet
 ---@return fun() cancel
-function M.follow()
+function M.follow(on_reload)
   if not group then
     servers.start()
     reports.start(on_report)
     watch()
   end
-  followers = followers + 1
+  local follower = {}
+  followers[follower] = on_reload or function() end
   return function()
-    followers = followers - 1
-    if followers == 0 then
+    followers[follower] = nil
+    if group and next(followers) == nil then
       stop()
     end
   end

@@ -1,7 +1,7 @@
 --- What the user is shown about a diff in the queue: that it opened, or why it waits.
 local answer = require("claude-code.editor.diff.answer")
 local aside = require("claude-code.editor.diff.aside")
-local blocked = require("claude-code.editor.windows.blocked")
+local blocked = require("claude-code.editor.input.blocked")
 local notify = require("claude-code.messages.notify")
 
 ---What is reported here replaces what was reported before: it is out of date.

@@ -1,5 +1,5 @@
 --- Closes the windows of a diff that has ended, as soon as they may change.
-local blocked = require("claude-code.editor.windows.blocked")
+local blocked = require("claude-code.editor.input.blocked")
 local notify = require("claude-code.messages.notify")
 
 ---How a view closes.

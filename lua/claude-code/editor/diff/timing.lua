@@ -1,5 +1,5 @@
 --- When a diff may be shown, and when it may take the focus: not while the user types.
-local blocked = require("claude-code.editor.windows.blocked")
+local blocked = require("claude-code.editor.input.blocked")
 local decision_guard = require("claude-code.editor.diff.decision_guard")
 local keyboard = require("claude-code.editor.input.keyboard")
 local windows = require("claude-code.editor.windows")

@@ -2,7 +2,7 @@
 --- opened.
 local api = vim.api
 local bars = require("claude-code.editor.diff.bars")
-local blocked = require("claude-code.editor.windows.blocked")
+local blocked = require("claude-code.editor.input.blocked")
 local focus = require("claude-code.editor.windows.focus")
 local hunk_cursor = require("claude-code.editor.diff.hunks.cursor")
 local closer = require("claude-code.editor.diff.closer")

@@ -3,7 +3,7 @@
 --- screen first, and a few ms at a time, so that a `git checkout` under hundreds of buffers does not stop the
 --- editor. Nothing runs while nothing changes.
 local api, uv = vim.api, vim.uv
-local blocked = require("claude-code.editor.windows.blocked")
+local blocked = require("claude-code.editor.input.blocked")
 local disk = require("claude-code.editor.documents.disk")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")

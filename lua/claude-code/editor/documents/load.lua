@@ -1,7 +1,7 @@
 --- Reads a file into its buffer without the swap-file question (E325): nobody may be there to answer.
 local api = vim.api
-local path = require("claude-code.editor.documents.path")
 local notify = require("claude-code.messages.notify")
+local path = require("claude-code.editor.documents.path")
 
 local M = {}
 
@@ -116,6 +116,16 @@ function M.load(buf)
       end
     end)
   end
+end
+
+---Calls `load` with the buffer of a file, which is made if there is none. Throws errors of autocommands.
+---@param name string in normal form
+---@param load fun(buf: integer)
+---@return integer buf loaded
+function M.of_file(name, load)
+  local buf = path.buffer(name) or vim.fn.bufadd(name)
+  load(buf)
+  return buf
 end
 
 ---As `load`, of a buffer that nobody sees. The items of 'syntax' are defined once it is shown: that takes

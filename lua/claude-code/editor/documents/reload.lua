@@ -1,6 +1,6 @@
 --- Reloads buffers whose file was written outside: without any prompt, unsaved edits kept.
 local api, uv = vim.api, vim.uv
-local blocked = require("claude-code.editor.windows.blocked")
+local blocked = require("claude-code.editor.input.blocked")
 local disk = require("claude-code.editor.documents.disk")
 local disk_check = require("claude-code.editor.documents.disk_check")
 local file_change = require("claude-code.editor.documents.file_change")
@@ -9,7 +9,7 @@ local lines_patch = require("claude-code.editor.documents.patch")
 local never_read = require("claude-code.editor.documents.never_read")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
-local sources = require("claude-code.editor.privacy.sources")
+local sources = require("claude-code.editor.documents.sources")
 
 ---How often a file is read that changes while it is read; then Neovim reads it.
 local READS = 3

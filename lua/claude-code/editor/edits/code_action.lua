@@ -1,7 +1,6 @@
 --- Code actions of language servers: lists them, and gets the edits of one. They run in a task.
 local api = vim.api
-local changed_files = require("claude-code.editor.language.changed_files")
-local open = require("claude-code.editor.language.open")
+local files = require("claude-code.editor.language.files")
 local position = require("claude-code.editor.language.position")
 local request = require("claude-code.editor.language.request")
 local run_command = require("claude-code.editor.edits.run_command")
@@ -265,12 +264,12 @@ function M.run(params)
   if not require("claude-code.config").get().language_tools.code_action then
     return fail("disabled", DISABLED)
   end
-  changed_files.take_over(params.changes)
+  files.take_over(params.changes)
   if #params.file == 0 then
     local message = require("claude-code.editor.privacy").refusal(params.named)
     return nil, { code = "private", message = message }
   end
-  local buf, failure = open.file(params.file)
+  local buf, failure = files.file(params.file)
   if not buf then
     return nil, failure
   end

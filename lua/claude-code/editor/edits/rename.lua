@@ -1,11 +1,8 @@
 --- Asks language servers for the edits of a rename: of a symbol, or of a file. They run in a task.
-local answers = require("claude-code.editor.language.answer")
-local call = require("claude-code.editor.language.call")
-local changed_files = require("claude-code.editor.language.changed_files")
+local call = require("claude-code.lib.lsp").call
+local files = require("claude-code.editor.language.files")
 local locate = require("claude-code.editor.language.locate")
-local open = require("claude-code.editor.language.open")
 local position = require("claude-code.editor.language.position")
-local ready = require("claude-code.editor.language.ready")
 local request = require("claude-code.editor.language.request")
 local servers = require("claude-code.editor.language.servers")
 local task = require("claude-code.editor.language.task")
@@ -66,7 +63,7 @@ end
 local function edit_by(client, symbol, new_name)
   local params = position.params(client, symbol.buf, symbol.row, symbol.col)
   params.newName = new_name
-  local list, settled = ready.ask(
+  local list, settled = request.settled(
     { client },
     { method = RENAME, buf = symbol.buf, params = params }
   )
@@ -118,7 +115,7 @@ end
 ---@return claude-code.Symbol
 local function at_definition(symbol)
   for _, place in ipairs(symbol.definitions) do
-    local buf = place.path and open.file({ place.path })
+    local buf = place.path and files.file({ place.path })
     local line = buf and position.line(buf, place.row) or ""
     local col = position.to_byte(line, place.character, place.encoding)
     if buf and line:sub(col + 1, col + #symbol.name) == symbol.name then
@@ -164,7 +161,7 @@ function M.symbol(params)
     local places = vim.tbl_map(function(candidate)
       return candidate.place
     end, found.candidates)
-    return { edits = {}, candidates = answers.of(places) }
+    return { edits = {}, candidates = position.answer(places) }
   end
   return rename(at_definition(found.symbol --[[@as claude-code.Symbol]]), params.new_name)
 end
@@ -202,8 +199,8 @@ function M.file(params)
   if not require("claude-code.config").get().language_tools.rename then
     return fail("disabled", DISABLED)
   end
-  changed_files.take_over(params.changes)
-  local buf, failure = open.file({ params.old_path })
+  files.take_over(params.changes)
+  local buf, failure = files.file({ params.old_path })
   if not buf then
     return nil, failure
   end
@@ -216,7 +213,7 @@ function M.file(params)
     return fail("unsupported", text, vim.fn.fnamemodify(params.old_path, ":."))
   end
   local question = { method = WILL_RENAME, params = rename_files_params(params) }
-  local list, settled = ready.ask(clients, question)
+  local list, settled = request.settled(clients, question)
   local edits = {}
   for _, answer in ipairs(list) do
     local name = answer.client.name
@@ -236,7 +233,7 @@ end
 ---@param params { changes: claude-code.ChangedFile[], old_path?: string, new_path?: string }
 ---@return true
 function M.done(params)
-  changed_files.take_over(params.changes)
+  files.take_over(params.changes)
   for _, client in ipairs(params.old_path and servers.running() or {}) do
     if wants(client, "didRename", params.old_path) then
       pcall(call, client, "notify", DID_RENAME, rename_files_params(params))

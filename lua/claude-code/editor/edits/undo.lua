@@ -13,7 +13,7 @@ end
 ---@param report { done?: string, problem?: string, changes?: claude-code.ChangedFile[] }
 ---@return true
 function M.on_report(report)
-  require("claude-code.editor.language.changed_files").notify(report.changes or {})
+  require("claude-code.editor.language.files").notify(report.changes or {})
   if report.done then
     notify.info(report.done)
   else

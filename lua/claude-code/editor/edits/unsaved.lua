@@ -1,6 +1,6 @@
 --- Asks the user whether to save the files whose unsaved changes are in the way of an edit of Claude's.
 local api = vim.api
-local blocked = require("claude-code.editor.windows.blocked")
+local blocked = require("claude-code.editor.input.blocked")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
 

@@ -1,11 +1,15 @@
 --- Answers what Claude asks about a symbol: where it is defined, and where it is used.
-local answers = require("claude-code.editor.language.answer")
-local describe = require("claude-code.editor.language.describe")
+local api = vim.api
 local hierarchy = require("claude-code.editor.language.hierarchy")
 local locate = require("claude-code.editor.language.locate")
 local position = require("claude-code.editor.language.position")
-local ready = require("claude-code.editor.language.ready")
+local request = require("claude-code.editor.language.request")
 local servers = require("claude-code.editor.language.servers")
+local symbols = require("claude-code.editor.language.symbol")
+
+local HOVER = "textDocument/hover"
+local MOST_HOVER = 8000
+local MOST_BODY = 120
 
 local M = {}
 
@@ -30,13 +34,13 @@ local function ambiguous(candidates, params, list)
   end, candidates)
   return {
     name = params.symbol,
-    definitions = answers.of(vim.tbl_map(function(candidate)
+    definitions = position.answer(vim.tbl_map(function(candidate)
       return candidate.place
     end, shown)),
     candidates = vim.tbl_map(function(candidate)
       return { kind = candidate.kind, container = candidate.container }
     end, shown),
-    states = ready.states(list),
+    states = request.states(list),
     settled = true,
   }
 end
@@ -64,7 +68,7 @@ end
 ---@param is_across_files? boolean the question is about the whole project
 ---@return claude-code.LanguageServerState[] with those that ended and might have answered, too
 local function states_of(symbol, list, is_across_files)
-  local states = ready.states(list, is_across_files)
+  local states = request.states(list, is_across_files)
   for _, name in ipairs(servers.ended(vim.bo[symbol.buf].filetype, true)) do
     table.insert(states, { name = name, state = "ended" })
   end
@@ -74,17 +78,101 @@ end
 ---@param symbol claude-code.Symbol
 ---@return claude-code.Failure
 local function unknown(symbol)
-  local busy = vim.iter(ready.states(symbol.answers)):find(function(state)
+  local busy = vim.iter(request.states(symbol.answers)):find(function(state)
     return state.state ~= "idle"
   end)
   local line = position.line(symbol.buf, symbol.row):sub(1, 160)
   if busy then
     local text = "Not ready: %s does not know `%s` yet. Ask again in 10 s."
-    local message = text:format(ready.describe(busy), symbol.name)
+    local message = text:format(request.describe(busy), symbol.name)
     return { code = "not_ready", message = message }
   end
   local text = "No language server knows what `%s` is in `%s` (a comment, a string or plain text?)."
   return { code = "not_found", message = text:format(symbol.name, vim.trim(line)) }
+end
+
+---@param contents any MarkupContent, MarkedString or MarkedString[] (LSP 3.17)
+---@return string markdown
+local function markdown(contents)
+  if type(contents) == "string" then
+    return contents
+  elseif type(contents) ~= "table" then
+    return ""
+  elseif contents.language then
+    return ("```%s\n%s\n```"):format(contents.language, contents.value)
+  elseif contents.value then
+    local is_code = contents.kind == "plaintext"
+    return is_code and "```\n" .. contents.value .. "\n```" or contents.value
+  end
+  return table.concat(vim.tbl_map(markdown, contents), "\n\n")
+end
+
+---In a task: what servers show about the symbol, in Markdown.
+---@param symbol claude-code.Symbol
+---@return string?
+local function hover_of(symbol)
+  local clients = servers.capable(symbol.buf, HOVER)
+  local answers = request.all(clients, {
+    method = HOVER,
+    buf = symbol.buf,
+    params = function(client)
+      return position.params(client, symbol.buf, symbol.row, symbol.col)
+    end,
+  })
+  for _, answer in ipairs(answers) do
+    local text = answer.result and markdown(answer.result.contents) or ""
+    if text:find("%S") then
+      return text:sub(1, MOST_HOVER)
+    end
+  end
+end
+
+---@class claude-code.Declaration
+---@field kind? string
+---@field parents? string[]
+---@field last_line? integer 1-based, as in the buffer
+---@field first_line? integer
+---@field body? string[]
+---@field more? integer lines of the body that are left out
+
+---@param declared claude-code.DocumentSymbol
+---@param buf integer
+---@param with_body boolean
+---@return claude-code.Declaration
+local function declaration_of(declared, buf, with_body)
+  local result = {
+    kind = declared.kind,
+    parents = declared.parents,
+    first_line = declared.first_row + 1,
+    last_line = declared.last_row + 1,
+  }
+  if with_body then
+    local last = math.min(declared.last_row, declared.first_row + MOST_BODY - 1)
+    result.body = api.nvim_buf_get_lines(buf, declared.first_row, last + 1, false)
+    result.more = declared.last_row - last
+  end
+  return result
+end
+
+---In a task: where the symbol is defined, and the declaration at the first of these places, if its file
+---is one of the project. clangd leads from a definition to its prototype: the longer one counts.
+---@param symbol claude-code.Symbol with one definition at least
+---@param with_body boolean
+---@return claude-code.ServerPlace[]
+---@return claude-code.Declaration
+local function definitions_of(symbol, with_body)
+  local places = symbol.definitions
+  local declared, buf = symbols.declared_at(places[1])
+  if declared and declared.first_row == declared.last_row then
+    local own = position.own_place(symbol.buf, symbol.row, symbol.col, places[1].encoding)
+    local other, other_buf = symbols.declared_at(own)
+    local is_name = other and other.row == own.row and other.character == own.character
+    if is_name and other.last_row > other.first_row then
+      declared, buf = other, other_buf
+      places = symbols.distinct(vim.list_extend({ own }, places))
+    end
+  end
+  return places, declared and buf and declaration_of(declared, buf, with_body) or {}
 end
 
 ---Where a symbol is defined, and what it is.
@@ -96,12 +184,12 @@ function M.definition(params)
     if #symbol.definitions == 0 then
       return nil, unknown(symbol)
     end
-    local definitions, declaration = describe.definitions(symbol, params.body == true)
+    local definitions, declaration = definitions_of(symbol, params.body == true)
     return {
       name = symbol.name,
-      definitions = answers.of(definitions),
+      definitions = position.answer(definitions),
       declaration = declaration,
-      hover = describe.hover(symbol),
+      hover = hover_of(symbol),
       states = states_of(symbol, list),
       settled = true,
     }
@@ -117,7 +205,7 @@ local function ask(symbol, method)
   if #clients == 0 then
     return nil, false
   end
-  return ready.ask(clients, {
+  return request.settled(clients, {
     method = method,
     buf = symbol.buf,
     params = function(client)
@@ -155,7 +243,7 @@ function M.related(params)
     else
       items, list, settled = hierarchy.find(symbol, params.relation)
     end
-    local failure = list and ready.failure_of(list)
+    local failure = list and request.failure_of(list)
     if not list or failure and list[1].is_unsupported then
       return nil, unsupported(symbol, params.relation)
     elseif failure then
@@ -170,8 +258,8 @@ function M.related(params)
     end
     return {
       name = params.symbol,
-      definitions = answers.of(symbol.definitions),
-      uses = not items and answers.of(places) or nil,
+      definitions = position.answer(symbol.definitions),
+      uses = not items and position.answer(places) or nil,
       items = items,
       states = states_of(symbol, list, true),
       settled = settled,

@@ -1,8 +1,6 @@
 --- Callers and callees, supertypes and subtypes of a symbol.
-local answer_of = require("claude-code.editor.language.answer").of
-local document_symbols = require("claude-code.editor.language.document_symbols")
+local declarations = require("claude-code.editor.language.declarations")
 local position = require("claude-code.editor.language.position")
-local ready = require("claude-code.editor.language.ready")
 local request = require("claude-code.editor.language.request")
 local servers = require("claude-code.editor.language.servers")
 local task = require("claude-code.editor.language.task")
@@ -54,7 +52,7 @@ local M = {}
 ---@field calls? claude-code.LanguagePlaces
 
 ---@param item table CallHierarchyItem or TypeHierarchyItem
----@param place claude-code.Place of it
+---@param place claude-code.ServerPlace of it
 ---@param entry table what the server answered
 ---@param client vim.lsp.Client
 ---@param depth integer
@@ -73,11 +71,11 @@ local function describe(item, place, entry, client, depth, relation)
   end
   return {
     name = tostring(item.name),
-    kind = document_symbols.kind_name(item.kind),
+    kind = declarations.kind_name(item.kind),
     detail = type(item.detail) == "string" and item.detail ~= "" and item.detail or nil,
     depth = depth,
-    at = answer_of({ place }),
-    calls = calls and answer_of(calls),
+    at = position.answer({ place }),
+    calls = calls and position.answer(calls),
   }
 end
 
@@ -127,7 +125,7 @@ function M.find(symbol, name)
   if #clients == 0 then
     return nil, nil, false
   end
-  local prepared, settled = ready.ask(clients, {
+  local prepared, settled = request.settled(clients, {
     method = relation.prepare,
     buf = symbol.buf,
     params = function(client)

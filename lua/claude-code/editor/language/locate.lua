@@ -1,15 +1,13 @@
 --- Finds the symbol that a question of Claude is about: in the file it names, else in the whole project.
-local changed_files = require("claude-code.editor.language.changed_files")
+local declarations = require("claude-code.editor.language.declarations")
+local files = require("claude-code.editor.language.files")
 local occurrences = require("claude-code.editor.language.occurrences")
-local open = require("claude-code.editor.language.open")
 local position = require("claude-code.editor.language.position")
 local privacy = require("claude-code.editor.privacy")
-local ready = require("claude-code.editor.language.ready")
+local request = require("claude-code.editor.language.request")
 local servers = require("claude-code.editor.language.servers")
-local symbol_groups = require("claude-code.editor.language.symbol_groups")
 local symbols = require("claude-code.editor.language.symbol")
 local task = require("claude-code.editor.language.task")
-local workspace_symbols = require("claude-code.editor.language.workspace_symbols")
 
 ---So many of the files in which the executable found the word are looked at.
 local MOST_PLACES = 3
@@ -27,7 +25,7 @@ local M = {}
 ---@field changes? claude-code.ChangedFile[]
 
 ---@class claude-code.SymbolCandidate
----@field place claude-code.Place
+---@field place claude-code.ServerPlace
 ---@field kind? string
 ---@field container? string
 
@@ -76,7 +74,7 @@ local function in_named_file(params, name)
     local message = privacy.refusal(params.named)
     return nil, { code = "private", message = message }
   end
-  local buf, failure = open.file(params.file)
+  local buf, failure = files.file(params.file)
   if not buf then
     return nil, failure
   end
@@ -92,7 +90,7 @@ local function at_occurrences(params, name)
   local failure ---@type claude-code.Failure?
   for i = 1, math.min(MOST_PLACES, #(params.occurrences or {})) do
     local at = params.occurrences[i]
-    local buf, problem = open.file({ at.path })
+    local buf, problem = files.file({ at.path })
     if buf then
       local found = in_file({ buf = buf, name = name, row = at.line - 1 })
       if found and (found.candidates or #found.symbol.definitions > 0) then
@@ -117,7 +115,7 @@ end
 ---@return claude-code.WorkspaceSymbol[] those of the project, in the named parents if any are
 local function chosen(exact, name)
   local list = preferred(exact, function(symbol)
-    return symbol_groups.is_own(symbol.place.path)
+    return symbols.is_own(symbol.place.path)
   end)
   local parent = name.parents[#name.parents]
   return not parent and list
@@ -131,7 +129,7 @@ end
 ---@return claude-code.Occurrence? of its name: some servers give the range of the whole declaration
 local function occurrence_of(symbol, name)
   local place = symbol.place
-  local buf = place.path and open.file({ place.path })
+  local buf = place.path and files.file({ place.path })
   local list = buf and occurrences.near(buf, name, place.row) or {}
   return vim.iter(list):find(function(at)
     local line = position.line(at.buf, at.row)
@@ -153,8 +151,8 @@ local function of_workspace_symbols(list, name, answers)
   for _, symbol in ipairs(list) do
     at[#at + 1] = occurrence_of(symbol, name.last)
   end
-  local groups, more = symbol_groups.of(at)
-  groups = #groups > 1 and symbol_groups.merged(groups) or groups
+  local groups, more = symbols.groups(at)
+  groups = #groups > 1 and symbols.merged(groups) or groups
   groups = symbols.with_parents(groups, name.parents)
   if #groups > 1 then
     return { candidates = candidates_of(groups), answers = answers }
@@ -188,7 +186,7 @@ local function not_found(params, similar, states)
   end)
   if busy then
     local text = "Not ready: %s may know `%s` later. Ask again in 10 s."
-    local message = text:format(ready.describe(busy), params.symbol)
+    local message = text:format(request.describe(busy), params.symbol)
     return { code = "not_ready", message = message }
   end
   local names = names_of(similar)
@@ -209,9 +207,9 @@ local function in_project(params, name)
   if #servers.running("workspace/symbol") == 0 then
     -- A file of the project makes its server start.
     local first = (params.occurrences or {})[1]
-    failure = first and select(2, open.file({ first.path }))
+    failure = first and select(2, files.file({ first.path }))
   end
-  local exact, similar, answers, settled = workspace_symbols.find(name.last)
+  local exact, similar, answers, settled = declarations.find(name.last)
   local list = chosen(exact, name)
   local found = #list > 0 and of_workspace_symbols(list, name, answers) or nil
   if found then
@@ -223,7 +221,7 @@ local function in_project(params, name)
   elseif #answers == 0 and (failure or problem) then
     return nil, failure or problem
   end
-  local states = ready.states(answers)
+  local states = request.states(answers)
   if not settled and states[1] then
     states[1].state = states[1].state == "idle" and "starting" or states[1].state
   end
@@ -235,7 +233,7 @@ end
 ---@return claude-code.LocatedSymbol?
 ---@return claude-code.Failure?
 function M.symbol(params)
-  changed_files.take_over(params.changes)
+  files.take_over(params.changes)
   local name = occurrences.parse(params.symbol)
   if params.file then
     return in_named_file(params, name)

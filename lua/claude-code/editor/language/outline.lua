@@ -1,11 +1,10 @@
 --- What files declare: by their language servers, else by the grammar of tree-sitter.
 local api = vim.api
-local changed_files = require("claude-code.editor.language.changed_files")
-local document_symbols = require("claude-code.editor.language.document_symbols")
-local open = require("claude-code.editor.language.open")
+local declarations = require("claude-code.editor.language.declarations")
+local files = require("claude-code.editor.language.files")
 local path = require("claude-code.editor.documents.path")
 local position = require("claude-code.editor.language.position")
-local ready = require("claude-code.editor.language.ready")
+local request = require("claude-code.editor.language.request")
 local task = require("claude-code.editor.language.task")
 
 local MOST_SYMBOLS = 2000
@@ -122,21 +121,21 @@ end
 ---@param answers claude-code.ServerAnswer[] more are added
 ---@return claude-code.FileOutline
 local function of_file(candidates, answers)
-  local buf, failure = open.load(candidates)
+  local buf, failure = files.load(candidates)
   if not buf then
     return { path = candidates[1], failure = text_of(failure) }
   end
   local name = api.nvim_buf_get_name(buf)
   local outline = { path = path.real(name), unsaved = vim.bo[buf].modified or nil }
-  local _, problem = open.file(candidates)
+  local _, problem = files.file(candidates)
   local list = problem and by_grammar(buf)
   if problem and not list then
     return { path = name, failure = text_of(problem) }
   elseif list then
     outline.by_grammar = true
   else
-    local found, more = document_symbols.of(buf)
-    failure = ready.failure_of(more)
+    local found, more = declarations.of(buf)
+    failure = request.failure_of(more)
     if failure then
       return { path = name, failure = text_of(failure) }
     end
@@ -152,22 +151,22 @@ end
 ---@return { files: claude-code.FileOutline[], states: claude-code.LanguageServerState[] }?
 ---@return claude-code.Failure?
 function M.of_files(params)
-  changed_files.take_over(params.changes)
-  local files, answers = {}, {} ---@type claude-code.FileOutline[], claude-code.ServerAnswer[]
+  files.take_over(params.changes)
+  local outlines, answers = {}, {} ---@type claude-code.FileOutline[], claude-code.ServerAnswer[]
   for _, candidates in ipairs(params.files) do
     if #candidates == 0 then
       local message = require("claude-code.editor.privacy").refusal(params.named)
       return nil, { code = "private", message = message }
     end
-    files[#files + 1] = task.time_left() > 3000 and of_file(candidates, answers)
+    outlines[#outlines + 1] = task.time_left() > 3000 and of_file(candidates, answers)
       or { path = candidates[1], failure = "there was no time for it: ask for this file alone." }
     task.breathe()
   end
-  local only = files[1]
-  if #files == 1 and only.failure then
+  local only = outlines[1]
+  if #outlines == 1 and only.failure then
     return nil, only.failure
   end
-  return { files = files, states = ready.states(answers) }
+  return { files = outlines, states = request.states(answers) }
 end
 
 return M

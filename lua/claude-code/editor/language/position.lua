@@ -1,8 +1,12 @@
---- Places in a text: Neovim counts bytes, each language server by an encoding of its own, and Claude
---- reads the lines of the file on disk. Rows and columns are 0-based here.
+--- Places in texts: Neovim counts bytes, each language server by an encoding of its own, and Claude
+--- reads the lines of the file on disk. Rows and columns are 0-based here. The executable receives lines of the file
+--- on disk, and of private files their number.
 local api = vim.api
+local background = require("claude-code.editor.documents.background")
 local codepoints = require("claude-code.editor.columns.codepoints")
 local file_change = require("claude-code.editor.documents.file_change")
+local paths = require("claude-code.editor.documents.path")
+local privacy = require("claude-code.editor.privacy")
 local task = require("claude-code.editor.language.task")
 local utf16 = require("claude-code.editor.columns.utf16")
 
@@ -63,7 +67,7 @@ function M.params(client, buf, row, col)
   }
 end
 
----@class claude-code.Place
+---@class claude-code.ServerPlace
 ---@field uri string
 ---@field path? string in normal form; nil where the URI is no file's
 ---@field row integer
@@ -80,7 +84,7 @@ local function path_of(uri)
     local ok, name = pcall(vim.uri_to_fname, uri)
     local is_file = ok and vim.startswith(uri, "file:")
     last_uri = uri
-    last_path = is_file and require("claude-code.editor.documents.path").normal(name) or nil
+    last_path = is_file and paths.normal(name) or nil
   end
   return last_path
 end
@@ -94,7 +98,7 @@ end
 ---A server's Location or LocationLink. The name alone, where the server gives its range.
 ---@param location lsp.Location|lsp.LocationLink|{ uri: string }
 ---@param client vim.lsp.Client
----@return claude-code.Place? nil for what is not in the protocol (LSP 3.17)
+---@return claude-code.ServerPlace? nil for what is not in the protocol (LSP 3.17)
 function M.place(location, client)
   local uri = location.uri or location.targetUri
   local range = location.range or location.targetSelectionRange or location.targetRange
@@ -118,12 +122,12 @@ end
 ---@param row integer
 ---@param col integer byte
 ---@param encoding string
----@return claude-code.Place of an occurrence's beginning
+---@return claude-code.ServerPlace of an occurrence's beginning
 function M.own_place(buf, row, col, encoding)
   local character = M.to_character(M.line(buf, row), col, encoding)
   return {
     uri = vim.uri_from_bufnr(buf),
-    path = require("claude-code.editor.documents.path").of_buffer(buf),
+    path = paths.of_buffer(buf),
     row = row,
     character = character,
     end_row = row,
@@ -134,7 +138,7 @@ end
 
 ---All places in the answer to a request for definitions, references or implementations, in a task.
 ---@param answer claude-code.ServerAnswer
----@return claude-code.Place[]
+---@return claude-code.ServerPlace[]
 function M.places(answer)
   local result = answer.result
   if type(result) ~= "table" then
@@ -201,6 +205,94 @@ function M.on_disk(buf)
   end
   local old, new = table.concat(change.old, "\n") .. "\n", table.concat(change.new, "\n") .. "\n"
   return mapping(diff(old, new, { result_type = "indices" }) --[[@as integer[][] ]])
+end
+
+---@class claude-code.LanguageFile
+---@field path string absolute, or a URI that is no file's
+---@field in_workspace boolean
+---@field unsaved? boolean its buffer has unsaved changes; the lines are those on disk all the same
+---@field unmapped? boolean … but they could not be found there: they are the buffer's
+
+---@class claude-code.LanguagePlace
+---@field file integer index, 1-based
+---@field line integer 1-based, on disk; of text that only the buffer has, the line before it
+---@field unsaved? string the line's text, where only the buffer has it
+---@field character integer 0-based, as the server counts
+---@field encoding? string "utf-16" if left out, as in LSP
+
+---@class claude-code.LanguagePlaces
+---@field files claude-code.LanguageFile[]
+---@field places claude-code.LanguagePlace[]
+---@field private integer places in private files, which are left out
+
+---@class claude-code.AnswerFile
+---@field index? integer nil for a private file
+---@field row_on_disk? fun(row: integer): integer?
+---@field buf? integer
+
+---@param place claude-code.ServerPlace
+---@param files claude-code.LanguageFile[] a new one is added
+---@param folders string[] of the workspace
+---@return claude-code.AnswerFile
+local function file_of(place, files, folders)
+  local name = place.path
+  local buf = name and paths.loaded_buffer(name)
+  if privacy.is_private(name or place.uri) or (buf and privacy.hides(buf)) then
+    return {}
+  end
+  local in_workspace = name ~= nil and background.is_in_workspace(name, folders)
+  local file = { path = name or place.uri, in_workspace = in_workspace }
+  files[#files + 1] = file
+  local row_on_disk = buf and M.on_disk(buf)
+  if buf and vim.bo[buf].modified then
+    file.unsaved = true
+    file.unmapped = row_on_disk == nil or nil
+  end
+  return { index = #files, row_on_disk = row_on_disk, buf = buf }
+end
+
+---@param place claude-code.ServerPlace
+---@param file claude-code.AnswerFile
+---@return claude-code.LanguagePlace
+local function answer_of(place, file)
+  local row, unsaved = place.row, nil
+  if file.row_on_disk then
+    local on_disk = file.row_on_disk(row)
+    if not on_disk then
+      unsaved = M.line(file.buf --[[@as integer]], row):sub(1, 400)
+    end
+    while not on_disk and row > 0 do
+      row = row - 1
+      on_disk = file.row_on_disk(row)
+    end
+    row = on_disk or 0
+  end
+  return {
+    file = file.index,
+    line = row + 1,
+    unsaved = unsaved,
+    character = place.character,
+    encoding = place.encoding ~= "utf-16" and place.encoding or nil,
+  }
+end
+
+---In a task.
+---@param list claude-code.ServerPlace[]
+---@return claude-code.LanguagePlaces
+function M.answer(list)
+  local known, result = {}, { files = {}, places = {}, private = 0 }
+  local folders = require("claude-code.lib.workspace").folders()
+  for _, place in ipairs(list) do
+    local file = known[place.uri] or file_of(place, result.files, folders)
+    known[place.uri] = file
+    if file.index then
+      result.places[#result.places + 1] = answer_of(place, file)
+    else
+      result.private = result.private + 1
+    end
+    task.breathe()
+  end
+  return result
 end
 
 return M

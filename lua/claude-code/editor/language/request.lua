@@ -1,6 +1,7 @@
 --- Requests to language servers: asynchronous, never longer than they may take, and taken back when
 --- nobody wants the answer any more.
-local call = require("claude-code.editor.language.call")
+local call = require("claude-code.lib.lsp").call
+local servers = require("claude-code.editor.language.servers")
 local task = require("claude-code.editor.language.task")
 local timer = require("claude-code.lib.timer")
 
@@ -14,7 +15,17 @@ local CHECK_MS = 200
 ---A server that takes longer hangs, as far as one question goes.
 local TIMEOUT_MS = 10000
 
-local M = {}
+local M = {
+  ---So long a server is waited for that says it is busy; the answer says that it is.
+  BUSY_MS = 12000,
+  ---A server that has just begun is asked until two answers are the same, with such pauses.
+  REPEAT_MS = 700,
+  MOST_REPEAT_MS = 8000,
+  ---… and as long as it knows nothing of what is asked about.
+  MOST_EMPTY_MS = 3000,
+}
+
+local asked = {} ---@type table<string, true> by client and method
 
 ---@class claude-code.ServerAnswer
 ---@field client vim.lsp.Client
@@ -139,6 +150,177 @@ function M.all(clients, question)
   return M.each(vim.tbl_map(function(client)
     return { client = client, question = question }
   end, clients))
+end
+
+---@param client vim.lsp.Client
+---@return boolean
+local function is_busy(client)
+  local state = servers.state_of(client).state
+  return state == "starting" or state == "indexing"
+end
+
+---In a task: waits for servers that say they are busy, until they are no longer.
+---@param clients vim.lsp.Client[]
+function M.wait(clients)
+  task.wait_for(function()
+    return not vim.iter(clients):any(is_busy) or nil
+  end, math.min(M.BUSY_MS, task.time_left() - 3000))
+end
+
+---In a task: asks again while servers that have just begun find nothing.
+---@generic T
+---@param clients vim.lsp.Client[]
+---@param find fun(): T[], claude-code.ServerAnswer[]
+---@return T[]
+---@return claude-code.ServerAnswer[]
+function M.retry_empty(clients, find)
+  M.wait(clients)
+  local limit = vim.uv.now() + math.min(M.MOST_EMPTY_MS, task.time_left() - 3000)
+  local found, answers = find()
+  while
+    #found == 0
+    and not M.failure_of(answers)
+    and vim.iter(clients):any(servers.is_young)
+    and vim.uv.now() < limit
+  do
+    task.sleep(M.REPEAT_MS)
+    found, answers = find()
+  end
+  return found, answers
+end
+
+---In a task.
+---@param value any
+---@return integer count, number sum that differ for lists of other places
+local function fingerprint(value)
+  local count, sum = 0, 0
+  local function add(item)
+    local range = type(item) == "table" and (item.range or item.targetRange or item.selectionRange)
+    local start = type(range) == "table" and range.start or { line = 0, character = 0 }
+    count, sum = count + 1, sum + start.line * 4096 + start.character
+  end
+  for _, item in ipairs(type(value) == "table" and value or {}) do
+    add(item)
+    task.breathe()
+  end
+  return count, sum
+end
+
+---@param before claude-code.ServerAnswer[]
+---@param after claude-code.ServerAnswer[]
+---@return boolean
+local function are_same(before, after)
+  for i, answer in ipairs(after) do
+    -- The edits of a rename, for one, are no list.
+    local is_list = type(answer.result) ~= "table" or vim.islist(answer.result)
+    if not is_list and not vim.deep_equal(answer.result, before[i].result) then
+      return false
+    end
+    local count, sum = fingerprint(answer.result)
+    local count_before, sum_before = fingerprint(before[i].result)
+    if count ~= count_before or sum ~= sum_before or answer.failure ~= before[i].failure then
+      return false
+    end
+  end
+  return true
+end
+
+---@param client vim.lsp.Client
+---@param method string
+---@return string
+local function key_of(client, method)
+  return client.id .. method
+end
+
+---@param clients vim.lsp.Client[]
+---@param method string
+---@return boolean may they answer with a part, without saying so?
+local function are_unproven(clients, method)
+  return vim.iter(clients):any(function(client)
+    return not asked[key_of(client, method)] or servers.is_young(client)
+  end)
+end
+
+---Asks servers a question across files, in a task: until the answer can be relied on, or time is over.
+---@param clients vim.lsp.Client[]
+---@param question claude-code.Question
+---@param must_repeat? boolean the project has just changed
+---@return claude-code.ServerAnswer[]
+---@return boolean is_settled
+function M.settled(clients, question, must_repeat)
+  M.wait(clients)
+  must_repeat = are_unproven(clients, question.method) or must_repeat or false
+  local answers = M.all(clients, question)
+  local limit = vim.uv.now() + math.min(M.MOST_REPEAT_MS, task.time_left() - 2000)
+  while must_repeat do
+    if vim.uv.now() > limit then
+      return answers, false
+    end
+    task.sleep(M.REPEAT_MS)
+    local again = M.all(clients, question)
+    must_repeat = not are_same(answers, again)
+    answers = again
+  end
+  -- Not before: a question that is taken back proves nothing.
+  for _, client in ipairs(clients) do
+    asked[key_of(client, question.method)] = true
+  end
+  return answers, not vim.iter(clients):any(is_busy)
+end
+
+---@param list claude-code.ServerAnswer[]
+---@return claude-code.Failure? if no server gave an answer
+function M.failure_of(list)
+  local first = list[1]
+  for _, answer in ipairs(list) do
+    if not answer.failure then
+      return nil
+    end
+  end
+  if first then
+    local text = "%s gave no answer: %s. Ask again in 10 s, or use Grep."
+    return { code = "failed", message = text:format(first.client.name, first.failure) }
+  end
+end
+
+local DESCRIPTIONS = {
+  ended = "%s, which has ended,",
+  hangs = "%s, which does not answer,",
+  indexing = "%s, which is indexing,",
+  starting = "%s, which is starting,",
+  failing = "%s, which reports an error,",
+  unindexed = "%s, which has indexed only open files,",
+}
+
+---@param state claude-code.LanguageServerState not idle
+---@return string the subject of a sentence
+function M.describe(state)
+  return DESCRIPTIONS[state.state]:format(state.name)
+end
+
+---The state of each server that was asked.
+---@param answers claude-code.ServerAnswer[]
+---@param is_across_files? boolean the question was about the whole project
+---@return claude-code.LanguageServerState[] by name, each once
+function M.states(answers, is_across_files)
+  local by_name = {} ---@type table<string, claude-code.LanguageServerState>
+  for _, answer in ipairs(answers) do
+    local state = servers.state_of(answer.client)
+    if answer.problem then
+      state.state = answer.problem
+    elseif is_across_files and state.state == "idle" and servers.is_unindexed(answer.client) then
+      state.state = "unindexed"
+    end
+    local known = by_name[state.name]
+    if not known or known.state == "idle" then
+      by_name[state.name] = state
+    end
+  end
+  local list = vim.tbl_values(by_name)
+  table.sort(list, function(a, b)
+    return a.name < b.name
+  end)
+  return list
 end
 
 return M

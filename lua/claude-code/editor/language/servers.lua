@@ -1,6 +1,6 @@
 --- The language servers that the user's Neovim runs: which can answer a question, and whether they are
 --- ready to.
-local status = require("claude-code.editor.language.status")
+local lsp = require("claude-code.lib.lsp")
 local uv = vim.uv
 
 ---Until then a server may still be reading the project, whether it reports progress or not.
@@ -28,15 +28,75 @@ local seen = {} ---@type table<integer, claude-code.SeenServer> by client
 local progress = {} ---@type table<integer, table<any, integer|false>> percentages by client and token
 local group ---@type integer?
 
----@return boolean
-local function is_lsp_loaded()
-  return package.loaded["vim.lsp"] ~= nil
+---@class claude-code.ServerReport
+---@field state "starting"|"indexing"|"failing"
+---@field title? string in the server's own words
+
+---What servers report of themselves beside $/progress: each in a notification of its own.
+---@type table<string, fun(params: table): claude-code.ServerReport|false|nil> false: all is well; nil: says
+--- nothing of it
+local READ = {
+  -- rust-analyzer, where the client asks for it: { health, quiescent, message? }.
+  ["experimental/serverStatus"] = function(params)
+    if params.health == "error" then
+      return { state = "failing", title = params.message }
+    end
+    return params.quiescent == false and { state = "indexing" }
+  end,
+  -- jdtls: { type, message }; other types are messages for the user.
+  ["language/status"] = function(params)
+    if params.type == "Starting" then
+      return { state = "starting" }
+    elseif params.type == "Error" then
+      return { state = "failing", title = params.message }
+    end
+    local is_ready = params.type == "Started" or params.type == "ServiceReady"
+    if is_ready then
+      return false
+    end
+  end,
+  -- Dart: { isAnalyzing }.
+  ["$/analyzerStatus"] = function(params)
+    return params.isAnalyzing == true and { state = "indexing" }
+  end,
+}
+
+local reports = {} ---@type table<integer, claude-code.ServerReport|false> by client
+local wrapped = setmetatable({}, { __mode = "k" }) ---@type table<table, table<string, true>>
+
+---@param handlers table<string, function>
+---@param method string
+local function wrap(handlers, method)
+  wrapped[handlers] = wrapped[handlers] or {}
+  if wrapped[handlers][method] then
+    return
+  end
+  wrapped[handlers][method] = true
+  local inner = handlers[method]
+  handlers[method] = function(err, params, ctx, config)
+    local report = type(params) == "table" and READ[method](params)
+    if report ~= nil then
+      reports[ctx.client_id] = report
+    end
+    return inner and inner(err, params, ctx, config) or nil
+  end
+end
+
+---Reads what this client reports from now on: plugins bring handlers of their own.
+---@param client vim.lsp.Client
+local function read_reports(client)
+  for method in pairs(READ) do
+    wrap(vim.lsp.handlers, method)
+    if rawget(client.handlers or {}, method) then
+      wrap(client.handlers, method)
+    end
+  end
 end
 
 ---@param client vim.lsp.Client
 ---@param buf? integer
 local function note(client, buf)
-  status.watch(client)
+  read_reports(client)
   seen[client.id] = seen[client.id] or { name = client.name, filetypes = {}, attached = uv.now() }
   if buf and vim.api.nvim_buf_is_valid(buf) then
     seen[client.id].filetypes[vim.bo[buf].filetype] = true
@@ -74,7 +134,7 @@ function M.start()
   on("LspProgress", function(args)
     on_progress(args.data)
   end)
-  for _, client in ipairs(is_lsp_loaded() and vim.lsp.get_clients() or {}) do
+  for _, client in ipairs(lsp.clients()) do
     for buf in pairs(client.attached_buffers or {}) do
       note(client, buf)
     end
@@ -87,7 +147,7 @@ end
 ---@return claude-code.LanguageServerState
 function M.state_of(client)
   local state = { name = client.name, state = "idle" } ---@type claude-code.LanguageServerState
-  local report = status.of(client)
+  local report = reports[client.id]
   if client:is_stopped() then
     state.state = "ended"
   elseif not client.initialized then
@@ -103,6 +163,33 @@ function M.state_of(client)
   return state
 end
 
+---@param folder string
+---@return boolean
+local function has_database(folder)
+  return vim.uv.fs_stat(folder .. "/compile_commands.json") ~= nil
+    or vim.uv.fs_stat(folder .. "/build/compile_commands.json") ~= nil
+end
+
+---clangd indexes the files of a compilation database; without one, those that are open (clangd 19).
+---@param client vim.lsp.Client
+---@return boolean
+function M.is_unindexed(client)
+  local command = type(client.config.cmd) == "table" and client.config.cmd or {}
+  if not vim.fs.basename(command[1] or ""):find("^clangd") then
+    return false
+  end
+  for _, argument in ipairs(command) do
+    if argument:find("^%-%-background%-index=[0f]") then
+      return true
+    elseif argument:find("^%-%-compile%-commands%-dir") then
+      return false
+    end
+  end
+  local buf = next(client.attached_buffers or {})
+  local name = buf and vim.api.nvim_buf_get_name(buf) or ""
+  return name ~= "" and not vim.iter(vim.fs.parents(name)):any(has_database)
+end
+
 ---@param client vim.lsp.Client
 ---@return boolean may it still be reading the project, without saying so?
 function M.is_young(client)
@@ -110,19 +197,14 @@ function M.is_young(client)
   return not known or uv.now() - known.attached < YOUNG_MS
 end
 
----Servers of a buffer that start still are among them.
----@param buf integer
----@return vim.lsp.Client[]
-function M.of_buffer(buf)
-  return is_lsp_loaded() and vim.lsp.get_clients({ bufnr = buf, _uninitialized = true }) or {}
-end
+M.of_buffer = lsp.of_buffer
 
 ---The servers of a buffer that can answer such a request, those that run in other programs alone.
 ---@param buf integer
 ---@param method string
 ---@return vim.lsp.Client[] by their ids
 function M.capable(buf, method)
-  local found = is_lsp_loaded() and vim.lsp.get_clients({ bufnr = buf, method = method }) or {}
+  local found = lsp.clients({ bufnr = buf, method = method })
   table.sort(found, function(a, b)
     return a.id < b.id
   end)
@@ -135,7 +217,7 @@ end
 function M.running(method)
   local found = vim.tbl_filter(function(client)
     return client.initialized and not client:is_stopped()
-  end, is_lsp_loaded() and vim.lsp.get_clients({ method = method }) or {})
+  end, lsp.clients({ method = method }))
   table.sort(found, function(a, b)
     return a.id < b.id
   end)
@@ -148,7 +230,7 @@ end
 ---@return string[]
 function M.ended(filetype, only_recent)
   local names, running = {}, {}
-  for _, client in ipairs(is_lsp_loaded() and vim.lsp.get_clients({ _uninitialized = true }) or {}) do
+  for _, client in ipairs(lsp.clients({ _uninitialized = true })) do
     running[client.id], running[client.name] = true, true
   end
   for id, server in pairs(seen) do

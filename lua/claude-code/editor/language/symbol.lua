@@ -1,19 +1,160 @@
 --- The symbol that Claude means: by its name, with a file and a line if Claude knows one, never by a
---- column. Any occurrence will do; that several of them are the same symbol, the language servers say.
-local document_symbols = require("claude-code.editor.language.document_symbols")
+--- column. Any occurrence will do; that several of them are the same symbol, the language servers say by
+--- its definitions.
+local background = require("claude-code.editor.documents.background")
+local declarations = require("claude-code.editor.language.declarations")
+local files = require("claude-code.editor.language.files")
 local occurrences = require("claude-code.editor.language.occurrences")
-local ready = require("claude-code.editor.language.ready")
+local position = require("claude-code.editor.language.position")
+local request = require("claude-code.editor.language.request")
 local servers = require("claude-code.editor.language.servers")
-local symbol_groups = require("claude-code.editor.language.symbol_groups")
+
+local DEFINITION = "textDocument/definition"
 
 local M = {}
+
+---@class claude-code.SymbolGroup one symbol of that name
+---@field occurrence claude-code.Occurrence
+---@field places claude-code.ServerPlace[]
+---@field declared? claude-code.DocumentSymbol
+
+---@class claude-code.FoundDefinition
+---@field occurrence claude-code.Occurrence
+---@field places claude-code.ServerPlace[]
+---@field encoding string
+
+---@param place claude-code.ServerPlace
+---@return string
+local function key_of(place)
+  return place.uri .. "\0" .. place.row .. "\0" .. place.character
+end
+
+---@param found claude-code.FoundDefinition
+---@return string
+local function own_key(found)
+  local at = found.occurrence
+  return key_of(position.own_place(at.buf, at.row, at.col, found.encoding))
+end
+
+---Occurrences whose definitions have a place in common are one symbol. An occurrence belongs to its
+---own place, too: a server may lead from a definition to a declaration and back.
+---@param list claude-code.FoundDefinition[]
+---@return claude-code.SymbolGroup[] in the order of the occurrences
+local function group(list)
+  local groups, by_key = {}, {} ---@type claude-code.SymbolGroup[], table<string, claude-code.SymbolGroup>
+  for _, found in ipairs(list) do
+    local into = by_key[own_key(found)]
+    for _, place in ipairs(found.places) do
+      local other = by_key[key_of(place)]
+      if into and other and other ~= into then
+        vim.list_extend(into.places, other.places)
+        for key, owner in pairs(by_key) do
+          by_key[key] = owner == other and into or owner
+        end
+        groups = vim.tbl_filter(function(entry)
+          return entry ~= other
+        end, groups)
+      end
+      into = into or other
+    end
+    if not into then
+      into = { occurrence = found.occurrence, places = {} }
+      groups[#groups + 1] = into
+    end
+    by_key[own_key(found)] = into
+    for _, place in ipairs(found.places) do
+      by_key[key_of(place)] = into
+      into.places[#into.places + 1] = place
+    end
+  end
+  for _, entry in ipairs(groups) do
+    entry.places = M.distinct(entry.places)
+  end
+  return groups
+end
+
+---@param places claude-code.ServerPlace[]
+---@return claude-code.ServerPlace[]
+function M.distinct(places)
+  local seen = {}
+  return vim.tbl_filter(function(place)
+    local key = key_of(place)
+    local is_new = not seen[key]
+    seen[key] = true
+    return is_new
+  end, places)
+end
+
+---In a task: which symbols these occurrences are.
+---@param list claude-code.Occurrence[]
+---@return claude-code.SymbolGroup[]
+---@return claude-code.ServerAnswer[]
+function M.groups(list)
+  local questions, about = {}, {}
+  for _, at in ipairs(list) do
+    for _, client in ipairs(servers.capable(at.buf, DEFINITION)) do
+      local params = position.params(client, at.buf, at.row, at.col)
+      local question = { method = DEFINITION, params = params, buf = at.buf }
+      questions[#questions + 1] = { client = client, question = question }
+      about[#about + 1] = at
+    end
+  end
+  local answers, found = request.each(questions), {}
+  for i, answer in ipairs(answers) do
+    local places, encoding = position.places(answer), answer.client.offset_encoding
+    if #places > 0 then
+      found[#found + 1] = { occurrence = about[i], places = places, encoding = encoding }
+    end
+  end
+  return group(found), answers
+end
+
+---In a task: with those merged that are one symbol by the definitions of their definitions. A server
+---leads from a call to one of several overloads, and from each of those to the one with the body.
+---@param groups claude-code.SymbolGroup[] with one definition at least
+---@return claude-code.SymbolGroup[]
+function M.merged(groups)
+  local at, others = {}, {} ---@type claude-code.Occurrence[], claude-code.SymbolGroup[]
+  for _, entry in ipairs(groups) do
+    local place = entry.places[1]
+    local buf = M.is_own(place.path) and files.file({ place.path })
+    if buf then
+      local col = position.to_byte(position.line(buf, place.row), place.character, place.encoding)
+      at[#at + 1] = { buf = buf, row = place.row, col = col }
+    else
+      others[#others + 1] = entry
+    end
+  end
+  local again = vim.list_extend(M.groups(at), others)
+  return #again > 0 and #again < #groups and again or groups
+end
+
+---In a task: what is declared at the place, if that is in a file of the project.
+---@param place claude-code.ServerPlace
+---@return claude-code.DocumentSymbol?
+---@return integer? buf
+function M.declared_at(place)
+  local buf = M.is_own(place.path) and files.file({ place.path })
+  local declared = buf and declarations.at(buf, place) or nil
+  return declared, buf or nil
+end
+
+---@param path string?
+---@return boolean is it of the project, and not of a package that it uses?
+function M.is_own(path)
+  return path ~= nil
+    and background.is_in_workspace(path)
+    and not path:find("/node_modules/", 1, true)
+    and not path:find("/site%-packages/")
+    and not path:find("/%.?venv/")
+end
 
 ---@class claude-code.Symbol
 ---@field name string
 ---@field buf integer where servers are asked
 ---@field row integer 0-based, of an occurrence
 ---@field col integer 0-based byte
----@field definitions claude-code.Place[] at least one, unless the servers know no definitions
+---@field definitions claude-code.ServerPlace[] at least one, unless the servers know no definitions
 ---@field answers claude-code.ServerAnswer[]
 
 ---@class claude-code.SymbolQuestion
@@ -28,7 +169,7 @@ local function has_parents(declared, parents)
   local above = declared and declared.parents or {}
   for i = 0, #parents - 1 do
     local part = above[#above - i]
-    if not part or document_symbols.bare(part) ~= parents[#parents - i] then
+    if not part or declarations.bare(part) ~= parents[#parents - i] then
       return false
     end
   end
@@ -42,7 +183,7 @@ end
 function M.with_parents(groups, parents)
   if #groups > 1 or #parents > 0 then
     for _, entry in ipairs(groups) do
-      entry.declared = entry.places[1] and symbol_groups.declared_at(entry.places[1])
+      entry.declared = entry.places[1] and M.declared_at(entry.places[1])
     end
   end
   local named = #parents == 0 and {}
@@ -102,16 +243,16 @@ function M.in_file(question)
   if #list == 0 then
     return nil, not_found(question)
   end
-  local clients = servers.capable(question.buf, symbol_groups.METHOD)
-  local groups, answers = ready.retry_empty(clients, function()
-    return symbol_groups.of(list)
+  local clients = servers.capable(question.buf, DEFINITION)
+  local groups, answers = request.retry_empty(clients, function()
+    return M.groups(list)
   end)
-  local failure = #groups == 0 and ready.failure_of(answers)
+  local failure = #groups == 0 and request.failure_of(answers)
   if failure then
     return nil, failure
   end
   groups = declared_on(groups, question)
-  groups = #groups > 1 and symbol_groups.merged(groups) or groups
+  groups = #groups > 1 and M.merged(groups) or groups
   groups = M.with_parents(groups, question.name.parents)
   if #groups > 1 then
     return nil, nil, groups, answers

@@ -1,9 +1,9 @@
 --- Whether words that no server listed among the uses of a symbol are uses all the same: a server may not
 --- have read a new file yet, or keep it for another project. To open the file lets it look.
-local open = require("claude-code.editor.language.open")
+local files = require("claude-code.editor.language.files")
 local path = require("claude-code.editor.documents.path")
 local position = require("claude-code.editor.language.position")
-local symbol_groups = require("claude-code.editor.language.symbol_groups")
+local symbols = require("claude-code.editor.language.symbol")
 local task = require("claude-code.editor.language.task")
 
 local M = {}
@@ -33,7 +33,7 @@ local function key_of(name, row, character)
   return ("%s\0%d\0%d"):format(path.real(name), row, character)
 end
 
----@param places claude-code.Place[]
+---@param places claude-code.ServerPlace[]
 ---@param definitions table<string, true>
 ---@return claude-code.Verdict
 local function verdict_on(places, definitions)
@@ -49,7 +49,7 @@ end
 ---@param definitions table<string, true>
 ---@return claude-code.Verdict
 local function verify(use, definitions)
-  local buf = task.time_left() > 1000 and open.file({ use.path }) or nil
+  local buf = task.time_left() > 1000 and files.file({ use.path }) or nil
   if not buf then
     return "unasked"
   elseif vim.bo[buf].modified then
@@ -61,7 +61,7 @@ local function verify(use, definitions)
     return "unknown"
   end
   local col = require("claude-code.editor.columns.utf16").to_byte(line, use.column)
-  local groups = symbol_groups.of({ { buf = buf, row = use.line - 1, col = col } })
+  local groups = symbols.groups({ { buf = buf, row = use.line - 1, col = col } })
   return verdict_on(groups[1] and groups[1].places or {}, definitions)
 end
 
@@ -70,7 +70,7 @@ end
 local function keys_of(list)
   local keys, at = {}, {} ---@type table<string, true>, claude-code.Occurrence[]
   for _, place in ipairs(list) do
-    local buf = open.file({ place.path })
+    local buf = files.file({ place.path })
     local row = buf and position.row(buf, place.line) or place.line - 1
     keys[key_of(place.path, row, place.character)] = true
     if buf then
@@ -79,7 +79,7 @@ local function keys_of(list)
       at[#at + 1] = { buf = buf, row = row, col = col }
     end
   end
-  for _, group in ipairs((symbol_groups.of(at))) do
+  for _, group in ipairs((symbols.groups(at))) do
     for _, place in ipairs(group.places) do
       keys[key_of(place.path or place.uri, place.row, place.character)] = true
     end

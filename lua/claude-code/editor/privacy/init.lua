@@ -2,7 +2,7 @@
 --- selection, mentions, diagnostics, resources or any other method.
 local globs = require("claude-code.editor.privacy.glob")
 local paths = require("claude-code.editor.documents.path")
-local sources = require("claude-code.editor.privacy.sources")
+local sources = require("claude-code.editor.documents.sources")
 
 ---@class claude-code.PrivacyRule
 ---@field glob claude-code.Glob

@@ -4,7 +4,7 @@ local api = vim.api
 local channel = require("claude-code.server.channel")
 local deltas = require("claude-code.editor.sync.delta")
 local pending = require("claude-code.editor.diagnostics.pending")
-local sources = require("claude-code.editor.privacy.sources")
+local sources = require("claude-code.editor.documents.sources")
 local writes = require("claude-code.editor.diagnostics.writes")
 
 ---Times in ms. With thousands of diagnostics a Delta is dear: its making takes a tenth of the time at

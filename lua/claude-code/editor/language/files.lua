@@ -1,16 +1,28 @@
---- A file that language servers have open: as the user has it, else loaded without a trace and released
---- after a while.
+--- Files that language servers have open: as the user has them, else loaded without a trace and released after a
+--- while; and what was written outside of Neovim, by Claude, its shell or git, before a server is asked. Neovim itself
+--- watches no files on Linux.
 local api = vim.api
-local hidden = require("claude-code.editor.diagnostics.hidden")
+local background = require("claude-code.editor.documents.background")
+local disk = require("claude-code.editor.documents.disk")
+local lsp = require("claude-code.lib.lsp")
 local path = require("claude-code.editor.documents.path")
+local privacy = require("claude-code.editor.privacy")
+local reload = require("claude-code.editor.documents.reload")
 local servers = require("claude-code.editor.language.servers")
 local task = require("claude-code.editor.language.task")
+local writes = require("claude-code.editor.diagnostics.writes")
 
-local OPTIONS = { most_bytes = 1024 * 1024, keep_ms = 10 * 60 * 1000, for_diagnostics = false }
+---@type claude-code.BackgroundOptions
+local OPTIONS = { most_bytes = 1024 * 1024, keep_ms = 10 * 60 * 1000 }
 ---A configuration may look for the project's root first, with a program even, and then start its
 ---server. Where no server came for a file type, it is waited for no longer than a moment.
 local ATTACH_MS, ATTACH_AGAIN_MS = 3000, 150
 local INITIALIZE_MS = 10000
+
+---In one notification.
+local MOST_FILES = 1000
+---FileChangeType (LSP 3.17).
+local TYPES = { created = 1, changed = 2, deleted = 3 }
 
 local M = {}
 
@@ -69,7 +81,7 @@ end
 ---@return claude-code.Failure
 local function cannot_load(name)
   local text = not vim.uv.fs_stat(name) and "%s does not exist."
-    or not hidden.is_in_workspace(name) and "%s is not in the workspace. Use Grep or Read."
+    or not background.is_in_workspace(name) and "%s is not in the workspace. Use Grep or Read."
     or "Neovim cannot load %s. Use Grep."
   return { code = "not_found", message = text:format(path.title(name)) }
 end
@@ -81,17 +93,22 @@ end
 ---@return boolean is_new it was loaded just now
 function M.load(candidates)
   for _, name in ipairs(candidates) do
-    if require("claude-code.editor.privacy").is_private(name) then
-      local message = require("claude-code.editor.privacy").refusal(name)
+    if privacy.is_private(name) then
+      local message = privacy.refusal(name)
       return nil, { code = "private", message = message }, false
     end
     local buf, failure, is_new = path.loaded_buffer(name), nil, false ---@type integer?, string?, boolean
     if not buf then
-      buf, failure = hidden.load(name, OPTIONS)
+      if background.is_in_workspace(name) then
+        buf, failure = background.load(name, OPTIONS)
+      end
       is_new = true
     end
+    if buf and is_new then
+      writes.on_write(buf, "opened")
+    end
     if buf then
-      hidden.keep(buf, OPTIONS.keep_ms)
+      background.keep(buf, OPTIONS.keep_ms)
     end
     if buf or failure then
       return buf, failure, is_new
@@ -110,6 +127,51 @@ function M.file(candidates)
     failure = wait_for_servers(buf, is_new)
   end
   return not failure and buf or nil, failure
+end
+
+---@class claude-code.ChangedFile
+---@field path string
+---@field change "created"|"changed"|"deleted"
+
+---The files as they were when they were last compared, by buffer.
+local versions = {} ---@type table<integer, string>
+
+---In a task: reloads buffers without unsaved edits whose files have changed.
+local function reload_buffers()
+  for _, buf in ipairs(api.nvim_list_bufs()) do
+    local name = api.nvim_buf_is_loaded(buf) and path.of_buffer(buf)
+    local version = name and disk.version(name) or nil
+    if version ~= versions[buf] then
+      versions[buf] = version
+      reload.check(buf)
+      task.breathe()
+    end
+  end
+end
+
+---Notifies every language server.
+---@param changes claude-code.ChangedFile[]
+function M.notify(changes)
+  local events = {}
+  for _, file in ipairs(changes) do
+    if file.change == "deleted" then
+      background.on_deleted(path.normal(file.path))
+    end
+    events[#events + 1] = { uri = vim.uri_from_fname(file.path), type = TYPES[file.change] or 2 }
+  end
+  for first = 1, #events, MOST_FILES do
+    local params = { changes = vim.list_slice(events, first, first + MOST_FILES - 1) }
+    for _, client in ipairs(servers.running()) do
+      pcall(lsp.call, client, "notify", "workspace/didChangeWatchedFiles", params)
+    end
+  end
+end
+
+---In a task: language servers know then what has changed.
+---@param changes? claude-code.ChangedFile[]
+function M.take_over(changes)
+  reload_buffers()
+  M.notify(changes or {})
 end
 
 return M

@@ -1,7 +1,7 @@
 --- A range of a buffer found by its text, and selected.
 local api = vim.api
-local blocked = require("claude-code.editor.windows.blocked")
-local search = require("claude-code.editor.documents.search")
+local blocked = require("claude-code.editor.input.blocked")
+local search = require("claude-code.editor.open_file.search")
 local slices = require("claude-code.lib.slices")
 
 ---@class claude-code.Range from the first to the last selected character; rows 1-based, byte columns
@@ -12,10 +12,10 @@ local M = {}
 
 ---@param buf integer
 ---@param text string
----@param from claude-code.Place
+---@param from claude-code.TextPlace
 ---@param pause fun()
----@return claude-code.Place? first
----@return claude-code.Place? last
+---@return claude-code.TextPlace? first
+---@return claude-code.TextPlace? last
 local function locate(buf, text, from, pause)
   local first, last = search.find(buf, text, from, pause)
   if not first and text:find("\r\n", 1, true) then
@@ -25,9 +25,9 @@ local function locate(buf, text, from, pause)
   return first, last
 end
 
----@param a claude-code.Place
----@param b claude-code.Place
----@return claude-code.Place
+---@param a claude-code.TextPlace
+---@param b claude-code.TextPlace
+---@return claude-code.TextPlace
 local function later(a, b)
   local is_before = a[1] < b[1] or (a[1] == b[1] and a[2] < b[2])
   return is_before and b or a

@@ -7,7 +7,7 @@ local LINES, BYTES = 500, 65536
 
 local M = {}
 
----@class claude-code.Place
+---@class claude-code.TextPlace
 ---@field [1] integer row, 1-based
 ---@field [2] integer byte, 0-based
 
@@ -88,8 +88,8 @@ end
 
 ---@param buf integer
 ---@param needle string
----@param last claude-code.Place
----@return claude-code.Place first
+---@param last claude-code.TextPlace
+---@return claude-code.TextPlace first
 local function start_of(buf, needle, last)
   local breaks = place_in(needle, #needle)
   if breaks == 0 then
@@ -104,10 +104,10 @@ end
 ---pause is wrong; nothing is found in one that is unloaded.
 ---@param buf integer
 ---@param text string not empty; plain, its line ends are LF
----@param from claude-code.Place
+---@param from claude-code.TextPlace
 ---@param pause fun() called every now and then
----@return claude-code.Place? first nil if it is not there
----@return claude-code.Place? last of its last byte
+---@return claude-code.TextPlace? first nil if it is not there
+---@return claude-code.TextPlace? last of its last byte
 function M.find(buf, text, from, pause)
   local needle = needle_of(text, pause)
   local row, skip, matched = from[1] - 1, from[2], 0

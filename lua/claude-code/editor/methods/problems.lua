@@ -1,10 +1,14 @@
 --- Diagnostics file by file, for the stdio server and the hooks.
 local api = vim.api
+local background = require("claude-code.editor.documents.background")
 local diagnostics = require("claude-code.editor.diagnostics")
-local hidden = require("claude-code.editor.diagnostics.hidden")
 local path = require("claude-code.editor.documents.path")
 local pending = require("claude-code.editor.diagnostics.pending")
 local privacy = require("claude-code.editor.privacy")
+local writes = require("claude-code.editor.diagnostics.writes")
+
+---One call loads files for so long, and at least one; the next call goes on.
+local BATCH_MS = 2
 
 local M = {}
 
@@ -54,6 +58,24 @@ local function first_open(candidates)
   end
 end
 
+---Loads the first of these paths that is a file of the workspace.
+---@param candidates string[] in normal form
+---@return integer? buf
+---@return string? failure why it cannot be loaded
+local function load(candidates)
+  for _, name in ipairs(candidates) do
+    if background.is_in_workspace(name) then
+      local buf, failure = background.load(name, background.FOR_DIAGNOSTICS)
+      if buf then
+        writes.on_write(buf, "opened")
+      end
+      if buf or failure then
+        return buf, failure
+      end
+    end
+  end
+end
+
 ---May a client read this buffer's text? Others were only loaded for a question about them, and Claude
 ---Code's own permission rules may keep their files from Claude.
 ---@param buf integer
@@ -61,7 +83,9 @@ end
 local function is_readable(buf)
   local is_known = vim.bo[buf].buflisted
     or next(vim.diagnostic.count(buf)) ~= nil
-    or require("claude-code.editor.session.store").has_edited(path.real(api.nvim_buf_get_name(buf)))
+    or require("claude-code.editor.turn_check.sessions").has_edited(
+      path.real(api.nvim_buf_get_name(buf))
+    )
   return is_known and not privacy.hides(buf)
 end
 
@@ -83,13 +107,14 @@ function M.list(params)
     return all()
   end
   local files, settled, is_busy = {}, true, false
-  local load, is_over = hidden.loader()
+  local stop, has_loaded = vim.uv.hrtime() + BATCH_MS * 1e6, false
   for _, given in ipairs(params.files) do
     local buf, failure = first_open(given), nil
     if not buf and params.load then
-      is_busy = is_busy or is_over()
+      is_busy = is_busy or (has_loaded and vim.uv.hrtime() > stop)
       if not is_busy then
         buf, failure = load(given)
+        has_loaded = has_loaded or buf ~= nil
       end
     end
     if failure then

@@ -1,13 +1,12 @@
 --- What the hooks of a Claude CLI ask of Neovim: which problems are in the files that the session has
 --- edited since Claude was last allowed to stop.
-local baseline = require("claude-code.editor.session.baseline")
-local files = require("claude-code.editor.session.files")
+local filter = require("claude-code.editor.turn_check.filter")
 local hooks = require("claude-code.sessions.hooks")
 local path = require("claude-code.editor.documents.path")
 local pending = require("claude-code.editor.diagnostics.pending")
 local servers = require("claude-code.editor.diagnostics.servers")
-local store = require("claude-code.editor.session.store")
-local unchecked = require("claude-code.editor.session.unchecked")
+local sessions = require("claude-code.editor.turn_check.sessions")
+local unchecked = require("claude-code.editor.turn_check.unchecked")
 
 ---The problems that a summary quotes.
 local QUOTED = 5
@@ -19,7 +18,7 @@ local M = {}
 ---@return true
 function M.start(params)
   hooks.report(params, "started")
-  local session = store.of(params)
+  local session = sessions.of(params)
   if session and (params.source == "startup" or params.source == "clear") then
     session.files = {}
     unchecked.update()
@@ -31,7 +30,7 @@ end
 ---@return true
 function M.finish(params)
   hooks.ended(params)
-  store.finish(params)
+  sessions.finish(params)
   unchecked.update()
   return true
 end
@@ -59,11 +58,11 @@ end
 ---@return claude-code.Edited?
 function M.edited(params)
   hooks.report(params, "working")
-  local session = store.of(params)
+  local session = sessions.of(params)
   if not session then
     return nil
   end
-  files.edited(session, path.real(params.path), params.created == true)
+  sessions.edited(session, path.real(params.path), params.created == true)
   unchecked.update()
   local options = require("claude-code.config").get().diagnostics
   local report = options.after_edit
@@ -77,9 +76,9 @@ end
 ---@param params { session?: string, pid?: integer, edits: { path: string, created: boolean }[] }
 ---@return { session?: string } its id, if its hooks report here
 function M.changed(params)
-  local session = store.of_server(params.session, params.pid)
+  local session = sessions.of_server(params.session, params.pid)
   for _, edit in ipairs(session and params.edits or {}) do
-    files.edited(session, path.real(edit.path), edit.created)
+    sessions.edited(session, path.real(edit.path), edit.created)
   end
   unchecked.update()
   return session and { session = session.id } or vim.empty_dict()
@@ -94,16 +93,16 @@ end
 ---@param params claude-code.EditParams
 ---@return claude-code.NewProblems?
 function M.new_problems(params)
-  local session, real = store.of(params), path.real(params.path)
+  local session, real = sessions.of(params), path.real(params.path)
   local file = session and session.files[real]
-  local buf = file and files.open_buffer(real)
+  local buf = file and sessions.open_buffer(real)
   if not file or not buf then
     return nil
   end
   local items = require("claude-code.editor.diagnostics").items(buf)
-  items = require("claude-code.editor.session.filter").counted(real, items, file.before)
+  items = filter.counted(real, items, file.before)
   if file.edited then
-    items = baseline.new_since(items, file.edited)
+    items = filter.new_since(items, file.edited)
   end
   return { settled = not pending.is_pending(buf), known = file.edited ~= nil, items = items }
 end
@@ -137,14 +136,13 @@ end
 ---@param params claude-code.SessionParams|{ prompt?: string }
 ---@return claude-code.Summary?
 function M.summary(params)
-  local session = store.of(params)
+  local session = sessions.of(params)
   if not session or next(session.files) == nil then
     hooks.report(params, "done")
     return nil
   end
   local options = require("claude-code.config").get().diagnostics
-  local filter = require("claude-code.editor.session.filter")
-  local list, settled, is_loading = files.list(session)
+  local list, settled, is_loading = sessions.edited_files(session)
   local problems = {}
   for _, edited in ipairs(list) do
     for _, item in ipairs(filter.counted(edited.path, edited.items, edited.file.before)) do
@@ -175,7 +173,7 @@ end
 ---@return true
 function M.blocked(params)
   hooks.report(params, "working")
-  local session = store.of(params)
+  local session = sessions.of(params)
   if session and params.prompt then
     session.blocks[params.prompt] = (session.blocks[params.prompt] or 0) + 1
   end
@@ -187,7 +185,7 @@ end
 ---@return { unknown?: string } for the user, if it waited in vain
 function M.allowed(params)
   hooks.report(params, "done")
-  local session = store.of(params)
+  local session = sessions.of(params)
   local unknown = session and unchecked.leave(session, params.waited == true)
   return unknown and { unknown = unknown } or vim.empty_dict()
 end
@@ -201,7 +199,7 @@ end
 function M.list()
   return vim.tbl_map(function(session)
     return { id = session.id, pid = session.pid, files = vim.tbl_count(session.files) }
-  end, store.list())
+  end, sessions.list())
 end
 
 ---@class claude-code.SessionProblems : claude-code.Problems
@@ -211,10 +209,10 @@ end
 ---@param params { session?: string, pid?: integer }
 ---@return claude-code.SessionProblems
 function M.problems(params)
-  local session = store.of_server(params.session, params.pid)
+  local session = sessions.of_server(params.session, params.pid)
   local list, settled, is_loading = {}, true, false
   if session then
-    list, settled, is_loading = files.list(session)
+    list, settled, is_loading = sessions.edited_files(session)
   end
   return {
     folders = require("claude-code.lib.workspace").folders(),

@@ -1,10 +1,9 @@
 --- Files that Claude edited and left before language servers had reported on them. Nobody knows
 --- whether they are right: the status line says so, and the user receives what is found later.
-local files = require("claude-code.editor.session.files")
-local filter = require("claude-code.editor.session.filter")
+local filter = require("claude-code.editor.turn_check.filter")
 local pending = require("claude-code.editor.diagnostics.pending")
 local servers = require("claude-code.editor.diagnostics.servers")
-local store = require("claude-code.editor.session.store")
+local sessions = require("claude-code.editor.turn_check.sessions")
 local timer = require("claude-code.lib.timer")
 
 ---Reports that come within this time are one batch.
@@ -68,9 +67,9 @@ end
 ---Updates what the status line says.
 function M.update()
   local list = {}
-  for _, session in ipairs(store.list()) do
+  for _, session in ipairs(sessions.list()) do
     for real, file in pairs(session.files) do
-      local buf = file.unknown and files.open_buffer(real)
+      local buf = file.unknown and sessions.open_buffer(real)
       if buf then
         list[#list + 1] = { path = real, missing = pending.missing(buf) }
       end
@@ -96,7 +95,7 @@ end
 ---@param file claude-code.SessionFile
 ---@return claude-code.FileProblem[]
 local function problems_of(real, file)
-  local buf = files.open_buffer(real)
+  local buf = sessions.open_buffer(real)
   local items = buf and require("claude-code.editor.diagnostics").items(buf) or {}
   return vim.tbl_map(function(item)
     return { path = real, item = item }
@@ -134,13 +133,13 @@ local function report(problems, name)
   )
 end
 
----@param session claude-code.Session
+---@param session claude-code.CheckedSession
 ---@param found claude-code.FileProblem[] changed
 ---@return boolean is a report still missing?
 local function review_session(session, found)
   local waits = false
   for real, file in pairs(session.files) do
-    local buf = file.unchecked and files.open_buffer(real)
+    local buf = file.unchecked and sessions.open_buffer(real)
     if buf and (pending.is_pending(buf) or #pending.missing(buf) > 0) then
       waits = true
     elseif file.unchecked then
@@ -156,7 +155,7 @@ end
 local function review()
   local found, waits = {}, false
   local names = require("claude-code.terminal.label").by_conversation() or {}
-  for _, session in ipairs(store.list()) do
+  for _, session in ipairs(sessions.list()) do
     local name = names[session.id] or "Claude"
     found[name] = found[name] or {}
     waits = review_session(session, found[name]) or waits
@@ -204,12 +203,12 @@ local function give_up(list)
 end
 
 ---Claude ends its turn: forgets its files, except for those on which reports are missing.
----@param session claude-code.Session
+---@param session claude-code.CheckedSession
 ---@param waited boolean a hook has waited for them, in vain
 ---@return string? text if they are unknown, for the user
 function M.leave(session, waited)
   local is_on = require("claude-code.config").get().diagnostics.block
-  local list = is_on and files.list(session) or {}
+  local list = is_on and sessions.edited_files(session) or {}
   local unknown = waited and M.missing(list) or {}
   local text = M.describe(unknown)
   if text then
@@ -232,11 +231,11 @@ end
 ---@return claude-code.FileProblem[]
 ---@return integer? n of the session that they are of, where several run
 function M.problems()
-  local sessions = require("claude-code.sessions")
+  local rows = require("claude-code.sessions")
   local is_one = require("claude-code.terminal.label").by_conversation() == nil
-  local current, of, chosen = sessions.current(), {}, nil
-  for _, session in ipairs(store.list()) do
-    local row = not is_one and sessions.get({ id = session.id })
+  local current, of, chosen = rows.current(), {}, nil
+  for _, session in ipairs(sessions.list()) do
+    local row = not is_one and rows.get({ id = session.id })
     local n = row and row.n or 0
     of[n] = of[n] or {}
     for real, file in pairs(session.files) do

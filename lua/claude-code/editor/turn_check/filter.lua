@@ -1,4 +1,4 @@
---- Which problems of edited files count, by the user's options.
+--- Which problems of edited files count: the new ones, by the user's options.
 local globs = require("claude-code.editor.privacy.glob")
 
 local M = {}
@@ -29,6 +29,43 @@ local function is_ignored(file, ignored)
   end)
 end
 
+---How often each problem occurs. Without its place, which any edit above it moves.
+---@alias claude-code.ProblemCounts table<string, integer>
+
+---@param item claude-code.Diagnostic
+---@return string
+local function key(item)
+  return table.concat(
+    { item.severity, tostring(item.source), tostring(item.code), item.message },
+    "\0"
+  )
+end
+
+---@param items claude-code.Diagnostic[]
+---@return claude-code.ProblemCounts
+function M.count(items)
+  local counts = {}
+  for _, item in ipairs(items) do
+    counts[key(item)] = (counts[key(item)] or 0) + 1
+  end
+  return counts
+end
+
+---@param items claude-code.Diagnostic[]
+---@param counts claude-code.ProblemCounts
+---@return claude-code.Diagnostic[] those that are not among the counted ones
+function M.new_since(items, counts)
+  local left = vim.deepcopy(counts)
+  return vim.tbl_filter(function(item)
+    local id = key(item)
+    if (left[id] or 0) > 0 then
+      left[id] = left[id] - 1
+      return false
+    end
+    return true
+  end, items)
+end
+
 ---@param file string real path
 ---@param items claude-code.Diagnostic[]
 ---@param before? claude-code.ProblemCounts as the session found the file; nil: not known
@@ -39,7 +76,7 @@ function M.counted(file, items, before)
     return {}
   end
   if options.only_new and before then
-    items = require("claude-code.editor.session.baseline").new_since(items, before)
+    items = M.new_since(items, before)
   end
   local least = LEVELS[options.severity]
   return vim.tbl_filter(function(item)

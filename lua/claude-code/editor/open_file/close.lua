@@ -1,6 +1,6 @@
 --- Closing a file's buffer by name ("tab" in the protocol, which comes from VS Code).
 local api = vim.api
-local blocked = require("claude-code.editor.windows.blocked")
+local blocked = require("claude-code.editor.input.blocked")
 local path = require("claude-code.editor.documents.path")
 
 local M = {}

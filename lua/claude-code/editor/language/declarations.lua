@@ -1,10 +1,12 @@
---- The symbols that a file declares, by its language servers.
+--- The symbols that a file declares, by its language servers, and those of the whole project as they index them.
 local position = require("claude-code.editor.language.position")
 local request = require("claude-code.editor.language.request")
 local servers = require("claude-code.editor.language.servers")
 local task = require("claude-code.editor.language.task")
 
-local METHOD = "textDocument/documentSymbol"
+local DOCUMENT, WORKSPACE = "textDocument/documentSymbol", "workspace/symbol"
+---Of a short name a server may know thousands.
+local MOST = 5000
 
 local M = {}
 
@@ -112,8 +114,8 @@ end
 ---@return claude-code.DocumentSymbol[]
 ---@return claude-code.ServerAnswer[]
 function M.of(buf)
-  local answers = request.all(servers.capable(buf, METHOD), {
-    method = METHOD,
+  local answers = request.all(servers.capable(buf, DOCUMENT), {
+    method = DOCUMENT,
     params = { textDocument = { uri = vim.uri_from_bufnr(buf) } },
     buf = buf,
   })
@@ -130,7 +132,7 @@ end
 
 ---The symbol of a buffer whose name is at this place, in a task.
 ---@param buf integer loaded
----@param place claude-code.Place
+---@param place claude-code.ServerPlace
 ---@return claude-code.DocumentSymbol?
 function M.at(buf, place)
   local nearest, around ---@type claude-code.DocumentSymbol?, claude-code.DocumentSymbol?
@@ -148,6 +150,56 @@ function M.at(buf, place)
     end
   end
   return nearest or around
+end
+
+---@class claude-code.WorkspaceSymbol
+---@field name string
+---@field kind string
+---@field container? string
+---@field place claude-code.ServerPlace
+
+---@param item table
+---@param client vim.lsp.Client
+---@return claude-code.WorkspaceSymbol?
+local function symbol_of(item, client)
+  local place = type(item.location) == "table" and position.place(item.location, client)
+  if not place or type(item.name) ~= "string" then
+    return nil
+  end
+  local _, parents = M.parts(item.name)
+  local container = #parents > 0 and table.concat(parents, ".") or item.containerName
+  return {
+    name = item.name,
+    kind = M.kind_name(item.kind),
+    container = type(container) == "string" and container ~= "" and container or nil,
+    place = place,
+  }
+end
+
+---In a task: the symbols that servers find by a name, the exact ones apart.
+---@param name string not empty: some servers would answer with all there are
+---@return claude-code.WorkspaceSymbol[] exact
+---@return claude-code.WorkspaceSymbol[] similar
+---@return claude-code.ServerAnswer[]
+---@return boolean is_settled
+function M.find(name)
+  local exact, similar, seen = {}, {}, {}
+  local question = { method = WORKSPACE, params = { query = name } }
+  local answers, is_settled = request.settled(servers.running(WORKSPACE), question)
+  for _, answer in ipairs(answers) do
+    local result = type(answer.result) == "table" and answer.result or {}
+    for i = 1, math.min(#result, MOST) do
+      local symbol = symbol_of(result[i], answer.client)
+      local key = symbol and symbol.place.uri .. symbol.place.row
+      if symbol and key and not seen[key] then
+        seen[key] = true
+        local is_exact = symbol.name == name or M.bare(symbol.name) == name
+        table.insert(is_exact and exact or similar, symbol)
+      end
+      task.breathe()
+    end
+  end
+  return exact, similar, answers, is_settled
 end
 
 return M

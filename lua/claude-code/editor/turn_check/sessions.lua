@@ -1,0 +1,243 @@
+--- The Claude sessions whose hooks report to this Neovim, and the files that each has edited. They are kept here, so
+--- that they outlive the executable.
+local uv = vim.uv
+local auto_reload = require("claude-code.editor.documents.auto_reload")
+local background = require("claude-code.editor.documents.background")
+local diagnostics = require("claude-code.editor.diagnostics")
+local filter = require("claude-code.editor.turn_check.filter")
+local path = require("claude-code.editor.documents.path")
+local pending = require("claude-code.editor.diagnostics.pending")
+local privacy = require("claude-code.editor.privacy")
+local writes = require("claude-code.editor.diagnostics.writes")
+
+---Sessions that ended without a hook (SIGKILL) are forgotten when there are more than these.
+local MOST_SESSIONS = 50
+---One call loads closed files for so long, and at least one; the next call goes on.
+local BATCH_MS = 10
+---Session files go when their session does.
+local LOADED = { most_bytes = background.FOR_DIAGNOSTICS.most_bytes, keep_ms = 0 }
+
+local M = {}
+
+---@class claude-code.CheckedSession
+---@field id string
+---@field installation string by which its hooks come; those of another one are ignored
+---@field pid? integer the CLI's
+---@field active number ms, when its last hook came
+---@field files table<string, claude-code.SessionFile> by real path
+---@field blocks table<string, integer> by prompt, how often it was blocked already
+
+---@class claude-code.SessionFile
+---@field before? claude-code.ProblemCounts as the session found it; nil: not known
+---@field edited? claude-code.ProblemCounts as the last edit found it; nil: not known
+---@field unchecked? true a turn ended before language servers had reported on it
+---@field unknown? true … although a hook had waited for them
+---@field late? true what is wrong in it was found after the turn
+
+---@class claude-code.SessionParams : claude-code.HookParams
+---@field installation string
+
+local sessions = {} ---@type table<string, claude-code.CheckedSession>
+---The problems that each file had before it was last written outside, by real path.
+local before = {} ---@type table<string, claude-code.ProblemCounts>
+---Not nil while there is a session.
+local cancel_writes ---@type fun()?
+
+---@param buf integer just reloaded: its servers have not seen the new text yet
+local function on_reload(buf)
+  local name = path.of_buffer(buf)
+  local real = name and path.real(name)
+  -- If a report was pending, the list is from before the edit before this one, as is what we have.
+  if real and not (before[real] and pending.was_pending(buf)) then
+    before[real] = filter.count(diagnostics.items(buf))
+  end
+end
+
+---@param session claude-code.CheckedSession
+local function forget(session)
+  sessions[session.id] = nil
+  background.release(session.id)
+  if next(sessions) == nil and cancel_writes then
+    cancel_writes()
+    cancel_writes, before = nil, {}
+    auto_reload.set("hooks", nil)
+  end
+end
+
+---@return claude-code.CheckedSession[] the one whose hook came last first
+function M.list()
+  local list = vim.tbl_values(sessions)
+  table.sort(list, function(a, b)
+    return a.active > b.active
+  end)
+  return list
+end
+
+---The session of a hook; nil if the hooks of another installation report on it already.
+---@param params claude-code.SessionParams
+---@return claude-code.CheckedSession?
+function M.of(params)
+  local id = params.session
+  local session = sessions[id]
+  if session and session.installation ~= params.installation then
+    return nil
+  elseif not session then
+    if vim.tbl_count(sessions) == MOST_SESSIONS then
+      forget(M.list()[MOST_SESSIONS])
+    end
+    session = { id = id, installation = params.installation, active = 0, files = {}, blocks = {} }
+    sessions[id] = session
+  end
+  cancel_writes = cancel_writes or writes.follow(on_reload)
+  auto_reload.set("hooks", function()
+    return true
+  end)
+  auto_reload.catch_up()
+  session.active = uv.hrtime() / 1e6
+  session.pid = params.pid or session.pid
+  return session
+end
+
+---@param params claude-code.SessionParams
+function M.finish(params)
+  local session = sessions[params.session]
+  if session and session.installation == params.installation then
+    forget(session)
+  end
+end
+
+---@param real string real path
+---@return boolean has a session edited this file?
+function M.has_edited(real)
+  return vim.iter(pairs(sessions)):any(function(_, session)
+    return session.files[real] ~= nil
+  end)
+end
+
+---The session that a stdio server belongs to: by its id, by its CLI (whose session id changes with
+---/clear), or, for a server that knows neither, the one whose hook came last.
+---@param id? string
+---@param pid? integer
+---@return claude-code.CheckedSession?
+function M.of_server(id, pid)
+  return vim.iter(M.list()):find(function(session)
+    return session.id == id or (pid ~= nil and session.pid == pid) or id == nil
+  end)
+end
+
+---@param real string
+---@return integer? buf hidden; nil if the file cannot be loaded, or is too big
+local function load(real)
+  local buf = background.load(real, LOADED)
+  if buf then
+    writes.on_write(buf, "opened")
+  end
+  return buf
+end
+
+---@param real string
+---@param created boolean
+---@return integer? buf
+local function show_to_servers(real, created)
+  local open = path.loaded_buffer(real)
+  if created or not open then
+    -- Nothing is known, unless there was no file before.
+    before[real] = created and {} or nil
+  end
+  if not open then
+    return load(real)
+  end
+  require("claude-code.editor.documents.reload").now({ path = real })
+  if not vim.bo[open].modified then
+    require("claude-code.editor.diagnostics.requests").did_save(open)
+  end
+  return open
+end
+
+---The session has edited a file: its buffer shows that, and language servers see it.
+---@param session claude-code.CheckedSession
+---@param real string real path
+---@param created boolean the edit made the file
+function M.edited(session, real, created)
+  local buf = show_to_servers(real, created)
+  if buf then
+    background.own(buf, session.id)
+  end
+  local file = session.files[real] or { before = before[real] }
+  file.edited = before[real]
+  file.unchecked, file.unknown, file.late = nil, nil, nil
+  session.files[real] = file
+end
+
+---@param real string
+---@return boolean is there such a file, which Claude may see?
+local function is_present(real)
+  return not privacy.is_private(real) and uv.fs_stat(real) ~= nil
+end
+
+---The buffer of an edited file; nil if it is private, gone or closed.
+---@param real string real path
+---@return integer? buf
+function M.open_buffer(real)
+  return is_present(real) and path.loaded_buffer(real) or nil
+end
+
+---@class claude-code.EditedFile
+---@field path string
+---@field items claude-code.Diagnostic[]
+---@field file claude-code.SessionFile
+---@field is_attaching boolean a language server may still be started for it
+---@field is_pending boolean a report of a language server on it is
+---@field missing claude-code.MissingReport[]
+
+---@param real string
+---@param file claude-code.SessionFile
+---@param buf integer
+---@param was_open boolean
+---@return claude-code.EditedFile
+local function describe(real, file, buf, was_open)
+  writes.expect_starting(buf)
+  local is_attaching = writes.is_attaching(buf)
+  return {
+    path = real,
+    items = diagnostics.items(buf),
+    file = file,
+    is_attaching = is_attaching,
+    is_pending = not was_open or is_attaching or pending.is_pending(buf),
+    missing = pending.missing(buf),
+  }
+end
+
+---Without private files and those that are gone. Files that were closed since are loaded again: their
+---problems are there still, and servers report on them later.
+---@param session claude-code.CheckedSession
+---@return claude-code.EditedFile[] sorted by path
+---@return boolean settled no report of a language server on them is pending that is waited for
+---@return boolean is_loading some are not in the list yet: the next call loads more
+function M.edited_files(session)
+  local list, settled, is_loading = {}, true, false
+  local stop, has_loaded = uv.hrtime() + BATCH_MS * 1e6, false
+  for real, file in pairs(session.files) do
+    local open = M.open_buffer(real)
+    local buf = open
+    if not open and is_present(real) then
+      if has_loaded and uv.hrtime() > stop then
+        is_loading = true
+      else
+        buf, has_loaded = load(real), true
+      end
+    end
+    if buf then
+      background.own(buf, session.id)
+      local edited = describe(real, file, buf, open ~= nil)
+      list[#list + 1] = edited
+      settled = settled and (file.unchecked or not edited.is_pending)
+    end
+  end
+  table.sort(list, function(a, b)
+    return a.path < b.path
+  end)
+  return list, settled and not is_loading, is_loading
+end
+
+return M

@@ -1,0 +1,31 @@
+--- Neovim's clients of language servers. Whoever asks must not load vim.lsp, which costs some ms, where nobody
+--- uses it.
+local M = {}
+
+---@param filter? vim.lsp.get_clients.Filter
+---@return vim.lsp.Client[]
+function M.clients(filter)
+  return package.loaded["vim.lsp"] and vim.lsp.get_clients(filter) or {}
+end
+
+---Servers of a buffer that start still are among them.
+---@param buf integer
+---@return vim.lsp.Client[]
+function M.of_buffer(buf)
+  return M.clients({ bufnr = buf, _uninitialized = true })
+end
+
+---Calls a method of a client: `call(client, "notify", METHOD, PARAMS)`.
+---TODO(0.10): methods of a client take it as their first argument since 0.11.
+---@param client vim.lsp.Client
+---@param name "notify"|"request"|"cancel_request"
+---@param ... any the method's own arguments
+---@return any ... what it returns
+function M.call(client, name, ...)
+  if vim.fn.has("nvim-0.11") == 1 then
+    return client[name](client, ...)
+  end
+  return client[name](...)
+end
+
+return M
