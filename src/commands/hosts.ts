@@ -1,7 +1,7 @@
 import { UndoHost } from "../edits/host";
 import type { Log } from "../lib/log";
 import type { NeovimEditor } from "../neovim/editor";
-import { ReviewHost } from "../review/host";
+import { ReviewHost } from "../review/endpoint";
 import { recordLanguageUndo } from "../review/record/language-edit";
 
 /** What Neovim asks for itself, without a client: the review, and to take renames back. */

@@ -2,12 +2,12 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { message } from "../lib/errors";
 import type { Log } from "../lib/log";
-import { markIncomplete } from "../review/incomplete";
-import { removeLeftovers } from "../review/leftovers";
-import { pruneSometimes } from "../review/prune";
+import { reviewFolder } from "../review/journal/folder";
+import { markIncomplete } from "../review/journal/incomplete";
+import { removeLeftovers } from "../review/journal/leftovers";
+import { pruneSometimes } from "../review/journal/prune";
 import type { Found } from "../review/record/compare";
 import { compareInTurns } from "../review/record/comparison-request";
-import { reviewFolder } from "../review/root";
 import { HookCall, type Installation } from "./call";
 
 /** Of one call; Neovim loads each. */

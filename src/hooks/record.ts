@@ -1,9 +1,9 @@
 import { message } from "../lib/errors";
 import { startedAt } from "../lib/process";
-import { markIncomplete } from "../review/incomplete";
+import { reviewFolder, reviewRoot } from "../review/journal/folder";
+import { markIncomplete } from "../review/journal/incomplete";
 import type { Comparison, Recorder } from "../review/record/recorder";
 import type { ToolCall } from "../review/record/tool-call";
-import { reviewFolder, reviewRoot } from "../review/root";
 import { cliPid, type HookCall } from "./call";
 import { editedPath } from "./input";
 

@@ -1,10 +1,10 @@
 import { isBelow, realPath } from "../lib/paths";
-import { incompleteSince } from "./incomplete";
+import { incompleteSince } from "./journal/incomplete";
 import type { RecordedScope } from "./journal/record";
 import { placeIn } from "./projects";
 import type { Scoped } from "./requests";
 import { type Entry, entryOf, withRenames } from "./state/entry";
-import type { Project } from "./state/project";
+import type { Project } from "./state/reviewed-project";
 import { scopeOf } from "./state/scope";
 
 /** After so long other events have their turn. */

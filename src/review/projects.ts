@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isBelow, realPath, stateFolder } from "../lib/paths";
-import { reviewRoot } from "./root";
-import { Project } from "./state/project";
+import { reviewRoot } from "./journal/folder";
+import { Project } from "./state/reviewed-project";
 
 /** The projects of one Neovim, each with what its journal says by now. */
 export class Projects {

@@ -7,10 +7,9 @@ import { lastDecision, takeBack } from "./decide/back";
 import { keep, type Target } from "./decide/keep";
 import { undo, undoQueued } from "./decide/undo";
 import { gitFolder } from "./git/head";
-import { takeMarkBack } from "./incomplete";
+import { takeMarkBack } from "./journal/incomplete";
 import type { Content } from "./journal/record";
 import { entriesOf, incompleteOf, recordedScope, textsIn, textsOf } from "./listing";
-import { commentsOf, type News, type ShownComment, WatchedProjects } from "./news";
 import { Projects, placeIn } from "./projects";
 import { keepPrivatePatterns, Privacy } from "./record/privacy";
 import { recordOverwritten } from "./record/running";
@@ -28,8 +27,9 @@ import {
 import { updateBaseRef } from "./state/base-ref";
 import { type Counts, countsOf, sum } from "./state/counts";
 import { asListed, entryOf } from "./state/entry";
-import type { Project } from "./state/project";
+import type { Project } from "./state/reviewed-project";
 import { scopeOf } from "./state/scope";
+import { commentsOf, type News, type ShownComment, WatchedProjects } from "./summary";
 import { bytesOf } from "./weave/lines";
 
 /** So many hunks are listed one by one; of each other file the first. */

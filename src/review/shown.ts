@@ -2,7 +2,7 @@ import type { BufferTexts } from "./buffer-texts";
 import { type Edits, type EditsTo, rowOf } from "./decide/edits";
 import type { Conflict, Undone } from "./decide/undo";
 import { type Entry, type Kind, type ModeChange, modeOf } from "./state/entry";
-import type { Project } from "./state/project";
+import type { Project } from "./state/reviewed-project";
 import type { Hunk, Rows } from "./weave/hunks";
 import { bytesOf, isText } from "./weave/lines";
 import type { Change } from "./weave/row";

@@ -1,9 +1,9 @@
+import { reviewFolder, reviewRoot } from "./journal/folder";
+import { DAY_MS, MOST_DAYS } from "./journal/prune";
 import { journalLines, parseLine } from "./journal/read";
 import type { RecordOf } from "./journal/record";
-import { DAY_MS, MOST_DAYS } from "./prune";
 import { Privacy } from "./record/privacy";
-import { reviewFolder, reviewRoot } from "./root";
-import { Project } from "./state/project";
+import { Project } from "./state/reviewed-project";
 import type { TrackedFile } from "./state/tracked-file";
 import { FILE, isOpaque } from "./weave/lines";
 import { isClaude, type Mark, type Row } from "./weave/row";

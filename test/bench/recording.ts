@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { reviewFolder } from "../../src/review/journal/folder";
 import { requestComparison } from "../../src/review/record/comparison-request";
-import { reviewFolder } from "../../src/review/root";
 import { isolatedEnv, temporaryFolder } from "../support/neovim";
 import { type Machine, repetitions, type Scenario, type Values } from "./scenario";
 import { median, quantile, timings } from "./statistics";

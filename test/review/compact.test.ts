@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { statSync } from "node:fs";
-import { compaction } from "../../src/review/compact";
 import { journalPath } from "../../src/review/journal/append";
+import { compaction } from "../../src/review/journal/compact";
 import { rewriteJournal } from "../../src/review/journal/rewrite";
 import type { Listed } from "../../src/review/service";
 import { World } from "./state/world";

@@ -9,8 +9,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { Blobs } from "../../src/review/blobs";
-import { incompleteSince } from "../../src/review/incomplete";
+import { Blobs } from "../../src/review/journal/blobs";
+import { incompleteSince } from "../../src/review/journal/incomplete";
 import { JournalReader } from "../../src/review/journal/read";
 import { requestComparison } from "../../src/review/record/comparison-request";
 import { eventually } from "../support/eventually";

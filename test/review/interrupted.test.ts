@@ -2,8 +2,8 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ownProcess } from "../../src/lib/process";
-import { endInterrupted } from "../../src/review/interrupted";
-import { Project } from "../../src/review/state/project";
+import { endInterrupted } from "../../src/review/state/interrupted";
+import { Project } from "../../src/review/state/reviewed-project";
 import { temporaryFolder } from "../support/neovim";
 import { World } from "./state/world";
 

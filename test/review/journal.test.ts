@@ -8,8 +8,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { Blobs, MOST_BINARY_BYTES, sameContent } from "../../src/review/blobs";
 import { append, journalPath } from "../../src/review/journal/append";
+import { Blobs, MOST_BINARY_BYTES, sameContent } from "../../src/review/journal/blobs";
 import { JournalReader } from "../../src/review/journal/read";
 import type { NewRecord } from "../../src/review/journal/record";
 import { rewriteJournal } from "../../src/review/journal/rewrite";

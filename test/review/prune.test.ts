@@ -10,8 +10,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { Blobs } from "../../src/review/blobs";
 import { append, journalPath } from "../../src/review/journal/append";
+import { Blobs } from "../../src/review/journal/blobs";
+import { prune } from "../../src/review/journal/prune";
 import { JournalReader } from "../../src/review/journal/read";
 import type {
   Content,
@@ -20,7 +21,6 @@ import type {
   RecordedScope,
 } from "../../src/review/journal/record";
 import { rewriteJournal } from "../../src/review/journal/rewrite";
-import { prune } from "../../src/review/prune";
 import { temporaryFolder } from "../support/neovim";
 
 const DAY_MS = 24 * 60 * 60_000;

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { Blobs } from "../../src/review/blobs";
+import { Blobs } from "../../src/review/journal/blobs";
 import { JournalReader } from "../../src/review/journal/read";
 import type { Content, FileChange, JournalRecord, RecordOf } from "../../src/review/journal/record";
 import { ReviewService } from "../../src/review/service";

@@ -1,4 +1,4 @@
-import type { Project } from "../state/project";
+import type { Project } from "../state/reviewed-project";
 import { linesOf } from "../weave/lines";
 import { keep } from "./keep";
 

@@ -1,6 +1,6 @@
-import { DECIDED_MS } from "../prune";
+import { DECIDED_MS } from "../journal/prune";
 import { modeOf } from "../state/entry";
-import type { Decision, Project, View } from "../state/project";
+import type { Decision, Project, View } from "../state/reviewed-project";
 import type { TrackedFile } from "../state/tracked-file";
 import { takenBack } from "../weave/decision";
 import type { Lines } from "../weave/lines";

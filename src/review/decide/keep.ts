@@ -1,7 +1,7 @@
 import type { NewRecord, RecordedScope, RecordOf } from "../journal/record";
 import { hashOfLines } from "../state/contents";
 import { asListed, type Entry, entryOf, type Kind, movesIn } from "../state/entry";
-import type { Project } from "../state/project";
+import type { Project } from "../state/reviewed-project";
 import { scopeOf } from "../state/scope";
 import type { TrackedFile } from "../state/tracked-file";
 import type { Selection } from "../weave/decision";

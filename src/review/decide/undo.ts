@@ -1,7 +1,7 @@
 import { message } from "../../lib/errors";
 import type { RecordedScope, RecordOf } from "../journal/record";
 import { type Entry, entryOf, modeOf } from "../state/entry";
-import type { Project, View } from "../state/project";
+import type { Project, View } from "../state/reviewed-project";
 import { scopeOf } from "../state/scope";
 import type { TrackedFile } from "../state/tracked-file";
 import { type Selection, undone } from "../weave/decision";

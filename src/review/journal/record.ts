@@ -18,7 +18,7 @@ function filesOf<T extends v.GenericSchema>(file: T) {
 const Rows = v.tuple([v.number(), v.number()]);
 
 /**
- * What a file held. `blob` names bytes that are kept (../blobs.ts). `withheld`: they are not; for a
+ * What a file held. `blob` names bytes that are kept (./blobs.ts). `withheld`: they are not; for a
  * private file there is no hash either. `unknown`: nobody saw them.
  */
 const Content = v.union([

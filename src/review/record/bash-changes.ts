@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import * as v from "valibot";
-import { sameContent } from "../blobs";
+import { sameContent } from "../journal/blobs";
+import { placeBelow } from "../journal/folder";
 import type { Content, FileChange } from "../journal/record";
-import { placeBelow } from "../root";
 import { type FileState, readState } from "./file-state";
 import type { KnownContents } from "./known";
-import type { Project } from "./project";
+import type { Project } from "./recorded-project";
 import { type Hunk, reverse } from "./reverse";
 import { showsAs } from "./text";
 import type { ToolCall } from "./tool-call";

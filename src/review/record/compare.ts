@@ -1,16 +1,16 @@
 import { lstatSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { sameContent } from "../blobs";
 import { committedFiles } from "../git/committed";
 import { Git } from "../git/run";
 import { pathsBetween } from "../git/status";
-import { endInterrupted } from "../interrupted";
+import { sameContent } from "../journal/blobs";
 import { JournalReader } from "../journal/read";
 import type { Content, FileChange, JournalRecord, NewRecord } from "../journal/record";
+import { endInterrupted } from "../state/interrupted";
 import { Sessions } from "../state/sessions";
 import { withRenames } from "./bash-changes";
 import { contentAfter } from "./known";
-import type { Project } from "./project";
+import type { Project } from "./recorded-project";
 import {
   readSnapshot,
   type SeenFile,
@@ -20,8 +20,8 @@ import {
   takeSnapshot,
   writeSnapshot,
 } from "./snapshot";
+import { type Window, windowAt, windowBefore, windowsOf } from "./spans";
 import { callFields } from "./tool-call";
-import { type Window, windowAt, windowBefore, windowsOf } from "./windows";
 
 /** Looking into a commit starts git for each file. */
 const MOST_COMMITTED = 500;

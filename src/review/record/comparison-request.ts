@@ -2,9 +2,9 @@ import { spawn } from "node:child_process";
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { tryLock } from "../../lib/lock";
-import { reviewFolder } from "../root";
+import { reviewFolder } from "../journal/folder";
 import { compareWorkTree, type Found } from "./compare";
-import { Project } from "./project";
+import { Project } from "./recorded-project";
 
 const MOST_ROUNDS = 5;
 

@@ -1,10 +1,10 @@
 import { join } from "node:path";
-import { MOST_TEXT_BYTES, sameContent } from "../blobs";
+import { MOST_TEXT_BYTES, sameContent } from "../journal/blobs";
+import { placeBelow } from "../journal/folder";
 import type { Content, FileChange } from "../journal/record";
-import { placeBelow } from "../root";
 import { type FileState, readState } from "./file-state";
 import type { KnownContents } from "./known";
-import type { Project } from "./project";
+import type { Project } from "./recorded-project";
 import { encodeLike, isDoubtful, showsAs } from "./text";
 import type { ToolCall } from "./tool-call";
 

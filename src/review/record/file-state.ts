@@ -1,6 +1,6 @@
 import { lstatSync, readlinkSync, type Stats } from "node:fs";
 import { readRegular } from "../../lib/read-regular";
-import { type Blobs, hashOf, MOST_TEXT_BYTES } from "../blobs";
+import { type Blobs, hashOf, MOST_TEXT_BYTES } from "../journal/blobs";
 import type { Content } from "../journal/record";
 import type { Privacy } from "./privacy";
 

@@ -5,9 +5,9 @@ import { repositoryAround } from "../git/nested";
 import { Git, type GitWork } from "../git/run";
 import { journalLines, parseLine } from "../journal/read";
 import type { Content, JournalRecord } from "../journal/record";
-import type { Project } from "./project";
+import type { Project } from "./recorded-project";
 import { readSnapshot, type Snapshot } from "./snapshot";
-import { type Window, windowsOf } from "./windows";
+import { type Window, windowsOf } from "./spans";
 
 /** Looking into a commit starts git twice, 3 ms each. */
 const MOST_COMMITTED = 10;

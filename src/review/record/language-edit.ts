@@ -1,7 +1,7 @@
+import { placeBelow } from "../journal/folder";
 import { JournalReader } from "../journal/read";
 import type { Content, FileChange } from "../journal/record";
-import { placeBelow } from "../root";
-import { Project } from "./project";
+import { Project } from "./recorded-project";
 import { callFields, type ToolCall } from "./tool-call";
 
 /** What an edit of a language server made of a file; undefined: the file is not there. */

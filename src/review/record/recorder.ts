@@ -5,7 +5,7 @@ import type { FileChange } from "../journal/record";
 import { bashChanges } from "./bash-changes";
 import { editChange } from "./edit-change";
 import { KnownContents } from "./known";
-import { Project } from "./project";
+import { Project } from "./recorded-project";
 import { recordRunning } from "./running";
 import { callFields, shortened, type ToolCall } from "./tool-call";
 

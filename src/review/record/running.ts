@@ -1,7 +1,7 @@
-import { sameContent } from "../blobs";
+import { sameContent } from "../journal/blobs";
 import type { Content } from "../journal/record";
 import { KnownContents } from "./known";
-import { Project } from "./project";
+import { Project } from "./recorded-project";
 import { callFields } from "./tool-call";
 
 /** A text that was found in a file. */

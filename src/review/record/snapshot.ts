@@ -6,7 +6,7 @@ import { headCommit } from "../git/head";
 import { differingEverywhere } from "../git/nested";
 import type { Content } from "../journal/record";
 import { readState, stampOf } from "./file-state";
-import type { Project } from "./project";
+import type { Project } from "./recorded-project";
 
 /** A file that differs from HEAD: what it held, and by what one sees that it still does. */
 export interface SnapshotFile {

@@ -6,7 +6,7 @@ import { repositoryAround } from "../git/nested";
 import { Git, type GitWork } from "../git/run";
 import { blobOf, type Lines } from "../weave/lines";
 import { ALL } from "../weave/row";
-import type { Project, View } from "./project";
+import type { Project, View } from "./reviewed-project";
 
 /** Of this work tree alone: it is not pushed, and git does not prune what it names. */
 export const BASE_REF = "refs/worktree/claude-code/base";

@@ -8,7 +8,7 @@ import { FILE, type Lines, sameLines } from "../weave/lines";
 import { ALL, inBase } from "../weave/row";
 import { asLines, hashOfLines } from "./contents";
 import { type Entry, entryOf } from "./entry";
-import type { Project, View } from "./project";
+import type { Project, View } from "./reviewed-project";
 
 type KeptFile = RecordOf<"keep">["files"][number];
 

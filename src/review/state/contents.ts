@@ -1,4 +1,4 @@
-import { type Blobs, hashOf, isBinary } from "../blobs";
+import { type Blobs, hashOf, isBinary } from "../journal/blobs";
 import type { Content } from "../journal/record";
 import { blobOf, bytesOf, isText, type Lines, linesOf, opaqueLines } from "../weave/lines";
 

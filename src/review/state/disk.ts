@@ -2,7 +2,7 @@ import { lstatSync, readlinkSync, type Stats } from "node:fs";
 import { dirname, join } from "node:path";
 import { isBelow, realPath } from "../../lib/paths";
 import { readRegular } from "../../lib/read-regular";
-import { MOST_TEXT_BYTES } from "../blobs";
+import { MOST_TEXT_BYTES } from "../journal/blobs";
 import { type Lines, linesOf } from "../weave/lines";
 import { asLines } from "./contents";
 

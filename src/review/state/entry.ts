@@ -2,7 +2,7 @@ import { type Hunk, hunksOf } from "../weave/hunks";
 import { FILE, isOpaque, isText } from "../weave/lines";
 import { ALL, type Change, inBase, isPending, type Mark, type Row, type Scope } from "../weave/row";
 import { movedHunk } from "./moved-hunk";
-import type { Project, View } from "./project";
+import type { Project, View } from "./reviewed-project";
 import type { FileMark, TrackedFile } from "./tracked-file";
 
 /** What happened to the file as a whole; "unseen": that it changed is all that is known. */

@@ -2,7 +2,7 @@ import { compare } from "../weave/compare";
 import type { Hunk, Rows } from "../weave/hunks";
 import { FILE, type Lines } from "../weave/lines";
 import { type Change, inBase, type Row, type Scope } from "../weave/row";
-import type { View } from "./project";
+import type { View } from "./reviewed-project";
 
 interface Moved {
   view: View;

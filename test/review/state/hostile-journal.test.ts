@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { existsSync, mkdirSync, rmSync, symlinkSync, truncateSync } from "node:fs";
 import { journalPath } from "../../../src/review/journal/append";
+import { prune } from "../../../src/review/journal/prune";
 import type { NewRecord } from "../../../src/review/journal/record";
-import { prune } from "../../../src/review/prune";
 import type { Listed } from "../../../src/review/service";
 import { World } from "./world";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { prune } from "../../../src/review/prune";
+import { prune } from "../../../src/review/journal/prune";
 import type { Listed, ReviewService } from "../../../src/review/service";
 import type { ShownDecision } from "../../../src/review/shown";
 import { FUZZ_TIMEOUT_MS, tries } from "../../fuzz/effort";

@@ -5,7 +5,7 @@ import { keep } from "../../../src/review/decide/keep";
 import { JournalReader } from "../../../src/review/journal/read";
 import type { JournalRecord } from "../../../src/review/journal/record";
 import type { ShownDecision } from "../../../src/review/shown";
-import { Project } from "../../../src/review/state/project";
+import { Project } from "../../../src/review/state/reviewed-project";
 import { eventually } from "../../support/eventually";
 import { base64, World } from "./world";
 

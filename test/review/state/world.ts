@@ -9,10 +9,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { Blobs } from "../../../src/review/blobs";
 import { append } from "../../../src/review/journal/append";
+import { Blobs } from "../../../src/review/journal/blobs";
+import { ensureReviewFolder } from "../../../src/review/journal/folder";
 import type { Content, JournalRecord, NewRecord } from "../../../src/review/journal/record";
-import { ensureReviewFolder } from "../../../src/review/root";
 import { type Listed, ReviewService } from "../../../src/review/service";
 import type { ShownDecision, ShownFile } from "../../../src/review/shown";
 import { temporaryFolder } from "../../support/neovim";

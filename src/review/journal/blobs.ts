@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { readRegular } from "../lib/read-regular";
-import { decompress } from "../lib/zstd";
-import type { Content } from "./journal/record";
+import { readRegular } from "../../lib/read-regular";
+import { decompress } from "../../lib/zstd";
+import type { Content } from "./record";
 
 /** Above these sizes a content is not kept, only its hash: it can be listed, and not be undone. */
 export const MOST_TEXT_BYTES = 10 * 1024 * 1024;

@@ -8,10 +8,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { readRegular } from "../lib/read-regular";
+import { readRegular } from "../../lib/read-regular";
 import { compaction, isPartial } from "./compact";
-import { JOURNAL_BYTES } from "./journal/read";
-import { filesOf, type Line, type Plan, rewriteJournal } from "./journal/rewrite";
+import { JOURNAL_BYTES } from "./read";
+import { filesOf, type Line, type Plan, rewriteJournal } from "./rewrite";
 
 /** What is kept of one project: this long after a file was last touched, and this much in all. */
 export const MOST_DAYS = 30;

@@ -1,6 +1,6 @@
-import { isRunning, sessionStatus } from "../claude/running-sessions";
-import type { JournalRecord, NewRecord } from "./journal/record";
-import { type Sessions, SILENT_MS, type Unended } from "./state/sessions";
+import { isRunning, sessionStatus } from "../../claude/running-sessions";
+import type { JournalRecord, NewRecord } from "../journal/record";
+import { type Sessions, SILENT_MS, type Unended } from "./sessions";
 
 interface Journal {
   sessions: Sessions;

@@ -1,8 +1,8 @@
 import { lstatSync, mkdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative, sep } from "node:path";
-import { gitTop } from "../claude/project";
-import { isDraft } from "../lib/drafts";
-import { isBelow, realPath, stateFolder } from "../lib/paths";
+import { gitTop } from "../../claude/project";
+import { isDraft } from "../../lib/drafts";
+import { isBelow, realPath, stateFolder } from "../../lib/paths";
 import { prepareMark } from "./incomplete";
 
 /**

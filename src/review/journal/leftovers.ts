@@ -1,8 +1,8 @@
 import { dirname, join } from "node:path";
-import { removeOld, removeOldDrafts } from "../lib/drafts";
-import { journalLines, parseLine } from "./journal/read";
-import { reviewFolder } from "./root";
-import { isInside } from "./state/disk";
+import { removeOld, removeOldDrafts } from "../../lib/drafts";
+import { isInside } from "../state/disk";
+import { reviewFolder } from "./folder";
+import { journalLines, parseLine } from "./read";
 
 /** Of who was about to take a lock over, and the folders in which a base commit was put together. */
 const IN_REVIEW = /\.lock(\.[0-9a-f]{8})+$|^base-/;

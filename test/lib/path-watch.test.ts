@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { PathWatch } from "../../src/review/watch";
+import { PathWatch } from "../../src/lib/path-watch";
 import { eventually } from "../support/eventually";
 import { temporaryFolder } from "../support/neovim";
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, spyOn, test } from "bun:test";
 import { Emitter } from "../../src/lib/emitter";
-import { Blobs } from "../../src/review/blobs";
-import { ReviewHost, type ReviewNews, type ReviewRequest } from "../../src/review/host";
+import { ReviewHost, type ReviewNews, type ReviewRequest } from "../../src/review/endpoint";
+import { Blobs } from "../../src/review/journal/blobs";
 import { eventually } from "../support/eventually";
 import { World } from "./state/world";
 

@@ -4,10 +4,10 @@ import * as v from "valibot";
 import type { Emitter } from "../lib/emitter";
 import { message, UserError } from "../lib/errors";
 import type { Log } from "../lib/log";
+import { PathWatch } from "../lib/path-watch";
 import { stateFolder } from "../lib/paths";
-import type { News } from "./news";
 import { ReviewService } from "./service";
-import { PathWatch } from "./watch";
+import type { News } from "./summary";
 
 /** So long after an event others are waited for, which come in flocks. */
 const DEBOUNCE_MS = 80;

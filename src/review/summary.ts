@@ -1,9 +1,8 @@
 import { join } from "node:path";
 import { sessionsFolder } from "../claude/running-sessions";
 import { AcceptedTexts } from "./decide/accepted";
-import { incompleteSince, markIncomplete, markPath } from "./incomplete";
-import { endInterrupted } from "./interrupted";
 import { journalPath } from "./journal/append";
+import { incompleteSince, markIncomplete, markPath } from "./journal/incomplete";
 import { filesOf } from "./listing";
 import type { Projects } from "./projects";
 import { startComparison } from "./record/comparison-request";
@@ -11,7 +10,8 @@ import type { Comment } from "./state/comments";
 import { Commits } from "./state/commits";
 import { type Counts, countsOf, sum } from "./state/counts";
 import { type Entry, withRenames } from "./state/entry";
-import type { Project } from "./state/project";
+import { endInterrupted } from "./state/interrupted";
+import type { Project } from "./state/reviewed-project";
 import { ALL } from "./weave/row";
 
 export interface News {

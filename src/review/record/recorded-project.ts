@@ -1,9 +1,9 @@
-import { Blobs } from "../blobs";
 import { gitFolder, headCommit } from "../git/head";
 import { Git } from "../git/run";
 import { append } from "../journal/append";
+import { Blobs } from "../journal/blobs";
+import { ensureReviewFolder, reviewRoot } from "../journal/folder";
 import type { JournalRecord, NewRecord } from "../journal/record";
-import { ensureReviewFolder, reviewRoot } from "../root";
 import { Privacy } from "./privacy";
 
 /** A root, and the place where what Claude changes below it is recorded. */

@@ -1,5 +1,5 @@
-import type { RecordedScope } from "./journal/record";
-import { filesOf, type Line, type LineFile, type Plan } from "./journal/rewrite";
+import type { RecordedScope } from "./record";
+import { filesOf, type Line, type LineFile, type Plan } from "./rewrite";
 
 /** What the journal says of one file. */
 class History {
