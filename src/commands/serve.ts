@@ -47,14 +47,14 @@ export async function serve(args: string[]): Promise<number> {
 interface Connection {
   rpc: NeovimRpc;
   /** What is needed only once we are published; it loads while there is nothing else to do. */
-  hosts: Promise<typeof import("./hosts")>;
+  requests: Promise<typeof import("./neovim-requests")>;
 }
 
 async function connect(address: string): Promise<Connection> {
   try {
     const rpc = await NeovimRpc.connect(address);
     const idle = new Promise<void>((resolve) => void setImmediate(resolve));
-    return { rpc, hosts: idle.then(() => import("./hosts")) };
+    return { rpc, requests: idle.then(() => import("./neovim-requests")) };
   } catch (error) {
     const text = `Neovim at ${address} cannot be reached: ${message(error)}`;
     throw new UserError(text, EXIT.noNeovim);
@@ -62,7 +62,7 @@ async function connect(address: string): Promise<Connection> {
 }
 
 async function run(
-  { rpc, hosts: loading }: Connection,
+  { rpc, requests: loading }: Connection,
   address: string,
   launch: Launch,
   stdin: Stdin,
@@ -86,22 +86,22 @@ async function run(
       onClientsChanged: (clients) =>
         void attached.promise.then(() => {
           report(editor, clients, log);
-          hosts.clientsChanged();
+          requests.clientsChanged();
         }),
     },
     launch.options.execute_code,
   );
   listener.admit(admission(token, server, log));
-  const { Hosts } = await loading;
-  const hosts = new Hosts(editor, log, launch.workspaceFolders);
+  const { NeovimRequests } = await loading;
+  const requests = new NeovimRequests(editor, log, launch.workspaceFolders);
   void attached.promise.then(() => {
     compileEarly();
-    hosts.start();
+    requests.start();
   });
   editor.onDelta.on(({ folders }) => {
     if (!folders) return;
     published.follow(folders);
-    hosts.follow(folders);
+    requests.follow(folders);
   });
   const attaching = attach(
     editor,
@@ -131,7 +131,7 @@ async function run(
   await server.end();
   // All at once from here: a Delta in between would publish us again.
   published.end();
-  hosts.end();
+  requests.end();
   rpc.close();
   await listener.stop();
   return ending === NOT_ATTACHED ? EXIT.noNeovim : 0;

@@ -243,8 +243,8 @@ export class NeovimEditor extends Queries implements EditorPort {
     return paths.map((path) => realPath(path));
   }
 
-  async reviewChanged(news: object): Promise<void> {
-    await this.#call("review_changed", news, REPORT_DEADLINE_MS);
+  async reviewChanged(summary: object): Promise<void> {
+    await this.#call("review_changed", summary, REPORT_DEADLINE_MS);
   }
 
   /** A method that has no function here of its own. */

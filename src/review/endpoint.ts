@@ -7,7 +7,7 @@ import type { Log } from "../lib/log";
 import { PathWatch } from "../lib/path-watch";
 import { stateFolder } from "../lib/paths";
 import { ReviewService } from "./service";
-import type { News } from "./summary";
+import type { ReviewSummary } from "./summary";
 
 /** So long after an event others are waited for, which come in flocks. */
 const DEBOUNCE_MS = 80;
@@ -36,9 +36,6 @@ export interface ReviewAnswer {
   error?: string;
 }
 
-/** What Neovim learns without asking. */
-export type ReviewNews = Omit<News, "waits" | "version" | "watched">;
-
 /** The Neovim for which a review is served. */
 export interface ReviewPort {
   readonly onReview: Emitter<ReviewRequest>;
@@ -46,11 +43,11 @@ export interface ReviewPort {
   loadedFiles(): string[];
   reviewAnswer(answer: ReviewAnswer): Promise<void>;
   /** Rejected at a deadline, too: Neovim may still take it. */
-  reviewChanged(news: ReviewNews): Promise<void>;
+  reviewChanged(summary: ReviewSummary): Promise<void>;
 }
 
 /** Answers a Neovim's requests for the review, and reports to it what has changed. */
-export class ReviewHost {
+export class ReviewEndpoint {
   readonly #port: ReviewPort;
   readonly #log: Log;
   readonly #service = new ReviewService();
@@ -113,13 +110,13 @@ export class ReviewHost {
     if (!this.#reports) return;
     const folder = join(stateFolder(), "review");
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const news = await this.#service.news();
+    const found = await this.#service.summary();
     this.#service.remember(() => this.#port.loadedFiles());
     if (!this.#reports) return;
     // What changed after it was read, and before it was watched, was no event.
-    if (this.#watch.follow([`${folder}/`, ...news.watched])) this.#soon();
+    if (this.#watch.follow([`${folder}/`, ...found.watched])) this.#soon();
     // Before the answer: what changes while Neovim takes it is another event.
-    const { counts, incomplete, comments, due, waits, runs, version } = news;
+    const { counts, incomplete, comments, due, waits, runs, version } = found;
     if (waits) this.#soon(RECHECK_MS);
     const seen = JSON.stringify([counts, incomplete, due, runs, version]);
     if (seen === this.#sent) return;
@@ -133,10 +130,10 @@ export class ReviewHost {
    * Nothing else waits until Neovim has taken it, and no second one is sent until then: Neovim gets the
    * newest after that.
    */
-  async #send(news: ReviewNews): Promise<void> {
+  async #send(summary: ReviewSummary): Promise<void> {
     this.#isSending = true;
     try {
-      await this.#port.reviewChanged(news);
+      await this.#port.reviewChanged(summary);
     } catch (error) {
       this.#sent = "";
       this.#log.warn(`A report of the review failed: ${message(error)}`);

@@ -4,7 +4,7 @@ import type { RecordedScope } from "./journal/record";
 import { placeIn } from "./projects";
 import type { Scoped } from "./requests";
 import { type Entry, entryOf, withRenames } from "./state/entry";
-import type { Project } from "./state/reviewed-project";
+import type { ReviewedProject } from "./state/reviewed-project";
 import { scopeOf } from "./state/scope";
 
 /** After so long other events have their turn. */
@@ -19,7 +19,7 @@ interface Listing extends Scoped {
 }
 
 /** What there is to review in a project, in order of the paths. */
-export async function entriesOf(project: Project, request: Listing): Promise<Entry[]> {
+export async function entriesOf(project: ReviewedProject, request: Listing): Promise<Entry[]> {
   const scope = scopeOf(recordedScope(project, request));
   const path = (entry: Entry) => entry.file.path;
   const entries = withRenames(await filesOf(project, request), scope);
@@ -27,7 +27,7 @@ export async function entriesOf(project: Project, request: Listing): Promise<Ent
 }
 
 /** The same file by file: one that was moved is two. */
-export async function filesOf(project: Project, request: Listing): Promise<Entry[]> {
+export async function filesOf(project: ReviewedProject, request: Listing): Promise<Entry[]> {
   const scope = scopeOf(recordedScope(project, request));
   const texts = textsIn(project, request.texts);
   const within = request.paths?.map((path) => realPath(path));
@@ -49,7 +49,7 @@ export async function filesOf(project: Project, request: Listing): Promise<Entry
 
 /** The scope that a request names, as decisions record it. */
 export function recordedScope(
-  project: Project,
+  project: ReviewedProject,
   { scope, session }: Scoped,
 ): RecordedScope | undefined {
   if (scope === "unreviewed") return undefined;
@@ -61,7 +61,7 @@ export function recordedScope(
 }
 
 /** Sentences for the user: what the review does not know. */
-export function incompleteOf(project: Project): string[] {
+export function incompleteOf(project: ReviewedProject): string[] {
   const sentences = [...new Set(project.incomplete)];
   const lost = incompleteSince(project.folder);
   if (lost !== undefined) {
@@ -75,7 +75,7 @@ export function incompleteOf(project: Project): string[] {
 }
 
 /** By place below the root. */
-export function textsIn(project: Project, texts: Texts): ReadonlyMap<string, Uint8Array> {
+export function textsIn(project: ReviewedProject, texts: Texts): ReadonlyMap<string, Uint8Array> {
   return textsOf(texts.map(({ path, text }) => ({ path: placeIn(project, path), text })));
 }
 

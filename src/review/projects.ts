@@ -2,11 +2,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isBelow, realPath, stateFolder } from "../lib/paths";
 import { reviewRoot } from "./journal/folder";
-import { Project } from "./state/reviewed-project";
+import { ReviewedProject } from "./state/reviewed-project";
 
 /** The projects of one Neovim, each with what its journal says by now. */
 export class Projects {
-  readonly #projects = new Map<string, Project>();
+  readonly #projects = new Map<string, ReviewedProject>();
   #reading: Promise<void> = Promise.resolve();
   #folders: readonly string[] = [];
 
@@ -16,7 +16,7 @@ export class Projects {
   }
 
   /** The projects of the workspace: those around its folders, and recorded ones below them. */
-  all(): Project[] {
+  all(): ReviewedProject[] {
     return this.#roots().map((root) => this.#project(root));
   }
 
@@ -46,20 +46,20 @@ export class Projects {
     return [...roots];
   }
 
-  #known(root: string): Project {
-    const project = this.#projects.get(root) ?? new Project(root);
+  #known(root: string): ReviewedProject {
+    const project = this.#projects.get(root) ?? new ReviewedProject(root);
     this.#projects.set(root, project);
     return project;
   }
 
-  #project(root: string): Project {
+  #project(root: string): ReviewedProject {
     const project = this.#known(root);
     project.refresh();
     return project;
   }
 
   /** A file's project: of those that are known the innermost, else the one around it. */
-  locate(path: string): { project: Project; place: string } {
+  locate(path: string): { project: ReviewedProject; place: string } {
     const real = join(realPath(dirname(path)), path.slice(dirname(path).length));
     const roots = [...this.all().map(({ root }) => root), ...this.#projects.keys()];
     const inner = roots
@@ -70,13 +70,13 @@ export class Projects {
   }
 
   /** Those outside of the workspace, too, about which something was asked. */
-  known(): Project[] {
+  known(): ReviewedProject[] {
     return [...new Set([...this.all(), ...this.#projects.values()])];
   }
 }
 
 /** The place of an absolute path; that of its folder is a real one. */
-export function placeIn(project: Project, path: string): string {
+export function placeIn(project: ReviewedProject, path: string): string {
   return project.place(join(realPath(dirname(path)), path.slice(dirname(path).length)));
 }
 

@@ -27,9 +27,9 @@ import {
 import { updateBaseRef } from "./state/base-ref";
 import { type Counts, countsOf, sum } from "./state/counts";
 import { asListed, entryOf } from "./state/entry";
-import type { Project } from "./state/reviewed-project";
+import type { ReviewedProject } from "./state/reviewed-project";
 import { scopeOf } from "./state/scope";
-import { commentsOf, type News, type ShownComment, WatchedProjects } from "./summary";
+import { commentsOf, type ShownComment, WatchedProjects, type WatchedSummary } from "./summary";
 import { bytesOf } from "./weave/lines";
 
 /** So many hunks are listed one by one; of each other file the first. */
@@ -149,9 +149,9 @@ export class ReviewService {
       : { version, files, counts: total, incomplete };
   }
 
-  async news(): Promise<News> {
+  async summary(): Promise<WatchedSummary> {
     await this.#projects.catchUp();
-    return this.#watched.news();
+    return this.#watched.summary();
   }
 
   file(
@@ -314,7 +314,7 @@ export class ReviewService {
   }
 
   /** Once: from then on the hooks' comparisons know the file. */
-  #newIn(project: Project, path: string): { path: string; content: Content }[] {
+  #newIn(project: ReviewedProject, path: string): { path: string; content: Content }[] {
     const place = project.place(path);
     const isKnown = this.#remembered.has(path) || project.files.has(place);
     if (!isBelow(path, project.root) || isKnown) return [];
@@ -326,9 +326,12 @@ export class ReviewService {
   /** A decision is one of its project. */
   async #perProject(
     files: readonly Target[],
-    decide: (project: Project, targets: Target[]) => Promise<Parameters<typeof shownDecision>[1]>,
+    decide: (
+      project: ReviewedProject,
+      targets: Target[],
+    ) => Promise<Parameters<typeof shownDecision>[1]>,
   ): Promise<ShownDecision> {
-    const targets = new Map<Project, Target[]>();
+    const targets = new Map<ReviewedProject, Target[]>();
     for (const file of files) {
       const { project, place } = this.#projects.locate(file.path);
       targets.set(project, [...(targets.get(project) ?? []), { ...file, path: place }]);

@@ -2,7 +2,7 @@ import type { BufferTexts } from "./buffer-texts";
 import { type Edits, type EditsTo, rowOf } from "./decide/edits";
 import type { Conflict, Undone } from "./decide/undo";
 import { type Entry, type Kind, type ModeChange, modeOf } from "./state/entry";
-import type { Project } from "./state/reviewed-project";
+import type { ReviewedProject } from "./state/reviewed-project";
 import type { Hunk, Rows } from "./weave/hunks";
 import { bytesOf, isText } from "./weave/lines";
 import type { Change } from "./weave/row";
@@ -75,7 +75,12 @@ interface ShownMode {
   owners: ShownOwner[];
 }
 
-export function shownFile(project: Project, entry: Entry, hunks = entry.hunks, withLines = false) {
+export function shownFile(
+  project: ReviewedProject,
+  entry: Entry,
+  hunks = entry.hunks,
+  withLines = false,
+) {
   const mode = modeOf(entry);
   const shown: ShownFile = {
     path: project.path(entry.file),
@@ -92,13 +97,13 @@ export function shownFile(project: Project, entry: Entry, hunks = entry.hunks, w
   return shown;
 }
 
-function shownMode(project: Project, { before, after, changes }: ModeChange): ShownMode {
+function shownMode(project: ReviewedProject, { before, after, changes }: ModeChange): ShownMode {
   const queued = changes.some(({ queue }) => queue !== undefined);
   const owners = changes.map(({ by }) => shownOwner(project, by));
   return { before, after, queued, owners };
 }
 
-export function shownHunk(project: Project, hunk: Hunk, withLines: boolean): ShownHunk {
+export function shownHunk(project: ReviewedProject, hunk: Hunk, withLines: boolean): ShownHunk {
   const { id, added, removed, mixed, conflict } = hunk;
   return {
     id,
@@ -118,7 +123,7 @@ export function shownHunk(project: Project, hunk: Hunk, withLines: boolean): Sho
   };
 }
 
-export function shownOwner(project: Project, change: Change): ShownOwner {
+export function shownOwner(project: ReviewedProject, change: Change): ShownOwner {
   const { session, agent, tool, command, at } = change;
   const turn = project.sessions.turn(session, change.prompt);
   return {
@@ -153,7 +158,7 @@ export interface ShownDecision {
 }
 
 export function shownDecision(
-  project: Project,
+  project: ReviewedProject,
   { decision, queued, files }: Undone,
   texts: BufferTexts,
 ): ShownDecision {

@@ -11,10 +11,11 @@ import { Commits } from "./state/commits";
 import { type Counts, countsOf, sum } from "./state/counts";
 import { type Entry, withRenames } from "./state/entry";
 import { endInterrupted } from "./state/interrupted";
-import type { Project } from "./state/reviewed-project";
+import type { ReviewedProject } from "./state/reviewed-project";
 import { ALL } from "./weave/row";
 
-export interface News {
+/** What Neovim learns without asking. */
+export interface ReviewSummary {
   counts: Counts;
   /** A change could not be recorded since the user last kept the rest: the status line shows it. */
   incomplete: boolean;
@@ -22,10 +23,14 @@ export interface News {
   comments: ShownComment[];
   /** Undos that were queued and whose turn has ended: Neovim asks for them with their texts. */
   due: { decision: string; paths: string[] }[];
-  /** Others wait for the end of theirs. */
-  waits: boolean;
   /** Something of Claude's may be changing files. */
   runs: boolean;
+}
+
+/** A summary, and when to look for the next one. */
+export interface WatchedSummary extends ReviewSummary {
+  /** Other undos wait for the end of their turn. */
+  waits: boolean;
   /** Another one as soon as something was recorded. */
   version: string;
   watched: string[];
@@ -36,8 +41,8 @@ export type ShownComment = Omit<Comment, "isSent"> & { is_sent: boolean };
 /** The projects of one Neovim, and what happens to them without a request of its user. */
 export class WatchedProjects {
   readonly #projects: Projects;
-  readonly #accepted = new Map<Project, AcceptedTexts>();
-  readonly #commits = new Map<Project, Commits>();
+  readonly #accepted = new Map<ReviewedProject, AcceptedTexts>();
+  readonly #commits = new Map<ReviewedProject, Commits>();
   /** Queued undos that could not be carried out, each with the version of its project then. */
   readonly #failed = new Map<string, number>();
 
@@ -46,10 +51,10 @@ export class WatchedProjects {
   }
 
   /** What Neovim learns without asking, and the paths by whose change it may be another. */
-  async news(): Promise<News> {
+  async summary(): Promise<WatchedSummary> {
     const counts: Counts[] = [];
     const watched: string[] = [];
-    const due: News["due"] = [];
+    const due: ReviewSummary["due"] = [];
     const versions: number[] = [];
     let waits = false;
     const projects = this.#projects.all();
@@ -89,19 +94,19 @@ export class WatchedProjects {
   }
 
   /** The user accepted this text in a diff: Claude writes it now. */
-  accepted(project: Project, place: string, text: Uint8Array): void {
+  accepted(project: ReviewedProject, place: string, text: Uint8Array): void {
     const accepted = this.#accepted.get(project) ?? new AcceptedTexts(project);
     this.#accepted.set(project, accepted);
     accepted.add(place, text);
   }
 
   /** A queued undo could not be carried out: it is due again when something was recorded. */
-  failed(project: Project, decision: string): void {
+  failed(project: ReviewedProject, decision: string): void {
     this.#failed.set(decision, project.version);
   }
 
   /** The undos that were queued: those whose turn has ended, and whether there are others. */
-  #queuedIn(project: Project): Pick<News, "due" | "waits"> {
+  #queuedIn(project: ReviewedProject): Pick<WatchedSummary, "due" | "waits"> {
     const queued = project.decisions.filter((decision) => decision.type === "queue");
     const ended = queued.filter(({ session }) => !project.isWorking(session));
     const due = ended.filter(({ id }) => this.#failed.get(id) !== project.version);
@@ -115,7 +120,7 @@ export class WatchedProjects {
   }
 
   /** The files that wait for the user, in the version in which they did before git was asked. */
-  async #checkCommits(project: Project): Promise<{ entries: Entry[]; version: number }> {
+  async #checkCommits(project: ReviewedProject): Promise<{ entries: Entry[]; version: number }> {
     this.#accepted.get(project)?.keep();
     const entries = await this.#unreviewed(project);
     const { version } = project;
@@ -123,11 +128,11 @@ export class WatchedProjects {
     return { entries, version };
   }
 
-  #unreviewed(project: Project): Promise<Entry[]> {
+  #unreviewed(project: ReviewedProject): Promise<Entry[]> {
     return filesOf(project, { scope: "unreviewed", texts: [] });
   }
 
-  #commitsOf(project: Project): Commits {
+  #commitsOf(project: ReviewedProject): Commits {
     const commits = this.#commits.get(project) ?? new Commits(project);
     this.#commits.set(project, commits);
     return commits;

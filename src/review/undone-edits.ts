@@ -3,7 +3,7 @@ import { DAY_MS, MOST_DAYS } from "./journal/prune";
 import { journalLines, parseLine } from "./journal/read";
 import type { RecordOf } from "./journal/record";
 import { Privacy } from "./record/privacy";
-import { Project } from "./state/reviewed-project";
+import { ReviewedProject } from "./state/reviewed-project";
 import type { TrackedFile } from "./state/tracked-file";
 import { FILE, isOpaque } from "./weave/lines";
 import { isClaude, type Mark, type Row } from "./weave/row";
@@ -36,7 +36,7 @@ export function takeUndoneEdits(place: string, session: string): string | undefi
   const root = reviewRoot(place);
   const waiting = unreported(reviewFolder(root), session);
   if (waiting.size === 0) return undefined;
-  const project = new Project(root);
+  const project = new ReviewedProject(root);
   project.refresh();
   const files = [...project.files.values()].map((file) =>
     undoneIn(project, file, session, waiting),
@@ -53,7 +53,7 @@ export function takeUndoneEdits(place: string, session: string): string | undefi
  * Records that they are reported. False if another hook was faster: with two installations each runs
  * for the same prompt.
  */
-function take(project: Project, session: string, ids: string[]): boolean {
+function take(project: ReviewedProject, session: string, ids: string[]): boolean {
   const { id } = project.append({ type: "reported", session, undo: ids });
   const records = recordsOf(project.folder, "reported").filter((one) => one.session === session);
   return records.find(({ undo }) => undo.includes(ids[0] as string))?.id === id;
@@ -81,7 +81,7 @@ function recordsOf<T extends "undo" | "reported">(folder: string, type: T): Reco
 }
 
 function undoneIn(
-  project: Project,
+  project: ReviewedProject,
   file: TrackedFile,
   session: string,
   waiting: ReadonlySet<string>,

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, spyOn, test } from "bun:test";
 import { Emitter } from "../../src/lib/emitter";
-import { ReviewHost, type ReviewNews, type ReviewRequest } from "../../src/review/endpoint";
+import { ReviewEndpoint, type ReviewRequest } from "../../src/review/endpoint";
 import { Blobs } from "../../src/review/journal/blobs";
+import type { ReviewSummary } from "../../src/review/summary";
 import { eventually } from "../support/eventually";
 import { World } from "./state/world";
 
@@ -14,19 +15,19 @@ afterEach(() => world[Symbol.dispose]());
 test("a report that Neovim does not take stops neither answers nor what is reported later", async () => {
   const onReview = new Emitter<ReviewRequest>();
   const answered: number[] = [];
-  const reported: ReviewNews[] = [];
+  const reported: ReviewSummary[] = [];
   const giveUp = Promise.withResolvers<void>();
   const port = {
     onReview,
     loadedFiles: () => [],
     reviewAnswer: async ({ id }: { id: number }) => void answered.push(id),
-    reviewChanged: (news: ReviewNews) =>
-      reported.push(news) === 1 ? giveUp.promise : Promise.resolve(),
+    reviewChanged: (summary: ReviewSummary) =>
+      reported.push(summary) === 1 ? giveUp.promise : Promise.resolve(),
   };
   const warnings: string[] = [];
   const log = { warn: (text: string) => warnings.push(text), error: () => {} };
-  const host = new ReviewHost(port, log as never, [world.root]);
-  host.start();
+  const endpoint = new ReviewEndpoint(port, log as never, [world.root]);
+  endpoint.start();
   await eventually("the first report", () => reported.length === 1);
   world.claude({ a: "1\n" });
   onReview.emit({ id: 7, method: "list", params: {} });
@@ -35,7 +36,7 @@ test("a report that Neovim does not take stops neither answers nor what is repor
   giveUp.reject(new Error("no answer"));
   await eventually("the newest", () => reported.at(-1)?.counts.files === 1);
   expect(warnings.join()).toContain("no answer");
-  host.end();
+  endpoint.end();
 });
 
 test("an undo that is due and fails is asked for again only when something was recorded", async () => {
@@ -51,7 +52,7 @@ test("an undo that is due and fails is asked for again only when something was r
     onReview,
     loadedFiles: () => [],
     reviewAnswer: async ({ error }: { error?: string }) => void (error && errors.push(error)),
-    reviewChanged: async ({ due }: ReviewNews) => {
+    reviewChanged: async ({ due }: ReviewSummary) => {
       for (const { paths, decision: queued } of due) {
         asked.push(Date.now());
         const params = { files: paths.map((path) => ({ path })), queued };
@@ -62,8 +63,10 @@ test("an undo that is due and fails is asked for again only when something was r
   const full = spyOn(Blobs.prototype, "put").mockImplementation(() => {
     throw new Error("ENOSPC: no space left on device");
   });
-  const host = new ReviewHost(port, { warn: () => {}, error: () => {} } as never, [world.root]);
-  host.start();
+  const endpoint = new ReviewEndpoint(port, { warn: () => {}, error: () => {} } as never, [
+    world.root,
+  ]);
+  endpoint.start();
   await eventually("the error", () => errors.length > 0);
   await Bun.sleep(500);
   expect(asked).toHaveLength(1);
@@ -71,7 +74,7 @@ test("an undo that is due and fails is asked for again only when something was r
   full.mockRestore();
   world.prompt("B");
   await eventually("the undo", () => world.read("a") === "1\n");
-  expect((await world.service.news()).due).toEqual([]);
+  expect((await world.service.summary()).due).toEqual([]);
   expect(decision).toBeDefined();
-  host.end();
+  endpoint.end();
 });

@@ -69,7 +69,7 @@ const full = {
   undo: await decided("undo"),
   isWhole: world.read("a") === `${text}Claude's\n`,
   list: await world.list(),
-  isReported: (await world.service.news()).incomplete,
+  isReported: (await world.service.summary()).incomplete,
 };
 rmSync(filler);
 const free = { undo: await decided("undo"), isUndone: world.read("a") === text };

@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ownProcess } from "../../src/lib/process";
 import { endInterrupted } from "../../src/review/state/interrupted";
-import { Project } from "../../src/review/state/reviewed-project";
+import { ReviewedProject } from "../../src/review/state/reviewed-project";
 import { temporaryFolder } from "../support/neovim";
 import { World } from "./state/world";
 
@@ -44,7 +44,7 @@ test.each([
   mkdirSync(join(config, "sessions"));
   const entry = { sessionId: "A", pidDomain: DOMAIN, ...state };
   writeFileSync(join(config, "sessions", `${pid ?? deadPid()}.json`), JSON.stringify(entry));
-  const project = new Project(world.root);
+  const project = new ReviewedProject(world.root);
   project.refresh();
   expect(endInterrupted(project)).toBe(isEnded);
   expect(project.isWorking("A")).toBe(!isEnded && !name.startsWith("idle"));

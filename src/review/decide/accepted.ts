@@ -1,4 +1,4 @@
-import type { Project } from "../state/reviewed-project";
+import type { ReviewedProject } from "../state/reviewed-project";
 import { linesOf } from "../weave/lines";
 import { keep } from "./keep";
 
@@ -14,10 +14,10 @@ interface Accepted {
 
 /** Texts that the user accepted in a diff before they were written: Claude's edit counts as kept. */
 export class AcceptedTexts {
-  readonly #project: Project;
+  readonly #project: ReviewedProject;
   #waiting: Accepted[] = [];
 
-  constructor(project: Project) {
+  constructor(project: ReviewedProject) {
     this.#project = project;
   }
 

@@ -1,6 +1,6 @@
 import { DECIDED_MS } from "../journal/prune";
 import { modeOf } from "../state/entry";
-import type { Decision, Project, View } from "../state/reviewed-project";
+import type { Decision, ReviewedProject, View } from "../state/reviewed-project";
 import type { TrackedFile } from "../state/tracked-file";
 import { takenBack } from "../weave/decision";
 import type { Lines } from "../weave/lines";
@@ -10,7 +10,7 @@ import { removalsLast, settle, type Undone, type UndoneFile } from "./undo";
  * The decision that the next taking back is about: the user's last one that changed anything, as long as
  * the journal has all that came before it.
  */
-export function lastDecision(project: Project): Decision | undefined {
+export function lastDecision(project: ReviewedProject): Decision | undefined {
   const oldest = Date.now() - DECIDED_MS;
   return project.decisions.findLast((one) => {
     return one.at > oldest && one.files.length > 0 && (one.type !== "keep" || one.why !== "commit");
@@ -23,7 +23,7 @@ export function lastDecision(project: Project): Decision | undefined {
  * cannot be recorded.
  */
 export function takeBack(
-  project: Project,
+  project: ReviewedProject,
   decision: Decision,
   texts: ReadonlyMap<string, Uint8Array>,
 ): Undone {
@@ -49,7 +49,7 @@ interface Plan {
 }
 
 function plansFor(
-  project: Project,
+  project: ReviewedProject,
   decision: Decision,
   texts: ReadonlyMap<string, Uint8Array>,
 ): Plan[] {

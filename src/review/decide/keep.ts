@@ -1,7 +1,7 @@
 import type { NewRecord, RecordedScope, RecordOf } from "../journal/record";
 import { hashOfLines } from "../state/contents";
 import { asListed, type Entry, entryOf, type Kind, movesIn } from "../state/entry";
-import type { Project } from "../state/reviewed-project";
+import type { ReviewedProject } from "../state/reviewed-project";
 import { scopeOf } from "../state/scope";
 import type { TrackedFile } from "../state/tracked-file";
 import type { Selection } from "../weave/decision";
@@ -35,7 +35,7 @@ type KeptFile = RecordOf<"keep">["files"][number];
 
 /** Keeps what was chosen, as one decision. Throws the system's error where it cannot be recorded. */
 export function keep(
-  project: Project,
+  project: ReviewedProject,
   targets: readonly Target[],
   recorded?: RecordedScope,
   why: RecordOf<"keep">["why"] = "user",
@@ -61,7 +61,7 @@ export function keep(
  * left out: nobody has seen that change. Returns the paths of those.
  */
 function decided(
-  project: Project,
+  project: ReviewedProject,
   files: KeptFile[],
   record: (files: KeptFile[]) => NewRecord,
 ): { decision: string | undefined; stale: Set<string> } {
@@ -76,7 +76,7 @@ function decided(
   return { ...again, stale: new Set([...stale.map(({ path }) => path), ...again.stale]) };
 }
 
-function keptFile(project: Project, entry: Entry, what: Selection, scope: Scope): KeptFile {
+function keptFile(project: ReviewedProject, entry: Entry, what: Selection, scope: Scope): KeptFile {
   const { file, view } = entry;
   return {
     path: file.path,
@@ -90,7 +90,11 @@ function keptFile(project: Project, entry: Entry, what: Selection, scope: Scope)
  * A buffer with unsaved edits may lack what Claude has written to the disk since: of such a file all
  * is what the buffer shows.
  */
-export function seenOf(project: Project, { file, view, hunks }: Entry, what: Selection): Selection {
+export function seenOf(
+  project: ReviewedProject,
+  { file, view, hunks }: Entry,
+  what: Selection,
+): Selection {
   const onDisk = project.view(file);
   if (what !== "all" || !view || !onDisk || sameLines(view.lines, onDisk.lines)) return what;
   return { old: hunks.map((hunk) => hunk.old), new: hunks.map((hunk) => hunk.new), file: true };
@@ -105,7 +109,7 @@ export interface Found {
 
 /** Each file once: of a moved one both names may be in a request. */
 export function findAll(
-  project: Project,
+  project: ReviewedProject,
   targets: readonly Target[],
   scope: Scope,
 ): { target: Target; found: Found | { problem: string } }[] {
@@ -126,7 +130,7 @@ export function findAll(
 const MOVED: ReadonlySet<Kind> = new Set(["created", "deleted"]);
 
 function find(
-  project: Project,
+  project: ReviewedProject,
   target: Target,
   scope: Scope,
 ): Omit<Found, "files"> | { problem: string } {
@@ -142,7 +146,7 @@ function find(
 
 /** Of each moved file its other name, which is decided with it: the created file, and the deleted one. */
 function otherNames(
-  project: Project,
+  project: ReviewedProject,
   targets: readonly Target[],
   scope: Scope,
 ): ReadonlyMap<TrackedFile, Entry> {

@@ -1,7 +1,7 @@
 import { message } from "../../lib/errors";
 import type { RecordedScope, RecordOf } from "../journal/record";
 import { type Entry, entryOf, modeOf } from "../state/entry";
-import type { Project, View } from "../state/reviewed-project";
+import type { ReviewedProject, View } from "../state/reviewed-project";
 import { scopeOf } from "../state/scope";
 import type { TrackedFile } from "../state/tracked-file";
 import { type Selection, undone } from "../weave/decision";
@@ -63,7 +63,11 @@ interface Plan {
  * Undoes what was chosen, as one decision: the journal first, then the disk, or edits for buffers.
  * Throws the system's error where it cannot be recorded.
  */
-export function undo(project: Project, targets: readonly Target[], options: UndoOptions): Undone {
+export function undo(
+  project: ReviewedProject,
+  targets: readonly Target[],
+  options: UndoOptions,
+): Undone {
   const scope = scopeOf(options.scope);
   const texts = new Map(targets.map(({ path, text }) => [path, text]));
   const plans: Plan[] = [];
@@ -84,7 +88,7 @@ export function undo(project: Project, targets: readonly Target[], options: Undo
 
 /** Carries out an undo that was queued; `texts` are those of buffers, by path. */
 export function undoQueued(
-  project: Project,
+  project: ReviewedProject,
   id: string,
   texts: ReadonlyMap<string, Uint8Array>,
 ): Undone {
@@ -181,13 +185,13 @@ function isEmpty(what: Selection): boolean {
 }
 
 /** A session of these changes whose turn has not ended. */
-function workingSession(project: Project, plans: readonly Plan[]): string | undefined {
+function workingSession(project: ReviewedProject, plans: readonly Plan[]): string | undefined {
   const sessions = plans.flatMap(({ entry }) => entry.owners.map(({ session }) => session));
   return sessions.find((session) => project.isWorking(session));
 }
 
 function queue(
-  project: Project,
+  project: ReviewedProject,
   plans: readonly Plan[],
   session: string,
   { scope }: UndoOptions,
@@ -203,7 +207,7 @@ function queue(
 }
 
 function carryOut(
-  project: Project,
+  project: ReviewedProject,
   plans: readonly Plan[],
   outcomes: UndoneFile[],
   { scope, queued }: { scope: RecordedScope | undefined; queued?: string },
@@ -255,7 +259,7 @@ interface Settling {
 
 /** What a decision asks of a file: on disk it is done here, for a buffer it is returned. */
 export function settle(
-  project: Project,
+  project: ReviewedProject,
   { file, view, target, inBuffer }: Settling,
   mode: number | undefined,
 ): Omit<UndoneFile, "path"> {

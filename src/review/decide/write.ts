@@ -1,7 +1,8 @@
 import { chmodSync, lstatSync, mkdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { rewrite } from "../../lib/rewrite";
-import { isInside, readOnDisk } from "../state/disk";
+import { isInside } from "../journal/folder";
+import { readOnDisk } from "../state/disk";
 import type { Lines } from "../weave/lines";
 import { sameLines } from "../weave/lines";
 

@@ -49,3 +49,9 @@ export function placeBelow(root: string, path: string, throughSymlink = false): 
     return undefined;
   return parts.join("/");
 }
+
+/** No folder on the way is a symlink that leads elsewhere. */
+export function isInside(root: string, file: string): boolean {
+  const folder = dirname(file);
+  return isBelow(file, root) && file !== root && realPath(folder) === folder;
+}

@@ -1,7 +1,6 @@
 import { dirname, join } from "node:path";
 import { removeOld, removeOldDrafts } from "../../lib/drafts";
-import { isInside } from "../state/disk";
-import { reviewFolder } from "./folder";
+import { isInside, reviewFolder } from "./folder";
 import { journalLines, parseLine } from "./read";
 
 /** Of who was about to take a lock over, and the folders in which a base commit was put together. */

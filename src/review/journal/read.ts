@@ -20,7 +20,7 @@ export const JOURNAL_BYTES = 256 * 1024 * 1024;
 const CHUNK_BYTES = 64 * 1024;
 
 /** What came since the last reading. */
-export interface News {
+export interface NewRecords {
   records: JournalRecord[];
   /** There is more to read. */
   isPart: boolean;
@@ -53,7 +53,7 @@ export class JournalReader {
    * No journal yet: no records. `inParts`: at most a part of it, the next one at the next call. Throws the
    * system's error where there is a journal that cannot be read.
    */
-  read(inParts = false): News {
+  read(inParts = false): NewRecords {
     const path = journalPath(this.#folder);
     const file = openIfThere(path);
     if (file === undefined) return { records: [], isPart: false, restarted: this.#restart() };

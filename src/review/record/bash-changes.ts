@@ -5,7 +5,7 @@ import { placeBelow } from "../journal/folder";
 import type { Content, FileChange } from "../journal/record";
 import { type FileState, readState } from "./file-state";
 import type { KnownContents } from "./known";
-import type { Project } from "./recorded-project";
+import type { RecordedProject } from "./recorded-project";
 import { type Hunk, reverse } from "./reverse";
 import { showsAs } from "./text";
 import type { ToolCall } from "./tool-call";
@@ -65,7 +65,7 @@ export function changedByBash(response: unknown): string[] {
 
 /** What a Bash command changed below the root. Throws the system's error. */
 export function bashChanges(
-  project: Project,
+  project: RecordedProject,
   known: KnownContents,
   { response, use }: ToolCall,
 ): BashChanges | undefined {
@@ -94,7 +94,7 @@ function filesOf(diff: BashEditDiff): DiffFile[] {
 
 /** "unknown": it changed, and what it held before is not known. */
 function fileChange(
-  project: Project,
+  project: RecordedProject,
   known: KnownContents,
   absolute: string,
   { diff, use }: { diff: DiffFile | undefined; use: string | undefined },
@@ -120,7 +120,7 @@ function fileChange(
 }
 
 function byHunks(
-  { blobs }: Project,
+  { blobs }: RecordedProject,
   known: KnownContents,
   path: string,
   { diff, state, last }: { diff: DiffFile; state: FileState; last: () => Content | undefined },

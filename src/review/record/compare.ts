@@ -10,7 +10,7 @@ import { endInterrupted } from "../state/interrupted";
 import { Sessions } from "../state/sessions";
 import { withRenames } from "./bash-changes";
 import { contentAfter } from "./known";
-import type { Project } from "./recorded-project";
+import type { RecordedProject } from "./recorded-project";
 import {
   readSnapshot,
   type SeenFile,
@@ -46,7 +46,7 @@ export interface Found {
  *
  * Without git only the files are compared that Claude edited. Throws the system's error (ENOSPC, …).
  */
-export function compareWorkTree(project: Project): Found[] {
+export function compareWorkTree(project: RecordedProject): Found[] {
   const { folder } = project;
   const last = readSnapshot(folder);
   const journal = new JournalReader(folder);
@@ -55,8 +55,8 @@ export function compareWorkTree(project: Project): Found[] {
   endInterrupted({ sessions: Sessions.of(before), append });
   const now = takeSnapshot(project, last, [...lastContents(before).keys()]);
   // A call that began while the work tree was read may have changed what was read.
-  const news = journal.read();
-  const records = news.restarted ? news.records : [...before, ...news.records];
+  const more = journal.read();
+  const records = more.restarted ? more.records : [...before, ...more.records];
   if (!now || now.unknown > 0) recordIncomplete(project, records, now?.unknown);
   if (!now) return [];
   const found = last ? recordUnexplained(project, records, last, now) : [];
@@ -66,7 +66,7 @@ export function compareWorkTree(project: Project): Found[] {
 
 /** Marks in `now` what is still to be compared with what stood there before. */
 function recordUnexplained(
-  project: Project,
+  project: RecordedProject,
   records: readonly JournalRecord[],
   last: Snapshot,
   now: Snapshot,
@@ -95,7 +95,7 @@ function recordUnexplained(
 
 /** Once a turn; only a turn in which commands ran can have changed what is not known. */
 function recordIncomplete(
-  project: Project,
+  project: RecordedProject,
   records: readonly JournalRecord[],
   unknown: number | undefined,
 ): void {
@@ -128,7 +128,12 @@ function turnStart(records: readonly JournalRecord[]): number {
   return Math.min(Number.POSITIVE_INFINITY, ...started.values());
 }
 
-function record(project: Project, { call }: Window, files: FileChange[], unknown: number): Found {
+function record(
+  project: RecordedProject,
+  { call }: Window,
+  files: FileChange[],
+  unknown: number,
+): Found {
   const head = project.head();
   project.append({
     type: "change",
@@ -197,7 +202,7 @@ interface Compared {
 }
 
 function* differences(
-  project: Project,
+  project: RecordedProject,
   { windows, known, last, now }: Compared,
 ): Generator<Difference> {
   const paths = new Set([...Object.keys(last.files), ...Object.keys(now.files)]);
@@ -239,7 +244,7 @@ interface Repository {
   headNow: string | null | undefined;
 }
 
-function repositoriesOf(project: Project, last: Snapshot, now: Snapshot): Repository[] {
+function repositoriesOf(project: RecordedProject, last: Snapshot, now: Snapshot): Repository[] {
   const folders = new Set([...Object.keys(last.nested ?? {}), ...Object.keys(now.nested ?? {})]);
   const nested = [...folders].map((folder) => ({
     folder,
@@ -252,7 +257,7 @@ function repositoriesOf(project: Project, last: Snapshot, now: Snapshot): Reposi
 
 /** What clean files held: those of the commit of their repository, the innermost one. */
 function inCommits(
-  project: Project,
+  project: RecordedProject,
   repositories: readonly Repository[],
   paths: readonly string[],
 ): (path: string) => SnapshotFile | undefined {
@@ -268,7 +273,7 @@ function inCommits(
 }
 
 function inCommit(
-  { blobs, root, privacy }: Project,
+  { blobs, root, privacy }: RecordedProject,
   { folder, git, head }: Repository,
   paths: readonly string[],
 ): ((path: string) => SnapshotFile | undefined) | undefined {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { tryLock } from "../../lib/lock";
 import { reviewFolder } from "../journal/folder";
 import { compareWorkTree, type Found } from "./compare";
-import { Project } from "./recorded-project";
+import { RecordedProject } from "./recorded-project";
 
 const MOST_ROUNDS = 5;
 
@@ -13,7 +13,7 @@ const MOST_ROUNDS = 5;
  * the one that compares already. `onError` gets the system's sentence.
  */
 export function startComparison(
-  { root, folder }: Pick<Project, "root" | "folder">,
+  { root, folder }: Pick<RecordedProject, "root" | "folder">,
   installation: string,
   onError: (message: string) => void,
 ): void {
@@ -51,7 +51,7 @@ export function compareInTurns(root: string): Found[] | undefined {
     if (!lock) break;
     rmSync(request, { force: true });
     // By the next round it may have become a repository.
-    found = [...(found ?? []), ...compareWorkTree(new Project(root))];
+    found = [...(found ?? []), ...compareWorkTree(new RecordedProject(root))];
   }
   return found;
 }

@@ -4,7 +4,7 @@ import { placeBelow } from "../journal/folder";
 import type { Content, FileChange } from "../journal/record";
 import { type FileState, readState } from "./file-state";
 import type { KnownContents } from "./known";
-import type { Project } from "./recorded-project";
+import type { RecordedProject } from "./recorded-project";
 import { encodeLike, isDoubtful, showsAs } from "./text";
 import type { ToolCall } from "./tool-call";
 
@@ -20,7 +20,7 @@ interface Response {
  * file that is not below the root, and where nothing changed. Throws the system's error.
  */
 export function editChange(
-  project: Project,
+  project: RecordedProject,
   known: KnownContents,
   call: ToolCall,
 ): FileChange | undefined {
@@ -35,7 +35,7 @@ export function editChange(
 }
 
 function contentBefore(
-  project: Project,
+  project: RecordedProject,
   known: KnownContents,
   path: string,
   response: Response | null | undefined,
@@ -53,7 +53,7 @@ function contentBefore(
 
 /** The exact bytes where they are known: the CLI's text has lost its line ends and its encoding. */
 function bytesBefore(
-  { blobs }: Project,
+  { blobs }: RecordedProject,
   known: KnownContents,
   path: string,
   text: string,

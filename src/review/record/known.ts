@@ -5,7 +5,7 @@ import { repositoryAround } from "../git/nested";
 import { Git, type GitWork } from "../git/run";
 import { journalLines, parseLine } from "../journal/read";
 import type { Content, JournalRecord } from "../journal/record";
-import type { Project } from "./recorded-project";
+import type { RecordedProject } from "./recorded-project";
 import { readSnapshot, type Snapshot } from "./snapshot";
 import { type Window, windowsOf } from "./spans";
 
@@ -19,7 +19,7 @@ const OF_WINDOWS = /"type":"(begin|stop|end|prompt)"|"source":"bash"/;
 
 /** What is known of earlier contents of files: by the journal, the last snapshot, HEAD. */
 export class KnownContents {
-  readonly #project: Project;
+  readonly #project: RecordedProject;
   #lines: string[] | undefined;
   #snapshot: Snapshot | undefined | null = null;
   #windows: Window[] | undefined;
@@ -27,7 +27,7 @@ export class KnownContents {
   readonly #modes = new Map<string, number>();
   readonly #committed = new Map<string, Content | undefined>();
 
-  constructor(project: Project) {
+  constructor(project: RecordedProject) {
     this.#project = project;
   }
 

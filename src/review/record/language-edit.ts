@@ -1,7 +1,7 @@
 import { placeBelow } from "../journal/folder";
 import { JournalReader } from "../journal/read";
 import type { Content, FileChange } from "../journal/record";
-import { Project } from "./recorded-project";
+import { RecordedProject } from "./recorded-project";
 import { callFields, type ToolCall } from "./tool-call";
 
 /** What an edit of a language server made of a file; undefined: the file is not there. */
@@ -24,7 +24,7 @@ export function recordLanguageEdit(
   call: ToolCall,
   edited: readonly EditedFile[],
 ): void {
-  const project = new Project(place);
+  const project = new RecordedProject(place);
   const files = edited.flatMap((file) => changeOf(project, file));
   if (files.length === 0) return;
   const turn = new JournalReader(project.folder)
@@ -48,7 +48,7 @@ export function recordLanguageUndo(
   change: string,
   undone: readonly EditedFile[],
 ): void {
-  const project = new Project(place);
+  const project = new RecordedProject(place);
   const files = undone.flatMap((file) => changeOf(project, file));
   if (files.length === 0) return;
   project.append({
@@ -58,7 +58,10 @@ export function recordLanguageUndo(
   });
 }
 
-function changeOf(project: Project, { path, before, after, from }: EditedFile): FileChange[] {
+function changeOf(
+  project: RecordedProject,
+  { path, before, after, from }: EditedFile,
+): FileChange[] {
   const place = placeBelow(project.root, path, true);
   if (place === undefined) return [];
   const moved = from === undefined ? undefined : placeBelow(project.root, from, true);

@@ -7,7 +7,7 @@ import type { JournalRecord, NewRecord } from "../journal/record";
 import { Privacy } from "./privacy";
 
 /** A root, and the place where what Claude changes below it is recorded. */
-export class Project {
+export class RecordedProject {
   readonly root: string;
   /** Of the journal and the blobs. */
   readonly folder: string;

@@ -5,7 +5,7 @@ import type { FileChange } from "../journal/record";
 import { bashChanges } from "./bash-changes";
 import { editChange } from "./edit-change";
 import { KnownContents } from "./known";
-import { Project } from "./recorded-project";
+import { RecordedProject } from "./recorded-project";
 import { recordRunning } from "./running";
 import { callFields, shortened, type ToolCall } from "./tool-call";
 
@@ -20,7 +20,7 @@ const WITHOUT_GIT =
  * the journal cannot be written (ENOSPC, EACCES, …): the hook goes on then.
  */
 export class Recorder {
-  readonly project: Project;
+  readonly project: RecordedProject;
   readonly #started: number;
 
   /**
@@ -28,7 +28,7 @@ export class Recorder {
    * since the epoch. On a busy machine that is long before it can record anything.
    */
   constructor(place: string, started = Date.now()) {
-    this.project = new Project(place);
+    this.project = new RecordedProject(place);
     this.#started = Math.floor(started);
   }
 

@@ -1,7 +1,7 @@
 import { sameContent } from "../journal/blobs";
 import type { Content } from "../journal/record";
 import { KnownContents } from "./known";
-import { Project } from "./recorded-project";
+import { RecordedProject } from "./recorded-project";
 import { callFields } from "./tool-call";
 
 /** A text that was found in a file. */
@@ -16,7 +16,7 @@ interface Found {
  * the command's. Throws the system's error.
  */
 export function recordRunning(
-  project: Project,
+  project: RecordedProject,
   known: KnownContents,
   use: string | undefined,
   found: readonly Found[],
@@ -41,7 +41,7 @@ export async function recordOverwritten(
   path: string,
   bytes: Uint8Array,
 ): Promise<void> {
-  const project = new Project(root);
+  const project = new RecordedProject(root);
   const known = new KnownContents(project);
   if (!known.running(undefined)) return;
   await known.lookUp(path);

@@ -6,7 +6,7 @@ import { headCommit } from "../git/head";
 import { differingEverywhere } from "../git/nested";
 import type { Content } from "../journal/record";
 import { readState, stampOf } from "./file-state";
-import type { Project } from "./recorded-project";
+import type { RecordedProject } from "./recorded-project";
 
 /** A file that differs from HEAD: what it held, and by what one sees that it still does. */
 export interface SnapshotFile {
@@ -67,7 +67,7 @@ export function writeSnapshot(reviewFolder: string, snapshot: Snapshot): void {
  * Reads the work tree; without git the files at `known`. Undefined where git fails or too much differs.
  */
 export function takeSnapshot(
-  project: Project,
+  project: RecordedProject,
   last: Snapshot | undefined,
   known: readonly string[],
 ): Snapshot | undefined {
@@ -93,7 +93,7 @@ export function takeSnapshot(
 
 /** What a path below the root holds now. Undefined for what is not a file, or cannot be read. */
 export function snapshotFile(
-  { root, blobs, privacy }: Project,
+  { root, blobs, privacy }: RecordedProject,
   path: string,
   last?: Snapshot,
 ): SnapshotFile | undefined {

@@ -6,7 +6,7 @@ import { repositoryAround } from "../git/nested";
 import { Git, type GitWork } from "../git/run";
 import { blobOf, type Lines } from "../weave/lines";
 import { ALL } from "../weave/row";
-import type { Project, View } from "./reviewed-project";
+import type { ReviewedProject, View } from "./reviewed-project";
 
 /** Of this work tree alone: it is not pushed, and git does not prune what it names. */
 export const BASE_REF = "refs/worktree/claude-code/base";
@@ -26,7 +26,9 @@ interface BaseFile {
  * that git plugins can compare with it. The user's index and branches are left alone. Throws
  * UserError.
  */
-export async function updateBaseRef(project: Project): Promise<{ ref: string; commit: string }> {
+export async function updateBaseRef(
+  project: ReviewedProject,
+): Promise<{ ref: string; commit: string }> {
   const git = gitFolder(project.root) === undefined ? undefined : Git.in(project.root);
   const head = headCommit(project.root);
   if (!git || head === undefined) {
@@ -41,7 +43,7 @@ export async function updateBaseRef(project: Project): Promise<{ ref: string; co
   }
 }
 
-function* makeCommit(project: Project, folder: string, head: string): GitWork<string> {
+function* makeCommit(project: ReviewedProject, folder: string, head: string): GitWork<string> {
   const index = join(folder, "index");
   yield* run(["read-tree", head], index);
   const lines = yield* entries(folder, project, head);
@@ -61,7 +63,7 @@ function* run(args: readonly string[], index: string, input = ""): GitWork<strin
 }
 
 /** The lines of `git update-index --index-info`. */
-function* entries(folder: string, project: Project, head: string): GitWork<string> {
+function* entries(folder: string, project: ReviewedProject, head: string): GitWork<string> {
   const files = baseFiles(project);
   const withCrlf = yield* convertedPaths(files, join(folder, "index"));
   const present = files.filter(({ lines }) => lines.length > 0);
@@ -81,7 +83,7 @@ function* entries(folder: string, project: Project, head: string): GitWork<strin
   return [...gone, ...kept].join("");
 }
 
-function baseFiles(project: Project): BaseFile[] {
+function baseFiles(project: ReviewedProject): BaseFile[] {
   return [...project.files.values()].flatMap((file): BaseFile[] => {
     const view = project.view(file);
     // git knows an inner repository as one entry, if at all.

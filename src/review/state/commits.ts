@@ -8,7 +8,7 @@ import { FILE, type Lines, sameLines } from "../weave/lines";
 import { ALL, inBase } from "../weave/row";
 import { asLines, hashOfLines } from "./contents";
 import { type Entry, entryOf } from "./entry";
-import type { Project, View } from "./reviewed-project";
+import type { ReviewedProject, View } from "./reviewed-project";
 
 type KeptFile = RecordOf<"keep">["files"][number];
 
@@ -17,12 +17,12 @@ type KeptFile = RecordOf<"keep">["files"][number];
  * commit, or index. What Claude commits in a call of its own does not.
  */
 export class Commits {
-  readonly #project: Project;
+  readonly #project: ReviewedProject;
   /** The index' blobs of files with something to review, as they were last seen. */
   #staged = new Map<string, string>();
   #isChecking = false;
 
-  constructor(project: Project) {
+  constructor(project: ReviewedProject) {
     this.#project = project;
   }
 
@@ -146,7 +146,7 @@ function* linesOf(path: string, blob: string): GitWork<Lines | undefined> {
 }
 
 function keptBy(
-  project: Project,
+  project: ReviewedProject,
   { file, view, kind }: Entry,
   before: Lines | undefined,
   after: Lines | undefined,

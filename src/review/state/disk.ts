@@ -1,8 +1,8 @@
 import { lstatSync, readlinkSync, type Stats } from "node:fs";
-import { dirname, join } from "node:path";
-import { isBelow, realPath } from "../../lib/paths";
+import { join } from "node:path";
 import { readRegular } from "../../lib/read-regular";
 import { MOST_TEXT_BYTES } from "../journal/blobs";
+import { isInside } from "../journal/folder";
 import { type Lines, linesOf } from "../weave/lines";
 import { asLines } from "./contents";
 
@@ -38,10 +38,4 @@ function read(root: string, file: string, stats: Stats | undefined, stamp: strin
   if (!stats.isFile()) return { problem: "is no file any more", stamp };
   if (stats.size > MOST_TEXT_BYTES) return { problem: "is too large to be compared", stamp };
   return { lines: asLines(readRegular(file)), mode: stats.mode & 0o7777, stamp };
-}
-
-/** No folder on the way is a symlink that leads elsewhere. */
-export function isInside(root: string, file: string): boolean {
-  const folder = dirname(file);
-  return isBelow(file, root) && file !== root && realPath(folder) === folder;
 }

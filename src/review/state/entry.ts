@@ -2,7 +2,7 @@ import { type Hunk, hunksOf } from "../weave/hunks";
 import { FILE, isOpaque, isText } from "../weave/lines";
 import { ALL, type Change, inBase, isPending, type Mark, type Row, type Scope } from "../weave/row";
 import { movedHunk } from "./moved-hunk";
-import type { Project, View } from "./reviewed-project";
+import type { ReviewedProject, View } from "./reviewed-project";
 import type { FileMark, TrackedFile } from "./tracked-file";
 
 /** What happened to the file as a whole; "unseen": that it changed is all that is known. */
@@ -56,7 +56,7 @@ const NOTHING = Symbol("nothing to review");
 
 /** What there is to review in a file, on disk or with `text`; undefined if nothing. */
 export function entryOf(
-  project: Project,
+  project: ReviewedProject,
   file: TrackedFile,
   scope: Scope,
   text?: Uint8Array,
@@ -155,7 +155,7 @@ export function withRenames(entries: readonly Entry[], scope: Scope): Entry[] {
 }
 
 /** A file by itself as the list shows it, where a record says that it was moved. */
-export function asListed(project: Project, entry: Entry, scope: Scope): Entry {
+export function asListed(project: ReviewedProject, entry: Entry, scope: Scope): Entry {
   const from = entry.kind === "created" ? entry.file.from : undefined;
   const file = from === undefined ? undefined : project.files.get(from);
   const origin = file && entryOf(project, file, scope);

@@ -44,7 +44,7 @@ interface BufferView {
 }
 
 /** What the journal of one root says, applied to the files as they stand. */
-export class Project {
+export class ReviewedProject {
   readonly folder: string;
   readonly contents: Contents;
   files = new Map<string, TrackedFile>();
@@ -75,7 +75,7 @@ export class Project {
 
   /** Reads what was added to the journal. Returns whether there was something. Throws the system's error. */
   refresh(): boolean {
-    return this.#read(false).isNews;
+    return this.#read(false).isNew;
   }
 
   /** As refresh(), and other events have their turn in between: the journal of a month is long. */
@@ -86,13 +86,13 @@ export class Project {
     removeLeftovers(this.root, this.files.keys());
   }
 
-  #read(inParts: boolean): { isNews: boolean; isPart: boolean } {
+  #read(inParts: boolean): { isNew: boolean; isPart: boolean } {
     const { records, restarted, isPart } = this.#reader.read(inParts);
     if (restarted) this.#reset();
     for (const record of records) this.#take(record);
-    const isNews = restarted || records.length > 0;
-    if (isNews) this.version++;
-    return { isNews, isPart };
+    const isNew = restarted || records.length > 0;
+    if (isNew) this.version++;
+    return { isNew, isPart };
   }
 
   /** Lines of the journal that could not be read. */

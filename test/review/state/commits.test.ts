@@ -29,7 +29,7 @@ async function prompt(session = "A"): Promise<void> {
 }
 
 async function left(service = world.service): Promise<string[]> {
-  await service.news();
+  await service.summary();
   return world.summary();
 }
 
@@ -230,7 +230,7 @@ test.each([
       last = performance.now();
     }, 10);
     const began = performance.now();
-    const news = await world.service.news();
+    const news = await world.service.summary();
     clearInterval(timer);
     expect(news.counts).toMatchObject({ files: 1 });
     expect(longest).toBeLessThan(1_000);

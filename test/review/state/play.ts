@@ -338,7 +338,7 @@ export class Play {
     if (act.do === "Claude commits") {
       return await this.world.run(act.session, "diff", [() => this.world.commit()], FILES);
     }
-    await this.world.service.news();
+    await this.world.service.summary();
     await this.world.program(() => {
       if (act.do === "commit") this.world.commit();
       else if (act.do === "amend") this.world.git("commit", "-qa", "--amend", "-m", "y");
@@ -347,7 +347,7 @@ export class Play {
       else this.world.git("add", FILES[act.file] as string);
     });
     const { disk } = await this.state();
-    await this.world.service.news();
+    await this.world.service.summary();
     expect((await this.state()).disk).toEqual(disk);
   }
 

@@ -468,16 +468,16 @@ describe("decisions", () => {
     expect(queued).toMatchObject({ queued: true });
     expect(world.read("a")).toBe("1\nII\n");
     expect((await world.file("a"))?.hunks).toMatchObject([{ queued: true }]);
-    expect((await world.another().news()).due).toEqual([]);
+    expect((await world.another().summary()).due).toEqual([]);
     world.claude({ a: "1\nII\nIII\n" }, { prompt });
     world.stop();
     const later = world.another();
-    expect((await later.news()).due).toEqual([
+    expect((await later.summary()).due).toEqual([
       { decision: queued.decision ?? "", paths: [world.path("a")] },
     ]);
     await later.answer("undo", { queued: queued.decision, files: [at("a")] });
     expect(world.read("a")).toBe("1\n2\nIII\n");
-    expect((await world.service.news()).due).toEqual([]);
+    expect((await world.service.summary()).due).toEqual([]);
   });
 
   test("a turn that ended by Esc, for which no hook runs, does not hold an undo", async () => {
@@ -489,9 +489,9 @@ describe("decisions", () => {
       const entry = { pid: 1, sessionId: "A", status: "busy" };
       world.write(".claude/sessions/1.json", JSON.stringify(entry));
       expect(await world.undo([at("a")])).toMatchObject({ queued: true });
-      expect(await world.service.news()).toMatchObject({ due: [], waits: true });
+      expect(await world.service.summary()).toMatchObject({ due: [], waits: true });
       world.write(".claude/sessions/1.json", JSON.stringify({ ...entry, status: "idle" }));
-      expect((await world.service.news()).due).toHaveLength(1);
+      expect((await world.service.summary()).due).toHaveLength(1);
     } finally {
       if (before === undefined) delete process.env.CLAUDE_CONFIG_DIR;
       else process.env.CLAUDE_CONFIG_DIR = before;
@@ -514,7 +514,7 @@ describe("decisions", () => {
     const request = { path: world.path("a"), text: base64("I\n2\nIII\n") };
     await world.service.answer("accepted", request);
     world.claude({ a: "I\r\n2\r\nIII\r\n" });
-    await world.service.news();
+    await world.service.summary();
     expect(await world.summary()).toEqual(["a changed 1>1@1"]);
   });
 

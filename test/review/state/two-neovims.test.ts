@@ -5,7 +5,7 @@ import { keep } from "../../../src/review/decide/keep";
 import { JournalReader } from "../../../src/review/journal/read";
 import type { JournalRecord } from "../../../src/review/journal/record";
 import type { ShownDecision } from "../../../src/review/shown";
-import { Project } from "../../../src/review/state/reviewed-project";
+import { ReviewedProject } from "../../../src/review/state/reviewed-project";
 import { eventually } from "../../support/eventually";
 import { base64, World } from "./world";
 
@@ -38,14 +38,14 @@ describe("an undo that waits for the end of the turn", () => {
     const other = world.another();
     const kept = (await other.answer("keep", { files: [at("a")] })) as ShownDecision;
     world.stop();
-    expect((await world.service.news()).due).toHaveLength(1);
+    expect((await world.service.summary()).due).toHaveLength(1);
     const { files } = await world.undo([at("a")], { queued: decision });
     expect(files).toEqual([
       at("a", { problem: "a was not undone, because you have kept it in the meantime" }),
     ]);
     expect(world.read("a")).toBe("1\nII\n");
     expect(await world.summary()).toEqual([]);
-    expect((await other.news()).due).toEqual([]);
+    expect((await other.summary()).due).toEqual([]);
     const last = await world.service.answer("last", {});
     expect(last).toMatchObject({ type: "keep", decision: kept.decision });
   });
@@ -138,8 +138,8 @@ describe("at the same time", () => {
 
 describe("a keep that comes too late", () => {
   /** A Neovim that has not read yet what hooks record from now on. */
-  function unaware(): Project {
-    const project = new Project(world.root);
+  function unaware(): ReviewedProject {
+    const project = new ReviewedProject(world.root);
     project.refresh();
     return project;
   }

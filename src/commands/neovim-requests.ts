@@ -1,18 +1,18 @@
-import { UndoHost } from "../edits/host";
+import { UndoEndpoint } from "../edits/undo-endpoint";
 import type { Log } from "../lib/log";
 import type { NeovimEditor } from "../neovim/editor";
-import { ReviewHost } from "../review/endpoint";
+import { ReviewEndpoint } from "../review/endpoint";
 import { recordLanguageUndo } from "../review/record/language-edit";
 
 /** What Neovim asks for itself, without a client: the review, and to take renames back. */
-export class Hosts {
-  readonly #review: ReviewHost;
-  readonly #undo: UndoHost;
+export class NeovimRequests {
+  readonly #review: ReviewEndpoint;
+  readonly #undo: UndoEndpoint;
 
   /** Answers from now on. `folders`: the workspace folders, real paths. */
   constructor(editor: NeovimEditor, log: Log, folders: readonly string[]) {
-    this.#review = new ReviewHost(editor, log, folders);
-    this.#undo = new UndoHost(editor, log, folders, ({ operation, changes }) =>
+    this.#review = new ReviewEndpoint(editor, log, folders);
+    this.#undo = new UndoEndpoint(editor, log, folders, ({ operation, changes }) =>
       recordLanguageUndo(operation.place, operation.id, changes),
     );
   }

@@ -13,7 +13,7 @@ export interface UndoPort {
 }
 
 /** Takes renames back for one Neovim, and completes at its start what was interrupted. */
-export class UndoHost {
+export class UndoEndpoint {
   readonly #port: UndoPort;
   readonly #log: Log;
   readonly #record: (undone: Undone) => void;
