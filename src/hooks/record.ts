@@ -29,11 +29,11 @@ const EVENTS: Record<string, (recorder: Recorder, call: HookCall) => Comparison>
 export async function record(event: string, call: HookCall): Promise<void> {
   const handle = EVENTS[event];
   if (!handle) return;
-  const place = projectPlace(call);
+  const folder = projectFolder(call);
   try {
     // Loaded only here: the journal's schemas are for those who read it.
     const { Recorder } = await import("../review/record/recorder");
-    const recorder = new Recorder(place, startedAt());
+    const recorder = new Recorder(folder, startedAt());
     if (handle(recorder, call) === "enough") return;
     // Starting a process is loaded where one is started.
     const request = await import("../review/record/comparison-request");
@@ -42,12 +42,12 @@ export async function record(event: string, call: HookCall): Promise<void> {
     );
   } catch (error) {
     call.log.warn(`The review lacks a change, since it could not be recorded: ${message(error)}`);
-    markIncomplete(reviewFolder(reviewRoot(place)));
+    markIncomplete(reviewFolder(reviewRoot(folder)));
   }
 }
 
 /** The CLI's working folder moves with Claude's `cd` (measured with 2.1.330). */
-export function projectPlace(call: HookCall): string {
+export function projectFolder(call: HookCall): string {
   return process.env.CLAUDE_PROJECT_DIR || call.cwd;
 }
 

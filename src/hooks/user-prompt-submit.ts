@@ -1,5 +1,5 @@
 import type { HookCall } from "./call";
-import { projectPlace } from "./record";
+import { projectFolder } from "./record";
 
 export interface PromptContext {
   hookSpecificOutput: { hookEventName: "UserPromptSubmit"; additionalContext: string };
@@ -9,7 +9,7 @@ export interface PromptContext {
 export async function userPromptSubmit(call: HookCall): Promise<PromptContext | undefined> {
   // Loaded only here: the journal's schemas are for those who read it.
   const { takeUndoneEdits } = await import("../review/undone-edits");
-  const additionalContext = takeUndoneEdits(projectPlace(call), call.input.session_id);
+  const additionalContext = takeUndoneEdits(projectFolder(call), call.input.session_id);
   if (additionalContext === undefined) return undefined;
   return { hookSpecificOutput: { hookEventName: "UserPromptSubmit", additionalContext } };
 }

@@ -1,7 +1,7 @@
 import { isBelow, realPath } from "../lib/paths";
 import { incompleteSince } from "./journal/incomplete";
 import type { RecordedScope } from "./journal/record";
-import { placeIn } from "./projects";
+import { relativePathIn } from "./projects";
 import type { Scoped } from "./requests";
 import { type Entry, entryOf, withRenames } from "./state/entry";
 import type { ReviewedProject } from "./state/reviewed-project";
@@ -74,9 +74,9 @@ export function incompleteOf(project: ReviewedProject): string[] {
   return [...sentences, damage];
 }
 
-/** By place below the root. */
+/** By path below the root. */
 export function textsIn(project: ReviewedProject, texts: Texts): ReadonlyMap<string, Uint8Array> {
-  return textsOf(texts.map(({ path, text }) => ({ path: placeIn(project, path), text })));
+  return textsOf(texts.map(({ path, text }) => ({ path: relativePathIn(project, path), text })));
 }
 
 export function textsOf(files: Texts): ReadonlyMap<string, Uint8Array> {

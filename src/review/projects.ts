@@ -59,14 +59,14 @@ export class Projects {
   }
 
   /** A file's project: of those that are known the innermost, else the one around it. */
-  locate(path: string): { project: ReviewedProject; place: string } {
+  locate(path: string): { project: ReviewedProject; relativePath: string } {
     const real = join(realPath(dirname(path)), path.slice(dirname(path).length));
     const roots = [...this.all().map(({ root }) => root), ...this.#projects.keys()];
     const inner = roots
       .filter((root) => isBelow(real, root))
       .sort((one, other) => other.length - one.length)[0];
     const project = this.#project(inner ?? reviewRoot(dirname(real)));
-    return { project, place: project.place(real) };
+    return { project, relativePath: project.relativePath(real) };
   }
 
   /** Those outside of the workspace, too, about which something was asked. */
@@ -75,9 +75,9 @@ export class Projects {
   }
 }
 
-/** The place of an absolute path; that of its folder is a real one. */
-export function placeIn(project: ReviewedProject, path: string): string {
-  return project.place(join(realPath(dirname(path)), path.slice(dirname(path).length)));
+/** The path below the root of an absolute one; that of its folder is a real one. */
+export function relativePathIn(project: ReviewedProject, path: string): string {
+  return project.relativePath(join(realPath(dirname(path)), path.slice(dirname(path).length)));
 }
 
 /** The roots of which something is recorded. */

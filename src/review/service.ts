@@ -10,7 +10,7 @@ import { gitFolder } from "./git/head";
 import { takeMarkBack } from "./journal/incomplete";
 import type { Content } from "./journal/record";
 import { entriesOf, incompleteOf, recordedScope, textsIn, textsOf } from "./listing";
-import { Projects, placeIn } from "./projects";
+import { Projects, relativePathIn } from "./projects";
 import { keepPrivatePatterns, Privacy } from "./record/privacy";
 import { recordOverwritten } from "./record/running";
 import * as requests from "./requests";
@@ -157,8 +157,8 @@ export class ReviewService {
   file(
     request: v.InferOutput<typeof requests.File>,
   ): (ShownFile & { version: string }) | Unchanged | undefined {
-    const { project, place } = this.#projects.locate(request.path);
-    const file = project.files.get(place);
+    const { project, relativePath } = this.#projects.locate(request.path);
+    const file = project.files.get(relativePath);
     const scope = scopeOf(recordedScope(project, request));
     const found = file && entryOf(project, file, scope, request.text);
     if (!found) return undefined;
@@ -211,7 +211,10 @@ export class ReviewService {
     // Also of a file outside of the workspace, by which `last` was asked.
     for (const project of this.#projects.known()) {
       if (!project.decision(id)) continue;
-      const texts = request.files.map(({ path, text }) => ({ path: placeIn(project, path), text }));
+      const texts = request.files.map(({ path, text }) => ({
+        path: relativePathIn(project, path),
+        text,
+      }));
       const taken = await project.decide(() => {
         const decision = project.decision(id);
         return decision && takeBack(project, decision, textsOf(texts));
@@ -222,8 +225,8 @@ export class ReviewService {
   }
 
   why({ path, text, row }: v.InferOutput<typeof requests.Why>) {
-    const { project, place } = this.#projects.locate(path);
-    const file = project.files.get(place);
+    const { project, relativePath } = this.#projects.locate(path);
+    const file = project.files.get(relativePath);
     const entry = file && entryOf(project, file, scopeOf({ kept: true }), text);
     const hunk = entry?.hunks.find(({ new: [first, count] }) =>
       count === 0 ? row === first || row === first + 1 : row >= first && row < first + count,
@@ -235,8 +238,8 @@ export class ReviewService {
   }
 
   base({ path, text }: v.InferOutput<typeof requests.Base>): { text: Uint8Array } | undefined {
-    const { project, place } = this.#projects.locate(path);
-    const file = project.files.get(place);
+    const { project, relativePath } = this.#projects.locate(path);
+    const file = project.files.get(relativePath);
     const entry = file && entryOf(project, file, scopeOf(undefined), text);
     if (!entry?.view || entry.kind === "binary") return undefined;
     return { text: bytesOf(entry.view.weave.base(scopeOf(undefined))) };
@@ -275,27 +278,27 @@ export class ReviewService {
 
   comments({ changes }: v.InferOutput<typeof requests.Comments>): ShownComment[] {
     for (const { path, ...comment } of changes) {
-      const { project, place } = this.#projects.locate(path);
-      project.append({ type: "comment", ...comment, path: place });
+      const { project, relativePath } = this.#projects.locate(path);
+      project.append({ type: "comment", ...comment, path: relativePath });
     }
     return commentsOf(this.#projects);
   }
 
   /** The hook records the change once the CLI has written it. */
   accepted({ path, text }: v.InferOutput<typeof requests.Accepted>): undefined {
-    const { project, place } = this.#projects.locate(path);
-    this.#watched.accepted(project, place, text);
+    const { project, relativePath } = this.#projects.locate(path);
+    this.#watched.accepted(project, relativePath, text);
     return undefined;
   }
 
   /** While commands of Claude's may run, what Neovim writes is kept apart from what they write. */
   async written({ path, over }: v.InferOutput<typeof requests.Written>): Promise<undefined> {
-    const { project, place } = this.#projects.locate(path);
+    const { project, relativePath } = this.#projects.locate(path);
     if (!project.sessions.anyRuns()) return;
-    const content = new Privacy().isPrivate(path) ? undefined : project.onDisk(place);
+    const content = new Privacy().isPrivate(path) ? undefined : project.onDisk(relativePath);
     if (!content) return;
-    if (over) await recordOverwritten(project.root, place, over);
-    project.append({ type: "written", files: [{ path: place, content }] });
+    if (over) await recordOverwritten(project.root, relativePath, over);
+    project.append({ type: "written", files: [{ path: relativePath, content }] });
   }
 
   /**
@@ -315,12 +318,12 @@ export class ReviewService {
 
   /** Once: from then on the hooks' comparisons know the file. */
   #newIn(project: ReviewedProject, path: string): { path: string; content: Content }[] {
-    const place = project.place(path);
-    const isKnown = this.#remembered.has(path) || project.files.has(place);
+    const relativePath = project.relativePath(path);
+    const isKnown = this.#remembered.has(path) || project.files.has(relativePath);
     if (!isBelow(path, project.root) || isKnown) return [];
     this.#remembered.add(path);
-    const content = new Privacy().isPrivate(path) ? undefined : project.onDisk(place);
-    return content ? [{ path: place, content }] : [];
+    const content = new Privacy().isPrivate(path) ? undefined : project.onDisk(relativePath);
+    return content ? [{ path: relativePath, content }] : [];
   }
 
   /** A decision is one of its project. */
@@ -333,8 +336,8 @@ export class ReviewService {
   ): Promise<ShownDecision> {
     const targets = new Map<ReviewedProject, Target[]>();
     for (const file of files) {
-      const { project, place } = this.#projects.locate(file.path);
-      targets.set(project, [...(targets.get(project) ?? []), { ...file, path: place }]);
+      const { project, relativePath } = this.#projects.locate(file.path);
+      targets.set(project, [...(targets.get(project) ?? []), { ...file, path: relativePath }]);
     }
     const results: ShownDecision[] = [];
     for (const [project, those] of targets) {

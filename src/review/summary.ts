@@ -94,10 +94,10 @@ export class WatchedProjects {
   }
 
   /** The user accepted this text in a diff: Claude writes it now. */
-  accepted(project: ReviewedProject, place: string, text: Uint8Array): void {
+  accepted(project: ReviewedProject, relativePath: string, text: Uint8Array): void {
     const accepted = this.#accepted.get(project) ?? new AcceptedTexts(project);
     this.#accepted.set(project, accepted);
-    accepted.add(place, text);
+    accepted.add(relativePath, text);
   }
 
   /** A queued undo could not be carried out: it is due again when something was recorded. */

@@ -29,11 +29,11 @@ interface UndoneFile {
 
 /**
  * What the session's Claude is to receive with the prompt that is submitted now: which of its own edits
- * the user has undone. Each is reported once; undefined if there are none. `place`: the project's
+ * the user has undone. Each is reported once; undefined if there are none. `projectFolder`: the project's
  * folder. Throws the system's error.
  */
-export function takeUndoneEdits(place: string, session: string): string | undefined {
-  const root = reviewRoot(place);
+export function takeUndoneEdits(projectFolder: string, session: string): string | undefined {
+  const root = reviewRoot(projectFolder);
   const waiting = unreported(reviewFolder(root), session);
   if (waiting.size === 0) return undefined;
   const project = new ReviewedProject(root);

@@ -4,7 +4,7 @@ import type { Decision, ReviewedProject, View } from "../state/reviewed-project"
 import type { TrackedFile } from "../state/tracked-file";
 import { takenBack } from "../weave/decision";
 import type { Lines } from "../weave/lines";
-import { removalsLast, settle, type Undone, type UndoneFile } from "./undo";
+import { applyToFile, removalsLast, type Undone, type UndoneFile } from "./undo";
 
 /**
  * The decision that the next taking back is about: the user's last one that changed anything, as long as
@@ -32,7 +32,7 @@ export function takeBack(
   // one that is recorded as taken back nobody could bring the text again.
   const files = removalsLast(plans).map(({ file, view, target, inBuffer, mode }): UndoneFile => {
     if (!view) return { path: file.path, problem: `${file.path} cannot be read` };
-    return { path: file.path, ...settle(project, { file, view, target, inBuffer }, mode) };
+    return { path: file.path, ...applyToFile(project, { file, view, target, inBuffer }, mode) };
   });
   if (files.length > 0 && files.every(({ problem }) => problem !== undefined)) {
     return { decision: undefined, files };

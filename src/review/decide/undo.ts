@@ -228,7 +228,7 @@ function carryOut(
   const results = removalsLast(plans).map((plan): UndoneFile => {
     return {
       path: plan.entry.file.path,
-      ...settle(project, { ...plan, file: plan.entry.file }, modeBefore(plan)),
+      ...applyToFile(project, { ...plan, file: plan.entry.file }, modeBefore(plan)),
     };
   });
   return { decision: record.id, files: merged(outcomes, results) };
@@ -250,7 +250,7 @@ function modeBefore({ entry, what }: Plan): number | undefined {
 }
 
 /** A text that a file is to get. */
-interface Settling {
+interface FileTarget {
   file: TrackedFile;
   view: View;
   target: Lines;
@@ -258,9 +258,9 @@ interface Settling {
 }
 
 /** What a decision asks of a file: on disk it is done here, for a buffer it is returned. */
-export function settle(
+export function applyToFile(
   project: ReviewedProject,
-  { file, view, target, inBuffer }: Settling,
+  { file, view, target, inBuffer }: FileTarget,
   mode: number | undefined,
 ): Omit<UndoneFile, "path"> {
   const removed = target.length === 0;

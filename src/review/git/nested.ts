@@ -26,8 +26,8 @@ export function differingEverywhere(root: string, git: Git): Differing | undefin
   const queue = outer.repositories.filter((folder) => isRepository(root, folder));
   for (const folder of queue) {
     if (found.nested.length === MOST) break;
-    const place = join(root, folder);
-    const inner = Git.in(place)?.wait(differingPaths(hasSubmodules(place)));
+    const path = join(root, folder);
+    const inner = Git.in(path)?.wait(differingPaths(hasSubmodules(path)));
     if (!inner) {
       found.unknown += 1;
       continue;
@@ -50,10 +50,8 @@ export function repositoryAround(root: string, path: string): string {
 
 /** Not where a symlink leads, and not what a file of the repository only calls one. */
 function isRepository(root: string, folder: string): boolean {
-  const place = join(root, folder);
-  return (
-    place.startsWith(`${root}/`) && realPath(place) === place && gitFolder(place) !== undefined
-  );
+  const path = join(root, folder);
+  return path.startsWith(`${root}/`) && realPath(path) === path && gitFolder(path) !== undefined;
 }
 
 function hasSubmodules(root: string): boolean {

@@ -35,11 +35,11 @@ export function ensureReviewFolder(root: string): string {
 }
 
 /**
- * The place of a file below the root, with `/`: of the file itself, whatever symlinks its folders
+ * The path of a file below the root, with `/`: of the file itself, whatever symlinks its folders
  * are, and the target where the file itself is a symlink that was written through. Undefined for
  * what is not below the root, for git's own folder, for a name that is not UTF-8, and for our drafts.
  */
-export function placeBelow(root: string, path: string, throughSymlink = false): string | undefined {
+export function pathBelow(root: string, path: string, throughSymlink = false): string | undefined {
   const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
   const keepsLink = isLink && !throughSymlink;
   const real = keepsLink ? join(realPath(dirname(path)), basename(path)) : realPath(path);

@@ -9,16 +9,16 @@ const MOST_FOLDERS = 200;
 
 /**
  * Removes what processes that were killed have left: in the review's own folder, and beside the files
- * below the root, `places`, that an undo may have written (those of the journal if left out). Never
+ * below the root, `paths`, that an undo may have written (those of the journal if left out). Never
  * throws.
  */
-export function removeLeftovers(root: string, places?: Iterable<string>): void {
+export function removeLeftovers(root: string, paths?: Iterable<string>): void {
   const folder = reviewFolder(root);
   removeOldDrafts(folder);
   removeOld(folder, IN_REVIEW);
   const folders = new Set<string>();
-  for (const place of places ?? undoneIn(folder)) {
-    const file = join(root, place);
+  for (const path of paths ?? undoneIn(folder)) {
+    const file = join(root, path);
     if (!folders.has(dirname(file)) && isInside(root, file)) folders.add(dirname(file));
     if (folders.size >= MOST_FOLDERS) break;
   }

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import * as v from "valibot";
 import { sameContent } from "../journal/blobs";
-import { placeBelow } from "../journal/folder";
+import { pathBelow } from "../journal/folder";
 import type { Content, FileChange } from "../journal/record";
 import { type FileState, readState } from "./file-state";
 import type { KnownContents } from "./known";
@@ -99,7 +99,7 @@ function fileChange(
   absolute: string,
   { diff, use }: { diff: DiffFile | undefined; use: string | undefined },
 ): FileChange | "unknown" | undefined {
-  const path = placeBelow(project.root, absolute);
+  const path = pathBelow(project.root, absolute);
   const state =
     path === undefined
       ? undefined

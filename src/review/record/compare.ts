@@ -20,7 +20,7 @@ import {
   takeSnapshot,
   writeSnapshot,
 } from "./snapshot";
-import { type Window, windowAt, windowBefore, windowsOf } from "./spans";
+import { type CallSpan, spanAt, spanBefore, spansOf } from "./spans";
 import { callFields } from "./tool-call";
 
 /** Looking into a commit starts git for each file. */
@@ -71,26 +71,26 @@ function recordUnexplained(
   last: Snapshot,
   now: Snapshot,
 ): Found[] {
-  const windows = windowsOf(records);
+  const spans = spansOf(records);
   const known = lastContents(records);
-  const byCall = new Map<Window, FileChange[]>();
+  const byCall = new Map<CallSpan, FileChange[]>();
   const undecidedSince = Math.max(now.at - UNDECIDED_MS, turnStart(records));
   let unknown = 0;
-  if (windows.length === 0) return [];
-  for (const { path, before, after } of differences(project, { windows, known, last, now })) {
+  if (spans.length === 0) return [];
+  for (const { path, before, after } of differences(project, { spans, known, last, now })) {
     const time = changedAt(project.root, path, after);
     const at = before.at ?? last.at;
-    const window = windowOf(windows, after.content, { at, until: time });
+    const span = spanOf(spans, after.content, { at, until: time });
     // A file may have been deleted since, by a call whose hook has yet to record that it began.
-    const mayBeAnother = !window || time > window.to;
-    const isOpen = window?.isOpen || (mayBeAnother && time > undecidedSince);
+    const mayBeAnother = !span || time > span.to;
+    const isOpen = span?.isOpen || (mayBeAnother && time > undecidedSince);
     if (isOpen) now.files[path] = { ...after, undecided: { ...before, at, until: time } };
-    if (!window || isOpen) continue;
+    if (!span || isOpen) continue;
     if (before === UNKNOWN) unknown += 1;
     const change = fileChange(path, before, after);
-    byCall.set(window, [...(byCall.get(window) ?? []), change]);
+    byCall.set(span, [...(byCall.get(span) ?? []), change]);
   }
-  return [...byCall].map(([window, files]) => record(project, window, files, unknown));
+  return [...byCall].map(([span, files]) => record(project, span, files, unknown));
 }
 
 /** Once a turn; only a turn in which commands ran can have changed what is not known. */
@@ -130,7 +130,7 @@ function turnStart(records: readonly JournalRecord[]): number {
 
 function record(
   project: RecordedProject,
-  { call }: Window,
+  { call }: CallSpan,
   files: FileChange[],
   unknown: number,
 ): Found {
@@ -165,19 +165,19 @@ function lastContents(records: readonly JournalRecord[]): Map<string, Known> {
 }
 
 /** What a file held before what no call that is known now has changed. */
-function decided(file: SnapshotFile | undefined, windows: readonly Window[]): SeenFile | undefined {
+function decided(file: SnapshotFile | undefined, spans: readonly CallSpan[]): SeenFile | undefined {
   const { undecided } = file ?? {};
-  return undecided && windowOf(windows, file?.content, undecided) ? undecided : file;
+  return undecided && spanOf(spans, file?.content, undecided) ? undecided : file;
 }
 
 /** The call that may have given a file this content, at a time or between two. */
-function windowOf(
-  windows: readonly Window[],
+function spanOf(
+  spans: readonly CallSpan[],
   content: Content | undefined,
   { at = 0, until = 0 }: Pick<SeenFile, "at" | "until">,
-): Window | undefined {
+): CallSpan | undefined {
   const isGone = content !== undefined && "absent" in content;
-  return isGone ? windowBefore(windows, at, until) : windowAt(windows, until);
+  return isGone ? spanBefore(spans, at, until) : spanAt(spans, until);
 }
 
 /** What a file held last: by the journal, where that is newer than what was seen at `seenAt`. */
@@ -195,7 +195,7 @@ interface Difference {
 }
 
 interface Compared {
-  windows: readonly Window[];
+  spans: readonly CallSpan[];
   known: ReadonlyMap<string, Known>;
   last: Snapshot;
   now: Snapshot;
@@ -203,7 +203,7 @@ interface Compared {
 
 function* differences(
   project: RecordedProject,
-  { windows, known, last, now }: Compared,
+  { spans, known, last, now }: Compared,
 ): Generator<Difference> {
   const paths = new Set([...Object.keys(last.files), ...Object.keys(now.files)]);
   // A file that was created since the last snapshot and is gone again is in neither of the two.
@@ -220,7 +220,7 @@ function* differences(
     : (path: string) => asRecorded(known.get(path));
   for (const path of paths) {
     const file = Object.hasOwn(last.files, path) ? last.files[path] : committed(path);
-    const before = newest(decided(file, windows) ?? UNKNOWN, known.get(path), last.at);
+    const before = newest(decided(file, spans) ?? UNKNOWN, known.get(path), last.at);
     const after = Object.hasOwn(now.files, path)
       ? now.files[path]
       : snapshotFile(project, path, last);
@@ -322,11 +322,11 @@ function fileChange(path: string, before: SnapshotFile, after: SnapshotFile): Fi
 
 /** When the file changed last; of one that is gone, when its folder did. In ms since the epoch. */
 function changedAt(root: string, path: string, after: SnapshotFile): number {
-  let place = join(root, path);
-  if ("absent" in after.content) place = dirname(place);
-  for (; ; place = dirname(place)) {
-    const stats = lstatSync(place, { throwIfNoEntry: false });
+  let existing = join(root, path);
+  if ("absent" in after.content) existing = dirname(existing);
+  for (; ; existing = dirname(existing)) {
+    const stats = lstatSync(existing, { throwIfNoEntry: false });
     if (stats) return stats.ctimeMs;
-    if (place === root || dirname(place) === place) return 0;
+    if (existing === root || dirname(existing) === existing) return 0;
   }
 }

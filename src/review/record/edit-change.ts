@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { MOST_TEXT_BYTES, sameContent } from "../journal/blobs";
-import { placeBelow } from "../journal/folder";
+import { pathBelow } from "../journal/folder";
 import type { Content, FileChange } from "../journal/record";
 import { type FileState, readState } from "./file-state";
 import type { KnownContents } from "./known";
@@ -24,7 +24,7 @@ export function editChange(
   known: KnownContents,
   call: ToolCall,
 ): FileChange | undefined {
-  const path = call.path && placeBelow(project.root, call.path, true);
+  const path = call.path && pathBelow(project.root, call.path, true);
   if (!path) return undefined;
   const state = readState(join(project.root, path), project.blobs, project.privacy);
   if (!state) return undefined;

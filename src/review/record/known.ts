@@ -7,7 +7,7 @@ import { journalLines, parseLine } from "../journal/read";
 import type { Content, JournalRecord } from "../journal/record";
 import type { RecordedProject } from "./recorded-project";
 import { readSnapshot, type Snapshot } from "./snapshot";
-import { type Window, windowsOf } from "./spans";
+import { type CallSpan, spansOf } from "./spans";
 
 /** Looking into a commit starts git twice, 3 ms each. */
 const MOST_COMMITTED = 10;
@@ -15,14 +15,14 @@ const MOST_COMMITTED = 10;
 /** Of the journal: what began before them has ended, or nobody knows. */
 const MOST_LINES = 2_000;
 /** All that begins or ends a command. */
-const OF_WINDOWS = /"type":"(begin|stop|end|prompt)"|"source":"bash"/;
+const OF_SPANS = /"type":"(begin|stop|end|prompt)"|"source":"bash"/;
 
 /** What is known of earlier contents of files: by the journal, the last snapshot, HEAD. */
 export class KnownContents {
   readonly #project: RecordedProject;
   #lines: string[] | undefined;
   #snapshot: Snapshot | undefined | null = null;
-  #windows: Window[] | undefined;
+  #spans: CallSpan[] | undefined;
   /** Permission bits in HEAD, of what was looked up. */
   readonly #modes = new Map<string, number>();
   readonly #committed = new Map<string, Content | undefined>();
@@ -57,30 +57,30 @@ export class KnownContents {
   }
 
   /** The command that began last of those that still run, but for the call `use`. */
-  running(use: string | undefined): Window | undefined {
+  running(use: string | undefined): CallSpan | undefined {
     return this.#running().findLast(({ call }) => call.use !== use);
   }
 
   /** In the order in which they began. */
-  #running(): Window[] {
-    if (this.#windows) return this.#windows;
+  #running(): CallSpan[] {
+    if (this.#spans) return this.#spans;
     const lines = this.#readLines().slice(-MOST_LINES);
-    const records = lines.filter((line) => OF_WINDOWS.test(line)).map(parseLine);
-    const windows = windowsOf(records.filter((record) => typeof record === "object"));
-    this.#windows = windows.filter(({ to }) => to === Infinity);
-    return this.#windows;
+    const records = lines.filter((line) => OF_SPANS.test(line)).map(parseLine);
+    const spans = spansOf(records.filter((record) => typeof record === "object"));
+    this.#spans = spans.filter(({ to }) => to === Infinity);
+    return this.#spans;
   }
 
   /** What a path most likely held before the call `use`, also where it was seen changed since. */
   last(path: string, use?: string): Content | undefined {
-    const window =
+    const span =
       use === undefined ? undefined : this.#running().find(({ call }) => call.use === use);
-    const before = window && this.before(path, window);
+    const before = span && this.before(path, span);
     return before ?? this.candidates(path).next().value ?? undefined;
   }
 
   /** What a path held before it changed in that time, as the snapshot has it. */
-  before(path: string, { from }: Window): Content | undefined {
+  before(path: string, { from }: CallSpan): Content | undefined {
     const files = this.#readSnapshot()?.files;
     const before = files && Object.hasOwn(files, path) ? files[path]?.undecided : undefined;
     if (!before || (before.until ?? 0) < from) return undefined;

@@ -1,4 +1,4 @@
-import { placeBelow } from "../journal/folder";
+import { pathBelow } from "../journal/folder";
 import { JournalReader } from "../journal/read";
 import type { Content, FileChange } from "../journal/record";
 import { RecordedProject } from "./recorded-project";
@@ -15,16 +15,16 @@ export interface EditedFile {
 }
 
 /**
- * Records what one of our own tools changed for Claude, as a change of its last turn. `place`: the
- * project's folder; files that are not below its root are left out. Throws the system's error.
+ * Records what one of our own tools changed for Claude, as a change of its last turn. `projectFolder`:
+ * as Claude Code names it; files that are not below its root are left out. Throws the system's error.
  */
 export function recordLanguageEdit(
-  place: string,
+  projectFolder: string,
   id: string,
   call: ToolCall,
   edited: readonly EditedFile[],
 ): void {
-  const project = new RecordedProject(place);
+  const project = new RecordedProject(projectFolder);
   const files = edited.flatMap((file) => changeOf(project, file));
   if (files.length === 0) return;
   const turn = new JournalReader(project.folder)
@@ -44,11 +44,11 @@ export function recordLanguageEdit(
 
 /** Records that the user has taken such a change back. Throws the system's error. */
 export function recordLanguageUndo(
-  place: string,
+  projectFolder: string,
   change: string,
   undone: readonly EditedFile[],
 ): void {
-  const project = new RecordedProject(place);
+  const project = new RecordedProject(projectFolder);
   const files = undone.flatMap((file) => changeOf(project, file));
   if (files.length === 0) return;
   project.append({
@@ -62,14 +62,14 @@ function changeOf(
   project: RecordedProject,
   { path, before, after, from }: EditedFile,
 ): FileChange[] {
-  const place = placeBelow(project.root, path, true);
-  if (place === undefined) return [];
-  const moved = from === undefined ? undefined : placeBelow(project.root, from, true);
+  const relativePath = pathBelow(project.root, path, true);
+  if (relativePath === undefined) return [];
+  const moved = from === undefined ? undefined : pathBelow(project.root, from, true);
   const content = (bytes: Uint8Array | undefined): Content =>
     bytes ? project.blobs.put(bytes) : { absent: true };
   return [
     {
-      path: place,
+      path: relativePath,
       before: content(before),
       after: content(after),
       ...(moved !== undefined && { from: moved }),

@@ -6,7 +6,7 @@ import { ensureReviewFolder, reviewRoot } from "../journal/folder";
 import type { JournalRecord, NewRecord } from "../journal/record";
 import { Privacy } from "./privacy";
 
-/** A root, and the place where what Claude changes below it is recorded. */
+/** A root, and the folder where what Claude changes below it is recorded. */
 export class RecordedProject {
   readonly root: string;
   /** Of the journal and the blobs. */
@@ -18,8 +18,8 @@ export class RecordedProject {
   readonly git: Git | undefined;
 
   /** Throws the system's error where nothing can be written. */
-  constructor(place: string) {
-    this.root = reviewRoot(place);
+  constructor(projectFolder: string) {
+    this.root = reviewRoot(projectFolder);
     this.folder = ensureReviewFolder(this.root);
     this.blobs = new Blobs(this.folder);
     this.isRepository = gitFolder(this.root) !== undefined;

@@ -24,11 +24,11 @@ export class Recorder {
   readonly #started: number;
 
   /**
-   * `place`: the project's folder, CLAUDE_PROJECT_DIR. `started`: when the hook's process did, in ms
+   * `projectFolder`: the project's folder, CLAUDE_PROJECT_DIR. `started`: when the hook's process did, in ms
    * since the epoch. On a busy machine that is long before it can record anything.
    */
-  constructor(place: string, started = Date.now()) {
-    this.project = new RecordedProject(place);
+  constructor(projectFolder: string, started = Date.now()) {
+    this.project = new RecordedProject(projectFolder);
     this.#started = Math.floor(started);
   }
 

@@ -1,7 +1,7 @@
 import type { JournalRecord, RecordOf } from "../journal/record";
 
 /** A time in which a call of Claude's may have changed files, in ms since the epoch. */
-export interface Window {
+export interface CallSpan {
   from: number;
   /** Infinity: the call still runs. */
   to: number;
@@ -22,42 +22,42 @@ const CUT_OFF_MS = 1;
  * pressed Esc, for which there is no hook: then with the time since when the CLI was idle), or with a stop; but with a stop that leaves agents or
  * commands running it only counts as complete so far.
  */
-export function windowsOf(records: readonly JournalRecord[]): Window[] {
-  const begun = new Map<string, Window>();
-  const ended = new Map<string, Window & { call: RecordOf<"change"> }>();
-  const windows: Window[] = [];
+export function spansOf(records: readonly JournalRecord[]): CallSpan[] {
+  const begun = new Map<string, CallSpan>();
+  const ended = new Map<string, CallSpan & { call: RecordOf<"change"> }>();
+  const spans: CallSpan[] = [];
   const endAll = (session: string, at: number, idle = 0) => {
-    for (const [use, window] of begun) {
-      if (window.call.session !== session) continue;
-      window.to = idle >= window.call.at ? idle + SLACK_MS : at + CUT_OFF_MS;
-      window.isOpen = false;
+    for (const [use, span] of begun) {
+      if (span.call.session !== session) continue;
+      span.to = idle >= span.call.at ? idle + SLACK_MS : at + CUT_OFF_MS;
+      span.isOpen = false;
       begun.delete(use);
     }
   };
   const background = new Set<string>();
   for (const record of records) {
     if (record.type === "begin") {
-      const window = { from: record.at - SLACK_MS, to: Infinity, isOpen: true, call: record };
+      const span = { from: record.at - SLACK_MS, to: Infinity, isOpen: true, call: record };
       const late = ended.get(record.use);
       if (late) {
-        late.from = startOf(window, late.call);
+        late.from = startOf(span, late.call);
       } else {
-        begun.set(record.use, window);
-        windows.push(window);
+        begun.set(record.use, span);
+        spans.push(span);
       }
     } else if (record.type === "change" && record.source === "bash") {
       const { use = "" } = record;
       const begin = begun.get(use);
       const from = startOf(begin, record);
-      if (begin) windows.splice(windows.indexOf(begin), 1);
+      if (begin) spans.splice(spans.indexOf(begin), 1);
       begun.delete(use);
-      const window = { from, to: record.at + CUT_OFF_MS, isOpen: false, call: record };
-      ended.set(use, window);
-      windows.push(window);
+      const span = { from, to: record.at + CUT_OFF_MS, isOpen: false, call: record };
+      ended.set(use, span);
+      spans.push(span);
     } else if (record.type === "stop" && record.background) {
       background.add(record.session);
-      for (const window of begun.values()) {
-        if (window.call.session === record.session) window.isOpen = false;
+      for (const span of begun.values()) {
+        if (span.call.session === record.session) span.isOpen = false;
       }
     } else if (record.type === "stop" || record.type === "end") {
       background.delete(record.session);
@@ -66,14 +66,14 @@ export function windowsOf(records: readonly JournalRecord[]): Window[] {
       endAll(record.session, record.at, record.idle);
     }
   }
-  return windows;
+  return spans;
 }
 
 /**
  * A call's hook runs before the user is asked for permission, and its duration leaves out how long they
  * took (measured with 2.1.330). Each of the two hooks may start late.
  */
-function startOf(begin: Window | undefined, { began, at }: RecordOf<"change">): number {
+function startOf(begin: CallSpan | undefined, { began, at }: RecordOf<"change">): number {
   const measured = (began ?? at) - SLACK_MS;
   if (!begin) return measured;
   if (began === undefined) return begin.from;
@@ -81,8 +81,8 @@ function startOf(begin: Window | undefined, { began, at }: RecordOf<"change">): 
 }
 
 /** The call that began last of those that may have changed a file at `time`. */
-export function windowAt(windows: readonly Window[], time: number): Window | undefined {
-  const around = windows.filter((window) => window.from <= time && time <= window.to);
+export function spanAt(spans: readonly CallSpan[], time: number): CallSpan | undefined {
+  const around = spans.filter((span) => span.from <= time && time <= span.to);
   return around.sort((a, b) => b.from - a.from)[0];
 }
 
@@ -90,14 +90,12 @@ export function windowAt(windows: readonly Window[], time: number): Window | und
  * The call that began last of those that may have deleted a file between two times. Only the folder
  * shows when, and that it may have changed again since.
  */
-export function windowBefore(
-  windows: readonly Window[],
+export function spanBefore(
+  spans: readonly CallSpan[],
   after: number,
   before: number,
-): Window | undefined {
+): CallSpan | undefined {
   // A call that had ended when the file was there has not deleted it.
-  const between = windows.filter(
-    (window) => window.from <= before && window.to > after + CUT_OFF_MS,
-  );
+  const between = spans.filter((span) => span.from <= before && span.to > after + CUT_OFF_MS);
   return between.sort((a, b) => b.from - a.from)[0];
 }

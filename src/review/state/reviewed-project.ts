@@ -164,9 +164,9 @@ export class ReviewedProject {
     return status !== "idle" && status !== "ended";
   }
 
-  /** Keeps what stands at a place on disk. */
-  onDisk(place: string): Content | undefined {
-    const disk = readOnDisk(this.root, place);
+  /** Keeps what a file below the root holds on disk. */
+  onDisk(relativePath: string): Content | undefined {
+    const disk = readOnDisk(this.root, relativePath);
     if (!("lines" in disk)) return undefined;
     ensureReviewFolder(this.root);
     return this.contents.put(disk.lines);
@@ -182,8 +182,8 @@ export class ReviewedProject {
     return found;
   }
 
-  /** The place of an absolute path below the root. A backslash may be part of a name. */
-  place(path: string): string {
+  /** An absolute path as one below the root, with "/". A backslash may be part of a name. */
+  relativePath(path: string): string {
     return path
       .slice(this.root.length + 1)
       .split(sep)
