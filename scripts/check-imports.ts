@@ -177,9 +177,6 @@ const KNOWN_PAIRS: readonly string[] = [
   "src/ide <> src/ide/notifications",
   "src/ide <> src/ide/tools",
   "src/nvim-lsp <> src/nvim-lsp/tools",
-  "src/review <> src/review/state",
-  "src/review <> src/review/decide",
-  "src/review <> src/review/record",
 ];
 
 const lua = luaImports(ROOT);
