@@ -215,6 +215,13 @@ export class Attached implements AsyncDisposable {
     return this.nvim.lua(`require("port").config.setup(${all})`);
   }
 
+  /** Sets `diff.layout`; "horizontal" is "vertical" with that in 'diffopt'. */
+  async diffLayout(name: string): Promise<void> {
+    const below = name === "horizontal";
+    await this.nvim.command(`set diffopt${below ? "+" : "-"}=horizontal`);
+    await this.configure(`{ diff = { layout = "${below ? "vertical" : name}" } }`);
+  }
+
   mode(): Promise<string> {
     return this.nvim.lua("return vim.api.nvim_get_mode().mode");
   }

@@ -134,7 +134,10 @@ export class Editor implements AsyncDisposable {
   }
 
   async layout(name: string): Promise<void> {
-    await this.neovim.lua('require("port").config.get().diff.layout = ...', name);
+    const below = name === "horizontal";
+    await this.neovim.command(`set diffopt${below ? "+" : "-"}=horizontal`);
+    const layout = below ? "vertical" : name;
+    await this.neovim.lua('require("port").config.get().diff.layout = ...', layout);
   }
 
   async state(): Promise<Record<string, unknown>> {

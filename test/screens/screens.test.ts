@@ -91,7 +91,7 @@ function screens(version: NeovimVersion) {
       await a.nvim.lua("vim.o.background = ...", background);
       await screen.resize(columns, ROWS);
       if (more.windows) await a.nvim.lua(`vim.o.tabline = ""\n${more.windows}`);
-      await a.configure(`{ diff = { layout = "${layout}" } }`);
+      await a.diffLayout(layout);
       // The number is part of the buffers' names.
       await a.propose(path, more.proposal ?? NEW, { id: 7 });
       await a.shown();

@@ -367,7 +367,7 @@
 ---@field up string|false
 ---@field right string|false
 
----@alias claude-code.DiffLayout "vertical"|"horizontal"|"tab"|"inline"
+---@alias claude-code.DiffLayout "vertical"|"tab"|"inline"
 ---@alias claude-code.LogLevel "debug"|"info"|"warn"|"error"|"off"
 ---@alias claude-code.PermissionMode "default"|"plan"|"acceptEdits"|"auto"|"dontAsk"|"bypassPermissions"
 ---@alias claude-code.ReviewSigns "always"|"never"

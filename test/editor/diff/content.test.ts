@@ -306,7 +306,7 @@ for (const version of NEOVIMS) {
       async (layout) => {
         await using a = await Attached.start({ version, ui: UI });
         await a.attach();
-        await a.configure(`{ diff = { layout = "${layout}" } }`);
+        await a.diffLayout(layout);
         for (const name of ["a.lua", "a.py"]) {
           const path = a.file(name, "x = 1\ny = 1\nz = 1\n");
           const proposal = "x = 2\ny = 1\nz = 2\n";
@@ -394,7 +394,7 @@ for (const version of NEOVIMS) {
 
     test.each(["vertical", "inline"])("3 MB are shown, edited and accepted, %s", async (layout) => {
       await using a = await Attached.start({ version, ui: UI });
-      await a.configure(`{ diff = { layout = "${layout}" } }`);
+      await a.diffLayout(layout);
       const big = Array.from(
         { length: 60_000 },
         (_, i) => `local value_${i} = "${"y".repeat(30)}"\n`,

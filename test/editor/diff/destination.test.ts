@@ -296,7 +296,7 @@ describe.each(NEOVIMS)("what accepting writes is what is shown, in $name", (vers
     await using a = await start();
     await a.nvim.command("set conceallevel=2");
     for (const layout of ["vertical", "inline"]) {
-      await a.configure(`{ diff = { layout = "${layout}" } }`);
+      await a.diffLayout(layout);
       const path = a.file("a.md", "[text](http://old)\n");
       await a.edit(path);
       const id = await a.propose(path, "[text](http://evil)\n");

@@ -171,8 +171,8 @@ for (const version of NEOVIMS) {
         const proposal = text(sample, () => "new");
         const wanted = text(sample, (hunk) => (hunk.chosen ? "new" : "old"));
         const byDropping = ++round % 2 === 0;
-        const layout = LAYOUTS[round % LAYOUTS.length];
-        await a.configure(`{ diff = { layout = "${layout}" } }`);
+        const layout = LAYOUTS[round % LAYOUTS.length] as string;
+        await a.diffLayout(layout);
         const id = await a.propose(path, proposal);
         // The cursor stands on the first hunk, and goes on to the next by itself.
         const keys = sample.hunks.map((hunk) => {
@@ -215,7 +215,7 @@ for (const version of NEOVIMS) {
           return true;
         });
       for (const layout of LAYOUTS) {
-        await a.configure(`{ diff = { layout = "${layout}" } }`);
+        await a.diffLayout(layout);
         const id = await a.propose(path, NEW);
         await at(10, 1);
         await a.nvim.type("]c");
@@ -249,7 +249,7 @@ for (const version of NEOVIMS) {
       const path = a.file("main.txt", OLD);
       await a.attach();
       for (const layout of LAYOUTS) {
-        await a.configure(`{ diff = { layout = "${layout}" } }`);
+        await a.diffLayout(layout);
         const id = await a.propose(path, OLD.replace("line 10\n", "LINE 10\n"));
         const shows = (text: string) =>
           eventually(text, async () => (await a.bar()).includes(text));
@@ -276,7 +276,7 @@ for (const version of NEOVIMS) {
       await a.edit(path);
       await a.attach();
       for (const layout of ["inline", "tab"]) {
-        await a.configure(`{ diff = { layout = "${layout}" } }`);
+        await a.diffLayout(layout);
         const first = await a.propose(path, NEW);
         const bar = (text: string | RegExp) => a.barShows(text);
         await a.nvim.type("gr");
@@ -433,7 +433,7 @@ for (const version of NEOVIMS) {
       await using a = await Attached.start({ version, ui: UI });
       await a.attach();
       for (const layout of LAYOUTS) {
-        await a.configure(`{ diff = { layout = "${layout}" } }`);
+        await a.diffLayout(layout);
         const id = await a.propose(a.path("new.txt"), "a\nb\n");
         await a.barShows("(new file)");
         await a.nvim.type("gr:w<CR>");

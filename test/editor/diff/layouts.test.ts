@@ -54,7 +54,7 @@ for (const version of NEOVIMS) {
         await a.nvim.command("redraw");
         const before = await a.picture();
         for (const layout of LAYOUTS) {
-          await a.configure(`{ diff = { layout = "${layout}" } }`);
+          await a.diffLayout(layout);
           for (const key of ["<CR>", "q", "remote"]) {
             const id = await a.propose(path, NEW);
             const seen = await a.nvim.lua<string>("return vim.api.nvim_buf_get_name(0)");
@@ -84,7 +84,7 @@ for (const version of NEOVIMS) {
         inline: ["leaf", 1],
       };
       for (const [layout, place] of Object.entries(places)) {
-        await a.configure(`{ diff = { layout = "${layout}" } }`);
+        await a.diffLayout(layout);
         const id = await a.propose(path, NEW);
         expect(await a.nvim.lua("return { vim.fn.winlayout()[1], vim.fn.tabpagenr('$') }")).toEqual(
           place,
@@ -121,7 +121,7 @@ for (const version of NEOVIMS) {
         await using a = await Attached.start({ version, ui: { width, height } });
         const path = a.file("main.txt", OLD);
         await a.edit(path);
-        await a.configure(`{ diff = { layout = "${layout}" } }`);
+        await a.diffLayout(layout);
         await a.attach();
         const before = await a.picture();
         const id = await a.propose(path, NEW);
@@ -294,7 +294,7 @@ for (const version of NEOVIMS) {
       async (layout) => {
         await using a = await Attached.start({ version, ui: UI });
         await a.attach();
-        await a.configure(`{ diff = { layout = "${layout}" } }`);
+        await a.diffLayout(layout);
         await a.propose(a.file("main.txt", OLD), NEW);
         const background = (name: string) =>
           a.nvim.lua<number | null>(
@@ -361,7 +361,7 @@ for (const version of NEOVIMS) {
       await a.edit(path);
       await a.attach();
       for (const layout of ["vertical", "inline"]) {
-        await a.configure(`{ diff = { layout = "${layout}" } }`);
+        await a.diffLayout(layout);
         const id = await a.propose(path, NEW);
         await a.nvim.type("10dd:e!<CR>");
         await eventually("the figures", async () => (await a.bar()).includes("+1 −2"));

@@ -47,7 +47,7 @@ for (const version of NEOVIMS) {
     /** A Neovim with main.txt on screen, other.txt as the alternate file, and a proposal. */
     async function start(layout = "vertical", prepare = ""): Promise<[Attached, string]> {
       const a = await Attached.start({ version, ui: UI });
-      await a.configure(`{ diff = { layout = "${layout}" } }`);
+      await a.diffLayout(layout);
       const path = a.file("main.txt", OLD);
       for (const name of ["other.txt", "third.txt"]) await a.edit(a.file(name, OLD));
       await a.nvim.command("edit other.txt | edit main.txt");
@@ -222,7 +222,7 @@ for (const version of NEOVIMS) {
 
     test("from a terminal: whoever leaves does not type in it", async () => {
       for (const keys of ["<C-o>", ":e other.txt<CR>", "<C-w>T", "<C-w>o"]) {
-        const [a, path] = await start("vertical", "vsplit | terminal cat");
+        const [a, path] = await start("vertical", "split | terminal cat");
         await using _ = a;
         await a.nvim.type("i");
         await eventually("terminal mode", async () => (await a.mode()) === "t");

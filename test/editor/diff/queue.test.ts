@@ -20,7 +20,7 @@ for (const version of NEOVIMS) {
     /** A Neovim with main.lua open, as `make` arranges it. */
     async function start(make = "", layout = "vertical"): Promise<[Attached, string]> {
       const a = await Attached.start({ version, ui: UI });
-      await a.configure(`{ diff = { layout = "${layout}" } }`);
+      await a.diffLayout(layout);
       const path = a.file("main.lua", OLD);
       for (const name of ["other.txt", "third.txt"]) a.file(name, OLD);
       await a.edit(path);

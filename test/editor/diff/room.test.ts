@@ -53,7 +53,7 @@ for (const version of NEOVIMS) {
       await a.edit(path);
       if (make) await a.nvim.command(make);
       await a.nvim.command("normal! 77Gzb");
-      await a.configure(`{ diff = { layout = "${layout}" } }`);
+      await a.diffLayout(layout);
       await a.attach();
       const before = await a.picture();
       for (const key of ["q", "<CR>"]) {
@@ -109,7 +109,7 @@ for (const version of NEOVIMS) {
         await using a = await Attached.start({ version, ui: UI });
         await a.edit(a.file("a.txt", OLD));
         await a.nvim.command("botright 30vnew | setlocal winfixwidth | wincmd p");
-        await a.configure(`{ diff = { layout = "${layout}" } }`);
+        await a.diffLayout(layout);
         await a.attach();
         await a.propose(a.path("a.txt"), NEW);
         await a.shown();
@@ -138,7 +138,7 @@ for (const version of NEOVIMS) {
         const path = a.file("a.txt", text("old"));
         await a.edit(path);
         await a.nvim.command("set nowrap");
-        await a.configure(`{ diff = { layout = "${layout}" } }`);
+        await a.diffLayout(layout);
         await a.attach();
         const screen = () =>
           a.nvim.lua<string>(`
@@ -241,7 +241,7 @@ describe.each(NEOVIMS)("Claude's terminal at the side in $name", (version) => {
 
   const wide = async (neovim: TestNeovim) => (await windows(neovim)).map(({ width }) => width);
 
-  test.each(["inline", "horizontal"])(
+  test.each(["inline", "vertical"])(
     "that has enough beside it keeps its columns, its program as well (%s)",
     async (layout) => {
       await using neovim = await start(`layout = "${layout}"`);

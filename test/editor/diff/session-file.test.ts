@@ -17,7 +17,7 @@ describe.each(NEOVIMS)("$name", (version) => {
     "%s: it loads without an error, and holds no text of the diff; the diff stays as it is",
     async (layout) => {
       await using a = await Attached.start({ version, ui: UI });
-      await a.configure(`{ diff = { layout = "${layout}" } }`);
+      await a.diffLayout(layout);
       await a.edit(a.file("a.txt", "old\n"));
       await a.attach();
       const id = await a.propose(a.path("a.txt"), "new\n");

@@ -96,7 +96,10 @@ describe.each(NEOVIMS)("on the screen of $name", (version) => {
 
   const configure = (layout: string) =>
     d.neovim.lua(
-      `require("port").config.setup({ diff = { layout = "${layout}", quiet_ms = 0 } }) return true`,
+      `vim.cmd("set diffopt${layout === "horizontal" ? "+" : "-"}=horizontal")
+       local layout = "${layout === "horizontal" ? "vertical" : layout}"
+       require("port").config.setup({ diff = { layout = layout, quiet_ms = 0 } })
+       return true`,
     );
 
   const restored = () => equals(async () => rows(await d.neovim.terminal.screen()), rows(before));

@@ -16,14 +16,22 @@ local function key(action, default, effect)
   }
 end
 
+local layout = t.one_of("vertical", "tab", "inline")
+
+---@param value any
+---@return string?
+function layout.explain(value)
+  return value == "horizontal" and 'for that, use "vertical" and :set diffopt+=horizontal' or nil
+end
+
 ---@type claude-code.Option[]
 return {
   {
     key = "diff.layout",
-    type = t.alias("DiffLayout", t.one_of("vertical", "horizontal", "tab", "inline")),
+    type = t.alias("DiffLayout", layout),
     default = "vertical",
-    description = 'How a proposed edit is shown. "vertical": the file and the proposal side by side. '
-      .. '"horizontal": one above the other. "tab": side by side on a new tab page. "inline": the '
+    description = 'How a proposed edit is shown. "vertical": the file and the proposal side by side, '
+      .. 'one above the other if \'diffopt\' has `horizontal`. "tab": the same on a new tab page. "inline": the '
       .. "proposal in the file's window, with deleted lines as virtual lines. Where the file's window "
       .. "has not 91 columns, 45 for each side, a diff is shown inline; so is a change of more than 400 hunks, "
       .. "4,000 lines or 150 KB, or in a file of more than 20,000 lines or 1 MB. Beyond 4 MB, 64,000 "

@@ -42,8 +42,7 @@ local function create(name, proposal, place)
   if name == "inline" then
     return require("claude-code.editor.diff.layout.inline").new(proposal, place)
   end
-  local direction = name == "horizontal" and "below" or "right"
-  return require("claude-code.editor.diff.layout.sides").new(proposal, direction, place)
+  return require("claude-code.editor.diff.layout.sides").new(proposal, place)
 end
 
 ---@param lines string[]

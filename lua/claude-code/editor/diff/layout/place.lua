@@ -4,6 +4,7 @@ local windows = require("claude-code.editor.windows")
 
 ---@class claude-code.DiffPlace
 ---@field fits boolean is there room for the layout?
+---@field is_below boolean the proposal goes below the file, not beside it
 ---@field private on_tab boolean
 ---@field private layout claude-code.DiffLayout
 ---@field private target? integer buffer of the file
@@ -13,22 +14,27 @@ Place.__index = Place
 
 local M = {}
 
----Cells without which two sides show too little of a change: 45 columns each beside each other; below
----each other four lines, a status line and a bar each.
----@type table<claude-code.DiffLayout, { width: integer, height: integer }>
-local LEAST = {
-  vertical = { width = 91, height = 1 },
-  tab = { width = 91, height = 1 },
-  horizontal = { width = 1, height = 12 },
-  inline = { width = 1, height = 1 },
-}
+---Columns of two sides beside each other, 45 each: with less a side shows too little of a change.
+local LEAST_WIDTH = 91
+---Lines of two sides below each other: four, a status line and a bar each.
+local LEAST_HEIGHT = 12
+
+---@return boolean does the user want one side above the other?
+local function is_below()
+  return vim.list_contains(vim.opt.diffopt:get(), "horizontal")
+end
 
 ---@param layout claude-code.DiffLayout
 ---@param width integer
 ---@param height integer
 ---@return boolean is so much room enough?
 local function fits(layout, width, height)
-  return width >= LEAST[layout].width and height >= LEAST[layout].height
+  if layout == "inline" then
+    return true
+  elseif is_below() then
+    return height >= LEAST_HEIGHT
+  end
+  return width >= LEAST_WIDTH
 end
 
 ---@param target? integer
@@ -79,6 +85,7 @@ function M.choose(layout, target, except, behind_float)
   end
   return setmetatable({
     fits = fits(layout, width, height),
+    is_below = is_below(),
     on_tab = on_tab,
     layout = layout,
     target = target,

@@ -35,11 +35,15 @@ Sides.__index = Sides
 local M = {}
 
 ---@param proposal claude-code.Proposal
----@param direction claude-code.SplitDirection
 ---@param place claude-code.DiffPlace
 ---@return claude-code.Sides
-function M.new(proposal, direction, place)
-  local sides = { proposal = proposal, direction = direction, place = place, windows = {} }
+function M.new(proposal, place)
+  local sides = {
+    proposal = proposal,
+    direction = place.is_below and "below" or "right",
+    place = place,
+    windows = {},
+  }
   return setmetatable(sides, Sides)
 end
 
