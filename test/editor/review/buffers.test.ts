@@ -1,0 +1,182 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { World } from "../../review/state/world";
+import { eventually } from "../../support/eventually";
+import { onEachNeovim } from "../../support/session";
+
+const TEN = Array.from({ length: 10 }, (_, i) => `line ${i + 1}\n`).join("");
+const CHANGED = TEN.replace("line 2\n", "LINE 2\n").replace("line 8\n", "LINE 8\nand more\n");
+
+/** What a buffer of the review shows: old lines by their rows, the count, our keys, the bar. */
+const SHOWN = `
+  local space, rows = vim.api.nvim_create_namespace("claude-code.review"), {}
+  for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, space, 0, -1, { details = true })) do
+    if mark[4].virt_lines then table.insert(rows, mark[2] + 1) end
+  end
+  local bar = vim.api.nvim_eval_statusline(vim.wo.winbar, { use_winbar = true }).str
+  return {
+    rows = table.concat(rows, ","),
+    hunks = (vim.b.claude_code_review or { hunks = 0 }).hunks,
+    keys = vim.fn.maparg("gr", "n", false, true).buffer == 1,
+    bar = bar:match("hunk %d/%d") or "",
+  }`;
+const NOTHING = { rows: "", hunks: 0, keys: false, bar: "" };
+
+/** A file under review whose buffer is unloaded, read again or renamed. */
+onEachNeovim((session) => {
+  let world: World;
+  const nvim = () => session.neovim;
+  const lua = <T>(code: string, ...args: unknown[]) => nvim().lua<T>(code, ...args);
+
+  beforeEach(async () => {
+    world = new World(nvim().cwd, nvim().home);
+    await lua(`
+      _G.said = {}
+      vim.notify = function(text) table.insert(_G.said, text) end
+      vim.fn.setqflist({}, "f")`);
+  });
+  afterEach(async () => {
+    await nvim().command("silent! Claude review close | silent! Claude review done");
+    await eventually("the end", async () => (await world.list()).files.length === 0);
+    await session.reset();
+    world[Symbol.dispose]();
+  });
+
+  const said = () => lua<string[]>("return _G.said");
+  const shows = (what: string, expected: object) =>
+    eventually(what, async () => expect(await lua<object>(SHOWN)).toEqual(expected));
+  const entries = (count: number) =>
+    eventually(`${count} entries`, async () =>
+      expect(await lua<number>("return #vim.fn.getqflist()")).toBe(count),
+    );
+  const at = (row: number) => nvim().command(`call cursor(${row}, 1)`);
+
+  /** A review of two hunks in `a`, whose first one has the cursor. */
+  async function reviewed(): Promise<void> {
+    world.write("a", TEN);
+    world.claude({ a: CHANGED });
+    await nvim().command("Claude review!");
+    await entries(2);
+    await all();
+  }
+  const all = (bar = "hunk 1/2") => shows("both hunks", { rows: "2,8", hunks: 2, keys: true, bar });
+  const one = () => shows("one hunk", { rows: "8", hunks: 1, keys: true, bar: "hunk 1/1" });
+
+  describe.each(["bdelete", "bwipeout", "bunload"])(":%s", (command) => {
+    test("and the file again: everything is shown as before, and gr undoes", async () => {
+      await reviewed();
+      await nvim().command(`new | ${command} a`);
+      await shows("an empty buffer", NOTHING);
+      await nvim().command("edit a");
+      await at(2);
+      await all();
+      await nvim().type("gr");
+      await eventually("the old line", () => world.read("a")?.includes("line 2\n"));
+      await one();
+      await entries(1);
+    });
+  });
+
+  test(":edit! of what Claude has written in between, and of the user's own edits", async () => {
+    await reviewed();
+    await nvim().command("1delete | edit!");
+    await all();
+    await nvim().command("call setline(2, 'line 2')");
+    await one();
+    await nvim().command("edit!");
+    await all();
+    world.claude({ a: CHANGED.replace("line 5\n", "line five\n") });
+    await nvim().command("edit!");
+    await shows("the third hunk", { rows: "2,5,8", hunks: 3, keys: true, bar: "hunk 1/3" });
+    await entries(3);
+  });
+
+  test(":file makes the buffer another file's; the old one shows everything again", async () => {
+    await reviewed();
+    await nvim().command("file other");
+    await shows("nothing", NOTHING);
+    await nvim().command("edit a");
+    await at(2);
+    await all();
+    await nvim().command("bwipeout! other");
+  });
+
+  test(":saveas leaves the copy alone", async () => {
+    await reviewed();
+    await nvim().command("saveas copy");
+    await shows("nothing", NOTHING);
+    await entries(2);
+    await nvim().command("edit a");
+    await at(2);
+    await all();
+  });
+
+  test("a buffer that gets the name of a file under review shows its hunks", async () => {
+    await reviewed();
+    await nvim().command("bwipeout a | edit new | call setline(1, readfile('a')) | file a");
+    await at(2);
+    await all();
+    await nvim().command("bwipeout!");
+  });
+
+  test("a name that comes while the executable answers: nothing of the old file is shown", async () => {
+    await reviewed();
+    await lua(`
+      vim.cmd("doautocmd TextChanged")
+      require("claude-code.editor.review.view").update(vim.api.nvim_get_current_buf())
+      vim.cmd("file other")`);
+    await Bun.sleep(400);
+    await shows("nothing", NOTHING);
+    await nvim().command("bwipeout!");
+  });
+
+  test("gr during a formatter's write acts on the text as it is then", async () => {
+    await reviewed();
+    await lua(`
+      vim.fn.setline(10, "mine")
+      vim.cmd("Claude undo")
+      vim.fn.setline(11, "mine, formatted")`);
+    await eventually("the old line", async () =>
+      expect(await lua<string>("return vim.fn.getline(2)")).toBe("line 2"),
+    );
+    expect(await said()).not.toContain(expect.stringContaining("has changed"));
+    await nvim().command("silent write");
+  });
+
+  test("gr in a text that goes on changing says that it does nothing", async () => {
+    await reviewed();
+    await lua(`
+      local client = require("claude-code.editor.review.client")
+      _G.request = client.request
+      client.request = function(method, params, callback)
+        _G.request(method, params, callback)
+        if method == "file" then vim.fn.append("$", "more") end
+      end
+      vim.fn.setline(10, "mine")
+      vim.cmd("Claude undo")`);
+    await eventually("a message", async () =>
+      expect((await said()).join()).toContain("the text has changed in the meantime"),
+    );
+    await lua(`require("claude-code.editor.review.client").request = _G.request`);
+    expect(await lua<string>("return vim.fn.getline(2)")).toBe("LINE 2");
+    await nvim().command("edit!");
+  });
+
+  test("an undo that waited for the end of the turn and fails says so once", async () => {
+    await reviewed();
+    await lua(`
+      local client, review = require("claude-code.editor.review.client"), require("claude-code.editor.review")
+      local request, problem = client.request, "the disk is full"
+      client.request = function(method, params, callback)
+        if not params.queued then return request(method, params, callback) end
+        callback(nil, problem)
+      end
+      local due = { { decision = "d1", paths = { vim.api.nvim_buf_get_name(0) } } }
+      local summary = vim.tbl_extend("force", vim.deepcopy(client.summary()), { due = due })
+      for _ = 1, 3 do review.on_changed(summary) end
+      problem = "the folder is gone"
+      review.on_changed(summary)
+      client.request = request`);
+    const failure = "a could not be undone at the end of Claude's turn: ";
+    expect(await said()).toEqual([`${failure}the disk is full`, `${failure}the folder is gone`]);
+  });
+});
