@@ -100,11 +100,8 @@ export interface EditorPort {
   openDiff(diff: OpenDiff): Promise<void>;
   /** Ends diffs without an `onDiffEnd`. Resolves to how many were still open. */
   closeDiffs(ids: readonly number[]): Promise<number>;
-  /**
-   * The answer to an accepted diff has left, or what came of it failed with `problem`. Until then Neovim
-   * keeps what the user made of the proposal.
-   */
-  diffDelivered(id: number, problem?: string): Promise<void>;
+  /** Keeps, in a buffer, a text that the user made of a proposal, and that could not be written. */
+  keepUnwritten(path: FilePath, text: string, problem: string): Promise<void>;
   openDocument(document: OpenDocument): Promise<OpenedDocument>;
   /**
    * Saves as `:w` does. EditorRefusal "not_open" if no buffer holds the file's text. `problem`: the

@@ -14,7 +14,7 @@ export interface DiffRequest {
 
 /** `text` is the final text: the proposal itself, to the byte, unless the user edited it. */
 export type DiffOutcome =
-  | { accepted: true; id: number; text: string }
+  | { accepted: true; text: string }
   | { accepted: false; reason?: string | undefined };
 
 const REMEMBERED_NAMES = 100;
@@ -57,19 +57,6 @@ export class Diffs {
       this.#pending.delete(id);
       signal.removeEventListener("abort", abort);
     }
-  }
-
-  /**
-   * Call it as the last thing before the answer to an accepted diff is returned. `problem`: why what
-   * was accepted is not on disk.
-   */
-  delivered(id: number, problem?: string): void {
-    // Answers leave in a microtask, so before any timer.
-    setTimeout(() => {
-      this.#editor.diffDelivered(id, problem).catch((error) => {
-        this.#log.warn(`Neovim keeps the text of diff ${id}: ${error}`);
-      });
-    }, 0);
   }
 
   /** Ends the diffs that the client opened under this name. Resolves to how many that were. */
@@ -146,6 +133,6 @@ export class Diffs {
     if (!diff) return;
     if (outcome === "rejected") return diff.end({ accepted: false, reason });
     const text = lines ? rebuild(diff.contents, lines, newline) : diff.contents;
-    diff.end({ accepted: true, id, text });
+    diff.end({ accepted: true, text });
   }
 }

@@ -117,9 +117,8 @@ export class NeovimEditor extends Queries implements EditorPort {
     return Number(await this.#call("diff_close", { ids }, Number.POSITIVE_INFINITY));
   }
 
-  async diffDelivered(id: number, problem?: string): Promise<void> {
-    const params = { id, ...(problem !== undefined && { problem }) };
-    await this.#call("diff_delivered", params, Number.POSITIVE_INFINITY);
+  async keepUnwritten(path: FilePath, text: string, problem: string): Promise<void> {
+    await this.#call("diff_unwritten", { path, text, problem }, Number.POSITIVE_INFINITY);
   }
 
   async openDocument(document: OpenDocument): Promise<OpenedDocument> {

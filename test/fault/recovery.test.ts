@@ -116,36 +116,6 @@ describe.each(NEOVIMS)("$name", (version) => {
     expect((await accepted).content[0]?.text).toBe("FILE_SAVED");
   });
 
-  test.each(["before it reads the answer", 0, 1, 2, 4, 8])(
-    "kill -9 as the user accepts an edited diff (%s): the edits are at the client, or in a buffer",
-    async (when) => {
-      const { neovim: started, lock, executable } = await running({ version });
-      await using neovim = started;
-      const client = await TestClient.open(lock, "claude-code");
-      const answer = propose(client, neovim, "a").then(
-        (result) => JSON.stringify(result),
-        () => "",
-      );
-      await diffShown(neovim);
-      await eventually("its keys", () => neovim.lua('return require("port").diff_decidable()'));
-      await neovim.type("Omine<Esc>");
-      if (typeof when === "string") process.kill(executable, "SIGSTOP");
-      await neovim.type("<CR>");
-      if (typeof when === "number") await Bun.sleep(when);
-      process.kill(executable, "SIGKILL");
-      const received = await answer;
-      await tidy(neovim);
-      const kept = () =>
-        neovim.lua<boolean>(`
-          return vim.iter(vim.api.nvim_list_bufs()):any(function(buf)
-            local text = table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), "\\n")
-            return text == "mine\\nproposed" and vim.bo[buf].modified
-          end)`);
-      if (typeof when === "string") expect(received).toBe("");
-      if (!received.includes("mine")) await eventually("the edits in a buffer", kept);
-    },
-  );
-
   test("kill -9 while it starts: the next one serves", async () => {
     await using neovim = await TestNeovim.start({ version, setup: "{ auto_start = false }" });
     await neovim.lua(`

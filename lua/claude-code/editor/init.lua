@@ -108,7 +108,7 @@ local methods = {
   end,
   diff_open = lazy("editor.diff", "open"),
   diff_close = lazy("editor.diff", "close"),
-  diff_delivered = lazy("editor.diff.kept_edits", "delivered"),
+  diff_unwritten = lazy("editor.diff.kept_edits", "unwritten"),
   document_open = lazy("editor.open_file", "open"),
   document_save = lazy("editor.documents", "save"),
   document_reload = lazy("editor.documents.reload", "now"),
@@ -174,6 +174,7 @@ local methods = {
 ---of a private file.
 local FOR_PRIVATE_FILES = {
   diff_open = true,
+  diff_unwritten = true,
   document_reload = true,
   document_watch = true,
   edits_check = true,

@@ -58,12 +58,13 @@ export function openDiff(
       if (!isClaudeCode(client)) {
         const failure = write(newPath, file, outcome.text);
         if (failure) {
-          diffs.delivered(outcome.id, failure);
+          // Claude's own text it can propose again; what the user made of it is nowhere else.
+          if (outcome.text !== input.new_file_contents)
+            editor.keepUnwritten(newPath, outcome.text, failure).catch(() => {});
           return failed(`Accepted, but ${newPath} could not be written: ${failure}`);
         }
         await editor.reloadDocument(newPath).catch(() => {});
       }
-      diffs.delivered(outcome.id);
       return texts("FILE_SAVED", outcome.text);
     },
   });

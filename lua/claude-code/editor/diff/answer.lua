@@ -49,7 +49,6 @@ function M.send(proposal, outcome, reason)
   if accepted then
     -- First of all: once the answer is out the file may change at any time.
     expect_write(proposal)
-    require("claude-code.editor.diff.kept_edits").hold(proposal)
     report_accepted(proposal)
   end
   require("claude-code.server.channel").notify("diff_ended", {
