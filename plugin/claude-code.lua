@@ -94,16 +94,16 @@ plugs("x", { "mention" }, "<Cmd>Claude %s<CR>")
 plugs("x", { "send-to", "diagnostics", "comment", "keep", "undo" }, ":Claude %s<CR>")
 plugs("x", { "send" }, '<Cmd>lua require("claude-code.context.send").selection()<CR>')
 
--- Claude's terminal in a session file (:mksession): until :Claude resumes it, an empty one takes its
--- place. With "localoptions" the session sets 'buftype' to "terminal", which no other buffer can be.
+-- Claude's terminal in a session file (:mksession) starts nothing: once the file is read its window closes.
+-- With "localoptions" the session sets 'buftype' to "terminal", which no other buffer can be.
 api.nvim_create_autocmd("BufReadCmd", {
-  group = api.nvim_create_augroup("claude-code.terminal.restored", { clear = true }),
+  group = api.nvim_create_augroup("claude-code.terminal.session_file", { clear = true }),
   pattern = { "claude-code://terminal", "claude-code://terminal/*" },
   callback = function(event)
     vim.cmd("setlocal noswapfile nobuflisted bufhidden=wipe | noautocmd call nvim_open_term(0, {})")
-    if package.loaded["claude-code.terminal"] then
-      require("claude-code.terminal.restored").show_running(event.buf)
-    end
+    vim.schedule(function()
+      pcall(vim.api.nvim_buf_delete, event.buf, { force = true })
+    end)
   end,
 })
 

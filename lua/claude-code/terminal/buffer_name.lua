@@ -1,6 +1,6 @@
 --- The name of the terminal's buffer. Neovim's own, `term://…`, names the command without its
 --- arguments: a session file (:mksession) with it would start a CLI that is not connected. With
---- this one plugin/claude-code.lua shows an empty buffer instead.
+--- this one nothing starts, and plugin/claude-code.lua removes the buffer.
 local api = vim.api
 
 local M = {}
@@ -18,10 +18,10 @@ local function wipe_buffer_named(name, except)
 end
 
 ---@param buf integer its command has started
----@param key integer|string the session's number; its conversation's id for a session file
-function M.set(buf, key)
+---@param n integer the session's number
+function M.set(buf, n)
   local before = api.nvim_buf_get_name(buf)
-  local name = key == 1 and NAME or ("%s/%s"):format(NAME, key)
+  local name = n == 1 and NAME or ("%s/%d"):format(NAME, n)
   wipe_buffer_named(name, buf)
   -- The alternate file is the user's.
   vim.cmd.lua({

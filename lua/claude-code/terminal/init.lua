@@ -1,7 +1,6 @@
 --- The Claude CLIs in terminals beside the editor. What a terminal is, the provider knows. Where no
 --- session is named, the current one is meant.
 local go_to = require("claude-code.terminal.go_to")
-local restored = require("claude-code.terminal.restored")
 local running = require("claude-code.terminal.running")
 local sessions = require("claude-code.sessions")
 local start = require("claude-code.terminal.start")
@@ -9,11 +8,10 @@ local start = require("claude-code.terminal.start")
 local M = {}
 
 --- The session that a tab page with a folder of its own (|:tcd|) has: one that was shown there, or that
---- runs in this folder. Any other tab page has the current session, unless it waits for its own since
---- a session file was read.
+--- runs in this folder. Any other tab page has the current session.
 ---@return integer? n
 local function current()
-  local n = not restored.is_here() and running.current() or nil
+  local n = running.current()
   if not n or vim.fn.haslocaldir(-1, 0) == 0 or vim.t.claude_code_session == n then
     return n
   end
@@ -57,17 +55,6 @@ function M.new(arguments)
   end)
 end
 
---- The conversation that this tab page waits for since a session file was read, or a new one.
-local function restore()
-  local resume, placeholder = restored.conversation()
-  go_to.find(resume, function(row)
-    if row then
-      resume = row.job and { "attach", row.job } or {}
-    end
-    start.run(resume, nil, { placeholder = placeholder })
-  end)
-end
-
 ---@param row? claude-code.SessionRow of the session that the arguments name
 ---@param arguments string[]
 ---@param options claude-code.TerminalOptions
@@ -82,13 +69,11 @@ local function open(row, arguments, options)
         .. "with :Claude new"
       require("claude-code.messages.notify").warn(text)
     end
-  elseif n or #arguments > 0 then
+  else
     if n then
       running.close(n)
     end
     start.run(arguments, n)
-  else
-    restore()
   end
 end
 

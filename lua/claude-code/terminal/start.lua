@@ -65,7 +65,6 @@ end
 
 ---@class claude-code.StartOptions
 ---@field folder? string absolute, in which it starts; that of the tab page or the option if left out
----@field placeholder? integer buffer whose place it takes
 
 --- The command line and the environment name the server and its executable, so they are made when
 --- both are there.
@@ -88,7 +87,6 @@ local function open(arguments, n, options)
     return require("claude-code.terminal.background").start(command, given)
   end
   require("claude-code.terminal.winbar").follow()
-  require("claude-code.terminal.restored").follow()
   n = sessions.add({
     n = n,
     id = session.id,
@@ -99,10 +97,6 @@ local function open(arguments, n, options)
   })
   -- The daemon of sessions in the background would hand the number on to all of them.
   local environment = launch.environment(not session.job and n or nil)
-  local placeholder = options.placeholder
-  if placeholder and vim.api.nvim_buf_is_valid(placeholder) then
-    vim.cmd.bwipeout({ placeholder, bang = true, mods = { noautocmd = true } })
-  end
   if not running.open(n, { n = n, command = command, env = environment, folder = folder }) then
     return
   end

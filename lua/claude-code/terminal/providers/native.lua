@@ -1,5 +1,6 @@
 --- The CLI in a terminal buffer of Neovim's own. Its window comes and goes, the job stays.
 local api = vim.api
+local buffer_name = require("claude-code.terminal.buffer_name")
 local window = require("claude-code.terminal.window")
 
 ---@class claude-code.NativeTerminal: claude-code.Terminal
@@ -87,8 +88,11 @@ local function end_with_neovim(group)
       for buf, terminal in pairs(vim.deepcopy(terminals, true)) do
         -- Neovim stays if the window goes in which `:qa` was typed.
         local empty = window.replace_buffer(buf)
-        require("claude-code.terminal.restored").leave(empty, buf)
         terminal:close()
+        -- Session plugins write their file later: with the name these windows close when it is loaded. Of
+        -- a buffer without a file the session would have an empty one.
+        vim.bo[empty].buftype, vim.bo[empty].swapfile = "", false
+        buffer_name.set(empty, terminal.n)
       end
     end,
   })
@@ -135,7 +139,7 @@ function M.open(launch)
   vim.bo[buf].bufhidden = "hide"
   vim.bo[buf].filetype = window.FILETYPE
   vim.b[buf].claude_code_terminal = true
-  require("claude-code.terminal.buffer_name").set(buf, launch.n)
+  buffer_name.set(buf, launch.n)
   require("claude-code.terminal.keys").map(buf)
   local group = api.nvim_create_augroup("claude-code.terminal", { clear = false })
   terminal.mode = require("claude-code.terminal.terminal_mode").follow(buf, group, function()
