@@ -127,10 +127,4 @@ function M.lines(buf, hunk, margin)
   return lines
 end
 
----@param hunk claude-code.Hunk
----@return integer count of its virtual lines
-function M.height(hunk)
-  return math.min(hunk.old_count, MOST_LINES + 1)
-end
-
 return M

@@ -3,6 +3,7 @@ local api, fn = vim.api, vim.fn
 local changed_part = require("claude-code.editor.hunks.changed_part")
 local deleted = require("claude-code.editor.hunks.deleted")
 local highlights = require("claude-code.editor.hunks.highlights")
+local wrap = require("claude-code.editor.hunks.wrap")
 
 ---Below tree-sitter's (100): its foreground goes on our background.
 local LINE_PRIORITY, TEXT_PRIORITY = 50, 60
@@ -83,9 +84,9 @@ end
 ---@param namespace integer
 ---@param hunk claude-code.DrawnHunk
 ---@param margin claude-code.Chunk in front of them
----@param arrange? fun(lines: claude-code.Chunk[][]): claude-code.Chunk[][]
+---@param wrap_width? integer cells in which the window wraps lines; 0 if it does not
 ---@return integer? mark
-function M.old_lines(buf, namespace, hunk, margin, arrange)
+function M.old_lines(buf, namespace, hunk, margin, wrap_width)
   if #hunk.old_lines == 0 then
     return nil
   end
@@ -93,7 +94,7 @@ function M.old_lines(buf, namespace, hunk, margin, arrange)
   local count = api.nvim_buf_line_count(buf)
   local lines = deleted.lines(buf, hunk, margin)
   return api.nvim_buf_set_extmark(buf, namespace, math.min(row, count - 1), 0, {
-    virt_lines = arrange and arrange(lines) or lines,
+    virt_lines = (wrap_width or 0) > 0 and wrap.lines(lines, wrap_width) or lines,
     virt_lines_leftcol = true,
     virt_lines_above = row < count,
     virt_lines_overflow = CAN_SCROLL and "scroll" or nil,

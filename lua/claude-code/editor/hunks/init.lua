@@ -54,10 +54,10 @@ local function named(found)
   end, found)
 end
 
----@param old string
+---@param old string lines that end
 ---@param new string
 ---@return claude-code.Hunk[]
-local function compute(old, new)
+function M.compare(old, new)
   return named(diff(old, new, diff_options()) --[[@as integer[][] ]])
 end
 
@@ -92,7 +92,7 @@ end
 ---@param new string[]
 ---@return claude-code.Hunk[]
 function M.between(old, new)
-  return compute(M.joined(old), M.joined(new))
+  return M.compare(M.joined(old), M.joined(new))
 end
 
 ---@param list claude-code.Hunk[]
@@ -111,7 +111,7 @@ end
 ---@param tick integer changedtick of the buffer with the new text
 ---@return claude-code.HunkList
 function M.list(old, new, tick)
-  return counted(compute(old, new), tick)
+  return counted(M.compare(old, new), tick)
 end
 
 ---Runs in a thread, which has none of the values around it.

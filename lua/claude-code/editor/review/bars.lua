@@ -2,9 +2,9 @@
 --- the hunk under the cursor, and the keys.
 local api = vim.api
 local base = require("claude-code.editor.review.base")
+local buffers = require("claude-code.editor.review.buffer")
 local files = require("claude-code.editor.review.files")
 local highlights = require("claude-code.editor.hunks.highlights")
-local hunks = require("claude-code.editor.review.hunks")
 local keys = require("claude-code.editor.review.keys")
 local kinds = require("claude-code.editor.review.kinds")
 local reload = require("claude-code.editor.documents.reload")
@@ -48,7 +48,7 @@ end
 ---@return claude-code.ReviewPosition? nil: nothing to review there
 local function position_in(win)
   local buf = api.nvim_win_get_buf(win)
-  local file, found = listed_file(buf), hunks.of(buf)
+  local file, found = listed_file(buf), buffers.hunks(buf)
   local whole = file and kinds.is_whole(file) and kinds.words(file) or nil
   if reload.is_stale(buf) then
     whole, found = file and "not in this buffer, which has unsaved edits" or nil, {}
@@ -63,7 +63,7 @@ local function position_in(win)
   local name = file and file.path or api.nvim_buf_get_name(buf)
   local mode = not whole and file and file.mode
   return {
-    at = hunks.at(buf, row),
+    at = buffers.hunk_at(buffers.hunks(buf), row),
     whole = whole,
     mode = mode and kinds.mode_words(mode) or nil,
     file = files.number(file),

@@ -20,6 +20,7 @@ local M = {}
 ---@field is_attached boolean
 ---@field has_changed? boolean its text has, since its hunks were asked for
 ---@field missed? string the hunks that the list lacked when it was last asked for because of them
+---@field marks? claude-code.ReviewMarks that show them
 ---@field comment_marks table<string, integer> extmarks by the ids of the comments
 ---@field waiting? fun()[] who waits for its text, while it is being loaded
 ---@field compares? boolean mini.diff asks for its base text, and whether it compares with it
@@ -91,11 +92,7 @@ function Buffer:show(hunks)
   self.hunks, self.scope = hunks, scopes.current()
   self.tick = api.nvim_buf_get_changedtick(self.buf)
   vim.b[self.buf].claude_code_review = summary(hunks)
-  if #hunks > 0 then
-    marks.show(self.buf, hunks, is_open)
-  else
-    marks.clear(self.buf)
-  end
+  self.marks = marks.show(self.buf, self.marks, hunks, is_open)
 end
 
 ---The buffer is another file's now.

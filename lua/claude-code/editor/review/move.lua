@@ -1,8 +1,8 @@
 --- From hunk to hunk and from file to file, also in the quickfix window.
 local api = vim.api
 local base = require("claude-code.editor.review.base")
+local buffers = require("claude-code.editor.review.buffer")
 local files = require("claude-code.editor.review.files")
-local hunks = require("claude-code.editor.review.hunks")
 local list = require("claude-code.editor.review.list")
 local marks = require("claude-code.editor.review.marks")
 local notify = require("claude-code.messages.notify")
@@ -13,7 +13,7 @@ local M = {}
 
 local function reveal()
   local win = api.nvim_get_current_win()
-  marks.reveal(win, hunks.of(api.nvim_win_get_buf(win)))
+  marks.reveal(win, buffers.hunks(api.nvim_win_get_buf(win)))
 end
 
 ---@param row integer
@@ -29,7 +29,7 @@ end
 ---@param row integer
 local function select_at(row)
   local buf = api.nvim_get_current_buf()
-  local file, hunk = files.of_buffer(buf), hunks.at(buf, row)
+  local file, hunk = files.of_buffer(buf), buffers.hunk_at(buffers.hunks(buf), row)
   if file and hunk then
     list.select(file.path, hunk.id)
   end
@@ -39,7 +39,7 @@ end
 ---@return integer? row of the next hunk from the cursor in this buffer
 local function next_row(step)
   local row, best = api.nvim_win_get_cursor(0)[1], nil
-  for _, hunk in ipairs(hunks.of(api.nvim_get_current_buf())) do
+  for _, hunk in ipairs(buffers.hunks(api.nvim_get_current_buf())) do
     local first = math.max(hunk.new[1], 1)
     if step == 1 and first > row and not best then
       best = first
@@ -162,7 +162,7 @@ function M.onward(from)
     return M.file(1, from)
   end
   local buf, row = api.nvim_get_current_buf(), api.nvim_win_get_cursor(0)[1]
-  if not hunks.at(buf, row) and #files.all() > 0 then
+  if not buffers.hunk_at(buffers.hunks(buf), row) and #files.all() > 0 then
     M.hunk(1)
   end
 end

@@ -1,8 +1,6 @@
 --- One window in the file's place with the proposal; what it deletes shows as virtual lines.
-local api, fn = vim.api, vim.fn
-local in_sight = require("claude-code.editor.windows.in_sight")
+local api = vim.api
 local inline_marks = require("claude-code.editor.diff.layout.inline_marks")
-local sideways = require("claude-code.editor.hunks.sideways")
 local windows = require("claude-code.editor.windows")
 
 ---What we change in the window.
@@ -52,20 +50,9 @@ function Inline:refresh()
   self.marks:show(self.win)
 end
 
----Neovim scrolls no further up than to the first line: virtual lines above that one need `topfill`.
 ---@param hunk? claude-code.Hunk
 function Inline:reveal(hunk)
-  if hunk then
-    in_sight.show(self.win, hunk.new + math.max(hunk.new_count, 1) - 1)
-  end
-  sideways.to_change(self.windows, self.proposal, hunk)
-  local above = self.marks:lines_above_first()
-  api.nvim_win_call(self.win, function()
-    if above > 0 and fn.line(".") == 1 then
-      local room = api.nvim_win_get_height(self.win) - 1
-      fn.winrestview({ topline = 1, topfill = math.max(0, math.min(above, room)) })
-    end
-  end)
+  self.marks:reveal(self.win, hunk)
 end
 
 ---@return boolean

@@ -1,8 +1,8 @@
 --- Colours and virtual lines that make a diff of one buffer.
 local api = vim.api
-local deleted = require("claude-code.editor.hunks.deleted")
 local draw = require("claude-code.editor.hunks.draw")
 local hunks = require("claude-code.editor.hunks")
+local reveal = require("claude-code.editor.hunks.reveal")
 local slices = require("claude-code.lib.slices")
 
 local NAMESPACE = api.nvim_create_namespace("claude-code.diff.inline")
@@ -68,11 +68,13 @@ function InlineMarks:first_line()
   return first and math.min(hunks.span(first, "new"), count) or 1
 end
 
----@return integer count of virtual lines above the first line
-function InlineMarks:lines_above_first()
-  local first = self.proposal:hunks().list[1]
-  local on_top = first and hunks.span(first, "new") == 1
-  return on_top and deleted.height(first) or 0
+---@param win integer
+---@param hunk? claude-code.Hunk whose first line has the cursor
+function InlineMarks:reveal(win, hunk)
+  if hunk then
+    reveal.hunk(win, drawn(self.proposal, hunk))
+  end
+  reveal.old_lines_on_top(win, NAMESPACE)
 end
 
 return M

@@ -2,7 +2,7 @@
 --- the file's window, which is borrowed for that, or on a tab page of their own.
 local api = vim.api
 local highlights = require("claude-code.editor.hunks.highlights")
-local sideways = require("claude-code.editor.hunks.sideways")
+local reveal = require("claude-code.editor.hunks.reveal")
 local windows = require("claude-code.editor.windows")
 
 ---What diff mode and we change in a window.
@@ -127,7 +127,13 @@ function Sides.refresh() end
 
 ---@param hunk? claude-code.Hunk
 function Sides:reveal(hunk)
-  sideways.to_change(self.windows, self.proposal, hunk)
+  if not hunk or hunk.old_count == 0 or hunk.new_count == 0 then
+    return
+  end
+  local proposal = self.proposal
+  local old, new = proposal.old.lines[hunk.old], proposal:lines()[hunk.new]
+  reveal.changed_part(self.old_win, hunk.old, new)
+  reveal.changed_part(self.win, hunk.new, old)
 end
 
 ---@private

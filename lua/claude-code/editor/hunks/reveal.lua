@@ -1,0 +1,99 @@
+--- Scrolls a window to a hunk: to all of its lines, to what changed far to the right in them, and to the old
+--- lines above them.
+local api, fn = vim.api, vim.fn
+
+---Lines that are shown below a hunk.
+local CONTEXT = 3
+
+---So much of what follows the change's beginning must be visible, in cells.
+local LEAST_VISIBLE = 10
+
+---So far to the right, in bytes, it is not looked for: Neovim draws such lines slowly.
+local FARTHEST = 20000
+
+local M = {}
+
+---Brings the lines from the cursor's on into sight, with what follows them; of too many, the first ones.
+---Neovim by itself would show as much as the cursor needs.
+---@param win integer
+---@param last integer 1-based
+local function show_lines(win, last)
+  local cursor = api.nvim_win_get_cursor(win)
+  local lowest = math.min(
+    last + CONTEXT,
+    cursor[1] + api.nvim_win_get_height(win) - 2,
+    api.nvim_buf_line_count(api.nvim_win_get_buf(win))
+  )
+  -- Virtual lines stand above a line, and Neovim draws none above its topmost one.
+  for _, line in ipairs({ lowest, cursor[1] - 1 }) do
+    api.nvim_win_set_cursor(win, { math.max(line, 1), 0 })
+  end
+  api.nvim_win_set_cursor(win, cursor)
+end
+
+---@param line string
+---@param other string
+---@return integer bytes that both begin with, FARTHEST at most
+local function common_prefix(line, other)
+  local shortest = math.min(#line, #other, FARTHEST)
+  for byte = 1, shortest do
+    if line:byte(byte) ~= other:byte(byte) then
+      return byte - 1
+    end
+  end
+  return shortest
+end
+
+---Scrolls sideways to a change that 'nowrap' hides. Moves the cursor as well: Neovim keeps it in sight.
+---@param win integer
+---@param row integer 1-based
+---@param other string the line that it replaces, or that replaces it
+function M.changed_part(win, row, other)
+  local line = api.nvim_buf_get_lines(api.nvim_win_get_buf(win), row - 1, row, false)[1] or ""
+  local column = common_prefix(line, other)
+  if column == FARTHEST then
+    return
+  end
+  local width = api.nvim_win_get_width(win) - fn.getwininfo(win)[1].textoff
+  api.nvim_win_call(win, function()
+    -- Vim script has a line feed for a NUL, and shows both alike.
+    local cells = fn.strdisplaywidth((line:sub(1, column):gsub("%z", "\n")))
+    if not vim.wo.wrap and cells + LEAST_VISIBLE > width then
+      api.nvim_win_set_cursor(win, { row, column })
+      fn.winrestview({ leftcol = cells - math.floor(width / 2) })
+    end
+  end)
+end
+
+---@param win integer
+---@param hunk claude-code.DrawnHunk whose first line has the cursor
+function M.hunk(win, hunk)
+  show_lines(win, hunk.new + math.max(hunk.new_count, 1) - 1)
+  if hunk.old_lines[1] and hunk.new_count > 0 then
+    M.changed_part(win, hunk.new, hunk.old_lines[1])
+  end
+end
+
+---Of old lines above the first row of a window Neovim shows none, unless it is asked to. Scrolls to them if
+---that row has the cursor.
+---@param win integer
+---@param namespace integer of the old lines
+function M.old_lines_on_top(win, namespace)
+  local view = api.nvim_win_call(win, fn.winsaveview)
+  if view.lnum ~= view.topline then
+    return
+  end
+  local row, above = { view.topline - 1, 0 }, 0
+  local buf = api.nvim_win_get_buf(win)
+  for _, mark in ipairs(api.nvim_buf_get_extmarks(buf, namespace, row, row, { details = true })) do
+    above = above + (mark[4].virt_lines_above and #mark[4].virt_lines or 0)
+  end
+  local fill = math.min(above, api.nvim_win_get_height(win) - 2)
+  if fill > view.topfill then
+    api.nvim_win_call(win, function()
+      fn.winrestview({ topline = view.topline, topfill = fill })
+    end)
+  end
+end
+
+return M
