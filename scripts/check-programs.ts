@@ -11,13 +11,10 @@ const LUA = "lua/claude-code";
 
 /** Files that start programs, and where each gets the absolute path of what it starts. */
 const STARTS: Record<string, string> = {
-  [`${LUA}/claude/project.lua`]: "the executable, by install/locate",
   [`${LUA}/editor/diff/merge.lua`]: "git, by on_path()",
-  [`${LUA}/health.lua`]: "the executable, by install/locate",
   [`${LUA}/install/async.lua`]: "what its callers got of on_path()",
-  [`${LUA}/install/version.lua`]: "the executable, by install/locate",
+  [`${LUA}/install/executable.lua`]: "the executable, by install/locate",
   [`${LUA}/server/process.lua`]: "the executable, by install/locate",
-  [`${LUA}/sessions/past.lua`]: "the executable, by install/locate",
   [`${LUA}/programs/process.lua`]: "ps, by on_path()",
   [`${LUA}/terminal/background.lua`]: "the Claude CLI, by claude/cli",
   [`${LUA}/terminal/providers/native.lua`]: "the Claude CLI, by claude/cli",

@@ -12,7 +12,7 @@ local TIMEOUT_MS = 20000
 ---@return string? message
 local function version_of(path)
   local done, version, message
-  require("claude-code.install.version").of(path, function(found, failure)
+  require("claude-code.install.executable").version(path, function(found, failure)
     done, version, message = true, found, failure
   end)
   vim.wait(5000, function()
@@ -29,7 +29,7 @@ local function check_executable()
     health.error(missing --[[@as string]], locate.remedy())
     return nil
   end
-  local plugin = require("claude-code.server.contract").version
+  local plugin = require("claude-code.install.contract").version
   local version, failure = version_of(binary.path)
   local place = ("%s (%s)"):format(binary.path, binary.source)
   if not version then
@@ -48,28 +48,24 @@ end
 --- the way to this Neovim.
 ---@return table<string, string>
 local function environment()
-  local process = require("claude-code.server.process")
-  local env = process.environment()
+  local env = require("claude-code.install.executable").environment()
   env.CLAUDE_CODE_SSE_PORT = nil
   env.NVIM = require("claude-code.server.endpoint").address()
-  return process.whole(env)
+  return env
 end
 
---- Runs a command while Neovim answers the questions that the command has.
----@param command string[]
+--- Runs the executable while Neovim answers the questions that it has.
+---@param words string[]
 ---@return vim.SystemCompleted? result nil if it takes too long
-local function run(command)
-  local result
-  local options = { text = true, env = environment(), clear_env = true, cwd = vim.fn.getcwd() }
-  local process = vim.system(command, options, function(completed)
+local function run(words)
+  local result ---@type vim.SystemCompleted?
+  local options = { env = environment(), cwd = vim.fn.getcwd(), timeout = TIMEOUT_MS }
+  require("claude-code.install.executable").run(words, options, function(completed)
     result = completed
   end)
   vim.wait(TIMEOUT_MS, function()
     return result ~= nil
   end, 10)
-  if not result then
-    process:kill("sigkill")
-  end
   return result
 end
 

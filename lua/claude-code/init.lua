@@ -8,7 +8,7 @@ end
 
 ---@param enabled boolean
 local function set_auto_install(enabled)
-  require("claude-code.claude.project")[enabled and "enable" or "disable"]()
+  require("claude-code.project")[enabled and "enable" or "disable"]()
 end
 
 ---@param enabled boolean

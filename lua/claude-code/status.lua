@@ -36,7 +36,7 @@ function M.get()
   return {
     state = server.state,
     why = why_stopped(),
-    plugin_version = require("claude-code.server.contract").version,
+    plugin_version = require("claude-code.install.contract").version,
     binary = server.binary or (require("claude-code.install.locate").find()),
     binary_version = server.version,
     process_id = server.process and server.process.pid,

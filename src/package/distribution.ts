@@ -31,5 +31,5 @@ export function findDistribution(executable: string): Distribution {
 }
 
 export function contractFile(root: string): string {
-  return join(root, "lua/claude-code/server/contract.lua");
+  return join(root, "lua/claude-code/install/contract.lua");
 }

@@ -50,7 +50,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
   describe("launch_arguments", () => {
     const launch = (folder?: string) =>
       project.neovim.lua<string[]>(
-        `return require("port").arguments.launch_arguments(...)`,
+        `return require("port").launch.launch_arguments(...)`,
         ...(folder === undefined ? [] : [folder]),
       );
     beforeAll(() =>

@@ -114,7 +114,7 @@ describe("serve", () => {
 });
 
 test("plugin and executable agree on version and contract", () => {
-  const lua = readFileSync(join(ROOT, "lua/claude-code/server/contract.lua"), "utf8");
+  const lua = readFileSync(join(ROOT, "lua/claude-code/install/contract.lua"), "utf8");
   expect(Number(lua.match(/number\s*=\s*(\d+)/)?.[1])).toBe(CONTRACT);
   expect(lua.match(/version\s*=\s*"([^"]+)"/)?.[1]).toBe(VERSION);
 });

@@ -266,7 +266,7 @@ describe.each(NEOVIMS)("answers to Claude from $name", (version) => {
   test(
     "claude -p, which has no dialog, is not kept waiting",
     async () => {
-      const launch = `return require("port").arguments.launch_arguments()[1]`;
+      const launch = `return require("port").launch.launch_arguments()[1]`;
       const settings = await neovim.lua<string>(launch);
       expect(settings).toContain("PermissionRequest");
       model.script([bash("touch p.txt"), say("The end.")]);

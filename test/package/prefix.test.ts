@@ -205,7 +205,7 @@ describe("claude-code-nvim install", () => {
     expect([lonely.code, lonely.err]).toEqual([1, expect.stringContaining("are not beside")]);
     const copy = join(prefix, "copy");
     await cp(unpacked, copy, { recursive: true });
-    const contract = join(copy, "lua/claude-code/server/contract.lua");
+    const contract = join(copy, "lua/claude-code/install/contract.lua");
     await writeFile(contract, readFileSync(contract, "utf8").replace('"0.1.0"', '"0.0.9"'));
     const mixed = await run([join(copy, "claude-code-nvim"), "install", "--prefix", prefix]);
     expect([mixed.code, mixed.err]).toEqual([1, expect.stringContaining("have version 0.0.9")]);

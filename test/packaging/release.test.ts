@@ -235,7 +235,7 @@ describe("one place says", () => {
     const [, number] = /CONTRACT = (\d+)/.exec(
       readFileSync(join(ROOT, "src/version.ts"), "utf8"),
     ) as RegExpExecArray;
-    const contract = readFileSync(join(ROOT, "lua/claude-code/server/contract.lua"), "utf8");
+    const contract = readFileSync(join(ROOT, "lua/claude-code/install/contract.lua"), "utf8");
     expect(contract).toContain(`number = ${number}, version = "${version}"`);
   });
 

@@ -610,7 +610,7 @@ describe("answers in the newest Neovim", () => {
       });
       await neovim.lock();
       const launch = async () => {
-        const code = `return require("port").arguments.launch_arguments()`;
+        const code = `return require("port").launch.launch_arguments()`;
         await eventually("the arguments", async () => (await neovim.lua<[]>(code)).length > 0);
         const [settings = ""] = await neovim.lua<string[]>(code);
         return Object.keys(JSON.parse(settings.slice("--settings=".length)).hooks ?? {});

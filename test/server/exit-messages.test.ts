@@ -119,7 +119,7 @@ describe.each(NEOVIMS)("the executable in $name", (version) => {
       for _, name in ipairs({ "BUN_OPTIONS", "BUN_BE_BUN", "BUN_INSPECT", "BUN_INSPECT_PRELOAD" }) do
         vim.env[name] = "x"
       end
-      return require("port").process.environment()`);
+      return require("port").executable.environment()`);
     expect(Object.keys(env).filter((name) => name.startsWith("BUN_"))).toEqual([]);
   });
 

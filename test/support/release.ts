@@ -185,6 +185,6 @@ async function sources(version: string, contract: number): Promise<string> {
   await stamp("package.json", /"version": ".*"/, `"version": "${version}"`);
   await stamp("src/version.ts", /CONTRACT = \d+/, `CONTRACT = ${contract}`);
   const lua = `number = ${contract}, version = "${version}"`;
-  await stamp("lua/claude-code/server/contract.lua", /number = \d+, version = ".*?"/, lua);
+  await stamp("lua/claude-code/install/contract.lua", /number = \d+, version = ".*?"/, lua);
   return folder;
 }

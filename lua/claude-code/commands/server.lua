@@ -46,7 +46,7 @@ local function install(args)
   local request = { archive = path, force = args.bang }
   local installer = require("claude-code.install")
   local has_ui = #vim.api.nvim_list_uis() > 0
-  if has_ui and not require("claude-code.install.build_step").is_running() then
+  if has_ui and not installer.is_build_step() then
     return installer.start(request, after_install)
   end
   local executable, message = installer.wait(request)
@@ -130,7 +130,7 @@ return {
   setup = {
     desc = "set up the project for a CLI outside of Neovim",
     run = function()
-      require("claude-code.claude.project").install()
+      require("claude-code.project").install()
     end,
   },
 
@@ -138,7 +138,7 @@ return {
   unsetup = {
     desc = "remove what :Claude setup added",
     run = function()
-      require("claude-code.claude.project").uninstall()
+      require("claude-code.project").uninstall()
     end,
   },
 }

@@ -26,7 +26,7 @@ end
 ---@return claude-code.Delta? full
 ---@return claude-code.Failure?
 local function attach(info)
-  local contract = require("claude-code.server.contract").number
+  local contract = require("claude-code.install.contract").number
   if info.contract and info.contract ~= contract then
     local text = "the executable has contract %d, the plugin %d: rebuild or update one of them"
     return nil, text:format(info.contract, contract)

@@ -3,12 +3,11 @@
 --- moment it leaves the version before or the new one, and files that the next run removes.
 local M = {}
 
+local archives = require("claude-code.install.archive")
 local async = require("claude-code.install.async")
 local download = require("claude-code.install.download")
-local installed = require("claude-code.install.installed")
 local releases = require("claude-code.install.release")
 local store = require("claude-code.install.store")
-local verify = require("claude-code.install.verify")
 
 local POLL_MS = 250
 --- A virus scanner may read all of it before its first run.
@@ -31,7 +30,7 @@ local waiting = {}
 ---@return string? message
 local function probe(executable, release)
   local version, failure = async.await(function(done)
-    require("claude-code.install.version").of(executable, done, FIRST_RUN_MS)
+    require("claude-code.install.executable").version(executable, done, FIRST_RUN_MS)
   end)
   if version == release.version then
     return true
@@ -63,17 +62,16 @@ local function unpack_in(release, archive, folder, replace)
   if not made then
     return nil, refused
   end
-  local unpacked, message =
-    require("claude-code.install.unpack").executable(archive, release, folder)
+  local unpacked, message = archives.unpack(archive, release, folder)
   if not unpacked then
     return nil, message
   end
   local runs, why = probe(unpacked, release)
-  installed.set_unusable(release, why)
+  store.set_unusable(release, why)
   if not runs then
     return nil, why
   end
-  installed.add(unpacked, require("claude-code.install.plugin_files").contract().number)
+  store.describe(unpacked, require("claude-code.install.plugin_files").contract().number)
   return store.move_in(folder, release, replace)
 end
 
@@ -84,7 +82,7 @@ end
 ---@return string? executable
 ---@return string? message
 local function verify_and_unpack(release, archive, replace, original)
-  local verified, wrong = verify(release, archive, original)
+  local verified, wrong = archives.verify(release, archive, original)
   if not verified then
     return nil, wrong
   end
@@ -105,7 +103,7 @@ end
 local function install_archive(release, archive, replace)
   local stat = vim.uv.fs_stat(archive)
   if not stat or stat.size ~= release.size then
-    return nil, select(2, verify(release, archive))
+    return nil, select(2, archives.verify(release, archive))
   end
   local copy, refused = download.new_file(release.file)
   if not copy then
@@ -158,7 +156,7 @@ local function install_download(release, replace)
       executable, message = verify_and_unpack(release, path, replace)
     end
   end
-  if not executable and installed.unusable(release) then
+  if not executable and store.unusable(release) then
     -- For :Claude install, once the user has made it run.
     vim.uv.fs_rename(path, kept_archive(release))
   end
@@ -174,7 +172,7 @@ local function install(release, request)
   local executable = store.executable(release.version, release.target)
   local is_there = vim.uv.fs_stat(executable) ~= nil
   local is_kept = is_there and not request.force
-  if is_kept and installed.is_intact(executable) and probe(executable, release) then
+  if is_kept and store.is_intact(executable) and probe(executable, release) then
     return executable
   end
   local made, refused = store.make_folder(store.download())
@@ -185,7 +183,7 @@ local function install(release, request)
     return install_archive(release, archive, is_there)
   end
   local kept = kept_archive(release)
-  if not verify(release, kept) then
+  if not archives.verify(release, kept) then
     return install_download(release, request.force or is_there)
   end
   local installed_now, message = verify_and_unpack(release, kept, is_there)
@@ -266,6 +264,25 @@ function M.wait(request)
     return nil, "the installation was interrupted; `:Claude install` begins again"
   end
   return executable, message
+end
+
+--- lazy.nvim runs `build = ":Claude install"` in a task, and takes an error for a failed build.
+---@return boolean
+local function is_lazy_task()
+  local config = package.loaded["lazy.core.config"]
+  return vim.iter(pairs(config and config.plugins or {})):any(function(_, plugin)
+    return vim.iter(plugin._ and plugin._.tasks or {}):any(function(task)
+      return task.name == "build" and task:running()
+    end)
+  end)
+end
+
+--- Whether a plugin manager runs :Claude install as its build step, which has to wait for the end and to
+--- see an error.
+---@return boolean
+function M.is_build_step()
+  local ok, is_running = pcall(is_lazy_task)
+  return ok and is_running
 end
 
 return M

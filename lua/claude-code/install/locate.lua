@@ -4,7 +4,7 @@ local M = {}
 local plugin_files = require("claude-code.install.plugin_files")
 local programs = require("claude-code.programs")
 
-local NAME = vim.fn.has("win32") == 1 and "claude-code-nvim.exe" or "claude-code-nvim"
+local NAME = require("claude-code.install.executable").NAME
 
 ---@alias claude-code.BinarySource "path"|"build"|"managed"|"system"
 
@@ -27,7 +27,7 @@ local finders = {
   --- The one of this plugin's version: another Neovim's plugin may have another one installed.
   managed = function()
     local target = require("claude-code.install.target").name()
-    local version = require("claude-code.server.contract").version
+    local version = require("claude-code.install.contract").version
     local path = target and require("claude-code.install.store").executable(version, target)
     return path and programs.runs(path) and path or nil
   end,
@@ -86,6 +86,15 @@ local function not_found(order, remedy, reason)
   return text:format(NAME, remedy, prefix, table.concat(looked, ", "))
 end
 
+--- Whether it may be downloaded without a command, be it after a question. Without a UI, only a
+--- command may fetch 50 MB.
+---@return boolean
+local function is_download_allowed()
+  local options = require("claude-code.config").get().binary
+  local is_wanted = not options.path and (options.source == "auto" or options.source == "managed")
+  return is_wanted and options.download ~= false and #vim.api.nvim_list_uis() > 0
+end
+
 --- The executable to run under the options in effect.
 ---@return claude-code.Binary?
 ---@return string? message what was looked for, and what the user can do
@@ -104,11 +113,11 @@ function M.find()
   end
   local release, remedy, reason = require("claude-code.install.release").find()
   local missing = not_found(order, remedy or "run :Claude install", reason)
-  if release and require("claude-code.install.permission").is_download_allowed() then
+  if release and is_download_allowed() then
     return nil, missing, release
   end
   -- One of another version is better than none. Whether it fits shows when it starts.
-  local other = require("claude-code.install.installed").compatible() or M.managed_path()
+  local other = require("claude-code.install.store").find_compatible() or M.managed_path()
   if vim.tbl_contains(order, "managed") and programs.runs(other) then
     return { path = other, source = "managed" }
   end

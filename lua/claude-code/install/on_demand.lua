@@ -1,4 +1,4 @@
---- The executable, downloaded when it is first needed.
+--- The executable, downloaded when it is first needed, if the options `binary.*` and the user allow it.
 local M = {}
 
 ---@param callback fun(binary: claude-code.Binary?, message: string?)
@@ -35,11 +35,11 @@ local function or_another_version(callback)
   return function(binary, message)
     local other, version
     if not binary then
-      other, version = require("claude-code.install.installed").compatible()
+      other, version = require("claude-code.install.store").find_compatible()
     end
     if other then
       local text = "version %s of the executable is used, because %s could not be installed: %s"
-      local wanted = require("claude-code.server.contract").version
+      local wanted = require("claude-code.install.contract").version
       require("claude-code.messages.notify").warn(text:format(version, wanted, message))
       binary = { path = other, source = "managed" }
     end
@@ -64,6 +64,26 @@ local function download(release, callback)
   end)
 end
 
+---@param release claude-code.Release
+---@return string
+local function question(release)
+  local host = release.url:match("^%a+://([^/]+)")
+  local text = "claude-code.nvim needs its executable (%.0f MB from %s). Download it now?"
+  return text:format(release.size / 1e6, host)
+end
+
+--- Asks the user, if the option `binary.download` says so.
+---@param release claude-code.Release
+---@param callback fun(may_download: boolean)
+local function ask(release, callback)
+  if require("claude-code.config").get().binary.download ~= "prompt" then
+    return callback(true)
+  end
+  vim.ui.select({ "Download", "Not now" }, { prompt = question(release) }, function(_, index)
+    callback(index == 1)
+  end)
+end
+
 --- Calls back with the executable: at once if it is there, or cannot be had; otherwise once an
 --- installation that runs already, or a download that the options and the user allow, has ended. If
 --- that fails, an installed version with the same contract will do, with a warning.
@@ -75,13 +95,13 @@ function M.get(callback)
     return callback(binary)
   end
   local install = require("claude-code.install")
-  local unusable = release and require("claude-code.install.installed").unusable(release)
+  local unusable = release and require("claude-code.install.store").unusable(release)
   if install.is_running() then
     install.start({}, as_binary(callback))
   elseif unusable or not release then
     callback(nil, unusable or missing)
   else
-    require("claude-code.install.permission").ask(release, function(may_download)
+    ask(release, function(may_download)
       if may_download then
         download(release, as_binary(callback))
       else

@@ -20,7 +20,7 @@ end
 
 ---@return claude-code.Contract
 function M.contract()
-  return read("server/contract") or require("claude-code.server.contract")
+  return read("install/contract") or require("claude-code.install.contract")
 end
 
 --- Nil if the plugin was installed together with its executable: release archives hold no manifest.

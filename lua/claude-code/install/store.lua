@@ -1,6 +1,9 @@
 --- Where downloaded executables live. Below one folder, outside of stdpath(), which NVIM_APPNAME
 --- moves:
 ---   VERSION-TARGET/claude-code-nvim   each version in a folder of its own, complete or not there
+---   VERSION-TARGET/contract           the number of its contract
+---   VERSION-TARGET/sha256             the checksum of its executable
+---   VERSION-TARGET.unusable           why its executable does not run on this machine
 ---   bin/claude-code-nvim              the stable path: leads to the version installed last
 ---   download/                         what is not verified yet
 local M = {}
@@ -8,7 +11,7 @@ local M = {}
 local async = require("claude-code.install.async")
 
 local WINDOWS = vim.fn.has("win32") == 1
-local NAME = WINDOWS and "claude-code-nvim.exe" or "claude-code-nvim"
+local NAME = require("claude-code.install.executable").NAME
 local DAY_S = 24 * 60 * 60
 --- Another Neovim may be about to make its new version the current one.
 local SETTLED_S = 10 * 60
@@ -43,12 +46,6 @@ end
 ---@return string
 function M.download()
   return vim.fs.joinpath(M.root(), "download")
-end
-
---- The executable's name in an archive, and on the disk.
----@return string
-function M.name()
-  return NAME
 end
 
 --- Who could replace the executable could run programs as this user. A group may write, as in install.sh.
@@ -230,6 +227,90 @@ function M.sweep()
       end
     end
   end
+end
+
+---@param path string
+---@return string?
+local function read(path)
+  return require("claude-code.lib.regular_file").head(path, 10000)
+end
+
+---@param path string
+---@param text string
+local function write(path, text)
+  local file = io.open(path, "wb")
+  if file then
+    file:write(text)
+    file:close()
+  end
+end
+
+--- Writes down what is known about a version.
+---@param executable string in the folder that becomes VERSION-TARGET
+---@param contract integer
+function M.describe(executable, contract)
+  local folder = vim.fs.dirname(executable)
+  write(vim.fs.joinpath(folder, "contract"), tostring(contract))
+  local sum = require("claude-code.install.archive").checksum(executable)
+  write(vim.fs.joinpath(folder, "sha256"), sum or "")
+end
+
+--- Whether an executable is as it was installed. One with a changed byte may print its version, and
+--- end later.
+---@param executable string
+---@return boolean
+function M.is_intact(executable)
+  local sum = read(vim.fs.joinpath(vim.fs.dirname(executable), "sha256")) or ""
+  return sum == "" or sum == require("claude-code.install.archive").checksum(executable)
+end
+
+--- The executable of another version that works with this plugin: the newest of those with the same
+--- contract.
+---@return string? executable
+---@return string? version
+function M.find_compatible()
+  local target = require("claude-code.install.target").name()
+  local contract = require("claude-code.install.contract")
+  local best, version
+  for name in vim.fs.dir(M.root()) do
+    local candidate = target and name:match("^(.+)%-" .. vim.pesc(target) .. "$")
+    local parsed = candidate and vim.version.parse(candidate)
+    local number = parsed and read(vim.fs.joinpath(M.root(), name, "contract"))
+    local executable = parsed and M.executable(candidate, target)
+    if
+      tonumber(number) == contract.number
+      and candidate ~= contract.version
+      and require("claude-code.programs").runs(executable)
+      and (not version or vim.version.gt(parsed, version))
+    then
+      best, version = executable, candidate
+    end
+  end
+  return best, version
+end
+
+---@param release claude-code.Release
+---@return string path
+local function unusable_path(release)
+  return vim.fs.joinpath(M.root(), ("%s-%s.unusable"):format(release.version, release.target))
+end
+
+--- Remembers that the executable of a release does not run here: it is not downloaded again until
+--- the user asks for it.
+---@param release claude-code.Release
+---@param message? string why; nil: it does run
+function M.set_unusable(release, message)
+  if message then
+    write(unusable_path(release), message)
+  else
+    vim.uv.fs_unlink(unusable_path(release))
+  end
+end
+
+---@param release claude-code.Release
+---@return string? message why its executable does not run here
+function M.unusable(release)
+  return read(unusable_path(release))
 end
 
 return M

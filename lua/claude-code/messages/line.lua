@@ -7,6 +7,13 @@ local CUT, CUT_BUT_LOGGED = "…", "… :Claude log"
 --- Where the longer mark would leave fewer cells than this for the text, the short one has to do.
 local LEAST = 20
 
+--- Draws the screen now. A syntax pattern that takes too much memory for a line (E363) would else be an
+--- error of the code that draws, and a stack trace for which Neovim asks for Enter.
+---@return boolean drawn
+function M.redraw()
+  return (pcall(vim.cmd.redraw))
+end
+
 ---@param text string
 ---@param cells integer
 ---@return string
@@ -74,7 +81,7 @@ local function show_after_mode(chunks, mode)
   local win, at = vim.api.nvim_get_current_win(), vim.uv.now()
   local is_terminal = mode == "t"
   if not is_terminal then
-    require("claude-code.messages.redraw")()
+    M.redraw()
   end
   vim.api.nvim_create_autocmd("ModeChanged", {
     group = GROUP,
@@ -100,7 +107,7 @@ end
 ---@param options claude-code.LineOptions
 function M.show(name, text, options)
   -- What is there already is written over, not pushed up.
-  require("claude-code.messages.redraw")()
+  M.redraw()
   local chunks = { { fit(name, text, options.is_logged == true), options.highlight } }
   vim.api.nvim_echo(chunks, options.history == true, {})
   vim.api.nvim_create_augroup(GROUP, { clear = true })

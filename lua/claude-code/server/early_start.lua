@@ -38,7 +38,7 @@ function M.discard()
 end
 
 --- Hands it over, if it is what would be spawned now; spawns one otherwise.
----@param launch claude-code.Launch
+---@param launch claude-code.ServerLaunch
 ---@return claude-code.Process?
 ---@return string? message
 function M.process(launch)

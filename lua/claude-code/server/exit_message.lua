@@ -87,7 +87,7 @@ end
 --- Nil unless the plugin's files are those of another version than Neovim has loaded.
 ---@return string? version
 local function upgraded_to()
-  local loaded = require("claude-code.server.contract")
+  local loaded = require("claude-code.install.contract")
   local disk = require("claude-code.install.plugin_files").contract()
   if disk.version ~= loaded.version or disk.number ~= loaded.number then
     return disk.version
@@ -102,7 +102,7 @@ function M.mismatch(binary, version)
   local upgraded = upgraded_to()
   local what_to_do = upgraded and ("restart Neovim, the plugin was upgraded to %s"):format(upgraded)
     or remedy(binary)
-  local plugin = require("claude-code.server.contract").version
+  local plugin = require("claude-code.install.contract").version
   return text:format(version or "unknown", plugin, what_to_do, binary.path)
 end
 

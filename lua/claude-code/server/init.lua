@@ -72,7 +72,7 @@ end
 local function fail_mismatch()
   local binary = M.binary --[[@as claude-code.Binary]]
   forget("failed")
-  require("claude-code.install.version").of(binary.path, function(version)
+  require("claude-code.install.executable").version(binary.path, function(version)
     if M.state == "starting" and M.binary == binary and not M.process then
       fail(exit_message.mismatch(binary, version))
     end
@@ -191,6 +191,17 @@ function M.ensure(options, callback)
       waiting.limit()
     end
   end
+end
+
+--- The executable: the one that runs, or that would be started.
+---@return string? path
+---@return string? message
+function M.executable()
+  if M.binary then
+    return M.binary.path
+  end
+  local binary, message = require("claude-code.install.locate").find()
+  return binary and binary.path, message
 end
 
 --- Ends what runs. The executable notices by the end of its stdin.

@@ -14,7 +14,7 @@ end
 ---@param environment? table<string, string|userdata> what to change in the executable's own
 ---@return string without its line end
 function M.encode(executable, wanted, environment)
-  local contract, log = require("claude-code.server.contract"), require("claude-code.messages.log")
+  local contract, log = require("claude-code.install.contract"), require("claude-code.messages.log")
   local config, endpoint = require("claude-code.config"), require("claude-code.server.endpoint")
   local range = config.get().port_range
   local port = within(wanted, range)

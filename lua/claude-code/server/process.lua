@@ -1,5 +1,7 @@
 --- One run of the executable. It waits for a launch line on its stdin, which then stays open: by
 --- stdin's end it notices that Neovim is gone.
+local executable = require("claude-code.install.executable")
+
 local M = {}
 
 local STDERR_LINES = 20
@@ -24,59 +26,20 @@ local ending
 local Process = {}
 Process.__index = Process
 
----@class claude-code.Launch
+---@class claude-code.ServerLaunch
 ---@field path string the executable
 ---@field args string[]
 ---@field address string the socket on which this Neovim answers
 ---@field on_exit fun(code: integer, signal: integer) called in the main loop, once
 
---- Variables that make a compiled Bun program run or expose itself to code of others.
----@param name string
----@return boolean
-local function is_hazard(name)
-  name = name:upper()
-  return name == "BUN_OPTIONS" or name == "BUN_BE_BUN" or vim.startswith(name, "BUN_INSPECT")
-end
-
 --- How often the executable's garbage collector looks whether there is something to do, in ms. Bun
 --- reads it as it starts; its own value wakes a process at rest 13 times a second.
 local GC_TIMER_MS = 10000
 
---- Our environment, fit for the executable.
----@return table<string, string>
-function M.environment()
-  local env = {}
-  for name, value in pairs(vim.fn.environ()) do
-    if not is_hazard(name) then
-      env[name] = value
-    end
-  end
-  return env
-end
-
----@param env table<string, string>
----@return string[] NAME=value
-local function as_list(env)
-  local list = {}
-  for name, value in pairs(env) do
-    table.insert(list, name .. "=" .. value)
-  end
-  return list
-end
-
---- A whole environment as vim.system() wants it, together with `clear_env`.
---- TODO(0.10): it passes the table on as it is, so that it has to be a list there.
----@param env table<string, string>
----@return table<string, string>
-function M.whole(env)
-  local list = vim.fn.has("nvim-0.11") == 0
-  return list and as_list(env) --[[@as table<string, string>]] or env
-end
-
 ---@param address string
 ---@return table<string, string>
 local function environment_for(address)
-  local env = M.environment()
+  local env = executable.environment()
   env.NVIM = address
   env.BUN_GC_TIMER_INTERVAL = env.BUN_GC_TIMER_INTERVAL or tostring(GC_TIMER_MS)
   env.CLAUDE_CONFIG_DIR = require("claude-code.claude.config_dir").configured()
@@ -179,7 +142,7 @@ local function join(callback)
 end
 
 --- Starts one, which loads and then waits for its launch line.
----@param launch claude-code.Launch
+---@param launch claude-code.ServerLaunch
 ---@return claude-code.Process?
 ---@return string? message
 function M.spawn(launch)
@@ -191,7 +154,7 @@ function M.spawn(launch)
   local stderr_ended, process_ended = join(launch.on_exit)
   local handle, pid = vim.uv.spawn(launch.path, {
     args = launch.args,
-    env = as_list(env),
+    env = executable.as_list(env),
     cwd = require("claude-code.programs").NEUTRAL_FOLDER,
     stdio = { stdin, nil, stderr },
     -- Its own session: Ctrl-Z and Ctrl-C in Neovim's terminal must not reach it.

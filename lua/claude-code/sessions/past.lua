@@ -1,5 +1,7 @@
 --- Past conversations of the workspace and its work trees. The executable reads them, outside of
 --- Neovim's thread.
+local workspace = require("claude-code.lib.workspace")
+
 local M = {}
 
 local TIMEOUT_MS = 5000
@@ -20,42 +22,25 @@ local function parse(output)
   return ok and type(data) == "table" and data.conversations or {}
 end
 
----@return string? path of the executable
-local function executable()
-  local binary = require("claude-code.server").binary
-    or (require("claude-code.install.locate").find())
-  return binary and binary.path
-end
-
 ---@param callback fun(conversations: claude-code.Conversation[]) in the main loop; the newest first, none
 ---that runs; empty if they cannot be listed
 function M.list(callback)
-  local path, folders = executable(), require("claude-code.lib.workspace").folders()
+  local path, folders = require("claude-code.server").executable(), workspace.folders()
   if not path or #folders == 0 then
     return callback({})
   end
-  local command = { path, "sessions", "--json" }
+  local words = { path, "sessions", "--json" }
   for _, folder in ipairs(folders) do
-    vim.list_extend(command, { "--folder", folder })
+    vim.list_extend(words, { "--folder", folder })
   end
-  local process = require("claude-code.server.process")
-  local options = {
-    text = true,
-    timeout = TIMEOUT_MS,
-    env = process.whole(process.environment()),
-    clear_env = true,
-    cwd = require("claude-code.programs").NEUTRAL_FOLDER,
-  }
-  local done = vim.schedule_wrap(function(result)
+  local options = { timeout = TIMEOUT_MS }
+  require("claude-code.install.executable").run(words, options, function(result)
     if result.code ~= 0 then
       local log = require("claude-code.messages.log")
       log.warn("past conversations were not listed: %s", vim.trim(result.stderr or ""))
     end
     callback(result.code == 0 and parse(result.stdout or "") or {})
   end)
-  if not pcall(vim.system, command, options, done) then
-    callback({})
-  end
 end
 
 return M

@@ -52,7 +52,7 @@ end
 
 --- The CLI has ended by itself: closes the terminal after exit code 0, once the user pauses.
 ---@param buf integer
----@param launch claude-code.Launch
+---@param launch claude-code.TerminalLaunch
 ---@param code integer
 ---@param is_typing boolean whether terminal mode is on there, or about to begin
 ---@param close fun()

@@ -16,7 +16,7 @@ local M = {}
 ---@field is_visible? fun(self): boolean whether it is on screen
 
 --- What runs in a terminal.
----@class claude-code.Launch
+---@class claude-code.TerminalLaunch
 ---@field n integer the session's number
 ---@field command string[]
 ---@field env table<string, string>
@@ -31,7 +31,7 @@ local M = {}
 
 --- Starts the command in a terminal of its own, and shows that in the place of one that is shown.
 ---@class claude-code.Provider
----@field open fun(launch: claude-code.Launch): claude-code.Terminal?, string?
+---@field open fun(launch: claude-code.TerminalLaunch): claude-code.Terminal?, string?
 ---@field adopt? fun(): claude-code.AdoptedTerminal[] while none is open here
 
 ---@return claude-code.Provider

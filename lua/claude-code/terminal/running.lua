@@ -59,7 +59,7 @@ end
 
 --- Opens a terminal for a session that starts.
 ---@param n integer
----@param launch claude-code.Launch
+---@param launch claude-code.TerminalLaunch
 ---@return boolean opened if not, a message said why
 function M.open(n, launch)
   local terminal

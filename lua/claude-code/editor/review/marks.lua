@@ -85,7 +85,7 @@ local function margin_in(win, are_first)
   -- By its first signs 'signcolumn' "auto" moves the text, which Neovim knows once it has drawn them.
   local is_auto = vim.startswith(vim.wo[win].signcolumn, "auto")
   if are_first and is_auto and api.nvim_get_mode().mode == "n" then
-    require("claude-code.messages.redraw")()
+    require("claude-code.messages.line").redraw()
   end
   return draw.margin(win)
 end

@@ -48,7 +48,7 @@ end
 
 ---@param terminal claude-code.NativeTerminal
 ---@param code integer
----@param launch claude-code.Launch
+---@param launch claude-code.TerminalLaunch
 local function handle_exit(terminal, code, launch)
   local buf = terminal.buf
   if terminals[buf] ~= terminal then

@@ -36,7 +36,7 @@ end
 
 --- In the place of snacks.nvim's own handler, which would report that we end it as a failure.
 ---@private
----@param launch claude-code.Launch
+---@param launch claude-code.TerminalLaunch
 function Terminal:watch_exit(launch)
   self.win:on("TermClose", function()
     if terminals[self.buf] ~= self then

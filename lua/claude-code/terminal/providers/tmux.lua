@@ -95,7 +95,7 @@ end
 
 --- A lone word would be handed to a shell, so it all goes through env(1). A pane that outlives Neovim
 --- does not name its socket, which may be another Neovim's later: the port and the folder lead there.
----@param launch claude-code.Launch
+---@param launch claude-code.TerminalLaunch
 ---@return string[]
 local function command(launch)
   local words = { "/usr/bin/env" }
@@ -109,7 +109,7 @@ local function command(launch)
   return vim.list_extend(words, vim.tbl_map(literal, launch.command))
 end
 
----@param launch claude-code.Launch
+---@param launch claude-code.TerminalLaunch
 ---@param other? claude-code.TmuxTerminal that is beside Neovim
 ---@return string[] arguments of tmux
 local function open_arguments(launch, other)

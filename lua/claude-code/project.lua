@@ -6,17 +6,6 @@ local notify = require("claude-code.messages.notify")
 
 ---@alias claude-code.SetupCommand "install-hooks"|"uninstall-hooks"
 
----@return string? executable
----@return string? message
-local function executable()
-  local running = require("claude-code.server").binary
-  if running then
-    return running.path
-  end
-  local binary, message = require("claude-code.install.locate").find()
-  return binary and binary.path, message
-end
-
 --- The hook of the option permissions.answer, for who has it on.
 ---@param command claude-code.SetupCommand
 ---@return string[]
@@ -36,18 +25,11 @@ local function run(path, command, options, callback)
     vim.list_extend(words, { "--claude", claude[1] })
   end
   vim.list_extend(words, usual_options(command))
-  local process = require("claude-code.server.process")
-  local env = process.environment()
+  local executable = require("claude-code.install.executable")
+  local env = executable.environment()
   env.NVIM = require("claude-code.server.endpoint").address()
-  vim.system(vim.list_extend(words, options), {
-    text = true,
-    env = process.whole(env),
-    clear_env = true,
-    cwd = require("claude-code.programs").NEUTRAL_FOLDER,
-  }, function(result)
-    vim.schedule(function()
-      callback(result.code, vim.trim(result.stdout or ""), vim.trim(result.stderr or ""))
-    end)
+  executable.run(vim.list_extend(words, options), { env = env }, function(result)
+    callback(result.code, vim.trim(result.stdout or ""), vim.trim(result.stderr or ""))
   end)
 end
 
@@ -92,7 +74,7 @@ end
 ---@param choices string[] the last one is no
 ---@param options table<string, string[]> by choice
 local function confirm_and_run(command, question, choices, options)
-  local path, message = executable()
+  local path, message = require("claude-code.server").executable()
   if not path then
     return notify.error(message --[[@as string]])
   end
@@ -103,7 +85,7 @@ local function confirm_and_run(command, question, choices, options)
     local labels = table.concat(choices, "\n")
     local answer = vim.fn.confirm(plan .. "\n\n" .. question, labels, #choices, "Question")
     -- The dialog has scrolled the screen, for which Neovim would ask for Enter.
-    require("claude-code.messages.redraw")()
+    require("claude-code.messages.line").redraw()
     local chosen = options[choices[answer]]
     if not chosen then
       return notify.info("nothing was changed")
@@ -121,7 +103,7 @@ end
 --- Without a user only makes sure of the executable: as the build step of a plugin manager this runs
 --- in a folder that nobody chose.
 local function require_executable()
-  local path, message = executable()
+  local path, message = require("claude-code.server").executable()
   if not path then
     error("claude-code.nvim: " .. message, 0)
   end
@@ -146,7 +128,7 @@ end
 
 --- The option mcp.auto_install: once per project, and silent unless something was done.
 local function install_once()
-  local path = executable()
+  local path = require("claude-code.server").executable()
   if not path or #require("claude-code.lib.workspace").folders() == 0 then
     return
   end

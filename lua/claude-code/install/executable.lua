@@ -1,0 +1,88 @@
+--- Runs the executable for one answer. As the server it is run by server/process.lua.
+local M = {
+  --- The name of its file, in an archive and on the disk.
+  NAME = vim.fn.has("win32") == 1 and "claude-code-nvim.exe" or "claude-code-nvim",
+}
+
+local TIMEOUT_MS = 3000
+--- `strip` takes the program that is appended to Bun's runtime.
+local STRIPPED = "%s was stripped, and is only Bun's runtime: a package has to be built with !strip "
+  .. "(Nix: dontStrip)"
+
+--- Variables that make a compiled Bun program run or expose itself to code of others.
+---@param name string
+---@return boolean
+local function is_hazard(name)
+  name = name:upper()
+  return name == "BUN_OPTIONS" or name == "BUN_BE_BUN" or vim.startswith(name, "BUN_INSPECT")
+end
+
+--- Our environment, fit for the executable.
+---@return table<string, string>
+function M.environment()
+  local env = {}
+  for name, value in pairs(vim.fn.environ()) do
+    if not is_hazard(name) then
+      env[name] = value
+    end
+  end
+  return env
+end
+
+---@param env table<string, string>
+---@return string[] NAME=value
+function M.as_list(env)
+  local list = {}
+  for name, value in pairs(env) do
+    table.insert(list, name .. "=" .. value)
+  end
+  return list
+end
+
+---@class claude-code.RunOptions
+---@field timeout? integer in ms
+---@field env? table<string, string> all of its environment; ours if left out
+---@field cwd? string
+
+--- Runs it to its end.
+---@param words string[] its path and the arguments
+---@param options claude-code.RunOptions
+---@param callback fun(result: vim.SystemCompleted) in the main loop; the code is -1 if it cannot be started
+function M.run(words, options, callback)
+  local env = options.env or M.environment()
+  local done = vim.schedule_wrap(callback)
+  local ok, failure = pcall(vim.system, words, {
+    text = true,
+    timeout = options.timeout,
+    -- TODO(0.10): it passes the table on as it is, so that it has to be a list there.
+    env = vim.fn.has("nvim-0.11") == 0 and M.as_list(env) or env,
+    clear_env = true,
+    cwd = options.cwd or require("claude-code.programs").NEUTRAL_FOLDER,
+  }, done)
+  if not ok then
+    local reason = tostring(failure):gsub("^.-:%d+: ", "")
+    done({ code = -1, signal = 0, stdout = "", stderr = reason })
+  end
+end
+
+--- Asks an executable for its version.
+---@param path string
+---@param callback fun(version: string?, message: string?) in the main loop; nil if it does not run
+---@param timeout_ms? integer 3000 if left out
+function M.version(path, callback, timeout_ms)
+  M.run({ path, "--version" }, { timeout = timeout_ms or TIMEOUT_MS }, function(result)
+    local printed = result.code == 0 and result.stdout or ""
+    -- Our own begins with the plugin's name.
+    local is_bun = printed:match("^%d+%.%d+%.%d+%s*$")
+    local version = not is_bun and printed:match("%d+%.%d+%.%d+%S*") or nil
+    if version then
+      return callback(version)
+    elseif result.code == -1 then
+      return callback(nil, result.stderr)
+    end
+    local text = is_bun and STRIPPED or "`%s --version` ended with code %d %s"
+    callback(nil, text:format(path, result.code, result.stderr or ""))
+  end)
+end
+
+return M
