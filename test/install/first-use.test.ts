@@ -252,7 +252,7 @@ describe("a build step", () => {
     ]);
     expect(output).not.toContain("traceback");
     // A plugin manager's build step: an error reports it, and it goes on.
-    const step = `lua io.stderr:write(tostring(pcall(vim.cmd, "Claude" .. "CodeInstall")))`;
+    const step = `lua io.stderr:write(tostring(pcall(vim.cmd, "Claude" .. " install")))`;
     expect(await run(step, "qa!")).toEqual({ code: 0, output: expect.stringContaining("false") });
   });
 
