@@ -12,7 +12,7 @@ import { Log } from "../lib/log";
 import { ProjectFiles } from "../locate/project-file";
 import { Registration } from "../locate/registry";
 import type { Client } from "../mcp/client";
-import { NeovimEditor, type ReadyInfo } from "../neovim/editor";
+import { NeovimEditor } from "../neovim/editor";
 import { DisconnectedError, NeovimRpc } from "../neovim/rpc";
 import { projectAround } from "../setup/record";
 import { type Admission, WebSocketListener } from "../transport/websocket";
@@ -78,23 +78,17 @@ async function run(
   // Before all else: who finds us by it comes no earlier than what follows at once.
   const published = new Published({ ...launch, token }, address, listener.port, log);
   const editor = new NeovimEditor(rpc, log, launch.workspaceFolders);
-  const attached = Promise.withResolvers<void>();
-  const server = createIdeServer(
-    editor,
-    log,
-    {
-      onClientsChanged: (clients) =>
-        void attached.promise.then(() => {
-          report(editor, clients, log);
-          requests.clientsChanged();
-        }),
-    },
-    launch.options.execute_code,
-  );
+  const attachment = new Attachment(editor, log);
+  const onClientsChanged = (clients: readonly Client[]) => {
+    attachment.report("the clients", () => editor.clients(clients.map(described)));
+    attachment.after(() => requests.clientsChanged());
+  };
+  const events = { onClientsChanged };
+  const server = createIdeServer(editor, log, events, launch.options.execute_code);
   listener.admit(admission(token, server, log));
   const { NeovimRequests } = await loading;
   const requests = new NeovimRequests(editor, log, launch.workspaceFolders);
-  void attached.promise.then(() => {
+  attachment.after(() => {
     compileEarly();
     requests.start();
   });
@@ -103,30 +97,13 @@ async function run(
     published.follow(folders);
     requests.follow(folders);
   });
-  const attaching = attach(
-    editor,
-    launch,
-    {
-      port: listener.port,
-      lock_file: published.lock.path,
-      uses_next_token: token !== launch.token,
-    },
-    published.lock,
+  const { lock } = published;
+  lock.onRivals.on((rivals) => attachment.report("other editors", () => editor.rivals(rivals)));
+  lock.onProblem.on((problem) =>
+    attachment.report("the lock file", () => editor.lockProblem(problem)),
   );
-  attaching.then(attached.resolve, (error) => {
-    if (!isGone(error)) log.error(`Attaching failed: ${message(error)}`);
-  });
-  published.lock.onRivals.on((rivals) =>
-    attached.promise
-      .then(() => editor.rivals(rivals))
-      .catch((error) => log.warn(`Reporting other editors failed: ${message(error)}`)),
-  );
-  published.lock.onProblem.on((problem) =>
-    attached.promise
-      .then(() => editor.lockProblem(problem))
-      .catch((error) => log.warn(`Reporting the lock file failed: ${message(error)}`)),
-  );
-  const ending = await Promise.race([gone, failedToAttach(attaching)]);
+  const failed = attachment.make(launch, listener.port, token, lock);
+  const ending = await Promise.race([gone, failed]);
   log.info(`Ending: ${ending}`);
   await server.end();
   // All at once from here: a Delta in between would publish us again.
@@ -199,30 +176,51 @@ function admission(token: string, server: IdeServer, log: Log): Admission {
   };
 }
 
-type PublishedFacts = Pick<ReadyInfo, "port" | "lock_file" | "uses_next_token">;
+/** Our attachment to Neovim, which learns nothing from us before it has let us attach. */
+class Attachment {
+  readonly #editor: NeovimEditor;
+  readonly #log: Log;
+  readonly #made = Promise.withResolvers<void>();
 
-async function attach(
-  editor: NeovimEditor,
-  launch: Launch,
-  facts: PublishedFacts,
-  lock: LockKeeper,
-): Promise<void> {
-  await editor.attach({ contract: CONTRACT, version: VERSION });
-  const { problem, rivals } = lock;
-  const cli_arguments = cliArguments(launch.executable);
-  await editor.ready({
-    ...facts,
-    rivals,
-    cli_arguments,
-    ...(problem !== undefined && { problem }),
-  });
-}
+  constructor(editor: NeovimEditor, log: Log) {
+    this.#editor = editor;
+    this.#log = log;
+  }
 
-/** Resolves, with the reason, only if attaching fails. */
-function failedToAttach(attaching: Promise<void>): Promise<string> {
-  return new Promise((resolve) => {
-    attaching.catch((error) => resolve(isGone(error) ? "Neovim is gone" : NOT_ATTACHED));
-  });
+  /** Attaches, and says that we accept clients. Resolves, with the reason, only if that fails. */
+  make(launch: Launch, port: number, token: string, lock: LockKeeper): Promise<string> {
+    return new Promise((resolve) => {
+      this.#attach(launch, port, token, lock).then(this.#made.resolve, (error) => {
+        if (!isGone(error)) this.#log.error(`Attaching failed: ${message(error)}`);
+        resolve(isGone(error) ? "Neovim is gone" : NOT_ATTACHED);
+      });
+    });
+  }
+
+  /** Does it once we are attached. */
+  after(action: () => void): void {
+    void this.#made.promise.then(action);
+  }
+
+  /** Reports to Neovim once we are attached. */
+  report(what: string, send: () => Promise<void>): void {
+    this.#made.promise
+      .then(send)
+      .catch((error) => this.#log.warn(`Reporting ${what} failed: ${message(error)}`));
+  }
+
+  async #attach(launch: Launch, port: number, token: string, lock: LockKeeper): Promise<void> {
+    await this.#editor.attach({ contract: CONTRACT, version: VERSION });
+    const { problem, rivals, path } = lock;
+    await this.#editor.ready({
+      port,
+      lock_file: path,
+      uses_next_token: token !== launch.token,
+      rivals,
+      cli_arguments: cliArguments(launch.executable),
+      ...(problem !== undefined && { problem }),
+    });
+  }
 }
 
 /** When we end first, attaching fails too, which is not an error. */
@@ -241,13 +239,11 @@ function ended(rpc: NeovimRpc, stdin: Stdin): Promise<string> {
   });
 }
 
-function report(editor: NeovimEditor, clients: readonly Client[], log: Log): void {
-  const list = clients.map(({ id, info, pid }) => ({
+/** As Neovim lists it. */
+function described({ id, info, pid }: Client): Parameters<NeovimEditor["clients"]>[0][number] {
+  return {
     id,
     ...(info && { name: info.name, version: info.version }),
     ...(pid !== undefined && { pid }),
-  }));
-  editor
-    .clients(list)
-    .catch((error) => log.warn(`Reporting the clients failed: ${message(error)}`));
+  };
 }

@@ -1,5 +1,5 @@
 import { isBelow, realPath } from "../lib/paths";
-import type { LanguageFile, LanguagePlaces } from "./answer";
+import type { LanguageFile, LanguagePlace, LanguagePlaces } from "./answer";
 import type { ProjectFiles } from "./project-files";
 import { indexOf, type SourceLines } from "./source-lines";
 
@@ -47,6 +47,15 @@ export function placeKey(path: string, line: number, column: number): string {
   return `${path}\0${line}\0${column}`;
 }
 
+/** A place of an answer, with what stands there. */
+interface Use {
+  place: LanguagePlace;
+  file: LanguageFile;
+  column: number;
+  text: string;
+  isOutside: boolean;
+}
+
 /** Servers' answers put together, file by file; the same place from two servers counts once. */
 export function usesOf(
   places: LanguagePlaces,
@@ -54,54 +63,51 @@ export function usesOf(
   source: SourceLines,
   isWithin: (name: string) => boolean = () => true,
 ): Uses {
-  const files = new Map<number, UsesOfFile>();
-  const lines = new Map<string, UseLine>();
-  const seen = new Set<string>();
-  const own = asList(places.files).map((file) => isOwn(file, project));
-  const uses: Uses = { files: [], count: 0, outside: 0, private: places.private };
-  for (const place of asList(places.places)) {
-    const file = asList(places.files)[place.file - 1];
-    if (!file) continue;
-    const isOutside = !own[place.file - 1];
-    const line = place.unsaved ?? (isOutside ? "" : source.at(file.path, place.line));
-    const column = indexOf(line, place.character, place.encoding);
-    const key = `${file.path}\0${place.line}\0${place.unsaved ?? ""}\0${column}`;
-    if (seen.has(key)) continue;
-    seen.add(key);
-    if (isOutside) {
-      uses.outside++;
-      continue;
-    }
-    const name = project.nameOf(file.path);
-    if (!isWithin(name)) continue;
-    let entry = files.get(place.file);
-    if (!entry) {
-      entry = {
-        path: file.path,
-        name,
-        unsaved: file.unsaved ?? false,
-        unmapped: file.unmapped ?? false,
-        lines: [],
-        count: 0,
-      };
-      files.set(place.file, entry);
-    }
-    uses.count++;
-    entry.count++;
-    const of = `${place.file}\0${place.line}\0${place.unsaved ?? ""}`;
-    const known = lines.get(of);
-    if (known) {
-      known.columns.push(column);
-      continue;
-    }
-    const isUnsaved = place.unsaved !== undefined;
-    const found = { line: place.line, isUnsaved, columns: [column], text: line };
-    lines.set(of, found);
-    entry.lines.push(found);
-  }
-  uses.files = [...files.values()].sort(byOrder);
-  for (const file of uses.files) file.lines.sort((a, b) => a.line - b.line);
-  return uses;
+  const all = distinct(placed(places, project, source));
+  const inside = all.filter(
+    ({ isOutside, file }) => !isOutside && isWithin(project.nameOf(file.path)),
+  );
+  const files = [...Map.groupBy(inside, ({ place }) => place.file).values()];
+  return {
+    files: files.map((uses) => usesOfFile(uses, project)).sort(byOrder),
+    count: inside.length,
+    outside: all.filter(({ isOutside }) => isOutside).length,
+    private: places.private,
+  };
+}
+
+function placed(places: LanguagePlaces, project: ProjectFiles, source: SourceLines): Use[] {
+  const files = asList(places.files);
+  const areOutside = files.map((file) => !isOwn(file, project));
+  return asList(places.places).flatMap((place) => {
+    const file = files[place.file - 1];
+    if (!file) return [];
+    const isOutside = areOutside[place.file - 1] ?? true;
+    const text = place.unsaved ?? (isOutside ? "" : source.at(file.path, place.line));
+    const column = indexOf(text, place.character, place.encoding);
+    return [{ place, file, column, text, isOutside }];
+  });
+}
+
+function distinct(uses: readonly Use[]): Use[] {
+  const byPlace = Map.groupBy(
+    uses,
+    ({ file, place, column }) => `${file.path}\0${place.line}\0${place.unsaved ?? ""}\0${column}`,
+  );
+  return [...byPlace.values()].map(([first]) => first as Use);
+}
+
+/** Of uses that are all in one file. */
+function usesOfFile(uses: readonly Use[], project: ProjectFiles): UsesOfFile {
+  const { path, unsaved = false, unmapped = false } = (uses[0] as Use).file;
+  const byLine = Map.groupBy(uses, ({ place }) => `${place.line}\0${place.unsaved ?? ""}`);
+  const lines = [...byLine.values()].map((same) => {
+    const { place, text } = same[0] as Use;
+    const columns = same.map(({ column }) => column);
+    return { line: place.line, isUnsaved: place.unsaved !== undefined, columns, text };
+  });
+  lines.sort((a, b) => a.line - b.line);
+  return { path, name: project.nameOf(path), unsaved, unmapped, lines, count: uses.length };
 }
 
 /** Lua sends an empty list as an empty table. */
