@@ -31,7 +31,7 @@ const LEFT_BEHIND = `
   return { timers, #vim.api.nvim_list_chans() }`;
 
 /** Machines that are busy with other tests take their time. */
-const LONG_DEADLINE = "{ diagnostics = { after_edit_deadline_ms = 5000 } }";
+const LONG_DEADLINE = "require('port').sessions.AFTER_EDIT_MS = 5000";
 
 /** The fewest of each in some time: other timers come and go. */
 async function least(project: Project): Promise<number[]> {
@@ -47,9 +47,9 @@ async function least(project: Project): Promise<number[]> {
 async function open(version = NEWEST, deadlineMs = 8_000): Promise<Project> {
   const project = await Project.open(
     version,
-    `vim.tbl_deep_extend("error", ${LONG_DEADLINE},
-      { diagnostics = { after_edit = false, deadline_ms = ${deadlineMs} } })`,
+    `{ diagnostics = { after_edit = false, deadline_ms = ${deadlineMs} } }`,
   );
+  await project.neovim.lua(LONG_DEADLINE);
   await startSilentServer(project);
   await project.neovim.lua(COUNT);
   return project;
@@ -157,7 +157,8 @@ const PULL_SERVER = `
 test.each(NEOVIMS)(
   "a server that must be asked, for a file in no window, with $name",
   async (version) => {
-    await using project = await Project.open(version, LONG_DEADLINE);
+    await using project = await Project.open(version);
+    await project.neovim.lua(LONG_DEADLINE);
     await project.neovim.lua(PULL_SERVER);
     const context = async (text: string) =>
       JSON.stringify((await project.edit("pull.txt", text)).output ?? "nothing");

@@ -11,7 +11,6 @@ values = {
   },
   diagnostics = {
     after_edit = "auto",
-    after_edit_deadline_ms = 1500,
     block = true,
     busy_deadline_ms = 30000,
     deadline_ms = 2000,

@@ -6,6 +6,7 @@ local M = {
   renamed = {
     ["diff.lsp"] = "removed; in a diff the language servers of the file's own buffer answer, on lines that it has",
     ["diff.narrow_terminal"] = "removed; Claude's terminal keeps its size beside a diff",
+    ["diagnostics.after_edit_deadline_ms"] = "removed; each edit waits for 1.5 seconds",
     ["execute_code.default_language"] = "removed; python, or the first language, is it",
     ["execute_code.max_output_bytes"] = "removed; 1 MB of each stream is kept",
     ["execute_code.timeout_ms"] = "removed; code runs for 30 seconds at most",

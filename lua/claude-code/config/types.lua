@@ -57,8 +57,6 @@
 ---@field ignore_files? string[]
 ---Whether Claude receives a file's new problems right after it edited the file.
 ---@field after_edit? "auto"|boolean
----Milliseconds that each edit waits for language servers, to report those problems.
----@field after_edit_deadline_ms? integer
 
 ---@class claude-code.UserDiffConfig
 ---How a proposed edit is shown.
@@ -266,7 +264,6 @@
 ---@field ignore_sources string[]
 ---@field ignore_files string[]
 ---@field after_edit "auto"|boolean
----@field after_edit_deadline_ms integer
 
 ---@class claude-code.DiffConfig
 ---@field layout claude-code.DiffLayout

@@ -38,8 +38,8 @@ const slow = (ms: number, stopped: string, command: string[]) => [
 /** Deadlines for a machine that is busy with other tests: longer than the options allow. */
 const LONG_DEADLINES = `
   local port = require("port")
-  local options = port.config.get().diagnostics
-  options.deadline_ms, options.after_edit_deadline_ms = 12000, 12000
+  port.config.get().diagnostics.deadline_ms = 12000
+  port.sessions.AFTER_EDIT_MS = 12000
   port.language_servers.TIMEOUT_MS = 60000`;
 
 async function openWith(

@@ -66,10 +66,4 @@ return {
     description = "Whether Claude receives a file's new problems right after it edited the file. "
       .. '"auto": only if the CLI is not connected to Neovim (claude -p).',
   },
-  {
-    key = "diagnostics.after_edit_deadline_ms",
-    type = t.integer(0, 5000),
-    default = 1500,
-    description = "Milliseconds that each edit waits for language servers, to report those problems.",
-  },
 }

@@ -11,7 +11,10 @@ local unchecked = require("claude-code.editor.turn_check.unchecked")
 ---The problems that a summary quotes.
 local QUOTED = 5
 
-local M = {}
+local M = {
+  ---Each edit waits so long for language servers, if its new problems are to be reported.
+  AFTER_EDIT_MS = 1500,
+}
 
 ---A session starts, goes on, or was cleared.
 ---@param params claude-code.SessionParams|{ source?: string }
@@ -69,7 +72,7 @@ function M.edited(params)
   if report == "auto" then
     report = not is_connected(session.pid)
   end
-  return { report = report, timeout_ms = options.after_edit_deadline_ms }
+  return { report = report, timeout_ms = M.AFTER_EDIT_MS }
 end
 
 ---Language servers changed files for a session: these count as edited by it.
