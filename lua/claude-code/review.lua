@@ -4,7 +4,7 @@ local api = vim.api
 local buffers = require("claude-code.editor.review.buffer")
 local client = require("claude-code.editor.review.client")
 local path = require("claude-code.editor.documents.path")
-local text = require("claude-code.editor.review.text")
+local text = require("claude-code.editor.review.buffer_bytes")
 
 local M = {}
 

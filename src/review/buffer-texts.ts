@@ -1,7 +1,7 @@
 import { UserError } from "../lib/errors";
 
 /**
- * More than Neovim counts on (lua/claude-code/editor/review/text.lua): the two need not agree which of
+ * More than Neovim counts on (lua/claude-code/editor/review/buffer_bytes.lua): the two need not agree which of
  * two texts came last.
  */
 const MOST = 8;

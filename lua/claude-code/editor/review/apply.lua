@@ -3,7 +3,7 @@ local api = vim.api
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
-local text = require("claude-code.editor.review.text")
+local text = require("claude-code.editor.review.buffer_bytes")
 
 local TOPIC = "review"
 

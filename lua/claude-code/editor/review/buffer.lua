@@ -7,7 +7,7 @@ local marks = require("claude-code.editor.review.marks")
 local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
 local scopes = require("claude-code.editor.review.scope")
-local text = require("claude-code.editor.review.text")
+local text = require("claude-code.editor.review.buffer_bytes")
 
 local M = {}
 

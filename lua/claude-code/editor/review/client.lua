@@ -79,7 +79,7 @@ function M.on_answer(answer)
   connection.waiting[answer.id] = nil
   if answer.error then
     -- Loaded only here: this file is loaded at every start.
-    require("claude-code.editor.review.text").forget_sent()
+    require("claude-code.editor.review.buffer_bytes").forget_sent()
   end
   if callback then
     callback(answer.value, answer.error)

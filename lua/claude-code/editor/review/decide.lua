@@ -11,7 +11,7 @@ local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
 local scopes = require("claude-code.editor.review.scope")
-local text = require("claude-code.editor.review.text")
+local text = require("claude-code.editor.review.buffer_bytes")
 local view = require("claude-code.editor.review.view")
 
 local M = {}

@@ -3,7 +3,7 @@ local api = vim.api
 local client = require("claude-code.editor.review.client")
 local path = require("claude-code.editor.documents.path")
 local scopes = require("claude-code.editor.review.scope")
-local text = require("claude-code.editor.review.text")
+local text = require("claude-code.editor.review.buffer_bytes")
 
 local M = {}
 

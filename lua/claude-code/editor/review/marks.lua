@@ -5,7 +5,7 @@ local differences = require("claude-code.editor.hunks")
 local draw = require("claude-code.editor.hunks.draw")
 local highlights = require("claude-code.editor.review.highlights")
 local reveal = require("claude-code.editor.hunks.reveal")
-local text = require("claude-code.editor.review.text")
+local text = require("claude-code.editor.review.buffer_bytes")
 
 local NAMESPACE = api.nvim_create_namespace("claude-code.review")
 

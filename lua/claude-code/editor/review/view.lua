@@ -6,7 +6,6 @@ local buffers = require("claude-code.editor.review.buffer")
 local files = require("claude-code.editor.review.files")
 local keys = require("claude-code.editor.review.keys")
 local list = require("claude-code.editor.review.list")
-local list_window = require("claude-code.editor.review.list_window")
 local move = require("claude-code.editor.review.move")
 local notify = require("claude-code.messages.notify")
 local scopes = require("claude-code.editor.review.scope")
@@ -135,7 +134,7 @@ local function end_review()
   bars.stop()
   files.collapse()
   keys.unmap_all()
-  list_window.close()
+  list.close()
 end
 
 ---Lists again, and shows it everywhere.
@@ -179,7 +178,8 @@ function M.open(review, jump)
       return notify.info(scopes.nothing_in(review), "review")
     end
     view.listed = review
-    list_window.open(list.fill(review))
+    list.fill(review)
+    list.open()
     if jump then
       move.first()
     end

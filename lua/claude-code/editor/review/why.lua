@@ -4,7 +4,7 @@ local base = require("claude-code.editor.review.base")
 local client = require("claude-code.editor.review.client")
 local list = require("claude-code.editor.review.list")
 local path = require("claude-code.editor.documents.path")
-local text = require("claude-code.editor.review.text")
+local text = require("claude-code.editor.review.buffer_bytes")
 
 local M = {}
 

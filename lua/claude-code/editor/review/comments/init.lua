@@ -1,13 +1,16 @@
 --- Comments on lines, for Claude: :Claude comment makes, edits, deletes and sends them.
 local api = vim.api
 local base = require("claude-code.editor.review.base")
-local marks = require("claude-code.editor.review.comments.marks")
+local list = require("claude-code.editor.review.list")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
 local places = require("claude-code.editor.review.comments.places")
+local send = require("claude-code.editor.review.comments.send")
 local store = require("claude-code.editor.review.comments.store")
 
 local M = {}
+
+local is_started = false
 
 ---The comment at a row; one that waits to be sent rather than one that was.
 ---@param buf integer
@@ -29,9 +32,7 @@ function M.at(buf, row)
 end
 
 local function report()
-  local count = #vim.tbl_filter(function(comment)
-    return not comment.is_sent
-  end, store.all())
+  local count = #store.waiting()
   if count == 0 then
     return notify.info("the comment is deleted", "send")
   end
@@ -54,9 +55,7 @@ end
 ---@return integer last
 local function lines_of(args)
   local row = api.nvim_win_get_cursor(0)[1]
-  -- Loaded only here: it brings the whole review, and this file is loaded at every start.
-  local is_listed = require("claude-code.editor.review.list").has_cursor()
-  local item = is_listed and vim.fn.getqflist()[args.range > 0 and args.line1 or row]
+  local item = list.has_cursor() and vim.fn.getqflist()[args.range > 0 and args.line1 or row]
   if item then
     vim.fn.bufload(item.bufnr)
     return item.bufnr, item.lnum, math.max(item.end_lnum, item.lnum)
@@ -112,7 +111,7 @@ local function comment_on(target, args)
     end
     save(target, vim.trim(text), function()
       if args.bang then
-        require("claude-code.editor.review.comments.send").all(true)
+        send.all(true)
       else
         report()
       end
@@ -129,7 +128,7 @@ end
 function M.command(args)
   M.start()
   if args.bang and args.args == "" and args.range == 0 then
-    return require("claude-code.editor.review.comments.send").all(true)
+    return send.all(true)
   end
   local buf, first, last = lines_of(args)
   base.when_loaded(buf, function()
@@ -140,33 +139,24 @@ function M.command(args)
   end)
 end
 
-local is_started = false
-
 ---Shows the comments from now on.
 function M.start()
   if is_started then
     return
   end
   is_started = true
-  store.follow(marks.show_all)
-  local group = api.nvim_create_augroup("claude-code.review.comments", { clear = true })
-  api.nvim_create_autocmd({ "BufReadPost", "BufFilePost" }, {
-    group = group,
-    callback = function(event)
-      if #store.all() > 0 then
-        places.forget_all(event.buf)
-        marks.show(event.buf)
-      end
-    end,
-  })
-  api.nvim_create_autocmd("BufWritePost", {
-    group = group,
+  store.follow(function()
+    vim.iter(api.nvim_list_bufs()):each(places.show)
+  end)
+  api.nvim_create_autocmd({ "BufReadPost", "BufFilePost", "BufWritePost" }, {
+    group = api.nvim_create_augroup("claude-code.review.comments", { clear = true }),
     callback = function(event)
       local name = #store.all() > 0 and path.of_buffer(event.buf)
-      if name then
+      local is_written = event.event == "BufWritePost"
+      if name and is_written then
         places.record(path.real(name))
-        marks.show(event.buf)
       end
+      places.show(event.buf, not is_written)
     end,
   })
 end

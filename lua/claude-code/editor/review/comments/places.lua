@@ -1,10 +1,15 @@
---- Where comments stand: an extmark for each in loaded buffers, else the lines that it was made on.
+--- Where comments stand, by an extmark in loaded buffers, else by the lines that they were made on; and what is
+--- drawn there.
 local api = vim.api
 local buffers = require("claude-code.editor.review.buffer")
+local highlights = require("claude-code.editor.review.highlights")
 local path = require("claude-code.editor.documents.path")
 local store = require("claude-code.editor.review.comments.store")
 
-local NAMESPACE = api.nvim_create_namespace("claude-code.review.comments.places")
+local PLACES = api.nvim_create_namespace("claude-code.review.comments.places")
+local DRAWN = api.nvim_create_namespace("claude-code.review.comments")
+local WIDTH = 76
+local OUTDATED = "(its lines have changed) "
 
 ---So many lines are kept of a comment, to find it again.
 local MOST_LINES = 20
@@ -77,7 +82,7 @@ end
 ---@param place claude-code.CommentPlace
 ---@return integer extmark
 local function mark(buf, place)
-  return api.nvim_buf_set_extmark(buf, NAMESPACE, place.first - 1, 0, {
+  return api.nvim_buf_set_extmark(buf, PLACES, place.first - 1, 0, {
     end_row = place.last,
     end_col = 0,
     right_gravity = true,
@@ -91,7 +96,7 @@ end
 ---@param id? integer
 ---@return claude-code.CommentPlace? nil without a mark; it is outdated if all its lines were deleted
 local function marked(buf, id)
-  local found_mark = id and api.nvim_buf_get_extmark_by_id(buf, NAMESPACE, id, { details = true })
+  local found_mark = id and api.nvim_buf_get_extmark_by_id(buf, PLACES, id, { details = true })
   if not found_mark or #found_mark == 0 then
     return nil
   end
@@ -113,7 +118,7 @@ local function in_buffer(buf, comment)
     return place
   end
   place = found(api.nvim_buf_get_lines(buf, 0, -1, false), comment)
-  if not place.is_outdated then
+  if not place.is_outdated and not comment.is_sent then
     marks[comment.id] = mark(buf, place)
   end
   return place
@@ -136,25 +141,60 @@ function M.of(comment)
   return place, place.is_outdated and comment.lines or lines
 end
 
----The buffer was read again, or has another name: its comments are found by their lines.
----@param buf integer
-function M.forget_all(buf)
-  local shown = buffers.get(buf)
-  if shown then
-    shown.comment_marks = {}
-    api.nvim_buf_clear_namespace(buf, NAMESPACE, 0, -1)
+---@param text string
+---@return string[] lines of at most so many columns, unless a word is longer
+local function wrapped(text)
+  local lines = {}
+  for _, part in ipairs(vim.split(text, "\n", { plain = true })) do
+    local line = ""
+    for word in vim.gsplit(vim.fn.strtrans(part), " ", { plain = true }) do
+      local longer = line == "" and word or (line .. " " .. word)
+      if line ~= "" and vim.fn.strdisplaywidth(longer) > WIDTH then
+        lines[#lines + 1] = line
+        longer = word
+      end
+      line = longer
+    end
+    lines[#lines + 1] = line
   end
+  return lines
 end
 
----Forgets the marks of comments that are gone.
 ---@param buf integer
-function M.forget(buf)
+---@param comment claude-code.ReviewComment
+local function draw(buf, comment)
+  local place = M.of(comment)
+  if comment.is_sent and place.is_outdated then
+    return
+  end
+  local text = (place.is_outdated and OUTDATED or "") .. comment.text
+  local group = highlights.name(comment.is_sent and "CommentSent" or "Comment")
+  local virtual = {}
+  for i, line in ipairs(wrapped(text)) do
+    local label = i == 1 and comment.is_sent and "sent: " or ""
+    virtual[i] = { { "▎ ", group }, { label .. line, group } }
+  end
+  api.nvim_buf_set_extmark(buf, DRAWN, place.last - 1, 0, {
+    virt_lines = virtual,
+    strict = false,
+  })
+end
+
+---Draws the comments of a buffer's file.
+---@param buf integer
+---@param is_other? boolean the buffer was read again, or has another name: they are found by their lines
+function M.show(buf, is_other)
   local shown = buffers.get(buf)
-  for id, extmark in pairs(shown and shown.comment_marks or {}) do
-    if not store.has(id) then
-      api.nvim_buf_del_extmark(buf, NAMESPACE, extmark)
-      shown.comment_marks[id] = nil
-    end
+  if not api.nvim_buf_is_loaded(buf) then
+    return
+  elseif is_other and shown then
+    shown.comment_marks = {}
+    api.nvim_buf_clear_namespace(buf, PLACES, 0, -1)
+  end
+  api.nvim_buf_clear_namespace(buf, DRAWN, 0, -1)
+  local name = #store.all() > 0 and path.of_buffer(buf) or nil
+  for _, comment in ipairs(name and store.of_file(path.real(name)) or {}) do
+    draw(buf, comment)
   end
 end
 

@@ -13,12 +13,12 @@ local MOST_CHARACTERS = 300
 
 local M = {}
 
----@return claude-code.ReviewComment[] those that Claude has not received
+---@return claude-code.ReviewComment[]
 local function waiting()
   local privacy = require("claude-code.editor.privacy")
   return vim.tbl_filter(function(comment)
-    return not comment.is_sent and not privacy.is_private(comment.path)
-  end, store.all())
+    return not privacy.is_private(comment.path)
+  end, store.waiting())
 end
 
 ---@param lines string[]

@@ -38,9 +38,9 @@ local function set(list)
   end
 end
 
----@param summary claude-code.ReviewSummary
+---@param summary claude-code.ReviewSummary?
 local function on_summary(summary)
-  if not vim.deep_equal(summary.comments, comments.all) then
+  if summary and not vim.deep_equal(summary.comments, comments.all) then
     set(summary.comments)
   end
 end
@@ -50,10 +50,7 @@ end
 function M.follow(listener)
   comments.listener = listener
   client.on_summary(on_summary)
-  local summary = client.summary()
-  if summary then
-    on_summary(summary)
-  end
+  on_summary(client.summary())
 end
 
 ---@return claude-code.ReviewComment[]
@@ -61,12 +58,11 @@ function M.all()
   return comments.all
 end
 
----@param id string
----@return boolean
-function M.has(id)
-  return vim.iter(comments.all):any(function(comment)
-    return comment.id == id
-  end)
+---@return claude-code.ReviewComment[] those that Claude has not received
+function M.waiting()
+  return vim.tbl_filter(function(comment)
+    return not comment.is_sent
+  end, comments.all)
 end
 
 ---@param name string real path
@@ -80,18 +76,19 @@ end
 ---@param changes claude-code.ReviewCommentChange[] not empty
 ---@param callback? fun() once they are recorded; a message says if they cannot be
 function M.save(changes, callback)
-  local ids = {}
-  for _, change in ipairs(changes) do
-    ids[#ids + 1] = change.state == "sent" and change.comment or nil
+  local sent = vim.tbl_filter(function(change)
+    return change.state == "sent"
+  end, changes)
+  ---@param is_sending? true
+  local function note(is_sending)
+    for _, change in ipairs(sent) do
+      comments.sending[change.comment] = is_sending
+    end
   end
-  for _, id in ipairs(ids) do
-    comments.sending[id] = true
-  end
+  note(true)
   set(comments.all)
   client.request("comments", { changes = changes }, function(list, problem)
-    for _, id in ipairs(ids) do
-      comments.sending[id] = nil
-    end
+    note(nil)
     if problem then
       local text = "your comment could not be recorded (%s): %s"
       return require("claude-code.messages.notify").error(text:format(problem, changes[1].text))

@@ -25,26 +25,26 @@ local function has_other_line_ends(buf)
   return not vim.bo[buf].modified and file_change.is_misread(buf)
 end
 
----Texts that the executable keeps, too: the last ones. By what they depend on.
----@type { key: string, id: integer }[]
-local sent = {}
-local last_id = 0
-
 ---The executable keeps more (src/review/buffer-texts.ts).
 local MOST_SENT = 4
+
+---@class claude-code.SentTexts
+---@field last_id integer
+---@field texts { key: string, id: integer }[] the last ones, by what they depend on: the executable has them
+local sent = { last_id = 0, texts = {} }
 
 ---@param key string
 ---@param id integer
 local function remember(key, id)
-  sent[#sent + 1] = { key = key, id = id }
-  if #sent > MOST_SENT then
-    table.remove(sent, 1)
+  table.insert(sent.texts, { key = key, id = id })
+  if #sent.texts > MOST_SENT then
+    table.remove(sent.texts, 1)
   end
 end
 
 ---The next request has the bytes of its texts again.
 function M.forget_sent()
-  sent = {}
+  sent.texts = {}
 end
 
 ---@param buf integer
@@ -90,14 +90,14 @@ function M.of(buf)
     return nil
   end
   local key = key_of(buf)
-  for _, known in ipairs(sent) do
+  for _, known in ipairs(sent.texts) do
     if known.key == key then
       return { id = known.id }
     end
   end
-  last_id = last_id + 1
-  remember(key, last_id)
-  return { id = last_id, bytes = encoded(buf) }
+  sent.last_id = sent.last_id + 1
+  remember(key, sent.last_id)
+  return { id = sent.last_id, bytes = encoded(buf) }
 end
 
 ---@param buf integer

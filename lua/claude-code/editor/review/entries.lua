@@ -1,0 +1,128 @@
+--- The entries of a review's quickfix list: one for each hunk, one for each file that was created, deleted,
+--- renamed, or has no text, one for a changed mode beside hunks.
+local fn = vim.fn
+local base = require("claude-code.editor.review.base")
+local files = require("claude-code.editor.review.files")
+local kinds = require("claude-code.editor.review.kinds")
+local path = require("claude-code.editor.documents.path")
+local reload = require("claude-code.editor.documents.reload")
+
+---Characters of a prompt in an entry: at most, and of the columns that there are.
+local MOST_PROMPT_CHARACTERS, PROMPT_SHARE = 40, 0.25
+
+local QUEUED = "[undone when Claude's turn ends]"
+
+local M = {}
+
+---@class claude-code.ReviewEntry user_data of a quickfix entry
+---@field path string
+---@field hunk? string id; "mode": the file's mode; nil: the whole file
+
+---@param prompt string
+---@return string
+local function shortened(prompt)
+  prompt = fn.strtrans((prompt:gsub("%s+", " ")))
+  local most = math.min(MOST_PROMPT_CHARACTERS, math.floor(vim.o.columns * PROMPT_SHARE))
+  local cut = fn.strcharpart(prompt, 0, most)
+  return ("‹%s%s›"):format(cut, cut ~= prompt and "…" or "")
+end
+
+---@param owners claude-code.ReviewOwner[]
+---@param names? table<string, string> of sessions, by their ids; nil unless several run
+---@return string[] words about the last one
+local function origin(owners, names)
+  local last = owners[#owners]
+  if not last then
+    return {}
+  end
+  local words = { names and (names[last.session] or last.session:sub(1, 8)) }
+  if last.turn then
+    words[#words + 1] = ("turn %d"):format(last.turn)
+  end
+  if last.prompt and last.prompt ~= "" then
+    words[#words + 1] = shortened(last.prompt)
+  end
+  words[#words + 1] = last.agent and (last.tool .. " of a subagent") or last.tool
+  return words
+end
+
+---@param hunk claude-code.ReviewHunk
+---@param is_stale boolean the buffer lacks it
+---@return string? flags
+local function flags(hunk, is_stale)
+  local found = { is_stale and "[not in your buffer, which has unsaved edits]" or nil }
+  if hunk.conflict then
+    found[#found + 1] = "[your edits conflict]"
+  elseif hunk.mixed then
+    found[#found + 1] = "[with your edits]"
+  end
+  found[#found + 1] = hunk.queued and QUEUED or nil
+  return #found > 0 and table.concat(found, " ") or nil
+end
+
+---@class claude-code.ListedChange
+---@field hunk? string as of an entry
+---@field rows? [integer, integer] first row and count
+---@field words string
+---@field flags? string
+---@field owners claude-code.ReviewOwner[]
+
+---@param file claude-code.ReviewFile
+---@return claude-code.ListedChange[]
+local function changes_of(file)
+  if kinds.is_whole(file) or #file.hunks < file.hunk_count then
+    local row, flag = file.hunks[1] and file.hunks[1].new[1], file.queued and QUEUED or nil
+    local words, owners = kinds.words(file), file.owners
+    return { { rows = row and { row, 1 }, words = words, flags = flag, owners = owners } }
+  end
+  local found, mode, buf = {}, file.mode, path.loaded_buffer(file.path)
+  if mode then
+    local words, flag = kinds.mode_words(mode), mode.queued and QUEUED or nil
+    found[1] = { hunk = "mode", words = words, flags = flag, owners = mode.owners }
+  end
+  local is_stale = buf ~= nil and reload.is_stale(buf)
+  for _, hunk in ipairs(file.hunks) do
+    found[#found + 1] = {
+      hunk = hunk.id,
+      rows = hunk.new,
+      words = ("+%d -%d"):format(hunk.added, hunk.removed),
+      flags = flags(hunk, is_stale),
+      owners = hunk.owners,
+    }
+  end
+  return found
+end
+
+---@param file claude-code.ReviewFile
+---@param change claude-code.ListedChange
+---@param names? table<string, string>
+---@return table item
+local function item(file, change, names)
+  local first, count = unpack(change.rows or { 1, 1 })
+  local words = { change.words }
+  words[#words + 1] = change.flags
+  -- A deleted file's text is read in a buffer of its own.
+  local is_deleted = file.kind == "deleted"
+  return {
+    filename = is_deleted and base.SCHEME .. file.path or file.path,
+    module = is_deleted and fn.fnamemodify(file.path, ":.") or nil,
+    lnum = math.max(first, 1),
+    end_lnum = count > 1 and first + count - 1 or nil,
+    text = table.concat(vim.list_extend(words, origin(change.owners, names)), "  "),
+    user_data = { claude_code = { path = file.path, hunk = change.hunk } },
+  }
+end
+
+---@param names? table<string, string> of sessions, by their ids; nil unless several run
+---@return table[] items for setqflist()
+function M.all(names)
+  local items = {}
+  for _, file in ipairs(files.all()) do
+    for _, change in ipairs(changes_of(file)) do
+      items[#items + 1] = item(file, change, names)
+    end
+  end
+  return items
+end
+
+return M
