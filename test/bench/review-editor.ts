@@ -61,6 +61,8 @@ async function keys(editor: Editor, times: number): Promise<Values> {
   await nvim.command(`call win_gotoid(bufwinid("${LONG}"))`);
   await nvim.command(`call cursor(${LONG_ROWS / 2}, 1)`);
   await nvim.type("]c");
+  // From 0.11 on Neovim waits for what may follow gr.
+  await nvim.command("set timeoutlen=0");
   const keep = await repeated(times, () => decided(editor, "ga"));
   const undo = await repeated(times, () => decided(editor, "gr"));
   const next = await repeated(times, () => editor.watched(() => nvim.type("]c")));

@@ -1015,6 +1015,52 @@ onEachNeovim((session) => {
     expect(await lua(`return vim.fn.maparg("ga", "n")`)).toContain("let g:own");
   });
 
+  test("a mapping that is set when a language server attaches comes back, too", async () => {
+    await changed();
+    await review();
+    await eventually("the keys", () => mapped("gr"));
+    await lua(`
+      _G.closing = false
+      local group = vim.api.nvim_create_augroup("user", { clear = true })
+      vim.api.nvim_create_autocmd("LspAttach", { group = group, callback = function(event)
+        vim.keymap.set("n", "gr", "<Cmd>let g:own = 1<CR>", { buffer = event.buf })
+      end })
+      vim.lsp.start({ name = "fake", cmd = function()
+        return {
+          request = function(_, _, answer) answer(nil, { capabilities = {} }) return true, 1 end,
+          notify = function() end,
+          is_closing = function() return _G.closing end,
+          terminate = function() _G.closing = true end,
+        }
+      end })`);
+    const mapping = (part: string) =>
+      lua<string>(`return vim.fn.maparg("gr", "n", false, true).${part} or ""`);
+    await eventually("the client", () =>
+      lua<boolean>("return #vim.lsp.get_clients({ bufnr = 0 }) == 1"),
+    );
+    await eventually("our key", async () => (await mapping("desc")).startsWith("Undo"));
+    await nvim().command("Claude review close");
+    expect(await mapping("rhs")).toContain("let g:own");
+    await lua(`
+      vim.api.nvim_del_augroup_by_name("user")
+      for _, client in ipairs(vim.lsp.get_clients()) do client:stop(true) end`);
+  });
+
+  test("the keys of a diff stay when a review ends beside it", async () => {
+    await changed();
+    const proposed = session.write(at("proposed"), TEN);
+    await review();
+    const answer = session.client.texts("openDiff", {
+      ...{ old_file_path: proposed, new_file_path: proposed, tab_name: "proposed" },
+      new_file_contents: "proposed\n",
+    });
+    await eventually("the diff", () => mapped("q"));
+    await nvim().command("Claude review close");
+    expect(await mapped("q")).toBe(true);
+    await nvim().command("Claude diff reject");
+    expect((await answer)[0]).toBe("DIFF_REJECTED");
+  });
+
   test("where a line is from", async () => {
     await changed();
     await nvim().command(`edit ${at("a")}`);

@@ -67,10 +67,12 @@ function M.map(buffers, actions, guard)
     }
   end
   for _, buf in ipairs(buffers) do
-    hunk_keys.map(buf, entries)
+    hunk_keys.map(buf, "diff", entries)
   end
   return function()
-    vim.iter(buffers):each(hunk_keys.unmap)
+    for _, buf in ipairs(buffers) do
+      hunk_keys.unmap(buf, "diff")
+    end
   end
 end
 

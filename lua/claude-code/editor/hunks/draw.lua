@@ -1,9 +1,8 @@
 --- Draws hunks in a buffer that holds the new text: colours, signs, and the old lines as virtual lines.
 local api, fn = vim.api, vim.fn
 local changed_part = require("claude-code.editor.hunks.changed_part")
-local deleted = require("claude-code.editor.hunks.deleted")
 local highlights = require("claude-code.editor.hunks.highlights")
-local wrap = require("claude-code.editor.hunks.wrap")
+local old_lines = require("claude-code.editor.hunks.old_lines")
 
 ---Below tree-sitter's (100): its foreground goes on our background.
 local LINE_PRIORITY, TEXT_PRIORITY = 50, 60
@@ -61,7 +60,7 @@ function M.new_lines(buf, namespace, hunk, pause)
     priority = LINE_PRIORITY,
     strict = false,
   })
-  local pairs_of_lines = math.min(#hunk.old_lines, hunk.new_count, deleted.LONGEST_HUNK)
+  local pairs_of_lines = math.min(#hunk.old_lines, hunk.new_count, old_lines.LONGEST_HUNK)
   for i = 1, math.min(hunk.new_count, MOST_SIGNS) do
     marks[#marks + 1] = api.nvim_buf_set_extmark(buf, namespace, row + i - 1, 0, {
       sign_text = "+",
@@ -92,9 +91,8 @@ function M.old_lines(buf, namespace, hunk, margin, wrap_width)
   end
   local row = hunk.new_count > 0 and hunk.new - 1 or hunk.new
   local count = api.nvim_buf_line_count(buf)
-  local lines = deleted.lines(buf, hunk, margin)
   return api.nvim_buf_set_extmark(buf, namespace, math.min(row, count - 1), 0, {
-    virt_lines = (wrap_width or 0) > 0 and wrap.lines(lines, wrap_width) or lines,
+    virt_lines = old_lines.of(buf, hunk, margin, wrap_width),
     virt_lines_leftcol = true,
     virt_lines_above = row < count,
     virt_lines_overflow = CAN_SCROLL and "scroll" or nil,

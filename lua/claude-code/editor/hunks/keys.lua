@@ -10,9 +10,12 @@ local M = {}
 ---@field modes? string[] normal mode if left out
 ---@field run fun(mode: string, key: string)
 
----What our mappings call, each with the buffer's own mapping that it replaced; an empty table if there was
----none.
-local replaced = setmetatable({}, { __mode = "k" }) ---@type table<function, table>
+---@class claude-code.Mapped
+---@field owner string
+---@field before table the buffer's own mapping, as of maparg(); empty if it had none
+
+---By the functions that our mappings call. It forgets those of mappings that Neovim cleared.
+local mapped = setmetatable({}, { __mode = "k" }) ---@type table<function, claude-code.Mapped>
 
 ---@param option string|string[]|false
 ---@return string[] keys possibly none
@@ -32,46 +35,49 @@ local function own_mapping(buf, mode, key)
 end
 
 ---@param buf integer
+---@param owner string
 ---@param mode string
 ---@param key string
 ---@param entry claude-code.Key
-local function map(buf, mode, key, entry)
+local function map(buf, owner, mode, key, entry)
   local before = own_mapping(buf, mode, key)
-  if replaced[before.callback] then
+  if mapped[before.callback] then
     return
   end
   local function run()
     entry.run(mode, key)
   end
-  replaced[run] = before
+  mapped[run] = { owner = owner, before = before }
   -- Not `nowait`: `gr` must leave `grn`, `grr` and the like to Neovim and the user.
   vim.keymap.set(mode, key, run, { buffer = buf, desc = entry.desc })
 end
 
 ---Maps what the buffer does not have yet. A mapping of the buffer's own comes back with `unmap`.
 ---@param buf integer
+---@param owner "diff"|"review"
 ---@param entries claude-code.Key[]
-function M.map(buf, entries)
+function M.map(buf, owner, entries)
   for _, entry in ipairs(entries) do
     for _, key in ipairs(M.of(entry.keys)) do
       for _, mode in ipairs(entry.modes or { "n" }) do
-        map(buf, mode, key, entry)
+        map(buf, owner, mode, key, entry)
       end
     end
   end
 end
 
----Removes ours, by whatever name the options have for them now. One that the user has set since then stays.
+---Removes them, by whatever name the options have for them now. One that the user has set since then stays.
 ---@param buf integer
-function M.unmap(buf)
+---@param owner "diff"|"review"
+function M.unmap(buf, owner)
   for _, mode in ipairs(api.nvim_buf_is_valid(buf) and { "n", "x" } or {}) do
     for _, mapping in ipairs(api.nvim_buf_get_keymap(buf, mode)) do
-      local before = replaced[mapping.callback]
-      if before then
+      local ours = mapped[mapping.callback]
+      if ours and ours.owner == owner then
         api.nvim_buf_del_keymap(buf, mode, mapping.lhs)
-        if next(before) then
+        if next(ours.before) then
           api.nvim_buf_call(buf, function()
-            fn.mapset(mode, false, before)
+            fn.mapset(mode, false, ours.before)
           end)
         end
       end

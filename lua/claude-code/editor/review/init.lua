@@ -71,8 +71,8 @@ local ACTIONS = {
 ---@param review claude-code.ReviewScope
 ---@param jump boolean to the first entry at once
 function M.open(review, jump)
-  require("claude-code.editor.review.keys").set_actions(ACTIONS)
-  require("claude-code.editor.review.view").open(review, jump)
+  local keys = require("claude-code.editor.review.keys").all(ACTIONS)
+  require("claude-code.editor.review.view").open(review, jump, keys)
 end
 
 ---Leaves the review; what is undecided stays so.

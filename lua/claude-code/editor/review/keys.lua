@@ -26,24 +26,16 @@ local DESCRIPTIONS = {
 ---What visual mode has as well: the lines that are selected.
 local VISUAL = { keep = true, undo = true, comment = true }
 
----What the keys do.
----@type table<claude-code.ReviewAction, fun(visual: boolean)>
-local actions = {}
-
 ---@param action claude-code.ReviewAction
 ---@return string[] keys possibly none
 function M.of(action)
   return hunk_keys.of(require("claude-code.config").get().review.keys[action])
 end
 
----@param those table<claude-code.ReviewAction, fun(visual: boolean)>
-function M.set_actions(those)
-  actions = those
-end
-
----@param buf integer
-function M.map(buf)
-  local entries = {} ---@type claude-code.Key[]
+---@param actions table<claude-code.ReviewAction, fun(visual: boolean)>
+---@return claude-code.Key[]
+function M.all(actions)
+  local entries = {}
   for action, run in pairs(actions) do
     entries[#entries + 1] = {
       keys = M.of(action),
@@ -54,13 +46,7 @@ function M.map(buf)
       end,
     }
   end
-  hunk_keys.map(buf, entries)
-end
-
-M.unmap = hunk_keys.unmap
-
-function M.unmap_all()
-  vim.iter(vim.api.nvim_list_bufs()):each(M.unmap)
+  return entries
 end
 
 return M

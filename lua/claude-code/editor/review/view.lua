@@ -4,7 +4,7 @@ local bars = require("claude-code.editor.review.bars")
 local base = require("claude-code.editor.review.base")
 local buffers = require("claude-code.editor.review.buffer")
 local files = require("claude-code.editor.review.files")
-local keys = require("claude-code.editor.review.keys")
+local hunk_keys = require("claude-code.editor.hunks.keys")
 local list = require("claude-code.editor.review.list")
 local move = require("claude-code.editor.review.move")
 local notify = require("claude-code.messages.notify")
@@ -18,8 +18,9 @@ local M = {}
 
 ---@class claude-code.ReviewView
 ---@field is_watching boolean
+---@field keys claude-code.Key[] of the review that is open
 ---@field listed? claude-code.ReviewScope of the review whose first list has come
-local view = { is_watching = false }
+local view = { is_watching = false, keys = {} }
 
 ---Keys in the buffers of the review, and in its quickfix window.
 local function map_keys()
@@ -28,9 +29,9 @@ local function map_keys()
     local is_list = vim.bo[buf].buftype == "quickfix" and list.is_current()
     local is_ours = is_list or files.of_buffer(buf) or base.file_of(buf)
     if scopes.active() and is_ours then
-      keys.map(buf)
+      hunk_keys.map(buf, "review", view.keys)
     elseif not is_ours then
-      keys.unmap(buf)
+      hunk_keys.unmap(buf, "review")
     end
   end
 end
@@ -119,7 +120,8 @@ local function watch()
     })
   end
   on({ "TextChanged", "TextChangedI", "BufWritePost" }, on_changed)
-  on({ "BufWinEnter", "QuickFixCmdPost" }, on_shown)
+  -- Users map keys in LspAttach, too.
+  on({ "BufWinEnter", "QuickFixCmdPost", "LspAttach" }, on_shown)
   on("BufFilePost", function(buf)
     local shown = buffers.get(buf)
     if shown then
@@ -133,7 +135,9 @@ local function end_review()
   scopes.set_active(nil)
   bars.stop()
   files.collapse()
-  keys.unmap_all()
+  for _, buf in ipairs(api.nvim_list_bufs()) do
+    hunk_keys.unmap(buf, "review")
+  end
   list.close()
 end
 
@@ -159,7 +163,9 @@ end
 
 ---@param review claude-code.ReviewScope
 ---@param jump boolean to the first entry at once
-function M.open(review, jump)
+---@param keys claude-code.Key[] of its files and its list
+function M.open(review, jump, keys)
+  view.keys = keys
   scopes.set_active(review)
   watch()
   bars.start()

@@ -1,4 +1,5 @@
---- The old lines of a hunk as virtual lines.
+--- The old lines of a hunk as virtual lines. Neovim cuts those at the window's edge: where 'wrap' breaks the lines
+--- of the buffer, they are broken here.
 local api, fn = vim.api, vim.fn
 local changed_part = require("claude-code.editor.hunks.changed_part")
 local highlights = require("claude-code.editor.hunks.highlights")
@@ -13,6 +14,9 @@ local LONGEST_HUNK = 200
 ---Nobody sees more, and Neovim takes some 10 ms for 100 KB.
 local LONGEST_LINES = { { above = 20000, most = 2000 }, { above = 60000, most = 200 } }
 local SHORTEST_LINE = 50
+
+---Rows that one line may take where lines are wrapped.
+local MOST_ROWS = 30
 
 local M = { LONGEST_HUNK = LONGEST_HUNK }
 
@@ -105,11 +109,57 @@ local function longest_line(above)
   return SHORTEST_LINE
 end
 
+---@param text string
+---@param cells integer
+---@return string head that fits, at least one character
+local function fitting(text, cells)
+  local head = fn.printf(("%%.%dS"):format(cells), text)
+  return head ~= "" and head or fn.strcharpart(text, 0, 1)
+end
+
+---@param line claude-code.Chunk[] the margin first, what fills the row last
+---@param width integer
+---@return claude-code.Chunk[][]
+local function rows_of(line, width)
+  local margin = fn.strdisplaywidth(line[1][1])
+  local rows, left = { { line[1] } }, width - margin
+  for i = 2, #line - 1 do
+    local text, group = line[i][1], line[i][2]
+    while text ~= "" and #rows <= MOST_ROWS do
+      if left <= 0 then
+        rows[#rows + 1] = { { (" "):rep(margin), line[1][2] } }
+        left = width - margin
+      end
+      local head = fitting(text, left)
+      table.insert(rows[#rows], { head, group })
+      -- A character of two cells in the last one goes to the next row.
+      local cells = fn.strdisplaywidth(head)
+      text, left = text:sub(#head + 1), #head < #text and 0 or left - cells
+    end
+  end
+  table.insert(rows[#rows], line[#line])
+  return rows
+end
+
+---@param lines claude-code.Chunk[][]
+---@param width integer of the window, in cells
+---@return claude-code.Chunk[][]
+local function wrapped(lines, width)
+  local margin = lines[1] and fn.strdisplaywidth(lines[1][1][1]) or 0
+  if width - margin < 2 then
+    return lines
+  end
+  return vim.iter(lines):fold({}, function(rows, line)
+    return vim.list_extend(rows, #line > 2 and rows_of(line, width) or { line })
+  end)
+end
+
 ---@param buf integer
 ---@param hunk claude-code.DrawnHunk
 ---@param margin claude-code.Chunk in front of each line
+---@param wrap_width? integer cells in which the window wraps lines; 0 if it does not
 ---@return claude-code.Chunk[][] virtual lines
-function M.lines(buf, hunk, margin)
+function M.of(buf, hunk, margin, wrap_width)
   local tabstop = vim.bo[buf].tabstop
   local new = hunk.new_count > 0 and replacements(buf, hunk) or {}
   local lines, above = {}, 0
@@ -124,7 +174,7 @@ function M.lines(buf, hunk, margin)
     local text = (" … and %d more deleted lines"):format(more)
     lines[#lines + 1] = { { text, highlights.name("Note") } }
   end
-  return lines
+  return (wrap_width or 0) > 0 and wrapped(lines, wrap_width) or lines
 end
 
 return M
