@@ -169,7 +169,6 @@ const KNOWN_PAIRS: readonly string[] = [
   "lua/claude-code/editor/diff <> lua/claude-code/terminal",
   "lua/claude-code/editor/diff <> lua/claude-code/editor/diff/hunks",
   "lua/claude-code/editor/diff <> lua/claude-code/editor/diff/layout",
-  "lua/claude-code/permissions <> lua/claude-code/sessions",
   "lua/claude-code/terminal <> lua/claude-code/terminal/providers",
   "src <> src/commands",
   "src/ide <> src/ide/notifications",

@@ -25,7 +25,7 @@ end
 
 return function()
   call("terminal", "close_all")
-  call("permissions.requests", "end_all")
+  call("sessions.requests", "end_all")
   call("server.autostart", "disable")
   -- The diffs end with it, and all that follows the editor.
   call("server", "stop")

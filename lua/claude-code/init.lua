@@ -83,7 +83,7 @@ end
 --- `text`, `multiple` and `options` (`label`, `description`).
 ---@return claude-code.PermissionRequest[]
 function M.requests()
-  return require("claude-code.permissions.requests").list()
+  return require("claude-code.sessions.requests").list()
 end
 
 --- Answers the request with this id. {answer} is `{ allow = true }`, with
@@ -96,7 +96,7 @@ end
 ---@return boolean ok
 ---@return string? problem
 function M.answer(id, answer)
-  return require("claude-code.permissions.requests").answer(id, answer)
+  return require("claude-code.sessions.requests").answer(id, answer)
 end
 
 --- Sends files and lines to Claude's prompt, as `:Claude mention` does. {items} is a path, or

@@ -184,7 +184,7 @@ local SOURCES =
 ---@param row claude-code.SessionRow
 ---@return string what it asks and the user may answer here
 local function request_of(row)
-  local requests = package.loaded["claude-code.permissions.requests"]
+  local requests = package.loaded["claude-code.sessions.requests"]
   local request = requests and requests.of(row)
   return request and (", :Claude answer answers %s"):format(request.title) or ""
 end

@@ -20,8 +20,7 @@ end
 
 ---@return claude-code.Indicator
 function M.get()
-  local server, diff, activity =
-    loaded("server"), loaded("editor.diff"), loaded("sessions.activity")
+  local server, diff, summary = loaded("server"), loaded("editor.diff"), loaded("sessions.summary")
   local unchecked, review = loaded("editor.turn_check.unchecked"), loaded("editor.review")
   local state = server and server.state or "stopped"
   local clients = server and #server.clients or 0
@@ -32,8 +31,8 @@ function M.get()
     state = state,
     clients = clients,
     diffs = diff and diff.count() or 0,
-    activity = activity and activity.get(),
-    sessions = activity and require("claude-code.sessions.summary").get() or { count = 0 },
+    activity = summary and summary.activity(),
+    sessions = summary and summary.get() or { count = 0 },
     to_review = review and review.count() or 0,
     review_incomplete = review ~= nil and review.is_incomplete(),
     unknown = unchecked and unchecked.text(),

@@ -524,7 +524,7 @@ describe.each([...NEOVIMS])("answers in Neovim $name", (version) => {
     const n = await editor.block("terminal", `name = "docs"`);
     await editor.report(n, "working");
     // Not listed before the session is blocked; its autocommands show that it is there.
-    const group = `"claude-code.permissions"`;
+    const group = `"claude-code.sessions.requests"`;
     await editor.neovim.lua(`pcall(vim.api.nvim_del_augroup_by_name, ${group})`);
     const output = editor.hook(BASH);
     await eventually("the request", () =>

@@ -1,4 +1,4 @@
---- Reads regular files at once. A project may have a FIFO, a device or a file of /proc in the place of
+--- Reads regular files, and nothing else. A project may have a FIFO, a device or a file of /proc in the place of
 --- any file, also a moment after it was looked at: the reader would wait, or read, without an end.
 local uv = vim.uv
 
@@ -38,6 +38,27 @@ end
 ---@return string? bytes the first ones; nil for what is not a regular file, or cannot be read
 function M.head(path, count)
   return read(path, math.huge, count)
+end
+
+---@param path string
+---@param most integer in bytes
+---@param callback fun(bytes?: string) outside of the main loop; nil as from `read`
+function M.read_later(path, most, callback)
+  uv.fs_open(path, FLAGS, 0, function(_, file)
+    if not file then
+      return callback(nil)
+    end
+    uv.fs_fstat(file, function(_, stat)
+      if not stat or stat.type ~= "file" or stat.size > most then
+        uv.fs_close(file)
+        return callback(nil)
+      end
+      uv.fs_read(file, stat.size, 0, function(_, bytes)
+        uv.fs_close(file)
+        callback(bytes)
+      end)
+    end)
+  end)
 end
 
 return M

@@ -1,6 +1,7 @@
---- Calls the user to a session that needs them: the options `notify.*`.
+--- What the user has before their eyes, and calls them to a session that needs them: the options
+--- `notify.*`.
+local api = vim.api
 local rows = require("claude-code.sessions.rows")
-local screen = require("claude-code.sessions.screen")
 
 local M = {}
 
@@ -26,6 +27,27 @@ local function key_of(row)
   return row.n and "n" .. row.n or "pid" .. tostring(row.pid)
 end
 
+--- Terminals that do not report their focus count as focused.
+local has_focus = true
+
+---@param row claude-code.SessionRow
+---@return boolean
+local function is_on_screen(row)
+  return row.buf ~= nil
+    and vim.iter(api.nvim_tabpage_list_wins(0)):any(function(win)
+      return api.nvim_win_get_buf(win) == row.buf
+    end)
+end
+
+--- A session whose terminal is on screen in a Neovim that has the focus was looked at.
+local function look()
+  for _, row in ipairs(has_focus and rows.peek() or {}) do
+    if not row.seen and is_on_screen(row) then
+      rows.see({ buf = row.buf })
+    end
+  end
+end
+
 --- How many diffs of a client wait, on screen or not; editor.diff sets it.
 ---@type fun(client: integer): integer
 M.count_diffs = function()
@@ -45,7 +67,7 @@ end
 ---@return boolean
 local function is_wanted(row)
   local on = require("claude-code.config").get().notify.on
-  local is_before_eyes = screen.has_focus() and screen.shows(row)
+  local is_before_eyes = has_focus and is_on_screen(row)
   return row.attached
     and vim.tbl_contains(on, row.state)
     and not is_before_eyes
@@ -94,20 +116,20 @@ end
 
 ---@param text string
 local function call_outside(text)
-  local line = require("claude-code.sessions.text").line(text, 200) or ""
+  local line = require("claude-code.sessions.one_line")(text, 200) or ""
   local bytes = terminal_notification(line)
-  if vim.api.nvim_ui_send then
-    vim.api.nvim_ui_send(bytes)
+  if api.nvim_ui_send then
+    api.nvim_ui_send(bytes)
   else
     -- TODO(0.10): the channel 2 is stderr, which is the terminal.
-    pcall(vim.api.nvim_chan_send, 2, bytes)
+    pcall(api.nvim_chan_send, 2, bytes)
   end
 end
 
 ---@param row claude-code.SessionRow
 ---@return boolean can the user answer here what it asks?
 local function can_answer(row)
-  local requests = package.loaded["claude-code.permissions.requests"]
+  local requests = package.loaded["claude-code.sessions.requests"]
   return requests ~= nil and requests.of(row) ~= nil
 end
 
@@ -120,13 +142,13 @@ local function report(found)
     if not ok then
       notify.error(("the function notify.by failed: %s"):format(message))
     end
-  elseif screen.has_focus() then
+  elseif has_focus then
     local how = can_answer(found[1]) and "; :Claude answer answers it"
       or found[1].n and "; :Claude next shows it"
       or found[1].job and "; :Claude sessions shows it"
       or ""
     notify.warn(text_of(found) .. how, "sessions")
-  elseif #vim.api.nvim_list_uis() > 0 then
+  elseif #api.nvim_list_uis() > 0 then
     call_outside(text_of(found))
   end
 end
@@ -141,22 +163,27 @@ local function report_pending()
   end
 end
 
----Reports what needs the user, from the first call on.
+---Follows windows and focus, and reports what needs the user, from the first call on.
 function M.follow()
-  local group = vim.api.nvim_create_augroup("claude-code.sessions.attention", { clear = true })
+  local group = api.nvim_create_augroup("claude-code.sessions.attention", { clear = true })
   local limits = { min_ms = MERGE_MS, max_ms = MERGE_MS, share = 1 }
   local trigger = require("claude-code.lib.timer").throttle(limits, report_pending)
-  vim.api.nvim_create_autocmd("User", {
-    group = group,
-    pattern = "ClaudeCodeSessionChanged",
-    callback = function(event)
-      local row = event.data.session
-      if row.since ~= pending[key_of(row)] and event.data.from ~= row.state and is_wanted(row) then
-        pending[key_of(row)] = row.since
-        trigger()
-      end
-    end,
-  })
+  local function on(events, pattern, callback)
+    api.nvim_create_autocmd(events, { group = group, pattern = pattern, callback = callback })
+  end
+  on({ "FocusGained", "FocusLost" }, nil, function(event)
+    has_focus = event.event == "FocusGained"
+    look()
+  end)
+  on({ "WinEnter", "BufWinEnter", "TabEnter" }, nil, look)
+  on("User", "ClaudeCodeSessionChanged", function(event)
+    look()
+    local row = event.data.session
+    if row.since ~= pending[key_of(row)] and event.data.from ~= row.state and is_wanted(row) then
+      pending[key_of(row)] = row.since
+      trigger()
+    end
+  end)
 end
 
 return M

@@ -1,9 +1,17 @@
 --- A row for each Claude session that this Neovim knows: those in its own terminals, which have a
 --- number, and those that run elsewhere. Rows are plain data; callers get copies.
 local events = require("claude-code.lib.events")
-local state = require("claude-code.sessions.state")
 
 local M = {}
+
+---@alias claude-code.SessionState "idle"|"working"|"blocked"|"done"|"error"
+---@alias claude-code.BlockedKind "permission"|"question"|"auth"
+---@alias claude-code.StateSource "terminal"|"registry"|"connection"|"hook"
+
+---@class claude-code.StateReport
+---@field state? claude-code.SessionState nil: the source reports no longer
+---@field kind? claude-code.BlockedKind
+---@field msg? string
 
 ---@class claude-code.SessionRow
 ---@field n? integer number of a session that this Neovim started, stable until it is removed
@@ -35,6 +43,11 @@ local M = {}
 ---@class claude-code.SessionEntry
 ---@field row claude-code.SessionRow
 ---@field has_cli? boolean whether the CLI itself has named its process
+
+--- A source never overrules one that is above it. The terminal and the CLI's file know all that happens;
+--- neither a hook nor the connection reports an Esc, and only both together know a whole turn.
+---@type table<claude-code.StateSource, integer>
+local RANK = { hook = 1, connection = 1, registry = 2, terminal = 3 }
 
 --- A CLI that was ended keeps its own file up to date until it is gone. For so long, in ms, its process
 --- stands for no session: not for the one that was started with its number, nor for one elsewhere.
@@ -137,10 +150,16 @@ local function set_fields(row, fields)
   end
 end
 
+---@return integer ms since 1970
+local function now()
+  local seconds, microseconds = vim.uv.gettimeofday()
+  return seconds * 1000 + math.floor(microseconds / 1000)
+end
+
 ---@param fields table
 ---@return claude-code.SessionEntry
 local function insert(fields)
-  local defaults = { since = state.now(), seen = true, attached = fields.n ~= nil }
+  local defaults = { since = now(), seen = true, attached = fields.n ~= nil }
   local entry = { row = vim.tbl_extend("force", defaults, fields) }
   table.insert(entries, entry)
   sort()
@@ -245,6 +264,22 @@ local function identify(entry, key)
   entry.row.pid, entry.has_cli = key.pid, true
 end
 
+---@param row claude-code.SessionRow
+---@param source claude-code.StateSource
+---@param report claude-code.StateReport
+local function apply(row, source, report)
+  if row.source and RANK[source] < RANK[row.source] then
+    return
+  end
+  -- Nobody knows when the user looks at a session elsewhere.
+  local state = report.state == "done" and not row.buf and "idle" or report.state
+  if row.state ~= state or row.kind ~= report.kind then
+    row.since, row.seen = now(), false
+  end
+  row.source = state and source or nil
+  row.state, row.kind, row.msg = state, report.kind, report.msg
+end
+
 ---A source reports a state. It is dropped where no session has this key; the state stays where a
 ---source that knows better has reported one.
 ---@param key integer|claude-code.SessionKey
@@ -265,7 +300,7 @@ function M.report(key, source, report, fields)
     row.id, row.job = key.id or row.id, key.job or row.job
     set_fields(row, fields or {})
     if report then
-      state.apply(row, source, report)
+      apply(row, source, report)
     end
   end)
   return true

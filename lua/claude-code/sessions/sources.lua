@@ -1,7 +1,7 @@
 --- Who reports to the rows: terminals, the files of running CLIs, and the server's clients. Hooks do
 --- it in sessions/hooks.lua.
+local cli_files = require("claude-code.sessions.cli_files")
 local process = require("claude-code.programs.process")
-local registry = require("claude-code.sessions.registry")
 local rows = require("claude-code.sessions.rows")
 local worktrees = require("claude-code.sessions.worktrees")
 
@@ -13,15 +13,11 @@ local STALE_MS = 24 * 3600 * 1000
 local is_started = false
 ---@type fun()?
 local cancel_watch
---- CLIs that have a file: without -p, and of a version that writes one.
----@type table<integer, true>
+--- CLIs that have a file (those without -p, of a version that writes one), by the number of the file.
+--- `outside`: the folder of one that runs outside of the workspace; `foreign_id`: the session of one on
+--- another machine or in another container.
+---@type table<integer, { outside?: string, foreign_id?: string }>
 local listed = {}
---- CLIs that run outside of the workspace, and in which folder.
----@type table<integer, string>
-local elsewhere = {}
---- Ids of sessions of another machine or container, by the number of their file.
----@type table<integer, string>
-local foreign = {}
 
 ---@param place claude-code.ProcessPlace of a CLI
 ---@param buf? integer the terminal of this Neovim in which it runs
@@ -66,13 +62,13 @@ end
 --- The file of a CLI is gone, or its process.
 ---@param pid integer
 local function forget(pid)
-  if not listed[pid] then
+  local file = listed[pid]
+  if not file then
     return
   end
   listed[pid] = nil
-  local key = foreign[pid] and { id = foreign[pid] } or { pid = pid }
+  local key = file.foreign_id and { id = file.foreign_id } or { pid = pid }
   local row = rows.get(key)
-  foreign[pid], elsewhere[pid] = nil, nil
   -- Where it runs in our own terminal, its end is seen there.
   if row and not row.n then
     rows.remove(key)
@@ -81,32 +77,34 @@ local function forget(pid)
   end
 end
 
----@param entry claude-code.RegistryEntry
+---@param entry claude-code.CliFile
 ---@return boolean is its process id one of another machine or container?
 local function is_foreign(entry)
   return entry.domain ~= nil and entry.domain ~= process.domain()
 end
 
----@param entry claude-code.RegistryEntry
+---@param entry claude-code.CliFile
 ---@return boolean
 local function is_running(entry)
   if is_foreign(entry) then
-    return (entry.updated or 0) > require("claude-code.sessions.state").now() - STALE_MS
+    return (entry.updated or 0) > os.time() * 1000 - STALE_MS
   end
   return process.is_alive(entry.pid, entry.start)
 end
 
----@param entry claude-code.RegistryEntry
+---@param entry claude-code.CliFile
 local function on_entry(entry)
   local key = { pid = entry.pid, id = entry.id, job = entry.job }
+  local file = listed[entry.pid] or {}
+  listed[entry.pid] = file
   if is_foreign(entry) then
-    key.pid, key.job, foreign[entry.pid] = nil, nil, entry.id
+    key.pid, key.job, file.foreign_id = nil, nil, entry.id
   end
   if not rows.get(key) then
-    if elsewhere[entry.pid] == entry.cwd then
+    if file.outside == entry.cwd then
       return
     elseif not worktrees.is_covered(entry.cwd) then
-      elsewhere[entry.pid] = entry.cwd
+      file.outside = entry.cwd
       return
     end
     M.add(key, { where = entry.is_background and "background" or not key.pid and "outside" or nil })
@@ -125,11 +123,10 @@ end
 ---@param pid integer
 ---@param callback? fun() in the main loop, once it is read
 function M.read(pid, callback)
-  registry.read(pid, function(entry, is_gone)
+  cli_files.read(pid, function(entry, is_gone)
     if is_gone or (entry and not is_running(entry)) then
       forget(pid)
     elseif entry then
-      listed[pid] = true
       on_entry(entry)
     end
     if callback then
@@ -145,14 +142,14 @@ function M.refresh(callback)
   if cancel_watch then
     cancel_watch()
   end
-  cancel_watch = registry.watch(function(pid)
+  cancel_watch = cli_files.watch(function(pid)
     if pid then
       M.read(pid)
     else
       M.refresh()
     end
   end)
-  registry.list(function(pids)
+  cli_files.list(function(pids)
     local left = #pids
     if left == 0 and callback then
       callback()
@@ -218,13 +215,14 @@ function M.start()
   end
   is_started = true
   follow_terminals()
-  require("claude-code.sessions.screen").follow()
-  require("claude-code.sessions.activity").follow()
   require("claude-code.sessions.attention").follow()
+  require("claude-code.sessions.summary").follow()
   vim.api.nvim_create_autocmd("DirChanged", {
     group = vim.api.nvim_create_augroup("claude-code.sessions", { clear = true }),
     callback = function()
-      elsewhere = {}
+      for _, file in pairs(listed) do
+        file.outside = nil
+      end
       M.refresh()
     end,
   })

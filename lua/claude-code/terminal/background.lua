@@ -16,7 +16,7 @@ local function report(name, result)
     require("claude-code.sessions").all()
     notify.info(who .. " works in the background; :Claude sessions shows it")
   else
-    local line = require("claude-code.sessions.text").line
+    local line = require("claude-code.sessions.one_line")
     local reason = line(result.stderr, 300) or line(result.stdout, 300)
     local text = "%s was not started in the background: %s"
     notify.error(text:format(who, reason or "it ended with code " .. result.code))

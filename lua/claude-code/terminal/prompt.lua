@@ -10,7 +10,8 @@ local M = {}
 local function is_row_asking(row)
   -- What it reports to its terminal is there before its own file says so.
   local is_blocked = row.source == "terminal" and row.state == "blocked"
-  return is_blocked or row.pid ~= nil and require("claude-code.claude.state").is_asking(row.pid)
+  return is_blocked
+    or row.pid ~= nil and require("claude-code.sessions.cli_files").is_asking(row.pid)
 end
 
 --- Does the CLI that receives what is pasted ask its user something?
@@ -23,7 +24,7 @@ local function is_asking(n)
     return true
   end
   return vim.iter(clients.pids()):any(function(pid)
-    return require("claude-code.claude.state").is_asking(pid)
+    return require("claude-code.sessions.cli_files").is_asking(pid)
       and (n and clients.session(pid) == n or not n and clients.terminal({ pid }))
   end)
 end

@@ -152,7 +152,7 @@ function M.open(launch)
 end
 
 function M.adopt()
-  local line = require("claude-code.sessions.text").line
+  local line = require("claude-code.sessions.one_line")
   return vim.tbl_map(function(found) ---@param found claude-code.KeptPane
     local left = found.mark
     return {

@@ -108,7 +108,7 @@ end
 
 local function follow()
   vim.api.nvim_create_autocmd("User", {
-    group = vim.api.nvim_create_augroup("claude-code.permissions", { clear = true }),
+    group = vim.api.nvim_create_augroup("claude-code.sessions.requests", { clear = true }),
     pattern = { "ClaudeCodeSessionChanged", "ClaudeCodeSessionEnded" },
     callback = on_session,
   })

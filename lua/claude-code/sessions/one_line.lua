@@ -1,6 +1,3 @@
---- Text that a program reports of itself, for one line of the screen. It may hold anything.
-local M = {}
-
 --- UTF-8 as Neovim can send it on: what is not becomes "?".
 ---@param text string
 ---@return string
@@ -8,10 +5,11 @@ local function valid(text)
   return vim.fn.has("iconv") == 1 and vim.fn.iconv(text, "utf-8", "utf-8") or text
 end
 
+--- Text that a program reports of itself, for one line of the screen. It may hold anything.
 ---@param text any
 ---@param most integer characters
 ---@return string? line nil if there is nothing to show
-function M.line(text, most)
+return function(text, most)
   if type(text) ~= "string" then
     return nil
   end
@@ -26,5 +24,3 @@ function M.line(text, most)
   line = vim.fn.strcharpart(vim.trim(valid(line)), 0, most)
   return line ~= "" and line or nil
 end
-
-return M

@@ -1,11 +1,13 @@
 --- What running CLIs say of themselves: each keeps `sessions/PID.json` in Claude Code's folder and
 --- rewrites it whenever something changes (measured with 2.1.330). Nobody promised that format, so
 --- whatever is not as expected is left out. Files are read outside of Neovim's thread.
+local one_line = require("claude-code.sessions.one_line")
+local regular_file = require("claude-code.lib.regular_file")
 local uv = vim.uv
 
 local M = {}
 
----@class claude-code.RegistryEntry
+---@class claude-code.CliFile
 ---@field pid integer
 ---@field id? string
 ---@field cwd string absolute
@@ -41,7 +43,7 @@ end
 
 ---@param pid integer
 ---@param json string
----@return claude-code.RegistryEntry? nil: not a session's, or not as expected
+---@return claude-code.CliFile? nil: not a session's, or not as expected
 function M.parse(pid, json)
   local ok, data = pcall(vim.json.decode, json, { luanil = { object = true, array = true } })
   local cwd = ok and type(data) == "table" and text(data.cwd)
@@ -52,13 +54,12 @@ function M.parse(pid, json)
   end
   -- One that is not known counts as idle: nobody has to wait for it.
   local state = data.status ~= nil and (STATES[data.status] or "idle") or nil
-  local line = require("claude-code.sessions.text").line
   return {
     pid = pid,
     id = text(data.sessionId),
     cwd = cwd,
     -- One that the CLI has made up says no more than the folder.
-    name = data.nameSource ~= "derived" and line(data.name, MOST_NAME) or nil,
+    name = data.nameSource ~= "derived" and one_line(data.name, MOST_NAME) or nil,
     -- It becomes an argument, and is no option.
     job = data.kind == "bg" and (text(data.jobId) or ""):match("^%w[%w_-]*$") or nil,
     is_background = data.kind == "bg",
@@ -75,36 +76,28 @@ function M.folder()
   return vim.fs.joinpath(require("claude-code.claude.config_dir").path(), "sessions")
 end
 
---- Never waits, as for a FIFO.
-local FLAGS = uv.constants.O_RDONLY + (uv.constants.O_NONBLOCK or 0)
+---@param pid integer
+---@return string
+local function path_of(pid)
+  return vim.fs.joinpath(M.folder(), pid .. ".json")
+end
 
----@param path string
----@param callback fun(content?: string) not in the main loop
-local function read_file(path, callback)
-  uv.fs_open(path, FLAGS, 0, function(_, file)
-    if not file then
-      return callback(nil)
-    end
-    uv.fs_fstat(file, function(_, stat)
-      if not stat or stat.type ~= "file" or stat.size > MOST_BYTES then
-        uv.fs_close(file)
-        return callback(nil)
-      end
-      uv.fs_read(file, stat.size, 0, function(_, data)
-        uv.fs_close(file)
-        callback(data)
-      end)
-    end)
-  end)
+---Does the CLI with this process id ask its user something, so that Enter would be an answer? One whose
+---file cannot be read asks nothing.
+---@param pid integer
+---@return boolean
+function M.is_asking(pid)
+  local ok, data = pcall(vim.json.decode, regular_file.read(path_of(pid), MOST_BYTES) or "")
+  return ok and type(data) == "table" and data.status == "waiting"
 end
 
 ---Reads what the CLI with this process id says.
 ---@param pid integer
----@param callback fun(entry?: claude-code.RegistryEntry, is_gone?: boolean) in the main loop; neither:
+---@param callback fun(entry?: claude-code.CliFile, is_gone?: boolean) in the main loop; neither:
 ---it is being written, or of another format
 function M.read(pid, callback)
-  local path = vim.fs.joinpath(M.folder(), pid .. ".json")
-  read_file(path, function(content)
+  local path = path_of(pid)
+  regular_file.read_later(path, MOST_BYTES, function(content)
     vim.schedule(function()
       if content then
         callback(M.parse(pid, content), false)
