@@ -2,12 +2,14 @@ import { dirname } from "node:path";
 import { Emitter } from "../lib/emitter";
 import { message } from "../lib/errors";
 import type { Log } from "../lib/log";
-import { FolderWatch } from "./folder-watch";
+import { PathWatch } from "../lib/path-watch";
 import { IDE_NAME, LockFile } from "./lock-file";
 import { findRivals, type Rival } from "./rivals";
 
 /** How often we try again while the lock file cannot be written, or its folder not be watched. */
 const RETRY_MS = 5_000;
+/** How long after an event we look: a file that is replaced makes several. */
+const FOLD_MS = 50;
 
 export interface LockKeeperOptions {
   port: number;
@@ -26,7 +28,8 @@ export class LockKeeper {
   readonly onProblem = new Emitter<string | undefined>();
   readonly #lock: LockFile;
   readonly #options: LockKeeperOptions;
-  readonly #watch: FolderWatch;
+  readonly #watch = new PathWatch(() => this.#soon());
+  #event: Timer | undefined;
   #retry: Timer | undefined;
   #folders: readonly string[];
   #problem: string | undefined;
@@ -36,7 +39,6 @@ export class LockKeeper {
     this.#options = options;
     this.#folders = options.folders;
     this.#lock = new LockFile(options.port);
-    this.#watch = new FolderWatch(dirname(this.#lock.path), () => this.#update());
     this.#update();
   }
 
@@ -62,17 +64,26 @@ export class LockKeeper {
 
   end(): void {
     clearTimeout(this.#retry);
+    clearTimeout(this.#event);
     this.#watch.end();
     this.#lock.remove();
   }
 
+  #soon(): void {
+    this.#event ??= setTimeout(() => {
+      this.#event = undefined;
+      this.#update();
+    }, FOLD_MS);
+  }
+
   #update(): void {
     this.#write();
-    const isWatched = this.#watch.arm();
+    this.#watch.follow([`${dirname(this.path)}/`]);
     // What has changed before the watch began was missed.
     this.#write();
     clearTimeout(this.#retry);
-    if (this.#problem || !isWatched) this.#retry = setTimeout(() => this.#update(), RETRY_MS);
+    if (this.#problem || !this.#watch.isWatching)
+      this.#retry = setTimeout(() => this.#update(), RETRY_MS);
     const rivals = findRivals(this.#options.pid, this.#folders);
     if (Bun.deepEquals(rivals, this.#rivals)) return;
     this.#rivals = rivals;

@@ -47,7 +47,7 @@ export class PathWatch {
       const watcher = watch(folder, { persistent: false }, (_event, name) =>
         this.#report(folder, name),
       );
-      watcher.on("error", () => this.#forget(folder));
+      watcher.on("error", () => this.#ended(folder));
       this.#folders.set(folder, { watcher, names });
       return true;
     } catch {
@@ -58,20 +58,22 @@ export class PathWatch {
 
   #report(folder: string, name: string | null): void {
     // The folder itself was removed or moved: its watch reports nothing of what is there next.
-    if (name === basename(folder)) {
-      this.#forget(folder);
-      this.#onChange(folder);
-      return;
-    }
+    if (name === basename(folder)) return this.#ended(folder);
     const names = this.#folders.get(folder)?.names;
     if (names?.has("") || (name !== null && names?.has(name))) {
       this.#onChange(name === null ? folder : `${folder}/${name}`);
     }
   }
 
-  #forget(folder: string): void {
+  #ended(folder: string): void {
     this.#folders.get(folder)?.watcher.close();
     this.#folders.delete(folder);
+    this.#onChange(folder);
+  }
+
+  /** Is anything watched? The system may have no watches left. */
+  get isWatching(): boolean {
+    return this.#folders.size > 0;
   }
 
   end(): void {
