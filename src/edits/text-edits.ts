@@ -104,7 +104,7 @@ class EditableText {
 
   /** Never between the halves of a surrogate pair. */
   #whole(at: number, start: number): number {
-    const isInside = at > start && isLow(this.content, at) && isHigh(this.content, at - 1);
+    const isInside = at > start && (this.content.codePointAt(at - 1) as number) > 0xffff;
     return isInside ? at - 1 : at;
   }
 }
@@ -126,12 +126,4 @@ function bytesOf(point: number): number {
   if (point < 0x80) return 1;
   if (point < 0x800) return 2;
   return point < 0x10000 ? 3 : 4;
-}
-
-function isHigh(text: string, at: number): boolean {
-  return (text.charCodeAt(at) & 0xfc00) === 0xd800;
-}
-
-function isLow(text: string, at: number): boolean {
-  return (text.charCodeAt(at) & 0xfc00) === 0xdc00;
 }

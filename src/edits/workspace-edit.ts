@@ -3,7 +3,7 @@ import { pathsOfUri } from "../lib/file-uri";
 import { realPath } from "../lib/paths";
 import { EditProblem } from "./problem";
 import { textOfSnippet } from "./snippet";
-import type { Encoding } from "./text-edits";
+import type { Encoding, TextEdit } from "./text-edits";
 import type { VirtualFiles } from "./virtual-files";
 
 const Position = v.object({
@@ -26,16 +26,15 @@ const SnippetEdit = v.object({
 });
 const Edit = v.pipe(
   v.union([PlainEdit, SnippetEdit]),
-  v.transform((edit) => {
-    const { range } = edit;
-    const annotated = edit.annotationId === undefined ? {} : { annotationId: edit.annotationId };
+  v.transform((edit): TextEdit & { annotationId?: string | undefined } => {
+    const { range, annotationId } = edit;
     if ("snippet" in edit) {
-      return { range, ...annotated, newText: textOfSnippet(edit.snippet.value) };
+      return { range, annotationId, newText: textOfSnippet(edit.snippet.value) };
     }
     const { newText, insertTextFormat } = edit;
     return {
       range,
-      ...annotated,
+      annotationId,
       newText: insertTextFormat === 2 ? textOfSnippet(newText) : newText,
     };
   }),

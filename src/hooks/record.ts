@@ -1,7 +1,6 @@
 import { message } from "../lib/errors";
 import { startedAt } from "../lib/process";
-import { reviewFolder, reviewRoot } from "../review/journal/folder";
-import { markIncomplete } from "../review/journal/incomplete";
+import { markIncomplete, reviewFolder, reviewRoot } from "../review/journal/folder";
 import type { Comparison, Recorder } from "../review/record/recorder";
 import type { ToolCall } from "../review/record/tool-call";
 import { cliPid, type HookCall } from "./call";

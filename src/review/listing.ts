@@ -1,5 +1,5 @@
 import { isBelow, realPath } from "../lib/paths";
-import { incompleteSince } from "./journal/incomplete";
+import { incompleteSince } from "./journal/folder";
 import type { RecordedScope } from "./journal/record";
 import { relativePathIn } from "./projects";
 import type { Scoped } from "./requests";

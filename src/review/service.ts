@@ -7,7 +7,7 @@ import { lastDecision, takeBack } from "./decide/back";
 import { keep, type Target } from "./decide/keep";
 import { undo, undoQueued } from "./decide/undo";
 import { gitFolder } from "./git/head";
-import { takeMarkBack } from "./journal/incomplete";
+import { takeMarkBack } from "./journal/folder";
 import type { Content } from "./journal/record";
 import { entriesOf, incompleteOf, recordedScope, textsIn, textsOf } from "./listing";
 import { Projects, relativePathIn } from "./projects";
@@ -25,8 +25,7 @@ import {
   shownOwner,
 } from "./shown";
 import { updateBaseRef } from "./state/base-ref";
-import { type Counts, countsOf, sum } from "./state/counts";
-import { asListed, entryOf } from "./state/entry";
+import { asListed, type Counts, countsOf, entryOf, sum } from "./state/entry";
 import type { ReviewedProject } from "./state/reviewed-project";
 import { scopeOf } from "./state/scope";
 import { commentsOf, type ShownComment, WatchedProjects, type WatchedSummary } from "./summary";

@@ -2,16 +2,15 @@ import { join } from "node:path";
 import { sessionsFolder } from "../claude/running-sessions";
 import { AcceptedTexts } from "./decide/accepted";
 import { journalPath } from "./journal/append";
-import { incompleteSince, markIncomplete, markPath } from "./journal/incomplete";
+import { incompleteSince, markIncomplete, markPath } from "./journal/folder";
 import { filesOf } from "./listing";
 import type { Projects } from "./projects";
 import { startComparison } from "./record/comparison-request";
 import type { Comment } from "./state/comments";
 import { Commits } from "./state/commits";
-import { type Counts, countsOf, sum } from "./state/counts";
-import { type Entry, withRenames } from "./state/entry";
-import { endInterrupted } from "./state/interrupted";
+import { type Counts, countsOf, type Entry, sum, withRenames } from "./state/entry";
 import type { ReviewedProject } from "./state/reviewed-project";
+import { endInterrupted } from "./state/sessions";
 import { ALL } from "./weave/row";
 
 /** What Neovim learns without asking. */

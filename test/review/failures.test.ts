@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { Blobs } from "../../src/review/journal/blobs";
-import { incompleteSince } from "../../src/review/journal/incomplete";
+import { incompleteSince } from "../../src/review/journal/folder";
 import { JournalReader } from "../../src/review/journal/read";
 import { requestComparison } from "../../src/review/record/comparison-request";
 import { eventually } from "../support/eventually";

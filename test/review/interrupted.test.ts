@@ -2,8 +2,8 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ownProcess } from "../../src/lib/process";
-import { endInterrupted } from "../../src/review/state/interrupted";
 import { ReviewedProject } from "../../src/review/state/reviewed-project";
+import { endInterrupted } from "../../src/review/state/sessions";
 import { temporaryFolder } from "../support/neovim";
 import { World } from "./state/world";
 

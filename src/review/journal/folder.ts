@@ -1,9 +1,8 @@
-import { lstatSync, mkdirSync, writeFileSync } from "node:fs";
+import { lstatSync, mkdirSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative, sep } from "node:path";
 import { gitTop } from "../../claude/project";
 import { isDraft } from "../../lib/drafts";
 import { isBelow, realPath, stateFolder } from "../../lib/paths";
-import { prepareMark } from "./incomplete";
 
 /**
  * The root of what is reviewed together: the top of the git repository around `folder`, else the
@@ -54,4 +53,43 @@ export function pathBelow(root: string, path: string, throughSymlink = false): s
 export function isInside(root: string, file: string): boolean {
   const folder = dirname(file);
   return isBelow(file, root) && file !== root && realPath(folder) === folder;
+}
+
+/**
+ * The mark of a change that could not be recorded, as the disk was full. The file is made in time; its
+ * mtime then takes no space.
+ */
+export function markPath(folder: string): string {
+  return join(folder, "incomplete");
+}
+
+/** Makes the mark that says nothing yet. */
+function prepareMark(folder: string): void {
+  const path = markPath(folder);
+  if (statSync(path, { throwIfNoEntry: false })) return;
+  writeFileSync(path, "", { mode: 0o600 });
+  utimesSync(path, 0, 0);
+}
+
+/** A change could not be recorded. Never throws. */
+export function markIncomplete(folder: string): void {
+  setMark(folder, new Date());
+}
+
+/** The user knows of it. Never throws. */
+export function takeMarkBack(folder: string): void {
+  setMark(folder, new Date(0));
+}
+
+function setMark(folder: string, time: Date): void {
+  try {
+    utimesSync(markPath(folder), time, time);
+  } catch {
+    // No folder either: there is no review to be incomplete.
+  }
+}
+
+/** When a change could last not be recorded, in ms since the epoch; undefined: never. */
+export function incompleteSince(folder: string): number | undefined {
+  return statSync(markPath(folder), { throwIfNoEntry: false })?.mtimeMs || undefined;
 }

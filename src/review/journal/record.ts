@@ -234,17 +234,6 @@ export type NewRecord = JournalRecord extends infer R
     : never
   : never;
 
-export const RECORD_TYPES: ReadonlySet<string> = new Set([
-  "prompt",
-  "begin",
-  "change",
-  "stop",
-  "end",
-  "written",
-  "keep",
-  "undo",
-  "queue",
-  "back",
-  "comment",
-  "reported",
-] satisfies JournalRecord["type"][]);
+export const RECORD_TYPES: ReadonlySet<string> = new Set(
+  JournalRecord.options.map(({ entries }) => entries.type.literal),
+);

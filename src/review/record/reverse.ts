@@ -1,3 +1,5 @@
+import { linesOf } from "../weave/lines";
+
 /** A hunk as the CLI gives them (npm `diff`): each line with " ", "-", "+" or "\" in front, no line end. */
 export interface Hunk {
   oldStart: number;
@@ -16,7 +18,7 @@ const NO_LINE_END = "\\";
  * the bytes.
  */
 export function reverse(after: Uint8Array, hunks: readonly Hunk[]): Uint8Array | undefined {
-  const lines = splitLines(after);
+  const lines = linesOf(after).slice(1);
   const showsCr = hunks.some((hunk) => hunk.lines.some((line) => line.endsWith("\r")));
   const usual = !showsCr && mostlyCrlf(lines) ? "\r\n" : "\n";
   const result: string[] = [];
@@ -56,12 +58,6 @@ function reverseHunk(
     at += 1;
   }
   return at - start === hunk.newLines ? at : undefined;
-}
-
-/** Lines with their ends, each byte a character. */
-function splitLines(bytes: Uint8Array): string[] {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
-  return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
 
 /** As the CLI shows it: UTF-8, without its end. */

@@ -51,8 +51,7 @@ const UNKNOWN = {
 } as const;
 
 /** Of everything that is pending, by the view: it is asked for again and again. */
-const known = new WeakMap<View, Entry | typeof NOTHING>();
-const NOTHING = Symbol("nothing to review");
+const known = new WeakMap<View, Entry | null>();
 
 /** What there is to review in a file, on disk or with `text`; undefined if nothing. */
 export function entryOf(
@@ -63,9 +62,8 @@ export function entryOf(
 ): Entry | undefined {
   const view = project.view(file, text);
   if (!view || scope !== ALL) return made(file, view, scope);
-  const entry = known.get(view) ?? made(file, view, scope) ?? NOTHING;
-  known.set(view, entry);
-  return entry === NOTHING ? undefined : entry;
+  if (!known.has(view)) known.set(view, made(file, view, scope) ?? null);
+  return known.get(view) ?? undefined;
 }
 
 function made(file: TrackedFile, view: View | undefined, scope: Scope): Entry | undefined {
@@ -199,4 +197,35 @@ function originOf(entry: Entry, deleted: readonly Entry[], scope: Scope): Entry 
 function hasTextOf({ view }: Entry, deleted: Entry, scope: Scope): boolean {
   const text = view?.lines.join("");
   return Boolean(text) && deleted.view?.weave.base(scope).join("") === text;
+}
+
+/** What waits for the user. */
+export interface Counts {
+  files: number;
+  /** Those of files, one for each file that is an entry as a whole, one for a mode beside hunks. */
+  hunks: number;
+  added: number;
+  removed: number;
+}
+
+export function countsOf(entries: readonly Entry[]): Counts {
+  return sum(
+    entries.map(({ kind, hunks, marks }) => ({
+      files: 1,
+      hunks: kind === "changed" ? hunks.length + (modeOf({ marks }) ? 1 : 0) : 1,
+      added: hunks.reduce((all, { added }) => all + added, 0),
+      removed: hunks.reduce((all, { removed }) => all + removed, 0),
+    })),
+  );
+}
+
+export function sum(all: readonly Counts[]): Counts {
+  const total = { files: 0, hunks: 0, added: 0, removed: 0 };
+  for (const { files, hunks, added, removed } of all) {
+    total.files += files;
+    total.hunks += hunks;
+    total.added += added;
+    total.removed += removed;
+  }
+  return total;
 }

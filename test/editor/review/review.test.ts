@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync, statSync } from "node:fs";
 import { journalPath } from "../../../src/review/journal/append";
-import { markIncomplete } from "../../../src/review/journal/incomplete";
+import { markIncomplete } from "../../../src/review/journal/folder";
 import { compareInTurns, requestComparison } from "../../../src/review/record/comparison-request";
 import { Recorder } from "../../../src/review/record/recorder";
 import { World } from "../../review/state/world";
