@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import * as v from "valibot";
 import { UserError } from "../lib/errors";
+import { own } from "../lib/own";
 import { isBelow } from "../lib/paths";
 import { BufferTexts } from "./buffer-texts";
 import { lastDecision, takeBack } from "./decide/back";
@@ -35,6 +36,16 @@ import { bytesOf } from "./weave/lines";
 const MOST_HUNKS = 500;
 const MOST_FILES = 2_000;
 
+type Request<S extends v.GenericSchema> = v.InferOutput<S>;
+type Method = (params: unknown) => unknown;
+
+function takes<S extends v.GenericSchema>(
+  schema: S,
+  answer: (request: Request<S>) => unknown,
+): Method {
+  return (params) => answer(v.parse(schema, params));
+}
+
 /** Neovim has this answer. */
 export interface Unchanged {
   unchanged: true;
@@ -50,8 +61,8 @@ export interface Listed {
 }
 
 /**
- * The review for one Neovim, by the methods of `answer`; requests.ts says what they take, shown.ts
- * what they give. Nothing here writes to a buffer: Neovim gets edits for the text that it sent.
+ * The review for one Neovim, by the methods that `answer` knows; requests.ts says what they take,
+ * shown.ts what they give. Nothing here writes to a buffer: Neovim gets edits for the text that it sent.
  */
 export class ReviewService {
   readonly #projects = new Projects();
@@ -66,64 +77,47 @@ export class ReviewService {
     this.#projects.follow(folders);
   }
 
-  /**
-   * | method | takes | gives |
-   * | --- | --- | --- |
-   * | list | List | Listed: all there is to review, files in order of their paths; or Unchanged |
-   * | file | File | ShownFile with lines, or nothing: one file, also with unsaved text; or Unchanged |
-   * | keep, undo | Keep, Undo | ShownDecision |
-   * | last | Last | `{ decision, type, paths, at }` of what `back` would take back, or nothing |
-   * | back | Back | ShownDecision |
-   * | why | Why | `{ hunk, owners }` at a row, what was kept included, or nothing |
-   * | base | Base | `{ text }`: the base text's bytes; nothing for a file without pending changes |
-   * | ref | Ref | `{ ref, commit }`: a ref that git plugins can compare with; it is made again |
-   * | done | Done | ShownDecision: keeps all that is left; what was not recorded is said no more |
-   * | comments | Comments | ShownComment[]: adds, changes, deletes some; gives all of the workspace |
-   * | accepted | Accepted | nothing: the user accepted this text in a diff, Claude writes it now |
-   * | written | Written | nothing: Neovim wrote the file |
-   * | privacy | Privacy | nothing: which files hooks leave out from now on |
-   *
-   * Throws UserError, ValiError for what is not in the contract, and the system's error.
-   */
-  async answer(method: string, given: unknown): Promise<unknown> {
+  /** What each method takes, and what it gives. */
+  readonly #methods: Record<string, Method> = {
+    /** Listed: all there is to review, files in order of their paths; or Unchanged. */
+    list: takes(requests.List, (request) => this.#list(request)),
+    /** ShownFile with lines, or nothing: one file, also with unsaved text; or Unchanged. */
+    file: takes(requests.File, (request) => this.#file(request)),
+    /** ShownDecision; so do undo, back and done. */
+    keep: takes(requests.Keep, (request) => this.#keep(request)),
+    undo: takes(requests.Undo, (request) => this.#undo(request)),
+    /** `{ decision, type, paths, at }` of what `back` would take back, or nothing. */
+    last: takes(requests.Last, (request) => this.#last(request)),
+    back: takes(requests.Back, (request) => this.#back(request)),
+    /** Keeps all that is left; what was not recorded is said no more. */
+    done: takes(requests.Done, (request) => this.#done(request)),
+    /** `{ hunk, owners }` at a row, what was kept included, or nothing. */
+    why: takes(requests.Why, (request) => this.#why(request)),
+    /** `{ text }`: the base text's bytes; nothing for a file without pending changes. */
+    base: takes(requests.Base, (request) => this.base(request)),
+    /** `{ ref, commit }`: a ref that git plugins can compare with; it is made again. */
+    ref: takes(requests.Ref, (request) => this.#makeRef(request)),
+    /** ShownComment[]: adds, changes, deletes some; gives all of the workspace. */
+    comments: takes(requests.Comments, (request) => this.#comments(request)),
+    /** Nothing: the user accepted this text in a diff, Claude writes it now. */
+    accepted: takes(requests.Accepted, (request) => this.#accepted(request)),
+    /** Nothing: Neovim wrote the file. */
+    written: takes(requests.Written, (request) => this.#written(request)),
+    /** Nothing: which files hooks leave out from now on. */
+    privacy: takes(requests.Privacy, (request) => keepPrivatePatterns(request)),
+  };
+
+  /** Throws UserError, ValiError for what is not in the contract, and the system's error. */
+  async answer(name: string, given: unknown): Promise<unknown> {
     // In the order in which the texts came.
     const params = this.#texts.resolve(given);
     await this.#projects.catchUp();
-    switch (method) {
-      case "list":
-        return this.list(v.parse(requests.List, params));
-      case "file":
-        return this.file(v.parse(requests.File, params));
-      case "keep":
-        return this.keep(v.parse(requests.Keep, params));
-      case "undo":
-        return this.undo(v.parse(requests.Undo, params));
-      case "last":
-        return this.last(v.parse(requests.Last, params));
-      case "back":
-        return this.back(v.parse(requests.Back, params));
-      case "why":
-        return this.why(v.parse(requests.Why, params));
-      case "base":
-        return this.base(v.parse(requests.Base, params));
-      case "ref":
-        return this.ref(v.parse(requests.Ref, params));
-      case "done":
-        return this.done(v.parse(requests.Done, params));
-      case "comments":
-        return this.comments(v.parse(requests.Comments, params));
-      case "accepted":
-        return this.accepted(v.parse(requests.Accepted, params));
-      case "written":
-        return this.written(v.parse(requests.Written, params));
-      case "privacy":
-        return keepPrivatePatterns(v.parse(requests.Privacy, params));
-      default:
-        throw new UserError(`the executable has no method review/${method}: update it`);
-    }
+    const method = own(this.#methods, name);
+    if (!method) throw new UserError(`the executable has no method review/${name}: update it`);
+    return method(params);
   }
 
-  async list(request: v.InferOutput<typeof requests.List>): Promise<Listed | Unchanged> {
+  async #list(request: Request<typeof requests.List>): Promise<Listed | Unchanged> {
     const files: ShownFile[] = [];
     const counts: Counts[] = [];
     const incomplete: string[] = [];
@@ -153,8 +147,8 @@ export class ReviewService {
     return this.#watched.summary();
   }
 
-  file(
-    request: v.InferOutput<typeof requests.File>,
+  #file(
+    request: Request<typeof requests.File>,
   ): (ShownFile & { version: string }) | Unchanged | undefined {
     const { project, relativePath } = this.#projects.locate(request.path);
     const file = project.files.get(relativePath);
@@ -168,13 +162,13 @@ export class ReviewService {
     return { ...shownFile(project, entry, entry.hunks, true), version };
   }
 
-  keep(request: v.InferOutput<typeof requests.Keep>): Promise<ShownDecision> {
+  #keep(request: Request<typeof requests.Keep>): Promise<ShownDecision> {
     return this.#perProject(request.files, (project, targets) =>
       project.decide(() => keep(project, targets, recordedScope(project, request))),
     );
   }
 
-  undo(request: v.InferOutput<typeof requests.Undo>): Promise<ShownDecision> {
+  #undo(request: Request<typeof requests.Undo>): Promise<ShownDecision> {
     const { queued, while_working, keep_both: keepsBoth } = request;
     return this.#perProject(request.files, async (project, targets) => {
       try {
@@ -190,7 +184,7 @@ export class ReviewService {
     });
   }
 
-  last({ path }: v.InferOutput<typeof requests.Last>) {
+  #last({ path }: Request<typeof requests.Last>) {
     const projects =
       path === undefined ? this.#projects.all() : [this.#projects.locate(path).project];
     const found = projects.flatMap((project) => {
@@ -204,8 +198,8 @@ export class ReviewService {
     return { decision: id, type, at, paths };
   }
 
-  async back(request: v.InferOutput<typeof requests.Back>): Promise<ShownDecision> {
-    const newest = this.last({});
+  async #back(request: Request<typeof requests.Back>): Promise<ShownDecision> {
+    const newest = this.#last({});
     const id = request.decision ?? newest?.decision;
     // Also of a file outside of the workspace, by which `last` was asked.
     for (const project of this.#projects.known()) {
@@ -223,7 +217,7 @@ export class ReviewService {
     throw new UserError("there is no decision to take back");
   }
 
-  why({ path, text, row }: v.InferOutput<typeof requests.Why>) {
+  #why({ path, text, row }: Request<typeof requests.Why>) {
     const { project, relativePath } = this.#projects.locate(path);
     const file = project.files.get(relativePath);
     const entry = file && entryOf(project, file, scopeOf({ kept: true }), text);
@@ -236,7 +230,7 @@ export class ReviewService {
     return { ...(shown && { hunk: shown }), owners };
   }
 
-  base({ path, text }: v.InferOutput<typeof requests.Base>): { text: Uint8Array } | undefined {
+  base({ path, text }: Request<typeof requests.Base>): { text: Uint8Array } | undefined {
     const { project, relativePath } = this.#projects.locate(path);
     const file = project.files.get(relativePath);
     const entry = file && entryOf(project, file, scopeOf(undefined), text);
@@ -245,9 +239,7 @@ export class ReviewService {
   }
 
   /** Of the project around `path`, else the workspace's first. */
-  async ref({
-    path,
-  }: v.InferOutput<typeof requests.Ref>): Promise<{ ref: string; commit: string }> {
+  async #makeRef({ path }: Request<typeof requests.Ref>): Promise<{ ref: string; commit: string }> {
     const project =
       path === undefined ? this.#projects.all()[0] : this.#projects.locate(path).project;
     if (!project) throw new UserError("there is no workspace folder with a review");
@@ -257,7 +249,7 @@ export class ReviewService {
     return await made;
   }
 
-  async done(request: v.InferOutput<typeof requests.Done>): Promise<ShownDecision> {
+  async #done(request: Request<typeof requests.Done>): Promise<ShownDecision> {
     const results: ShownDecision[] = [];
     for (const project of this.#projects.all()) {
       const kept = await project.decide(async () => {
@@ -275,7 +267,7 @@ export class ReviewService {
     return joined(results);
   }
 
-  comments({ changes }: v.InferOutput<typeof requests.Comments>): ShownComment[] {
+  #comments({ changes }: Request<typeof requests.Comments>): ShownComment[] {
     for (const { path, ...comment } of changes) {
       const { project, relativePath } = this.#projects.locate(path);
       project.append({ type: "comment", ...comment, path: relativePath });
@@ -284,14 +276,14 @@ export class ReviewService {
   }
 
   /** The hook records the change once the CLI has written it. */
-  accepted({ path, text }: v.InferOutput<typeof requests.Accepted>): undefined {
+  #accepted({ path, text }: Request<typeof requests.Accepted>): undefined {
     const { project, relativePath } = this.#projects.locate(path);
     this.#watched.accepted(project, relativePath, text);
     return undefined;
   }
 
   /** While commands of Claude's may run, what Neovim writes is kept apart from what they write. */
-  async written({ path, over }: v.InferOutput<typeof requests.Written>): Promise<undefined> {
+  async #written({ path, over }: Request<typeof requests.Written>): Promise<undefined> {
     const { project, relativePath } = this.#projects.locate(path);
     if (!project.sessions.anyRuns()) return;
     const content = new Privacy().isPrivate(path) ? undefined : project.onDisk(relativePath);
