@@ -1,10 +1,9 @@
 import { DECIDED_MS } from "../journal/prune";
 import { modeOf } from "../state/entry";
-import type { Decision, ReviewedProject, View } from "../state/reviewed-project";
-import type { TrackedFile } from "../state/tracked-file";
+import type { Decision, ReviewedProject } from "../state/reviewed-project";
 import { takenBack } from "../weave/decision";
-import type { Lines } from "../weave/lines";
-import { applyToFile, removalsLast, type Undone, type UndoneFile } from "./undo";
+import { applyAll, type FileTarget } from "./apply";
+import type { Undone } from "./undo";
 
 /**
  * The decision that the next taking back is about: the user's last one that changed anything, as long as
@@ -27,33 +26,22 @@ export function takeBack(
   decision: Decision,
   texts: ReadonlyMap<string, Uint8Array>,
 ): Undone {
-  const plans = decision.type === "undo" ? plansFor(project, decision, texts) : [];
+  const targets = decision.type === "undo" ? targetsOf(project, decision, texts) : [];
   // The disk first: of a text that is there again, the user can take the decision back once more. Of
   // one that is recorded as taken back nobody could bring the text again.
-  const files = removalsLast(plans).map(({ file, view, target, inBuffer, mode }): UndoneFile => {
-    if (!view) return { path: file.path, problem: `${file.path} cannot be read` };
-    return { path: file.path, ...applyToFile(project, { file, view, target, inBuffer }, mode) };
-  });
+  const files = applyAll(project, targets);
   if (files.length > 0 && files.every(({ problem }) => problem !== undefined)) {
     return { decision: undefined, files };
   }
   return { decision: project.append({ type: "back", decision: decision.id }).id, files };
 }
 
-interface Plan {
-  file: TrackedFile;
-  view: View | undefined;
-  target: Lines;
-  inBuffer: boolean;
-  mode: number | undefined;
-}
-
-function plansFor(
+function targetsOf(
   project: ReviewedProject,
   decision: Decision,
   texts: ReadonlyMap<string, Uint8Array>,
-): Plan[] {
-  return decision.files.flatMap(({ path }): Plan[] => {
+): FileTarget[] {
+  return decision.files.flatMap(({ path }): FileTarget[] => {
     const file = project.files.get(path);
     if (!file) return [];
     const text = texts.get(path);

@@ -1,4 +1,3 @@
-import { message } from "../../lib/errors";
 import type { RecordedScope, RecordOf } from "../journal/record";
 import { type Entry, entryOf, modeOf } from "../state/entry";
 import type { ReviewedProject, View } from "../state/reviewed-project";
@@ -6,10 +5,9 @@ import { scopeOf } from "../state/scope";
 import type { TrackedFile } from "../state/tracked-file";
 import { type Selection, undone } from "../weave/decision";
 import type { Hunk, Rows } from "../weave/hunks";
-import { type Lines, sameLines } from "../weave/lines";
-import { type EditsTo, editsBetween } from "./edits";
-import { type Found, findAll, type Outcome, seenOf, type Target } from "./keep";
-import { ChangedError, setMode, writeBelow } from "./write";
+import { sameLines } from "../weave/lines";
+import { type AppliedFile, applyAll, type FileTarget } from "./apply";
+import { type Found, findAll, seenOf, type Target } from "./keep";
 
 /** A sentence's end for the user. */
 const KEPT = "was not undone, because you have kept it in the meantime";
@@ -23,11 +21,7 @@ export interface Conflict {
   now: readonly string[];
 }
 
-export interface UndoneFile extends Outcome {
-  /** For the buffer whose text was sent; what was not sent was written to disk. */
-  edits?: EditsTo;
-  /** The file was removed from the disk. */
-  removed?: boolean;
+export interface UndoneFile extends AppliedFile {
   /** Nothing of these was undone. */
   conflicts?: Conflict[];
 }
@@ -49,13 +43,10 @@ export interface UndoOptions {
 }
 
 /** A file that is about to be undone. */
-interface Plan {
+interface Plan extends FileTarget {
   entry: Entry;
   view: View;
   what: Selection;
-  target: Lines;
-  /** In a buffer: the disk is not touched. */
-  inBuffer: boolean;
   conflicts: Conflict[];
 }
 
@@ -100,7 +91,7 @@ export function undoQueued(
     const file = project.files.get(path);
     const entry = file && entryOf(project, file, scopeOf(record.scope), text);
     const plan = entry && planFor(entry, { queued: id }, record.scope, text !== undefined);
-    const isEffective = plan && (modeBefore(plan) ?? !sameLines(plan.target, plan.view.lines));
+    const isEffective = plan && (plan.mode ?? !sameLines(plan.target, plan.view.lines));
     const problem = file && (project.problem(file) ?? (wasKept(file, id) ? KEPT : undefined));
     outcomes.push({ path, ...(!isEffective && problem && { problem: `${path} ${problem}` }) });
     return isEffective ? [plan] : [];
@@ -144,7 +135,8 @@ function planFor(
   const { view } = entry;
   if (!view) return undefined;
   const target = undone(view.weave, "planned", what, scopeOf(recorded)).lines;
-  return { entry, view, what, target, inBuffer, conflicts: [] };
+  const mode = modeBefore(entry, what);
+  return { file: entry.file, entry, view, what, target, inBuffer, mode, conflicts: [] };
 }
 
 function isIn(hunk: Hunk, what: Selection): boolean {
@@ -225,63 +217,16 @@ function carryOut(
     ...(scope && { scope }),
     ...(queued !== undefined && { queued }),
   });
-  const results = removalsLast(plans).map((plan): UndoneFile => {
-    return {
-      path: plan.entry.file.path,
-      ...applyToFile(project, { ...plan, file: plan.entry.file }, modeBefore(plan)),
-    };
-  });
-  return { decision: record.id, files: merged(outcomes, results) };
-}
-
-/** A process that is killed in between leaves the text of a moved file twice, and never nowhere. */
-export function removalsLast<T extends { target: Lines }>(plans: readonly T[]): T[] {
-  const isRemoval = (plan: T) => plan.target.length === 0;
-  return [...plans.filter((plan) => !isRemoval(plan)), ...plans.filter(isRemoval)];
+  return { decision: record.id, files: merged(outcomes, applyAll(project, plans)) };
 }
 
 /** The permission bits that the file is to get. */
-function modeBefore({ entry, what }: Plan): number | undefined {
+function modeBefore(entry: Entry, what: Selection): number | undefined {
   const marks = entry.marks.filter(({ queue }) => {
     if (what === "all") return true;
     return "queued" in what ? queue === what.queued : what.mode;
   });
   return modeOf({ marks })?.before;
-}
-
-/** A text that a file is to get. */
-interface FileTarget {
-  file: TrackedFile;
-  view: View;
-  target: Lines;
-  inBuffer: boolean;
-}
-
-/** What a decision asks of a file: on disk it is done here, for a buffer it is returned. */
-export function applyToFile(
-  project: ReviewedProject,
-  { file, view, target, inBuffer }: FileTarget,
-  mode: number | undefined,
-): Omit<UndoneFile, "path"> {
-  const removed = target.length === 0;
-  const isText = inBuffer && !removed && view.lines.length > 0;
-  try {
-    if (isText) {
-      if (mode !== undefined) setMode(project.root, file.path, mode);
-      return { edits: editsBetween(view.lines, target) };
-    }
-    if (sameLines(view.lines, target)) {
-      if (mode !== undefined) setMode(project.root, file.path, mode);
-      return {};
-    }
-    const bytes = removed ? undefined : project.contents.bytes(target);
-    if (!removed && !bytes) return { problem: `${file.path} mixes text and binary content` };
-    writeBelow(project.root, { path: file.path, expected: view.lines, bytes, mode });
-    return removed ? { removed } : {};
-  } catch (error) {
-    if (error instanceof ChangedError) return { problem: error.message };
-    return { problem: `${file.path} could not be written: ${message(error)}` };
-  }
 }
 
 /** One outcome for each path, with what became of it. */

@@ -1,0 +1,109 @@
+import { chmodSync, lstatSync, mkdirSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { message } from "../../lib/errors";
+import { rewrite } from "../../lib/rewrite";
+import { isInside } from "../journal/folder";
+import { readOnDisk } from "../state/disk";
+import type { ReviewedProject, View } from "../state/reviewed-project";
+import type { TrackedFile } from "../state/tracked-file";
+import { type Lines, sameLines } from "../weave/lines";
+import { type EditsTo, editsBetween } from "./edits";
+import type { Outcome } from "./keep";
+
+/** A text that a file is to get. */
+export interface FileTarget {
+  file: TrackedFile;
+  /** Undefined where the file cannot be read. */
+  view: View | undefined;
+  target: Lines;
+  /** In a buffer: the disk is not touched. */
+  inBuffer: boolean;
+  /** Permission bits, where they change. */
+  mode: number | undefined;
+}
+
+export interface AppliedFile extends Outcome {
+  /** For the buffer whose text was sent; what was not sent was written to disk. */
+  edits?: EditsTo;
+  /** The file was removed from the disk. */
+  removed?: boolean;
+}
+
+/**
+ * Gives files their texts. A process that is killed in between leaves the text of a moved file twice,
+ * and never nowhere: removals come last.
+ */
+export function applyAll(project: ReviewedProject, targets: readonly FileTarget[]): AppliedFile[] {
+  const isRemoval = ({ target }: FileTarget) => target.length === 0;
+  const removals = targets.filter(isRemoval);
+  return [...targets.filter((one) => !isRemoval(one)), ...removals].map((one) => ({
+    path: one.file.path,
+    ...applyToFile(project, one),
+  }));
+}
+
+/** What a decision asks of a file: on disk it is done here, for a buffer it is returned. */
+function applyToFile(
+  project: ReviewedProject,
+  { file: { path }, view, target, inBuffer, mode }: FileTarget,
+): Omit<AppliedFile, "path"> {
+  if (!view) return { problem: `${path} cannot be read` };
+  const removed = target.length === 0;
+  const isText = inBuffer && !removed && view.lines.length > 0;
+  try {
+    if (isText || sameLines(view.lines, target)) {
+      if (mode !== undefined) setMode(project.root, path, mode);
+      return isText ? { edits: editsBetween(view.lines, target) } : {};
+    }
+    const bytes = removed ? undefined : project.contents.bytes(target);
+    if (!removed && !bytes) return { problem: `${path} mixes text and binary content` };
+    writeBelow(project.root, { path, expected: view.lines, bytes, mode });
+    return removed ? { removed } : {};
+  } catch (error) {
+    if (error instanceof ChangedError) return { problem: error.message };
+    return { problem: `${path} could not be written: ${message(error)}` };
+  }
+}
+
+/** A file is not as it was when the user decided: nothing was written. */
+class ChangedError extends Error {
+  override readonly name = "ChangedError";
+}
+
+/** What to make of a file. */
+interface Writing {
+  /** Relative to the root. */
+  path: string;
+  /** What has to stand there, to the byte. */
+  expected: Lines;
+  /** Undefined: the file goes. */
+  bytes: Uint8Array | undefined;
+  /** Permission bits, where they change. */
+  mode?: number | undefined;
+}
+
+/**
+ * Writes a file below the root, or removes it, if it still is what the user has seen. Its mode, owner
+ * and hard links stay. Throws ChangedError, and the system's error; the file is then as it was.
+ */
+function writeBelow(root: string, { path, expected, bytes, mode }: Writing): void {
+  const file = join(root, path);
+  const now = readOnDisk(root, path);
+  if (!("lines" in now)) throw new ChangedError(`${path} ${now.problem}`);
+  if (!sameLines(now.lines, expected)) {
+    throw new ChangedError(`${path} has changed since it was shown`);
+  }
+  if (bytes === undefined) return rmSync(file, { force: true });
+  mkdirSync(dirname(file), { recursive: true });
+  if (!isInside(root, file)) throw new ChangedError(`${path} is not inside of the project`);
+  const stats = lstatSync(file, { throwIfNoEntry: false });
+  if (stats?.isSymbolicLink()) throw new ChangedError(`${path} is a symlink`);
+  rewrite(file, bytes, stats);
+  if (mode !== undefined) chmodSync(file, mode);
+}
+
+/** Sets the permission bits of a file below the root; a symlink is left alone. */
+function setMode(root: string, path: string, mode: number): void {
+  const file = join(root, path);
+  if (isInside(root, file) && lstatSync(file).isFile()) chmodSync(file, mode);
+}
