@@ -43,12 +43,13 @@ export function pruneSometimes(reviewFolder: string): void {
  */
 export function prune(reviewFolder: string, mostBytes = MOST_BYTES, now = Date.now()): void {
   const oldest = now - MOST_DAYS * DAY_MS;
-  const untouched = new Drop(oldest, (touched) => touched.filter(({ at }) => at < oldest));
-  rewriteJournal(reviewFolder, compaction(now - DECIDED_MS, now - DAY_MS), untouched.plan);
+  const untouched = (touched: Touched[]) => touched.filter(({ at }) => at < oldest);
+  const decided = compaction(now - DECIDED_MS, now - DAY_MS);
+  rewriteJournal(reviewFolder, decided, without(untouched, oldest));
   for (let bytes = removeUnused(reviewFolder, now); bytes > mostBytes; ) {
     const share = Math.max(1 - mostBytes / bytes, LEAST_SHARE);
-    const first = new Drop(oldest, (touched) => firstToGo(touched, share));
-    if (!rewriteJournal(reviewFolder, first.plan) || first.paths.size === 0) break;
+    const first = (touched: Touched[]) => firstToGo(touched, share);
+    if (!rewriteJournal(reviewFolder, without(first, oldest))) break;
     bytes = removeUnused(reviewFolder, now);
   }
 }
@@ -68,23 +69,14 @@ interface Touched {
 }
 
 /** Takes the files that are chosen out of every record, and records that are left with none. */
-class Drop {
-  paths: ReadonlySet<unknown> = new Set();
-  readonly #oldest: number;
-  readonly #choose: (files: Touched[]) => Touched[];
-
-  constructor(oldest: number, choose: (files: Touched[]) => Touched[]) {
-    this.#oldest = oldest;
-    this.#choose = choose;
-  }
-
-  readonly plan: Plan = (lines) => {
-    this.paths = new Set(this.#choose(touchedFiles(lines)).map(({ path }) => path));
+function without(choose: (files: Touched[]) => Touched[], oldest: number): Plan {
+  return (lines) => {
+    const dropped = new Set<unknown>(choose(touchedFiles(lines)).map(({ path }) => path));
     return (line) => {
       const files = filesOf(line);
-      const isOld = typeof line.at === "number" && line.at < this.#oldest;
+      const isOld = typeof line.at === "number" && line.at < oldest;
       if (files.length === 0) return isOld ? null : line;
-      const left = files.filter(({ path }) => !this.paths.has(path));
+      const left = files.filter(({ path }) => !dropped.has(path));
       if (left.length === files.length) return line;
       return left.length === 0 ? null : { ...line, files: left };
     };

@@ -40,13 +40,12 @@ export type Plan = (records: readonly Line[]) => (record: Line) => Line | null;
 
 /**
  * Puts in place of each record what the plans make of it, one after the other; a line that is not JSON
- * goes. Others may append at the same time, and this process may be
- * killed at any moment: what came to the old file after it was read is appended to the new one. Returns
- * false, and does nothing, while another process rewrites. Throws the system's error; the journal is
- * then as it was.
+ * goes. Others may append at the same time, and this process may be killed at any moment: what came to
+ * the old file after it was read is appended to the new one. Returns whether the journal is another one;
+ * it is not while another process rewrites. Throws the system's error; the journal is then as it was.
  */
 export function rewriteJournal(reviewFolder: string, ...plans: Plan[]): boolean {
-  if (!existsSync(journalPath(reviewFolder))) return true;
+  if (!existsSync(journalPath(reviewFolder))) return false;
   using lock = tryLock(join(reviewFolder, "journal.lock"));
   if (!lock) return false;
   finish(reviewFolder);
@@ -55,7 +54,7 @@ export function rewriteJournal(reviewFolder: string, ...plans: Plan[]): boolean 
   const end = text.lastIndexOf(0x0a) + 1;
   const lines = text.toString("utf8", 0, end).split("\n").filter(Boolean);
   const kept = rewritten(lines, plans);
-  if (Bun.deepEquals(lines, kept)) return true;
+  if (Bun.deepEquals(lines, kept)) return false;
   replace(path, (draft) => {
     writeFileSync(draft, kept.map((line) => `${line}\n`).join(""), { mode: 0o600 });
     linkSync(path, join(reviewFolder, `journal.previous.${end}`));
