@@ -3,12 +3,11 @@
 local api = vim.api
 local base = require("claude-code.editor.review.base")
 local buffers = require("claude-code.editor.review.buffer")
-local files = require("claude-code.editor.review.files")
+local listing = require("claude-code.editor.review.listing")
 local highlights = require("claude-code.editor.hunks.highlights")
 local keys = require("claude-code.editor.review.keys")
 local kinds = require("claude-code.editor.review.kinds")
 local reload = require("claude-code.editor.documents.reload")
-local scopes = require("claude-code.editor.review.scope")
 local winbar = require("claude-code.editor.windows.winbar")
 
 ---Shows nothing, and begins each bar of a review.
@@ -41,7 +40,7 @@ local group ---@type integer? of the autocommands, during a review
 ---@return claude-code.ReviewFile? of the list; also of a deleted one's old text
 local function listed_file(buf)
   local deleted = base.file_of(buf)
-  return deleted and files.of_path(deleted) or files.of_buffer(buf)
+  return deleted and listing.of_path(deleted) or listing.of_buffer(buf)
 end
 
 ---@param win integer
@@ -66,8 +65,8 @@ local function position_in(win)
     at = buffers.hunk_at(buffers.hunks(buf), row),
     whole = whole,
     mode = mode and kinds.mode_words(mode) or nil,
-    file = files.number(file),
-    files = #files.all(),
+    file = listing.number(file),
+    files = #listing.files(),
     hunk = number,
     hunks = #found,
     name = vim.fn.fnamemodify(name, ":."),
@@ -134,7 +133,7 @@ end
 function M.update()
   for _, win in ipairs(api.nvim_tabpage_list_wins(0)) do
     local is_plain = api.nvim_win_get_config(win).relative == "" and not vim.wo[win].diff
-    local position = scopes.active() and is_plain and position_in(win)
+    local position = listing.review() and is_plain and position_in(win)
     if position then
       winbar.show(win, MARK, text_for(position, api.nvim_win_get_width(win)))
     else

@@ -2,11 +2,10 @@
 --- renamed. One object holds all that the review knows of a buffer.
 local api = vim.api
 local client = require("claude-code.editor.review.client")
-local files = require("claude-code.editor.review.files")
+local listing = require("claude-code.editor.review.listing")
 local marks = require("claude-code.editor.review.marks")
 local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
-local scopes = require("claude-code.editor.review.scope")
 local text = require("claude-code.editor.review.buffer_bytes")
 
 local M = {}
@@ -85,11 +84,11 @@ end
 
 ---@param hunks claude-code.ReviewHunk[] of the text that it has now
 function Buffer:show(hunks)
-  local is_open = scopes.active() ~= nil
+  local is_open = listing.review() ~= nil
   if not is_open and require("claude-code.config").get().review.signs == "never" then
     hunks = {} -- nothing keeps them up to date
   end
-  self.hunks, self.scope = hunks, scopes.current()
+  self.hunks, self.scope = hunks, listing.scope()
   self.tick = api.nvim_buf_get_changedtick(self.buf)
   vim.b[self.buf].claude_code_review = summary(hunks)
   self.marks = marks.show(self.buf, self.marks, hunks, is_open)
@@ -112,17 +111,12 @@ end
 function Buffer:fetch(callback)
   local buf = self.buf
   local name, tick = path.of_buffer(buf), api.nvim_buf_get_changedtick(buf)
-  if not name or reload.is_stale(buf) or files.without_hunks(buf) then
+  if not name or reload.is_stale(buf) or listing.without_hunks(buf) then
     return callback({})
   end
-  local scope, before = scopes.current(), self.answer
-  local params = {
-    path = path.real(name),
-    text = text.of(buf),
-    scope = scope.scope,
-    session = scope.session,
-    known = before and before.version,
-  }
+  local scope, before = listing.scope(), self.answer
+  local params = { path = path.real(name), text = text.of(buf), known = before and before.version }
+  params = vim.tbl_extend("force", params, scope)
   client.request("file", params, function(value, problem)
     if not self.is_attached then
       return
@@ -140,9 +134,9 @@ end
 ---Asks for its hunks, and shows them. What has changed in the meantime is asked for when that is known.
 ---@param callback fun()
 function Buffer:update(callback)
-  local scope = scopes.current()
+  local scope = listing.scope()
   self:fetch(function(fetched)
-    if not fetched.is_old and scope == scopes.current() then
+    if not fetched.is_old and scope == listing.scope() then
       self:show(fetched.file and fetched.file.hunks or {})
     end
     callback()
@@ -153,7 +147,7 @@ end
 ---@return claude-code.ReviewHunk? nil also where the text is another one by now
 function Buffer:hunk_now(row)
   local is_current = self.tick == api.nvim_buf_get_changedtick(self.buf)
-    and self.scope == scopes.current()
+    and self.scope == listing.scope()
   return is_current and M.hunk_at(self.hunks, row) or nil
 end
 
@@ -182,7 +176,7 @@ end
 ---for the file says only how many there are.
 ---@return boolean
 function Buffer:is_missed()
-  local file = files.of_buffer(self.buf)
+  local file = listing.of_buffer(self.buf)
   local is_cut = file and #file.hunks < file.hunk_count
   local ids = is_cut and tostring(#self.hunks) or ids_of(self.hunks)
   local listed = is_cut and tostring(file.hunk_count) or ids_of(file and file.hunks or {})

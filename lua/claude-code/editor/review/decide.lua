@@ -4,13 +4,12 @@ local apply = require("claude-code.editor.review.apply")
 local base = require("claude-code.editor.review.base")
 local buffers = require("claude-code.editor.review.buffer")
 local client = require("claude-code.editor.review.client")
-local files = require("claude-code.editor.review.files")
+local listing = require("claude-code.editor.review.listing")
 local list = require("claude-code.editor.review.list")
 local move = require("claude-code.editor.review.move")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
-local scopes = require("claude-code.editor.review.scope")
 local text = require("claude-code.editor.review.buffer_bytes")
 local view = require("claude-code.editor.review.view")
 
@@ -97,7 +96,7 @@ local function choose(target, callback)
     local range = target.range or { row, row }
     return callback(of_list(range[1], range[2], target.whole))
   end
-  local plain = files.without_hunks(buf)
+  local plain = listing.without_hunks(buf)
   local whole = plain and plain.path or base.file_of(buf)
   local name = whole or path.of_buffer(buf)
   if not name then
@@ -141,7 +140,7 @@ local function from_here()
   return function()
     view.update(api.nvim_get_current_buf())
     view.refresh(function()
-      if scopes.active() and is_here() and not list.has_cursor() then
+      if listing.review() and is_here() and not list.has_cursor() then
         move.onward(is_gone() and name or nil)
       end
     end)
@@ -173,13 +172,13 @@ end
 ---@param target claude-code.ReviewTarget
 ---@param options table more of the request
 local function request(method, target, options)
-  local scope, advance = scopes.current(), from_here()
+  local scope, advance = listing.scope(), from_here()
   choose(target, function(choices)
     if #choices == 0 then
       return notify.warn("there is no change of Claude's here that waits for a review")
     end
-    options.files, options.scope, options.session = with_texts(choices), scope.scope, scope.session
-    send(method, options, advance)
+    options.files = with_texts(choices)
+    send(method, vim.tbl_extend("force", options, scope), advance)
   end)
 end
 
@@ -266,13 +265,13 @@ end
 
 ---Keeps all that is left.
 function M.done()
-  local params = vim.tbl_extend("force", { texts = files.unsaved() }, scopes.current())
+  local params = vim.tbl_extend("force", { texts = listing.unsaved() }, listing.scope())
   client.request("done", params, function(decision, problem)
     if problem then
       return notify.error(problem)
     end
     apply.run(decision)
-    if not scopes.active() then
+    if not listing.review() then
       local kept = "all of Claude's changes are kept; :Claude back takes that back"
       local is_decided = decision.decision ~= nil
       notify.info(is_decided and kept or "there is nothing left to review", "review")

@@ -2,7 +2,7 @@
 --- renamed, or has no text, one for a changed mode beside hunks.
 local fn = vim.fn
 local base = require("claude-code.editor.review.base")
-local files = require("claude-code.editor.review.files")
+local listing = require("claude-code.editor.review.listing")
 local kinds = require("claude-code.editor.review.kinds")
 local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
@@ -117,7 +117,7 @@ end
 ---@return table[] items for setqflist()
 function M.all(names)
   local items = {}
-  for _, file in ipairs(files.all()) do
+  for _, file in ipairs(listing.files()) do
     for _, change in ipairs(changes_of(file)) do
       items[#items + 1] = item(file, change, names)
     end

@@ -26,7 +26,8 @@ end
 
 ---@return boolean
 local function is_open()
-  return require("claude-code.editor.review.scope").active() ~= nil
+  local listing = package.loaded["claude-code.editor.review.listing"]
+  return listing ~= nil and listing.review() ~= nil
 end
 
 ---@param visual boolean
@@ -184,9 +185,9 @@ function M.on_changed(summary)
     vim.iter(summary.due):each(require("claude-code.editor.review.decide").carry_out)
   end
   announce(summary, before)
-  local files = package.loaded["claude-code.editor.review.files"]
+  local listing = package.loaded["claude-code.editor.review.listing"]
   local is_wanted = require("claude-code.config").get().review.signs == "always" or is_open()
-  if is_wanted and (summary.counts.files > 0 or files and #files.all() > 0) then
+  if is_wanted and (summary.counts.files > 0 or listing and #listing.files() > 0) then
     require("claude-code.editor.review.view").refresh()
   end
   return true

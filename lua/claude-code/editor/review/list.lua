@@ -1,12 +1,18 @@
 --- The quickfix list of a review, and its window.
 local api, fn = vim.api, vim.fn
 local entries = require("claude-code.editor.review.entries")
-local scopes = require("claude-code.editor.review.scope")
 
 ---Rows of the window.
 local LEAST, MOST = 3, 10
 ---It takes this part of the screen at most: the files are what is read, and the list scrolls.
 local PART = 0.25
+
+local TITLES = {
+  unreviewed = "Claude's changes",
+  turn = "Claude's changes of its last turn",
+  session = "Claude's changes of this session",
+  all = "All changes of Claude's",
+}
 
 local M = {}
 
@@ -91,7 +97,8 @@ end
 function M.fill(scope)
   -- Of sessions, by their ids; nil unless several run.
   local names = require("claude-code.terminal.label").by_conversation()
-  local items, title = entries.all(names), scopes.title(scope, names)
+  local items, name = entries.all(names), names and names[scope.session]
+  local title = TITLES[scope.scope] .. (name and (": " .. name) or "")
   local is_same = title == quickfix.title and vim.deep_equal(items, quickfix.items)
   if (get("nr") or 0) == 0 then
     set(" ", { items = items, title = title })

@@ -2,7 +2,7 @@
 local api = vim.api
 local base = require("claude-code.editor.review.base")
 local buffers = require("claude-code.editor.review.buffer")
-local files = require("claude-code.editor.review.files")
+local listing = require("claude-code.editor.review.listing")
 local list = require("claude-code.editor.review.list")
 local marks = require("claude-code.editor.review.marks")
 local notify = require("claude-code.messages.notify")
@@ -29,7 +29,7 @@ end
 ---@param row integer
 local function select_at(row)
   local buf = api.nvim_get_current_buf()
-  local file, hunk = files.of_buffer(buf), buffers.hunk_at(buffers.hunks(buf), row)
+  local file, hunk = listing.of_buffer(buf), buffers.hunk_at(buffers.hunks(buf), row)
   if file and hunk then
     list.select(file.path, hunk.id)
   end
@@ -54,7 +54,7 @@ end
 ---@return string?
 local function current_path()
   local buf = api.nvim_get_current_buf()
-  local file = files.of_buffer(buf)
+  local file = listing.of_buffer(buf)
   return file and file.path or base.file_of(buf)
 end
 
@@ -62,7 +62,7 @@ end
 ---@param from? string path; the current buffer's if left out
 ---@return claude-code.ReviewFile? the next in order of the paths, also from a file that left the list
 local function next_file(step, from)
-  local all = files.all()
+  local all = listing.files()
   local now = from or current_path() or path.of_buffer(0) or ""
   local found
   for _, file in ipairs(all) do
@@ -158,11 +158,11 @@ end
 ---After a decision: the hunk that stands where the cursor is, or below it; else the next file.
 ---@param from? string path of a file that is gone, and its buffer
 function M.onward(from)
-  if from and #files.all() > 0 then
+  if from and #listing.files() > 0 then
     return M.file(1, from)
   end
   local buf, row = api.nvim_get_current_buf(), api.nvim_win_get_cursor(0)[1]
-  if not buffers.hunk_at(buffers.hunks(buf), row) and #files.all() > 0 then
+  if not buffers.hunk_at(buffers.hunks(buf), row) and #listing.files() > 0 then
     M.hunk(1)
   end
 end

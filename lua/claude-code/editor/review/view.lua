@@ -3,12 +3,12 @@ local api = vim.api
 local bars = require("claude-code.editor.review.bars")
 local base = require("claude-code.editor.review.base")
 local buffers = require("claude-code.editor.review.buffer")
-local files = require("claude-code.editor.review.files")
 local hunk_keys = require("claude-code.editor.hunks.keys")
+local listing = require("claude-code.editor.review.listing")
 local list = require("claude-code.editor.review.list")
 local move = require("claude-code.editor.review.move")
 local notify = require("claude-code.messages.notify")
-local scopes = require("claude-code.editor.review.scope")
+local path = require("claude-code.editor.documents.path")
 local timer = require("claude-code.lib.timer")
 
 ---Milliseconds after the last change of a text.
@@ -20,6 +20,7 @@ local M = {}
 ---@field is_watching boolean
 ---@field keys claude-code.Key[] of the review that is open
 ---@field listed? claude-code.ReviewScope of the review whose first list has come
+---@field jumps? boolean goes to the first entry then
 local view = { is_watching = false, keys = {} }
 
 ---Keys in the buffers of the review, and in its quickfix window.
@@ -27,8 +28,8 @@ local function map_keys()
   for _, win in ipairs(api.nvim_list_wins()) do
     local buf = api.nvim_win_get_buf(win)
     local is_list = vim.bo[buf].buftype == "quickfix" and list.is_current()
-    local is_ours = is_list or files.of_buffer(buf) or base.file_of(buf)
-    if scopes.active() and is_ours then
+    local is_ours = is_list or listing.of_buffer(buf) or base.file_of(buf)
+    if listing.review() and is_ours then
       hunk_keys.map(buf, "review", view.keys)
     elseif not is_ours then
       hunk_keys.unmap(buf, "review")
@@ -54,7 +55,7 @@ local function update_all(callback)
   local wanted, current = {}, api.nvim_get_current_buf()
   for _, win in ipairs(api.nvim_list_wins()) do
     local buf = api.nvim_win_get_buf(win)
-    wanted[buf] = files.of_buffer(buf) and true or nil
+    wanted[buf] = listing.of_buffer(buf) and true or nil
   end
   for _, shown in ipairs(buffers.all()) do
     wanted[shown.buf] = wanted[shown.buf] or #shown.hunks > 0 or nil
@@ -71,7 +72,7 @@ local update_changed = timer.debounce(TYPED_MS, function()
     if shown.has_changed then
       shown.has_changed = nil
       M.update(shown.buf, function()
-        if scopes.active() and shown:is_missed() then
+        if listing.review() and shown:is_missed() then
           M.refresh()
         end
       end)
@@ -95,9 +96,9 @@ local function on_shown(buf)
   bars.update()
   vim.schedule(function()
     map_keys()
-    if not api.nvim_buf_is_loaded(buf) or not files.of_buffer(buf) then
+    if not api.nvim_buf_is_loaded(buf) or not listing.of_buffer(buf) then
       return
-    elseif scopes.active() and files.expand(buf) then
+    elseif listing.review() and listing.expand(buf) then
       M.refresh()
     else
       M.update(buf)
@@ -131,30 +132,69 @@ local function watch()
   end)
 end
 
+---@param review claude-code.ReviewScope in which there is nothing
+---@return string
+local function nothing_in(review)
+  local missing = vim.iter(review.paths or {}):find(function(name)
+    return not vim.uv.fs_lstat(name)
+  end)
+  if missing then
+    return ("there is no file, and no session, of the name %s"):format(path.title(missing))
+  end
+  local where = review.paths and " in " .. table.concat(vim.tbl_map(path.title, review.paths), ", ")
+  local when = review.scope == "turn" and " in its last turn"
+    or review.scope == "session" and " in this session"
+    or ""
+  return ("Claude changed nothing%s%s that you have not reviewed"):format(where or "", when)
+end
+
 local function end_review()
-  scopes.set_active(nil)
+  listing.finish()
   bars.stop()
-  files.collapse()
   for _, buf in ipairs(api.nvim_list_bufs()) do
     hunk_keys.unmap(buf, "review")
   end
   list.close()
 end
 
+---The first list of a review has come.
+---@param review claude-code.ReviewScope
+---@param incomplete string[] sentences
+local function begin(review, incomplete)
+  for _, sentence in ipairs(incomplete) do
+    notify.warn(sentence, "review.incomplete")
+  end
+  if list.fill(review) == 0 then
+    end_review()
+    return notify.info(nothing_in(review), "review")
+  end
+  view.listed = review
+  list.open()
+  if view.jumps then
+    move.first()
+  end
+end
+
 ---Lists again, and shows it everywhere.
 ---@param callback? fun() once the current buffer is shown
 function M.refresh(callback)
-  local review = scopes.active()
+  local review = listing.review()
   watch()
-  files.refresh(function(problem)
-    if review ~= scopes.active() then
+  listing.refresh(function(problem, incomplete)
+    local is_first = review and review ~= view.listed
+    if review ~= listing.review() then
       return -- the answer is about another review, or none
     elseif problem then
+      if is_first then
+        end_review()
+      end
       return notify.error(problem)
-    end
-    if review and review == view.listed and list.fill(review) == 0 then
+    elseif is_first then
+      begin(review, incomplete or {})
+    elseif review and list.fill(review) == 0 then
       end_review()
-      notify.info(scopes.all_reviewed(review), "review")
+      local whose = review.scope == "unreviewed" and not review.paths and "Claude's" or "these"
+      notify.info(("all of %s changes are reviewed"):format(whose), "review")
     end
     map_keys()
     update_all(callback)
@@ -165,33 +205,10 @@ end
 ---@param jump boolean to the first entry at once
 ---@param keys claude-code.Key[] of its files and its list
 function M.open(review, jump, keys)
-  view.keys = keys
-  scopes.set_active(review)
-  watch()
+  listing.begin(review)
+  view.jumps, view.keys = jump, keys
   bars.start()
-  files.refresh(function(problem, incomplete)
-    if review ~= scopes.active() then
-      return -- another one was opened, or this one closed
-    elseif problem then
-      end_review()
-      return notify.error(problem)
-    end
-    for _, sentence in ipairs(incomplete or {}) do
-      notify.warn(sentence, "review.incomplete")
-    end
-    if #files.all() == 0 then
-      end_review()
-      return notify.info(scopes.nothing_in(review), "review")
-    end
-    view.listed = review
-    list.fill(review)
-    list.open()
-    if jump then
-      move.first()
-    end
-    map_keys()
-    update_all()
-  end)
+  M.refresh()
 end
 
 ---What is undecided stays so.

@@ -1,8 +1,8 @@
---- What there is to review, as the executable listed it last: files, and their hunks.
+--- What there is to review, as the executable listed it last: files, and their hunks. Those of the open review,
+--- or else all that wait for one.
 local api = vim.api
 local client = require("claude-code.editor.review.client")
 local path = require("claude-code.editor.documents.path")
-local scopes = require("claude-code.editor.review.scope")
 local text = require("claude-code.editor.review.buffer_bytes")
 
 local M = {}
@@ -49,7 +49,16 @@ local M = {}
 ---@field cannot_undo? string why the whole file cannot be undone
 ---@field version? string of a file that was asked for by itself: another one for another answer
 
+---@class claude-code.ReviewScope
+---@field scope "turn"|"session"|"all"|"unreviewed"
+---@field session? string
+---@field paths? string[]
+
+---@type claude-code.ReviewScope
+local UNREVIEWED = { scope = "unreviewed" }
+
 ---@class claude-code.ReviewListing
+---@field review? claude-code.ReviewScope of the review that is open
 ---@field files claude-code.ReviewFile[] in order of their paths
 ---@field by_path table<string, claude-code.ReviewFile>
 ---@field version? string of the last answer taken
@@ -59,8 +68,28 @@ local M = {}
 ---@field answered integer number of the question whose answer was taken last
 local listing = { files = {}, by_path = {}, expanded = {}, asked = 0, answered = 0 }
 
+---@return claude-code.ReviewScope? of the review that is open
+function M.review()
+  return listing.review
+end
+
+---@return claude-code.ReviewScope of the review, or else all that waits for one
+function M.scope()
+  return listing.review or UNREVIEWED
+end
+
+---@param review claude-code.ReviewScope
+function M.begin(review)
+  listing.review = review
+end
+
+---The review has ended: the next list is as short as at first.
+function M.finish()
+  listing.review, listing.expanded = nil, {}
+end
+
 ---@return claude-code.ReviewFile[] in order of their paths
-function M.all()
+function M.files()
   return listing.files
 end
 
@@ -144,7 +173,7 @@ function M.refresh(callback)
     expanded = vim.tbl_keys(listing.expanded),
     known = listing.version,
   }
-  params = vim.tbl_extend("force", params, scopes.current())
+  params = vim.tbl_extend("force", params, M.scope())
   listing.asked = listing.asked + 1
   local number = listing.asked
   client.request("list", params, function(value, problem)
@@ -160,11 +189,6 @@ function M.refresh(callback)
     end
     callback(nil, value.incomplete or listing.incomplete)
   end)
-end
-
----The next list is as short as it was at first.
-function M.collapse()
-  listing.expanded = {}
 end
 
 return M
