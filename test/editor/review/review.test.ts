@@ -1047,9 +1047,11 @@ onEachNeovim((session) => {
   });
 
   test("the keys of a diff stay when a review ends beside it", async () => {
-    await changed();
+    write("a", TEN);
+    claude({ a: TEN.replace("line 5\n", "five\n") });
     const proposed = session.write(at("proposed"), TEN);
-    await review();
+    await nvim().command("Claude review!");
+    await listed(1);
     const answer = session.client.texts("openDiff", {
       ...{ old_file_path: proposed, new_file_path: proposed, tab_name: "proposed" },
       new_file_contents: "proposed\n",
