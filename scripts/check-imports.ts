@@ -65,8 +65,10 @@ const luaRules: Rule[] = [
 
 /** The folders of src/ from the bottom up: what each may import besides itself, and why no more. */
 const LAYERS: Record<string, [imports: string[], why: string]> = {
-  lib: [[], "lib/ is the bottom: it stays usable anywhere only while it knows nobody"],
-  version: [["package.json"], "one number, which anything may import"],
+  lib: [
+    ["package.json"],
+    "lib/ is the bottom: it stays usable anywhere only while it knows nobody but the version",
+  ],
   jsonrpc: [["lib"], "jsonrpc/ is a pure protocol layer, testable in memory"],
   transport: [["jsonrpc", "lib"], "transport/ carries messages without knowing what they mean"],
   mcp: [["jsonrpc", "lib"], "mcp/ serves any transport and any set of tools"],
@@ -88,7 +90,7 @@ const LAYERS: Record<string, [imports: string[], why: string]> = {
   ],
   methods: [["editor", "mcp", "lib"], "methods serve every transport and either server alike"],
   ide: [
-    ["claude", "editor", "jsonrpc", "mcp", "methods", "lib", "version"],
+    ["claude", "editor", "jsonrpc", "mcp", "methods", "lib"],
     "ide/ gets an editor port: it sees neither Neovim itself nor a transport",
   ],
   language: [
@@ -107,7 +109,6 @@ const LAYERS: Record<string, [imports: string[], why: string]> = {
       "neovim",
       "review",
       "lib",
-      "version",
     ],
     "nvim-lsp/ is a program of its own, without the server that the CLI connects to",
   ],
@@ -129,7 +130,7 @@ const LAYERS: Record<string, [imports: string[], why: string]> = {
     "setup/ edits a project's files; it needs no server and no connection",
   ],
   package: [
-    ["lib", "version"],
+    ["lib"],
     "package/ lays out files for packagers, where neither Claude nor Neovim may exist",
   ],
   uninstall: [
@@ -137,10 +138,10 @@ const LAYERS: Record<string, [imports: string[], why: string]> = {
     "uninstall/ finds what the others have put on the disk",
   ],
   doctor: [
-    ["claude", "editor", "ide", "locate", "neovim", "lib", "version"],
+    ["claude", "editor", "ide", "locate", "neovim", "lib"],
     "doctor/ looks at everything and serves nothing",
   ],
-  main: [["commands", "lib", "version"], "main only chooses a command"],
+  main: [["commands", "lib"], "main only chooses a command"],
 };
 
 const typescriptRules: Rule[] = [
@@ -170,10 +171,6 @@ const KNOWN_PAIRS: readonly string[] = [
   "lua/claude-code/editor/diff <> lua/claude-code/editor/diff/hunks",
   "lua/claude-code/editor/diff <> lua/claude-code/editor/diff/layout",
   "lua/claude-code/terminal <> lua/claude-code/terminal/providers",
-  "src <> src/commands",
-  "src/ide <> src/ide/notifications",
-  "src/ide <> src/ide/tools",
-  "src/nvim-lsp <> src/nvim-lsp/tools",
 ];
 
 const lua = luaImports(ROOT);

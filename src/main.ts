@@ -2,7 +2,7 @@ import { complain, message, USAGE_EXIT, UserError } from "./lib/errors";
 import { compileEarly } from "./lib/jit";
 import { print } from "./lib/output";
 import { own } from "./lib/own";
-import { NAME, VERSION } from "./version";
+import { NAME, VERSION } from "./lib/version";
 
 const USAGE = `Usage: claude-code-nvim COMMAND
 

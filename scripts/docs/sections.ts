@@ -1,6 +1,6 @@
 import type { EditorPort } from "../../src/editor/port";
-import type { Diffs } from "../../src/ide/diffs";
-import type { Rejections } from "../../src/ide/rejections";
+import type { Diffs } from "../../src/ide/diffs/diffs";
+import type { Rejections } from "../../src/ide/diffs/rejections";
 import { createTools } from "../../src/ide/tools";
 import type { Tool } from "../../src/mcp/tool";
 import { createMethodTools } from "../../src/methods";

@@ -112,8 +112,8 @@ export async function buildExecutable(root: string, target: Target): Promise<Buf
 }
 
 async function contractNumber(root: string): Promise<number> {
-  const text = await readFile(join(root, "src/version.ts"), "utf8");
+  const text = await readFile(join(root, "src/lib/version.ts"), "utf8");
   const [, number] = /^export const CONTRACT = (\d+);$/m.exec(text) ?? [];
-  if (!number) throw new Error("src/version.ts has no contract number");
+  if (!number) throw new Error("src/lib/version.ts has no contract number");
   return Number(number);
 }

@@ -3,7 +3,7 @@ import { gatherFacts } from "../doctor/facts";
 import { isProblem } from "../doctor/finding";
 import { formatReport } from "../doctor/report";
 import { print } from "../lib/output";
-import { NAME, VERSION } from "../version";
+import { NAME, VERSION } from "../lib/version";
 import { parseOptions } from "./arguments";
 
 const OPTIONS = { json: { type: "boolean" }, cli: { type: "string" } } as const;

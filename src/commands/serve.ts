@@ -9,6 +9,7 @@ import { message, UserError } from "../lib/errors";
 import { IdleGc } from "../lib/idle-gc";
 import { compileEarly } from "../lib/jit";
 import { Log } from "../lib/log";
+import { CONTRACT, VERSION } from "../lib/version";
 import { ProjectFiles } from "../locate/project-file";
 import { Registration } from "../locate/registry";
 import type { Client } from "../mcp/client";
@@ -16,7 +17,6 @@ import { NeovimEditor } from "../neovim/editor";
 import { DisconnectedError, NeovimRpc } from "../neovim/rpc";
 import { projectAround } from "../setup/record";
 import { type Admission, WebSocketListener } from "../transport/websocket";
-import { CONTRACT, VERSION } from "../version";
 import { usageError } from "./arguments";
 
 const NOT_ATTACHED = "it did not let us attach";

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { dirname } from "node:path";
 import { readLock } from "../ide/lock-file";
-import { VERSION } from "../version";
+import { VERSION } from "../lib/version";
 import type { Editor, EditorReport } from "./editors";
 import type { Facts } from "./facts";
 import { error, type Finding, ok, warning } from "./finding";

@@ -23,3 +23,8 @@ export function openFiles(state: EditorState): FileBuffer[] {
     (buffer): buffer is FileBuffer => buffer.listed && buffer.path !== undefined,
   );
 }
+
+/** Those with a text; others are only named (`:args`, `:badd`, a restored session). */
+export function loadedFiles(state: EditorState): FileBuffer[] {
+  return openFiles(state).filter(({ loaded }) => loaded);
+}

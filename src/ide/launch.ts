@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { USAGE_EXIT, UserError } from "../lib/errors";
 import { LOG_LEVELS } from "../lib/log";
+import { ExecuteCodeOptions } from "./tools/execute-code/options";
 
 const port = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65_535));
 
@@ -10,13 +11,6 @@ export type PortRange = v.InferOutput<typeof PortRange>;
 
 /** What may come before the launch line. */
 const Preparation = v.object({ prepare: PortRange });
-
-/** The user's option `execute_code`. */
-const ExecuteCode = v.object({
-  enabled: v.boolean(),
-  /** Program and arguments for each language; the code goes to its stdin. */
-  languages: v.record(v.string(), v.pipe(v.array(v.string()), v.minLength(1))),
-});
 
 const Launch = v.object({
   /** Must equal our own; checked by the caller, who can say both. */
@@ -38,7 +32,7 @@ const Launch = v.object({
   workspaceFolders: v.array(v.string()),
   logFile: v.nullish(v.string()),
   /** The user's options that concern the executable, as setup() resolved them. */
-  options: v.optional(v.object({ execute_code: v.optional(ExecuteCode) }), {}),
+  options: v.optional(v.object({ execute_code: v.optional(ExecuteCodeOptions) }), {}),
   logLevel: v.optional(v.picklist(LOG_LEVELS), "info"),
   /** What has changed in Neovim's environment since it started us; null: the variable is gone. */
   environment: v.optional(v.record(v.string(), v.nullable(v.string())), {}),
@@ -46,8 +40,6 @@ const Launch = v.object({
 
 /** The one line of JSON with which the plugin starts the executable. */
 export type Launch = v.InferOutput<typeof Launch>;
-
-export type ExecuteCodeOptions = v.InferOutput<typeof ExecuteCode>;
 
 /** The ports of a line that only says what to prepare; undefined for any other line. */
 export function readPreparation(line: string): PortRange | undefined {

@@ -1,24 +1,20 @@
 import { basename } from "node:path";
-import { bufferAt, type FileBuffer, openFiles } from "../editor/buffers";
-import type { Delta } from "../editor/model";
+import { bufferAt, loadedFiles } from "../editor/buffers";
 import { resolveUri, type UriPath } from "../editor/path";
 import type { EditorPort } from "../editor/port";
 import { rethrow } from "../editor/rpc-error";
-import type { EditorState } from "../editor/state";
 import { ErrorCode, RpcError } from "../jsonrpc/message";
 import { fileUri } from "../lib/file-uri";
 import type { Resources } from "../mcp/definition";
 
 const MIME_TYPE = "text/plain";
-/** Opening a session of many files is one change, not many. */
-const FOLD_MS = 100;
 
 /** The open file buffers as MCP resources, with their unsaved text. */
 export function openBuffers(editor: EditorPort): Resources {
   return {
     async list() {
       const state = await editor.sync().catch(rethrow);
-      return readable(state).map(({ path }) => ({
+      return loadedFiles(state).map(({ path }) => ({
         uri: fileUri(path),
         name: basename(path),
         mimeType: MIME_TYPE,
@@ -59,26 +55,4 @@ function resolved(uri: string): UriPath[] {
   } catch {
     return [];
   }
-}
-
-/** Calls `changed` when the list of open files changed, once for a burst of changes. */
-export function watchOpenBuffers(editor: EditorPort, changed: () => void): void {
-  let sent = "";
-  let timer: Timer | undefined;
-  const compare = () => {
-    timer = undefined;
-    const now = JSON.stringify(readable(editor.state).map(({ path }) => path));
-    if (now === sent) return;
-    sent = now;
-    changed();
-  };
-  editor.onDelta.on(({ full, buffers, removed }: Delta) => {
-    if (timer || !(full || buffers || removed)) return;
-    timer = setTimeout(compare, FOLD_MS);
-  });
-}
-
-/** Without those that are only named (`:args`, `:badd`, a restored session): they have no text yet. */
-function readable(state: EditorState): FileBuffer[] {
-  return openFiles(state).filter(({ loaded }) => loaded);
 }

@@ -1,17 +1,17 @@
 import type { EditorPort } from "../editor/port";
 import type { Transport } from "../jsonrpc/transport";
 import type { Log } from "../lib/log";
+import { NAME, VERSION } from "../lib/version";
 import type { Client } from "../mcp/client";
 import { McpServer } from "../mcp/server";
 import { createMethods } from "../methods";
-import { NAME, VERSION } from "../version";
-import { Diffs } from "./diffs";
-import type { ExecuteCodeOptions } from "./launch";
+import { Diffs } from "./diffs/diffs";
+import { Rejections } from "./diffs/rejections";
 import { Notifications } from "./notifications";
-import { Rejections } from "./rejections";
 import { combined, openBuffers } from "./resources";
 import { reviewComments } from "./review-comments";
 import { createTools } from "./tools";
+import type { ExecuteCodeOptions } from "./tools/execute-code/options";
 
 /** Reaches the model as the instructions of the MCP server "ide". */
 const INSTRUCTIONS =

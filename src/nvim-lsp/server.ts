@@ -1,11 +1,11 @@
 import { SERVER_NAME } from "../claude/names";
 import { LanguageServers } from "../language/servers";
 import type { Log } from "../lib/log";
+import { VERSION } from "../lib/version";
 import { FollowedNeovim } from "../locate/followed";
 import { McpServer } from "../mcp/server";
 import { createMethodTools } from "../methods";
-import { VERSION } from "../version";
-import { LanguageEdits } from "./language-edits";
+import { LanguageEdits } from "./edits/language-edits";
 import { NeovimProblems } from "./problems";
 import { NeovimState } from "./state";
 import { createNvimLspTools } from "./tools";

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { UserError } from "../lib/errors";
-import { VERSION } from "../version";
+import { VERSION } from "../lib/version";
 
 /** The plugin's files that belong to this executable, in an unpacked archive or a checkout. */
 export interface Distribution {

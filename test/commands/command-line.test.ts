@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { CONTRACT, VERSION } from "../../src/version";
+import { CONTRACT, VERSION } from "../../src/lib/version";
 import { temporaryFolder } from "../support/neovim";
 import { EXECUTABLE, ROOT } from "../support/toolchain";
 

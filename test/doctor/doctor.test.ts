@@ -12,7 +12,7 @@ import { dirname, join } from "node:path";
 import { commandLine } from "../../src/claude/command";
 import { hookSettings } from "../../src/claude/hooks";
 import { type Cause, isProblem } from "../../src/doctor/finding";
-import { VERSION } from "../../src/version";
+import { VERSION } from "../../src/lib/version";
 import { eventually } from "../support/eventually";
 import { NEOVIMS, type NeovimVersion, TestNeovim, temporaryFolder } from "../support/neovim";
 import { EXECUTABLE } from "../support/toolchain";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { rebuild } from "../../src/ide/proposal";
+import { rebuild } from "../../src/ide/diffs/final-text";
 import { fileUri, pathsOfUri, rawUri } from "../../src/lib/file-uri";
 import { onEachNeovim } from "../support/session";
 import { FUZZ_TIMEOUT_MS, tries } from "./effort";

@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import { createConnection, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { Log } from "../../src/lib/log";
+import { CONTRACT, VERSION } from "../../src/lib/version";
 import { NeovimEditor } from "../../src/neovim/editor";
 import { NeovimRpc } from "../../src/neovim/rpc";
-import { CONTRACT, VERSION } from "../../src/version";
 import { eventually } from "../support/eventually";
 import { NEOVIMS, TestNeovim } from "../support/neovim";
 

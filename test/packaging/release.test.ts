@@ -233,7 +233,7 @@ describe("one place says", () => {
     const manifest = readFileSync(join(ROOT, "lua/claude-code/install/manifest.lua"), "utf8");
     if (pinned.length > 0) expect(manifest).toContain(`version = "${version}"`);
     const [, number] = /CONTRACT = (\d+)/.exec(
-      readFileSync(join(ROOT, "src/version.ts"), "utf8"),
+      readFileSync(join(ROOT, "src/lib/version.ts"), "utf8"),
     ) as RegExpExecArray;
     const contract = readFileSync(join(ROOT, "lua/claude-code/install/contract.lua"), "utf8");
     expect(contract).toContain(`number = ${number}, version = "${version}"`);

@@ -183,7 +183,7 @@ async function sources(version: string, contract: number): Promise<string> {
     await writeFile(join(folder, path), before.replace(pattern, text));
   };
   await stamp("package.json", /"version": ".*"/, `"version": "${version}"`);
-  await stamp("src/version.ts", /CONTRACT = \d+/, `CONTRACT = ${contract}`);
+  await stamp("src/lib/version.ts", /CONTRACT = \d+/, `CONTRACT = ${contract}`);
   const lua = `number = ${contract}, version = "${version}"`;
   await stamp("lua/claude-code/install/contract.lua", /number = \d+, version = ".*?"/, lua);
   return folder;

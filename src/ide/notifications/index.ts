@@ -1,9 +1,9 @@
 import type { EditorPort } from "../../editor/port";
 import type { Log } from "../../lib/log";
 import { type Client, isClaudeCode } from "../../mcp/client";
-import { watchOpenBuffers } from "../resources";
 import { notifyDiagnostics } from "./diagnostics";
 import { Mentions } from "./mentions";
+import { notifyResources } from "./resources";
 import { SelectionNotifier } from "./selection";
 import { Subscribers } from "./subscribers";
 
@@ -28,9 +28,7 @@ export class Notifications {
     this.#selection = new SelectionNotifier(editor, this.#subscribers);
     this.#mentions = new Mentions(editor, this.#subscribers, log);
     notifyDiagnostics(editor, this.#subscribers);
-    watchOpenBuffers(editor, () =>
-      this.#subscribers.notify("notifications/resources/list_changed", undefined),
-    );
+    notifyResources(editor, this.#subscribers);
     editor.onLogEvent.on(({ name, data }) =>
       this.#subscribers.notify("log_event", { eventName: name, eventData: data }),
     );

@@ -4,8 +4,8 @@ import { refuseControlCharacters, refuseLong, resolvePath } from "../../editor/p
 import type { EditorPort } from "../../editor/port";
 import { texts } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
-import type { Diffs } from "../diffs";
-import type { Rejections } from "../rejections";
+import type { Diffs } from "../diffs/diffs";
+import type { Rejections } from "../diffs/rejections";
 
 const Input = v.object({ tab_name: v.string() });
 

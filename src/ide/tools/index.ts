@@ -1,12 +1,12 @@
 import type { EditorPort } from "../../editor/port";
 import type { Tool } from "../../mcp/tool";
-import type { Diffs } from "../diffs";
-import type { ExecuteCodeOptions } from "../launch";
-import type { Rejections } from "../rejections";
+import type { Diffs } from "../diffs/diffs";
+import type { Rejections } from "../diffs/rejections";
 import { checkDocumentDirty } from "./check-document-dirty";
 import { closeAllDiffTabs } from "./close-all-diff-tabs";
 import { closeTab } from "./close-tab";
 import { executeCode } from "./execute-code";
+import type { ExecuteCodeOptions } from "./execute-code/options";
 import { getDiagnostics } from "./get-diagnostics";
 import { getOpenEditors } from "./get-open-editors";
 import { getCurrentSelection, getLatestSelection } from "./get-selection";

@@ -7,8 +7,8 @@ import { realPath } from "../../lib/paths";
 import { isClaudeCode } from "../../mcp/client";
 import { failed, texts } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
-import type { Diffs } from "../diffs";
-import type { Rejections } from "../rejections";
+import type { Diffs } from "../diffs/diffs";
+import type { Rejections } from "../diffs/rejections";
 import type { FileNames } from "./spellings";
 
 const Input = v.object({

@@ -3,8 +3,8 @@ import { shownPath } from "../../edits/check";
 import type { LanguageServers } from "../../language/servers";
 import { type ToolResult, texts } from "../../mcp/protocol";
 import { defineTool, type Tool, type ToolCall } from "../../mcp/tool";
-import { diffLines, problemLines } from "../edits-answer";
-import type { LanguageEdits, ServerEdit } from "../language-edits";
+import { diffLines, problemLines } from "../edits/answer-text";
+import type { LanguageEdits, ServerEdit } from "../edits/language-edits";
 
 const MOST_ACTIONS = 60;
 const MOST_CHARACTERS = 500;

@@ -1,7 +1,7 @@
 import type { ProblemsPort } from "../../editor/problems";
 import type { LanguageServers } from "../../language/servers";
 import type { Tool } from "../../mcp/tool";
-import type { LanguageEdits } from "../language-edits";
+import type { LanguageEdits } from "../edits/language-edits";
 import { codeAction } from "./code-action";
 import { findReferences } from "./find-references";
 import { findSymbol } from "./find-symbol";

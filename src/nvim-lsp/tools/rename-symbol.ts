@@ -8,9 +8,9 @@ import type { LanguageServers } from "../../language/servers";
 import { realPath } from "../../lib/paths";
 import { type ToolResult, texts } from "../../mcp/protocol";
 import { defineTool, type Tool, type ToolCall } from "../../mcp/tool";
-import { counted, diffLines, fileLines, problemLines } from "../edits-answer";
-import type { Applied, LanguageEdits, ServerEdit } from "../language-edits";
-import { remainingWords } from "../remaining-words";
+import { counted, diffLines, fileLines, problemLines } from "../edits/answer-text";
+import type { Applied, LanguageEdits, ServerEdit } from "../edits/language-edits";
+import { remainingWords } from "../edits/remaining-words";
 import { ALWAYS_LOADED, SymbolLine, SymbolName } from "./symbol-input";
 
 /** Paths are longer than names. */

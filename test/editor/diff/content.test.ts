@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { truncateSync, writeFileSync } from "node:fs";
-import { rebuild } from "../../../src/ide/proposal";
+import { rebuild } from "../../../src/ide/diffs/final-text";
 import { LONGEST_MS, watchComputing } from "../../support/computing";
 import { eventually } from "../../support/eventually";
 import { NEOVIMS } from "../../support/neovim";

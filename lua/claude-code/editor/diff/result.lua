@@ -49,7 +49,7 @@ function M.of(lines, old, proposed)
   }
 end
 
----The text that accepting these lines gives, by the rule of src/ide/proposal.ts.
+---The text that accepting these lines gives, by the rule of src/ide/diffs/final-text.ts.
 ---@param lines string[]
 ---@param old claude-code.Text the file on disk
 ---@param proposed claude-code.Text

@@ -1,5 +1,5 @@
 --- Text as lines for a buffer, for display only: the executable keeps the exact string.
---- The rule for line ends is the same as in src/ide/proposal.ts.
+--- The rule for line ends is the same as in src/ide/diffs/final-text.ts.
 local file_lines = require("claude-code.editor.documents.lines")
 
 ---What is bigger is not shown: each step on the way there takes Neovim 30 to 50 ms for as much.

@@ -5,7 +5,7 @@ import { own } from "../../../lib/own";
 import { onPath } from "../../../lib/programs";
 import { failed, type ToolResult, texts } from "../../../mcp/protocol";
 import { defineTool, type Tool } from "../../../mcp/tool";
-import type { ExecuteCodeOptions } from "../../launch";
+import type { ExecuteCodeOptions } from "./options";
 import type { RunResult } from "./run";
 
 /** Of code that names none, as the example of the specification. */

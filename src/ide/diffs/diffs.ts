@@ -1,8 +1,8 @@
-import type { DiffEnd } from "../editor/model";
-import type { EditorPort, FilePath } from "../editor/port";
-import { withDeadline } from "../lib/deadline";
-import type { Log } from "../lib/log";
-import { rebuild } from "./proposal";
+import type { DiffEnd } from "../../editor/model";
+import type { EditorPort, FilePath } from "../../editor/port";
+import { withDeadline } from "../../lib/deadline";
+import type { Log } from "../../lib/log";
+import { rebuild } from "./final-text";
 
 export interface DiffRequest {
   client: number;

@@ -1,17 +1,17 @@
-import type { Diagnostic } from "../editor/model";
-import type { Problems, ProblemsPort } from "../editor/problems";
-import { type CheckedFile, checkFiles } from "../edits/check";
-import { join, joinChanges } from "../edits/join";
-import type { Labelled, Operation } from "../edits/operation";
-import { perform } from "../edits/perform";
-import type { Encoding, Judge } from "../edits/text-edits";
-import { type FileChange, VirtualFiles } from "../edits/virtual-files";
-import { applyWorkspaceEdit, filesOf, parseWorkspaceEdit } from "../edits/workspace-edit";
-import { message } from "../lib/errors";
-import type { Log } from "../lib/log";
-import { realPath } from "../lib/paths";
-import type { FollowedNeovim } from "../locate/followed";
-import { recordLanguageEdit } from "../review/record/language-edit";
+import type { Diagnostic } from "../../editor/model";
+import type { Problems, ProblemsPort } from "../../editor/problems";
+import { type CheckedFile, checkFiles } from "../../edits/check";
+import { join, joinChanges } from "../../edits/join";
+import type { Labelled, Operation } from "../../edits/operation";
+import { perform } from "../../edits/perform";
+import type { Encoding, Judge } from "../../edits/text-edits";
+import { type FileChange, VirtualFiles } from "../../edits/virtual-files";
+import { applyWorkspaceEdit, filesOf, parseWorkspaceEdit } from "../../edits/workspace-edit";
+import { message } from "../../lib/errors";
+import type { Log } from "../../lib/log";
+import { realPath } from "../../lib/paths";
+import type { FollowedNeovim } from "../../locate/followed";
+import { recordLanguageEdit } from "../../review/record/language-edit";
 import { newProblems, type ProblemsAfter } from "./new-problems";
 
 /** A call may last that long while language servers work. */

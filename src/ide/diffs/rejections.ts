@@ -1,10 +1,10 @@
-import { isAsking } from "../claude/running-sessions";
-import type { EditorPort } from "../editor/port";
-import { ErrorCode, RpcError } from "../jsonrpc/message";
-import type { Log } from "../lib/log";
-import type { Client } from "../mcp/client";
-import type { Resources } from "../mcp/definition";
-import type { ResourceContents } from "../mcp/protocol";
+import { isAsking } from "../../claude/running-sessions";
+import type { EditorPort } from "../../editor/port";
+import { ErrorCode, RpcError } from "../../jsonrpc/message";
+import type { Log } from "../../lib/log";
+import type { Client } from "../../mcp/client";
+import type { Resources } from "../../mcp/definition";
+import type { ResourceContents } from "../../mcp/protocol";
 import type { Diffs } from "./diffs";
 
 /**

@@ -1,6 +1,6 @@
-import type { Diagnostic } from "../editor/model";
-import type { ProblemsPort } from "../editor/problems";
-import type { FileChange } from "../edits/virtual-files";
+import type { Diagnostic } from "../../editor/model";
+import type { ProblemsPort } from "../../editor/problems";
+import type { FileChange } from "../../edits/virtual-files";
 
 /** Neovim answers for so many files at once. */
 const MOST_FILES = 50;

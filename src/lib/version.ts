@@ -1,4 +1,4 @@
-import { version } from "../package.json";
+import { version } from "../../package.json";
 
 export const NAME = "claude-code.nvim";
 export const VERSION: string = version;
