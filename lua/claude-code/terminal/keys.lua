@@ -4,7 +4,7 @@ local M = {}
 ---@type table<string, { modes: string[], action: string, desc: string }>
 local ACTIONS = {
   leave = { modes = { "t" }, action = "<C-\\><C-n>", desc = "Leave terminal mode" },
-  toggle = { modes = { "n", "t" }, action = "<Cmd>ClaudeCode<CR>", desc = "Hide Claude" },
+  toggle = { modes = { "n", "t" }, action = "<Cmd>Claude<CR>", desc = "Hide Claude" },
   left = { modes = { "n", "t" }, action = "<Cmd>wincmd h<CR>", desc = "Window to the left" },
   down = { modes = { "n", "t" }, action = "<Cmd>wincmd j<CR>", desc = "Window below" },
   up = { modes = { "n", "t" }, action = "<Cmd>wincmd k<CR>", desc = "Window above" },
