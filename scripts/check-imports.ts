@@ -168,7 +168,6 @@ const typescriptRules: Rule[] = [
 const KNOWN_PAIRS: readonly string[] = [
   "lua/claude-code/config <> lua/claude-code/config/options",
   "lua/claude-code/editor/diff <> lua/claude-code/terminal",
-  "lua/claude-code/editor/diff <> lua/claude-code/editor/diff/hunks",
   "lua/claude-code/editor/diff <> lua/claude-code/editor/diff/layout",
   "lua/claude-code/terminal <> lua/claude-code/terminal/providers",
 ];

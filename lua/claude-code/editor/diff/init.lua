@@ -1,6 +1,5 @@
 --- Diffs: each is queued, shown, and answered once.
 local channel = require("claude-code.server.channel")
-local hunk_actions = require("claude-code.editor.diff.hunks.actions")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
 local queues = require("claude-code.editor.diff.queue")
@@ -39,12 +38,12 @@ local function reject(diff, reason)
 end
 
 ---@param diff claude-code.Diff
----@param act fun(proposal: claude-code.Proposal, cursor: claude-code.HunkCursor)
+---@param act fun(cursor: claude-code.HunkCursor)
 ---@return fun()
 local function on_screen(diff, act)
   return function()
     if diff.view and not diff.outcome and diff.view:is_intact() then
-      act(diff.proposal, diff.view.cursor)
+      act(diff.view.cursor)
       diff.view:refresh()
     end
   end
@@ -54,7 +53,7 @@ end
 ---@param direction 1|-1
 ---@return fun()
 local function move(diff, direction)
-  return on_screen(diff, function(_, cursor)
+  return on_screen(diff, function(cursor)
     cursor:move(direction * vim.v.count1)
   end)
 end
@@ -76,10 +75,14 @@ local function actions_on(diff)
     end,
     next_hunk = move(diff, 1),
     previous_hunk = move(diff, -1),
-    accept_hunk = on_screen(diff, hunk_actions.accept),
-    drop_hunk = on_screen(diff, hunk_actions.drop),
-    merge = on_screen(diff, function(proposal)
-      proposal.merge:run()
+    accept_hunk = on_screen(diff, function(cursor)
+      cursor:accept()
+    end),
+    drop_hunk = on_screen(diff, function(cursor)
+      cursor:drop()
+    end),
+    merge = on_screen(diff, function()
+      diff.proposal.merge:run()
     end),
     next_diff = function()
       queue:switch(1)

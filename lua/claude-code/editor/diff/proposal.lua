@@ -1,7 +1,7 @@
 --- One proposed change of a file: its data, its two scratch buffers, and what it has become by the
 --- user's edits. It knows nothing of windows.
 local api = vim.api
-local accepted_hunks = require("claude-code.editor.diff.hunks.accepted")
+local accepted_hunks = require("claude-code.editor.diff.accepted")
 local buffers = require("claude-code.editor.diff.buffers")
 local colours = require("claude-code.editor.diff.colours")
 local destinations = require("claude-code.editor.diff.destination")

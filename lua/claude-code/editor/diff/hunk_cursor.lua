@@ -1,7 +1,9 @@
---- The hunk under the cursor, and moving from hunk to hunk.
+--- The hunk under the cursor: moving from hunk to hunk, accepting one by itself, and dropping one. A dropped hunk is
+--- the old file's lines put back into the proposal, as an edit that `u` undoes.
 local api = vim.api
 local hunks = require("claude-code.editor.hunks")
 local notify = require("claude-code.messages.notify")
+local scratch = require("claude-code.editor.diff.scratch")
 
 ---@class claude-code.HunkCursor
 ---@field private proposal claude-code.Proposal
@@ -81,6 +83,51 @@ function HunkCursor:move(steps)
     notify.info(steps > 0 and "this is the last hunk" or "this is the first hunk", "diff.hunk")
   else
     self:go_to(to)
+  end
+end
+
+---@private
+---@return integer? index
+function HunkCursor:index_to_decide()
+  local index = self:index()
+  if not index then
+    notify.info("the cursor is not on a hunk", "diff.hunk")
+  end
+  return index
+end
+
+---@private
+---@param hunk claude-code.Hunk
+function HunkCursor:put_back(hunk)
+  local proposal = self.proposal
+  local buf = proposal.new_buf --[[@as integer]]
+  local lines = vim.list_slice(proposal.old.lines, hunk.old, hunk.old + hunk.old_count - 1)
+  local first, last = hunks.rows(hunk)
+  if hunk.new_count == 0 and hunk.new == 0 and api.nvim_buf_line_count(buf) == 1 then
+    -- A proposal without any text has a line in its buffer all the same.
+    last = api.nvim_buf_get_lines(buf, 0, 1, false)[1] == "" and 1 or last
+  end
+  scratch.close_undo_block(buf)
+  api.nvim_buf_set_lines(buf, first, last, false, lines)
+end
+
+---Puts the old lines back in place of the hunk.
+function HunkCursor:drop()
+  local index, proposal = self:index_to_decide(), self.proposal
+  if not index then
+    return
+  end
+  self:put_back(proposal:hunks().list[index])
+  if proposal:hunks().list[index] then
+    self:go_to(index)
+  end
+end
+
+---Accepts the hunk, or no longer if it was.
+function HunkCursor:accept()
+  local index, proposal = self:index_to_decide(), self.proposal
+  if index and proposal.accepted:toggle(index) and proposal:hunks().list[index + 1] then
+    self:go_to(index + 1)
   end
 end
 
