@@ -115,7 +115,7 @@ return {
   ["undo rename"] = {
     desc = "take back what Claude renamed last",
     run = function()
-      require("claude-code.editor.edits.undo").request()
+      require("claude-code.editor.edits.rename").undo()
     end,
   },
 

@@ -126,7 +126,7 @@ local methods = {
   edits_done = lazy("editor.edits.rename", "done"),
   edits_check = lazy("editor.edits.check", "run"),
   edits_commit = lazy("editor.edits.commit", "run"),
-  edits_undone = lazy("editor.edits.undo", "on_report"),
+  edits_undone = lazy("editor.edits.rename", "on_undone"),
   edits_unsaved = lazy("editor.edits.unsaved", "ask"),
   region = lazy("editor.selection", "region"),
   cursor = lazy("editor.methods.cursor", "now"),
@@ -164,7 +164,7 @@ local methods = {
   outline = lazy("editor.language.outline", "of_files"),
   verify_uses = lazy("editor.language.verify", "uses"),
   when_settled = function(params)
-    return require("claude-code.editor.diagnostics.when_settled").answer(params, function()
+    return require("claude-code.editor.methods.when_settled").answer(params, function()
       return M.call(params.method, params.params)
     end)
   end,

@@ -1,6 +1,9 @@
 --- What language servers need to look at a file, and Neovim does not send by itself.
 local call = require("claude-code.lib.lsp").call
 
+local COMMAND = "typescript.tsserverRequest"
+local CHECKS = { "syntacticDiagnosticsSync", "semanticDiagnosticsSync" }
+
 local M = {}
 
 ---A file was written outside of Neovim, and its buffer shows that now. Some servers check a file only
@@ -33,6 +36,86 @@ function M.pull_if_hidden(buf, client)
     params.identifier = provider.identifier
   end
   call(client, "request", "textDocument/diagnostic", params, nil, buf)
+end
+
+---@param client vim.lsp.Client
+---@return boolean
+local function can_ask(client)
+  local provider = (client.server_capabilities or {}).executeCommandProvider
+  return provider ~= nil and vim.list_contains(provider.commands or {}, COMMAND)
+end
+
+---@param line integer from 1
+---@param code any
+---@param message string
+---@return string
+local function key(line, code, message)
+  return ("%d:%s:%s"):format(line, code, message)
+end
+
+---@param buf integer
+---@param client vim.lsp.Client
+---@return string[] keys of the errors and warnings that the server reported last, sorted
+local function reported(buf, client)
+  local keys = {}
+  local namespace = vim.lsp.diagnostic.get_namespace(client.id)
+  for _, item in ipairs(vim.diagnostic.get(buf, { namespace = namespace })) do
+    if item.severity <= vim.diagnostic.severity.WARN then
+      keys[#keys + 1] = key(item.lnum + 1, item.code, item.message)
+    end
+  end
+  table.sort(keys)
+  return keys
+end
+
+---How many texts each server was asked about: of several files that change together the first is checked
+---while the server knows the others as they were.
+local asked = {} ---@type table<integer, integer> by client
+
+---@param buf integer
+---@param client vim.lsp.Client
+---@param on_unchanged fun()
+local function ask(buf, client, on_unchanged)
+  local tick, keys, answers = vim.api.nvim_buf_get_changedtick(buf), {}, 0
+  local asked_before = asked[client.id]
+  local function on_answer(err, result)
+    local body = not err and type(result) == "table" and result.body
+    if type(body) ~= "table" then
+      return
+    end
+    for _, item in ipairs(body) do
+      keys[#keys + 1] = key(item.start.line, item.code, item.text)
+    end
+    answers = answers + 1
+    table.sort(keys)
+    local is_current = vim.api.nvim_buf_is_loaded(buf)
+      and vim.api.nvim_buf_get_changedtick(buf) == tick
+    if answers < #CHECKS or not is_current then
+      return
+    elseif vim.deep_equal(keys, reported(buf, client)) then
+      on_unchanged()
+    elseif asked[client.id] ~= asked_before then
+      ask(buf, client, on_unchanged)
+    end
+  end
+  local file = vim.uri_to_fname(vim.uri_from_bufnr(buf))
+  for _, check in ipairs(CHECKS) do
+    local params = { command = COMMAND, arguments = { check, { file = file } } }
+    call(client, "request", "workspace/executeCommand", params, on_answer, buf)
+  end
+end
+
+---Language servers on TypeScript's tsserver report nothing on a text for which their list stays as it is:
+---typescript-language-server 5.1 where it was empty, vtsls always. They pass requests on to tsserver, which answers
+---when it has checked the text. Calls back if the problems are those that were reported last: then no report may come.
+---@param buf integer
+---@param client vim.lsp.Client that is initialized
+---@param on_unchanged fun()
+function M.check_by_tsserver(buf, client, on_unchanged)
+  if can_ask(client) then
+    asked[client.id] = (asked[client.id] or 0) + 1
+    ask(buf, client, on_unchanged)
+  end
 end
 
 return M

@@ -40,7 +40,7 @@ local function expect(buf, client, kind, is_known)
   elseif kind ~= "saved" then
     require("claude-code.editor.diagnostics.requests").pull_if_hidden(buf, client)
   end
-  require("claude-code.editor.diagnostics.tsserver").check(buf, client, function()
+  require("claude-code.editor.diagnostics.requests").check_by_tsserver(buf, client, function()
     pending.on_unchanged(buf, client.id)
   end)
 end

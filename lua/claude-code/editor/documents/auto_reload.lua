@@ -8,11 +8,12 @@ local disk = require("claude-code.editor.documents.disk")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
+local slices = require("claude-code.lib.slices")
 local timer = require("claude-code.lib.timer")
 
----In ms: how long nothing more must change; how long a file that is written on and on may wait; how long
----to work before keys get their turn; how long a file may be gone while it is replaced.
-local SETTLE_MS, WAIT_MS, SLICE_MS, REPLACE_MS = 50, 300, 8, 300
+---In ms: how long nothing more must change; how long a file that is written on and on may wait; how long a file
+---may be gone while it is replaced.
+local SETTLE_MS, WAIT_MS, REPLACE_MS = 50, 300, 300
 ---In ms: how long a file is expected to be written, and how often it is looked at in that time.
 local EXPECT_MS, POLL_MS = 10000, 50
 
@@ -28,11 +29,7 @@ local reasons = {} ---@type table<claude-code.ReloadReason, fun(): boolean>
 ---@field stops table<integer, fun()> by buffer
 ---@field changed table<integer, true> buffers whose files may have changed, until nothing more changes
 ---@field first_change? number ms, of those in `changed`
----@field queue integer[] buffers to compare
----@field at integer
----@field is_running boolean the rest of the queue comes later
 ---@field absent table<integer, "seen"|"reported"> buffers whose file is not there: seen once, or reported
----@field deleted integer[] to be reported
 ---@field take_soon fun()
 ---@field cancel_take fun()
 local state ---@type claude-code.ReloadState?
@@ -47,19 +44,18 @@ local function exists(buf)
   return uv.fs_stat(api.nvim_buf_get_name(buf)) ~= nil
 end
 
----@param now claude-code.ReloadState
-local function report_deleted(now)
-  if #now.deleted == 0 then
+---@param bufs integer[]
+local function report_deleted(bufs)
+  if #bufs == 0 then
     return
   end
-  local base = path.base(api.nvim_buf_get_name(now.deleted[1]))
-  if #now.deleted == 1 then
+  local base = path.base(api.nvim_buf_get_name(bufs[1]))
+  if #bufs == 1 then
     notify.warn(base .. " was deleted on disk; its buffer is kept, and :w writes the file again")
   else
     local text = "%d open files were deleted on disk (%s, …); their buffers are kept"
-    notify.warn(text:format(#now.deleted, base))
+    notify.warn(text:format(#bufs, base))
   end
-  now.deleted = {}
 end
 
 ---The file of this buffer may have changed.
@@ -76,12 +72,12 @@ local function add(buf)
   end
 end
 
----@param now claude-code.ReloadState
 ---@param buf integer
-local function check(now, buf)
-  local absent = now.absent
+---@param absent table<integer, "seen"|"reported">
+---@return boolean is_deleted is that to be reported?
+local function check(buf, absent)
   if not api.nvim_buf_is_loaded(buf) then
-    return
+    return false
   elseif exists(buf) then
     absent[buf] = nil
     reload.check(buf)
@@ -94,49 +90,48 @@ local function check(now, buf)
   elseif absent[buf] == "seen" then
     absent[buf] = "reported"
     reload.note_deleted(buf)
-    table.insert(now.deleted, buf)
+    return true
   end
+  return false
 end
 
-local function run()
-  local now = state
-  if not now or now.is_running then
-    return
-  end
-  local function go_on()
-    now.is_running = false
-    run()
-  end
-  if blocked.may_change() == "nothing" then
-    -- Such as a command whose effect is shown while it is typed ('inccommand').
-    now.is_running = true
-    return blocked.retry(go_on)
-  end
-  local till = uv.hrtime() + SLICE_MS * 1e6
-  while now.queue[now.at] and uv.hrtime() < till do
-    now.at = now.at + 1
-    check(now, now.queue[now.at - 1])
-  end
-  if now.queue[now.at] then
-    now.is_running = true
-    timer.once(1, go_on)
-  else
-    now.queue, now.at = {}, 1
-    report_deleted(now)
-  end
-end
-
+---@return integer[] buffers whose files may have changed, those on screen first
 local function take_changed()
-  local now = state --[[@as claude-code.ReloadState]]
-  local shown, hidden = {}, vim.list_slice(now.queue, now.at)
-  for buf in pairs(now.changed) do
+  local shown, others = {}, {}
+  for buf in pairs(state and state.changed or {}) do
     if api.nvim_buf_is_loaded(buf) then
-      table.insert(#vim.fn.win_findbuf(buf) > 0 and shown or hidden, buf)
+      table.insert(#vim.fn.win_findbuf(buf) > 0 and shown or others, buf)
     end
   end
-  now.changed, now.first_change = {}, nil
-  now.queue, now.at = vim.list_extend(shown, hidden), 1
-  run()
+  if state then
+    state.changed, state.first_change = {}, nil
+  end
+  return vim.list_extend(shown, others)
+end
+
+local function check_changed()
+  local now = state
+  if not now then
+    return
+  elseif blocked.may_change() == "nothing" then
+    -- Such as a command whose effect is shown while it is typed ('inccommand').
+    return blocked.retry(check_changed)
+  end
+  local bufs, deleted = take_changed(), {}
+  slices.run(function(pause)
+    for i, buf in ipairs(bufs) do
+      if blocked.may_change() == "nothing" then
+        vim.iter(vim.list_slice(bufs, i)):each(add)
+        break
+      elseif check(buf, now.absent) then
+        deleted[#deleted + 1] = buf
+      end
+      pause()
+    end
+    report_deleted(deleted)
+  end, function()
+    return state == now
+  end)
 end
 
 ---A buffer whose file need not be there yet: only one that was is reported as deleted.
@@ -224,16 +219,12 @@ local function watch(group)
 end
 
 local function start()
-  local take_soon, cancel_take = timer.debounce(SETTLE_MS, take_changed)
+  local take_soon, cancel_take = timer.debounce(SETTLE_MS, check_changed)
   state = {
     group = api.nvim_create_augroup("claude-code.auto_reload", { clear = true }),
     stops = {},
     changed = {},
-    queue = {},
-    at = 1,
-    is_running = false,
     absent = {},
-    deleted = {},
     take_soon = take_soon,
     cancel_take = cancel_take,
   }

@@ -1,8 +1,8 @@
 --- How the text of a buffer's file differs from the buffer, where Neovim would read the file with the
 --- options that the buffer has.
 local api = vim.api
+local checktime = require("claude-code.editor.documents.checktime")
 local disk = require("claude-code.editor.documents.disk")
-local disk_check = require("claude-code.editor.documents.disk_check")
 local file_lines = require("claude-code.editor.documents.lines")
 local path = require("claude-code.editor.documents.path")
 local regular_file = require("claude-code.lib.regular_file")
@@ -33,8 +33,8 @@ local function is_plain(buf)
   return not options.binary
     and options.fileformat ~= "mac"
     and (encoding == "" or encoding == "utf-8")
-    and #disk_check.autocommands(buf, "BufReadCmd") == 0
-    and #disk_check.autocommands(buf, "BufWriteCmd") == 0
+    and #checktime.autocommands(buf, "BufReadCmd") == 0
+    and #checktime.autocommands(buf, "BufWriteCmd") == 0
 end
 
 ---@param line string

@@ -1,12 +1,10 @@
 --- Reloads buffers whose file was written outside: without any prompt, unsaved edits kept.
 local api, uv = vim.api, vim.uv
 local blocked = require("claude-code.editor.input.blocked")
+local checktime = require("claude-code.editor.documents.checktime")
 local disk = require("claude-code.editor.documents.disk")
-local disk_check = require("claude-code.editor.documents.disk_check")
 local file_change = require("claude-code.editor.documents.file_change")
-local file_time = require("claude-code.editor.documents.file_time")
 local lines_patch = require("claude-code.editor.documents.patch")
-local never_read = require("claude-code.editor.documents.never_read")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
 local sources = require("claude-code.editor.documents.sources")
@@ -97,7 +95,7 @@ local function patch(buf, text)
       return blocked.retry(function()
         M.check(buf)
       end)
-    elseif not ok or not file_time.take(buf) then
+    elseif not ok or not checktime.take_time(buf) then
       break
     elseif disk.version(api.nvim_buf_get_name(buf)) == text.version then
       return emit_changed(buf)
@@ -115,7 +113,7 @@ end
 local function compare_text(buf)
   local text, is_newer = nil, outdated[buf] == true
   outdated[buf] = nil
-  local differed = disk_check.run(buf, function(difference, is_wanted)
+  local differed = checktime.compare(buf, function(difference, is_wanted)
     if difference == "deleted" or not is_wanted then
       return ""
     end
@@ -132,7 +130,7 @@ end
 ---@param buf integer without edits that would be lost
 local function take_over(buf)
   local views = views_of(buf)
-  local is_new = never_read.is(buf)
+  local is_new = checktime.has_never_read(buf)
   local is_newer, text = is_new, nil
   if not is_new then
     is_newer, text = compare_text(buf)
@@ -174,13 +172,13 @@ end
 ---@param buf integer modified
 ---@return boolean differed since Neovim last compared
 local function compare(buf)
-  if not never_read.is(buf) then
-    return disk_check.run(buf, keep)
+  if not checktime.has_never_read(buf) then
+    return checktime.compare(buf, keep)
   elseif stale[buf] then
     return false
   end
   local views = views_of(buf)
-  never_read.note_file(buf)
+  checktime.note_file(buf)
   restore_views(views)
   return true
 end
@@ -252,7 +250,7 @@ end
 ---The file of this buffer is gone. Neovim learns it here, so that it does not say it again (E211).
 ---@param buf integer
 function M.note_deleted(buf)
-  disk_check.run(buf, keep)
+  checktime.compare(buf, keep)
 end
 
 ---When a buffer is entered, Neovim looks whether its file has changed, and asks (W11, W12). Nobody

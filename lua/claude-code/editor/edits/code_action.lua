@@ -3,11 +3,12 @@ local api = vim.api
 local files = require("claude-code.editor.language.files")
 local position = require("claude-code.editor.language.position")
 local request = require("claude-code.editor.language.request")
-local run_command = require("claude-code.editor.edits.run_command")
 local servers = require("claude-code.editor.language.servers")
+local task = require("claude-code.editor.language.task")
 
 local CODE_ACTION, RESOLVE = "textDocument/codeAction", "codeAction/resolve"
 local FORMATTING = "textDocument/formatting"
+local EXECUTE, APPLY = "workspace/executeCommand", "workspace/applyEdit"
 
 ---What Claude may name instead of a title: the kind that servers are asked for.
 local KINDS = { organize_imports = "source.organizeImports", fix_all = "source.fixAll" }
@@ -176,12 +177,83 @@ local function title_of(buf, params)
   return list.titles[number]
 end
 
+---@param client vim.lsp.Client
+---@param name string
+---@return boolean is it one that Neovim, or the user's configuration, would run?
+local function is_of_client(client, name)
+  local provider = client.server_capabilities.executeCommandProvider or {}
+  local is_of_server = vim.list_contains(provider.commands or {}, name)
+  return not is_of_server or vim.lsp.commands[name] ~= nil or (client.commands or {})[name] ~= nil
+end
+
+---What servers ask to apply while a command of theirs runs.
+---@type table<integer, { edits: table[], till: number }> by client
+local catching = {}
+---Configurations share the table of their handlers.
+local wrapped = setmetatable({}, { __mode = "k" }) ---@type table<table, true>
+
+---@param client vim.lsp.Client
+local function wrap_handler(client)
+  local own = client.handlers[APPLY]
+  if wrapped[client.handlers] then
+    return
+  end
+  wrapped[client.handlers] = true
+  client.handlers[APPLY] = function(err, result, ctx, config)
+    local caught = catching[ctx.client_id]
+    if not caught or vim.uv.now() > caught.till then
+      return (own or vim.lsp.handlers[APPLY])(err, result, ctx, config)
+    end
+    table.insert(caught.edits, result and result.edit)
+    -- The second would be about a text that no server has yet.
+    return { applied = #caught.edits == 1 }
+  end
+end
+
+---@class claude-code.ServerCommand
+---@field client integer
+---@field command { command: string, arguments?: any[] }
+
+---@param client vim.lsp.Client
+---@param command table
+---@return claude-code.ServerCommand? nil if the server does not run it
+local function of_server(client, command)
+  if not is_of_client(client, tostring(command.command)) then
+    return { client = client.id, command = command }
+  end
+end
+
+---In a task: the edits that a command's server asks for while it runs.
+---@param params claude-code.ServerCommand
+---@return table[]? edits WorkspaceEdit[] (LSP 3.17)
+---@return claude-code.Failure?
+local function run_command(params)
+  local client, command = vim.lsp.get_client_by_id(params.client), params.command
+  if not client then
+    return nil, { code = "ended", message = "The language server has ended." }
+  end
+  wrap_handler(client)
+  -- A task that is cancelled ends here.
+  local caught = { edits = {}, till = vim.uv.now() + task.time_left() }
+  catching[client.id] = caught
+  local sent = { command = command.command, arguments = command.arguments }
+  local answer = request.all({ client }, { method = EXECUTE, params = sent })[1]
+  catching[client.id] = nil
+  if answer.failure then
+    return nil, { code = "failed", message = ("%s: %s"):format(client.name, answer.failure) }
+  elseif #caught.edits > 1 then
+    local text = "%s made several edits one after the other. Nothing was changed."
+    return nil, { code = "several", message = text:format(client.name) }
+  end
+  return caught.edits
+end
+
 ---The edits that a command of a server makes, in a task.
 ---@param params claude-code.ServerCommand
 ---@return claude-code.RenameAnswer?
 ---@return claude-code.Failure?
 function M.run_command(params)
-  local edits, failure = run_command.run(params)
+  local edits, failure = run_command(params)
   if not edits then
     return nil, failure
   end
@@ -211,17 +283,17 @@ local function edits_of(entry, buf)
   -- A Command alone has its name where a CodeAction has the Command.
   local command = type(action.command) == "string" and action or action.command
   command = type(command) == "table" and command or nil
-  local of_server = command and run_command.of_server(client, command)
+  local server_command = command and of_server(client, command)
   if type(action.edit) == "table" then
     local edits = { server_edit(client, action.edit) }
-    return { edits = edits, command = of_server }
+    return { edits = edits, command = server_command }
   elseif not command then
     return { edits = {} }
-  elseif not of_server then
+  elseif not server_command then
     local text = "Only an editor can run the command %q of this code action. Nothing was changed."
     return fail("client_command", text, command.command)
   end
-  return M.run_command(of_server)
+  return M.run_command(server_command)
 end
 
 ---@param buf integer

@@ -1,6 +1,9 @@
 --- Puts the new texts of files into place, which the executable has written beside them: all at once,
 --- while the user cannot type, and only if everything still is as the executable has seen it.
 local api, uv = vim.api, vim.uv
+local checktime = require("claude-code.editor.documents.checktime")
+local file_change = require("claude-code.editor.documents.file_change")
+local patch = require("claude-code.editor.documents.patch")
 local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
 
@@ -38,6 +41,50 @@ local function put_into_place(file)
   return not ok and message or nil
 end
 
+---@param name string
+---@param keep integer
+local function delete_buffers_named(name, keep)
+  for _, buf in ipairs(api.nvim_list_bufs()) do
+    if buf ~= keep and api.nvim_buf_get_name(buf) == name then
+      pcall(api.nvim_buf_delete, buf, { force = true })
+    end
+  end
+end
+
+---@param buf integer
+local function take_text(buf)
+  local change = file_change.read(buf)
+  if change then
+    patch.apply(buf, change)
+    checktime.take_time(buf)
+  else
+    api.nvim_buf_call(buf, function()
+      vim.cmd("silent! keepjumps keepalt edit!")
+    end)
+  end
+end
+
+---Language servers see the old file closed and the new one opened.
+---@param buf integer loaded, without unsaved changes
+---@param name string the new one; no loaded buffer has it
+local function move_buffer(buf, name)
+  local old = api.nvim_buf_get_name(buf)
+  local clients = package.loaded["vim.lsp"] and vim.lsp.get_clients({ bufnr = buf }) or {}
+  for _, client in ipairs(clients) do
+    vim.lsp.buf_detach_client(buf, client.id)
+  end
+  delete_buffers_named(name, buf)
+  api.nvim_buf_call(buf, function()
+    vim.cmd("silent keepalt file " .. vim.fn.fnameescape(name))
+  end)
+  -- Neovim made one for the old name.
+  delete_buffers_named(old, buf)
+  take_text(buf)
+  for _, client in ipairs(clients) do
+    vim.lsp.buf_attach_client(buf, client.id)
+  end
+end
+
 ---@param files claude-code.CommitFile[]
 ---@param bufs table<string, integer> by path
 local function update_buffers(files, bufs)
@@ -50,7 +97,7 @@ local function update_buffers(files, bufs)
   for _, file in ipairs(files) do
     local buf = bufs[file.path]
     if buf and moved[file.path] then
-      require("claude-code.editor.edits.move_buffer").run(buf, moved[file.path])
+      move_buffer(buf, moved[file.path])
     elseif buf and not file.draft then
       reload.note_deleted(buf)
     elseif buf then

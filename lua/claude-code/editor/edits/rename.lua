@@ -1,7 +1,9 @@
 --- Asks language servers for the edits of a rename: of a symbol, or of a file. They run in a task.
 local call = require("claude-code.lib.lsp").call
+local channel = require("claude-code.server.channel")
 local files = require("claude-code.editor.language.files")
 local locate = require("claude-code.editor.language.locate")
+local notify = require("claude-code.messages.notify")
 local position = require("claude-code.editor.language.position")
 local request = require("claude-code.editor.language.request")
 local servers = require("claude-code.editor.language.servers")
@@ -238,6 +240,25 @@ function M.done(params)
     if wants(client, "didRename", params.old_path) then
       pcall(call, client, "notify", DID_RENAME, rename_files_params(params))
     end
+  end
+  return true
+end
+
+---Takes back what Claude renamed last; the executable does it, and reports it to `on_undone`.
+function M.undo()
+  if not channel.is_attached() or not channel.notify("undo_rename", vim.empty_dict()) then
+    notify.error("the server is not running, so nothing was undone: :Claude start starts it")
+  end
+end
+
+---@param report { done?: string, problem?: string, changes?: claude-code.ChangedFile[] }
+---@return true
+function M.on_undone(report)
+  files.notify(report.changes or {})
+  if report.done then
+    notify.info(report.done)
+  else
+    notify.warn(report.problem --[[@as string]])
   end
   return true
 end

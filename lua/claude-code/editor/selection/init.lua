@@ -9,7 +9,15 @@ local visual = require("claude-code.editor.selection.visual")
 ---In it keys are read.
 local COUNT_PAUSE_MS = 1
 
+local VISUAL = "[vV\22sS\19]*"
+
 local M = {}
+
+---@class claude-code.SelectionWatch
+---@field group integer
+---@field cursor? integer autocommand
+---@field touch fun() begins the debounce time again
+---@field cancel_touch fun()
 
 ---It lasts: what was selected before is still known after a stop.
 local tracker = trackers.new()
@@ -87,6 +95,62 @@ local function restart()
   end
 end
 
+---@param change string "OLD:NEW", as ModeChanged gives it
+local function on_mode_changed(change)
+  local before, after = change:match("^(.-):(.*)$")
+  local was, is = visual.mode(before), visual.mode(after)
+  if is and not was then
+    tracker:visual_enter()
+  elseif was and not is then
+    tracker:visual_leave(was)
+  end
+end
+
+---@param touch fun()
+---@return integer group of the events after which something else may be selected
+local function follow(touch)
+  local group = api.nvim_create_augroup("claude-code.selection", { clear = true })
+  local function on(events, callback, pattern)
+    api.nvim_create_autocmd(events, {
+      group = group,
+      pattern = pattern,
+      callback = function(args)
+        if callback then
+          callback(args.match)
+        end
+        touch()
+      end,
+    })
+  end
+  on("ModeChanged", on_mode_changed, { VISUAL .. ":*", "*:" .. VISUAL })
+  -- CmdlineLeave: what happened while a command line was open ('incsearch') did not count.
+  on({ "BufEnter", "BufUnload", "BufFilePost", "CmdlineLeave" })
+  on("WinEnter", function()
+    tracker:win_enter()
+  end)
+  api.nvim_create_autocmd("WinLeave", {
+    group = group,
+    callback = function()
+      tracker:win_leave()
+    end,
+  })
+  return group
+end
+
+---Follows cursor movements while there is a client, or stops following them.
+local function follow_cursor()
+  if not watch then
+    return
+  elseif #clients == 0 then
+    watch.cursor = watch.cursor and api.nvim_del_autocmd(watch.cursor)
+  elseif not watch.cursor then
+    watch.cursor = api.nvim_create_autocmd({ "CursorMoved", "CursorMovedI", "TextChanged" }, {
+      group = watch.group,
+      callback = watch.touch,
+    })
+  end
+end
+
 ---Begins to follow the selection, unless the option selection.enabled is off.
 function M.start()
   M.stop()
@@ -100,27 +164,16 @@ function M.start()
   channel.on_detach(M.stop)
   sent = nil
   tracker:win_enter()
-  watch = require("claude-code.editor.selection.watch").new(options.debounce_ms, {
-    idle = idle,
-    visual_enter = function()
-      tracker:visual_enter()
-    end,
-    visual_leave = function(mode)
-      tracker:visual_leave(mode)
-    end,
-    win_enter = function()
-      tracker:win_enter()
-    end,
-    win_leave = function()
-      tracker:win_leave()
-    end,
-  })
+  local touch, cancel_touch = timer.debounce(options.debounce_ms, idle)
+  watch = { touch = touch, cancel_touch = cancel_touch, group = follow(touch) }
+  touch()
 end
 
 function M.stop()
   clients = {}
   if watch then
-    watch:close()
+    watch.cancel_touch()
+    api.nvim_del_augroup_by_id(watch.group)
     watch = nil
   end
 end
@@ -128,9 +181,7 @@ end
 ---@param list { name?: string }[] the connected clients
 function M.clients(list)
   clients = list
-  if watch then
-    watch:follow_cursor(#list > 0)
-  end
+  follow_cursor()
 end
 
 ---@return claude-code.Failure? refusal if the selection is kept from everybody
@@ -147,7 +198,7 @@ end
 ---@return claude-code.Selection? selection nil outside of visual mode, or if Claude may not see it
 local function here()
   local region = not refusal() and visual.current()
-  if region and not require("claude-code.editor.methods.refusal").of_current() then
+  if region and not require("claude-code.editor.methods.cursor").refusal() then
     return snapshots.to_wire(snapshots.of_region(region))
   end
 end
@@ -175,7 +226,7 @@ end
 ---they were in before.
 ---@return claude-code.Region
 function M.region()
-  return require("claude-code.editor.methods.region").of(here() or M.now())
+  return snapshots.region(here() or M.now())
 end
 
 ---What was selected last, also if its window is closed by now.

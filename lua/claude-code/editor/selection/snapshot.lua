@@ -1,5 +1,6 @@
 --- What was selected, or where the cursor was, at one moment.
 local api = vim.api
+local codepoints = require("claude-code.editor.columns.codepoints")
 local path = require("claude-code.editor.documents.path")
 local utf16 = require("claude-code.editor.columns.utf16")
 local visual = require("claude-code.editor.selection.visual")
@@ -112,11 +113,48 @@ function M.same(a, b)
     and vim.deep_equal(a.cursor, b.cursor)
 end
 
+---A selection in the terms of spec 05 (editor/selection): lines 1-based, columns 0-based in characters, `start` and
+---`end` 1-based character offsets; the end is just behind the last character.
+---@class claude-code.Region
+---@field active boolean false: nothing is selected, and the other fields are absent
+---@field start? integer or codepoints.UNKNOWN
+---@field end? integer the same
+---@field text? string
+---@field truncated? true the text was cut at `selection.max_bytes`; the ends are not
+---@field line_start? integer
+---@field line_end? integer
+---@field column_start? integer
+---@field column_end? integer
+
+---@param buf integer
+---@param place claude-code.Position
+---@return integer offset
+---@return integer column
+local function locate(buf, place)
+  local line = api.nvim_buf_get_lines(buf, place.line, place.line + 1, false)[1] or ""
+  local byte = utf16.to_byte(line, place.character)
+  return codepoints.offset(buf, place.line, byte), codepoints.column(line, byte)
+end
+
+---@param selection claude-code.Selection?
+---@return claude-code.Region
+function M.region(selection)
+  if not selection or selection.empty then
+    return { active = false }
+  end
+  local first, last = selection.start, selection["end"]
+  local region = { active = true, text = selection.text, truncated = selection.truncated }
+  region.start, region.column_start = locate(selection.buf, first)
+  region["end"], region.column_end = locate(selection.buf, last)
+  region.line_start, region.line_end = first.line + 1, last.line + 1
+  return region
+end
+
 ---@param region claude-code.Region
 ---@param cursor claude-code.Cursor
 ---@return boolean
 local function are_counted(region, cursor)
-  local unknown = require("claude-code.editor.columns.codepoints").UNKNOWN
+  local unknown = codepoints.UNKNOWN
   return region.start ~= unknown and region["end"] ~= unknown and cursor.position ~= unknown
 end
 
@@ -143,7 +181,7 @@ function M.to_wire(snapshot, detailed)
     truncated = snapshot.truncated,
   }
   if detailed and loaded then
-    local region = require("claude-code.editor.methods.region").of(selection)
+    local region = M.region(selection)
     local cursor = require("claude-code.editor.methods.cursor").at(buf, at[1], at[2])
     if not are_counted(region, cursor) then
       return selection, true

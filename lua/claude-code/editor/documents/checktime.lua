@@ -1,4 +1,5 @@
---- Lets Neovim compare a buffer with its file, without any prompt (W11, W12, W16).
+--- What Neovim knows of a buffer's file: compares the two, and takes over the file's time, without any prompt
+--- (W11, W12, W13, W16).
 local api = vim.api
 
 local M = {}
@@ -63,7 +64,7 @@ end
 ---@param decide fun(difference: claude-code.Difference, is_wanted: boolean): "edit"|"" is_wanted:
 ---false if an autocommand of the user's decided against a reload, where Neovim would ask it
 ---@return boolean differed
-function M.run(buf, decide)
+function M.compare(buf, decide)
   if is_special(buf) then
     return false
   end
@@ -88,6 +89,64 @@ function M.run(buf, decide)
   end
   restore()
   return differed
+end
+
+---Neovim takes over the file's time, and 'modified' goes off; every older undo state counts as
+---modified. Neither W11, W12 nor W13 follows, from :checktime or :w.
+---
+---Neovim 0.10 to 0.12 do all that after a BufWriteCmd, which is to write the file: buf_write() in
+---bufwrite.c then calls ml_timestamp(), clears BF_NEW and BF_NOTEDITED, and calls u_unchanged().
+---:checktime alone takes over the time that it compares, not the one that :w does.
+---@param buf integer without another BufWriteCmd
+---@return boolean taken
+function M.take_time(buf)
+  local readonly, ignored = vim.bo[buf].readonly, vim.o.eventignore
+  vim.o.eventignore = ""
+  local autocmd = api.nvim_create_autocmd("BufWriteCmd", {
+    buffer = buf,
+    callback = function()
+      vim.bo[buf].modified = false
+    end,
+  })
+  local ok = pcall(api.nvim_buf_call, buf, function()
+    vim.cmd("silent lockmarks keepalt write!")
+  end)
+  pcall(api.nvim_del_autocmd, autocmd)
+  vim.o.eventignore = ignored
+  vim.bo[buf].readonly = readonly
+  return ok and not vim.bo[buf].modified
+end
+
+---Has Neovim never read the buffer's file, since it was not there when the buffer was made? :checktime then asks
+---(W13), or does nothing after `:file`. No autocommand can answer. Only the text of :file shows it.
+---@param buf integer
+---@return boolean
+function M.has_never_read(buf)
+  local text = api.nvim_buf_call(buf, function()
+    return vim.fn.execute("file")
+  end)
+  -- Behind the name, which may hold anything.
+  local flags = text:match('^.*"(.-)$') or ""
+  return vim.iter({ "[New]", "[Not edited]" }):any(function(flag)
+    return flags:find(vim.fn.gettext(flag), 1, true) ~= nil
+  end)
+end
+
+---Lets Neovim know that the file is there, and keeps the edits: :redo leads to the
+---file's text, and :w (E13) wants a ! to replace the file.
+---@param buf integer modified
+function M.note_file(buf)
+  local edits = api.nvim_buf_get_lines(buf, 0, -1, false)
+  api.nvim_buf_call(buf, function()
+    vim.cmd("silent! keepjumps keepalt edit!")
+    vim.cmd("silent! keepjumps undo")
+    vim.cmd("silent! noautocmd keepalt file " .. vim.fn.fnameescape(api.nvim_buf_get_name(buf)))
+  end)
+  -- Without an undo history, or with autocommands that change what was read.
+  if not vim.deep_equal(api.nvim_buf_get_lines(buf, 0, -1, false), edits) then
+    api.nvim_buf_set_lines(buf, 0, -1, false, edits)
+  end
+  vim.bo[buf].modified = true
 end
 
 return M
