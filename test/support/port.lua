@@ -51,6 +51,7 @@ local MODULES = {
   tmux = "claude-code.terminal.providers.tmux",
   utf16 = "claude-code.editor.columns.utf16",
   window = "claude-code.terminal.window",
+  workspace = "claude-code.lib.workspace",
 }
 
 local M = setmetatable({}, {

@@ -84,28 +84,6 @@ function M.follow(win, is_terminal, dimension)
   return notice
 end
 
---- By window IDs: winrestcmd() numbers windows, floating ones included, which come and go.
----@return fun() restore does nothing once there are other windows, or another screen
-function M.save_all()
-  local function layout()
-    local tab = api.nvim_get_current_tabpage()
-    return { tab, vim.o.columns, vim.o.lines - vim.o.cmdheight, normal_windows(tab) }
-  end
-  local before = layout()
-  local sizes = vim.tbl_map(function(win)
-    return { width = M.get(win, "width"), height = M.get(win, "height") }
-  end, before[4])
-  return function()
-    -- Twice, as winrestcmd() does: setting one window's size may change that of another.
-    for _ = 1, vim.deep_equal(layout(), before) and 2 or 0 do
-      for index, win in ipairs(before[4]) do
-        M.set(win, "height", sizes[index].height)
-        M.set(win, "width", sizes[index].width)
-      end
-    end
-  end
-end
-
 --- As after a split by hand: with 'equalalways' the other windows share the room that is left.
 ---@param dimension claude-code.Dimension
 function M.equalize_others(dimension)

@@ -1,7 +1,9 @@
 --- The window of Claude's terminal: where it opens, and how it closes.
 local api = vim.api
+local layout = require("claude-code.editor.windows.layout")
 local placement = require("claude-code.terminal.placement")
 local size = require("claude-code.terminal.size")
+local windows = require("claude-code.editor.windows")
 
 local M = {
   --- The terminal's 'filetype'.
@@ -36,7 +38,7 @@ end
 ---@param cells integer
 ---@return integer win
 local function open_split(buf, enter, position, cells)
-  local restore_others = size.save_all()
+  local restore_others = layout.keep_sizes()
   local dimension, split = placement.dimension(position), SPLITS[position]
   local win = api.nvim_open_win(buf, enter, { split = split, win = -1, [dimension] = cells })
   set_options(win)
@@ -70,31 +72,13 @@ local function open(buf)
   return open_split(buf, true, position, size.wanted(placement.dimension(position)))
 end
 
---- What the window showed before: its alternate buffer, or the one used last.
----@param win integer
----@return integer? buf nil if there is none but the terminal
-local function buffer_before(win)
-  local alternate = api.nvim_win_call(win, function()
-    return vim.fn.bufnr("#")
-  end)
-  local here, newest = api.nvim_win_get_buf(win), nil
-  for _, info in ipairs(vim.fn.getbufinfo({ buflisted = 1 })) do
-    if info.bufnr == alternate then
-      return alternate
-    elseif info.bufnr ~= here and (not newest or info.lastused > newest.lastused) then
-      newest = info
-    end
-  end
-  return newest and newest.bufnr
-end
-
 --- Shows another buffer where the window is the only one.
 ---@param win integer
 local function close_or_switch(win)
   if pcall(api.nvim_win_close, win, true) then
     return
   end
-  local buf = buffer_before(win)
+  local buf = windows.buffer_before(win, true)
   if buf then
     api.nvim_win_set_buf(win, buf)
   else

@@ -2,6 +2,8 @@
 local api = vim.api
 local blocked = require("claude-code.editor.input.blocked")
 local path = require("claude-code.editor.documents.path")
+local reload = require("claude-code.editor.documents.reload")
+local windows = require("claude-code.editor.windows")
 
 local M = {}
 
@@ -29,39 +31,6 @@ local function is_pinned(buf)
   end)
 end
 
----@param buf integer in the current window
----@return integer? other to show instead: the alternate buffer, else the listed one before it. Not one
----that would have to be loaded, which may ask (E325).
-local function successor(buf)
-  local function fits(other)
-    return other > 0 and other ~= buf and vim.bo[other].buflisted and api.nvim_buf_is_loaded(other)
-  end
-  local listed = vim.tbl_filter(fits, api.nvim_list_bufs())
-  local alternate = vim.fn.bufnr("#")
-  if fits(alternate) then
-    return alternate
-  end
-  return vim.iter(listed):rev():find(function(other)
-    return other < buf
-  end) or listed[#listed]
-end
-
----Lets each window show something else, so that none closes with the buffer.
----@param buf integer
-local function leave_windows(buf)
-  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
-    api.nvim_win_call(win, function()
-      local other = successor(buf)
-      if other then
-        require("claude-code.editor.documents.reload").before_entering(other)
-        vim.cmd.buffer(other)
-      else
-        vim.cmd.enew()
-      end
-    end)
-  end
-end
-
 ---Closes the buffer of that path, or of that last name, as `:bdelete` does, which keeps its marks and its place in jump
 ---lists; never one with unsaved changes.
 ---@param params { path?: string, name?: string }
@@ -86,7 +55,8 @@ function M.close(params)
   if blocked.in_command_window() then
     return nil, ("%s stays open: %s"):format(name, blocked.COMMAND_WINDOW)
   end
-  leave_windows(buf)
+  -- Entering a buffer, Neovim may ask whether to load its file again.
+  windows.replace_buffer(buf, reload.before_entering)
   vim.cmd.bdelete({ count = buf })
   return { closed = true }
 end

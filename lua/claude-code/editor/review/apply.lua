@@ -1,9 +1,9 @@
 --- Carries out in buffers what a decision gave, and reports what it could not do.
-local api = vim.api
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
 local text = require("claude-code.editor.review.buffer_bytes")
+local windows = require("claude-code.editor.windows")
 
 local TOPIC = "review"
 
@@ -29,22 +29,6 @@ local M = {}
 ---@field queued? boolean it is carried out when Claude's turn ends
 ---@field files claude-code.DecidedFile[]
 
----The window keeps a buffer: the last one there, or an empty one.
----@param buf integer
-local function give_up(buf)
-  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
-    api.nvim_win_call(win, function()
-      local other = vim.fn.bufnr("#")
-      if other > 0 and other ~= buf and vim.bo[other].buflisted then
-        api.nvim_win_set_buf(win, other)
-      else
-        vim.cmd("enew")
-      end
-    end)
-  end
-  pcall(api.nvim_buf_delete, buf, {})
-end
-
 ---@param file claude-code.DecidedFile
 ---@return string? problem a sentence that names the file
 ---@return boolean? unsaved the change is in the buffer only
@@ -54,7 +38,8 @@ local function carry_out(file)
     return file.problem
   elseif file.removed then
     if not vim.bo[buf].modified then
-      give_up(buf)
+      windows.replace_buffer(buf)
+      pcall(vim.api.nvim_buf_delete, buf, {})
     end
     return nil
   elseif not file.edits then

@@ -122,7 +122,7 @@ local function follow(touch)
       end,
     })
   end
-  on("ModeChanged", on_mode_changed, { VISUAL .. ":*", "*:" .. VISUAL })
+  on("ModeChanged", on_mode_changed, ("{%s:*,*:%s}"):format(VISUAL, VISUAL))
   -- CmdlineLeave: what happened while a command line was open ('incsearch') did not count.
   on({ "BufEnter", "BufUnload", "BufFilePost", "CmdlineLeave" })
   on("WinEnter", function()

@@ -11,7 +11,13 @@ local writes = require("claude-code.editor.diagnostics.writes")
 ---most.
 local PUSH = { min_ms = 50, max_ms = 1000, share = 0.1 }
 
-local OPTIONS = { "buflisted", "buftype", "filetype", "modified", "readonly" }
+local OPTIONS = "{buflisted,buftype,filetype,modified,readonly}"
+---What each does beside marking the buffer.
+local SOURCES = {
+  BufNewFile = sources.on_read,
+  BufReadPost = sources.on_read,
+  BufWipeout = sources.forget,
+}
 local BUFFER_EVENTS = {
   "BufAdd",
   "BufDelete",
@@ -61,6 +67,15 @@ local function mark_buffer(buf)
 end
 
 ---@param buf integer
+---@param event string
+local function on_buffer_event(buf, event)
+  if SOURCES[event] then
+    SOURCES[event](buf)
+  end
+  mark_buffer(buf)
+end
+
+---@param buf integer
 local function mark_diagnostics(buf)
   deltas.mark_diagnostics(buf)
   M.touch()
@@ -81,14 +96,12 @@ local function watch()
       group = group,
       pattern = pattern,
       callback = function(args)
-        callback(args.buf)
+        callback(args.buf, args.event)
       end,
     })
   end
   on("BufReadPre", sources.before_read)
-  on({ "BufNewFile", "BufReadPost" }, sources.on_read)
-  on("BufWipeout", sources.forget)
-  on(BUFFER_EVENTS, mark_buffer)
+  on(BUFFER_EVENTS, on_buffer_event)
   on("OptionSet", function()
     -- The event does not name the buffer; it is mostly the current one.
     deltas.mark_listed()

@@ -1,5 +1,6 @@
 --- Which problems of edited files count: the new ones, by the user's options.
 local globs = require("claude-code.editor.privacy.glob")
+local path = require("claude-code.editor.documents.path")
 
 local M = {}
 
@@ -16,8 +17,8 @@ local function is_ignored(file, ignored)
   end
   local names = { file }
   for _, folder in ipairs(require("claude-code.lib.workspace").folders()) do
-    if vim.startswith(file, folder .. "/") then
-      names[#names + 1] = file:sub(#folder + 2)
+    if path.is_inside(file, folder) then
+      names[#names + 1] = file:sub(#folder:gsub("/$", "") + 2)
     end
   end
   return vim.iter(ignored):any(function(glob)

@@ -203,6 +203,45 @@ function M.borrow(win, buf)
   return borrowed
 end
 
+---What a window shows when its buffer goes: the alternate buffer, else the one used last.
+---@param win integer
+---@param may_load boolean also one that has to be loaded, which may ask (E325)
+---@return integer? buf nil if no other is listed
+function M.buffer_before(win, may_load)
+  local here, newest = api.nvim_win_get_buf(win), nil
+  local alternate = api.nvim_win_call(win, function()
+    return fn.bufnr("#")
+  end)
+  for _, info in ipairs(fn.getbufinfo({ buflisted = 1 })) do
+    local is_other = info.bufnr ~= here and (may_load or info.loaded == 1)
+    if is_other and info.bufnr == alternate then
+      return alternate
+    elseif is_other and (not newest or info.lastused > newest.lastused) then
+      newest = info
+    end
+  end
+  return newest and newest.bufnr
+end
+
+---Lets each window of a buffer that goes show something else, so that none closes with it.
+---@param buf integer
+---@param prepare? fun(other: integer) called with each buffer that comes
+function M.replace_buffer(buf, prepare)
+  for _, win in ipairs(fn.win_findbuf(buf)) do
+    local other = M.buffer_before(win, false)
+    if other and prepare then
+      prepare(other)
+    end
+    api.nvim_win_call(win, function()
+      if other then
+        vim.cmd.buffer(other)
+      else
+        vim.cmd.enew()
+      end
+    end)
+  end
+end
+
 ---Closes one of our windows; the last one stays, empty.
 ---@param win integer
 function M.close(win)

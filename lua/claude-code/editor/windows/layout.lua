@@ -6,6 +6,7 @@ local api, fn = vim.api, vim.fn
 ---@field previous integer the window CTRL-W p leads to, 0 if none
 ---@field tree any winlayout()
 ---@field lines integer lines there are for windows
+---@field columns integer
 ---@field windows claude-code.SavedWindow[] floating ones excepted
 
 ---@class claude-code.SavedWindow
@@ -43,6 +44,7 @@ function M.save()
     previous = fn.win_getid(fn.winnr("#")),
     tree = fn.winlayout(),
     lines = lines_for_windows(),
+    columns = vim.o.columns,
     windows = windows,
   }
 end
@@ -98,21 +100,36 @@ local function scroll_back(saved)
   end
 end
 
----Sizes and scroll positions as they were, unless the user opened or closed windows since. A window
----whose cursor moved keeps its view.
+---Sizes as they were, unless the user opened or closed windows since, or the screen is another one.
 ---@param layout claude-code.SavedLayout
-function M.restore(layout)
+---@return boolean restored
+function M.restore_sizes(layout)
   if not api.nvim_tabpage_is_valid(layout.tab) then
-    return
+    return false
   end
   local tree = fn.winlayout(api.nvim_tabpage_get_number(layout.tab))
-  if lines_for_windows() ~= layout.lines or not vim.deep_equal(tree, layout.tree) then
-    return
+  local is_same_screen = lines_for_windows() == layout.lines and vim.o.columns == layout.columns
+  if not is_same_screen or not vim.deep_equal(tree, layout.tree) then
+    return false
   end
   api.nvim_win_call(api.nvim_tabpage_get_win(layout.tab), function()
     resize(layout.windows)
   end)
-  for _, saved in ipairs(layout.windows) do
+  return true
+end
+
+---@return fun() restore gives all windows of this tab page the sizes of now, under the same conditions
+function M.keep_sizes()
+  local layout = M.save()
+  return function()
+    M.restore_sizes(layout)
+  end
+end
+
+---Sizes and scroll positions as they were, under the same conditions. A window whose cursor moved keeps its view.
+---@param layout claude-code.SavedLayout
+function M.restore(layout)
+  for _, saved in ipairs(M.restore_sizes(layout) and layout.windows or {}) do
     scroll_back(saved)
   end
 end

@@ -22,7 +22,7 @@ function Terminal:before_showing()
       other.win:hide()
     end
   end
-  self.restore_others = restore or require("claude-code.terminal.size").save_all()
+  self.restore_others = restore or require("claude-code.editor.windows.layout").keep_sizes()
 end
 
 --- With 'equalalways' Neovim makes the other windows equal.
