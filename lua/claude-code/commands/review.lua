@@ -1,9 +1,9 @@
 --- The subcommands for reviews. The comment above each is its documentation.
 local complete = require("claude-code.commands.complete")
 
----@return table claude-code.editor.review
-local function review()
-  return require("claude-code.editor.review")
+---@return table claude-code.editor.review.decide
+local function decide()
+  return require("claude-code.editor.review.decide")
 end
 
 local SCOPES = { turn = true, session = true, all = true }
@@ -64,7 +64,7 @@ return {
     bang = true,
     complete = complete.review_arguments,
     run = function(args)
-      review().open(scope_of(args), args.bang)
+      require("claude-code.editor.review").open(scope_of(args), args.bang)
     end,
   },
 
@@ -72,7 +72,7 @@ return {
   ["review close"] = {
     desc = "leave the review",
     run = function()
-      review().close()
+      require("claude-code.editor.review.view").close()
     end,
   },
 
@@ -80,7 +80,7 @@ return {
   ["review done"] = {
     desc = "keep all changes that are left",
     run = function()
-      review().done()
+      decide().done()
     end,
   },
 
@@ -92,7 +92,7 @@ return {
     bang = true,
     range = "lines",
     run = function(args)
-      review().keep(target_of(args))
+      decide().keep(target_of(args))
     end,
   },
 
@@ -106,7 +106,7 @@ return {
     bang = true,
     range = "lines",
     run = function(args)
-      review().undo(target_of(args))
+      decide().undo(target_of(args))
     end,
   },
 
@@ -123,7 +123,7 @@ return {
   back = {
     desc = "take the last decision of a review back",
     run = function()
-      review().back()
+      decide().back()
     end,
   },
 
@@ -131,7 +131,7 @@ return {
   why = {
     desc = "show where the line under the cursor is from",
     run = function()
-      review().why()
+      require("claude-code.editor.review.why").show()
     end,
   },
 

@@ -5,7 +5,7 @@ local base = require("claude-code.editor.review.base")
 local buffers = require("claude-code.editor.review.buffer")
 local listing = require("claude-code.editor.review.listing")
 local highlights = require("claude-code.editor.hunks.highlights")
-local keys = require("claude-code.editor.review.keys")
+local hunk_keys = require("claude-code.editor.hunks.keys")
 local kinds = require("claude-code.editor.review.kinds")
 local reload = require("claude-code.editor.documents.reload")
 local winbar = require("claude-code.editor.windows.winbar")
@@ -97,8 +97,9 @@ end
 ---@return claude-code.BarPart[]
 local function hints(room)
   local list = {} ---@type claude-code.BarHint[]
+  local options = require("claude-code.config").get().review.keys
   for _, hint in ipairs(HINTS) do
-    local key = keys.of(hint[1])[1]
+    local key = hunk_keys.of(options[hint[1]])[1]
     list[#list + 1] = key and { keys = key, words = hint[2] }
   end
   return winbar.hints(list, room)

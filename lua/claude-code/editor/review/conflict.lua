@@ -1,6 +1,6 @@
 --- Rows that both Claude and the user have changed: an undo leaves them alone, and shows the texts among
 --- which the user decides.
-local keys = require("claude-code.editor.review.keys")
+local hunk_keys = require("claude-code.editor.hunks.keys")
 
 ---Lines of each text.
 local MOST_LINES = 12
@@ -39,7 +39,7 @@ end
 ---@param conflict claude-code.ReviewConflict
 ---@param undo fun() undoes it all the same, and keeps the user's lines
 function M.show(conflict, undo)
-  local lhs = keys.of("undo")
+  local lhs = hunk_keys.of(require("claude-code.config").get().review.keys.undo)
   local buf = require("claude-code.messages.float").open(
     "Your edits and Claude's conflict",
     lines_of(conflict, lhs[1])

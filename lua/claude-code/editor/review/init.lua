@@ -30,80 +30,11 @@ local function is_open()
   return listing ~= nil and listing.review() ~= nil
 end
 
----@param visual boolean
----@return claude-code.ReviewTarget
-local function target(visual)
-  if not visual then
-    return {}
-  end
-  local rows = { vim.fn.line("v"), vim.fn.line(".") }
-  table.sort(rows)
-  api.nvim_feedkeys(vim.keycode("<Esc>"), "nx", false)
-  return { range = rows }
-end
-
----@param name "hunk"|"file"
----@param step 1|-1
----@return fun()
-local function moves(name, step)
-  return function()
-    require("claude-code.editor.review.move")[name](step)
-  end
-end
-
----@type table<claude-code.ReviewAction, fun(visual: boolean)>
-local ACTIONS = {
-  keep = function(visual)
-    M.keep(target(visual))
-  end,
-  undo = function(visual)
-    M.undo(target(visual))
-  end,
-  next_hunk = moves("hunk", 1),
-  previous_hunk = moves("hunk", -1),
-  next_file = moves("file", 1),
-  previous_file = moves("file", -1),
-  comment = function(visual)
-    local range = target(visual).range or { vim.fn.line("."), vim.fn.line(".") }
-    vim.cmd.Claude({ args = { "comment" }, range = range })
-  end,
-}
-
 ---@param review claude-code.ReviewScope
 ---@param jump boolean to the first entry at once
 function M.open(review, jump)
-  local keys = require("claude-code.editor.review.keys").all(ACTIONS)
+  local keys = require("claude-code.editor.review.keys").all()
   require("claude-code.editor.review.view").open(review, jump, keys)
-end
-
----Leaves the review; what is undecided stays so.
-function M.close()
-  if not is_open() then
-    return notify.warn("no review is open; :Claude review opens one")
-  end
-  require("claude-code.editor.review.view").close()
-end
-
----@param what claude-code.ReviewTarget
-function M.keep(what)
-  require("claude-code.editor.review.decide").keep(what)
-end
-
----@param what claude-code.ReviewTarget
-function M.undo(what)
-  require("claude-code.editor.review.decide").undo(what)
-end
-
-function M.back()
-  require("claude-code.editor.review.decide").back()
-end
-
-function M.done()
-  require("claude-code.editor.review.decide").done()
-end
-
-function M.why()
-  require("claude-code.editor.review.why").show()
 end
 
 ---@param count integer

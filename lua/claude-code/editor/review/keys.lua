@@ -1,52 +1,79 @@
 --- The keys of a review, in its files and in its quickfix window only. `review.keys` names them.
-local hunk_keys = require("claude-code.editor.hunks.keys")
+local api, fn = vim.api, vim.fn
+local decide = require("claude-code.editor.review.decide")
+local move = require("claude-code.editor.review.move")
 
 local M = {}
 
----@alias claude-code.ReviewAction
----| "keep"
----| "undo"
----| "next_hunk"
----| "previous_hunk"
----| "next_file"
----| "previous_file"
----| "comment"
+---@class claude-code.ReviewAction
+---@field desc string
+---@field is_visual? boolean visual mode has it as well, for the lines that are selected
+---@field run fun(target: claude-code.ReviewTarget)
 
----@type table<claude-code.ReviewAction, string>
-local DESCRIPTIONS = {
-  keep = "Keep this change of Claude's",
-  undo = "Undo this change of Claude's",
-  next_hunk = "Next change of Claude's",
-  previous_hunk = "Previous change of Claude's",
-  next_file = "Next file that Claude changed",
-  previous_file = "Previous file that Claude changed",
-  comment = "Comment on these lines for Claude",
+---@type table<string, claude-code.ReviewAction> by the names of `review.keys`
+local ACTIONS = {
+  keep = { desc = "Keep this change of Claude's", is_visual = true, run = decide.keep },
+  undo = { desc = "Undo this change of Claude's", is_visual = true, run = decide.undo },
+  next_hunk = {
+    desc = "Next change of Claude's",
+    run = function()
+      move.hunk(1)
+    end,
+  },
+  previous_hunk = {
+    desc = "Previous change of Claude's",
+    run = function()
+      move.hunk(-1)
+    end,
+  },
+  next_file = {
+    desc = "Next file that Claude changed",
+    run = function()
+      move.file(1)
+    end,
+  },
+  previous_file = {
+    desc = "Previous file that Claude changed",
+    run = function()
+      move.file(-1)
+    end,
+  },
+  comment = {
+    desc = "Comment on these lines for Claude",
+    is_visual = true,
+    run = function(target)
+      local range = target.range or { fn.line("."), fn.line(".") }
+      vim.cmd.Claude({ args = { "comment" }, range = range })
+    end,
+  },
 }
 
----What visual mode has as well: the lines that are selected.
-local VISUAL = { keep = true, undo = true, comment = true }
-
----@param action claude-code.ReviewAction
----@return string[] keys possibly none
-function M.of(action)
-  return hunk_keys.of(require("claude-code.config").get().review.keys[action])
+---@param mode string "n" or "x"
+---@return claude-code.ReviewTarget
+local function target(mode)
+  if mode ~= "x" then
+    return {}
+  end
+  local rows = { fn.line("v"), fn.line(".") }
+  table.sort(rows)
+  api.nvim_feedkeys(vim.keycode("<Esc>"), "nx", false)
+  return { range = rows }
 end
 
----@param actions table<claude-code.ReviewAction, fun(visual: boolean)>
 ---@return claude-code.Key[]
-function M.all(actions)
-  local entries = {}
-  for action, run in pairs(actions) do
-    entries[#entries + 1] = {
-      keys = M.of(action),
-      desc = DESCRIPTIONS[action],
-      modes = VISUAL[action] and { "n", "x" },
+function M.all()
+  local options, keys = require("claude-code.config").get().review.keys, {}
+  for name, action in pairs(ACTIONS) do
+    keys[#keys + 1] = {
+      keys = options[name],
+      desc = action.desc,
+      modes = action.is_visual and { "n", "x" },
       run = function(mode)
-        run(mode == "x")
+        action.run(target(mode))
       end,
     }
   end
-  return entries
+  return keys
 end
 
 return M

@@ -211,8 +211,11 @@ function M.open(review, jump, keys)
   M.refresh()
 end
 
----What is undecided stays so.
+---Leaves the review; what is undecided stays so.
 function M.close()
+  if not listing.review() then
+    return notify.warn("no review is open; :Claude review opens one")
+  end
   end_review()
   M.refresh()
 end
