@@ -1,11 +1,13 @@
---- Who this Neovim is to the executable: a token for as long as it keeps its port, and a socket.
+--- Who this Neovim is to the executable: a token for as long as it keeps its port, a socket, and the line
+--- of JSON that says all of it.
 local M = {}
 
----@type string?, string?
-local token, next_token
+--- More than any editor's lock file has.
+local MOST_BYTES = 256 * 1024
 
---- Whether the port was that of another Neovim, whose executable may still hold it.
-local is_inherited = false
+--- `is_inherited`: the port was that of another Neovim, whose executable may still hold it.
+---@type { token?: string, next_token?: string, is_inherited: boolean }
+local own = { is_inherited = false }
 
 ---@return string
 local function new_token()
@@ -17,21 +19,21 @@ end
 --- The token a client must show. Kept over restarts: the Claude CLI never looks for a new one.
 ---@return string
 function M.token()
-  token = token or new_token()
-  return token
+  own.token = own.token or new_token()
+  return own.token
 end
 
 --- The token that replaces it where the port of before belongs to another program by now: to that
 --- program the Claude CLI sends the token of before.
 ---@return string
 function M.next_token()
-  next_token = next_token or new_token()
-  return next_token
+  own.next_token = own.next_token or new_token()
+  return own.next_token
 end
 
 --- Forgets the token: it belongs to a port that this Neovim does not use any more.
 function M.renew()
-  token, next_token = M.next_token(), nil
+  own.token, own.next_token = M.next_token(), nil
 end
 
 --- The port and the token of a Neovim that has left its Claudes behind are this one's from now on. With
@@ -41,23 +43,18 @@ function M.inherit()
   local keeps = require("claude-code.config").get().terminal.keep
   local left = keeps and require("claude-code.tmux.kept").endpoint() or nil
   if not left then
-    token = nil
+    own.token = nil
     return nil
   end
   require("claude-code.messages.log").conceal(left.token)
-  token, is_inherited = left.token, true
+  own.token, own.is_inherited = left.token, true
   return left.port
-end
-
----@return boolean
-function M.may_be_held()
-  return is_inherited or require("claude-code.server.process").is_one_ending()
 end
 
 --- From now on the token is the one that the executable serves with.
 ---@param info claude-code.ReadyInfo
 function M.on_ready(info)
-  is_inherited = false
+  own.is_inherited = false
   if info.uses_next_token then
     M.renew()
   end
@@ -90,6 +87,73 @@ function M.address()
     return answer
   end
   return nil, answer
+end
+
+---@param path string
+---@return string? token that the lock file at this path carries
+local function token_in(path)
+  local text = require("claude-code.lib.regular_file").read(path, MOST_BYTES)
+  local ok, content = pcall(vim.json.decode, text or "")
+  return ok and type(content) == "table" and content.authToken or nil
+end
+
+--- Removes our lock file when the executable, which writes it, no longer can: the files that carry one of
+--- our tokens, and no other: the port may be another editor's by
+--- now. Looks through the whole folder, as the executable may have died before it could say which
+--- file it wrote.
+---@param known? string the file that the executable has named; it may lie in another folder
+function M.remove_lock_files(known)
+  local tokens = { M.token(), M.next_token() }
+  local folder = vim.fs.joinpath(require("claude-code.claude.config_dir").path(), "ide")
+  local paths = { known }
+  for name, kind in vim.fs.dir(folder) do
+    if kind == "file" and vim.endswith(name, ".lock") then
+      table.insert(paths, vim.fs.joinpath(folder, name))
+    end
+  end
+  for _, path in ipairs(paths) do
+    if vim.tbl_contains(tokens, token_in(path)) then
+      os.remove(path)
+    end
+  end
+end
+
+---@param port? integer
+---@param range { [1]: integer, [2]: integer }
+---@return integer? port unless the options exclude it by now
+local function within(port, range)
+  return port and port >= range[1] and port <= range[2] and port or nil
+end
+
+--- With what the executable starts (Launch in src/ide/launch.ts).
+---@param executable string its path
+---@param wanted? integer port of before, which clients try again
+---@param environment? table<string, string|userdata> what to change in the executable's own
+---@return string without its line end
+function M.launch_line(executable, wanted, environment)
+  local contract, log = require("claude-code.install.contract"), require("claude-code.messages.log")
+  local config = require("claude-code.config")
+  local range = config.get().port_range
+  local port = within(wanted, range)
+  if wanted and not port then
+    M.renew()
+  end
+  return vim.json.encode({
+    contract = contract.number,
+    version = contract.version,
+    executable = executable,
+    token = M.token(),
+    nextToken = M.next_token(),
+    pid = vim.uv.os_getpid(),
+    port = port or vim.NIL,
+    portMayBeHeld = own.is_inherited or require("claude-code.server.process").is_one_ending(),
+    portRange = { first = range[1], last = range[2] },
+    workspaceFolders = require("claude-code.lib.workspace").folders(),
+    logFile = log.level() ~= "off" and log.path() or vim.NIL,
+    logLevel = log.level() ~= "off" and log.level() or "error",
+    options = { execute_code = config.get().execute_code },
+    environment = environment and next(environment) and environment or nil,
+  })
 end
 
 return M

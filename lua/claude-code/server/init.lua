@@ -16,6 +16,12 @@
 ---@field stopped_by_user? boolean then auto_start and mentions leave it stopped
 local M = { state = "stopped", clients = {}, rivals = {} }
 
+---@class claude-code.Client
+---@field id integer|string
+---@field name? string once it has named itself
+---@field version? string
+---@field pid? integer
+
 --- "downloading": the executable is missing; the user is asked, or it is fetched and installed.
 --- "starting": the executable runs, or is about to run again, and accepts no clients yet.
 --- "failed": only start() leads out of it.
@@ -24,33 +30,57 @@ local M = { state = "stopped", clients = {}, rivals = {} }
 --- How long Neovim's end waits for the executable's, which takes some 10 ms.
 local LEAVE_MS = 150
 local STOP_MS = 1500
+local SLOW_MS = 10 * 1000
 
-local clients = require("claude-code.server.clients")
+local endpoint = require("claude-code.server.endpoint")
 local events = require("claude-code.lib.events")
 local exit_message = require("claude-code.server.exit_message")
-local launch_line = require("claude-code.server.launch_line")
-local lock_files = require("claude-code.server.lock_files")
-local slow_start = require("claude-code.server.slow_start")
+local timer = require("claude-code.lib.timer")
 local waiting = require("claude-code.server.waiting")
-local backoff = require("claude-code.server.backoff").new()
-local has_been_ready = false
----@type (fun())?, (fun())?
-local cancel_restart, on_gone
----@type fun()
-local spawn
+
+--- What has to end with the process, and with the start that the user asked for.
+---@class claude-code.ServerRun
+---@field backoff claude-code.Backoff
+---@field has_been_ready? boolean
+---@field cancel_restart? fun()
+---@field cancel_warning? fun()
+---@field on_gone? fun()
+
+---@return claude-code.ServerRun
+local function new_run()
+  return { backoff = require("claude-code.server.backoff").new() }
+end
+
+local run = new_run()
+local spawn ---@type fun()
+
+--- Warns if the executable does not get ready, usually within 0.1 s: one that hangs ends in no error.
+local function watch_start()
+  run.cancel_warning = timer.once(SLOW_MS, function()
+    M.last_error = exit_message.not_ready(M.binary, SLOW_MS / 1000)
+    require("claude-code.messages.notify").warn(M.last_error)
+  end)
+end
+
+---@param name "cancel_restart"|"cancel_warning"|"on_gone"
+local function call_once(name)
+  local callback = run[name]
+  run[name] = nil
+  if callback then
+    callback()
+  end
+end
 
 --- Forgets what held for the process that is gone. Its lock file goes too: a client that starts
 --- now would find a dead port there, and not try again.
 ---@param reason "stopped"|"crashed"|"failed"
 local function forget(reason)
   local was_ready = M.ready_since ~= nil
-  slow_start.over()
-  local gone = on_gone or function() end
-  on_gone = nil
-  gone()
+  call_once("cancel_warning")
+  call_once("on_gone")
   M.on_clients({})
   M.process, M.channel, M.version, M.ready_since = nil, nil, nil, nil
-  lock_files.remove(M.lock_file)
+  endpoint.remove_lock_files(M.lock_file)
   M.lock_file, M.rivals = nil, {}
   if was_ready then
     events.emit("ServerStopped", { port = M.port, reason = reason })
@@ -86,13 +116,13 @@ local function on_exit(process, code, signal)
   if process ~= M.process then
     return -- we stopped it
   end
-  local delay = backoff:next(vim.uv.hrtime() / 1e6, has_been_ready)
+  local delay = run.backoff:next(vim.uv.hrtime() / 1e6, run.has_been_ready == true)
   local ending = {
     binary = M.binary,
     stderr = process.stderr,
     code = code,
     signal = signal,
-    times = backoff:count(),
+    times = run.backoff:count(),
   }
   exit_message.log(ending)
   if code == exit_message.EXIT_CONTRACT then
@@ -104,14 +134,11 @@ local function on_exit(process, code, signal)
   end
   forget("crashed")
   M.state = "starting"
-  cancel_restart = require("claude-code.lib.timer").once(delay, function()
-    cancel_restart = nil
-    spawn()
-  end)
+  run.cancel_restart = timer.once(delay, spawn)
 end
 
 function spawn()
-  local address, reason = require("claude-code.server.endpoint").address()
+  local address, reason = endpoint.address()
   if not address then
     return fail(exit_message.not_reachable(reason))
   end
@@ -128,17 +155,15 @@ function spawn()
     return fail(exit_message.not_spawned(M.binary, message --[[@as string]]))
   end
   M.process = process
-  process:launch(launch_line.encode(M.binary.path, M.port, process.environment_changes))
-  slow_start.watch(M.binary, function(warning)
-    M.last_error = warning
-  end)
+  process:launch(endpoint.launch_line(M.binary.path, M.port, process.environment_changes))
+  watch_start()
   local info = require("claude-code.messages.log").info
   info("started %s serve (%s) as process %d", M.binary.path, M.binary.source, process.pid)
 end
 
 ---@param binary claude-code.Binary
 local function launch(binary)
-  M.binary, M.port = binary, M.port or require("claude-code.server.endpoint").inherit()
+  M.binary, M.port = binary, M.port or endpoint.inherit()
   M.state = "starting"
   waiting.limit()
   local group = vim.api.nvim_create_augroup("claude-code.server", { clear = true })
@@ -154,7 +179,7 @@ function M.start(options)
     return
   end
   require("claude-code.lib.workspace").allow_home((options or {}).allow_home == true)
-  backoff, has_been_ready = require("claude-code.server.backoff").new(), false
+  run = new_run()
   M.last_error, M.stopped_by_user = nil, nil
   M.state = "downloading"
   require("claude-code.install.on_demand").get(function(binary, message)
@@ -207,10 +232,7 @@ end
 --- Ends what runs. The executable notices by the end of its stdin.
 ---@return claude-code.Process? process that may still be ending
 local function shut_down()
-  if cancel_restart then
-    cancel_restart()
-    cancel_restart = nil
-  end
+  call_once("cancel_restart")
   local process = M.process
   if process then
     process:hang_up()
@@ -227,9 +249,9 @@ function M.stop()
   local process = shut_down()
   M.stopped_by_user = true
   if process then
-    vim.defer_fn(function()
+    timer.once(STOP_MS, function()
       process:kill()
-    end, STOP_MS)
+    end)
   end
 end
 
@@ -249,7 +271,7 @@ function M.leave()
   if process and not process:wait(LEAVE_MS) then
     process:kill()
     -- It may have written the file again in the meantime.
-    lock_files.remove(lock_file)
+    endpoint.remove_lock_files(lock_file)
   end
 end
 
@@ -260,7 +282,7 @@ end
 function M.on_attach(channel, info)
   M.channel = channel
   M.version = info and info.version
-  on_gone = info and info.on_gone
+  run.on_gone = info and info.on_gone
 end
 
 --- The executable accepts clients now.
@@ -273,11 +295,11 @@ function M.on_ready(info)
   elseif M.state ~= "starting" and M.state ~= "ready" then
     return true -- stopped in the meantime
   end
-  slow_start.over()
-  require("claude-code.server.endpoint").on_ready(info)
+  call_once("cancel_warning")
+  endpoint.on_ready(info)
   M.state, M.port, M.lock_file = "ready", info.port, info.lock_file
   M.cli_arguments, M.rivals = info.cli_arguments, info.rivals
-  M.ready_since, M.last_error, has_been_ready = os.time(), info.problem, true
+  M.ready_since, M.last_error, run.has_been_ready = os.time(), info.problem, true
   require("claude-code.server.environment").apply(info.port)
   require("claude-code.messages.log").info("ready on port %d", info.port)
   if info.problem then
@@ -299,12 +321,33 @@ function M.on_rivals(rivals)
   M.rivals = rivals
 end
 
+---@param clients claude-code.Client[]
+---@return table<any, claude-code.Client> those that have a name, by id
+local function named(clients)
+  local result = {}
+  for _, client in ipairs(clients) do
+    if client.name then
+      result[client.id] = client
+    end
+  end
+  return result
+end
+
 --- A client came, went or named itself.
 ---@param now claude-code.Client[] all that are connected now
 function M.on_clients(now)
-  local before = M.clients
+  local old, new = named(M.clients), named(now)
   M.clients = now
-  clients.emit_changes(before, now)
+  for id, client in pairs(old) do
+    if not new[id] then
+      events.emit("ClientDisconnected", client)
+    end
+  end
+  for id, client in pairs(new) do
+    if not old[id] then
+      events.emit("ClientConnected", client)
+    end
+  end
 end
 
 return M
