@@ -41,8 +41,8 @@ const Opened = v.object({ path: v.string(), language_id: v.string(), line_count:
 const Part = v.object({ text: v.string(), tick: v.number(), next: v.optional(v.number()) });
 /** Of a document that changes while it is read. */
 const MOST_READS = 10;
-/** Neovim refuses a proposal of more than 4 MB: of a bigger one it need not receive all to say so. */
-const PROPOSAL_BYTES = 4 * 1024 * 1024 + 4;
+/** Neovim refuses a proposal of more than 1 MB: of a bigger one it need not receive all to say so. */
+const PROPOSAL_BYTES = 1024 * 1024 + 4;
 
 const Saved = v.object({ problem: v.optional(v.string()) });
 

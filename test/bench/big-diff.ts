@@ -3,7 +3,7 @@ import { eventually } from "../support/eventually";
 import { Editor, type Standstill } from "./editor";
 import { type Machine, repetitions, type Scenario, type Values } from "./scenario";
 
-const LINES = 60_000;
+const LINES = 18_000;
 /** Every so many lines one is changed. */
 const CHANGED = 97;
 const KEYS = 60;
@@ -40,7 +40,7 @@ const BY_HAND = `
   vim.api.nvim_buf_set_lines(0, 0, -1, false, vim.split(text, "\\n"))
   vim.cmd.diffthis()`;
 
-/** From asking for a diff of 3 MB to seeing it, and what keys cost there. */
+/** From asking for a diff of 1 MB to seeing it, and what keys cost there. */
 export const bigDiff: Scenario = {
   name: "diff",
 

@@ -160,7 +160,7 @@ function inTerminal(version: NeovimVersion) {
     "too big for a diff, it asks by itself, and writes on Enter there",
     async () => {
       const big = join(root, "project/big.txt");
-      const content = "x\n".repeat(64_001);
+      const content = "x\n".repeat(20_001);
       const write = [{ tool: "Write", input: { file_path: big, content } }];
       model.script([write, [{ text: "Written." }]]);
       await command("Claude send! write it");

@@ -42,33 +42,4 @@ function M.run(work, is_wanted)
   end
 end
 
----Of tables: so many are made between two pauses.
-local PIECE = 100
-
----@return boolean not if a configuration has stopped it; Lua 5.1 without JIT does not know
-local function is_collecting()
-  local knows, runs = pcall(collectgarbage, "isrunning")
-  return not knows or runs
-end
-
----Goes once through Lua's garbage. Where there is much, Lua does so in the middle of a later allocation,
----for up to 60 ms at once.
-function M.collect_garbage()
-  local is_over, garbage = false, nil
-  getmetatable(newproxy(true)).__gc = function()
-    is_over = true
-  end
-  M.run(function(pause)
-    pause(true)
-    while not is_over and is_collecting() do
-      -- With each of them Lua takes a small step. `collectgarbage("step")` takes at once all those that
-      -- the big strings before it would have been worth.
-      for _ = 1, PIECE do
-        garbage = { garbage and true }
-      end
-      pause()
-    end
-  end)
-end
-
 return M

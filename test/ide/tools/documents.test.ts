@@ -237,7 +237,7 @@ onEachNeovim((session) => {
         ]);
         for (const { content, isError } of answers) {
           expect(isError).toBe(true);
-          expect(content[0]?.text).toContain("is too big for a diff (more than 4 MB)");
+          expect(content[0]?.text).toContain("is too big for a diff (more than 1 MB)");
         }
       }
       rmSync(big);
@@ -257,8 +257,8 @@ onEachNeovim((session) => {
       const new_file_contents = `${"é".repeat(50_000)}\n`.repeat(120);
       const { isError, content } = await client.call("openDiff", { ...paths, new_file_contents });
       expect(isError).toBe(true);
-      expect(content[0]?.text).toContain("is too big for a diff (more than 4 MB)");
-      expect(await session.neovim.lua<number>("return _G.received")).toBeLessThan(4.01 * 2 ** 20);
+      expect(content[0]?.text).toContain("is too big for a diff (more than 1 MB)");
+      expect(await session.neovim.lua<number>("return _G.received")).toBeLessThan(1.01 * 2 ** 20);
     });
 
     const tooLong: [string, (cwd: string) => string][] = [

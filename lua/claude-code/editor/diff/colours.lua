@@ -1,7 +1,7 @@
 --- Colours of a proposal's buffers, as those of the file, without FileType autocommands: no language
 --- server, linter or formatter may attach.
 local api = vim.api
-local slices = require("claude-code.lib.slices")
+local timer = require("claude-code.lib.timer")
 local windows = require("claude-code.editor.windows")
 
 ---A buffer beyond this size, in bytes, gets no syntax highlighting: parsing would freeze the editor.
@@ -13,9 +13,9 @@ local TREE_SITTER_LIMIT = vim.fn.has("nvim-0.11") == 1 and 64 * 1024 or -1
 ---In bytes. Patterns for a line of 64 KB take up to 90 ms, and fail (E363) where they take too much memory.
 local LONGEST_HIGHLIGHTED_LINE = 16 * 1024
 
-local M = {}
+local DELAY_MS = 1
 
-local waiting = {} ---@type { buf: integer, like?: integer }[]
+local M = {}
 
 ---In lines. Only of a piece that is long as a whole the lines are looked at.
 local PIECE = 100
@@ -86,25 +86,15 @@ function M.add(buf, like)
   end
 end
 
----Adds them a moment later, if that was not done, for one buffer after another, so that Neovim answers keys
----in between.
+---Adds them a moment later, if that was not done: Neovim answers keys before.
 ---@param buf integer
 ---@param like? integer the file's own buffer
 function M.add_soon(buf, like)
-  if vim.b[buf].claude_code_coloured then
-    return
+  if not vim.b[buf].claude_code_coloured then
+    timer.once(DELAY_MS, function()
+      M.add(buf, like)
+    end)
   end
-  waiting[#waiting + 1] = { buf = buf, like = like }
-  if #waiting > 1 then
-    return
-  end
-  slices.run(function(pause)
-    while waiting[1] do
-      pause(true)
-      local next = table.remove(waiting, 1)
-      pcall(M.add, next.buf, next.like)
-    end
-  end)
 end
 
 return M

@@ -36,7 +36,7 @@ local MANY_BLANKS = 80
 local MOST_MARKS = 1000
 ---In lines: so many are read at once.
 local PIECE = 1000
----In bytes, of whole lines: so many are searched between two pauses.
+---In bytes, of whole lines: so many are searched at once.
 local PIECE_BYTES = 64 * 1000
 ---In bytes.
 local PIECE_OF_LINE = 4000
@@ -123,29 +123,16 @@ end
 ---@field hunks claude-code.HunkList
 ---@field left integer how many marks may still be set
 ---@field found? integer line 1-based, of the first mark
----@field pause fun()
-
----Pauses if it is time.
----@param marking claude-code.HiddenMarking
----@return boolean goes_on there may be more, and the buffer was not edited, deleted, or shown and marked
-local function pause_marking(marking)
-  marking.pause()
-  local buf, hunks = marking.buf, marking.hunks
-  return marking.left > 0
-    and hunks.hidden == nil
-    and api.nvim_buf_is_loaded(buf)
-    and api.nvim_buf_get_changedtick(buf) == hunks.tick
-end
 
 ---@param marking claude-code.HiddenMarking
 ---@param row integer 0-based
 ---@param column integer 0-based, in bytes
 ---@param options vim.api.keyset.set_extmark
----@return boolean goes_on
+---@return boolean goes_on there may be more
 local function set_mark(marking, row, column, options)
   api.nvim_buf_set_extmark(marking.buf, NAMESPACE, row, column, options)
   marking.left, marking.found = marking.left - 1, marking.found or row + 1
-  return pause_marking(marking)
+  return marking.left > 0
 end
 
 ---@param line string
@@ -243,7 +230,7 @@ local function mark_lines(marking, row, lines)
           and mark_blanks(marking, row + i - 1, lines[i])
       end
     end
-    first, goes_on = last + 1, goes_on and pause_marking(marking)
+    first = last + 1
   end
   return goes_on
 end
@@ -268,18 +255,16 @@ end
 ---Shows those that the proposal adds, once for each state of it.
 ---@param buf integer the proposal's
 ---@param hunks claude-code.HunkList
----@param pause? fun() called now and then
 ---@return integer? line 1-based, of the first one
-function M.show(buf, hunks, pause)
+function M.show(buf, hunks)
   if hunks.hidden == nil then
     local marking = {
       buf = buf,
       hunks = hunks,
       left = MOST_MARKS,
-      pause = pause or function() end,
     }
     mark_hunks(marking)
-    hunks.hidden = hunks.hidden or marking.found or false
+    hunks.hidden = marking.found or false
   end
   return hunks.hidden or nil
 end

@@ -37,16 +37,12 @@ local text = require("claude-code.editor.diff.text")
 ---@field accepted claude-code.AcceptedHunks
 ---@field private keep_cr boolean the proposal's lines keep their CR, so the old file's must do so, or
 --- lines of it that are put back would lose theirs
----@field is_big boolean to read and compare it takes so long that Neovim must be let go on in between
 ---@field too_big? string why the file on disk is not shown as it is by now
 ---@field private is_read boolean `old` is the file as it was last looked at
 ---@field private now? { tick: integer, lines: string[] } the lines of `new_buf`
 ---@field hunk_list? claude-code.HunkList
 local Proposal = {}
 Proposal.__index = Proposal
-
----Of either side, in bytes. All steps at once take up to 20 ms for as much.
-local BIG = 10 * 1000
 
 local M = {}
 
@@ -63,7 +59,6 @@ function M.new(params)
     contents = params.contents,
     old = text.NOTHING,
     exists = false,
-    is_big = #params.contents > BIG or (vim.uv.fs_stat(params.new_path) or { size = 0 }).size > BIG,
     is_read = false,
     unsaved = false,
     changes = external_changes.new(params.old_path, params.new_path),
@@ -74,11 +69,10 @@ function M.new(params)
 end
 
 ---@private
----@param pause? fun() called now and then
-function Proposal:parse(pause)
+function Proposal:parse()
   local contents = self.contents
   if contents then
-    local proposed = text.parse(contents, false, pause)
+    local proposed = text.parse(contents)
     self.keep_cr = not proposed.crlf and contents:find("\r\n", 1, true) ~= nil
     self.proposed, self.contents = proposed, nil
   end
@@ -95,25 +89,10 @@ function Proposal:is_prepared()
   return old ~= nil and new ~= nil and api.nvim_buf_is_loaded(old) and api.nvim_buf_is_loaded(new)
 end
 
----Both texts, unless that is done.
----@param pause? fun() called now and then
-function Proposal:read(pause)
-  if not self.is_read then
-    self:find_unsaved()
-    self:parse(pause)
-    self:read_old(pause)
-  end
-end
-
 ---@private
----@param pause? fun()
-function Proposal:read_old(pause)
+function Proposal:read_old()
   self.base_path = vim.uv.fs_stat(self.new_path) and self.new_path or self.old_path
-  local old, problem = text.of_file(self.base_path, self.keep_cr, pause)
-  if pause and self.is_read then
-    -- It was shown in a pause.
-    return
-  end
+  local old, problem = text.of_file(self.base_path, self.keep_cr)
   self.too_big = problem
   if problem and self.is_read then
     return
@@ -156,33 +135,23 @@ function Proposal:find_unsaved()
   return self.unsaved ~= before
 end
 
----Reads the old file, makes both buffers, and compares them: one step of that. Called with autocommands
----off.
----@return boolean is_ready that was the last one
-function Proposal:prepare_step()
+---Reads the file, makes both buffers, and compares them. Called with autocommands off.
+function Proposal:prepare()
+  self:follow_disk()
+  self:find_unsaved()
   if not self.is_read then
-    self:read()
-  elseif not (self.old_buf and api.nvim_buf_is_loaded(self.old_buf)) then
+    self:parse()
+    self:read_old()
+  end
+  if not (self.old_buf and api.nvim_buf_is_loaded(self.old_buf)) then
     self.old_buf = buffers.old_side(self)
-  elseif not (self.new_buf and api.nvim_buf_is_loaded(self.new_buf)) then
+  end
+  if not (self.new_buf and api.nvim_buf_is_loaded(self.new_buf)) then
     self.merge, self.accepted = merge.new(self), accepted_hunks.new(self)
     self.new_buf = buffers.proposed_side(self)
     self.label = api.nvim_buf_get_name(self.new_buf)
     self.now = { tick = api.nvim_buf_get_changedtick(self.new_buf), lines = self.proposed.lines }
-  else
-    self:hunks()
-    return true
   end
-  return false
-end
-
----Takes all steps that are left. Called with autocommands off.
-function Proposal:prepare()
-  self:follow_disk()
-  self:find_unsaved()
-  repeat
-    local is_ready = self:prepare_step()
-  until is_ready
 end
 
 ---@return integer[] buffers the old side's and the proposal's; none before `prepare`
@@ -217,7 +186,7 @@ end
 function Proposal:hunks()
   local tick = api.nvim_buf_get_changedtick(self.new_buf)
   if not self.hunk_list or self.hunk_list.tick ~= tick then
-    self.hunk_list = hunks.list(hunks.joined(self.old.lines), hunks.joined(self:lines()), tick)
+    self.hunk_list = hunks.list(self.old.lines, self:lines(), tick)
   end
   return self.hunk_list
 end
@@ -292,9 +261,6 @@ function Proposal:discard()
   buffers.delete(self.old_buf)
   buffers.delete(self.new_buf)
   self.old_buf, self.new_buf, self.hunk_list = nil, nil, nil
-  if self.is_big then
-    require("claude-code.lib.slices").collect_garbage()
-  end
 end
 
 return M

@@ -8,7 +8,6 @@ local blocked = require("claude-code.editor.input.blocked")
 local keyboard = require("claude-code.editor.input.keyboard")
 local notify = require("claude-code.messages.notify")
 local owner = require("claude-code.editor.diff.owner")
-local preparation = require("claude-code.editor.diff.preparation")
 local proposals = require("claude-code.editor.diff.proposal")
 local timing = require("claude-code.editor.diff.timing")
 local views = require("claude-code.editor.diff.view")
@@ -25,7 +24,6 @@ local views = require("claude-code.editor.diff.view")
 ---@field paused? boolean it waited for a pause in typing before
 ---@field aside? boolean the user left it undecided, so that it does not come back by itself
 ---@field unwatch? fun() while it is aside
----@field is_preparing? boolean
 ---@field asked_for? boolean the user wants to see it now, whatever else they do
 
 ---@class claude-code.Queue
@@ -262,8 +260,6 @@ function Queue:try_next(decided)
   if reason then
     announce.waits_while_busy(diff, reason)
     return busy.when_over(later)
-  elseif preparation.is_needed(diff) then
-    return preparation.start(diff, later)
   end
   local ok, message = pcall(self.show, self, diff)
   if ok then

@@ -2,9 +2,9 @@
 --- The rule for line ends is the same as in src/ide/diffs/final-text.ts.
 local file_lines = require("claude-code.editor.documents.lines")
 
----What is bigger is not shown: each step on the way there takes Neovim 30 to 50 ms for as much.
-local MOST_BYTES = 4 * 1024 * 1024
-local MOST_LINES = 64000
+---What is bigger is not shown. Below that nothing on the way to the screen takes 100 ms.
+local MOST_BYTES = 1024 * 1024
+local MOST_LINES = 20000
 ---In bytes. Neovim goes through a long line each time it draws it.
 local LONGEST_LINE = 250 * 1000
 
@@ -13,7 +13,7 @@ local M = {}
 ---@type claude-code.Text a file that is not there
 M.NOTHING = { lines = { "" }, crlf = false, bom = false, newline = false }
 
-M.same_lines, M.join = file_lines.are_same, file_lines.join
+M.parse, M.join, M.same_lines = file_lines.parse, file_lines.join, file_lines.are_same
 
 ---@param a claude-code.Text
 ---@param b claude-code.Text
@@ -43,18 +43,6 @@ local function problem_with(text)
   elseif longest > LONGEST_LINE then
     return ("a line of more than %d KB"):format(LONGEST_LINE / 1000)
   end
-end
-
----@param text string UTF-8, any line ends
----@param keep_cr? boolean even if every line end is CRLF
----@param pause? fun() called now and then
----@return claude-code.Text
-function M.parse(text, keep_cr, pause)
-  local parsed = file_lines.parse(text, keep_cr)
-  if pause then
-    pause()
-  end
-  return parsed
 end
 
 ---@param old claude-code.Text
@@ -107,16 +95,12 @@ end
 
 ---The text of a file on disk.
 ---@param path string
----@param keep_cr boolean as in `parse`
----@param pause? fun() as in `parse`
+---@param keep_cr boolean even if every line end is CRLF
 ---@return claude-code.Text? text nil if the file is not there, no file, or too big
 ---@return string? problem it is too big
-function M.of_file(path, keep_cr, pause)
+function M.of_file(path, keep_cr)
   local bytes, problem = read(path)
-  if pause then
-    pause()
-  end
-  return bytes and M.parse(decode(bytes), keep_cr, pause), problem
+  return bytes and M.parse(decode(bytes), keep_cr), problem
 end
 
 return M

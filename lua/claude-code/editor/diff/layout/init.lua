@@ -17,9 +17,6 @@ local windows = require("claude-code.editor.windows")
 local MOST_CHANGED_LINES = 4000
 local MOST_CHANGED_BYTES = 150 * 1000
 local MOST_HUNKS = 400
----Of one side; diff mode compares all of it by itself, which takes 25 to 40 ms for 4 MB.
-local MOST_LINES = 20000
-local MOST_BYTES = 1000 * 1000
 
 local M = {}
 
@@ -61,12 +58,7 @@ end
 ---@return boolean
 local function is_too_big(proposal)
   local found, old, new = proposal:hunks(), proposal.old.lines, proposal:lines()
-  if
-    found.added + found.removed > MOST_CHANGED_LINES
-    or #found.list > MOST_HUNKS
-    or math.max(#old, #new) > MOST_LINES
-    or math.max(bytes_of(old, 1, #old), bytes_of(new, 1, #new)) > MOST_BYTES
-  then
+  if found.added + found.removed > MOST_CHANGED_LINES or #found.list > MOST_HUNKS then
     return true
   end
   local bytes = 0
@@ -120,19 +112,6 @@ local function pick(proposal, except)
     name, place = "inline", place_for("inline")
   end
   return create(name, proposal, place)
-end
-
----Takes one step of what must be done before the proposal is shown.
----@param proposal claude-code.Proposal
----@return boolean is_ready that was the last one
-function M.prepare(proposal)
-  local is_ready = false
-  windows.noautocmd(function()
-    focus.outside_terminal(function()
-      is_ready = proposal:prepare_step()
-    end)
-  end)
-  return is_ready
 end
 
 ---Makes a proposal's buffers and windows; throws if that is not possible, with nothing left behind.
