@@ -53,7 +53,7 @@ export const Region = v.object({
   start: v.optional(v.number()),
   end: v.optional(v.number()),
   text: v.optional(v.string()),
-  /** The text was cut at the option selection.max_bytes; the ends were not. */
+  /** The text was cut at 100,000 bytes; the ends were not. */
   truncated: v.optional(v.boolean()),
   line_start: v.optional(v.number()),
   line_end: v.optional(v.number()),
@@ -76,7 +76,7 @@ export const Selection = v.object({
   buf: v.optional(v.number()),
   /** `b:changedtick` of the buffer. */
   tick: v.optional(v.number()),
-  /** The text was cut at the option selection.max_bytes; the ends were not. */
+  /** The text was cut at 100,000 bytes; the ends were not. */
   truncated: v.optional(v.boolean()),
   /** The same in spec 05's terms, and the cursor's place; only where they were asked for. */
   region: v.optional(Region),

@@ -4,7 +4,7 @@ import { defineMethod } from "./method";
 /**
  * Spec 05: lines 1-based, columns 0-based in characters, `start` and `end` 1-based character
  * offsets, the end behind the last character. Only `active` when nothing is selected. `truncated`
- * when the text was cut at the option selection.max_bytes; the ends never are.
+ * when the text was cut at 100,000 bytes; the ends never are.
  */
 export const selection = defineMethod({
   name: "editor/selection",

@@ -16,11 +16,27 @@ const PROBLEMS: [options: string, message: string][] = [
   [`{ logs = { level = "warn" } }`, "logs: unknown option; did you mean log?"],
   [`{ zzzzzzzzzz = 1 }`, "zzzzzzzzzz: unknown option"],
   [`{ 7 }`, "1: unknown option"],
-  [`{ binary = "x" }`, `binary: expected a table { path, source, download, mirror }, got "x"`],
+  [`{ binary = "x" }`, `binary: expected a table { path, download, mirror }, got "x"`],
   [`{ binary = { path = 5 } }`, "binary.path: expected a string, got 5"],
   [
-    `{ binary = { source = "brew" } }`,
-    `binary.source: expected one of "auto", "build", "managed", "system", got "brew"`,
+    `{ binary = { download = "ask" } }`,
+    `binary.download: expected a boolean or "prompt", got "ask"`,
+  ],
+  [
+    `{ binary = { source = "system" } }`,
+    "binary.source: removed; binary.path names an executable, and dist/ goes before a download and $PATH",
+  ],
+  [
+    `{ terminal = { keys = { left = "<M-h>" } } }`,
+    "terminal.keys.left: removed; :help claude-code-terminal-keys shows how to map such a key yourself",
+  ],
+  [
+    `{ terminal = { float = { border = "single" } } }`,
+    "terminal.float: removed; terminal.size is the share of a float, too, and 'winborder' its border",
+  ],
+  [
+    `{ selection = { max_bytes = 5 } }`,
+    "selection.max_bytes: removed; 100,000 bytes of a selection are sent",
   ],
   [`{ auto_start = "no" }`, `auto_start: expected "auto" or a boolean or a function, got "no"`],
   [
@@ -69,7 +85,6 @@ describe.each(NEOVIMS)("setup() in $name", (version) => {
     expect(await neovim.lua(`return require("port").config.get().selection`)).toEqual({
       enabled: true,
       debounce_ms: 50,
-      max_bytes: 100000,
     });
   });
 
@@ -119,7 +134,7 @@ describe.each(NEOVIMS)("setup() in $name", (version) => {
     expect(await setup("")).toEqual([]);
     expect(await setup("{}")).toEqual([]);
     const all = `{ auto_start = function() end, port_range = { 1024, 1024 },
-      binary = { path = "~/x", source = "build" }, log = { level = "off" },
+      binary = { path = "~/x", download = false }, log = { level = "off" },
       diff = { layout = "vertical", focus = false } }`;
     expect(await setup(all)).toEqual([]);
   });

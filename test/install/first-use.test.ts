@@ -344,7 +344,7 @@ test("an executable of another contract: both versions, and the command for wher
   expect(byPath).toContain(newer);
   expect(byPath).toContain("remove binary.path from setup()");
   const PATH = `${join(newer, "..")}:${process.env.PATH}`;
-  await using system = await start(`{ auto_start = true, binary = { source = "system" } }`, {
+  await using system = await start(`{ auto_start = true }`, {
     PATH,
   });
   const onPath = await failed(system);

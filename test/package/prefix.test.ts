@@ -568,7 +568,7 @@ describe("in a folder full of traps", () => {
       },
     });
     expect((await neovim.lock()).content.workspaceFolders).toEqual([trap]);
-    await neovim.lua(`require("port").config.get().binary.source = "system"`);
+    await neovim.lua(`require("port").locate.ORDER = { "system" }`);
     const found = await neovim.lua(`return (require("port").locate.find())`);
     expect(found).toBeNull();
     expect(existsSync(join(trap, "owned"))).toBe(false);

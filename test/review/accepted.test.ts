@@ -65,20 +65,12 @@ onEachNeovim((session) => {
     await eventually("the decision", async () => expect(await left("b")).toEqual([]));
   });
 
-  test("another text than the accepted one is to be reviewed, and so is all with the option off", async () => {
+  test("another text than the accepted one is to be reviewed", async () => {
     world.write("c", "1\n");
     await propose("c", "2\n", 'vim.cmd("Claude diff accept")');
     world.claude({ c: "3\n" });
     await eventually("the hunk", async () => expect(await news()).toBe(1));
     expect(await left("c")).toEqual([1]);
-    await session.neovim.lua(
-      'require("claude-code").setup({ review = { accepted_is_reviewed = false } })',
-    );
-    world.write("d", "1\n");
-    await propose("d", "2\n", 'vim.cmd("Claude diff accept")');
-    world.claude({ d: "2\n" });
-    await eventually("the hunk", async () => expect(await news()).toBe(2));
-    expect(await left("d")).toEqual([1]);
   });
 
   test("rejected: nothing was written, so nothing shows", async () => {

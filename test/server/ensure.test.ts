@@ -57,7 +57,8 @@ describe.each(NEOVIMS)("ensure() in $name", (version) => {
   });
 
   test("without an executable, and without a user to ask: says at once what to do", async () => {
-    await using neovim = await start('{ auto_start = false, binary = { source = "managed" } }');
+    await using neovim = await start("{ auto_start = false }");
+    await neovim.lua(`require("port").locate.ORDER = { "managed" }`);
     expect(await ensure(neovim)).toBe("failed");
     const message = expect.stringContaining("was not found: build the executable");
     expect(await answers(neovim, 1)).toEqual([{ message, later: false }]);

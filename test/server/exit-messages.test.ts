@@ -36,8 +36,8 @@ describe.each(NEOVIMS)("the executable in $name", (version) => {
 
   test("is missing: names the command, and where it was looked for", async () => {
     const [message] = await failing(
-      `require("port").config.get().binary.source = "managed"`,
-      `require("port").config.get().binary.source = "auto"`,
+      `require("port").locate.ORDER = { "managed" }`,
+      `require("port").locate.ORDER = { "build", "managed", "system" }`,
     );
     expect(message).toContain("was not found");
     expect(message).toContain("/.local/share/claude-code.nvim/bin/claude-code-nvim");
@@ -126,7 +126,7 @@ describe.each(NEOVIMS)("the executable in $name", (version) => {
   test("is never taken from a relative entry of $PATH, nor reached by TCP", async () => {
     await Bun.write(`${neovim.cwd}/claude-code-nvim`, "#!/bin/sh\n", { mode: 0o755 });
     const [found, address] = await neovim.lua<[boolean, string]>(`
-      require("port").config.get().binary.source = "system"
+      require("port").locate.ORDER = { "system" }
       local path = vim.env.PATH
       vim.env.PATH = ".:" .. path
       local found = require("port").locate.find()

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, realpathSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
-import { NEOVIMS, type TestNeovim } from "../support/neovim";
+import { NEOVIMS, ROOT, type TestNeovim } from "../support/neovim";
 import {
   configure,
   ECHO,
@@ -86,8 +86,11 @@ describe.each(NEOVIMS)("options of Claude's terminal in $name", (version) => {
   });
 
   describe("terminal.keys", () => {
-    test("leave terminal mode, hide the terminal, and go to other windows", async () => {
-      const keys = `{ leave = "<C-]>", toggle = "<M-c>", left = "<M-h>" }`;
+    test("leave terminal mode and hide the terminal; others are mapped for its filetype", async () => {
+      const keys = `{ leave = "<C-]>", toggle = "<M-c>" }`;
+      const help = readFileSync(join(ROOT, "doc/claude-code.txt"), "utf8");
+      const recipe = /mappings for its 'filetype': >lua\n([\s\S]+?)\n</.exec(help)?.[1];
+      await neovim.lua(recipe as string);
       await configure(neovim, `{ command = ${ECHO}, position = "right", keys = ${keys} }`);
       await openEcho(neovim);
       await neovim.type("<C-]>");
@@ -176,10 +179,10 @@ describe.each(NEOVIMS)("options of Claude's terminal in $name", (version) => {
       await shows(neovim, "up");
     });
 
-    test("its size and border are options; closes when the cursor goes below it", async () => {
-      await float(`, float = { width = 0.5, height = 1, border = "single" }`);
+    test("its size is an option; closes when the cursor goes below it", async () => {
+      await float(", size = 0.5");
       await openEcho(neovim);
-      expect(await floating()).toEqual({ width: 58, height: 27, border: "┌" });
+      expect(await floating()).toEqual({ width: 58, height: 12, border: "╭" });
       await neovim.command("Claude focus");
       await eventually("no float", async () => !(await floating()));
       expect(await neovim.lua("return vim.bo.buftype")).toBe("");

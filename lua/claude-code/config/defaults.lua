@@ -6,8 +6,7 @@ return {
 values = {
   auto_start = "auto",
   binary = {
-    download = true,
-    source = "auto"
+    download = true
   },
   diagnostics = {
     after_edit = "auto",
@@ -51,7 +50,6 @@ values = {
   log = {
     level = "info"
   },
-  log_events = false,
   mcp = {
     auto_install = false,
     in_terminal = true
@@ -72,7 +70,6 @@ values = {
     patterns = {}
   },
   review = {
-    accepted_is_reviewed = true,
     keys = {
       comment = "gC",
       keep = "ga",
@@ -88,8 +85,7 @@ values = {
   },
   selection = {
     debounce_ms = 300,
-    enabled = true,
-    max_bytes = 100000
+    enabled = true
   },
   send = {
     focus = false,
@@ -99,23 +95,14 @@ values = {
     args = {},
     command = "claude",
     env = {},
-    float = {
-      height = 0.8,
-      width = 0.8
-    },
     keep = false,
     keys = {
-      down = false,
       leave = false,
-      left = false,
-      right = false,
-      toggle = false,
-      up = false
+      toggle = false
     },
     permission_mode = "default",
     position = "auto",
     provider = "native",
-    size = 0.36,
     winbar = true
   }
 },
@@ -128,7 +115,6 @@ files = {
   keymaps = "claude",
   language_tools = "language",
   log = "server",
-  log_events = "server",
   mcp = "claude",
   mention = "claude",
   notify = "sessions",

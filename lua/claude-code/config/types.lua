@@ -8,8 +8,6 @@
 ---The server picks a random port from this range, both ends included.
 ---@field port_range? { [1]: integer, [2]: integer }
 ---@field log? claude-code.UserLogConfig
----Whether clients receive the names of the plugin's commands that you run (`log_event`).
----@field log_events? boolean
 ---@field binary? claude-code.UserBinaryConfig
 ---@field execute_code? claude-code.UserExecuteCodeConfig
 ---@field terminal? claude-code.UserTerminalConfig
@@ -30,8 +28,6 @@
 ---@class claude-code.UserBinaryConfig
 ---The path of the executable.
 ---@field path? string
----Where the executable comes from.
----@field source? "auto"|"build"|"managed"|"system"
 ---Whether a missing executable is downloaded when it is first needed.
 ---@field download? boolean|"prompt"
 ---The address to download from, in place of the project's releases.
@@ -145,8 +141,6 @@
 ---@field message? boolean
 ---What happens to an undo while Claude works.
 ---@field undo_while_working? "queue"|"now"
----Whether an edit that you accepted in a diff counts as kept in the review.
----@field accepted_is_reviewed? boolean
 ---@field keys? claude-code.UserReviewKeysConfig
 
 ---@class claude-code.UserReviewKeysConfig
@@ -170,8 +164,6 @@
 ---@field enabled? boolean
 ---Milliseconds without a change before a selection is sent.
 ---@field debounce_ms? integer
----Bytes after which selected text is cut.
----@field max_bytes? integer
 
 ---@class claude-code.UserSendConfig
 ---Whether :Claude diagnostics also submits the prompt.
@@ -188,9 +180,8 @@
 ---@field keep? boolean
 ---The side of the editor where the CLI's window opens.
 ---@field position? "auto"|"right"|"left"|"bottom"|"top"|"float"
----The CLI window's share of the editor's width or height.
+---The CLI window's share of the editor's width or height: by default 0.36, for a float 0.8 of both.
 ---@field size? number
----@field float? claude-code.UserTerminalFloatConfig
 ---Show the names and states of the sessions above Claude's window, from two sessions on.
 ---@field winbar? boolean
 ---The folder in which the CLI starts.
@@ -205,33 +196,16 @@
 ---@field permission_mode? claude-code.PermissionMode|false
 ---@field keys? claude-code.UserTerminalKeysConfig
 
----@class claude-code.UserTerminalFloatConfig
----The floating window's share of the editor's width, border included.
----@field width? number
----The floating window's share of the editor's height, border included.
----@field height? number
----The floating window's border.
----@field border? "none"|"single"|"double"|"rounded"|"solid"|"shadow"
-
 ---@class claude-code.UserTerminalKeysConfig
 ---A key in Claude's terminal that leaves terminal mode, as <C-\><C-n> always does.
 ---@field leave? string|false
 ---A key in Claude's terminal that hides the terminal.
 ---@field toggle? string|false
----A key in Claude's terminal that goes to the window at the left.
----@field left? string|false
----A key in Claude's terminal that goes to the window below.
----@field down? string|false
----A key in Claude's terminal that goes to the window above.
----@field up? string|false
----A key in Claude's terminal that goes to the window at the right.
----@field right? string|false
 
 ---@class claude-code.Config
 ---@field auto_start "auto"|boolean|fun(context: claude-code.AutoStartContext): boolean?
 ---@field port_range { [1]: integer, [2]: integer }
 ---@field log claude-code.LogConfig
----@field log_events boolean
 ---@field binary claude-code.BinaryConfig
 ---@field execute_code claude-code.ExecuteCodeConfig
 ---@field terminal claude-code.TerminalConfig
@@ -250,7 +224,6 @@
 
 ---@class claude-code.BinaryConfig
 ---@field path? string
----@field source "auto"|"build"|"managed"|"system"
 ---@field download boolean|"prompt"
 ---@field mirror? string
 
@@ -316,7 +289,6 @@
 ---@field signs claude-code.ReviewSigns
 ---@field message boolean
 ---@field undo_while_working "queue"|"now"
----@field accepted_is_reviewed boolean
 ---@field keys claude-code.ReviewKeysConfig
 
 ---@class claude-code.ReviewKeysConfig
@@ -331,7 +303,6 @@
 ---@class claude-code.SelectionConfig
 ---@field enabled boolean
 ---@field debounce_ms integer
----@field max_bytes integer
 
 ---@class claude-code.SendConfig
 ---@field submit boolean
@@ -341,8 +312,7 @@
 ---@field provider "native"|"snacks"|"tmux"|"none"|claude-code.TerminalProvider
 ---@field keep boolean
 ---@field position "auto"|"right"|"left"|"bottom"|"top"|"float"
----@field size number
----@field float claude-code.TerminalFloatConfig
+---@field size? number
 ---@field winbar boolean
 ---@field cwd? string|fun(folder: string): string?
 ---@field env table<string, string>
@@ -351,18 +321,9 @@
 ---@field permission_mode claude-code.PermissionMode|false
 ---@field keys claude-code.TerminalKeysConfig
 
----@class claude-code.TerminalFloatConfig
----@field width number
----@field height number
----@field border? "none"|"single"|"double"|"rounded"|"solid"|"shadow"
-
 ---@class claude-code.TerminalKeysConfig
 ---@field leave string|false
 ---@field toggle string|false
----@field left string|false
----@field down string|false
----@field up string|false
----@field right string|false
 
 ---@alias claude-code.DiffLayout "vertical"|"tab"|"inline"
 ---@alias claude-code.LogLevel "debug"|"info"|"warn"|"error"|"off"

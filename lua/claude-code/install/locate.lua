@@ -18,7 +18,11 @@ function M.managed_path()
   return require("claude-code.install.store").stable()
 end
 
----@type table<"build"|"managed"|"system", fun(): string?, string?>
+--- Where the executable is looked for: the first of these that has one.
+---@type claude-code.BinarySource[]
+M.ORDER = { "build", "managed", "system" }
+
+---@type table<claude-code.BinarySource, fun(): string?>
 local finders = {
   build = function()
     local path = plugin_files.root() .. "/dist/" .. NAME
@@ -63,11 +67,10 @@ local function configured(path)
   return nil, text:format(expanded, M.remedy("path"))
 end
 
----@param order claude-code.BinarySource[]
 ---@param remedy string
 ---@param reason? string why nothing can be downloaded
 ---@return string message what was looked for, and what the user can do
-local function not_found(order, remedy, reason)
+local function not_found(remedy, reason)
   local places = {
     build = vim.fs.joinpath(plugin_files.root(), "dist", NAME),
     managed = M.managed_path(),
@@ -75,12 +78,7 @@ local function not_found(order, remedy, reason)
   }
   local looked = vim.tbl_map(function(source)
     return places[source]
-  end, order)
-  if order[1] == "system" then
-    remedy = "install claude-code-nvim with your package manager"
-  elseif #order == 1 and order[1] == "build" then
-    remedy = M.remedy("build")
-  end
+  end, M.ORDER)
   local text = "%s was not found: %s, then :Claude start (%slooked in %s)"
   local prefix = reason and reason .. "; " or ""
   return text:format(NAME, remedy, prefix, table.concat(looked, ", "))
@@ -91,8 +89,7 @@ end
 ---@return boolean
 local function is_download_allowed()
   local options = require("claude-code.config").get().binary
-  local is_wanted = not options.path and (options.source == "auto" or options.source == "managed")
-  return is_wanted and options.download ~= false and #vim.api.nvim_list_uis() > 0
+  return not options.path and options.download ~= false and #vim.api.nvim_list_uis() > 0
 end
 
 --- The executable to run under the options in effect.
@@ -104,21 +101,20 @@ function M.find()
   if options.path then
     return configured(options.path)
   end
-  local order = options.source == "auto" and { "build", "managed", "system" } or { options.source }
-  for _, source in ipairs(order) do
+  for _, source in ipairs(M.ORDER) do
     local path = finders[source]()
     if path then
       return { path = path, source = source }
     end
   end
   local release, remedy, reason = require("claude-code.install.release").find()
-  local missing = not_found(order, remedy or "run :Claude install", reason)
+  local missing = not_found(remedy or "run :Claude install", reason)
   if release and is_download_allowed() then
     return nil, missing, release
   end
   -- One of another version is better than none. Whether it fits shows when it starts.
   local other = require("claude-code.install.store").find_compatible() or M.managed_path()
-  if vim.tbl_contains(order, "managed") and programs.runs(other) then
+  if programs.runs(other) then
     return { path = other, source = "managed" }
   end
   return nil, missing

@@ -68,14 +68,11 @@ function M.notify(event, payload)
   return ok
 end
 
----Reports to clients what the user did with the plugin (spec 03, 5.4), if the option log_events is
----on.
+---Reports to clients what the user did with the plugin (spec 03, 5.4).
 ---@param name "run_claude_command"
 ---@param data table<string, any> not empty
 function M.log_event(name, data)
-  if require("claude-code.config").get().log_events then
-    M.notify("log_event", { name = name, data = data })
-  end
+  M.notify("log_event", { name = name, data = data })
 end
 
 return M

@@ -5,28 +5,21 @@ local while_open = require("claude-code.terminal.while_open")
 
 local M = {}
 
---- 'winborder', which Neovim 0.10 does not have, goes before ours.
----@param option? string
----@return string? border nil for that of 'winborder'
-local function border(option)
-  local has_own = vim.fn.exists("+winborder") == 1 and vim.o.winborder ~= ""
-  return option or not has_own and "rounded" or nil
-end
-
 ---@return vim.api.keyset.win_config
 local function geometry()
-  local float = require("claude-code.config").get().terminal.float
+  local share = require("claude-code.terminal.placement").share()
   local columns, lines = vim.o.columns, vim.o.lines - vim.o.cmdheight
   -- Two cells are for the border.
-  local width = math.max(1, math.floor(columns * float.width) - 2)
-  local height = math.max(1, math.floor(lines * float.height) - 2)
+  local width = math.max(1, math.floor(columns * share) - 2)
+  local height = math.max(1, math.floor(lines * share) - 2)
   return {
     relative = "editor",
     width = width,
     height = height,
     row = math.floor((lines - height - 2) / 2),
     col = math.floor((columns - width - 2) / 2),
-    border = border(float.border),
+    -- Neovim 0.10 has no 'winborder'.
+    border = (vim.fn.exists("+winborder") == 0 or vim.o.winborder == "") and "rounded" or nil,
   }
 end
 

@@ -5,10 +5,6 @@ local M = {}
 local ACTIONS = {
   leave = { modes = { "t" }, action = "<C-\\><C-n>", desc = "Leave terminal mode" },
   toggle = { modes = { "n", "t" }, action = "<Cmd>Claude<CR>", desc = "Hide Claude" },
-  left = { modes = { "n", "t" }, action = "<Cmd>wincmd h<CR>", desc = "Window to the left" },
-  down = { modes = { "n", "t" }, action = "<Cmd>wincmd j<CR>", desc = "Window below" },
-  up = { modes = { "n", "t" }, action = "<Cmd>wincmd k<CR>", desc = "Window above" },
-  right = { modes = { "n", "t" }, action = "<Cmd>wincmd l<CR>", desc = "Window to the right" },
 }
 
 ---@param buf integer

@@ -38,12 +38,17 @@ function M.allows(dimension)
   return options().position == "auto" or M.dimension(M.position()) == dimension
 end
 
+---@return number share of the editor's width or height; of both, for a float
+function M.share()
+  return options().size or options().position == "float" and 0.8 or 0.36
+end
+
 ---@param dimension claude-code.Dimension
 ---@param chosen? integer cells that the user gave the window
 ---@return integer cells
 function M.size(dimension, chosen)
   local total = dimension == "width" and vim.o.columns or vim.o.lines - vim.o.cmdheight - 1
-  local cells = chosen or math.floor(total * options().size)
+  local cells = chosen or math.floor(total * M.share())
   if not chosen and options().position == "auto" then
     cells = math.max(cells, math.min(LEAST[dimension], total - 1 - FOR_FILE[dimension]))
   end

@@ -29,9 +29,12 @@ export class Notifications {
     this.#mentions = new Mentions(editor, this.#subscribers, log);
     notifyDiagnostics(editor, this.#subscribers);
     notifyResources(editor, this.#subscribers);
-    editor.onLogEvent.on(({ name, data }) =>
-      this.#subscribers.notify("log_event", { eventName: name, eventData: data }),
-    );
+    editor.onLogEvent.on(({ name, data }) => {
+      // The CLI would only count them in its telemetry.
+      for (const client of this.#subscribers) {
+        if (!isClaudeCode(client)) client.notify("log_event", { eventName: name, eventData: data });
+      }
+    });
   }
 
   initialized(client: Client): void {

@@ -130,15 +130,17 @@ onEachNeovim(
       });
     });
   },
-  { setup: "{ log_events = true, selection = { debounce_ms = 30 } }" },
+  { setup: "{ selection = { debounce_ms = 30 } }" },
 );
 
 onEachNeovim((session) => {
-  test("without the option there are no log events", async () => {
+  test("the Claude CLI receives no log events, which it would count", async () => {
+    using cli = await TestClient.open(session.lock, "claude-code");
     await session.edit(session.write("main.txt", TEXT));
+    const count = session.client.notifications("log_event").length;
     await session.neovim.command("Claude mention");
-    await eventually("the mention", () => session.client.notifications("at_mentioned").length > 0);
-    await session.client.request("ping");
-    expect(session.client.notifications("log_event")).toEqual([]);
+    await eventually("the event", () => session.client.notifications("log_event").length > count);
+    await cli.request("ping");
+    expect(cli.notifications("log_event")).toEqual([]);
   });
 });

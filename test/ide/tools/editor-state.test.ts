@@ -159,7 +159,7 @@ onEachNeovim((session) => {
       expect(answer.selection.end).toEqual(place(0, 3));
     });
 
-    test("cut at selection.max_bytes says so", async () => {
+    test("cut at 100,000 bytes says so", async () => {
       const line = "ü".repeat(49);
       session.write("big.txt", `${line}\n`.repeat(3_000));
       await session.edit(session.path("big.txt"));

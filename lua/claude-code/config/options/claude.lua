@@ -59,13 +59,6 @@ return {
     description = "Milliseconds without a change before a selection is sent.",
   },
   {
-    key = "selection.max_bytes",
-    type = t.integer(0, 10000000),
-    default = 100000,
-    description = "Bytes after which selected text is cut. The answer to a request is then marked as "
-      .. "`truncated`. The Claude CLI uses the first 2000 characters of what it receives.",
-  },
-  {
     key = "privacy.defaults",
     type = t.boolean,
     default = true,

@@ -39,12 +39,6 @@ return {
     description = 'What happens to an undo while Claude works. "queue": it waits for the end of the '
       .. 'turn, since Claude would often make the edit again. "now": it happens at once.',
   },
-  {
-    key = "review.accepted_is_reviewed",
-    type = t.boolean,
-    default = true,
-    description = "Whether an edit that you accepted in a diff counts as kept in the review.",
-  },
   key("keep", "ga", "keep the hunk, or the selected lines"),
   key("undo", "gr", "undo the hunk, or the selected lines"),
   key("next_hunk", "]c", "move to the next hunk, in the next file after the last one"),

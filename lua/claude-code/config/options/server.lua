@@ -64,25 +64,10 @@ return {
     description = "The least severe message that is written to the log (:Claude log).",
   },
   {
-    key = "log_events",
-    type = t.boolean,
-    default = false,
-    description = "Whether clients receive the names of the plugin's commands that you run "
-      .. "(`log_event`). The Claude CLI counts them in its telemetry.",
-  },
-  {
     key = "binary.path",
     type = t.string,
     description = "The path of the executable. Nothing else is searched then. `~` and `$VAR` are "
       .. "expanded.",
-  },
-  {
-    key = "binary.source",
-    type = t.one_of("auto", "build", "managed", "system"),
-    default = "auto",
-    description = 'Where the executable comes from. "build": dist/ in the plugin\'s folder. '
-      .. '"managed": the downloaded one. "system": the one on $PATH. "auto": the first of these that '
-      .. "exists.",
   },
   {
     key = "binary.download",

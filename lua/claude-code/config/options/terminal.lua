@@ -71,27 +71,9 @@ return {
   },
   {
     key = "terminal.size",
-    type = t.number(0.1, 0.9),
-    default = 0.36,
-    description = "The CLI window's share of the editor's width or height. With "
-      .. '`terminal.position = "auto"` the window also gets at least 60 columns or 12 lines.',
-  },
-  {
-    key = "terminal.float.width",
     type = t.number(0.1, 1),
-    default = 0.8,
-    description = "The floating window's share of the editor's width, border included.",
-  },
-  {
-    key = "terminal.float.height",
-    type = t.number(0.1, 1),
-    default = 0.8,
-    description = "The floating window's share of the editor's height, border included.",
-  },
-  {
-    key = "terminal.float.border",
-    type = t.one_of("none", "single", "double", "rounded", "solid", "shadow"),
-    description = "The floating window's border. By default that of 'winborder', or \"rounded\".",
+    description = "The CLI window's share of the editor's width or height: by default 0.36, for a float 0.8 of "
+      .. 'both. With `terminal.position = "auto"` the window also gets at least 60 columns or 12 lines.',
   },
   {
     key = "terminal.winbar",
@@ -145,29 +127,5 @@ return {
     type = key,
     default = false,
     description = "A key in Claude's terminal that hides the terminal. Claude does not receive it.",
-  },
-  {
-    key = "terminal.keys.left",
-    type = key,
-    default = false,
-    description = "A key in Claude's terminal that goes to the window at the left. Claude does not receive it.",
-  },
-  {
-    key = "terminal.keys.down",
-    type = key,
-    default = false,
-    description = "A key in Claude's terminal that goes to the window below. Claude does not receive it.",
-  },
-  {
-    key = "terminal.keys.up",
-    type = key,
-    default = false,
-    description = "A key in Claude's terminal that goes to the window above. Claude does not receive it.",
-  },
-  {
-    key = "terminal.keys.right",
-    type = key,
-    default = false,
-    description = "A key in Claude's terminal that goes to the window at the right. Claude does not receive it.",
   },
 }

@@ -27,14 +27,12 @@ end
 ---The review keeps the edit once the client has made it.
 ---@param proposal claude-code.Proposal
 local function report_accepted(proposal)
-  if require("claude-code.config").get().review.accepted_is_reviewed then
-    local params = { path = proposal.new_path, text = vim.base64.encode(proposal:final_text()) }
-    require("claude-code.editor.review.client").request("accepted", params, function(_, problem)
-      if problem then
-        require("claude-code.messages.log").warn("review/accepted failed: %s", problem)
-      end
-    end)
-  end
+  local params = { path = proposal.new_path, text = vim.base64.encode(proposal:final_text()) }
+  require("claude-code.editor.review.client").request("accepted", params, function(_, problem)
+    if problem then
+      require("claude-code.messages.log").warn("review/accepted failed: %s", problem)
+    end
+  end)
 end
 
 ---@param proposal claude-code.Proposal

@@ -30,7 +30,7 @@ local visual = require("claude-code.editor.selection.visual")
 ---@field mode "n"|claude-code.VisualMode
 ---@field buf? integer
 ---@field tick? integer b:changedtick
----@field truncated? true the text was cut at `selection.max_bytes`
+---@field truncated? true the text was cut
 ---@field region? claude-code.Region
 ---@field cursor? claude-code.Cursor
 
@@ -80,7 +80,7 @@ end
 ---@param region claude-code.VisualRegion
 ---@return claude-code.Snapshot
 function M.of_region(region)
-  local span = visual.read(region, require("claude-code.config").get().selection.max_bytes)
+  local span = visual.read(region)
   return {
     buf = region.buf,
     path = path.of_buffer(region.buf) or "",
@@ -120,7 +120,7 @@ end
 ---@field start? integer or codepoints.UNKNOWN
 ---@field end? integer the same
 ---@field text? string
----@field truncated? true the text was cut at `selection.max_bytes`; the ends are not
+---@field truncated? true the text was cut; the ends are not
 ---@field line_start? integer
 ---@field line_end? integer
 ---@field column_start? integer

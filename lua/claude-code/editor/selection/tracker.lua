@@ -32,11 +32,6 @@ function M.new()
   return setmetatable({}, Tracker)
 end
 
----@return integer bytes
-local function limit()
-  return require("claude-code.config").get().selection.max_bytes
-end
-
 ---@param win integer?
 ---@return integer? buf if the window shows a file that Claude may know
 function M.file_in(win)
@@ -71,7 +66,7 @@ function Tracker:hold(region)
     snapshot = self:snapshot_of(region),
     cursor = api.nvim_win_get_cursor(0),
     tick = api.nvim_buf_get_changedtick(region.buf),
-    lines = visual.lines(region, limit()),
+    lines = visual.lines(region),
   }
   self.latest, self.file_win = self.held.snapshot, api.nvim_get_current_win()
 end
@@ -92,7 +87,7 @@ function Tracker:is_held(buf, win)
   local tick = api.nvim_buf_get_changedtick(buf)
   if tick ~= held.tick then
     -- Writing counts as a change too.
-    if visual.lines(held.region, limit()) ~= held.lines then
+    if visual.lines(held.region) ~= held.lines then
       return false
     end
     held.tick = tick

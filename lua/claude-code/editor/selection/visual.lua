@@ -15,9 +15,12 @@ local utf16 = require("claude-code.editor.columns.utf16")
 ---@field first { [1]: integer, [2]: integer }
 ---@field last { [1]: integer, [2]: integer }
 ---@field text string
----@field truncated? true the text was cut at the limit; the ends are not
+---@field truncated? true the text was cut at 100,000 bytes; the ends are not
 
 local M = {}
+
+--- More is cut. The Claude CLI (2.1.330) uses the first 2000 characters.
+local MOST_BYTES = 100000
 
 --- Visual and select mode select alike.
 ---@type table<string, claude-code.VisualMode>
@@ -103,18 +106,16 @@ local function behind(line, byte)
 end
 
 ---@param text string
----@param limit integer bytes
----@return string cut at or below the limit, between two characters
-local function cut(text, limit)
-  return text:sub(1, limit > 0 and limit + vim.str_utf_start(text, limit + 1) or 0)
+---@return string cut at or below MOST_BYTES, between two characters
+local function cut(text)
+  return text:sub(1, MOST_BYTES + vim.str_utf_start(text, MOST_BYTES + 1))
 end
 
 ---@param buf integer
 ---@param first { [1]: integer, [2]: integer }
 ---@param last { [1]: integer, [2]: integer }
----@param limit integer bytes
----@return string text at least up to the limit
-local function text_between(buf, first, last, limit)
+---@return string text at least up to MOST_BYTES
+local function text_between(buf, first, last)
   local parts, size = {}, 0
   for from = first[1], last[1], CHUNK do
     local to = math.min(from + CHUNK - 1, last[1])
@@ -128,7 +129,7 @@ local function text_between(buf, first, last, limit)
     local part = table.concat(lines, "\n")
     parts[#parts + 1] = part
     size = size + #part + 1
-    if size > limit + 1 then
+    if size > MOST_BYTES + 1 then
       break
     end
   end
@@ -137,11 +138,10 @@ end
 
 ---The whole lines that a region touches, to see later whether they have changed.
 ---@param region claude-code.VisualRegion
----@param limit integer
 ---@return string text
-function M.lines(region, limit)
+function M.lines(region)
   local first, last = region.first[1] - 1, region.last[1] - 1
-  return text_between(region.buf, { first, 0 }, { last, vim.v.maxcol }, limit)
+  return text_between(region.buf, { first, 0 }, { last, vim.v.maxcol })
 end
 
 ---@param region claude-code.VisualRegion
@@ -233,14 +233,13 @@ end
 
 ---@param region claude-code.VisualRegion
 ---@param left integer screen column
----@param limit integer
 ---@return string[]
-local function lines_to_end(region, left, limit)
+local function lines_to_end(region, left)
   local lines, size = {}, 0
   for lnum = region.first[1], region.last[1] do
     lines[#lines + 1] = line_from(region.buf, lnum, left)
     size = size + #lines[#lines] + 1
-    if size > limit + 1 then
+    if size > MOST_BYTES + 1 then
       break
     end
   end
@@ -265,28 +264,24 @@ local function lines_of_block(region, left)
 end
 
 ---@param region claude-code.VisualRegion
----@param limit integer
 ---@return string text the lines of the block, as `y` would take them, but not padded
-local function block_text(region, limit)
+local function block_text(region)
   local left, right = block_edges(region)
   -- getregion() does not know `$`.
-  local lines = right == math.huge and lines_to_end(region, left, limit)
-    or lines_of_block(region, left)
+  local lines = right == math.huge and lines_to_end(region, left) or lines_of_block(region, left)
   return table.concat(lines, "\n")
 end
 
 local ENDS = { v = charwise, V = linewise, ["\22"] = blockwise }
 
----Measures a region and takes its text, of which not more than `limit` bytes.
+---Measures a region and takes its text, of which not more than `MOST_BYTES`.
 ---@param region claude-code.VisualRegion
----@param limit integer
 ---@return claude-code.Span
-function M.read(region, limit)
+function M.read(region)
   local first, last = ENDS[region.mode](region)
-  local text = region.mode == "\22" and block_text(region, limit)
-    or text_between(region.buf, first, last, limit)
-  if #text > limit then
-    return { first = first, last = last, text = cut(text, limit), truncated = true }
+  local text = region.mode == "\22" and block_text(region) or text_between(region.buf, first, last)
+  if #text > MOST_BYTES then
+    return { first = first, last = last, text = cut(text), truncated = true }
   end
   return { first = first, last = last, text = text }
 end

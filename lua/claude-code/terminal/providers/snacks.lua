@@ -57,12 +57,10 @@ function Terminal:window_options()
   local placement = require("claude-code.terminal.placement")
   local position = placement.position()
   if position == "float" then
-    local float = require("claude-code.config").get().terminal.float
     return {
       position = position,
-      width = float.width,
-      height = float.height,
-      border = float.border,
+      width = placement.share(),
+      height = placement.share(),
       on_win = function(opened)
         -- It would cover a diff.
         require("claude-code.terminal.float").hide_when_left(opened.win, function()
