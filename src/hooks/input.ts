@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import * as v from "valibot";
 import { EDITING_TOOLS } from "../claude/editing-tools";
-import { changedByBash } from "../review/record/bash-changes";
+import { changedByBash } from "../review/record/bash-edit-diff";
 
 /** Of no use where it is something else: tools of MCP servers have arguments of any kind. */
 const ifText = v.fallback(v.optional(v.string()), undefined);

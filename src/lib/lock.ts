@@ -1,6 +1,13 @@
-import { linkSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname } from "node:path";
-import { replace } from "./atomic-write";
 import { draftOf } from "./drafts";
 import { isGone, ownProcess } from "./process";
 
@@ -16,7 +23,7 @@ export function tryLock(path: string): Disposable | undefined {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const { pid, domain } = ownProcess();
   const holder = `${pid} ${domain} ${crypto.randomUUID()}`;
-  if (!create(path, holder) && !takeOver(path, holder)) return undefined;
+  if (!take(path, holder)) return undefined;
   return { [Symbol.dispose]: () => release(path, holder) };
 }
 
@@ -30,11 +37,15 @@ export async function waitForLock(path: string, ms: number): Promise<Disposable 
   }
 }
 
+function take(path: string, holder: string): boolean {
+  return create(path, holder) || takeOver(path, holder);
+}
+
 /** By a link, so that it never stands there without its holder. */
 function create(path: string, holder: string): boolean {
   const draft = draftOf(path);
   try {
-    write(draft, holder);
+    writeFileSync(draft, holder, { flag: "wx", mode: 0o600 });
     linkSync(draft, path);
     return true;
   } catch (error) {
@@ -46,17 +57,18 @@ function create(path: string, holder: string): boolean {
 }
 
 /**
- * Takes the lock of a holder that was killed. Between the look at it and that nobody else may take it:
- * whoever does has a lock with the name of that holder.
+ * Takes the lock of a holder that was killed. Between the look at it and that nobody else may: it is
+ * replaced by a lock that has the name of that holder, which only one process has.
  */
 function takeOver(path: string, holder: string): boolean {
   const old = holderOf(path);
   if (old === undefined) return create(path, holder);
-  if (!isStale(path, old)) return false;
-  using turn = tryLock(`${path}.${Bun.hash(old).toString(16).padStart(16, "0").slice(-8)}`);
-  if (!turn || holderOf(path) !== old) return false;
-  replace(path, (draft) => write(draft, holder));
-  return true;
+  const turn = `${path}.${Bun.hash(old).toString(16).padStart(16, "0").slice(-8)}`;
+  if (!isStale(path, old) || !take(turn, holder)) return false;
+  const isThere = holderOf(path) === old;
+  if (isThere) renameSync(turn, path);
+  else release(turn, holder);
+  return isThere;
 }
 
 /** Not if another process took it over, since it was held for so long. */
@@ -78,8 +90,4 @@ function holderOf(path: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function write(draft: string, holder: string): void {
-  writeFileSync(draft, holder, { flag: "wx", mode: 0o600 });
 }

@@ -1,45 +1,11 @@
-import { join } from "node:path";
-import * as v from "valibot";
 import { sameContent } from "../journal/blobs";
 import { pathBelow } from "../journal/folder";
 import type { Content, FileChange } from "../journal/record";
+import { bashEditDiff, bytesBefore, changedByBash, type DiffFile, isLossy } from "./bash-edit-diff";
 import { type FileState, readState } from "./file-state";
 import type { KnownContents } from "./known";
 import type { RecordedProject } from "./recorded-project";
-import { type Hunk, reverse } from "./reverse";
-import { showsAs } from "./text";
 import type { ToolCall } from "./tool-call";
-
-const Lines = v.pipe(v.number(), v.integer(), v.minValue(0));
-const DiffFile = v.object({
-  filePath: v.string(),
-  hunks: v.array(
-    v.object({
-      oldStart: Lines,
-      oldLines: Lines,
-      newStart: Lines,
-      newLines: Lines,
-      lines: v.array(v.string()),
-    }),
-  ),
-  created: v.optional(v.boolean()),
-  deleted: v.optional(v.boolean()),
-});
-type DiffFile = v.InferOutput<typeof DiffFile>;
-
-/**
- * What the CLI says that a Bash command changed, with `bashEditDiffEnabled` (measured with 2.1.330):
- * hunks of at most 5 files, at most 200 paths, nothing of names that are not UTF-8 or hold line ends.
- */
-const BashEditDiff = v.object({
-  files: v.optional(v.array(v.unknown()), []),
-  changedFiles: v.optional(v.array(v.string()), []),
-  moreFiles: v.optional(v.number(), 0),
-  unavailable: v.optional(v.unknown()),
-  skipped: v.optional(v.unknown()),
-  shared: v.optional(v.unknown()),
-});
-type BashEditDiff = v.InferOutput<typeof BashEditDiff>;
 
 export interface BashChanges {
   files: FileChange[];
@@ -48,22 +14,13 @@ export interface BashChanges {
   incomplete?: string;
 }
 
-/** Undefined where the CLI says nothing. */
-export function bashEditDiff(response: unknown): BashEditDiff | undefined {
-  const diff = (response as { bashEditDiff?: unknown } | null | undefined)?.bashEditDiff;
-  const result = v.safeParse(BashEditDiff, diff);
-  return result.success ? result.output : undefined;
-}
-
-/** The absolute paths that a Bash command changed, by the CLI's own account. */
-export function changedByBash(response: unknown): string[] {
-  const diff = bashEditDiff(response);
-  return diff
-    ? [...new Set([...diff.changedFiles, ...filesOf(diff).map((file) => file.filePath)])]
-    : [];
-}
-
-/** What a Bash command changed below the root. Throws the system's error. */
+/**
+ * What a Bash command changed below the root, by the CLI's own account; what it leaves out the comparison
+ * of the work tree finds (./compare.ts). Both are needed: this one tells apart commands that ran at the
+ * same time, and knows texts that were never committed nor seen before; but it is cut at some files,
+ * behind a setting whose form nobody promised, and says nothing of commands that failed or went on in
+ * the background. Throws the system's error.
+ */
 export function bashChanges(
   project: RecordedProject,
   known: KnownContents,
@@ -71,7 +28,7 @@ export function bashChanges(
 ): BashChanges | undefined {
   const diff = bashEditDiff(response);
   if (!diff) return undefined;
-  const hunks = new Map(filesOf(diff).map((file) => [file.filePath, file]));
+  const hunks = new Map(diff.files.map((file) => [file.filePath, file]));
   const files = changedByBash(response).map((path) =>
     fileChange(project, known, path, { diff: hunks.get(path), use }),
   );
@@ -88,10 +45,6 @@ export function bashChanges(
   };
 }
 
-function filesOf(diff: BashEditDiff): DiffFile[] {
-  return diff.files.filter((file) => v.is(DiffFile, file));
-}
-
 /** "unknown": it changed, and what it held before is not known. */
 function fileChange(
   project: RecordedProject,
@@ -100,10 +53,7 @@ function fileChange(
   { diff, use }: { diff: DiffFile | undefined; use: string | undefined },
 ): FileChange | "unknown" | undefined {
   const path = pathBelow(project.root, absolute);
-  const state =
-    path === undefined
-      ? undefined
-      : readState(join(project.root, path), project.blobs, project.privacy);
+  const state = path === undefined ? undefined : readState(project, path);
   if (!path || !state) return undefined;
   const after = state.content;
   const symlink = state.symlink ? { symlink: true } : {};
@@ -127,20 +77,12 @@ function byHunks(
 ): Content | undefined {
   if (diff.created) return { absent: true };
   const now = diff.deleted ? new Uint8Array() : state.bytes;
-  const bytes = now && reverse(now, diff.hunks as Hunk[]);
+  const bytes = now && bytesBefore(now, diff);
   // They do not fit: it has changed again since.
   if (!bytes) return last();
   const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
-  for (const candidate of known.candidates(path)) {
-    const before = blobs.bytes(candidate);
-    if (before && showsAs(before, text)) return candidate;
-  }
   // What a line that was not UTF-8 held is nowhere to be found.
-  return isLossy(diff) ? undefined : blobs.put(bytes);
-}
-
-function isLossy({ hunks }: DiffFile): boolean {
-  return hunks.some(({ lines }) => lines.some((line) => /^-.*\uFFFD/.test(line)));
+  return known.shownAs(path, text) ?? (isLossy(diff) ? undefined : blobs.put(bytes));
 }
 
 /** A file that was created with the bytes of one that was deleted was moved. */

@@ -1,11 +1,10 @@
-import { join } from "node:path";
 import { MOST_TEXT_BYTES, sameContent } from "../journal/blobs";
 import { pathBelow } from "../journal/folder";
 import type { Content, FileChange } from "../journal/record";
 import { type FileState, readState } from "./file-state";
 import type { KnownContents } from "./known";
 import type { RecordedProject } from "./recorded-project";
-import { encodeLike, isDoubtful, showsAs } from "./text";
+import { encodeLike, isDoubtful } from "./text";
 import type { ToolCall } from "./tool-call";
 
 /** What Edit and Write answer (`originalFile`), and NotebookEdit (`original_file`). */
@@ -26,7 +25,7 @@ export function editChange(
 ): FileChange | undefined {
   const path = call.path && pathBelow(project.root, call.path, true);
   if (!path) return undefined;
-  const state = readState(join(project.root, path), project.blobs, project.privacy);
+  const state = readState(project, path);
   if (!state) return undefined;
   const after = state.content;
   if ("withheld" in after && after.withheld === "private") return { path, before: after, after };
@@ -60,10 +59,8 @@ function bytesBefore(
   after: Uint8Array | undefined,
 ): Content {
   const model = after ?? new Uint8Array();
-  for (const candidate of known.candidates(path, isDoubtful(text, model))) {
-    const bytes = blobs.bytes(candidate);
-    if (bytes && showsAs(bytes, text)) return candidate;
-  }
+  const exact = known.shownAs(path, text, isDoubtful(text, model));
+  if (exact) return exact;
   if (text.includes("\uFFFD")) return { withheld: "unknown" };
   return blobs.put(encodeLike(text, model));
 }

@@ -8,6 +8,7 @@ import type { Content, JournalRecord } from "../journal/record";
 import type { RecordedProject } from "./recorded-project";
 import { readSnapshot, type Snapshot } from "./snapshot";
 import { type CallSpan, spansOf } from "./spans";
+import { showsAs } from "./text";
 
 /** Looking into a commit starts git twice, 3 ms each. */
 const MOST_COMMITTED = 10;
@@ -35,7 +36,7 @@ export class KnownContents {
    * The contents that a path may have had before Claude's change, the most likely first; those of
    * commits only if `committed`.
    */
-  *candidates(path: string, committed = true): Generator<Content> {
+  *#candidates(path: string, committed = true): Generator<Content> {
     const last = this.#inJournal(path);
     const snapshot = this.#readSnapshot();
     const file = snapshot && Object.hasOwn(snapshot.files, path) ? snapshot.files[path] : undefined;
@@ -49,7 +50,15 @@ export class KnownContents {
     if (!file && last && !isNewer) yield last.content;
   }
 
-  /** The permission bits of a path before Claude's change, after `candidates` looked for its text. */
+  /** The one of them that the CLI shows as this text. */
+  shownAs(path: string, text: string, committed = true): Content | undefined {
+    return this.#candidates(path, committed).find((candidate) => {
+      const bytes = this.#project.blobs.bytes(candidate);
+      return bytes ? showsAs(bytes, text) : false;
+    });
+  }
+
+  /** The permission bits of a path before Claude's change, after `shownAs` or `last` looked for its text. */
   mode(path: string): number | undefined {
     const files = this.#readSnapshot()?.files;
     const file = files && Object.hasOwn(files, path) ? files[path] : undefined;
@@ -76,7 +85,7 @@ export class KnownContents {
     const span =
       use === undefined ? undefined : this.#running().find(({ call }) => call.use === use);
     const before = span && this.before(path, span);
-    return before ?? this.candidates(path).next().value ?? undefined;
+    return before ?? this.#candidates(path).next().value ?? undefined;
   }
 
   /** What a path held before it changed in that time, as the snapshot has it. */

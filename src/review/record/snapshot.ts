@@ -5,7 +5,8 @@ import { isDraft } from "../../lib/drafts";
 import { headCommit } from "../git/head";
 import { differingEverywhere } from "../git/nested";
 import type { Content } from "../journal/record";
-import { readState, stampOf } from "./file-state";
+import { stampOf } from "../state/disk";
+import { readState } from "./file-state";
 import type { RecordedProject } from "./recorded-project";
 
 /** A file that differs from HEAD: what it held, and by what one sees that it still does. */
@@ -93,13 +94,13 @@ export function takeSnapshot(
 
 /** What a path below the root holds now. Undefined for what is not a file, or cannot be read. */
 export function snapshotFile(
-  { root, blobs, privacy }: RecordedProject,
+  project: RecordedProject,
   path: string,
   last?: Snapshot,
 ): SnapshotFile | undefined {
   try {
     const known = last && Object.hasOwn(last.files, path) ? last.files[path] : undefined;
-    const state = readState(join(root, path), blobs, privacy, known);
+    const state = readState(project, path, known);
     if (!state) return undefined;
     const { content, stats, symlink } = state;
     const mode = stats ? stats.mode & 0o777 : 0;

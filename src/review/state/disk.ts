@@ -20,7 +20,7 @@ export function readOnDisk(root: string, path: string, known?: OnDisk): OnDisk {
   try {
     const file = join(root, path);
     const stats = lstatSync(file, { throwIfNoEntry: false });
-    const stamp = stats ? `${stats.size} ${stats.mtimeMs} ${stats.ctimeMs} ${stats.ino}` : "absent";
+    const stamp = stampOf(stats);
     return known?.stamp === stamp ? known : read(root, file, stats, stamp);
   } catch (error) {
     // A folder on the way that may not be searched, a name that is too long.
@@ -32,10 +32,19 @@ export function readOnDisk(root: string, path: string, known?: OnDisk): OnDisk {
 function read(root: string, file: string, stats: Stats | undefined, stamp: string): OnDisk {
   if (!isInside(root, file)) return { problem: "is not inside of the project", stamp: "outside" };
   if (!stats) return { lines: [], mode: undefined, stamp };
-  if (stats.isSymbolicLink()) {
-    return { lines: linesOf(Buffer.from(readlinkSync(file))), mode: undefined, stamp };
-  }
+  if (stats.isSymbolicLink())
+    return { lines: linesOf(bytesAt(file, stats)), mode: undefined, stamp };
   if (!stats.isFile()) return { problem: "is no file any more", stamp };
   if (stats.size > MOST_TEXT_BYTES) return { problem: "is too large to be compared", stamp };
-  return { lines: asLines(readRegular(file)), mode: stats.mode & 0o7777, stamp };
+  return { lines: asLines(bytesAt(file, stats)), mode: stats.mode & 0o7777, stamp };
+}
+
+/** By what one sees that a file was not written to; "" for one that is absent. */
+export function stampOf(stats: Stats | undefined): string {
+  return stats ? `${stats.size} ${stats.mtimeMs} ${stats.ctimeMs} ${stats.ino}` : "";
+}
+
+/** Of a file, or a symlink's target. Throws the system's error. */
+export function bytesAt(path: string, stats: Stats): Buffer {
+  return stats.isSymbolicLink() ? Buffer.from(readlinkSync(path)) : readRegular(path);
 }

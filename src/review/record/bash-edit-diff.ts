@@ -1,12 +1,59 @@
+import * as v from "valibot";
 import { linesOf } from "../weave/lines";
 
-/** A hunk as the CLI gives them (npm `diff`): each line with " ", "-", "+" or "\" in front, no line end. */
-export interface Hunk {
-  oldStart: number;
-  oldLines: number;
-  newStart: number;
-  newLines: number;
-  lines: string[];
+const Lines = v.pipe(v.number(), v.integer(), v.minValue(0));
+const DiffFile = v.object({
+  filePath: v.string(),
+  hunks: v.array(
+    v.object({
+      oldStart: Lines,
+      oldLines: Lines,
+      newStart: Lines,
+      newLines: Lines,
+      /** Each with " ", "-", "+" or a backslash in front, without its line end (npm `diff`). */
+      lines: v.array(v.string()),
+    }),
+  ),
+  created: v.optional(v.boolean()),
+  deleted: v.optional(v.boolean()),
+});
+export type DiffFile = v.InferOutput<typeof DiffFile>;
+
+/**
+ * What the CLI says that a Bash command changed, with `bashEditDiffEnabled` (measured with 2.1.330):
+ * hunks of at most 5 files, at most 200 paths, nothing of names that are not UTF-8 or hold line ends.
+ */
+const BashEditDiff = v.object({
+  /** Those that are as expected. */
+  files: v.pipe(
+    v.optional(v.array(v.unknown()), []),
+    v.transform((files) => files.filter((file) => v.is(DiffFile, file))),
+  ),
+  changedFiles: v.optional(v.array(v.string()), []),
+  moreFiles: v.optional(v.number(), 0),
+  unavailable: v.optional(v.unknown()),
+  skipped: v.optional(v.unknown()),
+  shared: v.optional(v.unknown()),
+});
+type BashEditDiff = v.InferOutput<typeof BashEditDiff>;
+
+/** Undefined where the CLI says nothing. */
+export function bashEditDiff(response: unknown): BashEditDiff | undefined {
+  const diff = (response as { bashEditDiff?: unknown } | null | undefined)?.bashEditDiff;
+  const result = v.safeParse(BashEditDiff, diff);
+  return result.success ? result.output : undefined;
+}
+
+/** The absolute paths that a Bash command changed, by the CLI's own account. */
+export function changedByBash(response: unknown): string[] {
+  const diff = bashEditDiff(response);
+  const paths = diff && [...diff.changedFiles, ...diff.files.map(({ filePath }) => filePath)];
+  return [...new Set(paths)];
+}
+
+/** Does a line come back that was not UTF-8? */
+export function isLossy({ hunks }: DiffFile): boolean {
+  return hunks.some(({ lines }) => lines.some((line) => /^-.*\uFFFD/.test(line)));
 }
 
 const NO_LINE_END = "\\";
@@ -17,7 +64,7 @@ const NO_LINE_END = "\\";
  * at times), lines that come back get the line end of most others. Undefined where the hunks do not fit
  * the bytes.
  */
-export function reverse(after: Uint8Array, hunks: readonly Hunk[]): Uint8Array | undefined {
+export function bytesBefore(after: Uint8Array, { hunks }: DiffFile): Uint8Array | undefined {
   const lines = linesOf(after).slice(1);
   const showsCr = hunks.some((hunk) => hunk.lines.some((line) => line.endsWith("\r")));
   const usual = !showsCr && mostlyCrlf(lines) ? "\r\n" : "\n";
@@ -37,7 +84,7 @@ export function reverse(after: Uint8Array, hunks: readonly Hunk[]): Uint8Array |
 
 /** Adds the hunk's old lines to `result`; returns the row after its new ones. */
 function reverseHunk(
-  hunk: Hunk,
+  hunk: DiffFile["hunks"][number],
   lines: readonly string[],
   start: number,
   usual: string,
