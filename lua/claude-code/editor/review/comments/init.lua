@@ -10,8 +10,6 @@ local store = require("claude-code.editor.review.comments.store")
 
 local M = {}
 
-local is_started = false
-
 ---The comment at a row; one that waits to be sent rather than one that was.
 ---@param buf integer
 ---@param row integer from 1
@@ -141,13 +139,12 @@ end
 
 ---Shows the comments from now on.
 function M.start()
-  if is_started then
+  local function show_all()
+    vim.iter(api.nvim_list_bufs()):each(places.show)
+  end
+  if not store.follow(show_all) then
     return
   end
-  is_started = true
-  store.follow(function()
-    vim.iter(api.nvim_list_bufs()):each(places.show)
-  end)
   api.nvim_create_autocmd({ "BufReadPost", "BufFilePost", "BufWritePost" }, {
     group = api.nvim_create_augroup("claude-code.review.comments", { clear = true }),
     callback = function(event)

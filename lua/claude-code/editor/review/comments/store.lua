@@ -47,10 +47,15 @@ end
 
 ---Calls `listener` whenever there are other comments than before, from those on that there are now.
 ---@param listener fun()
+---@return boolean began false if somebody follows already
 function M.follow(listener)
+  if comments.listener then
+    return false
+  end
   comments.listener = listener
   client.on_summary(on_summary)
   on_summary(client.summary())
+  return true
 end
 
 ---@return claude-code.ReviewComment[]
