@@ -67,35 +67,28 @@ function Bars:destination(cells, width)
   return { winbar.shortened(file_name(self.proposal.new_path), cells, "tail"), "File" }
 end
 
+---@param words string|false|nil
+---@return claude-code.BarPart?
+local function warning(words)
+  return words and { (" %s "):format(words), "Warning" } or nil
+end
+
 ---@private
 ---@return claude-code.BarPart[]
 function Bars:warnings()
-  local proposal, parts, found = self.proposal, {}, self.found or {}
-  if self.outside then
-    parts[1] = { " outside of the workspace ", "Warning" }
-  end
-  if found.moved then
-    parts[#parts + 1] = { " leads to another file now ", "Warning" }
-  end
-  if found.read_only then
-    parts[#parts + 1] = { " read-only ", "Warning" }
-  end
-  if found.hidden then
-    parts[#parts + 1] = { (" hidden characters, line %d "):format(found.hidden), "Warning" }
-  end
-  if proposal.too_big then
-    parts[#parts + 1] = { " written since proposed, too big to be shown ", "Warning" }
-  elseif proposal.changes.written then
-    parts[#parts + 1] = { " written since proposed ", "Warning" }
-  end
-  if self.found and self.found.conflicts then
-    parts[#parts + 1] = { " conflicts are left ", "Warning" }
-  elseif proposal.unsaved and proposal.merge:is_done() then
-    parts[#parts + 1] = { " with your unsaved edits ", "Note" }
-  elseif proposal.unsaved then
-    parts[#parts + 1] = { " without your unsaved edits ", "Warning" }
-  end
-  return parts
+  local proposal, found = self.proposal, self.found or {}
+  local too_big = proposal.too_big and "written since proposed, too big to be shown"
+  local is_merged = proposal.unsaved and proposal.merge:is_done()
+  return winbar.parts(
+    warning(self.outside and "outside of the workspace"),
+    warning(found.moved and "leads to another file now"),
+    warning(found.read_only and "read-only"),
+    warning(found.hidden and ("hidden characters, line %d"):format(found.hidden)),
+    warning(too_big or proposal.changes.written and "written since proposed"),
+    found.conflicts and warning("conflicts are left")
+      or is_merged and { " with your unsaved edits ", "Note" }
+      or warning(proposal.unsaved and "without your unsaved edits")
+  )
 end
 
 ---@private
@@ -115,49 +108,34 @@ end
 ---@param room integer in cells
 ---@return claude-code.BarPart[]
 function Bars:keys(is_wide, room)
-  local found = self.found
-  local hints = {} ---@type claude-code.BarHint[]
+  local proposal, hints = self.proposal, {} ---@type any, claude-code.BarHint[]
   ---@param action claude-code.DiffAction
   ---@param other? claude-code.DiffAction
   local function add(words, action, other)
-    local names = { keys.of(action)[1], other and keys.of(other)[1] }
-    if next(names) then
-      hints[#hints + 1] = {
-        keys = table.concat(vim.tbl_values(names), " "),
-        words = (is_wide or not other) and words or nil,
-        is_brief = true,
-        is_needed = action == "accept",
-      }
-    end
+    hints[#hints + 1] = {
+      keys = { keys.of(action)[1], other and keys.of(other)[1] },
+      words = (is_wide or not other) and words or nil,
+      is_brief = true,
+      is_needed = action == "accept",
+    }
   end
+  local count = self.found and #self.found.hunks.list or 0
+  local accepted = self.found and self.found.accepted
   if select(2, self.position()) > 1 then
     add("other diff", "next_diff", "previous_diff")
   end
-  if found and #found.hunks.list > 1 then
-    if is_wide then
-      add("move", "next_hunk", "previous_hunk")
-    end
+  if count > 1 and is_wide then
+    add("move", "next_hunk", "previous_hunk")
+  end
+  if count > 1 then
     add("accept/drop hunk", "accept_hunk", "drop_hunk")
   end
-  if self.proposal.unsaved and not self.proposal.merge:was_run() then
+  if proposal.unsaved and not proposal.merge:was_run() then
     add("merge your edits", "merge")
   end
   add("reject", "reject")
-  local some = found and found.accepted
-  add(some and ("accept %d of %d hunks"):format(some, #found.hunks.list) or "accept", "accept")
+  add(accepted and ("accept %d of %d hunks"):format(accepted, count) or "accept", "accept")
   return winbar.hints(hints, room)
-end
-
----@private
----@return claude-code.BarPart[] lines that the proposal adds and removes
-function Bars:counts()
-  local found = self.found and self.found.hunks
-  return found
-      and {
-        { (" +%d"):format(found.added), "Added" },
-        { (" −%d "):format(found.removed), "Removed" },
-      }
-    or {}
 end
 
 ---@private
@@ -179,34 +157,32 @@ end
 ---@param cells integer
 ---@return claude-code.BarPart[]
 function Bars:of_new(cells)
-  local proposal, wide = self.proposal, cells >= WIDE
+  local is_wide, is_new = cells >= WIDE, self.proposal:is_new_file()
   local number, total = self.position()
-  local parts = { " " }
-  if total > 1 then
-    parts[2] = { ("[%d/%d] "):format(number, total), "Count" }
-  end
-  if self.found and self.found.session then
-    parts[#parts + 1] = { winbar.shortened(self.found.session, 16, "tail") .. ": ", "Note" }
-  end
-  parts[#parts + 1] = self:destination(math.floor(cells / 3), cells)
-  local is_new = proposal:is_new_file()
+  local found = self.found or {}
+  local parts = winbar.parts(
+    " ",
+    total > 1 and { ("[%d/%d] "):format(number, total), "Count" },
+    found.session and { winbar.shortened(found.session, 16, "tail") .. ": ", "Note" },
+    self:destination(math.floor(cells / 3), cells)
+  )
   local note = { is_new and " (new file)" or " (proposed)", "Note" }
   local hunk = { ("  %s "):format(self:hunk_words()), "Count" }
-  local rest = winbar.width({ note, hunk }) + winbar.width(self:keys(wide, 0))
-  if wide or is_new and winbar.width(parts) + rest <= cells then
-    parts[#parts + 1] = note
+  local least = winbar.width({ note, hunk }) + winbar.width(self:keys(is_wide, 0))
+  if is_wide or is_new and winbar.width(parts) + least <= cells then
+    table.insert(parts, note)
   end
-  parts[#parts + 1] = hunk
-  parts[#parts + 1] = "%<"
-  local hints = self:keys(wide, cells - winbar.width(parts))
-  local counts = self:counts()
+  vim.list_extend(parts, { hunk, "%<" })
+  local hints = self:keys(is_wide, cells - winbar.width(parts))
+  local counts = winbar.parts(
+    found.hunks and { (" +%d"):format(found.hunks.added), "Added" },
+    found.hunks and { (" −%d "):format(found.hunks.removed), "Removed" }
+  )
   if winbar.width(parts) + winbar.width(counts) + winbar.width(hints) <= cells then
     vim.list_extend(parts, counts)
   end
-  if #self.layout.windows == 1 then
-    vim.list_extend(parts, self:warnings())
-  end
-  parts[#parts + 1] = "%="
+  vim.list_extend(parts, #self.layout.windows == 1 and self:warnings() or {})
+  table.insert(parts, "%=")
   return vim.list_extend(parts, hints)
 end
 

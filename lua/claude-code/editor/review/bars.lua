@@ -3,10 +3,10 @@
 local api = vim.api
 local base = require("claude-code.editor.review.base")
 local buffers = require("claude-code.editor.review.buffer")
-local listing = require("claude-code.editor.review.listing")
 local highlights = require("claude-code.editor.hunks.highlights")
 local hunk_keys = require("claude-code.editor.hunks.keys")
 local kinds = require("claude-code.editor.review.kinds")
+local listing = require("claude-code.editor.review.listing")
 local reload = require("claude-code.editor.documents.reload")
 local winbar = require("claude-code.editor.windows.winbar")
 
@@ -43,25 +43,25 @@ local function warning(hunk)
   end
 end
 
----@param file claude-code.ReviewFile?
+---@param file? claude-code.ReviewFile
 ---@param whole? string what became of the file, if it is one entry
 ---@param hunks claude-code.ReviewHunk[]
 ---@param row integer of the cursor
----@return string "hunk 1/2 file 1/4 "
+---@return string words which hunk of the file it is, or the last one above the cursor, and which file
 local function counts(file, whole, hunks, row)
-  local number, files = 1, listing.files()
+  local number, files_count = 1, #listing.files()
   for i, hunk in ipairs(hunks) do
     number = hunk.new[1] <= row + 1 and i or number
   end
   local of_hunks = whole and "" or ("hunk %d/%d "):format(number, #hunks)
-  local of_files = ("file %d/%d "):format(listing.number(file), #files)
-  return of_hunks .. (#files > 1 and of_files or "")
+  local of_files = ("file %d/%d "):format(listing.number(file), files_count)
+  return of_hunks .. (files_count > 1 and of_files or "")
 end
 
 ---@param win integer
----@return claude-code.BarPart[]? nil: nothing to review there
+---@return claude-code.BarPart[]? parts without the keys; nil if nothing is reviewed there
 local function parts_in(win)
-  local buf, row = api.nvim_win_get_buf(win), api.nvim_win_get_cursor(win)[1]
+  local buf = api.nvim_win_get_buf(win)
   local file, hunks = listed_file(buf), buffers.hunks(buf)
   local whole = file and kinds.is_whole(file) and kinds.words(file) or nil
   if reload.is_stale(buf) then
@@ -70,47 +70,35 @@ local function parts_in(win)
   if #hunks == 0 and not whole then
     return nil
   end
-  local name = vim.fn.fnamemodify(file and file.path or api.nvim_buf_get_name(buf), ":.")
-  -- Where it is too narrow for the rest, the beginning of the path gives way.
-  local parts = { " %<", { name, "File" } } ---@type claude-code.BarPart[]
-  local function add(format, text, group)
-    parts[#parts + 1] = { format:format(text), group }
-  end
-  if whole then
-    add(#listing.files() > 1 and " %s," or " %s", whole, "Note")
-  end
-  add(" %s", counts(file, whole, hunks, row), "Count")
+  local row = api.nvim_win_get_cursor(win)[1]
   local at = buffers.hunk_at(hunks, row)
-  if at then
-    add("+%d ", at.added, "Added")
-    add("−%d ", at.removed, "Removed")
-  end
-  if file and file.mode and not whole then
-    add(" %s ", kinds.mode_words(file.mode), "Note")
-  end
-  parts[#parts + 1] = at and warning(at)
-  return parts
-end
-
----@param room integer in cells
----@return claude-code.BarPart[]
-local function hints(room)
-  local list = {} ---@type claude-code.BarHint[]
-  local options = require("claude-code.config").get().review.keys
-  for _, hint in ipairs(HINTS) do
-    local key = hunk_keys.of(options[hint[1]])[1]
-    list[#list + 1] = key and { keys = key, words = hint[2] }
-  end
-  return winbar.hints(list, room)
+  local mode = not whole and file and file.mode
+  local name = file and file.path or api.nvim_buf_get_name(buf)
+  -- Where it is too narrow for the rest, the beginning of the path gives way.
+  return winbar.parts(
+    " %<",
+    { vim.fn.fnamemodify(name, ":."), "File" },
+    whole and { (" %s%s"):format(whole, #listing.files() > 1 and "," or ""), "Note" },
+    { " " .. counts(file, whole, hunks, row), "Count" },
+    at and { ("+%d "):format(at.added), "Added" },
+    at and { ("−%d "):format(at.removed), "Removed" },
+    mode and { (" %s "):format(kinds.mode_words(mode)), "Note" },
+    at and warning(at)
+  )
 end
 
 ---@param parts claude-code.BarPart[]
 ---@param width integer of the window, in cells
 ---@return string
-local function text_of(parts, width)
+local function with_keys(parts, width)
+  local options = require("claude-code.config").get().review.keys
+  local hints = vim.tbl_map(function(hint)
+    return { keys = { hunk_keys.of(options[hint[1]])[1] }, words = hint[2] }
+  end, HINTS)
   local room = width - winbar.width(parts) - 1
-  parts[#parts + 1] = "%="
-  return winbar.render(vim.list_extend(parts, hints(room)), highlights.name("")) .. " "
+  table.insert(parts, "%=")
+  vim.list_extend(parts, winbar.hints(hints, room))
+  return winbar.render(parts, highlights.name("")) .. " "
 end
 
 ---Brings the bars of the tab page up to date with the cursors of its windows.
@@ -119,7 +107,7 @@ function M.update()
     local is_plain = api.nvim_win_get_config(win).relative == "" and not vim.wo[win].diff
     local parts = listing.review() and is_plain and parts_in(win)
     if parts then
-      winbar.show(win, MARK, text_of(parts, api.nvim_win_get_width(win)))
+      winbar.show(win, MARK, with_keys(parts, api.nvim_win_get_width(win)))
     else
       winbar.hide(win, MARK)
     end

@@ -11,13 +11,23 @@ local M = {}
 ---@alias claude-code.BarPart string|claude-code.BarText an item as in 'statusline', or text
 
 ---@class claude-code.BarHint
----@field keys string
+---@field keys (string?)[] those of one action, or of two that belong together
 ---@field words? string
 ---@field is_needed? boolean it is there without room, too
 ---@field is_brief? boolean where the words have no room, the keys stand alone
 
 ---Restored when ours is hidden. A window that is split off has our bar, but no copy of this.
 local REPLACED = "claude_code_winbar"
+
+---@param ... claude-code.BarPart|false|nil false and nil are left out
+---@return claude-code.BarPart[]
+function M.parts(...)
+  local parts = {}
+  for index = 1, select("#", ...) do
+    parts[#parts + 1] = select(index, ...) or nil
+  end
+  return parts
+end
 
 ---@param parts claude-code.BarPart[]
 ---@param prefix? string of the highlight groups
@@ -61,21 +71,22 @@ function M.shortened(text, cells, keep)
   return short
 end
 
----As many keys as there is room for.
+---As many keys as there is room for. A hint whose action has no key is left out.
 ---@param hints claude-code.BarHint[] the most important last
 ---@param room integer in cells
 ---@return claude-code.BarPart[]
 function M.hints(hints, room)
   local parts = {} ---@type claude-code.BarPart[]
   for index = #hints, 1, -1 do
-    local hint = hints[index]
-    local key = { "  " .. hint.keys, "Key" }
-    local with_words = { key, hint.words and { " " .. hint.words, "Note" } }
-    local left = room - M.width(parts)
-    if hint.is_needed or M.width(with_words) <= left then
-      parts = vim.list_extend(with_words, parts)
-    elseif hint.is_brief and M.width({ key }) <= left then
-      table.insert(parts, 1, key)
+    local hint, left = hints[index], room - M.width(parts)
+    local names = table.concat(vim.tbl_values(hint.keys), " ")
+    local key = names ~= "" and { "  " .. names, "Key" }
+    local full = M.parts(key, key and hint.words and { " " .. hint.words, "Note" })
+    local brief = M.parts(hint.is_brief and key)
+    if hint.is_needed or M.width(full) <= left then
+      parts = vim.list_extend(full, parts)
+    elseif hint.is_brief and M.width(brief) <= left then
+      parts = vim.list_extend(brief, parts)
     else
       break
     end
