@@ -167,9 +167,7 @@ const typescriptRules: Rule[] = [
 /** Folders that need each other, and should not. A pair that is left here for no reason is refused, too. */
 const KNOWN_PAIRS: readonly string[] = [
   "lua/claude-code/config <> lua/claude-code/config/options",
-  "lua/claude-code/editor/diff <> lua/claude-code/terminal",
   "lua/claude-code/editor/diff <> lua/claude-code/editor/diff/layout",
-  "lua/claude-code/terminal <> lua/claude-code/terminal/providers",
 ];
 
 const lua = luaImports(ROOT);

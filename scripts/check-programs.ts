@@ -16,7 +16,7 @@ const STARTS: Record<string, string> = {
   [`${LUA}/install/executable.lua`]: "the executable, by install/locate",
   [`${LUA}/server/process.lua`]: "the executable, by install/locate",
   [`${LUA}/programs/process.lua`]: "ps, by on_path()",
-  [`${LUA}/terminal/background.lua`]: "the Claude CLI, by claude/cli",
+  [`${LUA}/terminal/start.lua`]: "the Claude CLI, by claude/cli",
   [`${LUA}/terminal/providers/native.lua`]: "the Claude CLI, by claude/cli",
   [`${LUA}/tmux/init.lua`]: "tmux, by on_path()",
   "src/claude/cli.ts": "the Claude CLI, by onPath()",

@@ -13,7 +13,7 @@ end
 
 ---@param enabled boolean
 local function set_keep(enabled)
-  require("claude-code.terminal.kept").set(enabled)
+  require("claude-code.terminal.running").set_keep(enabled)
 end
 
 --- Sets the options. Starts the server once Neovim is up, unless auto_start forbids it. Calling it

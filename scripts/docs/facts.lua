@@ -69,5 +69,5 @@ io.write(vim.json.encode({
   aliases = schema.aliases,
   highlights = highlights_of(require("claude-code.editor.hunks.highlights")),
   review_highlights = highlights_of(require("claude-code.editor.review.highlights")),
-  session_highlights = highlights_of(require("claude-code.terminal.highlights")),
+  session_highlights = highlights_of(require("claude-code.sessions.highlights")),
 }))

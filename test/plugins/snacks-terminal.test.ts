@@ -43,7 +43,7 @@ for (const version of NEOVIMS) {
     }
   });
 
-  testWithPlugins(`at the side gives columns to a diff (${version.name})`, async () => {
+  testWithPlugins(`at the side keeps its columns beside a diff (${version.name})`, async () => {
     await using editor = await start(version, 'position = "right"');
     const claude = () => editor.neovim.lua<number>(CLAUDE);
     await editor.neovim.type(":Claude<CR>");
@@ -53,8 +53,8 @@ for (const version of NEOVIMS) {
     const before = await editor.settled();
     const rejected = editor.propose();
     await editor.shown();
-    expect(await editor.neovim.lua<number>("return vim.fn.tabpagenr('$')")).toBe(2);
-    expect(await claude()).toBeLessThan(width);
+    expect(await editor.neovim.lua<number>("return vim.fn.tabpagenr('$')")).toBe(1);
+    expect(await claude()).toBe(width);
     await editor.neovim.type("q");
     expect(await rejected).toBe("DIFF_REJECTED");
     await editor.noDiff();

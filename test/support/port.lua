@@ -39,7 +39,7 @@ local MODULES = {
   server = "claude-code.server",
   sessions = "claude-code.editor.turn_check",
   session_hooks = "claude-code.sessions.hooks",
-  session_list = "claude-code.terminal.label",
+  session_list = "claude-code.sessions.label",
   session_process = "claude-code.programs.process",
   session_rows = "claude-code.sessions",
   slices = "claude-code.lib.slices",
@@ -47,10 +47,10 @@ local MODULES = {
   statusline = "claude-code.statusline",
   target = "claude-code.install.target",
   terminal = "claude-code.terminal",
-  terminal_size = "claude-code.terminal.size",
+  terminal_size = "claude-code.terminal.providers.placement",
   tmux = "claude-code.terminal.providers.tmux",
   utf16 = "claude-code.editor.columns.utf16",
-  window = "claude-code.terminal.window",
+  window = "claude-code.terminal.providers.window",
   workspace = "claude-code.lib.workspace",
 }
 

@@ -1,5 +1,5 @@
 --- :Claude answer: shows what a session asks, and lets the user answer, by vim.ui.select.
-local label = require("claude-code.terminal.label")
+local label = require("claude-code.sessions.label")
 local notify = require("claude-code.messages.notify")
 local requests = require("claude-code.sessions.requests")
 local sessions = require("claude-code.sessions")

@@ -41,7 +41,7 @@ end
 ---@return integer? port nil: nobody looks for it
 function M.inherit()
   local keeps = require("claude-code.config").get().terminal.keep
-  local left = keeps and require("claude-code.tmux.kept").endpoint() or nil
+  local left = keeps and require("claude-code.tmux.adoption").endpoint() or nil
   if not left then
     own.token = nil
     return nil

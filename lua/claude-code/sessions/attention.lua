@@ -48,8 +48,8 @@ local function look()
   end
 end
 
---- How many diffs of a client wait, on screen or not; editor.diff sets it.
----@type fun(client: integer): integer
+--- How many diffs of a client, or of all, wait, on screen or not; editor.diff sets it.
+---@type fun(client?: integer): integer
 M.count_diffs = function()
   return 0
 end

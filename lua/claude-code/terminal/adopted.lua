@@ -20,7 +20,7 @@ local function report(numbers)
   for _, n in ipairs(numbers) do
     local text = "%s runs on in its tmux pane, without a connection to this Neovim; "
       .. "type /ide there and choose Neovim"
-    local name = require("claude-code.terminal.label").of(n)
+    local name = require("claude-code.sessions.label").of(n)
     require("claude-code.messages.notify").info(text:format(name))
   end
 end

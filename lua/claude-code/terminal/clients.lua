@@ -1,5 +1,5 @@
 --- Which client of the server runs in which terminal of this Neovim, whoever opened that.
-local label = require("claude-code.terminal.label")
+local label = require("claude-code.sessions.label")
 local process = require("claude-code.programs.process")
 
 local M = {}

@@ -16,7 +16,7 @@ M.PLACES = {
 
 ---@param row claude-code.SessionRow of a terminal that is not ours to move
 local function name_place(row)
-  local name = require("claude-code.terminal.label").name(row)
+  local name = require("claude-code.sessions.label").name(row)
   local process = row.pid and (" (process %d)"):format(row.pid) or ""
   local text = ("%s runs in %s%s"):format(name, M.PLACES[row.where], process)
   require("claude-code.messages.notify").info(text)

@@ -1,5 +1,4 @@
 --- The prompt of a CLI that runs in a terminal of this Neovim, whoever opened that terminal.
-local api = vim.api
 local clients = require("claude-code.terminal.clients")
 local running = require("claude-code.terminal.running")
 
@@ -35,8 +34,7 @@ end
 ---@param text string
 ---@param submit boolean
 local function paste_into(buf, text, submit)
-  local paste = require("claude-code.terminal.paste").bracketed(text)
-  api.nvim_chan_send(vim.bo[buf].channel, submit and paste .. "\r" or paste)
+  require("claude-code.terminal.providers.buffer").paste(vim.bo[buf].channel, text, submit)
 end
 
 ---@param what? string
@@ -71,7 +69,7 @@ end
 ---@param n integer
 ---@param what? string
 local function report_sent(n, what)
-  local label, several = require("claude-code.terminal.label").of(n), #running.list() > 1
+  local label, several = require("claude-code.sessions.label").of(n), #running.list() > 1
   if M.focus_after_send(n) and not several and not what then
     return
   elseif running.is_hidden(n) then
@@ -98,7 +96,7 @@ function M.paste(text, submit, n, what)
     return false
   end
   paste_into(buf, text, submit)
-  if not require("claude-code.terminal.window").find(buf) then
+  if not require("claude-code.terminal.providers.window").find(buf) then
     notify_hidden(what, "Claude", (":buffer %d"):format(buf))
   elseif what then
     notify_sent(what, "Claude")

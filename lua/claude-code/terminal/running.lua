@@ -69,7 +69,7 @@ function M.open(n, launch)
       remove(n)
     end
   end
-  terminal = call(require("claude-code.terminal.provider").get(), "open", launch)
+  terminal = call(require("claude-code.terminal.providers").get(), "open", launch)
   if not terminal then
     sessions.remove(n)
     return false
@@ -80,7 +80,7 @@ end
 
 --- Makes sessions of the terminals that run already though nobody opened them here.
 function M.adopt()
-  local provider = require("claude-code.terminal.provider").get()
+  local provider = require("claude-code.terminal.providers").get()
   local adopted = provider.adopt and call(provider, "adopt") or {}
   for _, found in ipairs(adopted) do
     keep(sessions.add(found.session), found.terminal)
@@ -175,6 +175,23 @@ function M.close(n)
     call(terminal, "close", terminal)
     remove(n)
     update_reload()
+  end
+end
+
+--- The option `terminal.keep`: the server's start adopts the sessions that another Neovim has left. It stays:
+--- who works in tmux expects a pane to outlive the editor beside it.
+---@param enabled boolean
+function M.set_keep(enabled)
+  local group = vim.api.nvim_create_augroup("claude-code.terminal.keep", { clear = true })
+  if enabled then
+    vim.api.nvim_create_autocmd("User", {
+      group = group,
+      pattern = "ClaudeCodeServerStarted",
+      callback = function()
+        M.adopt()
+        require("claude-code.terminal.providers.tmux").tag_all()
+      end,
+    })
   end
 end
 

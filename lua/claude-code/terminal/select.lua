@@ -1,7 +1,7 @@
 --- The list of sessions, by vim.ui.select: those of this Neovim, those that run elsewhere in the
 --- workspace, then past conversations. And which one is next.
 local go_to = require("claude-code.terminal.go_to")
-local label = require("claude-code.terminal.label")
+local label = require("claude-code.sessions.label")
 local sessions = require("claude-code.sessions")
 
 local M = {}

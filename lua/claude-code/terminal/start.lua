@@ -1,8 +1,12 @@
 --- Starts a CLI in a terminal, once the server is there that it connects to.
 local running = require("claude-code.terminal.running")
 local sessions = require("claude-code.sessions")
+local notify = require("claude-code.messages.notify")
 
 local M = {}
+
+--- The first start waits for the daemon: 1 s as measured with 2.1.330.
+local TIMEOUT_MS = 30000
 
 ---@type table[] the starts that wait for the server, the newest last
 local waiting = {}
@@ -33,7 +37,7 @@ end
 ---@return boolean
 function M.notify_if_downloading()
   if #waiting > 0 and require("claude-code.server").state == "downloading" then
-    require("claude-code.messages.notify").info("Claude starts once the executable is there")
+    notify.info("Claude starts once the executable is there")
     return true
   end
   return false
@@ -63,6 +67,36 @@ local function after_server(callback)
   was_downloading = vim.list_contains(waiting, this) and M.notify_if_downloading()
 end
 
+---@param name? string
+---@param result vim.SystemCompleted
+local function report_background(name, result)
+  local who = name and ("Claude (%s)"):format(name) or "Claude"
+  if result.code == 0 then
+    -- Its file is found, also if no session has run here before.
+    sessions.all()
+    notify.info(who .. " works in the background; :Claude sessions shows it")
+  else
+    local line = require("claude-code.sessions.one_line")
+    local reason = line(result.stderr, 300) or line(result.stdout, 300)
+    local text = "%s was not started in the background: %s"
+    notify.error(text:format(who, reason or "it ended with code " .. result.code))
+  end
+end
+
+--- `claude --bg`: the CLI hands the session to its daemon, prints its id, and ends. It needs no terminal.
+---@param command string[]
+---@param options { name?: string, env: table<string, string>, folder: string }
+local function start_in_background(command, options)
+  local process = { env = options.env, cwd = options.folder, text = true, timeout = TIMEOUT_MS }
+  local done = vim.schedule_wrap(function(result)
+    report_background(options.name, result)
+  end)
+  local ok, message = pcall(vim.system, command, process, done)
+  if not ok then
+    notify.error(("%s cannot be started: %s; see terminal.command"):format(command[1], message))
+  end
+end
+
 ---@class claude-code.StartOptions
 ---@field folder? string absolute, in which it starts; that of the tab page or the option if left out
 
@@ -72,8 +106,7 @@ end
 ---@param n? integer
 ---@param options claude-code.StartOptions
 local function open(arguments, n, options)
-  local launch, notify =
-    require("claude-code.terminal.launch"), require("claude-code.messages.notify")
+  local launch = require("claude-code.terminal.launch")
   local command, session = launch.command(arguments)
   local folder, message = options.folder, nil
   if not folder then
@@ -84,7 +117,7 @@ local function open(arguments, n, options)
   end
   if session.is_background then
     local given = { name = session.name, env = launch.environment(), folder = folder }
-    return require("claude-code.terminal.background").start(command, given)
+    return start_in_background(command, given)
   end
   require("claude-code.terminal.winbar").follow()
   n = sessions.add({
@@ -112,7 +145,7 @@ function M.run(arguments, n, options)
   -- A CLI that is missing is no reason to wait.
   local found, message = require("claude-code.claude.cli").command()
   if not found then
-    require("claude-code.messages.notify").error(message --[[@as string]])
+    notify.error(message --[[@as string]])
     return
   end
   after_server(function()

@@ -1,8 +1,8 @@
 --- The bar ('winbar') above Claude's window while several sessions run: their names and states. A click
 --- shows a session.
 local api = vim.api
-local highlights = require("claude-code.terminal.highlights")
-local label = require("claude-code.terminal.label")
+local highlights = require("claude-code.sessions.highlights")
+local label = require("claude-code.sessions.label")
 local winbar = require("claude-code.editor.windows.winbar")
 
 local M = {}

@@ -13,7 +13,7 @@ local M = {}
 ---@param win integer
 ---@return boolean
 local function is_claude(win)
-  return require("claude-code.terminal.window").is_terminal(win)
+  return require("claude-code.terminal.providers.window").is_terminal(win)
 end
 
 ---Has a floating window the focus, other than Claude's terminal, which gives way to a diff?

@@ -11,7 +11,7 @@ local M = {}
 
 ---@return table module
 local function terminal()
-  return require("claude-code.terminal.window")
+  return require("claude-code.terminal.providers.window")
 end
 
 ---A new tab page for `buf`, entered. With autocommands off.

@@ -96,7 +96,7 @@ end
 ---@return integer count of entries
 function M.fill(scope)
   -- Of sessions, by their ids; nil unless several run.
-  local names = require("claude-code.terminal.label").by_conversation()
+  local names = require("claude-code.sessions.label").by_conversation()
   local items, name = entries.all(names), names and names[scope.session]
   local title = TITLES[scope.scope] .. (name and (": " .. name) or "")
   local is_same = title == quickfix.title and vim.deep_equal(items, quickfix.items)

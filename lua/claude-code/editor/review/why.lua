@@ -32,7 +32,7 @@ end
 ---@param owners claude-code.ReviewOwner[]
 ---@return string[]
 local function all_lines(owners)
-  local lines, names = {}, require("claude-code.terminal.label").by_conversation() or {}
+  local lines, names = {}, require("claude-code.sessions.label").by_conversation() or {}
   for i = #owners, 1, -1 do
     if #lines > 0 then
       lines[#lines + 1] = ""

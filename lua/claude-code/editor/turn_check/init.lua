@@ -158,7 +158,7 @@ function M.summary(params)
     is_busy = is_loading or vim.iter(list):any(is_busy),
     is_loading = is_loading,
     unknown = unchecked.reasons(missing),
-    session = (require("claude-code.terminal.label").by_conversation() or {})[session.id],
+    session = (require("claude-code.sessions.label").by_conversation() or {})[session.id],
     may_block = options.block,
     timeout_ms = options.deadline_ms,
     busy_timeout_ms = options.deadline_ms > 0 and options.busy_deadline_ms or 0,

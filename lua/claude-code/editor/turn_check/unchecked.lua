@@ -154,7 +154,7 @@ end
 
 local function review()
   local found, waits = {}, false
-  local names = require("claude-code.terminal.label").by_conversation() or {}
+  local names = require("claude-code.sessions.label").by_conversation() or {}
   for _, session in ipairs(sessions.list()) do
     local name = names[session.id] or "Claude"
     found[name] = found[name] or {}
@@ -232,7 +232,7 @@ end
 ---@return integer? n of the session that they are of, where several run
 function M.problems()
   local rows = require("claude-code.sessions")
-  local is_one = require("claude-code.terminal.label").by_conversation() == nil
+  local is_one = require("claude-code.sessions.label").by_conversation() == nil
   local current, of, chosen = rows.current(), {}, nil
   for _, session in ipairs(sessions.list()) do
     local row = not is_one and rows.get({ id = session.id })

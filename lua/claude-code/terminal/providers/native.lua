@@ -1,7 +1,7 @@
 --- The CLI in a terminal buffer of Neovim's own. Its window comes and goes, the job stays.
 local api = vim.api
-local buffer_name = require("claude-code.terminal.buffer_name")
-local window = require("claude-code.terminal.window")
+local buffer = require("claude-code.terminal.providers.buffer")
+local window = require("claude-code.terminal.providers.window")
 
 ---@class claude-code.NativeTerminal: claude-code.Terminal
 ---@field buf integer
@@ -56,7 +56,7 @@ local function handle_exit(terminal, code, launch)
   end
   terminals[buf], exited[buf] = nil, true
   local is_typing = terminal.mode:is_on()
-  require("claude-code.terminal.exited").handle(buf, launch, code, is_typing, function()
+  require("claude-code.terminal.providers.exited").handle(buf, launch, code, is_typing, function()
     discard(buf, terminal.n)
   end)
 end
@@ -92,7 +92,7 @@ local function end_with_neovim(group)
         -- Session plugins write their file later: with the name these windows close when it is loaded. Of
         -- a buffer without a file the session would have an empty one.
         vim.bo[empty].buftype, vim.bo[empty].swapfile = "", false
-        buffer_name.set(empty, terminal.n)
+        buffer.name(empty, terminal.n)
       end
     end,
   })
@@ -138,13 +138,15 @@ function M.open(launch)
   terminal.job, terminals[buf] = job, terminal
   vim.bo[buf].bufhidden = "hide"
   vim.bo[buf].filetype = window.FILETYPE
-  vim.b[buf].claude_code_terminal = true
-  buffer_name.set(buf, launch.n)
-  require("claude-code.terminal.keys").map(buf)
+  buffer.prepare(buf, launch.n)
   local group = api.nvim_create_augroup("claude-code.terminal", { clear = false })
-  terminal.mode = require("claude-code.terminal.terminal_mode").follow(buf, group, function()
-    return terminal:is_open()
-  end)
+  terminal.mode = require("claude-code.terminal.providers.terminal_mode").follow(
+    buf,
+    group,
+    function()
+      return terminal:is_open()
+    end
+  )
   end_with_neovim(group)
   terminal.mode:enter(before)
   return terminal
@@ -195,7 +197,7 @@ function Terminal:toggle()
 end
 
 function Terminal:send(text)
-  api.nvim_chan_send(self.job, require("claude-code.terminal.paste").bracketed(text))
+  buffer.paste(self.job, text)
   return true
 end
 

@@ -1,4 +1,6 @@
 --- The CLI in a terminal of folke/snacks.nvim, with that plugin's windows and styles.
+local buffer = require("claude-code.terminal.providers.buffer")
+
 ---@class claude-code.SnacksTerminal: claude-code.Terminal
 ---@field buf integer
 ---@field private win table the snacks.win
@@ -45,16 +47,22 @@ function Terminal:watch_exit(launch)
     terminals[self.buf] = nil
     local is_typing = vim.api.nvim_get_mode().mode == "t"
     local code = vim.v.event.status
-    require("claude-code.terminal.exited").handle(self.buf, launch, code, is_typing, function()
-      self.win:close()
-    end)
+    require("claude-code.terminal.providers.exited").handle(
+      self.buf,
+      launch,
+      code,
+      is_typing,
+      function()
+        self.win:close()
+      end
+    )
   end, { buf = true })
 end
 
 ---@private
 ---@return table options for snacks.win
 function Terminal:window_options()
-  local placement = require("claude-code.terminal.placement")
+  local placement = require("claude-code.terminal.providers.placement")
   local position = placement.position()
   if position == "float" then
     return {
@@ -63,7 +71,7 @@ function Terminal:window_options()
       height = placement.share(),
       on_win = function(opened)
         -- It would cover a diff.
-        require("claude-code.terminal.float").hide_when_left(opened.win, function()
+        require("claude-code.terminal.providers.float").hide_when_left(opened.win, function()
           opened:hide()
         end)
       end,
@@ -99,9 +107,7 @@ function M.open(launch)
   terminal.buf = terminal.win.buf
   terminals[terminal.buf] = terminal
   terminal:watch_exit(launch)
-  vim.b[terminal.buf].claude_code_terminal = true
-  require("claude-code.terminal.buffer_name").set(terminal.buf, launch.n)
-  require("claude-code.terminal.keys").map(terminal.buf)
+  buffer.prepare(terminal.buf, launch.n)
   if not terminal:is_open() then
     return nil, "snacks.nvim did not open a terminal for Claude"
   end
@@ -115,7 +121,7 @@ function Terminal:is_open()
 end
 
 function Terminal:is_visible()
-  return require("claude-code.terminal.window").find(self.buf) ~= nil
+  return require("claude-code.terminal.providers.window").find(self.buf) ~= nil
 end
 
 function Terminal:close()
@@ -148,8 +154,7 @@ function Terminal:toggle()
 end
 
 function Terminal:send(text)
-  local channel = vim.bo[self.buf].channel
-  vim.api.nvim_chan_send(channel, require("claude-code.terminal.paste").bracketed(text))
+  buffer.paste(vim.bo[self.buf].channel, text)
   return true
 end
 

@@ -1,11 +1,11 @@
 --- The CLI in a pane of the tmux that Neovim runs in. tmux starts it, so it inherits nothing from
 --- Neovim: what it needs is passed along.
-local kept = require("claude-code.tmux.kept")
+local adoption = require("claude-code.tmux.adoption")
 local run = require("claude-code.tmux").run
 
 ---@class claude-code.TmuxTerminal: claude-code.Terminal
 ---@field private pane string its id
----@field private program claude-code.ProcessMark
+---@field private program claude-code.ProcessTag
 ---@field private folder string in which the CLI was started
 local Terminal = { where = "tmux" }
 Terminal.__index = Terminal
@@ -23,7 +23,7 @@ local terminals = {}
 --- A pane cannot float: it goes to the right then.
 ---@return string[] where a pane goes, and how big it is
 local function place()
-  local placement = require("claude-code.terminal.placement")
+  local placement = require("claude-code.terminal.providers.placement")
   local position = placement.position()
   local is_vertical = position == "float" or placement.dimension(position) == "width"
   local dimension = is_vertical and "width" or "height"
@@ -73,7 +73,7 @@ local function follow_neovim()
     group = vim.api.nvim_create_augroup("claude-code.terminal", { clear = true }),
     callback = function()
       for _, terminal in pairs(terminals) do
-        if not (kept.is_on() and terminal:mark(os.time())) then
+        if not (adoption.is_on() and terminal:tag(os.time())) then
           terminal:close()
         end
       end
@@ -99,7 +99,7 @@ end
 ---@return string[]
 local function command(launch)
   local words = { "/usr/bin/env" }
-  if kept.is_on() then
+  if adoption.is_on() then
     vim.list_extend(words, { "-u", "NVIM" })
   end
   -- For env(1) that would be one more variable.
@@ -145,16 +145,16 @@ function M.open(launch)
   end
   local terminal = add(pane, tonumber(pid) --[[@as integer]], launch.folder)
   terminal.n = launch.n
-  if kept.is_on() then
-    terminal:report_mark()
+  if adoption.is_on() then
+    terminal:tag_or_warn()
   end
   return terminal
 end
 
 function M.adopt()
   local line = require("claude-code.sessions.one_line")
-  return vim.tbl_map(function(found) ---@param found claude-code.KeptPane
-    local left = found.mark
+  return vim.tbl_map(function(found) ---@param found claude-code.LeftPane
+    local left = found.tag
     return {
       terminal = add(found.pane, left.program.pid, left.cwd),
       session = {
@@ -166,25 +166,25 @@ function M.adopt()
       },
       port = left.port,
     }
-  end, kept.take())
+  end, adoption.take())
 end
 
---- The marks of all panes that are kept, as the server has another port or token now.
-function M.mark_all()
-  for _, terminal in pairs(kept.is_on() and terminals or {}) do
-    terminal:report_mark()
+--- Tags all panes that outlive Neovim again, as the server has another port or token now.
+function M.tag_all()
+  for _, terminal in pairs(adoption.is_on() and terminals or {}) do
+    terminal:tag_or_warn()
   end
 end
 
 --- Lets the next Neovim adopt it.
 ---@private
 ---@param ended? integer when Neovim ends, in seconds
----@return true? marked
+---@return true? tagged
 ---@return string? message
-function Terminal:mark(ended)
+function Terminal:tag(ended)
   local server = require("claude-code.server")
   local row = require("claude-code.sessions").get(self.n) or {}
-  return kept.mark(self.pane, {
+  return adoption.tag(self.pane, {
     program = self.program,
     port = server.port,
     token = server.port and require("claude-code.server.endpoint").token(),
@@ -198,10 +198,10 @@ function Terminal:mark(ended)
 end
 
 ---@private
-function Terminal:report_mark()
-  local marked, message = self:mark()
-  if not marked then
-    local text = "Claude's pane ends with Neovim, as tmux cannot mark it: %s"
+function Terminal:tag_or_warn()
+  local tagged, message = self:tag()
+  if not tagged then
+    local text = "Claude's pane ends with Neovim, as tmux cannot tag it: %s"
     require("claude-code.messages.notify").warn(text:format(message))
   end
 end
@@ -252,7 +252,10 @@ function Terminal:toggle()
 end
 
 function Terminal:send(text)
-  run({ "load-buffer", "-b", BUFFER, "-" }, require("claude-code.terminal.paste").clean(text))
+  run(
+    { "load-buffer", "-b", BUFFER, "-" },
+    require("claude-code.terminal.providers.buffer").clean(text)
+  )
   -- -p: as a paste, if the program asked for that; -r: line ends as they are.
   return run({ "paste-buffer", "-p", "-r", "-d", "-b", BUFFER, "-t", self.pane }) ~= nil
 end

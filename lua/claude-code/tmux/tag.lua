@@ -4,22 +4,22 @@ local process = require("claude-code.programs.process")
 
 local M = {}
 
---- Of another layout a mark says nothing to us.
+--- A tag of another layout says nothing to us.
 local VERSION = 1
 local MOST_BYTES = 8192
---- Of a session. The next one's number has to be another one.
+--- The number of a session: the next one's has to be another one.
 local MOST_NUMBER = 2 ^ 31
 local UUID = "^" .. ("%x"):rep(8) .. ("%-" .. ("%x"):rep(4)):rep(3) .. "%-" .. ("%x"):rep(12) .. "$"
 
----@class claude-code.ProcessMark one process, and no other that has its id later
+---@class claude-code.ProcessTag one process, and no other that has its id later
 ---@field pid integer
 ---@field start string as claude-code.programs.process.start() says it
 
----@class claude-code.PaneMark
+---@class claude-code.PaneTag
 ---@field version integer
 ---@field domain string of the process ids
----@field neovim claude-code.ProcessMark that the pane belongs to
----@field program claude-code.ProcessMark that runs in the pane
+---@field neovim claude-code.ProcessTag that the pane belongs to
+---@field program claude-code.ProcessTag that runs in the pane
 ---@field port? integer on which the CLI finds its Neovim; nil: it has never found one
 ---@field token? string
 ---@field ended? integer time in seconds (os.time) when its Neovim ended; nil: that said nothing
@@ -29,16 +29,16 @@ local UUID = "^" .. ("%x"):rep(8) .. ("%-" .. ("%x"):rep(4)):rep(3) .. "%-" .. (
 ---@field name? string
 ---@field worktree? string
 
----@return claude-code.ProcessMark
+---@return claude-code.ProcessTag
 function M.own()
   local pid = vim.uv.os_getpid()
   return { pid = pid, start = process.start(pid) or "" }
 end
 
----@param mark table of claude-code.PaneMark
+---@param tag table of claude-code.PaneTag
 ---@return string text of letters, digits, "+", "/" and "="
-function M.encode(mark)
-  local full = vim.tbl_extend("force", mark, { version = VERSION, domain = process.domain() })
+function M.encode(tag)
+  local full = vim.tbl_extend("force", tag, { version = VERSION, domain = process.domain() })
   return vim.base64.encode(vim.json.encode(full))
 end
 
@@ -70,41 +70,40 @@ local function is_folder(value)
     and not (value .. "/"):find("/../", 1, true)
 end
 
----@param mark any
+---@param tag any
 ---@return boolean
-local function is_valid(mark)
-  return type(mark) == "table"
-    and mark.version == VERSION
-    and mark.domain == process.domain()
-    and is_process(mark.neovim)
-    and is_process(mark.program)
-    and is_whole_or_nil(mark.port, 65535)
-    and is_or_nil(mark.token, "string")
-    and (mark.token == nil or mark.token:match(UUID) ~= nil)
-    and is_whole_or_nil(mark.ended, 2 ^ 53)
-    and is_folder(mark.cwd)
-    and is_whole_or_nil(mark.n, MOST_NUMBER)
-    and is_or_nil(mark.id, "string")
-    and is_or_nil(mark.name, "string")
-    and is_or_nil(mark.worktree, "string")
+local function is_valid(tag)
+  return type(tag) == "table"
+    and tag.version == VERSION
+    and tag.domain == process.domain()
+    and is_process(tag.neovim)
+    and is_process(tag.program)
+    and is_whole_or_nil(tag.port, 65535)
+    and is_or_nil(tag.token, "string")
+    and (tag.token == nil or tag.token:match(UUID) ~= nil)
+    and is_whole_or_nil(tag.ended, 2 ^ 53)
+    and is_folder(tag.cwd)
+    and is_whole_or_nil(tag.n, MOST_NUMBER)
+    and is_or_nil(tag.id, "string")
+    and is_or_nil(tag.name, "string")
+    and is_or_nil(tag.worktree, "string")
 end
 
 ---@param text string
----@return claude-code.PaneMark? nil: not a mark, of another version, or of another machine's processes
+---@return claude-code.PaneTag? nil: not a tag, of another version, or of another machine's processes
 function M.decode(text)
   if #text > MOST_BYTES or not text:match("^[%w+/]+=*$") then
     return nil
   end
   local decoded, json = pcall(vim.base64.decode, text)
-  local parsed, mark =
-    pcall(vim.json.decode, decoded and json or "", { luanil = { object = true } })
-  return parsed and is_valid(mark) and mark or nil
+  local parsed, tag = pcall(vim.json.decode, decoded and json or "", { luanil = { object = true } })
+  return parsed and is_valid(tag) and tag or nil
 end
 
----@param marked claude-code.ProcessMark
+---@param process_tag claude-code.ProcessTag
 ---@return boolean does it run, and is it still the same?
-function M.runs(marked)
-  return process.start(marked.pid) == marked.start
+function M.runs(process_tag)
+  return process.start(process_tag.pid) == process_tag.start
 end
 
 return M

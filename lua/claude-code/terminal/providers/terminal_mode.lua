@@ -24,8 +24,7 @@ local leaves_diff = false
 --- would be the answer.
 ---@return boolean
 local function is_asking()
-  local diff = package.loaded["claude-code.editor.diff"]
-  return diff ~= nil and diff.count() > 0
+  return require("claude-code.sessions.attention").count_diffs() > 0
 end
 
 --- One try after the other until terminal mode has begun. TODO(0.10): a terminal mode that is about
@@ -78,7 +77,7 @@ local function watch_tab_pages(group)
   api.nvim_create_autocmd({ "TabLeave", "TabEnter" }, {
     group = group,
     callback = function(args)
-      leaves_diff = args.event == "TabLeave" and require("claude-code.editor.diff.tab").is_ours(0)
+      leaves_diff = args.event == "TabLeave" and vim.t.claude_code_diff ~= nil
     end,
   })
 end

@@ -24,7 +24,7 @@ end
 ---@return string group of its symbol
 function M.highlight(row)
   local name = (STATES[row.state] or UNKNOWN).highlight
-  return require("claude-code.terminal.highlights").name(name)
+  return require("claude-code.sessions.highlights").name(name)
 end
 
 --- What it does, or what it asks.

@@ -1,13 +1,13 @@
 --- Claude's terminal in a floating window over the files. It closes when the cursor goes to a window
 --- below it, as for a diff, which it would cover.
 local api = vim.api
-local while_open = require("claude-code.terminal.while_open")
+local placement = require("claude-code.terminal.providers.placement")
 
 local M = {}
 
 ---@return vim.api.keyset.win_config
 local function geometry()
-  local share = require("claude-code.terminal.placement").share()
+  local share = placement.share()
   local columns, lines = vim.o.columns, vim.o.lines - vim.o.cmdheight
   -- Two cells are for the border.
   local width = math.max(1, math.floor(columns * share) - 2)
@@ -45,7 +45,7 @@ end
 ---@param win integer
 ---@param hide fun()
 function M.hide_when_left(win, hide)
-  while_open(win, { "WinEnter", "CursorMoved", "ModeChanged" }, function()
+  placement.while_open(win, { "WinEnter", "CursorMoved", "ModeChanged" }, function()
     hide_if_left(win, hide)
   end)
   -- A diff takes the cursor without any of these.
@@ -62,7 +62,7 @@ end
 ---@return integer win
 function M.open(buf)
   local win = api.nvim_open_win(buf, true, geometry())
-  while_open(win, "VimResized", function()
+  placement.while_open(win, "VimResized", function()
     api.nvim_win_set_config(win, geometry())
   end)
   M.hide_when_left(win, function()

@@ -1,8 +1,7 @@
 --- The window of Claude's terminal: where it opens, and how it closes.
 local api = vim.api
 local layout = require("claude-code.editor.windows.layout")
-local placement = require("claude-code.terminal.placement")
-local size = require("claude-code.terminal.size")
+local placement = require("claude-code.terminal.providers.placement")
 local windows = require("claude-code.editor.windows")
 
 local M = {
@@ -44,9 +43,9 @@ local function open_split(buf, enter, position, cells)
   set_options(win)
   api.nvim_set_option_value("winfix" .. dimension, true, { win = win, scope = "local" })
   -- TODO(0.10): it makes all windows equal in spite of the size it was given.
-  size.set(win, dimension, cells)
-  size.equalize_others(dimension)
-  local notice = size.follow(win, M.is_terminal, dimension)
+  placement.set(win, dimension, cells)
+  placement.equalize_others(dimension)
+  local notice = placement.follow(win, M.is_terminal, dimension)
   api.nvim_create_autocmd("WinClosed", {
     pattern = tostring(win),
     once = true,
@@ -65,11 +64,11 @@ end
 local function open(buf)
   local position = placement.position()
   if position == "float" then
-    local win = require("claude-code.terminal.float").open(buf)
+    local win = require("claude-code.terminal.providers.float").open(buf)
     set_options(win)
     return win
   end
-  return open_split(buf, true, position, size.wanted(placement.dimension(position)))
+  return open_split(buf, true, position, placement.wanted(placement.dimension(position)))
 end
 
 --- Shows another buffer where the window is the only one.
@@ -112,7 +111,7 @@ end
 ---@return integer cells that the terminal gets in a diff's tab page
 local function share_on_tab(win)
   local dimension = placement.dimension(placement.position())
-  return dimension, math.min(size.wanted(dimension), size.get(win, dimension))
+  return dimension, math.min(placement.wanted(dimension), placement.get(win, dimension))
 end
 
 --- Shows the terminal in this tab page, too, if it is visible in `from`; a floating one would cover
@@ -126,7 +125,7 @@ function M.mirror_to_tab(from, fits)
     return
   end
   local dimension, cells = share_on_tab(win)
-  local room = { width = size.get(0, "width"), height = size.get(0, "height") }
+  local room = { width = placement.get(0, "width"), height = placement.get(0, "height") }
   room[dimension] = room[dimension] - cells - 1
   if not fits or fits(room.width, room.height) then
     open_split(api.nvim_win_get_buf(win), false, position, cells)
@@ -134,7 +133,7 @@ function M.mirror_to_tab(from, fits)
 end
 
 --- Shows the terminal in this tab page, in the place of another session's, and moves there. It is
---- nowhere else then: it can have only one size. A diff's tab page (it has the variable
+--- nowhere else then: it can have only one placement. A diff's tab page (it has the variable
 --- `claude_code_diff`) closes by itself, so there the terminal also stays where it was.
 ---@param buf integer
 ---@return integer win

@@ -34,11 +34,23 @@ local M = {}
 ---@field open fun(launch: claude-code.TerminalLaunch): claude-code.Terminal?, string?
 ---@field adopt? fun(): claude-code.AdoptedTerminal[] while none is open here
 
+--- Without a terminal: only the server runs, and the user starts the CLI.
+---@type claude-code.Provider
+local NONE = {
+  open = function()
+    return nil,
+      'terminal.provider is "none"; start `claude` yourself, in a terminal of this Neovim, or in '
+        .. "this folder with /ide"
+  end,
+}
+
 ---@return claude-code.Provider
 function M.get()
   local option = require("claude-code.config").get().terminal.provider
   if type(option) == "table" then
     return require("claude-code.terminal.providers.custom").new(option)
+  elseif option == "none" then
+    return NONE
   end
   return require("claude-code.terminal.providers." .. option)
 end

@@ -1,7 +1,7 @@
 --- Panes that outlive the Neovim which opened them (`terminal.keep`). The port and the token of their
 --- CLI are in an option of the pane itself, never in a file: so they go with the pane, whoever is there
 --- at its end, and who can read them could type into the pane as well.
-local mark = require("claude-code.tmux.mark")
+local tag = require("claude-code.tmux.tag")
 local tmux = require("claude-code.tmux")
 
 local M = {}
@@ -12,19 +12,19 @@ local OPTION = "@claude_code_nvim"
 --- Later both are worth nothing, and are not used again.
 local RETRY_S = 20
 
----@class claude-code.KeptPane
+---@class claude-code.LeftPane
 ---@field pane string its id
----@field mark claude-code.PaneMark
+---@field tag claude-code.PaneTag
 
 --- Those that this Neovim has taken, and that nobody has made a session of yet.
----@type claude-code.KeptPane[]
+---@type claude-code.LeftPane[]
 local taken = {}
 
----@class claude-code.KeptEndpoint
+---@class claude-code.LeftEndpoint
 ---@field port integer
 ---@field token string
 
----@type claude-code.KeptEndpoint?
+---@type claude-code.LeftEndpoint?
 local endpoint
 
 ---@return boolean do panes outlive this Neovim?
@@ -40,24 +40,24 @@ local function set_option(pane, text)
   return ('set-option -p -t %s %s "%s"'):format(pane, OPTION, text)
 end
 
---- Marks a pane as one of this Neovim's.
+--- Tags a pane as one of this Neovim's.
 ---@param pane string
----@param fields table of claude-code.PaneMark
----@return true? marked
+---@param fields table of claude-code.PaneTag
+---@return true? tagged
 ---@return string? message
-function M.mark(pane, fields)
-  local text = mark.encode(vim.tbl_extend("force", fields, { neovim = mark.own() }))
+function M.tag(pane, fields)
+  local text = tag.encode(vim.tbl_extend("force", fields, { neovim = tag.own() }))
   local output, message = tmux.run_private({ set_option(pane, text) })
   return output and true, message
 end
 
---- Several Neovims may start at once: the mark is replaced only if it is still the one that was read.
+--- Several Neovims may start at once: the tag is replaced only if it is still the one that was read.
 ---@param pane string
----@param text string the mark that was read
----@param found claude-code.PaneMark
+---@param text string the tag that was read
+---@param found claude-code.PaneTag
 ---@return boolean taken
 local function take(pane, text, found)
-  local own = mark.encode(vim.tbl_extend("force", found, { neovim = mark.own() }))
+  local own = tag.encode(vim.tbl_extend("force", found, { neovim = tag.own() }))
   return tmux.run_private({
     ("if-shell -F -t %s '#{==:#{%s},%s}' { %s ; display-message -p taken }"):format(
       pane,
@@ -69,17 +69,17 @@ local function take(pane, text, found)
 end
 
 --- Is it a pane of the workspace whose Neovim is gone, and does the CLI of then run in it?
----@param found claude-code.PaneMark
+---@param found claude-code.PaneTag
 ---@param pid integer of what runs in the pane now
 ---@return boolean
 local function is_left(found, pid)
   return found.program.pid == pid
-    and mark.runs(found.program)
-    and not mark.runs(found.neovim)
+    and tag.runs(found.program)
+    and not tag.runs(found.neovim)
     and require("claude-code.sessions.worktrees").is_covered(found.cwd)
 end
 
----@param found claude-code.PaneMark
+---@param found claude-code.PaneTag
 local function remember_endpoint(found)
   -- The clock may have been set back in between.
   local may_retry = not found.ended or math.abs(os.time() - found.ended) <= RETRY_S
@@ -95,18 +95,18 @@ local function take_all()
   local seen = {}
   for line in vim.gsplit(output, "\n") do
     local pane, pid, text = line:match("^(%%%d+) (%d+) 0 (%S+)$")
-    local found = pane and not seen[pane] and mark.decode(text)
+    local found = pane and not seen[pane] and tag.decode(text)
     -- A window may be in several sessions of tmux.
     seen[pane or ""] = true
     if found and is_left(found, tonumber(pid)) and take(pane, text, found) then
-      table.insert(taken, { pane = pane, mark = found })
+      table.insert(taken, { pane = pane, tag = found })
       remember_endpoint(found)
     end
   end
 end
 
 --- The panes that dead Neovims of the workspace have left; each is returned once.
----@return claude-code.KeptPane[]
+---@return claude-code.LeftPane[]
 function M.take()
   take_all()
   local result = taken
@@ -116,7 +116,7 @@ end
 
 --- Where the CLIs in those panes look for their Neovim, of which only one can be served. It is returned
 --- once.
----@return claude-code.KeptEndpoint? nil: none of them looks for it any more
+---@return claude-code.LeftEndpoint? nil: none of them looks for it any more
 function M.endpoint()
   take_all()
   local result = endpoint

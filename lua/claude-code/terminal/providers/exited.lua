@@ -38,7 +38,7 @@ end
 ---@param goes_on boolean whether it does so in the background
 local function notify(code, name, goes_on)
   local messages = require("claude-code.messages.notify")
-  local is_last = #require("claude-code.terminal.label").own() == 0
+  local is_last = #require("claude-code.sessions.label").own() == 0
   if code == 0 and goes_on then
     messages.info(name .. " goes on in the background; :Claude sessions shows it")
   elseif code == 0 then
@@ -57,7 +57,7 @@ end
 ---@param is_typing boolean whether terminal mode is on there, or about to begin
 ---@param close fun()
 function M.handle(buf, launch, code, is_typing, close)
-  local name = require("claude-code.terminal.label").of(launch.n)
+  local name = require("claude-code.sessions.label").of(launch.n)
   local sessions = require("claude-code.sessions")
   local job = (sessions.get(launch.n) or {}).job
   launch.on_exit()

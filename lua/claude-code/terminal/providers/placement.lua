@@ -1,10 +1,62 @@
---- How big the window of Claude's terminal is: its share of the screen, what the user made of that;
---- and what the other windows get back when it closes.
+--- Where the window of Claude's terminal opens and how big it is: its share of the screen, and what the user
+--- made of that.
 local api = vim.api
-local placement = require("claude-code.terminal.placement")
-local while_open = require("claude-code.terminal.while_open")
 
 local M = {}
+
+---@alias claude-code.Dimension "width"|"height"
+---@alias claude-code.TerminalPosition "left"|"right"|"top"|"bottom"|"float"
+
+--- Cells that position "auto" gives Claude at least: with fewer the CLI (2.1.330) cuts its questions.
+local LEAST = { width = 60, height = 12 }
+--- Cells that it leaves for the file beside it.
+local FOR_FILE = { width = 50, height = 8 }
+--- Cells that the other windows keep in any case.
+local FOR_OTHERS = { width = 10, height = 3 }
+
+---@return table options
+local function options()
+  return require("claude-code.config").get().terminal
+end
+
+---@return claude-code.TerminalPosition
+function M.position()
+  local position = options().position
+  if position ~= "auto" then
+    return position
+  end
+  return vim.o.columns > LEAST.width + FOR_FILE.width and "right" or "bottom"
+end
+
+---@param position claude-code.TerminalPosition
+---@return claude-code.Dimension dimension in which a window there has its share of the screen
+function M.dimension(position)
+  return (position == "left" or position == "right") and "width" or "height"
+end
+
+--- May a window that has its share in this dimension stay where it is?
+---@param dimension claude-code.Dimension
+---@return boolean
+local function allows(dimension)
+  return options().position == "auto" or M.dimension(M.position()) == dimension
+end
+
+---@return number share of the editor's width or height; of both, for a float
+function M.share()
+  return options().size or options().position == "float" and 0.8 or 0.36
+end
+
+---@param dimension claude-code.Dimension
+---@param chosen? integer cells that the user gave the window
+---@return integer cells
+function M.size(dimension, chosen)
+  local total = dimension == "width" and vim.o.columns or vim.o.lines - vim.o.cmdheight - 1
+  local cells = chosen or math.floor(total * M.share())
+  if not chosen and options().position == "auto" then
+    cells = math.max(cells, math.min(LEAST[dimension], total - 1 - FOR_FILE[dimension]))
+  end
+  return math.max(1, math.min(cells, total - 1 - FOR_OTHERS[dimension]))
+end
 
 --- Cells that the user last gave the window.
 ---@type table<claude-code.Dimension, integer?>
@@ -27,7 +79,7 @@ end
 ---@param dimension claude-code.Dimension
 ---@return integer cells
 function M.wanted(dimension)
-  return placement.size(dimension, chosen[dimension])
+  return M.size(dimension, chosen[dimension])
 end
 
 ---@param tab integer
@@ -47,6 +99,21 @@ local function is_alone(win)
   return not ok or not api.nvim_tabpage_is_valid(tab) or #normal_windows(tab) < 2
 end
 
+--- Calls `callback` at these events for as long as the window is there.
+---@param win integer
+---@param events string|string[]
+---@param callback fun()
+function M.while_open(win, events, callback)
+  api.nvim_create_autocmd(events, {
+    callback = function()
+      if not api.nvim_win_is_valid(win) then
+        return true
+      end
+      callback()
+    end,
+  })
+end
+
 --- Remembers the size that the user gives the window, and fits it to a screen that changes.
 ---@param win integer
 ---@param is_terminal fun(win: integer): boolean the window may show something else later
@@ -61,7 +128,7 @@ function M.follow(win, is_terminal, dimension)
     return columns == vim.o.columns and lines == vim.o.lines
   end
   local function has_terminal()
-    return is_terminal(win) and placement.allows(dimension) and not is_alone(win)
+    return is_terminal(win) and allows(dimension) and not is_alone(win)
   end
   local function notice()
     if is_same_screen() and has_terminal() and M.get(win, dimension) ~= cells then
@@ -79,7 +146,7 @@ function M.follow(win, is_terminal, dimension)
   remember()
   -- The windows of other tab pages get their sizes when these are entered.
   for event, callback in pairs({ WinResized = notice, VimResized = fit, TabEnter = fit }) do
-    while_open(win, event, callback)
+    M.while_open(win, event, callback)
   end
   return notice
 end
