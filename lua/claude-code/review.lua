@@ -9,7 +9,6 @@ local text = require("claude-code.editor.review.buffer_bytes")
 local M = {}
 
 local follower ---@type fun(ref: string)?
-local is_following = false
 
 ---@param callback fun(ref: string)
 local function request_ref(callback)
@@ -23,6 +22,12 @@ local function request_ref(callback)
   end)
 end
 
+local function follow()
+  if follower then
+    request_ref(follower)
+  end
+end
+
 ---Makes a git ref whose files are those of the work tree's commit without Claude's changes that wait
 ---for a review.
 ---@param callback? fun(ref: string) gets its name; without one nobody follows any more
@@ -31,14 +36,7 @@ end
 function M.base_ref(callback, opts)
   if not callback or opts and opts.follow then
     follower = callback
-  end
-  if follower and not is_following then
-    is_following = true
-    client.on_summary(function()
-      if follower then
-        request_ref(follower)
-      end
-    end)
+    client.on_summary(follow)
   end
   if callback then
     request_ref(callback)

@@ -60,10 +60,26 @@ function M.request(method, params, callback)
   end
 end
 
----Calls `listener` whenever something was recorded, decided, or has changed on disk.
+---As `request`, for a command or key: a problem is a message.
+---@param method claude-code.ReviewMethod
+---@param params table
+---@param callback fun(value: any?)
+function M.ask(method, params, callback)
+  M.request(method, params, function(value, problem)
+    if problem then
+      return require("claude-code.messages.notify").error(problem)
+    end
+    callback(value)
+  end)
+end
+
+---Calls `listener` whenever something was recorded, decided, or has changed on disk. Registering it again
+---changes nothing.
 ---@param listener fun(summary: claude-code.ReviewSummary)
 function M.on_summary(listener)
-  table.insert(connection.listeners, listener)
+  if not vim.tbl_contains(connection.listeners, listener) then
+    table.insert(connection.listeners, listener)
+  end
 end
 
 ---What the executable reported last.

@@ -151,11 +151,9 @@ end
 ---@param params table
 ---@param advance fun() once it is carried out
 local function send(method, params, advance)
-  client.request(method, params, function(decision, problem)
-    local conflict = not problem and only_conflict(decision)
-    if problem then
-      notify.error(problem)
-    elseif conflict then
+  client.ask(method, params, function(decision)
+    local conflict = only_conflict(decision)
+    if conflict then
       require("claude-code.editor.review.conflict").show(conflict, function()
         local choices = with_texts({ { path = decision.files[1].path, hunks = { conflict.hunk } } })
         local more = { files = choices, keep_both = true }
@@ -209,17 +207,12 @@ end
 
 ---Takes the last decision back.
 function M.back()
-  client.request("last", {}, function(last, problem)
-    if problem then
-      return notify.error(problem)
-    elseif not last then
+  client.ask("last", {}, function(last)
+    if not last then
       return notify.warn("there is no decision to take back")
     end
     local params = { decision = last.decision, files = texts_of(last.paths) }
-    client.request("back", params, function(decision, failure)
-      if failure then
-        return notify.error(failure)
-      end
+    client.ask("back", params, function(decision)
       apply.run(decision)
       local words = last.type == "keep" and "kept" or "undone"
       local message = "what was %s in %s waits for a review again"
@@ -266,10 +259,7 @@ end
 ---Keeps all that is left.
 function M.done()
   local params = vim.tbl_extend("force", { texts = listing.unsaved() }, listing.scope())
-  client.request("done", params, function(decision, problem)
-    if problem then
-      return notify.error(problem)
-    end
+  client.ask("done", params, function(decision)
     apply.run(decision)
     if not listing.review() then
       local kept = "all of Claude's changes are kept; :Claude back takes that back"

@@ -63,10 +63,8 @@ function M.show()
   end
   local params =
     { path = file, row = row, text = api.nvim_buf_is_loaded(buf) and text.of(buf) or nil }
-  client.request("why", params, function(value, problem)
-    if problem then
-      notify.error(problem)
-    elseif not value or #value.owners == 0 then
+  client.ask("why", params, function(value)
+    if not value or #value.owners == 0 then
       notify.info("Claude changed nothing in this line, as far as it was recorded")
     else
       require("claude-code.messages.float").open("Why this changed", all_lines(value.owners))
