@@ -38,7 +38,7 @@ define("ClaudeCode", "", { range = 0, addr = "other" })
 -- Those of the specifications, and those that users of coder/claudecode.nvim know.
 for command, subcommand in pairs({
   ClaudeAtMention = "mention",
-  ClaudeCodeAdd = "add",
+  ClaudeCodeAdd = "mention",
   ClaudeCodeClose = "close",
   ClaudeCodeCloseAllDiffs = "diff reject-all",
   ClaudeCodeDiffAccept = "diff accept",

@@ -66,6 +66,7 @@ describe.each(NEOVIMS)("the commands in $name", (version) => {
     ["Claude undo rename", { name: "undo rename" }],
     ["2,3Claude undo!", { name: "undo", bang: true, line1: 2, line2: 3 }],
     [`ClaudeAtMention some\\ file.txt`, { name: "mention", fargs: ["some file.txt"] }],
+    ["ClaudeCodeAdd a.txt 3 5", { name: "mention", fargs: ["a.txt", "3", "5"] }],
     ["ClaudeInstallMCP", { name: "setup" }],
     ["1ClaudeSendWithDiagnostics", { name: "diagnostics", line1: 1, line2: 1 }],
   ];
@@ -84,7 +85,6 @@ describe.each(NEOVIMS)("the commands in $name", (version) => {
     ["Claude focus now", ":Claude focus takes no arguments"],
     ["Claude focus!", ":Claude focus takes no !"],
     ["1,2Claude focus", ":Claude focus takes no range"],
-    ["Claude add", ":Claude add needs arguments: {path} [first] [last]"],
     ["ClaudeCodeStop now", ":Claude stop takes no arguments"],
   ];
   test.each(refused)(":%s is refused", async (line, problem) => {
@@ -142,8 +142,7 @@ describe.each(NEOVIMS)("the commands in $name", (version) => {
       return vim.iter(require("claude-code.commands").list):map(function(name, subcommand)
         local plug = vim.trim("claude " .. name):gsub(" ", "-")
         local is_mapped = vim.fn.maparg("<Plug>(" .. plug .. ")", "n") ~= ""
-        local is_bare = not vim.startswith(subcommand.args or "", "{")
-        return (subcommand.desc == "" or is_mapped ~= is_bare) and name or nil
+        return (subcommand.desc == "" or not is_mapped) and name or nil
       end):totable()`);
     expect(wrong).toEqual([]);
     const unknown = await neovim.lua<string[]>(`

@@ -88,11 +88,7 @@ local function problem_with(name, args)
       return unknown(name .. " " .. args.args)
     end
   end
-  if what then
-    return (":Claude %s takes no %s"):format(name, what)
-  elseif args.args == "" and vim.startswith(subcommand.args or "", "{") then
-    return (":Claude %s needs arguments: %s"):format(name, subcommand.args)
-  end
+  return what and (":Claude %s takes no %s"):format(name, what)
 end
 
 --- A session's number stands before the command, or is its argument. A range with two ends is a visual

@@ -70,8 +70,9 @@ return {
   --- Adds the current file to the prompt of the current session, or else of the CLI that was active last,
   --- as `@file`. With a range, or in visual mode, adds its lines as `@file#L3-5`. In a file explorer or
   --- another list of files (|claude-code-mentions|) adds the entries on those lines, or those that are
-  --- marked there. {args} name other files and folders; quote names with spaces. If no CLI is connected, the
-  --- mention waits for one as long as the option `mention.wait_seconds` says.
+  --- marked there. {args} name other files and folders, or one file, its first line and perhaps the last
+  --- one; quote names with spaces. If no CLI is connected, the mention waits for one as long as the option
+  --- `mention.wait_seconds` says.
   mention = {
     desc = "add the file, lines or paths to Claude's prompt",
     args = "[paths]",
@@ -79,17 +80,6 @@ return {
     complete = complete.paths,
     run = function(args)
       require("claude-code.context.mention").command(args)
-    end,
-  },
-
-  --- Adds a file or folder to Claude's prompt, or lines of a file: {args} are the path, and perhaps the
-  --- first line and the last one.
-  add = {
-    desc = "add a file, or lines of it, to Claude's prompt",
-    args = "{path} [first] [last]",
-    complete = complete.paths,
-    run = function(args)
-      require("claude-code.context.mention").add_command(args)
     end,
   },
 
@@ -101,7 +91,7 @@ return {
     desc = "send lines with their diagnostics",
     range = "lines",
     run = function(args)
-      require("claude-code.context.send_with_diagnostics").lines(args.line1, args.line2)
+      require("claude-code.context.diagnostics").lines(args.line1, args.line2)
     end,
   },
 
@@ -110,7 +100,7 @@ return {
   problems = {
     desc = "send problems that were found after its turn",
     run = function()
-      require("claude-code.context.send_problems").send()
+      require("claude-code.context.diagnostics").problems()
     end,
   },
 }

@@ -173,24 +173,14 @@ function M.items(items)
   return add_what_can_be(require("claude-code.context.mention_targets").of_items(list))
 end
 
----@param accepted boolean
----@param problem? string
-local function report(accepted, problem)
-  if not accepted then
-    notify.error(problem --[[@as string]])
-  end
-end
-
 ---`:Claude mention`
 ---@param args claude-code.MentionArgs
 function M.command(args)
-  report(add_what_can_be(require("claude-code.context.mention_targets").of_command(args)))
-end
-
----`:Claude add`
----@param args claude-code.MentionArgs
-function M.add_command(args)
-  report(add_what_can_be(require("claude-code.context.mention_targets").of_add_command(args)))
+  local targets, problems = require("claude-code.context.mention_targets").of_command(args)
+  local accepted, problem = add_what_can_be(targets, problems)
+  if not accepted then
+    notify.error(problem --[[@as string]])
+  end
 end
 
 ---Reports what has waited, and with several sessions whose prompt has it.

@@ -188,15 +188,16 @@ local function missing_line(item)
   end
 end
 
----`:Claude add {file} [first] [last]`
----@param args claude-code.MentionArgs
+---What words name: files and folders; or one file, its first line and perhaps its last one, unless a number is
+---a file's name.
+---@param list string[]
 ---@return claude-code.MentionTarget[]
 ---@return string[] problems
-function M.of_add_command(args)
-  local list = words(args)
+local function from_words(list)
   local first, last = tonumber(list[2]), tonumber(list[3])
-  if #list > 3 or (list[2] and not first) or (list[3] and not last) then
-    return {}, { "name one file, then its first and last line: :Claude add FILE 3 5" }
+  local has_lines = #list == (last and 3 or 2) and first and not vim.uv.fs_stat(list[2])
+  if not has_lines then
+    return M.of_items(vim.iter(list):map(expanded):flatten():totable())
   end
   local items = vim.tbl_map(function(name)
     return { path = name, first = first, last = last }
@@ -216,7 +217,7 @@ function M.of_command(args)
     if args.range > 0 then
       return {}, { "a range means lines of the current file; leave out the range, or the paths" }
     end
-    return M.of_items(vim.iter(words(args)):map(expanded):flatten():totable())
+    return from_words(words(args))
   end
   local buf = api.nvim_get_current_buf()
   local first, last = chosen_lines(args)

@@ -1,6 +1,5 @@
---- Which files, or lines of them, the user points at in a file explorer or in another list of files.
---- One adapter for each, chosen by the buffer's filetype; an adapter is called only in a window of its
---- explorer, so that nothing is loaded for those that are not installed.
+--- Which files, or lines of them, the user points at in a file explorer or in another list of files,
+--- chosen by the buffer's filetype. Nothing is loaded of a plugin that is not installed.
 local M = {}
 
 ---The entries on these lines (1-based) of the current window, as
@@ -10,8 +9,8 @@ local M = {}
 ---@class claude-code.Explorer
 ---@field paths claude-code.ExplorerPaths
 
----@type table<string, string|claude-code.Explorer> filetype → module below this one, or adapter
-local adapters = {
+---@type table<string, string|claude-code.Explorer> filetype → name in lists.lua, or what a user registered
+local explorers = {
   DiffviewFileHistory = "diffview",
   DiffviewFiles = "diffview",
   ["neo-tree"] = "neo_tree",
@@ -22,25 +21,27 @@ local adapters = {
   netrw = "netrw",
   oil = "oil",
   qf = "quickfix",
-  snacks_picker_list = "snacks_picker",
+  snacks_picker_list = "snacks",
   trouble = "trouble",
 }
 
 ---Adds an explorer that is not among those above. For users: see `:Claude mention`.
 ---@param filetype string
----@param adapter claude-code.Explorer
-function M.register(filetype, adapter)
-  adapters[filetype] = adapter
+---@param explorer claude-code.Explorer
+function M.register(filetype, explorer)
+  explorers[filetype] = explorer
 end
 
 ---@param buf integer
----@return claude-code.Explorer? adapter nil if the buffer is not a known explorer
+---@return claude-code.Explorer? explorer nil if the buffer is not a known one
 function M.of_buffer(buf)
-  local adapter = adapters[vim.bo[buf].filetype]
-  if type(adapter) == "string" then
-    return require("claude-code.explorers." .. adapter)
+  local explorer = explorers[vim.bo[buf].filetype]
+  if explorer == "netrw" then
+    return require("claude-code.explorers.netrw")
+  elseif type(explorer) == "string" then
+    return { paths = require("claude-code.explorers.lists")[explorer] }
   end
-  return adapter
+  return explorer --[[@as claude-code.Explorer?]]
 end
 
 return M

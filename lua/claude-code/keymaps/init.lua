@@ -36,6 +36,8 @@ M.suggested = {
   mapping("n", "ai", "claude-status", "Claude's status"),
 }
 
+local GROUP = "claude-code.keymaps.which_key"
+
 ---@param suggestion claude-code.Mapping
 ---@return string
 function M.target(suggestion)
@@ -62,6 +64,27 @@ function M.conflicts()
   end, M.suggested)
 end
 
+local function name_group()
+  local ok, which_key = pcall(require, "which-key")
+  -- Version 3 has it.
+  if ok and which_key.add then
+    which_key.add({ { "<leader>a", group = "Claude", mode = { "n", "x" } } })
+  end
+end
+
+--- Names the keys' group in which-key.nvim, whenever that is loaded.
+local function name_group_when_loaded()
+  if package.loaded["which-key"] then
+    return name_group()
+  end
+  vim.api.nvim_create_autocmd("SourcePost", {
+    group = vim.api.nvim_create_augroup(GROUP, { clear = true }),
+    pattern = "*/plugin/which-key.lua",
+    once = true,
+    callback = vim.schedule_wrap(name_group),
+  })
+end
+
 --- Makes those whose keys mean nothing yet.
 function M.set()
   local conflicts = M.conflicts()
@@ -71,7 +94,7 @@ function M.set()
       vim.keymap.set(suggestion.modes, suggestion.key, M.target(suggestion), options)
     end
   end
-  require("claude-code.keymaps.which_key").name()
+  name_group_when_loaded()
 end
 
 --- What the user may type in normal mode for a command: a key that is mapped to its <Plug>, or it.
@@ -94,7 +117,7 @@ function M.remove()
       end
     end
   end
-  require("claude-code.keymaps.which_key").cancel()
+  vim.api.nvim_create_augroup(GROUP, { clear = true })
 end
 
 return M

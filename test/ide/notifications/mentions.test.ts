@@ -152,7 +152,7 @@ onEachNeovim((session) => {
     });
   });
 
-  describe(":Claude add", () => {
+  describe(":Claude mention with lines", () => {
     const lines = (first: number, last: number) => ({ lineStart: first, lineEnd: last });
     const CASES: [words: string, range: object][] = [
       ["main.lua", {}],
@@ -160,14 +160,14 @@ onEachNeovim((session) => {
       ["main.lua 4", lines(3, 3)],
     ];
     test.each(CASES)("%s", async (words, range) => {
-      await session.neovim.command(`Claude add ${words}`);
+      await session.neovim.command(`Claude mention ${words}`);
       await expectMentions(client, [{ filePath: path("main.lua"), ...range }]);
     });
 
     const REFUSED: [words: string, reason: string][] = [
       ["main.lua 5 3", "main.lua: lines 5 to 3 cannot be mentioned"],
       ["main.lua 0", "lines 0 to 0 cannot be mentioned"],
-      ["main.lua other.lua", "name one file"],
+      ["main.lua other.lua", "other.lua is not on disk"],
       ["nowhere.lua 1 2", "nowhere.lua is not on disk"],
       ["main.lua 900", "main.lua has no line 900; its last line is"],
       ["closed.lua 1 3", "closed.lua has no line 3; its last line is 2"],
@@ -179,7 +179,7 @@ onEachNeovim((session) => {
       session.write("open-ended.lua", "\ntwo");
       session.write("empty.lua", "");
       const said = await listenToMessages(session);
-      await session.neovim.command(`Claude add ${words}`);
+      await session.neovim.command(`Claude mention ${words}`);
       await eventually("the reason", async () => expect(await said()).toContain(reason));
     });
   });

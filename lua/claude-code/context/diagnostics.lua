@@ -1,14 +1,26 @@
---- :Claude diagnostics: lines and their diagnostics, as one message to Claude.
+--- Diagnostics as one message to Claude: those of lines (:Claude diagnostics), and those that were found in
+--- edited files after Claude's turn (:Claude problems).
 local api = vim.api
 local notify = require("claude-code.messages.notify")
 
 local M = {}
+
+---Of problems after a turn. More would fill the prompt.
+local MOST = 20
 
 ---@param buf integer
 ---@return string path relative to the current folder where the file lies in it
 local function shown_path(buf)
   local name = api.nvim_buf_get_name(buf)
   return name == "" and "[No Name]" or vim.fn.fnamemodify(name, ":.")
+end
+
+---@param place string
+---@param item vim.Diagnostic
+---@return string
+local function list_entry(place, item)
+  local text = item.message:gsub("%s*\n%s*", " ")
+  return ("- %s [%s]: %s"):format(place, vim.diagnostic.severity[item.severity], text)
 end
 
 ---@param buf integer
@@ -18,11 +30,9 @@ end
 local function diagnostic_lines(buf, first, last)
   local lines = {}
   for _, item in ipairs(vim.diagnostic.get(buf)) do
-    local line, column = item.lnum + 1, item.col + 1
+    local line = item.lnum + 1
     if line >= first and line <= last then
-      local severity = vim.diagnostic.severity[item.severity]
-      local text = item.message:gsub("%s*\n%s*", " ")
-      table.insert(lines, ("- Line %d, Col %d [%s]: %s"):format(line, column, severity, text))
+      table.insert(lines, list_entry(("Line %d, Col %d"):format(line, item.col + 1), item))
     end
   end
   return #lines > 0 and lines or { "No diagnostics in selected range" }
@@ -43,7 +53,7 @@ end
 ---@param first integer 1-based
 ---@param last integer 1-based, included
 ---@return string
-function M.message(buf, first, last)
+local function message(buf, first, last)
   local code = table.concat(api.nvim_buf_get_lines(buf, first - 1, last, false), "\n")
   local fence = fence_for(code)
   return table.concat({
@@ -100,7 +110,7 @@ end
 ---@param text string
 ---@param targets claude-code.MentionTarget[] what it is about
 ---@param n? integer number of a session of this Neovim; the current one if left out
-function M.deliver(text, targets, n)
+local function deliver(text, targets, n)
   local submit = require("claude-code.config").get().send.submit
   local prompt = require("claude-code.terminal.prompt")
   if not prompt.refuse_while_asking("the problems", n) and not prompt.paste(text, submit, n) then
@@ -117,7 +127,44 @@ function M.lines(first, last)
     notify.warn("this buffer is not a file; go to one, or use :Claude send")
   elseif not require("claude-code.context.send").refuse_private(0) then
     local target = { path = name, line_start = first - 1, line_end = last - 1 }
-    M.deliver(M.message(0, first, last), { target })
+    deliver(message(0, first, last), { target })
+  end
+end
+
+---@param problems claude-code.FileProblem[]
+---@return string
+local function message_after_turn(problems)
+  local lines = { "After your last turn, language servers found these problems in your edits:", "" }
+  for i = 1, math.min(MOST, #problems) do
+    local name, item = vim.fn.fnamemodify(problems[i].path, ":."), problems[i].item
+    lines[#lines + 1] = list_entry(("%s:%d:%d"):format(name, item.lnum + 1, item.col + 1), item)
+  end
+  if #problems > MOST then
+    lines[#lines + 1] = ("- … and %d more"):format(#problems - MOST)
+  end
+  return table.concat(vim.list_extend(lines, { "", "Please help me fix these issues." }), "\n")
+end
+
+---@param problems claude-code.FileProblem[]
+---@return claude-code.MentionTarget[] each file once
+local function targets_of(problems)
+  local seen, list = {}, {}
+  for _, problem in ipairs(problems) do
+    if not seen[problem.path] then
+      seen[problem.path] = true
+      list[#list + 1] = { path = problem.path }
+    end
+  end
+  return list
+end
+
+--- The worst problems, those of the files with the worst first, to the session that edited these.
+function M.problems()
+  local problems, n = require("claude-code.editor.turn_check.unchecked").problems()
+  if #problems == 0 then
+    notify.warn("nothing to send: no problems were found after Claude's last turn")
+  else
+    deliver(message_after_turn(problems), targets_of(problems), n)
   end
 end
 
