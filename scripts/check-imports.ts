@@ -30,6 +30,15 @@ const luaRules: Rule[] = [
     why: "an explorer's adapter answers which paths are on screen; it needs nobody for that",
   },
   {
+    breaks: ({ from, to }) =>
+      isIn(from, "editor/hunks", "editor/windows") && isIn(to, "editor/diff", "editor/review"),
+    why: "a diff and a review both show hunks by editor/hunks/ and windows/, which know neither",
+  },
+  {
+    breaks: ({ from, to }) => isIn(from, "editor/review") && isIn(to, "editor/diff"),
+    why: "what both need is in editor/hunks/; only an accepted diff reports to the review",
+  },
+  {
     breaks: ({ to }) => to === DISPATCHER,
     why: "editor/init.lua requires everything below it; the executable alone calls it, by RPC",
   },

@@ -12,6 +12,7 @@ local M = {}
 
 ---@class claude-code.Mapped
 ---@field owner string
+---@field key string
 ---@field before table the buffer's own mapping, as of maparg(); empty if it had none
 
 ---By the functions that our mappings call. It forgets those of mappings that Neovim cleared.
@@ -47,7 +48,7 @@ local function map(buf, owner, mode, key, entry)
   local function run()
     entry.run(mode, key)
   end
-  mapped[run] = { owner = owner, before = before }
+  mapped[run] = { owner = owner, key = key, before = before }
   -- Not `nowait`: `gr` must leave `grn`, `grr` and the like to Neovim and the user.
   vim.keymap.set(mode, key, run, { buffer = buf, desc = entry.desc })
 end
@@ -74,7 +75,7 @@ function M.unmap(buf, owner)
     for _, mapping in ipairs(api.nvim_buf_get_keymap(buf, mode)) do
       local ours = mapped[mapping.callback]
       if ours and ours.owner == owner then
-        api.nvim_buf_del_keymap(buf, mode, mapping.lhs)
+        vim.keymap.del(mode, ours.key, { buffer = buf })
         if next(ours.before) then
           api.nvim_buf_call(buf, function()
             fn.mapset(mode, false, ours.before)

@@ -25,29 +25,25 @@ local function go(row)
   reveal()
 end
 
----The entry of the hunk there is the list's current one.
----@param row integer
-local function select_at(row)
-  local buf = api.nvim_get_current_buf()
-  local file, hunk = listing.of_buffer(buf), buffers.hunk_at(buffers.hunks(buf), row)
-  if file and hunk then
-    list.select(file.path, hunk.id)
+---@generic T
+---@param all T[] in order
+---@param step 1|-1
+---@param from integer|string
+---@param place_of fun(one: T): integer|string
+---@return T? the next one behind that place, or before it
+local function next_from(all, step, from, place_of)
+  for i = step == 1 and 1 or #all, step == 1 and #all or 1, step do
+    local place = place_of(all[i])
+    if place ~= from and (place > from) == (step == 1) then
+      return all[i]
+    end
   end
 end
 
----@param step 1|-1
----@return integer? row of the next hunk from the cursor in this buffer
-local function next_row(step)
-  local row, best = api.nvim_win_get_cursor(0)[1], nil
-  for _, hunk in ipairs(buffers.hunks(api.nvim_get_current_buf())) do
-    local first = math.max(hunk.new[1], 1)
-    if step == 1 and first > row and not best then
-      best = first
-    elseif step == -1 and first < row then
-      best = first
-    end
-  end
-  return best
+---@param hunk claude-code.ReviewHunk
+---@return integer row of the cursor at its beginning
+local function first_row(hunk)
+  return math.max(hunk.new[1], 1)
 end
 
 ---The current buffer's file: one of the list, or one whose base text is shown.
@@ -64,14 +60,9 @@ end
 local function next_file(step, from)
   local all = listing.files()
   local now = from or current_path() or path.of_buffer(0) or ""
-  local found
-  for _, file in ipairs(all) do
-    if step == 1 and file.path > now and not found then
-      found = file
-    elseif step == -1 and file.path < now then
-      found = file
-    end
-  end
+  local found = next_from(all, step, now, function(file)
+    return file.path
+  end)
   return found or (step == 1 and all[1] or all[#all])
 end
 
@@ -146,12 +137,15 @@ function M.hunk(step)
   if list.has_cursor() then
     return show_next_entry(step, rawequal)
   end
-  local row = next_row(step)
-  if row then
-    go(row)
-    select_at(row)
-  else
-    M.file(step)
+  local buf, row = api.nvim_get_current_buf(), api.nvim_win_get_cursor(0)[1]
+  local hunk = next_from(buffers.hunks(buf), step, row, first_row)
+  if not hunk then
+    return M.file(step)
+  end
+  go(first_row(hunk))
+  local file = listing.of_buffer(buf)
+  if file then
+    list.select(file.path, hunk.id)
   end
 end
 
