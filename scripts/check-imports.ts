@@ -176,7 +176,6 @@ const typescriptRules: Rule[] = [
 /** Folders that need each other, and should not. A pair that is left here for no reason is refused, too. */
 const KNOWN_PAIRS: readonly string[] = [
   "lua/claude-code/config <> lua/claude-code/config/options",
-  "lua/claude-code/editor/diff <> lua/claude-code/editor/diff/layout",
 ];
 
 const lua = luaImports(ROOT);

@@ -1,6 +1,6 @@
 --- One window in the file's place with the proposal; what it deletes shows as virtual lines.
 local api = vim.api
-local inline_marks = require("claude-code.editor.diff.layout.inline_marks")
+local inline_marks = require("claude-code.editor.diff.inline_marks")
 local windows = require("claude-code.editor.windows")
 
 ---What we change in the window.

@@ -8,7 +8,7 @@ local diff_tab = require("claude-code.editor.diff.tab")
 local focus = require("claude-code.editor.windows.focus")
 local hunks = require("claude-code.editor.hunks")
 local notify = require("claude-code.messages.notify")
-local places = require("claude-code.editor.diff.layout.place")
+local places = require("claude-code.editor.diff.place")
 local saved_layout = require("claude-code.editor.windows.layout")
 local windows = require("claude-code.editor.windows")
 
@@ -37,9 +37,9 @@ local M = {}
 ---@return claude-code.Layout
 local function create(name, proposal, place)
   if name == "inline" then
-    return require("claude-code.editor.diff.layout.inline").new(proposal, place)
+    return require("claude-code.editor.diff.inline").new(proposal, place)
   end
-  return require("claude-code.editor.diff.layout.sides").new(proposal, place)
+  return require("claude-code.editor.diff.sides").new(proposal, place)
 end
 
 ---@param lines string[]
