@@ -7,7 +7,7 @@ local api = vim.api
 local highlights = require("claude-code.editor.hunks.highlights")
 local hunks = require("claude-code.editor.hunks")
 local notify = require("claude-code.messages.notify")
-local scratch = require("claude-code.editor.diff.scratch")
+local buffers = require("claude-code.editor.diff.buffers")
 
 local ACCEPTED = api.nvim_create_namespace("claude-code.diff.accepted")
 local OPEN = api.nvim_create_namespace("claude-code.diff.open")
@@ -228,7 +228,7 @@ end
 function AcceptedHunks:drop_others()
   if self:states() then
     local lines, buf = self:lines(), self.proposal.new_buf
-    scratch.close_undo_block(buf)
+    buffers.close_undo_block(buf)
     api.nvim_buf_set_lines(buf, 0, -1, false, lines)
   end
 end

@@ -1,9 +1,184 @@
---- The two buffers of a proposal: the file on disk, and the proposed text.
+--- The scratch buffers of a diff: the file on disk, and the proposed text. Their colours are those of the file,
+--- without FileType autocommands: no language server, linter or formatter may attach.
 local api = vim.api
 local path = require("claude-code.editor.documents.path")
-local scratch = require("claude-code.editor.diff.scratch")
+local timer = require("claude-code.lib.timer")
+local windows = require("claude-code.editor.windows")
+
+---In bytes of a line; what is further to the right has no colours by 'syntax'. Neovim looks for patterns in
+---all that is left of it, in each line on screen: in 3,000 bytes, as by default, for up to 700 ms.
+local COLOURED_PART = 200
+
+---Of a buffer Neovim itself looks at as many first lines, and the last one, to find its filetype; of
+---a text it would look at all.
+local DETECTED_LINES = 100
+---Of each.
+local DETECTED_BYTES = 1000
+
+---What an edit of the proposal needs from the file's own buffer, as no ftplugin runs.
+local EDITING_OPTIONS = {
+  "comments",
+  "commentstring",
+  "expandtab",
+  "iskeyword",
+  "shiftwidth",
+  "softtabstop",
+  "tabstop",
+  "textwidth",
+}
+
+---A buffer beyond this size, in bytes, gets no syntax highlighting: parsing would freeze the editor.
+local HIGHLIGHT_LIMIT = 512 * 1024
+---A bigger one has colours by 'syntax', which looks at the lines on screen: tree-sitter finds injected
+---languages at once. Before Neovim 0.11 it also parses all at once, and reads its queries for each buffer.
+local TREE_SITTER_LIMIT = vim.fn.has("nvim-0.11") == 1 and 64 * 1024 or -1
+
+---In bytes. Patterns for a line of 64 KB take up to 90 ms, and fail (E363) where they take too much memory.
+local LONGEST_HIGHLIGHTED_LINE = 16 * 1024
+
+---In lines. Only of a piece that is long as a whole the lines are looked at.
+local PIECE = 100
 
 local M = {}
+
+---@param name string
+---@param lines string[]
+---@param file string the path whose text this is, by which it is private or not
+---@return integer buf
+local function create(name, lines, file)
+  local buf = api.nvim_create_buf(false, true)
+  vim.bo[buf].modifiable = true
+  M.fill(buf, lines)
+  vim.bo[buf].undofile = false
+  vim.bo[buf].synmaxcol = COLOURED_PART
+  vim.bo[buf].bufhidden = "hide"
+  pcall(api.nvim_buf_set_name, buf, name)
+  vim.b[buf].claude_code_file = file
+  return buf
+end
+
+---Replaces the whole text; undo does not go behind it.
+---@param buf integer
+---@param lines string[]
+function M.fill(buf, lines)
+  local modifiable = vim.bo[buf].modifiable
+  vim.bo[buf].undolevels = -1
+  vim.bo[buf].modifiable = true
+  api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+  vim.bo[buf].modifiable = modifiable
+  vim.bo[buf].undolevels = vim.go.undolevels
+  vim.bo[buf].modified = false
+end
+
+---The next edit can be undone by itself.
+---@param buf integer
+function M.close_undo_block(buf)
+  vim.bo[buf].undolevels = vim.bo[buf].undolevels
+end
+
+---By a buffer: 0.10 does not look at the option `contents` for all file types, such as TypeScript.
+---@param file string
+---@param lines string[]
+---@return string filetype "" if unknown
+function M.filetype_of(file, lines)
+  local contents = vim.list_slice(lines, 1, DETECTED_LINES)
+  contents[#contents + 1] = #lines > DETECTED_LINES and lines[#lines] or nil
+  contents = vim.tbl_map(function(line)
+    return line:sub(1, DETECTED_BYTES)
+  end, contents)
+  local buf = api.nvim_create_buf(false, true)
+  api.nvim_buf_set_lines(buf, 0, -1, false, contents)
+  -- Neovim's patterns take 30 ms on a path of 4,096 bytes.
+  local name = #file > 512 and vim.fs.basename(file) or file
+  local ok, filetype = pcall(vim.filetype.match, { buf = buf, filename = name })
+  api.nvim_buf_delete(buf, { force = true })
+  return ok and filetype or ""
+end
+
+---@param buf integer
+---@param like integer the file's own buffer
+local function copy_editing_options(buf, like)
+  for _, option in ipairs(EDITING_OPTIONS) do
+    vim.bo[buf][option] = vim.bo[like][option]
+  end
+end
+
+---@param buf integer
+---@return boolean
+local function has_long_line(buf)
+  local count, from = api.nvim_buf_line_count(buf), 0
+  for first = 0, count - 1, PIECE do
+    local last = math.min(first + PIECE, count)
+    local to = api.nvim_buf_get_offset(buf, last)
+    local is_long = to - from > LONGEST_HIGHLIGHTED_LINE
+    local lines = is_long and api.nvim_buf_get_lines(buf, first, last, true) or {}
+    for _, line in ipairs(lines) do
+      if #line > LONGEST_HIGHLIGHTED_LINE then
+        return true
+      end
+    end
+    from = to
+  end
+  return false
+end
+
+---Tree-sitter reads the queries of a language at once, of C for 30 to 60 ms: so it gives the colours only
+---where it does so in the user's own buffers, or where there are no others.
+---@param language string
+---@param like? integer the file's own buffer
+---@return boolean
+local function is_for_tree_sitter(language, like)
+  local active = require("vim.treesitter.highlighter").active
+  if like and (active[like] or vim.bo[like].syntax ~= "") then
+    return active[like] ~= nil
+  end
+  return not vim.g.syntax_on
+    or vim.iter(pairs(active)):any(function(_, highlighter)
+      return highlighter.tree:lang() == language
+    end)
+end
+
+---@param buf integer
+---@param like? integer the file's own buffer
+local function colour(buf, like)
+  local filetype = vim.bo[buf].filetype
+  local size = api.nvim_buf_get_offset(buf, api.nvim_buf_line_count(buf))
+  if filetype == "" or size > HIGHLIGHT_LIMIT or has_long_line(buf) then
+    return
+  end
+  local language = vim.treesitter.language.get_lang(filetype) or filetype
+  local wanted = size <= TREE_SITTER_LIMIT and is_for_tree_sitter(language, like)
+  if not wanted or not pcall(vim.treesitter.start, buf, language) then
+    local syntax = like and vim.bo[like].syntax or ""
+    -- 'syntax' works through its own autocommand.
+    vim.o.eventignore = ""
+    pcall(api.nvim_set_option_value, "syntax", syntax ~= "" and syntax or filetype, { buf = buf })
+  end
+end
+
+---Adds them at once. Big ones among Neovim's own syntax files, as those of CSS and Markdown, take 20 ms.
+---@param buf integer
+---@param like? integer the file's own buffer
+function M.colour(buf, like)
+  if api.nvim_buf_is_loaded(buf) then
+    vim.b[buf].claude_code_coloured = true
+    like = like and api.nvim_buf_is_loaded(like) and like or nil
+    windows.noautocmd(function()
+      colour(buf, like)
+    end)
+  end
+end
+
+---Adds them a moment later, if that was not done: Neovim answers keys before.
+---@param buf integer
+---@param like? integer the file's own buffer
+function M.colour_soon(buf, like)
+  if not vim.b[buf].claude_code_coloured then
+    timer.once(1, function()
+      M.colour(buf, like)
+    end)
+  end
+end
 
 ---@param proposal claude-code.Proposal
 ---@param state string
@@ -20,7 +195,7 @@ end
 ---@return string
 local function filetype_of(proposal)
   return proposal.target and vim.bo[proposal.target].filetype
-    or scratch.filetype_of(proposal.new_path, proposal.proposed.lines)
+    or M.filetype_of(proposal.new_path, proposal.proposed.lines)
 end
 
 ---@param buf? integer
@@ -35,7 +210,7 @@ end
 function M.old_side(proposal)
   M.delete(proposal.old_buf)
   local name = name_of(proposal, proposal.exists and "on disk" or "new file")
-  local buf = scratch.create(name, proposal.old.lines, proposal.base_path)
+  local buf = create(name, proposal.old.lines, proposal.base_path)
   vim.bo[buf].filetype = filetype_of(proposal)
   vim.bo[buf].modifiable = false
   return buf
@@ -46,12 +221,12 @@ end
 function M.proposed_side(proposal)
   M.delete(proposal.new_buf)
   local name = name_of(proposal, "proposed")
-  local buf = scratch.create(name, proposal.proposed.lines, proposal.new_path)
+  local buf = create(name, proposal.proposed.lines, proposal.new_path)
   vim.bo[buf].filetype = vim.bo[proposal.old_buf].filetype
   vim.bo[buf].buftype = "acwrite"
   vim.bo[buf].readonly = false
   if proposal.target then
-    scratch.copy_editing_options(buf, proposal.target)
+    copy_editing_options(buf, proposal.target)
   end
   return buf
 end

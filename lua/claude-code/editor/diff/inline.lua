@@ -1,7 +1,12 @@
 --- One window in the file's place with the proposal; what it deletes shows as virtual lines.
 local api = vim.api
-local inline_marks = require("claude-code.editor.diff.inline_marks")
+local draw = require("claude-code.editor.hunks.draw")
+local hunks = require("claude-code.editor.hunks")
+local reveal = require("claude-code.editor.hunks.reveal")
+local slices = require("claude-code.lib.slices")
 local windows = require("claude-code.editor.windows")
+
+local NAMESPACE = api.nvim_create_namespace("claude-code.diff.inline")
 
 ---What we change in the window.
 local OPTIONS = { "conceallevel", "foldenable", "signcolumn", "winbar" }
@@ -9,7 +14,9 @@ local OPTIONS = { "conceallevel", "foldenable", "signcolumn", "winbar" }
 ---@class claude-code.Inline : claude-code.Layout
 ---@field private proposal claude-code.Proposal
 ---@field private place claude-code.DiffPlace
----@field private marks claude-code.InlineMarks
+---@field private drawn? claude-code.HunkList what is shown
+---@field private margin? string in front of the deleted lines
+---@field private stop_drawing? fun()
 ---@field private borrowed? claude-code.BorrowedWindow what `win` showed; nil if the window is ours
 ---@field private spare? integer takes the place of `win`, which the user closes just now
 ---@field private was_inside? boolean the user was in `win` when it closed
@@ -23,8 +30,7 @@ local M = {}
 ---@param place claude-code.DiffPlace
 ---@return claude-code.Inline
 function M.new(proposal, place)
-  local marks = inline_marks.new(proposal)
-  return setmetatable({ proposal = proposal, place = place, marks = marks, windows = {} }, Inline)
+  return setmetatable({ proposal = proposal, place = place, windows = {} }, Inline)
 end
 
 function Inline:open()
@@ -38,21 +44,59 @@ function Inline:open()
   vim.wo[self.win][0].signcolumn = "yes:1"
   -- Here already: it takes a row of those in which the hunk has to fit.
   vim.wo[self.win][0].winbar = " "
-  api.nvim_win_set_cursor(self.win, { self.marks:first_line(), 0 })
-  self.marks:show(self.win)
-  self:reveal(self.proposal:hunks().list[1])
+  local first = self.proposal:hunks().list[1]
+  local count = api.nvim_buf_line_count(self.proposal.new_buf)
+  api.nvim_win_set_cursor(self.win, { first and math.min(hunks.span(first, "new"), count) or 1, 0 })
+  self:refresh()
+  self:reveal(first)
   self:watch()
 end
 
 function Inline.even_out() end
 
-function Inline:refresh()
-  self.marks:show(self.win)
+---@param proposal claude-code.Proposal
+---@param hunk claude-code.Hunk
+---@return claude-code.DrawnHunk
+local function drawn(proposal, hunk)
+  local lines = hunk.old_count > 0
+      and vim.list_slice(proposal.old.lines, hunk.old, hunk.old + hunk.old_count - 1)
+    or {}
+  return { new = hunk.new, new_count = hunk.new_count, old_lines = lines }
 end
 
----@param hunk? claude-code.Hunk
+---Draws all again if it was edited, or if the columns in front of its lines have changed; of many hunks
+---the first ones at once, the others soon.
+function Inline:refresh()
+  local proposal, now, margin = self.proposal, self.proposal:hunks(), draw.margin(self.win)
+  if self.drawn == now and self.margin == margin[1] then
+    return
+  end
+  self.drawn, self.margin = now, margin[1]
+  local buf = proposal.new_buf --[[@as integer]]
+  api.nvim_buf_clear_namespace(buf, NAMESPACE, 0, -1)
+  if self.stop_drawing then
+    self.stop_drawing()
+  end
+  self.stop_drawing = slices.run(function(pause)
+    for _, hunk in ipairs(now.list) do
+      local part = drawn(proposal, hunk)
+      -- These first: the window is scrolled to the first of them.
+      draw.old_lines(buf, NAMESPACE, part, margin)
+      draw.new_lines(buf, NAMESPACE, part, pause)
+      pause()
+    end
+  end, function()
+    -- Else it is gone, or will be drawn again.
+    return api.nvim_buf_is_loaded(buf) and api.nvim_buf_get_changedtick(buf) == now.tick
+  end)
+end
+
+---@param hunk? claude-code.Hunk whose first line has the cursor
 function Inline:reveal(hunk)
-  self.marks:reveal(self.win, hunk)
+  if hunk then
+    reveal.hunk(self.win, drawn(self.proposal, hunk))
+  end
+  reveal.old_lines_on_top(self.win, NAMESPACE)
 end
 
 ---@return boolean

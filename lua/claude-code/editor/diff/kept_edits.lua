@@ -1,9 +1,8 @@
 --- What the user made of a proposal that nobody has received: it stays in a buffer.
 local api = vim.api
-local colours = require("claude-code.editor.diff.colours")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
-local scratch = require("claude-code.editor.diff.scratch")
+local buffers = require("claude-code.editor.diff.buffers")
 local text = require("claude-code.editor.diff.text")
 local windows = require("claude-code.editor.windows")
 
@@ -16,11 +15,11 @@ local M = {}
 ---@param what string what happened
 local function keep(file, lines, filetype, what)
   local buf = api.nvim_create_buf(true, false)
-  scratch.fill(buf, lines)
+  buffers.fill(buf, lines)
   windows.noautocmd(function()
     vim.bo[buf].filetype = filetype
   end)
-  colours.add(buf)
+  buffers.colour(buf)
   vim.bo[buf].modified = true
   local message = "%s: your version of %s is in buffer %d (:buffer %d)"
   notify.warn(message:format(what, path.title(file), buf, buf))
@@ -40,7 +39,7 @@ end
 ---@return true
 function M.unwritten(params)
   local lines = text.parse(params.text).lines
-  local filetype = scratch.filetype_of(params.path, lines)
+  local filetype = buffers.filetype_of(params.path, lines)
   keep(params.path, lines, filetype, ("writing the file failed (%s)"):format(params.problem))
   return true
 end

@@ -2,14 +2,13 @@
 ---
 --- A layout is an object that shows a prepared proposal in windows. `open` and `close` run with
 --- autocommands off.
-local busy = require("claude-code.editor.diff.busy")
-local colours = require("claude-code.editor.diff.colours")
-local diff_tab = require("claude-code.editor.diff.tab")
+local buffers = require("claude-code.editor.diff.buffers")
 local focus = require("claude-code.editor.windows.focus")
 local hunks = require("claude-code.editor.hunks")
 local notify = require("claude-code.messages.notify")
 local places = require("claude-code.editor.diff.place")
 local saved_layout = require("claude-code.editor.windows.layout")
+local when = require("claude-code.editor.diff.when")
 local windows = require("claude-code.editor.windows")
 
 ---Above these diff mode keeps Neovim still: to find the changed parts of 20,000 unlike lines takes
@@ -103,7 +102,7 @@ end
 local function pick(proposal, except)
   local name = require("claude-code.config").get().diff.layout
   local function place_for(layout)
-    return places.choose(layout, proposal.target, except, busy.is_in_float())
+    return places.choose(layout, proposal.target, except, when.is_in_float())
   end
   local place = place_for(name)
   local reason = why_inline(name, place, proposal)
@@ -126,7 +125,7 @@ function M.open(proposal, except)
       proposal:prepare()
     end)
     for _, buf in ipairs(proposal:buffers()) do
-      colours.add_soon(buf, proposal.target)
+      buffers.colour_soon(buf, proposal.target)
     end
     saved = saved_layout.save()
     layout = pick(proposal, except)
@@ -163,7 +162,7 @@ function M.close(layout, proposal, before, origin)
     saved_layout.replace(before, gone, instead)
     origin.win = origin.win == gone and instead or origin.win
   end
-  diff_tab.close(before)
+  places.close_tab(before)
 end
 
 return M

@@ -1,6 +1,12 @@
---- Where a diff goes: in the place of the file's window, or on a tab page of its own.
+--- Where a diff goes: in the place of the file's window, or on a tab page of its own, to which Claude's terminal
+--- comes along if it was visible.
 local api = vim.api
+local focus = require("claude-code.editor.windows.focus")
+local options = require("claude-code.editor.windows.options")
 local windows = require("claude-code.editor.windows")
+
+---Tags our tab pages.
+local TAG = "claude_code_diff"
 
 ---@class claude-code.DiffPlace
 ---@field fits boolean is there room for the layout?
@@ -93,6 +99,25 @@ function M.choose(layout, target, except, behind_float)
   }, Place)
 end
 
+---@return table module
+local function terminal()
+  return require("claude-code.terminal.providers.window")
+end
+
+---A new tab page for `buf`, entered. With autocommands off.
+---@param buf integer
+---@param is_enough fun(width: integer, height: integer): boolean so much room beside a terminal
+---@return integer win
+local function open_tab(buf, is_enough)
+  local from = api.nvim_get_current_tabpage()
+  vim.cmd(("tab sbuffer %d"):format(buf))
+  local win = api.nvim_get_current_win()
+  options.apply(win, options.global())
+  api.nvim_tabpage_set_var(0, TAG, true)
+  terminal().mirror_to_tab(from, is_enough)
+  return win
+end
+
 ---A window for one side of the diff, or all of it: of the tab page, or borrowed.
 ---@param buf integer
 ---@return integer win
@@ -102,10 +127,50 @@ function Place:take(buf)
     return windows.take(buf, self.target, self.except)
   end
   -- A terminal that leaves too little does not come along.
-  local win = require("claude-code.editor.diff.tab").open(buf, function(width, height)
+  local win = open_tab(buf, function(width, height)
     return fits(self.layout, width, height)
   end)
   return win
+end
+
+---@param tab integer
+---@return boolean
+local function is_ours(tab)
+  return (pcall(api.nvim_tabpage_get_var, tab, TAG))
+end
+
+---Closes a tab page with nothing in it except Claude's terminal. A user who is there goes to the
+---terminal where they came from.
+---@param tab integer
+---@param saved claude-code.SavedLayout
+local function close_empty(tab, saved)
+  local here = tab == api.nvim_get_current_tabpage() and api.nvim_tabpage_is_valid(saved.tab)
+  local typing = api.nvim_get_mode().mode == "t"
+  local buf = api.nvim_win_get_buf(api.nvim_tabpage_list_wins(tab)[1])
+  if here then
+    api.nvim_set_current_tabpage(saved.tab)
+  end
+  -- It fails for the only one.
+  pcall(vim.cmd.tabclose, api.nvim_tabpage_get_number(tab))
+  if here then
+    terminal().show(buf)
+    focus.give_back({ win = api.nvim_get_current_win(), terminal = typing }, saved.previous)
+  end
+end
+
+---The diff has gone: so does its tab page, unless the user has put something there.
+---@param saved claude-code.SavedLayout of the tab page before
+function M.close_tab(saved)
+  for _, tab in ipairs(vim.tbl_filter(is_ours, api.nvim_list_tabpages())) do
+    local wins = vim.iter(api.nvim_tabpage_list_wins(tab)):filter(function(win)
+      return not windows.is_floating(win)
+    end)
+    if wins:all(terminal().is_terminal) then
+      close_empty(tab, saved)
+    else
+      api.nvim_tabpage_del_var(tab, TAG)
+    end
+  end
 end
 
 return M

@@ -3,15 +3,12 @@
 local api = vim.api
 local accepted_hunks = require("claude-code.editor.diff.accepted")
 local buffers = require("claude-code.editor.diff.buffers")
-local colours = require("claude-code.editor.diff.colours")
 local destinations = require("claude-code.editor.diff.destination")
 local external_changes = require("claude-code.editor.diff.external_changes")
 local hunks = require("claude-code.editor.hunks")
 local merge = require("claude-code.editor.diff.merge")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
-local result = require("claude-code.editor.diff.result")
-local scratch = require("claude-code.editor.diff.scratch")
 local text = require("claude-code.editor.diff.text")
 
 ---@class claude-code.Proposal
@@ -116,7 +113,7 @@ function Proposal:follow_disk()
     if same and not self.too_big then
       return false
     elseif not same then
-      scratch.fill(self.old_buf, self.old.lines)
+      buffers.fill(self.old_buf, self.old.lines)
       vim.b[self.old_buf].claude_code_file = self.base_path
     end
   else
@@ -162,8 +159,8 @@ end
 ---Fills one of its buffers again, which `:edit!` has emptied: there is no file of its name to read.
 ---@param buf integer
 function Proposal:refill(buf)
-  scratch.fill(buf, buf == self.new_buf and self.proposed.lines or self.old.lines)
-  colours.add(buf, self.target)
+  buffers.fill(buf, buf == self.new_buf and self.proposed.lines or self.old.lines)
+  buffers.colour(buf, self.target)
 end
 
 ---@return string[] lines of the proposal as it is now, not to be changed
@@ -197,7 +194,7 @@ function Proposal:result()
   if not (self.new_buf and api.nvim_buf_is_loaded(self.new_buf)) then
     return { empty = false }
   end
-  return result.of(self:lines(), self.old, self.proposed)
+  return text.result(self:lines(), self.old, self.proposed)
 end
 
 ---Does accepting make a file, which may be compared with another one?
@@ -239,14 +236,14 @@ end
 
 ---@return string text that accepting gives: of chosen hunks only those
 function Proposal:text()
-  return result.text(self.accepted:lines(), self.old, self.proposed)
+  return text.accepted(self.accepted:lines(), self.old, self.proposed)
 end
 
 ---@return string text once it was accepted: then the hunks that were not chosen are gone
 function Proposal:final_text()
   self:parse()
   local is_loaded = self.new_buf ~= nil and api.nvim_buf_is_loaded(self.new_buf)
-  return result.text(is_loaded and self:lines() or self.proposed.lines, self.old, self.proposed)
+  return text.accepted(is_loaded and self:lines() or self.proposed.lines, self.old, self.proposed)
 end
 
 ---@return string? words what the proposal changes if it changes no line

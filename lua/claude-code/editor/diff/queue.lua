@@ -3,13 +3,12 @@ local channel = require("claude-code.server.channel")
 local announce = require("claude-code.editor.diff.announce")
 local answer = require("claude-code.editor.diff.answer")
 local aside = require("claude-code.editor.diff.aside")
-local busy = require("claude-code.editor.diff.busy")
 local blocked = require("claude-code.editor.input.blocked")
 local keyboard = require("claude-code.editor.input.keyboard")
 local notify = require("claude-code.messages.notify")
 local owner = require("claude-code.editor.diff.owner")
 local proposals = require("claude-code.editor.diff.proposal")
-local timing = require("claude-code.editor.diff.timing")
+local when = require("claude-code.editor.diff.when")
 local views = require("claude-code.editor.diff.view")
 
 ---@class claude-code.Diff one entry of the queue
@@ -237,7 +236,7 @@ end
 ---@param show fun()
 local function wait(diff, show)
   announce.waits(diff)
-  local ms = timing.ms_until_idle()
+  local ms = when.ms_until_idle()
   blocked.retry(show, ms > 0 and ms or nil)
 end
 
@@ -253,13 +252,13 @@ function Queue:try_next(decided)
   local diff = self:next_up()
   if self.shown or not diff then
     return
-  elseif not timing.can_show() then
+  elseif not when.can_show() then
     return wait(diff, later)
   end
-  local reason = not diff.asked_for and busy.reason(decided)
+  local reason = not diff.asked_for and when.busy(decided)
   if reason then
     announce.waits_while_busy(diff, reason)
-    return busy.when_over(later)
+    return when.after_busy(later)
   end
   local ok, message = pcall(self.show, self, diff)
   if ok then

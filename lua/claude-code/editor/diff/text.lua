@@ -1,6 +1,8 @@
---- Text as lines for a buffer, for display only: the executable keeps the exact string.
+--- The texts of a diff as lines for a buffer, and what accepting certain lines gives. The executable keeps the
+--- exact string.
 --- The rule for line ends is the same as in src/ide/diffs/final-text.ts.
 local file_lines = require("claude-code.editor.documents.lines")
+local hunks = require("claude-code.editor.hunks")
 
 ---What is bigger is not shown. Below that nothing on the way to the screen takes 100 ms.
 local MOST_BYTES = 1024 * 1024
@@ -101,6 +103,65 @@ end
 function M.of_file(path, keep_cr)
   local bytes, problem = read(path)
   return bytes and M.parse(decode(bytes), keep_cr), problem
+end
+
+---@class claude-code.DiffResult
+---@field lines? string[] without line ends; nil if they are as proposed
+---@field newline? boolean does the last line end with one? nil: as proposed
+---@field empty boolean nothing of the proposal is left: the lines are the old file's
+
+---@param lines string[]
+---@param other string[]
+---@return boolean is the last line of one that of the other, too?
+local function ends_as(lines, other)
+  -- With a line before them, as a lone empty one counts as none.
+  local old, new = vim.list_extend({ "" }, other), vim.list_extend({ "" }, lines)
+  local list = hunks.between(old, new)
+  return #list == 0 or select(2, hunks.rows(list[#list])) < #new
+end
+
+---A last newline goes with its line, which came with the proposal unless the old file's end was put
+---back in place of the proposal's. Comparing that line alone would not do: many files end in a line
+---like some before.
+---@param lines string[]
+---@param old claude-code.Text
+---@param proposed claude-code.Text
+---@return boolean? newline nil: as proposed
+local function newline_of(lines, old, proposed)
+  if not M.has_text(old) or old.newline == proposed.newline then
+    return nil
+  elseif ends_as(lines, old.lines) and not ends_as(proposed.lines, old.lines) then
+    return old.newline
+  end
+end
+
+---@param lines string[]
+---@param old claude-code.Text the file on disk
+---@param proposed claude-code.Text
+---@return claude-code.DiffResult
+function M.result(lines, old, proposed)
+  if M.same_lines(lines, proposed.lines) then
+    return { empty = false }
+  end
+  return {
+    lines = lines,
+    newline = newline_of(lines, old, proposed),
+    empty = M.same_lines(lines, old.lines),
+  }
+end
+
+---The text that accepting these lines gives, by the rule of src/ide/diffs/final-text.ts.
+---@param lines string[]
+---@param old claude-code.Text the file on disk
+---@param proposed claude-code.Text
+---@return string
+function M.accepted(lines, old, proposed)
+  local result = M.result(lines, old, proposed)
+  local newline = result.newline
+  if newline == nil then
+    newline = proposed.newline or (result.lines ~= nil and not M.has_text(proposed))
+  end
+  return M.join(lines, proposed, newline)
 end
 
 return M

@@ -6,12 +6,11 @@ local blocked = require("claude-code.editor.input.blocked")
 local focus = require("claude-code.editor.windows.focus")
 local hunk_cursor = require("claude-code.editor.diff.hunk_cursor")
 local closer = require("claude-code.editor.diff.closer")
-local decision_guard = require("claude-code.editor.diff.decision_guard")
 local key_hints = require("claude-code.editor.diff.key_hints")
 local keyboard = require("claude-code.editor.input.keyboard")
 local layouts = require("claude-code.editor.diff.layout")
 local saved_layout = require("claude-code.editor.windows.layout")
-local timing = require("claude-code.editor.diff.timing")
+local when = require("claude-code.editor.diff.when")
 local watch = require("claude-code.editor.diff.watch")
 local windows = require("claude-code.editor.windows")
 
@@ -46,13 +45,13 @@ local M = {}
 ---@return claude-code.View
 ---@return boolean focused
 function M.open(proposal, on)
-  local typing = timing.may_change() == "no_focus"
+  local typing = when.may_change() == "no_focus"
   local origin = focus.origin()
   local view = setmetatable({
     proposal = proposal,
     on = on,
     origin = origin,
-    guard = decision_guard.new(proposal:title()),
+    guard = when.guard(proposal:title()),
     closing = false,
   }, View)
   view:show(typing and origin.win or nil)
@@ -93,7 +92,7 @@ function View:place_focus(typing)
   if wanted and not typing then
     self:take_focus()
     return true
-  elseif wanted and timing.in_terminal() then
+  elseif wanted and when.in_terminal() then
     self:focus_when_idle()
   elseif self:is_inside() then
     -- A tab page of its own cannot be made without entering it.
@@ -108,7 +107,7 @@ end
 ---@private
 function View:focus_when_idle()
   self.watch:replace("idle", function()
-    return keyboard.after_idle(timing.pause_ms(), function()
+    return keyboard.after_idle(when.pause_ms(), function()
       if api.nvim_get_current_win() == self.origin.win and blocked.may_change() == "all" then
         self.origin = focus.origin()
         self.guard:restart("appeared")

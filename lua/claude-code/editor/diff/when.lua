@@ -1,0 +1,167 @@
+--- When a diff may be shown, when it may take the focus, and when a key may decide it: not while the user types, or
+--- is in the middle of something else.
+local api, fn = vim.api, vim.fn
+local blocked = require("claude-code.editor.input.blocked")
+local clock = require("claude-code.editor.input.clock")
+local keyboard = require("claude-code.editor.input.keyboard")
+local notify = require("claude-code.messages.notify")
+local windows = require("claude-code.editor.windows")
+
+---@alias claude-code.BusyReason
+---| "float" a floating window has the focus: a diff would open behind it
+---| "key" a plugin waits for a key, by getchar()
+---| "macro" one is recorded, or executed
+
+---@class claude-code.DecisionGuard
+---@field private title string of the file
+---@field private since number by `clock.now`
+---@field private event "appeared"|"was updated" what happened then
+---@field private reported boolean
+local DecisionGuard = {}
+DecisionGuard.__index = DecisionGuard
+
+local M = {}
+
+---@return integer ms without a key, as the option says; 0 if diffs are shown and decided at once
+local function quiet_ms()
+  return require("claude-code.config").get().diff.quiet_ms
+end
+
+---@return boolean
+function M.in_terminal()
+  return api.nvim_get_mode().mode == "t"
+end
+
+---@return integer ms without a key after which the user is not in the middle of typing
+function M.pause_ms()
+  -- In terminal mode a prompt is being written, with pauses for thought.
+  return quiet_ms() * (M.in_terminal() and 2 or 1)
+end
+
+---@return integer ms that are left of that pause
+function M.ms_until_idle()
+  return math.ceil(math.max(0, M.pause_ms() - keyboard.idle_ms()))
+end
+
+---What showing a diff may change now. Typing in a terminal counts like insert mode; typing in normal
+---mode does not leave its window.
+---@return claude-code.MayChange
+function M.may_change()
+  local may = blocked.may_change()
+  if may ~= "all" or M.ms_until_idle() == 0 then
+    return may
+  end
+  -- A tab page of its own cannot be made without leaving the terminal.
+  local on_tab = require("claude-code.config").get().diff.layout == "tab"
+  return M.in_terminal() and not on_tab and "no_focus" or "nothing"
+end
+
+---May a diff be shown now? A user who types keeps the window they type in.
+---@return boolean
+function M.can_show()
+  local may = M.may_change()
+  if may ~= "no_focus" then
+    return may == "all"
+  elseif windows.is_floating(0) and not M.in_terminal() then
+    -- A picker's prompt, most likely: it is about to open a file in the window behind it.
+    return false
+  end
+  return windows.for_file(nil, api.nvim_get_current_win()) ~= nil and not windows.has_diff()
+end
+
+---@param win integer
+---@return boolean
+local function is_claude(win)
+  return require("claude-code.terminal.providers.window").is_terminal(win)
+end
+
+---Has a floating window the focus, other than Claude's terminal, which gives way to a diff?
+---@return boolean
+function M.is_in_float()
+  return windows.is_floating(0) and not is_claude(0)
+end
+
+---@return claude-code.BusyReason?
+local function reason_by_state()
+  if fn.reg_recording() ~= "" or fn.reg_executing() ~= "" then
+    return "macro"
+  elseif M.is_in_float() and vim.bo.buftype ~= "" then
+    -- One with a file is there to stay, as in zen-mode; the diff gets a tab page of its own.
+    return "float"
+  end
+end
+
+---What the user is in the middle of though Neovim is in normal mode: the next key is for that, and must not
+---answer a diff that appears just now.
+---@param in_key? boolean asked while a key of the user's, or a command, is executed
+---@return claude-code.BusyReason?
+function M.busy(in_key)
+  -- The mode is "n" in getchar() as well: "S" says that Neovim waits for a key, but not for a command
+  -- (measured with 0.10.4 and 0.12.4). It says so as well while a command is executed.
+  local waits_for_key = not in_key and api.nvim_get_mode().mode == "n" and fn.state("S") ~= ""
+  return waits_for_key and "key" or reason_by_state()
+end
+
+---Calls once, when what the user was in the middle of has ended.
+---@param callback fun()
+function M.after_busy(callback)
+  local name = ("claude-code.diff.busy.%d"):format(vim.uv.hrtime())
+  local group = api.nvim_create_augroup(name, { clear = true })
+  local run = vim.schedule_wrap(function()
+    if pcall(api.nvim_del_augroup_by_id, group) then
+      callback()
+    end
+  end)
+  api.nvim_create_autocmd({ "SafeState", "WinEnter", "WinClosed", "RecordingLeave" }, {
+    group = group,
+    callback = function(args)
+      -- Only then is anything scheduled: that itself leads to the next SafeState.
+      if args.event ~= "SafeState" or not reason_by_state() then
+        run()
+      end
+    end,
+  })
+end
+
+---A diff that has just got the focus is not decided yet by a key: it was typed for something else.
+---@param title string
+---@return claude-code.DecisionGuard
+function M.guard(title)
+  local guard = setmetatable({ title = title }, DecisionGuard)
+  guard:restart("appeared")
+  return guard
+end
+
+---The diff has got the focus just now, or shows something new.
+---@param event "appeared"|"was updated"
+function DecisionGuard:restart(event)
+  self.since, self.event, self.reported = clock.now(), event, false
+end
+
+---Must keys that decide do nothing yet?
+---@return boolean
+function DecisionGuard:is_active()
+  return clock.now() - self.since < quiet_ms()
+end
+
+---Says why nothing was decided, once.
+---@param again string what to do then
+function DecisionGuard:report(again)
+  if not self.reported then
+    self.reported = true
+    notify.info(("the change of %s %s just now: %s"):format(self.title, self.event, again), "diff")
+  end
+end
+
+---What a key does, unless it was typed for something else.
+---@param key string
+---@param decide fun()
+function DecisionGuard:decide(key, decide)
+  if self:is_active() then
+    self:report(("press %s again"):format(key))
+  else
+    decide()
+  end
+end
+
+return M
