@@ -174,9 +174,7 @@ const typescriptRules: Rule[] = [
 ];
 
 /** Folders that need each other, and should not. A pair that is left here for no reason is refused, too. */
-const KNOWN_PAIRS: readonly string[] = [
-  "lua/claude-code/config <> lua/claude-code/config/options",
-];
+const KNOWN_PAIRS: readonly string[] = ["lua/claude-code/config <> lua/claude-code/config/options"];
 
 const lua = luaImports(ROOT);
 const typescript = typescriptImports(ROOT);
