@@ -57,7 +57,7 @@ export function recordedScope(
   const whose = session ?? project.sessions.latest;
   if (whose === undefined) return undefined;
   const prompt = project.sessions.lastTurn(whose)?.prompt;
-  return { session: whose, ...(scope === "turn" && prompt !== undefined && { prompt }) };
+  return { session: whose, prompt: scope === "turn" ? prompt : undefined };
 }
 
 /** Sentences for the user: what the review does not know. */

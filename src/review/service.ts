@@ -11,7 +11,7 @@ import { gitFolder } from "./git/head";
 import { takeMarkBack } from "./journal/folder";
 import type { Content } from "./journal/record";
 import { entriesOf, incompleteOf, recordedScope, textsIn, textsOf } from "./listing";
-import { Projects, relativePathIn } from "./projects";
+import { Projects } from "./projects";
 import { keepPrivatePatterns, Privacy } from "./record/privacy";
 import { recordOverwritten } from "./record/running";
 import * as requests from "./requests";
@@ -204,13 +204,10 @@ export class ReviewService {
     // Also of a file outside of the workspace, by which `last` was asked.
     for (const project of this.#projects.known()) {
       if (!project.decision(id)) continue;
-      const texts = request.files.map(({ path, text }) => ({
-        path: relativePathIn(project, path),
-        text,
-      }));
+      const texts = textsIn(project, request.files);
       const taken = await project.decide(() => {
         const decision = project.decision(id);
-        return decision && takeBack(project, decision, textsOf(texts));
+        return decision && takeBack(project, decision, texts);
       });
       if (taken) return shownDecision(project, taken, this.#texts);
     }

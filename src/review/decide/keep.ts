@@ -48,7 +48,7 @@ export function keep(
     return { path: target.path };
   });
   const { decision, stale } = decided(project, files, (those) => {
-    return { type: "keep", why, files: those, ...(recorded && { scope: recorded }) };
+    return { type: "keep", why, files: those, scope: recorded };
   });
   for (const outcome of outcomes) {
     if (stale.has(outcome.path)) outcome.problem = `${outcome.path} ${CHANGED}`;
@@ -81,7 +81,7 @@ function keptFile(project: ReviewedProject, entry: Entry, what: Selection, scope
   return {
     path: file.path,
     text: view ? project.contents.put(view.lines) : { withheld: "unknown" },
-    ...(view && { base: hashOfLines(view.weave.base(scope)) }),
+    base: view && hashOfLines(view.weave.base(scope)),
     keep: seenOf(project, entry, what) as KeptFile["keep"],
   };
 }

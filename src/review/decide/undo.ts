@@ -194,7 +194,7 @@ function queue(
     text: project.contents.put(view.lines),
     undo: seenOf(project, entry, what) as RecordOf<"queue">["files"][number]["undo"],
   }));
-  const record = project.append({ type: "queue", session, files, ...(scope && { scope }) });
+  const record = project.append({ type: "queue", session, files, scope });
   return { decision: record.id, queued: true, files: outcomes };
 }
 
@@ -209,14 +209,9 @@ function carryOut(
     before: project.contents.put(view.lines),
     after: project.contents.put(target),
     undo: what as RecordOf<"undo">["files"][number]["undo"],
-    ...(target.length === 0 && view.mode !== undefined && { mode: view.mode & 0o777 }),
+    mode: target.length === 0 && view.mode !== undefined ? view.mode & 0o777 : undefined,
   }));
-  const record = project.append({
-    type: "undo",
-    files,
-    ...(scope && { scope }),
-    ...(queued !== undefined && { queued }),
-  });
+  const record = project.append({ type: "undo", files, scope, queued });
   return { decision: record.id, files: merged(outcomes, applyAll(project, plans)) };
 }
 

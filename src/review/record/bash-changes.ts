@@ -7,11 +7,13 @@ import type { KnownContents } from "./known";
 import type { RecordedProject } from "./recorded-project";
 import type { ToolCall } from "./tool-call";
 
+const SHARED = "Other commands ran at the same time: some of these changes may be theirs.";
+
 export interface BashChanges {
   files: FileChange[];
   /** Not everything is in `files`: the work tree must be compared. */
   isCut: boolean;
-  incomplete?: string;
+  incomplete: string | undefined;
 }
 
 /**
@@ -37,11 +39,7 @@ export function bashChanges(
   return {
     files: withRenames(found),
     isCut: Boolean(diff.unavailable || diff.skipped || unseen > 0 || files.includes("unknown")),
-    ...(diff.shared
-      ? {
-          incomplete: "Other commands ran at the same time: some of these changes may be theirs.",
-        }
-      : {}),
+    incomplete: diff.shared ? SHARED : undefined,
   };
 }
 
@@ -56,17 +54,17 @@ function fileChange(
   const state = path === undefined ? undefined : readState(project, path);
   if (!path || !state) return undefined;
   const after = state.content;
-  const symlink = state.symlink ? { symlink: true } : {};
+  const symlink = state.symlink || undefined;
   if (project.privacy.isPrivate(absolute)) {
     const withheld: Content = { withheld: "private" };
-    return { path, before: withheld, after: "absent" in after ? after : withheld, ...symlink };
+    return { path, before: withheld, after: "absent" in after ? after : withheld, symlink };
   }
   const last = () => known.last(path, use);
   const before = diff ? byHunks(project, known, path, { diff, state, last }) : last();
   if (!before) return "unknown";
   if (sameContent(before, after)) return undefined;
   const mode = "absent" in after ? known.mode(path) : undefined;
-  return { path, before, after, ...symlink, ...(mode && { mode: [mode, 0] }) };
+  return { path, before, after, symlink, mode: mode ? [mode, 0] : undefined };
 }
 
 function byHunks(

@@ -1,5 +1,6 @@
 import { lstatSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { own } from "../../lib/own";
 import { committedFiles } from "../git/committed";
 import { Git } from "../git/run";
 import { pathsBetween } from "../git/status";
@@ -133,14 +134,13 @@ function record(
   files: FileChange[],
   unknown: number,
 ): Found {
-  const head = project.head();
   project.append({
     type: "change",
     ...callFields(call),
     source: "trees",
     files: withRenames(files),
-    ...(unknown > 0 && { incomplete: INCOMPLETE }),
-    ...(head !== undefined && { head }),
+    incomplete: unknown > 0 ? INCOMPLETE : undefined,
+    head: project.head(),
   });
   return { session: call.session, prompt: call.prompt, paths: files.map((file) => file.path) };
 }
@@ -213,16 +213,14 @@ function* differences(
     const between = git.wait(pathsBetween(head, headNow));
     for (const path of between ?? []) paths.add(join(folder, path));
   }
-  const clean = [...paths].filter((path) => !Object.hasOwn(last.files, path));
+  const clean = [...paths].filter((path) => !own(last.files, path));
   const committed = project.git
     ? inCommits(project, repositories, clean)
     : (path: string) => asRecorded(known.get(path));
   for (const path of paths) {
-    const file = Object.hasOwn(last.files, path) ? last.files[path] : committed(path);
+    const file = own(last.files, path) ?? committed(path);
     const before = newest(decided(file, spans) ?? UNKNOWN, known.get(path), last.at);
-    const after = Object.hasOwn(now.files, path)
-      ? now.files[path]
-      : snapshotFile(project, path, last);
+    const after = own(now.files, path) ?? snapshotFile(project, path, last);
     if (!after || isSame(before, after)) continue;
     yield { path, before, after };
   }
@@ -314,8 +312,8 @@ function fileChange(path: string, before: SnapshotFile, after: SnapshotFile): Fi
     path,
     before: before.content,
     after: after.content,
-    ...(hasMode && { mode: [before.mode, after.mode] }),
-    ...((after.symlink || before.symlink) && { symlink: true }),
+    mode: hasMode ? [before.mode, after.mode] : undefined,
+    symlink: after.symlink || before.symlink,
   };
 }
 

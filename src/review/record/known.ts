@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { own } from "../../lib/own";
 import { committedFiles } from "../git/committed";
 import { headCommit } from "../git/head";
 import { repositoryAround } from "../git/nested";
@@ -39,7 +40,7 @@ export class KnownContents {
   *#candidates(path: string, committed = true): Generator<Content> {
     const last = this.#inJournal(path);
     const snapshot = this.#readSnapshot();
-    const file = snapshot && Object.hasOwn(snapshot.files, path) ? snapshot.files[path] : undefined;
+    const file = snapshot && own(snapshot.files, path);
     const isNewer = last !== undefined && (!snapshot || last.at >= snapshot.at);
     if (isNewer) yield last.content;
     if (file) yield file.content;
@@ -60,8 +61,7 @@ export class KnownContents {
 
   /** The permission bits of a path before Claude's change, after `shownAs` or `last` looked for its text. */
   mode(path: string): number | undefined {
-    const files = this.#readSnapshot()?.files;
-    const file = files && Object.hasOwn(files, path) ? files[path] : undefined;
+    const file = own(this.#readSnapshot()?.files ?? {}, path);
     return file?.mode || file?.undecided?.mode || this.#modes.get(path);
   }
 
@@ -90,8 +90,7 @@ export class KnownContents {
 
   /** What a path held before it changed in that time, as the snapshot has it. */
   before(path: string, { from }: CallSpan): Content | undefined {
-    const files = this.#readSnapshot()?.files;
-    const before = files && Object.hasOwn(files, path) ? files[path]?.undecided : undefined;
+    const before = own(this.#readSnapshot()?.files ?? {}, path)?.undecided;
     if (!before || (before.until ?? 0) < from) return undefined;
     return (this.#inJournal(path)?.at ?? 0) <= (before.at ?? 0) ? before.content : undefined;
   }

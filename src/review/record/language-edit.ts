@@ -31,15 +31,8 @@ export function recordLanguageEdit(
     .read()
     .records.findLast((one) => one.type === "prompt" && one.session === call.session);
   const prompt = turn?.type === "prompt" ? turn.prompt : undefined;
-  const head = project.head();
-  project.append({
-    id,
-    type: "change",
-    ...callFields({ ...call, prompt }),
-    source: "tool",
-    files,
-    ...(head !== undefined && { head }),
-  });
+  const fields = callFields({ ...call, prompt });
+  project.append({ id, type: "change", ...fields, source: "tool", files, head: project.head() });
 }
 
 /** Records that the user has taken such a change back. Throws the system's error. */
@@ -67,12 +60,5 @@ function changeOf(
   const moved = from === undefined ? undefined : pathBelow(project.root, from, true);
   const content = (bytes: Uint8Array | undefined): Content =>
     bytes ? project.blobs.put(bytes) : { absent: true };
-  return [
-    {
-      path: relativePath,
-      before: content(before),
-      after: content(after),
-      ...(moved !== undefined && { from: moved }),
-    },
-  ];
+  return [{ path: relativePath, before: content(before), after: content(after), from: moved }];
 }

@@ -36,14 +36,8 @@ export class Recorder {
   prompt(session: string, prompt: string | undefined, text: string): Comparison {
     const head = this.project.head();
     const state = sessionStatus(session);
-    this.project.append({
-      type: "prompt",
-      session,
-      ...(prompt !== undefined && { prompt }),
-      text: shortened(text),
-      ...(state?.status === "idle" && { idle: state.since }),
-      ...(head !== undefined && { head }),
-    });
+    const idle = state?.status === "idle" ? state.since : undefined;
+    this.project.append({ type: "prompt", session, prompt, text: shortened(text), idle, head });
     return "compare";
   }
 
@@ -57,9 +51,9 @@ export class Recorder {
     const { use } = call;
     const id = `${call.session}/${use}/begin`;
     if (use === undefined) return "enough";
-    const cli = pid === undefined ? {} : { cli: { pid, pidDomain: ownProcess().domain } };
+    const cli = pid === undefined ? undefined : { pid, pidDomain: ownProcess().domain };
     const at = this.#started;
-    this.project.append({ id, at, type: "begin", ...callFields(call), use, ...cli });
+    this.project.append({ id, at, type: "begin", ...callFields(call), use, cli });
     return "compare";
   }
 
@@ -90,12 +84,7 @@ export class Recorder {
 
   /** `background`: agents or commands still run. */
   stop(session: string, prompt: string | undefined, background: boolean): Comparison {
-    this.project.append({
-      type: "stop",
-      session,
-      ...(prompt !== undefined && { prompt }),
-      ...(background && { background }),
-    });
+    this.project.append({ type: "stop", session, prompt, background: background || undefined });
     return "compare";
   }
 
@@ -115,16 +104,20 @@ export class Recorder {
 
   /** The id is the call's: two installations of our hooks write the same record, which counts once. */
   #append(call: ToolCall, source: "tool" | "bash", files: FileChange[], incomplete?: string): void {
+    const { use, durationMs } = call;
+    const id = use === undefined ? {} : { id: `${call.session}/${use}` };
+    const began = durationMs === undefined ? undefined : this.#started - durationMs;
     const head = this.project.head();
+    const type = "change";
     this.project.append({
-      ...(call.use !== undefined && { id: `${call.session}/${call.use}` }),
-      type: "change",
+      ...id,
+      type,
       ...callFields(call),
       source,
       files,
-      ...(call.durationMs !== undefined && { began: this.#started - call.durationMs }),
-      ...(incomplete !== undefined && { incomplete }),
-      ...(head !== undefined && { head }),
+      began,
+      incomplete,
+      head,
     });
   }
 }

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { writePrivateFile } from "../../lib/atomic-write";
 import { isDraft } from "../../lib/drafts";
+import { own } from "../../lib/own";
 import { headCommit } from "../git/head";
 import { differingEverywhere } from "../git/nested";
 import type { Content } from "../journal/record";
@@ -99,8 +100,7 @@ export function snapshotFile(
   last?: Snapshot,
 ): SnapshotFile | undefined {
   try {
-    const known = last && Object.hasOwn(last.files, path) ? last.files[path] : undefined;
-    const state = readState(project, path, known);
+    const state = readState(project, path, last && own(last.files, path));
     if (!state) return undefined;
     const { content, stats, symlink } = state;
     const mode = stats ? stats.mode & 0o777 : 0;

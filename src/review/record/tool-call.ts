@@ -17,14 +17,7 @@ const MOST_CHARACTERS = 500;
 
 /** What the journal says of whose call it was. */
 export function callFields({ session, prompt, agent, tool, use, command }: ToolCall) {
-  return {
-    session,
-    ...(prompt !== undefined && { prompt }),
-    ...(agent !== undefined && { agent }),
-    tool,
-    ...(use !== undefined && { use }),
-    ...(command !== undefined && { command: shortened(command) }),
-  };
+  return { session, prompt, agent, tool, use, command: command && shortened(command) };
 }
 
 /** For the journal, which keeps no long texts. */

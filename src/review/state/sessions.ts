@@ -185,8 +185,7 @@ export function endInterrupted(journal: Journal): boolean {
     const at = endOf(turn);
     if (at === undefined) continue;
     const { session } = turn;
-    const prompt = sessions.lastTurn(session)?.prompt;
-    journal.append({ type: "stop", session, ...(prompt !== undefined && { prompt }), at });
+    journal.append({ type: "stop", session, prompt: sessions.lastTurn(session)?.prompt, at });
     found = true;
   }
   return found;
