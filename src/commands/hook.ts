@@ -1,9 +1,8 @@
 import { cliPid, HookCall, type Installation } from "../hooks/call";
 import { parseInput } from "../hooks/input";
 import { postToolUse } from "../hooks/post-tool-use";
-import { record } from "../hooks/record";
+import { record, userPromptSubmit } from "../hooks/record";
 import { stop } from "../hooks/stop";
-import { userPromptSubmit } from "../hooks/user-prompt-submit";
 import { withDeadline } from "../lib/deadline";
 import { complain, message } from "../lib/errors";
 import { compileEarly } from "../lib/jit";

@@ -1,6 +1,5 @@
 import { relative } from "node:path";
 import { isBelow } from "../lib/paths";
-import type { AskNeovim } from "./neovim";
 import { hash } from "./operation";
 import { EditProblem } from "./problem";
 
@@ -108,3 +107,9 @@ function listed(files: readonly CheckedFile[], root: string): string {
 export function shownPath(path: string, root: string): string {
   return isBelow(path, root) && path !== root ? relative(root, path) : path;
 }
+
+/**
+ * Runs a method of the plugin's. Rejects with EditorBusyError (without an answer after `deadlineMs`),
+ * EditorRefusal, or an error of the connection.
+ */
+export type AskNeovim = (method: string, params: object, deadlineMs?: number) => Promise<unknown>;

@@ -1,7 +1,7 @@
 import type { Emitter } from "../lib/emitter";
 import { message } from "../lib/errors";
 import type { Log } from "../lib/log";
-import type { AskNeovim } from "./neovim";
+import type { AskNeovim } from "./check";
 import { recoverOperations } from "./recover";
 import { type Undone, undoLast } from "./undo";
 

@@ -1,6 +1,5 @@
 import type { Log } from "../lib/log";
-import { checkFiles, shownPath } from "./check";
-import type { AskNeovim } from "./neovim";
+import { type AskNeovim, checkFiles, shownPath } from "./check";
 import { Operation } from "./operation";
 import { perform } from "./perform";
 import { EditProblem } from "./problem";

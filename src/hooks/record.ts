@@ -46,7 +46,7 @@ export async function record(event: string, call: HookCall): Promise<void> {
 }
 
 /** The CLI's working folder moves with Claude's `cd` (measured with 2.1.330). */
-export function projectFolder(call: HookCall): string {
+function projectFolder(call: HookCall): string {
   return process.env.CLAUDE_PROJECT_DIR || call.cwd;
 }
 
@@ -62,4 +62,17 @@ function toolCall({ input, cwd }: HookCall): ToolCall {
     response: input.tool_response,
     durationMs: input.duration_ms,
   };
+}
+
+export interface PromptContext {
+  hookSpecificOutput: { hookEventName: "UserPromptSubmit"; additionalContext: string };
+}
+
+/** The user submits a prompt: Claude receives with it which of its edits were undone. */
+export async function userPromptSubmit(call: HookCall): Promise<PromptContext | undefined> {
+  // Loaded only here: the journal's schemas are for those who read it.
+  const { takeUndoneEdits } = await import("../review/undone-edits");
+  const additionalContext = takeUndoneEdits(projectFolder(call), call.input.session_id);
+  if (additionalContext === undefined) return undefined;
+  return { hookSpecificOutput: { hookEventName: "UserPromptSubmit", additionalContext } };
 }

@@ -12,8 +12,8 @@ import { takeMarkBack } from "./journal/folder";
 import type { Content } from "./journal/record";
 import { entriesOf, incompleteOf, recordedScope, textsIn, textsOf } from "./listing";
 import { Projects } from "./projects";
+import { recordOverwritten } from "./record/known";
 import { keepPrivatePatterns, Privacy } from "./record/privacy";
-import { recordOverwritten } from "./record/running";
 import * as requests from "./requests";
 import {
   type ShownDecision,

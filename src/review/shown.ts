@@ -1,5 +1,5 @@
 import type { BufferTexts } from "./buffer-texts";
-import { type Edits, type EditsTo, rowOf } from "./decide/edits";
+import { type Edits, type EditsTo, rowOf } from "./decide/apply";
 import type { Conflict, Undone } from "./decide/undo";
 import { type Entry, type Kind, type ModeChange, modeOf } from "./state/entry";
 import type { ReviewedProject } from "./state/reviewed-project";

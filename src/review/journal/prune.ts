@@ -7,10 +7,12 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { removeOld, removeOldDrafts } from "../../lib/drafts";
 import { readRegular } from "../../lib/read-regular";
 import { compaction, isPartial } from "./compact";
-import { JOURNAL_BYTES } from "./read";
+import { isInside, reviewFolder } from "./folder";
+import { JOURNAL_BYTES, journalLines, parseLine } from "./read";
 import { filesOf, type Line, type Plan, rewriteJournal } from "./rewrite";
 
 /** What is kept of one project: this long after a file was last touched, and this much in all. */
@@ -25,6 +27,9 @@ const EVERY_MS = 60 * 60_000;
 const LEAST_SHARE = 0.05;
 /** A blob that was made or used so lately may belong to a record that is still to be written. */
 const RECENT_MS = 60 * 60_000;
+/** Of who was about to take a lock over, and the folders in which a base commit was put together. */
+const IN_REVIEW = /\.lock(\.[0-9a-f]{8})+$|^base-/;
+const MOST_FOLDERS = 200;
 
 /** Prunes at most once an hour. Throws the system's error. */
 export function pruneSometimes(reviewFolder: string): void {
@@ -132,4 +137,30 @@ function entriesOf(folder: string): Dirent[] {
 /** Throws where there is something that cannot be read: what it names must not count as unused. */
 function readText(path: string): string {
   return existsSync(path) ? readRegular(path, JOURNAL_BYTES).toString("utf8") : "";
+}
+
+/**
+ * Removes what processes that were killed have left: in the review's own folder, and beside the files
+ * below the root, `paths`, that an undo may have written (those of the journal if left out). Never
+ * throws.
+ */
+export function removeLeftovers(root: string, paths?: Iterable<string>): void {
+  const folder = reviewFolder(root);
+  removeOldDrafts(folder);
+  removeOld(folder, IN_REVIEW);
+  const folders = new Set<string>();
+  for (const path of paths ?? undoneIn(folder)) {
+    const file = join(root, path);
+    if (!folders.has(dirname(file)) && isInside(root, file)) folders.add(dirname(file));
+    if (folders.size >= MOST_FOLDERS) break;
+  }
+  for (const one of folders) removeOldDrafts(one);
+}
+
+function* undoneIn(folder: string): Generator<string> {
+  for (const line of journalLines(folder).reverse()) {
+    const record = line.includes('"type":"undo"') ? parseLine(line) : "other";
+    if (typeof record === "string" || record.type !== "undo") continue;
+    for (const { path } of record.files) yield path;
+  }
 }

@@ -4,9 +4,8 @@ import { ownProcess } from "../../lib/process";
 import type { FileChange } from "../journal/record";
 import { bashChanges } from "./bash-changes";
 import { editChange } from "./edit-change";
-import { KnownContents } from "./known";
+import { KnownContents, recordRunning } from "./known";
 import { RecordedProject } from "./recorded-project";
-import { recordRunning } from "./running";
 import { callFields, shortened, type ToolCall } from "./tool-call";
 
 /** Whether the work tree must be compared now, beside the hook. */

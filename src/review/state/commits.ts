@@ -1,7 +1,7 @@
 import { type CommittedFile, committedFiles } from "../git/committed";
+import { pathsBetween } from "../git/differing";
 import { gitFolder, headCommit } from "../git/head";
 import { Git, type GitWork } from "../git/run";
-import { pathsBetween } from "../git/status";
 import type { RecordOf } from "../journal/record";
 import { compare } from "../weave/compare";
 import { FILE, type Lines, sameLines } from "../weave/lines";

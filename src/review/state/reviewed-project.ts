@@ -5,7 +5,7 @@ import { waitForLock } from "../../lib/lock";
 import { append } from "../journal/append";
 import { Blobs } from "../journal/blobs";
 import { ensureReviewFolder, reviewFolder } from "../journal/folder";
-import { removeLeftovers } from "../journal/leftovers";
+import { removeLeftovers } from "../journal/prune";
 import { JournalReader } from "../journal/read";
 import type { Content, JournalRecord, NewRecord, RecordOf } from "../journal/record";
 import { type Lines, sameLines } from "../weave/lines";

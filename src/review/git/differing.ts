@@ -1,0 +1,114 @@
+import { lstatSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { realPath } from "../../lib/paths";
+import { gitFolder } from "./head";
+import { Git, type GitWork } from "./run";
+
+/** So many repositories inside of another one are looked into, each by a git of its own. */
+const MOST = 20;
+/** git ends by itself long before; a file system that hangs does not. */
+const MOST_MS = 120_000;
+const MOST_BYTES = 16 * 1024 * 1024;
+
+/** A repository, and those inside of it. */
+export interface Differing {
+  /** Paths that differ from their repository's HEAD. */
+  paths: string[];
+  /** Folders of the inner repositories: submodules, clones, worktrees. */
+  nested: string[];
+  /** Of so many inner ones nothing is known. */
+  unknown: number;
+}
+
+/** All paths are relative to `root`. Undefined where git fails there. */
+export function differingEverywhere(root: string, git: Git): Differing | undefined {
+  const outer = git.wait(differingPaths(hasSubmodules(root)));
+  if (!outer) return undefined;
+  const found: Differing = { paths: outer.paths, nested: [], unknown: 0 };
+  const queue = outer.repositories.filter((folder) => isRepository(root, folder));
+  for (const folder of queue) {
+    if (found.nested.length === MOST) break;
+    const path = join(root, folder);
+    const inner = Git.in(path)?.wait(differingPaths(hasSubmodules(path)));
+    if (!inner) {
+      found.unknown += 1;
+      continue;
+    }
+    found.nested.push(folder);
+    found.paths.push(...inner.paths.map((path) => `${folder}/${path}`));
+    const deeper = inner.repositories.map((path) => `${folder}/${path}`);
+    queue.push(...deeper.filter((path) => isRepository(root, path)));
+  }
+  return found;
+}
+
+/** The folder, relative to `root`, of the inner repository that a path is in; "" for none. */
+export function repositoryAround(root: string, path: string): string {
+  for (let folder = dirname(path); folder !== "."; folder = dirname(folder)) {
+    if (isRepository(root, folder)) return folder;
+  }
+  return "";
+}
+
+/** Not where a symlink leads, and not what a file of the repository only calls one. */
+function isRepository(root: string, folder: string): boolean {
+  const path = join(root, folder);
+  return path.startsWith(`${root}/`) && realPath(path) === path && gitFolder(path) !== undefined;
+}
+
+function hasSubmodules(root: string): boolean {
+  return lstatSync(join(root, ".gitmodules"), { throwIfNoEntry: false })?.isFile() ?? false;
+}
+
+interface DifferingPaths {
+  paths: string[];
+  /** Folders of submodules, and of repositories that are not tracked. */
+  repositories: string[];
+}
+
+/**
+ * The paths whose work tree or index differs from HEAD, untracked ones included, ignored ones and what
+ * is in other repositories left out. Undefined where git fails or there are too many. A name that is
+ * not UTF-8 holds a U+FFFD.
+ */
+function* differingPaths(withSubmodules: boolean): GitWork<DifferingPaths | undefined> {
+  const untracked = ["--untracked-files=all", "--no-renames", "--ignore-submodules=all"];
+  const args = ["status", "--porcelain=v2", "-z", ...untracked];
+  const { code, stdout } = yield { args, ms: MOST_MS, mostBytes: MOST_BYTES };
+  if (code !== 0) return undefined;
+  const found = stdout
+    .toString()
+    .split("\0")
+    .flatMap((entry) => pathOf(entry) ?? []);
+  const untrackedRepositories = found.filter((path) => path.endsWith("/"));
+  return {
+    paths: found.filter((path) => !path.endsWith("/")),
+    repositories: [
+      ...untrackedRepositories.map((path) => path.slice(0, -1)),
+      ...(withSubmodules ? yield* submodules() : []),
+    ],
+  };
+}
+
+function* submodules(): GitWork<string[]> {
+  const wanted = ["--get-regexp", "^submodule\\..*\\.path$"];
+  const { stdout } = yield { args: ["config", "--null", "--file", ".gitmodules", ...wanted] };
+  const values = stdout.toString().split("\0");
+  return values.flatMap((value) => value.split("\n").slice(1));
+}
+
+/** `1 XY sub mH mI mW hH hI path`, `u XY sub m1 m2 m3 mW h1 h2 h3 path`, `? path` (git-status(1)). */
+function pathOf(entry: string): string | undefined {
+  const fields: Record<string, number> = { "1": 8, u: 10, "?": 1 };
+  const count = fields[entry[0] ?? ""];
+  if (count === undefined) return undefined;
+  // An untracked repository inside of this one ends with a slash.
+  return entry.split(" ").slice(count).join(" ");
+}
+
+/** The paths in which two commits differ. Undefined where git fails. */
+export function* pathsBetween(from: string, to: string): GitWork<string[] | undefined> {
+  const args = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", from, to];
+  const { code, stdout } = yield { args, ms: MOST_MS, mostBytes: MOST_BYTES };
+  return code === 0 ? stdout.toString().split("\0").filter(Boolean) : undefined;
+}
