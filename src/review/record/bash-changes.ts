@@ -18,7 +18,7 @@ export interface BashChanges {
 
 /**
  * What a Bash command changed below the root, by the CLI's own account; what it leaves out the comparison
- * of the work tree finds (./compare.ts). Both are needed: this one tells apart commands that ran at the
+ * of the work tree finds (./compare.ts). Both are needed: this one separates commands that ran at the
  * same time, and knows texts that were never committed nor seen before; but it is cut at some files,
  * behind a setting whose form nobody promised, and says nothing of commands that failed or went on in
  * the background. Throws the system's error.
