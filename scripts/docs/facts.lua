@@ -27,6 +27,16 @@ for _, mode in ipairs({ "n", "x", "t" }) do
   end
 end
 
+local aliases = {}
+
+---@param type claude-code.Type
+local function collect_aliases(type)
+  if type.alias then
+    aliases[type.alias] = type.lua
+  end
+  vim.tbl_map(collect_aliases, type.types or {})
+end
+
 local options = {}
 local schema = require("claude-code.config.schema")
 local defaults = {}
@@ -39,6 +49,7 @@ for _, option in ipairs(require("claude-code.config").options.all()) do
     section = section[part]
   end
   section[name] = option.default
+  collect_aliases(option.type)
   table.insert(options, {
     key = option.key,
     annotation = schema.annotation(option.type),
@@ -66,7 +77,7 @@ io.write(vim.json.encode({
   defaults = vim.inspect(defaults),
   option_files = vim.inspect(require("claude-code.config").options.files()),
   private_files = require("claude-code.editor.privacy.defaults"),
-  aliases = schema.aliases,
+  aliases = aliases,
   highlights = highlights_of(require("claude-code.editor.hunks.highlights")),
   review_highlights = highlights_of(require("claude-code.editor.review.highlights")),
   session_highlights = highlights_of(require("claude-code.sessions.highlights")),

@@ -22,13 +22,15 @@ local complete = require("claude-code.commands.complete")
 
 local M = {}
 
-local FILES = { "terminal", "send", "diff", "review", "server" }
-
 ---@type table<string, claude-code.Subcommand> by their names: "diff accept"
-M.list = {}
-for _, file in ipairs(FILES) do
-  M.list = vim.tbl_extend("error", M.list, require("claude-code.commands." .. file))
-end
+M.list = vim.tbl_extend(
+  "error",
+  require("claude-code.commands.diff"),
+  require("claude-code.commands.review"),
+  require("claude-code.commands.send"),
+  require("claude-code.commands.server"),
+  require("claude-code.commands.terminal")
+)
 
 --- Splits off the name of a subcommand, of two words where there is one. A ! may follow it.
 ---@param text string

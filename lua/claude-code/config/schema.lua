@@ -1,14 +1,11 @@
 --- The types that an option can have: what they accept, and how messages and LuaLS name them.
-local M = {
-  --- What is behind each name that alias() gave, for types.lua.
-  ---@type table<string, string>
-  aliases = {},
-}
+local M = {}
 
 ---@class claude-code.Type
 ---@field expected string how a message names it: "a boolean", "one of …"
 ---@field lua string the same for LuaLS: "boolean", '"a"|"b"'
 ---@field alias? string name in types.lua, for code that passes such values on
+---@field types? claude-code.Type[] of which it is any
 ---@field accepts fun(value: any): boolean
 ---@field explain? fun(value: any): string? why a value is not accepted, where `expected` is too little
 
@@ -38,7 +35,6 @@ end
 ---@param type claude-code.Type
 ---@return claude-code.Type
 function M.alias(name, type)
-  M.aliases[name] = type.lua
   return vim.tbl_extend("force", type, { alias = name })
 end
 
@@ -145,6 +141,7 @@ end
 function M.any_of(...)
   local types = { ... }
   return {
+    types = types,
     expected = table.concat(vim.tbl_map(expected, types), " or "),
     lua = table.concat(vim.tbl_map(M.annotation, types), "|"),
     -- By loops: setup() comes here, and vim.iter takes half a millisecond to load.

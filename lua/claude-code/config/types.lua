@@ -20,10 +20,10 @@
 ---@field mention? claude-code.UserMentionConfig
 ---@field selection? claude-code.UserSelectionConfig
 ---@field privacy? claude-code.UserPrivacyConfig
+---@field language_tools? claude-code.UserLanguageToolsConfig
 ---@field diff? claude-code.UserDiffConfig
 ---@field review? claude-code.UserReviewConfig
 ---@field diagnostics? claude-code.UserDiagnosticsConfig
----@field language_tools? claude-code.UserLanguageToolsConfig
 
 ---@class claude-code.UserBinaryConfig
 ---The path of the executable.
@@ -217,10 +217,10 @@
 ---@field mention claude-code.MentionConfig
 ---@field selection claude-code.SelectionConfig
 ---@field privacy claude-code.PrivacyConfig
+---@field language_tools claude-code.LanguageToolsConfig
 ---@field diff claude-code.DiffConfig
 ---@field review claude-code.ReviewConfig
 ---@field diagnostics claude-code.DiagnosticsConfig
----@field language_tools claude-code.LanguageToolsConfig
 
 ---@class claude-code.BinaryConfig
 ---@field path? string

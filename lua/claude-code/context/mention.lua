@@ -15,7 +15,6 @@ local M = {}
 
 local waiting = {} ---@type claude-code.WaitingMention[] the oldest first
 local next_id = 1
-local cancel_timer ---@type fun()?
 
 ---@return integer
 local function wait_ms()
@@ -52,8 +51,6 @@ local function send(mention)
   })
 end
 
-local restart_timer
-
 ---Drops what has waited too long.
 local function expire()
   local now, expired, ids = vim.uv.now(), {}, {}
@@ -69,19 +66,6 @@ local function expire()
     local text = "Claude did not connect in time, so %s was dropped; start claude, or type /ide in it, "
       .. "and try again"
     notify.warn(text:format(labels(expired)))
-  end
-  restart_timer()
-end
-
----For the mention that waits longest.
-function restart_timer()
-  if cancel_timer then
-    cancel_timer()
-    cancel_timer = nil
-  end
-  if waiting[1] then
-    local rest = math.max(waiting[1].until_ms - vim.uv.now(), 1)
-    cancel_timer = require("claude-code.lib.timer").once(rest, expire)
   end
 end
 
@@ -123,17 +107,18 @@ function M.add(targets)
     return false, problem
   end
   local is_alone = #require("claude-code.server").clients == 0
+  local ms = math.max(wait_ms(), 1000)
   for _, target in ipairs(targets) do
     local mention = vim.tbl_extend("error", target, {
       id = next_id,
-      until_ms = vim.uv.now() + math.max(wait_ms(), 1000),
+      until_ms = vim.uv.now() + ms,
       announced = is_alone,
     })
     next_id = next_id + 1
     waiting[#waiting + 1] = mention
     send(mention)
   end
-  restart_timer()
+  require("claude-code.lib.timer").once(ms, expire)
   if is_alone then
     local is_one = #targets == 1 and not targets[1].label
     local text = "%s %s for Claude to connect (at most %d s)"
@@ -209,7 +194,6 @@ function M.delivered(params)
     end
     delivered[#delivered + 1] = mention
   end, waiting)
-  restart_timer()
   report_delivered(delivered, params.pid)
   return true
 end

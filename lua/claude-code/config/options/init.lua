@@ -2,16 +2,7 @@
 --- After a change run `bun run docs`.
 local M = {}
 
-local FILES = {
-  "server",
-  "terminal",
-  "sessions",
-  "claude",
-  "diff",
-  "review",
-  "diagnostics",
-  "language",
-}
+local FILES = { "server", "terminal", "claude", "changes", "diagnostics" }
 
 ---@param file string one of FILES
 ---@return claude-code.Option[]
