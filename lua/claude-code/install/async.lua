@@ -1,4 +1,6 @@
 --- Functions that wait for programs and files, written from top to bottom, while Neovim goes on.
+local timer = require("claude-code.lib.timer")
+
 local M = {}
 
 ---@type table<thread, fun(value: any, message: string?)>
@@ -39,7 +41,7 @@ end
 ---@param ms integer
 function M.sleep(ms)
   M.await(function(done)
-    vim.defer_fn(done, ms)
+    timer.once(ms, done)
   end)
 end
 

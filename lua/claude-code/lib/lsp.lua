@@ -2,6 +2,9 @@
 --- uses it.
 local M = {}
 
+---The methods of each table of handlers that are wrapped: configurations share such tables.
+local wrapped = setmetatable({}, { __mode = "k" }) ---@type table<table, table<string, true>>
+
 ---@param filter? vim.lsp.get_clients.Filter
 ---@return vim.lsp.Client[]
 function M.clients(filter)
@@ -26,6 +29,21 @@ function M.call(client, name, ...)
     return client[name](client, ...)
   end
   return client[name](...)
+end
+
+---Puts a handler in the place of another one, once.
+---@param handlers table<string, function>
+---@param method string
+---@param outer fun(inner: function?, err: any, result: any, ctx: lsp.HandlerContext, config: any): any
+function M.wrap(handlers, method, outer)
+  wrapped[handlers] = wrapped[handlers] or {}
+  if not wrapped[handlers][method] then
+    wrapped[handlers][method] = true
+    local inner = handlers[method]
+    handlers[method] = function(...)
+      return outer(inner, ...)
+    end
+  end
 end
 
 return M

@@ -1,6 +1,7 @@
 --- One run of the executable. It waits for a launch line on its stdin, which then stays open: by
 --- stdin's end it notices that Neovim is gone.
 local executable = require("claude-code.install.executable")
+local timer = require("claude-code.lib.timer")
 
 local M = {}
 
@@ -135,7 +136,7 @@ local function join(callback)
     if stderr_closed then
       finish()
     else
-      vim.defer_fn(finish, DRAIN_MS)
+      timer.once(DRAIN_MS, finish)
     end
   end
   return stderr_ended, process_ended

@@ -1,7 +1,10 @@
 --- Every diagnostics report of a language server: for which buffer, and on which version of its text.
+local autocommands = require("claude-code.lib.autocommands")
+local lsp = require("claude-code.lib.lsp")
+
 local M = {}
 
----The name of our handler among vim.diagnostic's own (signs, underline, …), and of our autocommands.
+---The name of our handler among vim.diagnostic's own (signs, underline, …).
 local HANDLER = "claude-code.reports"
 
 ---@class claude-code.Report
@@ -9,23 +12,14 @@ local HANDLER = "claude-code.reports"
 ---@field buf integer
 ---@field version? integer of the text it is about, if the server names it
 
----@type fun(report: claude-code.Report)?
-local listener
----Does a handler that we wrapped run just now?
-local in_handler = false
----@type table<string, { inner: function, outer: function }>
-local wrapped = {}
----The namespace whose list was taken from the screen last. A list is set, then taken from the screen,
----then announced by an event that does not name the namespace of an empty one.
----@type integer?
-local hidden
+---@class claude-code.ReportFollower while somebody listens
+---@field on_report fun(report: claude-code.Report)
+---@field in_handler boolean does a handler that we wrapped run just now?
+---@field cleared? integer the namespace whose list was taken from the screen last. A list is set, then taken from the
+--- screen, then announced by an event that does not name the namespace of an empty one.
+---@field events claude-code.Autocommands
 
----@param report claude-code.Report
-local function emit(report)
-  if listener then
-    listener(report)
-  end
-end
+local follower ---@type claude-code.ReportFollower?
 
 ---@alias claude-code.ReportReader fun(result: table, ctx: lsp.HandlerContext): claude-code.Report?
 
@@ -42,30 +36,6 @@ local readers = {
     return { client = ctx.client_id, buf = ctx.bufnr, version = ctx.version }
   end,
 }
-
----Only the handlers see the version, which vim.diagnostic does not keep.
----@param method string
----@param read claude-code.ReportReader
-local function wrap(method, read)
-  local inner = vim.lsp.handlers[method]
-  local function outer(err, result, ctx, ...)
-    if not listener or err or type(result) ~= "table" then
-      return inner(err, result, ctx, ...)
-    end
-    in_handler = true
-    local ok, failure = pcall(inner, err, result, ctx, ...)
-    in_handler = false
-    if not ok then
-      error(failure, 0)
-    end
-    local readable, report = pcall(read, result, ctx)
-    if readable and report then
-      emit(report)
-    end
-  end
-  wrapped[method] = { inner = inner, outer = outer }
-  vim.lsp.handlers[method] = outer
-end
 
 ---@param client vim.lsp.Client
 ---@param name string of a namespace: `vim.lsp.lua_ls.1`, `nvim.lsp.lua_ls.1.…`
@@ -87,17 +57,18 @@ local function client_of(name)
 end
 
 ---A list was set by other means than the wrapped handlers: a client may bring its own.
+---@param now claude-code.ReportFollower
 ---@param buf integer
 ---@param items vim.Diagnostic[]
-local function on_set(buf, items)
-  local namespace = items[1] and items[1].namespace or hidden
-  if in_handler or not namespace or not package.loaded["vim.lsp"] then
+local function on_set(now, buf, items)
+  local namespace = items[1] and items[1].namespace or now.cleared
+  if now.in_handler or not namespace or not package.loaded["vim.lsp"] then
     return
   end
   local known = vim.diagnostic.get_namespaces()[namespace]
   local client = client_of(known and known.name or "")
   if client then
-    emit({ client = client, buf = buf })
+    now.on_report({ client = client, buf = buf })
   end
 end
 
@@ -114,44 +85,50 @@ function M.reporters()
   return found
 end
 
----Wraps the handlers once language servers are in use: requiring vim.lsp costs some ms.
+---Wraps the handlers once language servers are in use: requiring vim.lsp costs some ms. Only they see the version,
+---which vim.diagnostic does not keep. While nobody listens they do nothing.
 function M.wrap_handlers()
-  if package.loaded["vim.lsp"] and not next(wrapped) then
-    for method, read in pairs(readers) do
-      wrap(method, read)
-    end
+  for method, read in pairs(package.loaded["vim.lsp"] and readers or {}) do
+    lsp.wrap(vim.lsp.handlers, method, function(inner, err, result, ctx, ...)
+      local now = follower
+      if not now or err or type(result) ~= "table" then
+        return inner(err, result, ctx, ...)
+      end
+      now.in_handler = true
+      local ok, failure = pcall(inner, err, result, ctx, ...)
+      now.in_handler = false
+      if not ok then
+        error(failure, 0)
+      end
+      local readable, report = pcall(read, result, ctx)
+      if readable and report then
+        now.on_report(report)
+      end
+    end)
   end
 end
 
 ---@param on_report fun(report: claude-code.Report)
 function M.start(on_report)
-  listener = on_report
+  local now = { on_report = on_report, in_handler = false, events = autocommands.new("reports") }
+  follower = now
   vim.diagnostic.handlers[HANDLER] = {
     hide = function(namespace)
-      hidden = namespace
+      now.cleared = namespace
     end,
   }
-  vim.api.nvim_create_autocmd("DiagnosticChanged", {
-    group = vim.api.nvim_create_augroup(HANDLER, { clear = true }),
-    callback = function(args)
-      on_set(args.buf, (args.data or {}).diagnostics or {})
-      hidden = nil
-    end,
-  })
+  now.events:on("DiagnosticChanged", function(buf, args)
+    on_set(now, buf, (args.data or {}).diagnostics or {})
+    now.cleared = nil
+  end)
   M.wrap_handlers()
 end
 
----A handler that another plugin has wrapped since stays, without effect.
 function M.stop()
-  listener = nil
-  vim.diagnostic.handlers[HANDLER] = nil
-  vim.api.nvim_del_augroup_by_name(HANDLER)
-  for method, pair in pairs(wrapped) do
-    if vim.lsp.handlers[method] == pair.outer then
-      vim.lsp.handlers[method] = pair.inner
-    end
+  if follower then
+    follower.events:stop()
   end
-  wrapped = {}
+  follower, vim.diagnostic.handlers[HANDLER] = nil, nil
 end
 
 return M

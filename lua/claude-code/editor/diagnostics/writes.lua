@@ -1,5 +1,7 @@
 --- Follows what is written and reloaded: language servers are expected to report on it.
 local api, uv = vim.api, vim.uv
+local autocommands = require("claude-code.lib.autocommands")
+local lsp = require("claude-code.lib.lsp")
 local pending = require("claude-code.editor.diagnostics.pending")
 local reports = require("claude-code.editor.diagnostics.reports")
 local servers = require("claude-code.editor.diagnostics.servers")
@@ -11,16 +13,19 @@ local ATTACH_MS = 1000
 
 local M = {}
 
-local group ---@type integer?
----Who follows, and what each does after a reload.
-local followers = {} ---@type table<table, fun(buf: integer)>
----When each buffer's text was replaced last, and its tick: servers that attach soon report on it too.
----@type table<integer, { at: number, tick: integer, kind: claude-code.WriteKind }>
-local replaced = {}
----When any was, in ms. It may change what is wrong in others.
-local last_replaced = 0
----The buffers' ticks at the last report, by buffer and client.
-local reported = {} ---@type table<integer, table<integer, integer>>
+---@class claude-code.WrittenText of a buffer
+---@field at number ms, when it was replaced last: servers that attach soon report on it, too
+---@field tick integer
+---@field kind claude-code.WriteKind
+
+---@class claude-code.WriteFollower while somebody follows
+---@field events claude-code.Autocommands
+---@field followers table<table, fun(buf: integer)> what each does after a reload
+---@field texts table<integer, claude-code.WrittenText> by buffer
+---@field last number ms, when any was replaced: it may change what is wrong in others
+---@field reported table<integer, table<integer, integer>> the buffers' ticks at the last report, by buffer and client
+
+local follow ---@type claude-code.WriteFollower?
 
 local function now_ms()
   return uv.hrtime() / 1e6
@@ -49,18 +54,15 @@ end
 ---@param buf integer
 ---@param kind claude-code.WriteKind
 function M.on_write(buf, kind)
-  if not group then
+  if not follow then
     return
   end
   local tick = api.nvim_buf_get_changedtick(buf)
-  last_replaced = now_ms()
-  replaced[buf] = { at = last_replaced, tick = tick, kind = kind }
-  if not package.loaded["vim.lsp"] then
-    return
-  end
+  follow.last = now_ms()
+  follow.texts[buf] = { at = follow.last, tick = tick, kind = kind }
   reports.wrap_handlers()
-  for _, client in ipairs(vim.lsp.get_clients({ bufnr = buf, _uninitialized = true })) do
-    local is_known = kind == "saved" and (reported[buf] or {})[client.id] == tick
+  for _, client in ipairs(lsp.of_buffer(buf)) do
+    local is_known = kind == "saved" and (follow.reported[buf] or {})[client.id] == tick
     expect(buf, client, kind, is_known)
   end
   pending.review()
@@ -70,10 +72,10 @@ end
 ---they are ready.
 ---@param buf integer
 function M.expect_starting(buf)
-  if not group or not replaced[buf] or not package.loaded["vim.lsp"] then
+  if not follow or not follow.texts[buf] then
     return
   end
-  for _, client in ipairs(vim.lsp.get_clients({ bufnr = buf, _uninitialized = true })) do
+  for _, client in ipairs(lsp.of_buffer(buf)) do
     if not client.initialized and not pending.is_expected(buf, client.id) then
       expect(buf, client, "opened")
     end
@@ -86,20 +88,20 @@ end
 ---@param buf integer
 ---@return boolean
 function M.is_attaching(buf)
-  local text = group and replaced[buf]
+  local text = follow and follow.texts[buf]
   local is_new = text and text.kind == "opened" and now_ms() - text.at < ATTACH_MS
   if not is_new or not package.loaded["vim.lsp"] or not vim.lsp.get_configs then
     return false
   end
   local filter = { enabled = true, filetype = vim.bo[buf].filetype }
-  return #vim.lsp.get_configs(filter) > 0
-    and #vim.lsp.get_clients({ bufnr = buf, _uninitialized = true }) == 0
+  return #vim.lsp.get_configs(filter) > 0 and #lsp.of_buffer(buf) == 0
 end
 
+---@param now claude-code.WriteFollower
 ---@param buf integer
 ---@param id integer client
-local function on_attach(buf, id)
-  local client, text = vim.lsp.get_client_by_id(id), replaced[buf]
+local function on_attach(now, buf, id)
+  local client, text = vim.lsp.get_client_by_id(id), now.texts[buf]
   reports.wrap_handlers()
   if not client or not text then
     return
@@ -110,13 +112,14 @@ local function on_attach(buf, id)
   end
 end
 
+---@param now claude-code.WriteFollower
 ---@param report claude-code.Report
-local function on_report(report)
+local function on_report(now, report)
   local id, buf = report.client, report.buf
-  local tick, text = api.nvim_buf_get_changedtick(buf), replaced[buf]
-  local took = text and text.tick == tick and now_ms() - last_replaced or nil
-  reported[buf] = reported[buf] or {}
-  reported[buf][id] = tick
+  local tick, text = api.nvim_buf_get_changedtick(buf), now.texts[buf]
+  local took = text and text.tick == tick and now_ms() - now.last or nil
+  now.reported[buf] = now.reported[buf] or {}
+  now.reported[buf][id] = tick
   servers.learn(report, took)
   pending.on_report(report)
 end
@@ -126,67 +129,59 @@ end
 ---text. Neovim counts versions by the buffer's ticks, of which a reload takes one.
 ---@param buf integer about to be read; servers have it only if it was read before
 local function renumber(buf)
-  if package.loaded["vim.lsp"] and next(vim.lsp.get_clients({ bufnr = buf })) then
+  if next(lsp.clients({ bufnr = buf })) then
     vim.lsp.util.buf_versions[buf] = api.nvim_buf_get_changedtick(buf) + 1
   end
 end
 
-local function watch()
-  group = api.nvim_create_augroup("claude-code.writes", { clear = true })
-  local function on(event, callback)
-    api.nvim_create_autocmd(event, {
-      group = group,
-      callback = function(args)
-        callback(args.buf, (args.data or {}).client_id)
-      end,
-    })
-  end
-  on("BufReadPre", renumber)
-  on("BufWritePost", function(buf)
+---@return claude-code.WriteFollower
+local function start()
+  local events = autocommands.new("writes")
+  local now = { events = events, followers = {}, texts = {}, last = 0, reported = {} }
+  servers.start()
+  reports.start(function(report)
+    on_report(now, report)
+  end)
+  events:on("BufReadPre", renumber)
+  events:on("BufWritePost", function(buf)
     M.on_write(buf, "saved")
   end)
-  on("FileChangedShellPost", function(buf)
+  events:on("FileChangedShellPost", function(buf)
     M.on_write(buf, "reloaded")
-    for _, on_reload in pairs(followers) do
+    for _, on_reload in pairs(now.followers) do
       on_reload(buf)
     end
   end)
-  on("LspAttach", on_attach)
-  on("LspDetach", function(buf, id)
-    if servers.is_running(id) then
-      pending.remove(buf, id)
+  events:on("LspAttach", function(buf, args)
+    on_attach(now, buf, args.data.client_id)
+  end)
+  events:on("LspDetach", function(buf, args)
+    if servers.is_running(args.data.client_id) then
+      pending.remove(buf, args.data.client_id)
     end
     pending.review()
   end)
-  on("BufWipeout", function(buf)
-    replaced[buf], reported[buf] = nil, nil
+  events:on("BufWipeout", function(buf)
+    now.texts[buf], now.reported[buf] = nil, nil
     vim.schedule(pending.review)
   end)
-end
-
-local function stop()
-  api.nvim_del_augroup_by_id(group)
-  group = nil
-  reports.stop()
-  pending.clear()
-  replaced, reported = {}, {}
+  return now
 end
 
 ---Begins to follow, if no other caller does.
 ---@param on_reload? fun(buf: integer) a buffer was reloaded: its servers have not seen the new text yet
 ---@return fun() cancel
 function M.follow(on_reload)
-  if not group then
-    servers.start()
-    reports.start(on_report)
-    watch()
-  end
-  local follower = {}
-  followers[follower] = on_reload or function() end
+  local now, follower = follow or start(), {}
+  follow = now
+  now.followers[follower] = on_reload or function() end
   return function()
-    followers[follower] = nil
-    if group and next(followers) == nil then
-      stop()
+    now.followers[follower] = nil
+    if follow == now and next(now.followers) == nil then
+      follow = nil
+      now.events:stop()
+      reports.stop()
+      pending.clear()
     end
   end
 end

@@ -3,6 +3,7 @@
 --- screen first, and a few ms at a time, so that a `git checkout` under hundreds of buffers does not stop the
 --- editor. Nothing runs while nothing changes.
 local api, uv = vim.api, vim.uv
+local autocommands = require("claude-code.lib.autocommands")
 local blocked = require("claude-code.editor.input.blocked")
 local disk = require("claude-code.editor.documents.disk")
 local notify = require("claude-code.messages.notify")
@@ -25,7 +26,7 @@ local M = {}
 local reasons = {} ---@type table<claude-code.ReloadReason, fun(): boolean>
 
 ---@class claude-code.ReloadState what there is while files are followed
----@field group integer
+---@field events claude-code.Autocommands
 ---@field stops table<integer, fun()> by buffer
 ---@field changed table<integer, true> buffers whose files may have changed, until nothing more changes
 ---@field first_change? number ms, of those in `changed`
@@ -178,37 +179,30 @@ local function stop()
   if not state then
     return
   end
-  api.nvim_del_augroup_by_id(state.group)
+  state.events:stop()
   state.cancel_take()
   vim.iter(vim.tbl_keys(state.stops)):each(forget)
   state = nil
 end
 
----@param group integer
-local function watch(group)
-  local function on(events, callback)
-    api.nvim_create_autocmd(events, {
-      group = group,
-      callback = function(args)
-        callback(args.buf)
-      end,
-    })
-  end
-  on({ "BufReadPost", "BufNewFile", "BufFilePost" }, follow)
-  on("BufWritePost", function(buf)
+---@return claude-code.Autocommands
+local function watch()
+  local events = autocommands.new("auto_reload")
+  events:on({ "BufReadPost", "BufNewFile", "BufFilePost" }, follow)
+  events:on("BufWritePost", function(buf)
     -- The first time it may have made the file's folder.
     note_absence(buf)
     disk.look()
   end)
-  on("BufUnload", forget)
-  on("FocusGained", disk.look)
-  on("BufEnter", function(buf)
+  events:on("BufUnload", forget)
+  events:on("FocusGained", disk.look)
+  events:on("BufEnter", function(buf)
     if state and not state.stops[buf] then
       follow(buf)
     end
     disk.look()
   end)
-  on(
+  events:on(
     "TermClose",
     vim.schedule_wrap(function()
       if not is_needed() then
@@ -216,19 +210,14 @@ local function watch(group)
       end
     end)
   )
+  return events
 end
 
 local function start()
   local take_soon, cancel_take = timer.debounce(SETTLE_MS, check_changed)
-  state = {
-    group = api.nvim_create_augroup("claude-code.auto_reload", { clear = true }),
-    stops = {},
-    changed = {},
-    absent = {},
-    take_soon = take_soon,
-    cancel_take = cancel_take,
-  }
-  watch(state.group)
+  state =
+    { stops = {}, changed = {}, absent = {}, take_soon = take_soon, cancel_take = cancel_take }
+  state.events = watch()
   vim.iter(api.nvim_list_bufs()):each(follow)
 end
 

@@ -1,5 +1,6 @@
 --- Reads a file into its buffer without the swap-file question (E325): nobody may be there to answer.
 local api = vim.api
+local autocommands = require("claude-code.lib.autocommands")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
 
@@ -48,29 +49,25 @@ end
 ---@param swap string
 ---@param readonly boolean whether it was
 local function follow(buf, swap, readonly)
-  local group = api.nvim_create_augroup("claude-code.swap." .. buf, { clear = true })
-  local function stop()
-    pcall(api.nvim_del_augroup_by_id, group)
-  end
-  local function on(events, callback, of)
-    api.nvim_create_autocmd(events, { group = group, buffer = of, callback = callback })
-  end
+  local events = autocommands.new("swap." .. buf)
   local edit = vim.schedule_wrap(function()
     if api.nvim_get_current_buf() == buf and not vim.bo[buf].modified then
-      stop()
+      events:stop()
       -- As if typed: in Neovim 0.10 vim.cmd() takes the question itself (E325) for a failure.
       api.nvim_feedkeys(vim.keycode("<Cmd>edit<CR>"), "n", false)
     end
   end)
-  on("BufWinEnter", function()
+  events:on("BufWinEnter", function()
     if not is_showing and vim.uv.fs_stat(swap) then
       edit()
     end
-  end, buf)
-  on({ "BufReadPost", "BufUnload" }, stop, buf)
-  on({ "FocusGained", "BufEnter" }, function()
+  end, { buffer = buf })
+  events:on({ "BufReadPost", "BufUnload" }, function()
+    events:stop()
+  end, { buffer = buf })
+  events:on({ "FocusGained", "BufEnter" }, function()
     if not vim.uv.fs_stat(swap) then
-      stop()
+      events:stop()
       vim.bo[buf].readonly = readonly
     end
   end)

@@ -1,5 +1,6 @@
 --- Reloads buffers whose file was written outside: without any prompt, unsaved edits kept.
 local api, uv = vim.api, vim.uv
+local autocommands = require("claude-code.lib.autocommands")
 local blocked = require("claude-code.editor.input.blocked")
 local checktime = require("claude-code.editor.documents.checktime")
 local disk = require("claude-code.editor.documents.disk")
@@ -17,14 +18,20 @@ local OVERWRITE_MS = 10000
 
 local M = {}
 
----Buffers with edits whose file has changed on disk since they read it. `:w` would ask about them.
-local stale = {} ---@type table<integer, true>
+---@class claude-code.ReloadNotes of a buffer
+---@field is_stale? boolean it has edits, and its file has changed on disk since it was read: `:w` would ask
+---@field is_outdated? boolean its text is older than Neovim believes, since it could not be changed (E565)
+---@field overwritable? { tick: integer, till: number } its unsaved edits, at this changedtick, are in what is
+--- about to be written
 
----Buffers whose text is older than Neovim believes, since it could not be changed (E565).
-local outdated = {} ---@type table<integer, true>
-
----Buffers whose unsaved edits, at this changedtick, are in what is about to be written.
-local overwritable = {} ---@type table<integer, { tick: integer, till: number }>
+---By buffer; what was never noted is empty.
+---@type table<integer, claude-code.ReloadNotes>
+local notes = setmetatable({}, {
+  __index = function(all, buf)
+    all[buf] = {}
+    return all[buf]
+  end,
+})
 
 ---@param buf integer
 ---@return table<integer, table> views by window
@@ -91,7 +98,7 @@ local function patch(buf, text)
       vim.bo[buf].endofline = change.endofline
     end)
     if not ok and blocked.is_textlock_error(message) then
-      outdated[buf] = true
+      notes[buf].is_outdated = true
       return blocked.retry(function()
         M.check(buf)
       end)
@@ -111,8 +118,8 @@ end
 ---@return boolean is_newer its text is still to be taken over
 ---@return claude-code.FileChange? text nil if the whole file is to be read
 local function compare_text(buf)
-  local text, is_newer = nil, outdated[buf] == true
-  outdated[buf] = nil
+  local text, is_newer = nil, notes[buf].is_outdated == true
+  notes[buf].is_outdated = nil
   local differed = checktime.compare(buf, function(difference, is_wanted)
     if difference == "deleted" or not is_wanted then
       return ""
@@ -143,25 +150,21 @@ local function take_over(buf)
     end
     restore_views(views)
   end
-  stale[buf] = nil
+  notes[buf].is_stale = nil
 end
 
 ---@param buf integer
 local function mark_stale(buf)
-  if stale[buf] then
+  if notes[buf].is_stale then
     return
   end
-  stale[buf] = true
+  notes[buf].is_stale = true
   -- Not `once`, which removes only the event that came.
-  local ended = api.nvim_create_augroup("claude-code.reload." .. buf, { clear = true })
-  api.nvim_create_autocmd({ "BufWritePost", "BufReadPost", "BufWipeout" }, {
-    group = ended,
-    buffer = buf,
-    callback = function()
-      stale[buf] = nil
-      api.nvim_del_augroup_by_id(ended)
-    end,
-  })
+  local events = autocommands.new("reload." .. buf)
+  events:on({ "BufWritePost", "BufReadPost", "BufWipeout" }, function()
+    notes[buf].is_stale = nil
+    events:stop()
+  end, { buffer = buf })
 end
 
 ---@return ""
@@ -174,7 +177,7 @@ end
 local function compare(buf)
   if not checktime.has_never_read(buf) then
     return checktime.compare(buf, keep)
-  elseif stale[buf] then
+  elseif notes[buf].is_stale then
     return false
   end
   local views = views_of(buf)
@@ -198,20 +201,21 @@ end
 ---@param buf integer
 ---@return boolean
 function M.is_stale(buf)
-  return stale[buf] == true and vim.bo[buf].modified
+  return notes[buf].is_stale == true and vim.bo[buf].modified
 end
 
 ---What is about to be written contains the unsaved edits that the buffer has now: the buffer is
 ---reloaded as an unmodified one is. :undo leads back to the edits.
 ---@param buf integer
 function M.allow_overwrite(buf)
-  overwritable[buf] = { tick = api.nvim_buf_get_changedtick(buf), till = uv.now() + OVERWRITE_MS }
+  notes[buf].overwritable =
+    { tick = api.nvim_buf_get_changedtick(buf), till = uv.now() + OVERWRITE_MS }
 end
 
 ---@param buf integer
 ---@return boolean
 local function has_edits(buf)
-  local allowed = overwritable[buf]
+  local allowed = notes[buf].overwritable
   local is_overwritable = allowed
     and allowed.tick == api.nvim_buf_get_changedtick(buf)
     and uv.now() <= allowed.till

@@ -6,14 +6,12 @@ local paths = require("claude-code.editor.documents.path")
 ---@field names string[] the file's, and its real path
 ---@field link string which link the name is, "" if it is none
 
----@type table<integer, string[]>
-local read_from = {}
----From BufReadPre to BufReadPost.
----@type table<integer, claude-code.BufferSource>
-local reading = {}
----The link was replaced while the file was read, so that nobody knows which file that was.
----@type table<integer, true>
-local unknown = {}
+---@class claude-code.BufferSources
+---@field names string[] from which the text may be
+---@field before? claude-code.BufferSource from BufReadPre to BufReadPost
+---@field is_unknown? boolean the link was replaced while the file was read, so that nobody knows which file that was
+
+local sources = {} ---@type table<integer, claude-code.BufferSources> by buffer
 
 local M = {}
 
@@ -42,26 +40,27 @@ end
 ---A buffer is about to be read.
 ---@param buf integer
 function M.before_read(buf)
-  reading[buf] = source_of(buf)
+  local known = sources[buf] or { names = {} }
+  sources[buf], known.before = known, source_of(buf)
 end
 
 ---A buffer was read: until it is read again its text is that of this file.
 ---@param buf integer
 function M.on_read(buf)
   local now = source_of(buf)
-  local before = reading[buf] or now
-  reading[buf] = nil
-  read_from[buf] = vim.list_extend(vim.list_slice(before.names), now.names)
-  unknown[buf] = before.link ~= now.link or nil
+  local before = (sources[buf] or {}).before or now
+  local names = vim.list_extend(vim.list_slice(before.names), now.names)
+  sources[buf] = { names = names, is_unknown = before.link ~= now.link }
 end
 
 ---Some lines of a buffer were replaced by those of a file.
 ---@param buf integer
 ---@param file string real path
 function M.on_lines_read(buf, file)
-  local names = read_from[buf] or {}
-  if not vim.tbl_contains(names, file) then
-    read_from[buf] = vim.list_extend(names, { file })
+  local known = sources[buf] or { names = {} }
+  sources[buf] = known
+  if not vim.tbl_contains(known.names, file) then
+    table.insert(known.names, file)
   end
 end
 
@@ -69,7 +68,8 @@ end
 ---@param bufs integer[]
 function M.start(bufs)
   for _, buf in ipairs(bufs) do
-    if not read_from[buf] and vim.api.nvim_buf_is_loaded(buf) then
+    local is_known = #(sources[buf] or { names = {} }).names > 0
+    if not is_known and vim.api.nvim_buf_is_loaded(buf) then
       M.on_read(buf)
     end
   end
@@ -77,13 +77,14 @@ end
 
 ---@param buf integer that is gone
 function M.forget(buf)
-  read_from[buf], reading[buf], unknown[buf] = nil, nil, nil
+  sources[buf] = nil
 end
 
 ---@param buf integer
 ---@return string[]? files from which its text may be; nil if nobody knows
 function M.of(buf)
-  return not unknown[buf] and (read_from[buf] or {}) or nil
+  local known = sources[buf] or { names = {} }
+  return not known.is_unknown and known.names or nil
 end
 
 return M

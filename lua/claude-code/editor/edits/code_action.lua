@@ -1,6 +1,7 @@
 --- Code actions of language servers: lists them, and gets the edits of one. They run in a task.
 local api = vim.api
 local files = require("claude-code.editor.language.files")
+local lsp = require("claude-code.lib.lsp")
 local position = require("claude-code.editor.language.position")
 local request = require("claude-code.editor.language.request")
 local servers = require("claude-code.editor.language.servers")
@@ -189,25 +190,18 @@ end
 ---What servers ask to apply while a command of theirs runs.
 ---@type table<integer, { edits: table[], till: number }> by client
 local catching = {}
----Configurations share the table of their handlers.
-local wrapped = setmetatable({}, { __mode = "k" }) ---@type table<table, true>
 
 ---@param client vim.lsp.Client
-local function wrap_handler(client)
-  local own = client.handlers[APPLY]
-  if wrapped[client.handlers] then
-    return
-  end
-  wrapped[client.handlers] = true
-  client.handlers[APPLY] = function(err, result, ctx, config)
+local function catch_edits(client)
+  lsp.wrap(client.handlers, APPLY, function(inner, err, result, ctx, config)
     local caught = catching[ctx.client_id]
     if not caught or vim.uv.now() > caught.till then
-      return (own or vim.lsp.handlers[APPLY])(err, result, ctx, config)
+      return (inner or vim.lsp.handlers[APPLY])(err, result, ctx, config)
     end
     table.insert(caught.edits, result and result.edit)
     -- The second would be about a text that no server has yet.
     return { applied = #caught.edits == 1 }
-  end
+  end)
 end
 
 ---@class claude-code.ServerCommand
@@ -232,7 +226,7 @@ local function run_command(params)
   if not client then
     return nil, { code = "ended", message = "The language server has ended." }
   end
-  wrap_handler(client)
+  catch_edits(client)
   -- A task that is cancelled ends here.
   local caught = { edits = {}, till = vim.uv.now() + task.time_left() }
   catching[client.id] = caught

@@ -2,6 +2,7 @@
 --- window, and while a command line, an operator or an answer is typed; and nobody's insert mode may
 --- lose its window.
 local api = vim.api
+local autocommands = require("claude-code.lib.autocommands")
 local clock = require("claude-code.editor.input.clock")
 
 ---How soon a change without any event (the end of a textlock, E565) is looked for, in ms.
@@ -41,21 +42,17 @@ end
 ---@param callback fun()
 ---@param ms? integer when to call at the latest
 function M.retry(callback, ms)
-  local name = ("claude-code.retry.%d"):format(vim.uv.hrtime())
-  local group = api.nvim_create_augroup(name, { clear = true })
+  local events = autocommands.new(("retry.%d"):format(vim.uv.hrtime()))
   local cancel
   local function run()
     if cancel then
       cancel()
       cancel = nil
-      pcall(api.nvim_del_augroup_by_id, group)
+      events:stop()
       callback()
     end
   end
-  api.nvim_create_autocmd({ "ModeChanged", "CmdlineLeave", "CmdwinLeave" }, {
-    group = group,
-    callback = vim.schedule_wrap(run),
-  })
+  events:on({ "ModeChanged", "CmdlineLeave", "CmdwinLeave" }, vim.schedule_wrap(run))
   cancel = clock.after(ms or RETRY_MS, run)
 end
 

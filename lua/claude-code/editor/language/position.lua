@@ -75,18 +75,17 @@ end
 ---@field encoding string
 
 ---The last one: a server lists the places of a file one after the other.
-local last_uri, last_path ---@type string?, string?
+local latest = {} ---@type { uri?: string, path?: string }
 
 ---@param uri string
 ---@return string? path in normal form; nil if it is no file's
 local function path_of(uri)
-  if uri ~= last_uri then
+  if uri ~= latest.uri then
     local ok, name = pcall(vim.uri_to_fname, uri)
     local is_file = ok and vim.startswith(uri, "file:")
-    last_uri = uri
-    last_path = is_file and paths.normal(name) or nil
+    latest = { uri = uri, path = is_file and paths.normal(name) or nil }
   end
-  return last_path
+  return latest.path
 end
 
 ---@param value any

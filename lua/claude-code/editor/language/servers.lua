@@ -1,5 +1,6 @@
 --- The language servers that the user's Neovim runs: which can answer a question, and whether they are
 --- ready to.
+local autocommands = require("claude-code.lib.autocommands")
 local lsp = require("claude-code.lib.lsp")
 local uv = vim.uv
 
@@ -23,10 +24,11 @@ local M = {}
 ---@field filetypes table<string, true>
 ---@field attached number by uv.now()
 ---@field gone? number by uv.now()
+---@field progress table<any, integer|false> percentages by token
+---@field report? claude-code.ServerReport|false what it has reported of itself last
 
 local seen = {} ---@type table<integer, claude-code.SeenServer> by client
-local progress = {} ---@type table<integer, table<any, integer|false>> percentages by client and token
-local group ---@type integer?
+local events ---@type claude-code.Autocommands?
 
 ---@class claude-code.ServerReport
 ---@field state "starting"|"indexing"|"failing"
@@ -61,34 +63,30 @@ local READ = {
   end,
 }
 
-local reports = {} ---@type table<integer, claude-code.ServerReport|false> by client
-local wrapped = setmetatable({}, { __mode = "k" }) ---@type table<table, table<string, true>>
-
----@param handlers table<string, function>
----@param method string
-local function wrap(handlers, method)
-  wrapped[handlers] = wrapped[handlers] or {}
-  if wrapped[handlers][method] then
-    return
+---@param id integer client
+---@return claude-code.SeenServer? nil if it has ended already
+local function seen_server(id)
+  local client = not seen[id] and vim.lsp.get_client_by_id(id)
+  if client then
+    seen[id] = { name = client.name, filetypes = {}, attached = uv.now(), progress = {} }
   end
-  wrapped[handlers][method] = true
-  local inner = handlers[method]
-  handlers[method] = function(err, params, ctx, config)
-    local report = type(params) == "table" and READ[method](params)
-    if report ~= nil then
-      reports[ctx.client_id] = report
-    end
-    return inner and inner(err, params, ctx, config) or nil
-  end
+  return seen[id]
 end
 
 ---Reads what this client reports from now on: plugins bring handlers of their own.
 ---@param client vim.lsp.Client
 local function read_reports(client)
-  for method in pairs(READ) do
-    wrap(vim.lsp.handlers, method)
+  for method, read in pairs(READ) do
+    local function handle(inner, err, params, ctx, config)
+      local report, server = type(params) == "table" and read(params), seen_server(ctx.client_id)
+      if report ~= nil and server then
+        server.report = report
+      end
+      return inner and inner(err, params, ctx, config) or nil
+    end
+    lsp.wrap(vim.lsp.handlers, method, handle)
     if rawget(client.handlers or {}, method) then
-      wrap(client.handlers, method)
+      lsp.wrap(client.handlers, method, handle)
     end
   end
 end
@@ -97,41 +95,37 @@ end
 ---@param buf? integer
 local function note(client, buf)
   read_reports(client)
-  seen[client.id] = seen[client.id] or { name = client.name, filetypes = {}, attached = uv.now() }
-  if buf and vim.api.nvim_buf_is_valid(buf) then
-    seen[client.id].filetypes[vim.bo[buf].filetype] = true
+  local server = seen_server(client.id)
+  if server and buf and vim.api.nvim_buf_is_valid(buf) then
+    server.filetypes[vim.bo[buf].filetype] = true
   end
 end
 
 ---@param data { client_id: integer, params?: table }
 local function on_progress(data)
-  local params = data.params or {}
+  local params, server = data.params or {}, seen_server(data.client_id)
   local value = type(params.value) == "table" and params.value or {}
-  local tokens = progress[data.client_id] or {}
-  progress[data.client_id] = tokens
-  if value.kind == "end" then
-    tokens[params.token] = nil
-  elseif params.token ~= nil then
-    tokens[params.token] = value.percentage or tokens[params.token] or false
+  local token = params.token
+  if server and value.kind == "end" then
+    server.progress[token] = nil
+  elseif server and token ~= nil then
+    server.progress[token] = value.percentage or server.progress[token] or false
   end
 end
 
 ---Notes from now on which servers attach, and how far their work is.
 function M.start()
-  if group then
+  if events then
     return
   end
-  group = vim.api.nvim_create_augroup("claude-code.language", { clear = true })
-  local function on(event, callback)
-    vim.api.nvim_create_autocmd(event, { group = group, callback = callback })
-  end
-  on("LspAttach", function(args)
+  events = autocommands.new("language")
+  events:on("LspAttach", function(buf, args)
     local client = vim.lsp.get_client_by_id(args.data.client_id)
     if client then
-      note(client, args.buf)
+      note(client, buf)
     end
   end)
-  on("LspProgress", function(args)
+  events:on("LspProgress", function(_, args)
     on_progress(args.data)
   end)
   for _, client in ipairs(lsp.clients()) do
@@ -147,7 +141,7 @@ end
 ---@return claude-code.LanguageServerState
 function M.state_of(client)
   local state = { name = client.name, state = "idle" } ---@type claude-code.LanguageServerState
-  local report = reports[client.id]
+  local server = seen[client.id] or { progress = {} }
   if client:is_stopped() then
     state.state = "ended"
   elseif not client.initialized then
@@ -156,9 +150,9 @@ function M.state_of(client)
     local token, title = next(client.progress.pending)
     state.state = "indexing"
     state.title = type(title) == "string" and title or nil
-    state.percentage = (progress[client.id] or {})[token] or nil
-  elseif report then
-    state.state, state.title = report.state, report.title
+    state.percentage = server.progress[token] or nil
+  elseif server.report then
+    state.state, state.title = server.report.state, server.report.title
   end
   return state
 end

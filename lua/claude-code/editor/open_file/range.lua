@@ -1,5 +1,6 @@
 --- A range of a buffer found by its text, and selected.
 local api = vim.api
+local autocommands = require("claude-code.lib.autocommands")
 local blocked = require("claude-code.editor.input.blocked")
 local search = require("claude-code.editor.open_file.search")
 local slices = require("claude-code.lib.slices")
@@ -130,17 +131,13 @@ end
 ---@param buf integer not in a window
 ---@param range claude-code.Range
 local function wait_for_window(buf, range)
-  local group = api.nvim_create_augroup("claude-code.range." .. buf, { clear = true })
-  api.nvim_create_autocmd({ "BufWinEnter", "BufUnload" }, {
-    group = group,
-    buffer = buf,
-    callback = function(args)
-      api.nvim_del_augroup_by_id(group)
-      if args.event == "BufWinEnter" then
-        go(0, range)
-      end
-    end,
-  })
+  local events = autocommands.new("range." .. buf)
+  events:on({ "BufWinEnter", "BufUnload" }, function(_, args)
+    events:stop()
+    if args.event == "BufWinEnter" then
+      go(0, range)
+    end
+  end, { buffer = buf })
 end
 
 ---Puts the cursor on the range where the buffer is, or will be, without a change of focus or mode.

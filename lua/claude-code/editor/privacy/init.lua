@@ -12,10 +12,13 @@ local sources = require("claude-code.editor.documents.sources")
 ---Verdicts are kept for so many paths.
 local MOST_VERDICTS = 10000
 
-local rules ---@type claude-code.PrivacyRule[]?
-local rules_of ---@type claude-code.PrivacyConfig? the options that the rules were made of
-local verdicts, verdict_count = {}, 0 ---@type table<string, boolean>, integer
-local generation = 0
+---@class claude-code.PrivacyJudge
+---@field generation integer grows when the options change
+---@field config? claude-code.PrivacyConfig the options that the rules were made of
+---@field rules claude-code.PrivacyRule[]
+---@field verdicts table<string, boolean> by path
+---@field count integer of the verdicts
+local judgement = { generation = 0, rules = {}, verdicts = {}, count = 0 }
 
 local M = {}
 
@@ -55,17 +58,18 @@ end
 ---@return claude-code.PrivacyRule[]
 local function current_rules()
   local config = require("claude-code.config").get().privacy
-  if rules and rules_of == config then
-    return rules
+  if judgement.config == config then
+    return judgement.rules
   end
-  rules, rules_of, verdicts, verdict_count = {}, config, {}, 0
-  generation = generation + 1
+  local rules = {} ---@type claude-code.PrivacyRule[]
   local defaults = config.defaults and require("claude-code.editor.privacy.defaults") or {}
   for _, patterns in ipairs({ defaults, config.patterns }) do
     for _, pattern in ipairs(patterns) do
       rules[#rules + 1] = compile(pattern)
     end
   end
+  local generation = judgement.generation + 1
+  judgement = { generation = generation, config = config, rules = rules, verdicts = {}, count = 0 }
   return rules
 end
 
@@ -100,7 +104,7 @@ end
 ---@return boolean
 local function judge(path)
   local list = current_rules()
-  local verdict = verdicts[path]
+  local verdict = judgement.verdicts[path]
   if verdict ~= nil then
     return verdict
   end
@@ -111,10 +115,10 @@ local function judge(path)
       verdict = rule.private
     end
   end
-  if verdict_count >= MOST_VERDICTS then
-    verdicts, verdict_count = {}, 0
+  if judgement.count >= MOST_VERDICTS then
+    judgement.verdicts, judgement.count = {}, 0
   end
-  verdicts[path], verdict_count = verdict, verdict_count + 1
+  judgement.verdicts[path], judgement.count = verdict, judgement.count + 1
   return verdict
 end
 
@@ -163,7 +167,7 @@ end
 ---@return integer
 function M.generation()
   current_rules()
-  return generation
+  return judgement.generation
 end
 
 return M

@@ -1,5 +1,6 @@
 --- Sends what the user has selected to the executable, and answers when it asks.
 local api = vim.api
+local autocommands = require("claude-code.lib.autocommands")
 local channel = require("claude-code.server.channel")
 local snapshots = require("claude-code.editor.selection.snapshot")
 local timer = require("claude-code.lib.timer")
@@ -14,8 +15,8 @@ local VISUAL = "[vV\22sS\19]*"
 local M = {}
 
 ---@class claude-code.SelectionWatch
----@field group integer
----@field cursor? integer autocommand
+---@field events claude-code.Autocommands
+---@field cursor? claude-code.Autocommands
 ---@field touch fun() begins the debounce time again
 ---@field cancel_touch fun()
 
@@ -107,34 +108,23 @@ local function on_mode_changed(change)
 end
 
 ---@param touch fun()
----@return integer group of the events after which something else may be selected
+---@return claude-code.Autocommands events after which something else may be selected
 local function follow(touch)
-  local group = api.nvim_create_augroup("claude-code.selection", { clear = true })
-  local function on(events, callback, pattern)
-    api.nvim_create_autocmd(events, {
-      group = group,
-      pattern = pattern,
-      callback = function(args)
-        if callback then
-          callback(args.match)
-        end
-        touch()
-      end,
-    })
-  end
-  on("ModeChanged", on_mode_changed, ("{%s:*,*:%s}"):format(VISUAL, VISUAL))
+  local events = autocommands.new("selection")
+  events:on("ModeChanged", function(_, args)
+    on_mode_changed(args.match)
+    touch()
+  end, { pattern = ("{%s:*,*:%s}"):format(VISUAL, VISUAL) })
   -- CmdlineLeave: what happened while a command line was open ('incsearch') did not count.
-  on({ "BufEnter", "BufUnload", "BufFilePost", "CmdlineLeave" })
-  on("WinEnter", function()
+  events:on({ "BufEnter", "BufUnload", "BufFilePost", "CmdlineLeave" }, touch)
+  events:on("WinEnter", function()
     tracker:win_enter()
+    touch()
   end)
-  api.nvim_create_autocmd("WinLeave", {
-    group = group,
-    callback = function()
-      tracker:win_leave()
-    end,
-  })
-  return group
+  events:on("WinLeave", function()
+    tracker:win_leave()
+  end)
+  return events
 end
 
 ---Follows cursor movements while there is a client, or stops following them.
@@ -142,12 +132,10 @@ local function follow_cursor()
   if not watch then
     return
   elseif #clients == 0 then
-    watch.cursor = watch.cursor and api.nvim_del_autocmd(watch.cursor)
+    watch.cursor = watch.cursor and watch.cursor:stop()
   elseif not watch.cursor then
-    watch.cursor = api.nvim_create_autocmd({ "CursorMoved", "CursorMovedI", "TextChanged" }, {
-      group = watch.group,
-      callback = watch.touch,
-    })
+    watch.cursor = autocommands.new("selection.cursor")
+    watch.cursor:on({ "CursorMoved", "CursorMovedI", "TextChanged" }, watch.touch)
   end
 end
 
@@ -165,15 +153,16 @@ function M.start()
   sent = nil
   tracker:win_enter()
   local touch, cancel_touch = timer.debounce(options.debounce_ms, idle)
-  watch = { touch = touch, cancel_touch = cancel_touch, group = follow(touch) }
+  watch = { touch = touch, cancel_touch = cancel_touch, events = follow(touch) }
   touch()
 end
 
 function M.stop()
   clients = {}
+  follow_cursor()
   if watch then
     watch.cancel_touch()
-    api.nvim_del_augroup_by_id(watch.group)
+    watch.events:stop()
     watch = nil
   end
 end

@@ -1,6 +1,7 @@
 --- Follows the editor for the executable. Events only mark; the work is done when a Delta is made,
 --- for a call of `take` or for a push.
 local api = vim.api
+local autocommands = require("claude-code.lib.autocommands")
 local channel = require("claude-code.server.channel")
 local deltas = require("claude-code.editor.sync.delta")
 local pending = require("claude-code.editor.diagnostics.pending")
@@ -36,15 +37,14 @@ local BUFFER_EVENTS = {
 
 local M = {}
 
-local group ---@type integer?
-local push_soon ---@type fun()?
-local cancel_push ---@type fun()?
-local cancel_folders ---@type fun()?
-local cancel_writes ---@type fun()?
-local cancel_pending ---@type fun()?
+---@class claude-code.StateFollower while the editor is followed
+---@field push_soon fun()
+---@field stops (fun())[] what ends each thing that was started
+
+local follower ---@type claude-code.StateFollower?
 
 local function push()
-  if not group or not channel.is_attached() then
+  if not follower or not channel.is_attached() then
     return
   end
   local delta = deltas.take()
@@ -55,8 +55,8 @@ end
 
 ---Something changed: the executable receives it soon.
 function M.touch()
-  if push_soon then
-    push_soon()
+  if follower then
+    follower.push_soon()
   end
 end
 
@@ -67,10 +67,10 @@ local function mark_buffer(buf)
 end
 
 ---@param buf integer
----@param event string
-local function on_buffer_event(buf, event)
-  if SOURCES[event] then
-    SOURCES[event](buf)
+---@param args vim.api.keyset.create_autocmd.callback_args
+local function on_buffer_event(buf, args)
+  if SOURCES[args.event] then
+    SOURCES[args.event](buf)
   end
   mark_buffer(buf)
 end
@@ -89,31 +89,22 @@ local function on_typing(buf)
   end
 end
 
+---@return fun() stop
 local function watch()
-  group = api.nvim_create_augroup("claude-code.state", { clear = true })
-  local function on(events, callback, pattern)
-    api.nvim_create_autocmd(events, {
-      group = group,
-      pattern = pattern,
-      callback = function(args)
-        callback(args.buf, args.event)
-      end,
-    })
-  end
-  on("BufReadPre", sources.before_read)
-  on(BUFFER_EVENTS, on_buffer_event)
-  on("OptionSet", function()
+  local events = autocommands.new("state")
+  events:on("BufReadPre", sources.before_read)
+  events:on(BUFFER_EVENTS, on_buffer_event)
+  events:on("OptionSet", function()
     -- The event does not name the buffer; it is mostly the current one.
     deltas.mark_listed()
     mark_buffer(api.nvim_get_current_buf())
-  end, OPTIONS)
-  on("TextChangedI", on_typing)
-  on({ "BufEnter", "WinEnter", "TabEnter" }, M.touch)
-  on("DiagnosticChanged", mark_diagnostics)
-  cancel_folders = require("claude-code.lib.workspace").on_change(function()
-    deltas.mark_folders()
-    M.touch()
-  end)
+  end, { pattern = OPTIONS })
+  events:on("TextChangedI", on_typing)
+  events:on({ "BufEnter", "WinEnter", "TabEnter" }, M.touch)
+  events:on("DiagnosticChanged", mark_diagnostics)
+  return function()
+    events:stop()
+  end
 end
 
 ---Begins to follow the editor.
@@ -121,11 +112,15 @@ end
 function M.start()
   M.stop()
   deltas.forget()
-  push_soon, cancel_push = require("claude-code.lib.timer").throttle(PUSH, push)
-  cancel_writes = writes.follow()
-  cancel_pending = pending.on_change(M.touch)
   channel.on_detach(M.stop)
-  watch()
+  local push_soon, cancel_push = require("claude-code.lib.timer").throttle(PUSH, push)
+  local cancel_folders = require("claude-code.lib.workspace").on_change(function()
+    deltas.mark_folders()
+    M.touch()
+  end)
+  local stops =
+    { writes.follow(), pending.on_change(M.touch), watch(), cancel_push, cancel_folders }
+  follower = { push_soon = push_soon, stops = stops }
   sources.start(api.nvim_list_bufs())
   for _, buf in ipairs(api.nvim_list_bufs()) do
     if next(vim.diagnostic.count(buf)) then
@@ -141,7 +136,7 @@ end
 ---@return claude-code.Delta?
 ---@return claude-code.Failure?
 function M.take()
-  if not group then
+  if not follower then
     return nil, "not attached"
   end
   return deltas.take()
@@ -149,16 +144,10 @@ end
 
 ---Leaves nothing running behind.
 function M.stop()
-  if not group then
-    return
+  for _, stop in ipairs(follower and follower.stops or {}) do
+    stop()
   end
-  api.nvim_del_augroup_by_id(group)
-  group = nil
-  cancel_folders()
-  cancel_push()
-  cancel_writes()
-  cancel_pending()
-  push_soon = nil
+  follower = nil
 end
 
 return M

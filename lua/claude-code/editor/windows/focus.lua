@@ -1,5 +1,6 @@
 --- Moving the cursor to another window and back to where the user was.
 local api = vim.api
+local timer = require("claude-code.lib.timer")
 local windows = require("claude-code.editor.windows")
 
 local M = {}
@@ -73,7 +74,7 @@ end
 ---@param tries integer
 local function begin_terminal_mode(win, tries)
   vim.cmd.startinsert()
-  vim.defer_fn(function()
+  timer.once(RETRY_MS, function()
     if returning ~= win then
       return
     end
@@ -83,7 +84,7 @@ local function begin_terminal_mode(win, tries)
     else
       returning = nil
     end
-  end, RETRY_MS)
+  end)
 end
 
 ---Back to the window, the "previous window" and the mode of before. With autocommands off.

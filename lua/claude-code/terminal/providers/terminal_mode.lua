@@ -1,5 +1,6 @@
 --- Terminal mode in the window of Claude's terminal: it begins with the window, and comes back with it
 --- unless it was left to read.
+local timer = require("claude-code.lib.timer")
 local api = vim.api
 
 ---@class claude-code.TerminalMode
@@ -38,9 +39,9 @@ local function try_startinsert(mode, tries)
     elseif api.nvim_get_mode().mode ~= "t" then
       vim.cmd.startinsert()
     end
-    vim.defer_fn(function()
+    timer.once(RETRY_MS, function()
       try_startinsert(mode, tries - 1)
-    end, RETRY_MS)
+    end)
   end)
 end
 
