@@ -1,6 +1,6 @@
-import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
+import { namesIn } from "../lib/paths";
 import { isGone } from "../lib/process";
 import { readRegular } from "../lib/read-regular";
 import { claudeFolder } from "./config-dir";
@@ -29,7 +29,7 @@ export function sessionsFolder(): string {
 }
 
 export function runningSessions(): RunningSession[] {
-  const pids = names().flatMap((name) => /^(\d+)\.json$/.exec(name)?.[1] ?? []);
+  const pids = namesIn(sessionsFolder()).flatMap((name) => /^(\d+)\.json$/.exec(name)?.[1] ?? []);
   return pids.flatMap((pid) => read(Number(pid)) ?? []);
 }
 
@@ -60,14 +60,6 @@ export function isAsking(pid: number): boolean {
 /** Whether its CLI still runs. Of one of another machine or container only that CLI knows: to be safe, it does. */
 export function isRunning({ pid, pidDomain }: RunningSession): boolean {
   return !isGone({ pid, domain: pidDomain });
-}
-
-function names(): string[] {
-  try {
-    return readdirSync(sessionsFolder());
-  } catch {
-    return [];
-  }
 }
 
 function read(pid: number): RunningSession | undefined {

@@ -1,12 +1,14 @@
 import { runChecks } from "../doctor";
 import { gatherFacts } from "../doctor/facts";
-import { isProblem } from "../doctor/finding";
-import { formatReport } from "../doctor/report";
+import { type Finding, isProblem } from "../doctor/finding";
 import { print } from "../lib/output";
 import { NAME, VERSION } from "../lib/version";
 import { parseOptions } from "./arguments";
 
 const OPTIONS = { json: { type: "boolean" }, cli: { type: "string" } } as const;
+
+const LABELS = { ok: "ok    ", note: "note  ", warning: "WARN  ", error: "FAIL  " } as const;
+const INDENT = " ".repeat(6);
 
 /**
  * `claude-code-nvim doctor [--json] [--cli PATH]`: says why a Claude CLI started in the working
@@ -20,4 +22,13 @@ export async function doctor(args: string[]): Promise<number> {
   if (options.json) print(`${JSON.stringify({ findings })}\n`);
   else print(`${NAME} ${VERSION} in ${facts.cwd}\n${formatReport(findings)}`);
   return findings.some(isProblem) ? 1 : 0;
+}
+
+/** The findings as lines for the user. */
+function formatReport(findings: readonly Finding[]): string {
+  const lines = findings.flatMap((finding) => {
+    const line = LABELS[finding.level] + finding.what;
+    return isProblem(finding) ? [line, `${INDENT}to fix it, ${finding.remedy}`] : [line];
+  });
+  return `${lines.join("\n")}\n`;
 }

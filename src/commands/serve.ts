@@ -4,10 +4,10 @@ import { sweepStaleLocks } from "../ide/lock-file";
 import { LockKeeper } from "../ide/lock-keeper";
 import { createIdeServer, type IdeServer } from "../ide/server";
 import { ServerPort } from "../ide/server-port";
-import { Stdin } from "../ide/stdin";
 import { message, UserError } from "../lib/errors";
 import { IdleGc } from "../lib/idle-gc";
 import { compileEarly } from "../lib/jit";
+import { linesOf } from "../lib/lines";
 import { Log } from "../lib/log";
 import { CONTRACT, VERSION } from "../lib/version";
 import { ProjectFiles } from "../locate/project-file";
@@ -33,14 +33,16 @@ export async function serve(args: string[]): Promise<number> {
   if (args.length > 0) throw usageError(`serve takes no arguments: ${args.join(" ")}`, "serve");
   const address = process.env.NVIM;
   if (!address) throw usageError("the plugin starts serve: $NVIM is not set", "serve");
-  const stdin = new Stdin();
+  // Not `process.stdin`, which is one of Node's streams and takes a start twice as long.
+  const stdin = linesOf(Bun.stdin.stream());
+  const line = async () => (await stdin.next()).value ?? "";
   const port = new ServerPort((number) => new WebSocketListener(number));
-  const first = await stdin.line();
+  const first = await line();
   const prepare = readPreparation(first);
   if (prepare) port.openEarly(prepare);
   const connecting = prepare && connect(address);
   connecting?.catch(() => {}); // It is waited for below.
-  const launch = readCompatibleLaunch(prepare ? await stdin.line() : first);
+  const launch = readCompatibleLaunch(prepare ? await line() : first);
   return run(await (connecting ?? connect(address)), address, launch, stdin, port);
 }
 
@@ -65,7 +67,7 @@ async function run(
   { rpc, requests: loading }: Connection,
   address: string,
   launch: Launch,
-  stdin: Stdin,
+  stdin: AsyncIterable<string>,
   port: ServerPort<WebSocketListener>,
 ): Promise<number> {
   adopt(launch.environment);
@@ -168,7 +170,7 @@ function admission(token: string, server: IdeServer, log: Log): Admission {
   return {
     token,
     onConnect: (transport) => {
-      idleGc.countConnection();
+      idleGc.countTask();
       server.connect(transport);
     },
     onRefuse: (cause) => log.warn(`Refused a connection: ${cause}`),
@@ -229,14 +231,19 @@ function isGone(error: unknown): boolean {
 }
 
 /** Resolves, with the reason, when there is no Neovim left to serve. */
-function ended(rpc: NeovimRpc, stdin: Stdin): Promise<string> {
+function ended(rpc: NeovimRpc, stdin: AsyncIterable<string>): Promise<string> {
   return new Promise((resolve) => {
     rpc.onClose.on(() => resolve("Neovim is gone"));
-    void stdin.ended.then(() => resolve("stdin ended"));
+    void untilEnd(stdin).then(() => resolve("stdin ended"));
     for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) {
       process.on(signal, () => resolve(signal));
     }
   });
+}
+
+/** The process that holds the other end is gone then. */
+async function untilEnd(lines: AsyncIterable<string>): Promise<void> {
+  for await (const _ of lines);
 }
 
 /** As Neovim lists it. */

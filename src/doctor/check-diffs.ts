@@ -1,8 +1,10 @@
-import { permissionModeIn, showsDiffs } from "../claude/permission-mode";
 import { isObject } from "../claude/settings-files";
 import { type EditorReport, isHere } from "./editors";
 import type { Facts } from "./facts";
 import { error, type Finding, note, ok, warning } from "./finding";
+
+/** The permission modes in which the CLI sends edits to the editor (2.1.330). */
+const SHOWING_DIFFS = ["default", "plan", "manual"];
 
 /** Will the CLI show its edits in the editor? */
 export function checkDiffs(facts: Facts): Finding[] {
@@ -61,4 +63,15 @@ function checkOptions({ terminal_args, permission_mode }: EditorReport): Finding
 function skipped(what: string, remedy: string): Finding {
   const why = 'the editor shows edits only in the modes "default" and "plan"';
   return warning("mode-skips-diffs", `${what}: ${why}`, remedy);
+}
+
+function showsDiffs(mode: string | undefined): boolean {
+  return mode === undefined || SHOWING_DIFFS.includes(mode);
+}
+
+/** The permission mode that a command line asks for; "bypassPermissions" goes before all. */
+function permissionModeIn(args: readonly string[]): string | undefined {
+  if (args.includes("--dangerously-skip-permissions")) return "bypassPermissions";
+  const at = args.findLastIndex((word) => /^--permission-mode(=|$)/.test(word));
+  return at < 0 ? undefined : (args[at]?.split("=")[1] ?? args[at + 1]);
 }

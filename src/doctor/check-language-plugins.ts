@@ -23,7 +23,7 @@ const FILE_TYPES: Record<string, string[]> = {
  * memory again, knows no unsaved text, and subagents do not get it.
  */
 export function checkLanguagePlugins({ settings, editors }: Facts): Finding | undefined {
-  const served = new Set(editors.flatMap(({ report }) => asArray(report?.served_filetypes)));
+  const served = new Set(editors.flatMap(({ report }) => report?.served_filetypes ?? []));
   for (const { path, content } of settings) {
     const plugins = isObject(content.enabledPlugins) ? Object.entries(content.enabledPlugins) : [];
     const [found] = plugins.find(([name, on]) => on === true && serves(name, served)) ?? [];
@@ -39,9 +39,4 @@ export function checkLanguagePlugins({ settings, editors }: Facts): Finding | un
 function serves(plugin: string, served: ReadonlySet<string>): boolean {
   const [, language = ""] = /^([\w-]+)-lsp@/.exec(plugin) ?? [];
   return (FILE_TYPES[language] ?? []).some((one) => served.has(one));
-}
-
-/** Lua sends an empty list as an empty table. */
-function asArray(value: string[] | object | undefined): string[] {
-  return Array.isArray(value) ? value : [];
 }

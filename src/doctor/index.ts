@@ -1,12 +1,11 @@
 import { checkCli } from "./check-cli";
 import { checkDiffs } from "./check-diffs";
 import { checkDiscovery } from "./check-discovery";
-import { checkLanguageServers } from "./check-editor";
+import { checkLanguageServers, checkStates } from "./check-editor";
 import { checkHooks } from "./check-hooks";
 import { checkLanguagePlugins } from "./check-language-plugins";
 import { checkProxy } from "./check-proxy";
 import { checkSettings } from "./check-settings";
-import { checkStates } from "./check-states";
 import { isHere } from "./editors";
 import type { Facts } from "./facts";
 import { type Finding, isProblem } from "./finding";

@@ -1,11 +1,11 @@
-import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, join } from "node:path";
 import { claudeFolder } from "../claude/config-dir";
 import { isObject } from "../claude/settings-files";
 import { writePrivateFile } from "../lib/atomic-write";
 import { message } from "../lib/errors";
-import type { Environment } from "../lib/paths";
+import { type Environment, namesIn } from "../lib/paths";
 import { isAlive } from "../lib/process";
 import { readRegular } from "../lib/read-regular";
 
@@ -82,13 +82,7 @@ export class LockFile {
 
 /** All lock files of a folder; none where there is no such folder. */
 export function readLocks(folder: string = lockFolder()): Lock[] {
-  let names: string[];
-  try {
-    names = readdirSync(folder);
-  } catch {
-    return [];
-  }
-  return names
+  return namesIn(folder)
     .filter((name) => /^\d+\.lock$/.test(name))
     .map((name) => readLock(join(folder, name)));
 }

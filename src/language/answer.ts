@@ -26,7 +26,6 @@ export interface LanguagePlace {
 /** What a server counts columns in (`positionEncoding` of LSP 3.17). */
 export type Encoding = "utf-8" | "utf-16" | "utf-32";
 
-/** Lua sends an empty list as an empty table. */
 export interface LanguagePlaces {
   files: LanguageFile[];
   places: LanguagePlace[];

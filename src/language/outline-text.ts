@@ -1,15 +1,13 @@
-import type { FileOutline, OutlineAnswer, OutlineSymbol, ServerState } from "./answer";
+import type { FileOutline, OutlineAnswer, OutlineSymbol } from "./answer";
 import type { ProjectFiles } from "./project-files";
 import { isReady, stateLine } from "./state-line";
-import { asList } from "./uses";
 
 const MOST_CHARACTERS = 8_000;
 const MOST_DETAIL = 100;
 
 /** `outline`'s answer: what each file declares, indented, with the lines of the declarations. */
 export function outlineText(answer: OutlineAnswer, depth: number, project: ProjectFiles): string {
-  const files = asList<FileOutline>(answer.files);
-  const states = asList<ServerState>(answer.states);
+  const { files, states } = answer;
   const lines: string[] = [];
   let characters = 0;
   let cut = 0;
@@ -32,7 +30,7 @@ function fileLines(file: FileOutline, depth: number, project: ProjectFiles): str
   const name = project.nameOf(file.path);
   if (file.failure) return [`${name}: ${file.failure}`];
   const unsaved = file.unsaved ? " (unsaved in Neovim; lines as on disk)" : "";
-  const symbols = asList<OutlineSymbol>(file.symbols).filter((symbol) => symbol.depth < depth);
+  const symbols = file.symbols.filter((symbol) => symbol.depth < depth);
   return [`${name}${unsaved}`, ...symbols.map(symbolLine)];
 }
 

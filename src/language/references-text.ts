@@ -1,12 +1,13 @@
+import { counted } from "../lib/counted";
 import { aliasesWithoutCallers, unfollowedAliases } from "./aliases";
-import type { HierarchyItem, LanguagePlace, SymbolAnswer } from "./answer";
+import type { HierarchyItem, SymbolAnswer } from "./answer";
 import { type Remains, remainsLine, remainsOf } from "./reconcile";
 import { type Found, type LanguageServers, lastName, type Relation } from "./servers";
 import { code, type SourceLines } from "./source-lines";
 import { isReady, notReady, stateLine } from "./state-line";
 import { candidatesText, locationOf } from "./symbol-text";
 import { useList } from "./use-list";
-import { asList, placeKey, placesOnDisk, type Uses, usesOf } from "./uses";
+import { placeKey, placesOnDisk, type Uses, usesOf } from "./uses";
 import { within } from "./within";
 
 /** Characters of an answer: about 2,000 tokens. */
@@ -67,13 +68,13 @@ function headingOf(
   uses: Uses,
   project: LanguageServers["project"],
 ): string {
-  const [first] = asList<LanguagePlace>(answer.definitions.places);
+  const [first] = answer.definitions.places;
   const where = first ? ` (${locationOf(first, answer, project)})` : "";
   const what =
     relation === "references"
-      ? plural(uses.count, "use")
-      : plural(uses.count, relation.slice(0, -1));
-  const files = uses.count > 0 ? ` in ${plural(uses.files.length, "file")}` : "";
+      ? counted(uses.count, "use")
+      : counted(uses.count, relation.slice(0, -1));
+  const files = uses.count > 0 ? ` in ${counted(uses.files.length, "file")}` : "";
   return `${answer.name}${where}: ${what}${files}`;
 }
 
@@ -102,16 +103,18 @@ function hierarchyText(
 ): AnswerText {
   const { answer, source } = found;
   const isWithin = within(question.within);
-  const items = asList<HierarchyItem>(answer.items).flatMap((item) => {
+  const items = (answer.items ?? []).flatMap((item) => {
     const text = itemText(item, project, source, isWithin);
     return text === undefined ? [] : [text];
   });
   if (items.length === 0 && !ready) {
     return { text: notReady(answer.states, answer.settled), isError: true };
   }
-  const [first] = asList<LanguagePlace>(answer.definitions.places);
+  const [first] = answer.definitions.places;
   const where = first ? ` (${locationOf(first, answer, project)})` : "";
-  const lines = [`${answer.name}${where}: ${plural(items.length, question.relation.slice(0, -1))}`];
+  const lines = [
+    `${answer.name}${where}: ${counted(items.length, question.relation.slice(0, -1))}`,
+  ];
   let characters = 0;
   let shown = 0;
   for (const item of items) {
@@ -130,8 +133,8 @@ function doubtsOfCallers(
   { answer, occurrences, source }: Found,
   project: LanguageServers["project"],
 ): string[] {
-  const items = asList<HierarchyItem>(answer.items);
-  const files = items.flatMap(({ at }) => asList<{ path: string }>(at.files));
+  const items = answer.items ?? [];
+  const files = items.flatMap(({ at }) => at.files);
   const listed = new Set(files.map(({ path }) => path));
   return aliasesWithoutCallers(lastName(answer.name), occurrences, listed, project, source);
 }
@@ -143,20 +146,16 @@ function itemText(
   source: SourceLines,
   isWithin: (name: string) => boolean,
 ): string | undefined {
-  const [place] = asList<LanguagePlace>(item.at.places);
-  const [file] = asList<{ path: string; in_workspace: boolean }>(item.at.files);
+  const [place] = item.at.places;
+  const [file] = item.at.files;
   if (!place || !file || !isWithin(project.nameOf(file.path))) return undefined;
   const where = `${project.nameOf(file.path)}:${place.line}`;
-  const calls = asList<LanguagePlace>(item.calls?.places);
+  const calls = item.calls?.places ?? [];
   const indent = "  ".repeat(item.depth);
   const [call] = calls;
-  const path = asList<{ path: string; in_workspace: boolean }>(item.calls?.files)[0];
+  const path = item.calls?.files[0];
   const lines = [...new Set(calls.map(({ line }) => line))].join(", ");
   const shown = call && path?.in_workspace ? `: ${code(source.at(path.path, call.line))}` : "";
   const at = lines === "" ? "" : `, calls on ${lines}${shown}`;
   return `${indent}${where} ${item.kind} ${item.name}${at}`;
-}
-
-function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

@@ -1,11 +1,10 @@
 import { EditorRefusal } from "../editor/port";
-import type { LanguageFile, LanguagePlace } from "./answer";
 import { languageOf } from "./languages";
 import type { Occurrence } from "./occurrences";
 import { remainsOf } from "./reconcile";
 import { type AnswerText, type ReferencesQuestion, referencesText } from "./references-text";
 import type { Found, LanguageServers, SymbolDefinition, SymbolInput, Verdict } from "./servers";
-import { asList, usesOf } from "./uses";
+import { usesOf } from "./uses";
 
 /** Files are opened for it: more of those that were written just now than of others. */
 const MOST_FRESH = { files: 8, words: 24 };
@@ -170,8 +169,8 @@ function doubtsOf({ unchecked, left }: Checked): string[] {
 }
 
 function definitionsOf({ answer }: Found): SymbolDefinition[] {
-  const files = asList<LanguageFile>(answer.definitions.files);
-  return asList<LanguagePlace>(answer.definitions.places).flatMap((place) => {
+  const { files, places } = answer.definitions;
+  return places.flatMap((place) => {
     const { file, line, character, encoding } = place;
     const path = files[file - 1]?.path;
     return path === undefined ? [] : [{ path, line, character, encoding }];

@@ -146,7 +146,7 @@ export class LanguageServers {
     signal: AbortSignal | undefined,
   ): Promise<Found> {
     const { symbol, path, line } = input;
-    this.#idleGc.countQuestion();
+    this.#idleGc.countTask();
     const run = (params: object, until = signal) =>
       this.#neovim.runTask<SymbolAnswer>(method, { ...more, symbol, ...params }, LIMIT_MS, until);
     const word = lastName(symbol);

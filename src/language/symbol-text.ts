@@ -2,7 +2,6 @@ import type { LanguagePlace, SymbolAnswer } from "./answer";
 import type { ProjectFiles } from "./project-files";
 import { code, type SourceLines } from "./source-lines";
 import { isReady, stateLine } from "./state-line";
-import { asList } from "./uses";
 
 const MOST_DOCS = 600;
 const MOST_SIGNATURE = 1_200;
@@ -17,8 +16,8 @@ export function symbolText(
 ): string {
   if (answer.candidates) return candidatesText(answer, project, source);
   const { hover, declaration, definitions, states, settled } = answer;
-  const places = asList<LanguagePlace>(definitions.places);
-  const path = [...asList<string>(declaration?.parents), answer.name].join(".");
+  const places = definitions.places;
+  const path = [...(declaration?.parents ?? []), answer.name].join(".");
   const end = declaration?.last_line ?? 0;
   const kind = declaration?.kind ? `${declaration.kind} ` : "";
   const [first, ...others] = places;
@@ -42,14 +41,12 @@ export function candidatesText(
   project: ProjectFiles,
   source: SourceLines,
 ): string {
-  const places = asList<LanguagePlace>(answer.definitions.places);
+  const places = answer.definitions.places;
   const candidates = answer.candidates ?? [];
   const shown = places.slice(0, MOST_CANDIDATES).map((place, index) => {
     const { kind, container } = candidates[index] ?? {};
     const name = container ? `${container}.${lastOf(answer.name)}` : lastOf(answer.name);
-    const file = asList<{ path: string; in_workspace: boolean }>(answer.definitions.files)[
-      place.file - 1
-    ];
+    const file = answer.definitions.files[place.file - 1];
     const text = file?.in_workspace ? (place.unsaved ?? source.at(file.path, place.line)) : "";
     const what = [kind, name].filter(Boolean).join(" ");
     return `  ${locationOf(place, answer, project)} ${what}${text && `: ${code(text)}`}`;
@@ -69,7 +66,7 @@ export function locationOf(
   { definitions }: SymbolAnswer,
   project: ProjectFiles,
 ): string {
-  const file = asList<{ path: string }>(definitions.files)[place.file - 1];
+  const file = definitions.files[place.file - 1];
   const unsaved = place.unsaved === undefined ? "" : "+unsaved";
   return `${file ? project.nameOf(file.path) : "?"}:${place.line}${unsaved}`;
 }
@@ -103,7 +100,7 @@ function signatureBlock(text: string): RegExpExecArray | null {
 }
 
 function bodyOf({ declaration }: SymbolAnswer): string[] {
-  const body = asList<string>(declaration?.body);
+  const body = declaration?.body ?? [];
   if (body.length === 0) return [];
   const first = declaration?.first_line ?? 1;
   const lines = body.map((line, index) => `${first + index}\t${cut(line, 400)}`);

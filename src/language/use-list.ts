@@ -1,3 +1,4 @@
+import { counted } from "../lib/counted";
 import { enclosing } from "./enclosing";
 import { code, type SourceLines } from "./source-lines";
 import type { UseLine, Uses, UsesOfFile } from "./uses";
@@ -82,9 +83,7 @@ function remainder(files: readonly UsesOfFile[]): string {
   const sorted = [...folders].sort(([, a], [, b]) => b.uses - a.uses);
   const shown = sorted
     .slice(0, MOST_FOLDERS)
-    .map(
-      ([folder, { uses, files: n }]) => `${folder} ${uses} in ${n} ${n === 1 ? "file" : "files"}`,
-    );
+    .map(([folder, { uses, files: n }]) => `${folder} ${uses} in ${counted(n, "file")}`);
   const uses = files.reduce((sum, { count }) => sum + count, 0);
   const others = sorted.length - shown.length;
   const tail = others > 0 ? `, and ${others} more folders` : "";

@@ -77,9 +77,9 @@ export function usesOf(
 }
 
 function placed(places: LanguagePlaces, project: ProjectFiles, source: SourceLines): Use[] {
-  const files = asList(places.files);
+  const { files } = places;
   const areOutside = files.map((file) => !isOwn(file, project));
-  return asList(places.places).flatMap((place) => {
+  return places.places.flatMap((place) => {
     const file = files[place.file - 1];
     if (!file) return [];
     const isOutside = areOutside[place.file - 1] ?? true;
@@ -108,11 +108,6 @@ function usesOfFile(uses: readonly Use[], project: ProjectFiles): UsesOfFile {
   });
   lines.sort((a, b) => a.line - b.line);
   return { path, name: project.nameOf(path), unsaved, unmapped, lines, count: uses.length };
-}
-
-/** Lua sends an empty list as an empty table. */
-export function asList<T>(value: T[] | object | undefined): T[] {
-  return Array.isArray(value) ? value : [];
 }
 
 /** git owns a symlink; the file that it leads to may be anywhere. */

@@ -9,23 +9,6 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { draftOf } from "./drafts";
-import { realPath } from "./paths";
-
-/**
- * Writes `text` to `path`. Folders are made, a symlink stays one (its target is written), the mode
- * is kept, but for setuid and setgid. Throws the system's error; the file is then as it was.
- */
-export function writeAtomically(path: string, text: string): void {
-  const target = realPath(path);
-  mkdirSync(dirname(target), { recursive: true });
-  const stats = statSync(target, { throwIfNoEntry: false });
-  const mode = stats && keptMode(stats);
-  replace(target, (draft) => {
-    // Never readable by more users than the file is, not even for a moment.
-    writeFileSync(draft, text, { flag: "wx", ...(mode !== undefined && { mode }) });
-    if (mode !== undefined) chmodSync(draft, mode);
-  });
-}
 
 /** Without setuid and setgid: other content would run with the rights of the old one. */
 export function keptMode(stats: Stats): number {

@@ -1,4 +1,12 @@
-import { accessSync, constants, existsSync, readlinkSync, realpathSync, statSync } from "node:fs";
+import {
+  accessSync,
+  constants,
+  existsSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  statSync,
+} from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join, parse, resolve, sep } from "node:path";
 
@@ -12,6 +20,15 @@ const MOST_LINKS = 40;
 export function isBelow(path: string, folder: string): boolean {
   const prefix = folder.endsWith(sep) ? folder : folder + sep;
   return path + sep === prefix || path.startsWith(prefix);
+}
+
+/** What is in a folder: nothing where there is none, or it cannot be read. */
+export function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }
 
 export function isExecutable(path: string): boolean {

@@ -6,11 +6,25 @@ import {
   fchmodSync,
   fstatSync,
   ftruncateSync,
+  mkdirSync,
   openSync,
   type Stats,
+  statSync,
   writeFileSync,
 } from "node:fs";
+import { dirname } from "node:path";
 import { keptMode, replace } from "./atomic-write";
+import { realPath } from "./paths";
+
+/**
+ * Gives the file at `path` a text, as `rewrite` does. Folders are made, a symlink stays one: its target is
+ * written. Throws the system's error.
+ */
+export function writeText(path: string, text: string): void {
+  const file = realPath(path);
+  mkdirSync(dirname(file), { recursive: true });
+  rewrite(file, Buffer.from(text), statSync(file, { throwIfNoEntry: false }));
+}
 
 /**
  * Writes a file's bytes so that its mode (but for setuid and setgid), owner and hard links stay.

@@ -1,7 +1,7 @@
-import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { isPrivateFile, writePrivateFile } from "../lib/atomic-write";
-import { stateFolder } from "../lib/paths";
+import { namesIn, stateFolder } from "../lib/paths";
 import { isAlive } from "../lib/process";
 
 /** One running Neovim, for programs that are started outside of it. Paths are real paths. */
@@ -59,18 +59,11 @@ export class Registration {
 
 /** All running Neovims, the newest first. Entries of processes that are gone are removed. */
 export function entries(folder = registryFolder()): Entry[] {
-  return names(folder)
+  return namesIn(folder)
+    .filter((name) => /^\d+\.json$/.test(name))
     .map((name) => join(folder, name))
     .flatMap((path) => readEntry(path) ?? [])
     .sort((a, b) => b.since - a.since);
-}
-
-function names(folder: string): string[] {
-  try {
-    return readdirSync(folder).filter((name) => /^\d+\.json$/.test(name));
-  } catch {
-    return [];
-  }
 }
 
 /** Another user's file is not trusted. */

@@ -1,7 +1,7 @@
-import { readdirSync, type Stats, statSync } from "node:fs";
+import { type Stats, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import type { Environment } from "../lib/paths";
+import { type Environment, namesIn } from "../lib/paths";
 
 /**
  * Why no connection may be made to this address, or undefined if it is safe: it must be a socket of this user
@@ -38,9 +38,5 @@ export function usualSockets(env: Environment): string[] {
 }
 
 function inside(folder: string): string[] {
-  try {
-    return readdirSync(folder).map((name) => join(folder, name));
-  } catch {
-    return [];
-  }
+  return namesIn(folder).map((name) => join(folder, name));
 }

@@ -6,8 +6,8 @@ import { FollowedNeovim } from "../locate/followed";
 import { McpServer } from "../mcp/server";
 import { createMethodTools } from "../methods";
 import { LanguageEdits } from "./edits/language-edits";
-import { NeovimProblems } from "./problems";
-import { NeovimState } from "./state";
+import { NeovimProblems } from "./neovim/problems";
+import { NeovimState } from "./neovim/state";
 import { createNvimLspTools } from "./tools";
 
 const INSTRUCTIONS = `What the user's Neovim knows: its language servers, its diagnostics, and what the user looks at.

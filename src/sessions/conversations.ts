@@ -1,8 +1,8 @@
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { claudeFolder } from "../claude/config-dir";
 import { isRunning, runningSessions } from "../claude/running-sessions";
-import { isBelow } from "../lib/paths";
+import { isBelow, namesIn } from "../lib/paths";
 import { readTranscript } from "./transcript";
 import { worktreesAround } from "./worktrees";
 
@@ -58,9 +58,9 @@ function runningIds(): Set<string | undefined> {
 function transcripts(places: readonly string[]): { path: string; at: number }[] {
   const root = join(claudeFolder(), "projects");
   const prefixes = places.map((place) => folderName(place).slice(0, MOST_NAME));
-  return names(root)
+  return namesIn(root)
     .filter((name) => prefixes.some((prefix) => name.startsWith(prefix)))
-    .flatMap((name) => names(join(root, name)).map((file) => join(root, name, file)))
+    .flatMap((name) => namesIn(join(root, name)).map((file) => join(root, name, file)))
     .filter((path) => ID.test(basename(path)))
     .flatMap((path) => {
       const stats = statSync(path, { throwIfNoEntry: false });
@@ -72,12 +72,4 @@ function transcripts(places: readonly string[]): { path: string; at: number }[] 
 /** As the CLI names the folder of a project; several paths may share one. */
 function folderName(path: string): string {
   return path.replaceAll(/[^a-zA-Z0-9]/g, "-");
-}
-
-function names(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
-  }
 }

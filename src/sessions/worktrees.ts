@@ -1,7 +1,7 @@
-import { readdirSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { gitTop } from "../claude/project";
-import { realPath } from "../lib/paths";
+import { namesIn, realPath } from "../lib/paths";
 import { readRegular } from "../lib/read-regular";
 
 /**
@@ -14,7 +14,7 @@ export function worktreesAround(folder: string): string[] {
   const common = top && commonFolder(top);
   if (!common) return [real];
   const main = basename(common) === ".git" ? [dirname(common)] : [];
-  const linked = names(join(common, "worktrees")).flatMap((name) => {
+  const linked = namesIn(join(common, "worktrees")).flatMap((name) => {
     const dotGit = line(join(common, "worktrees", name, "gitdir"));
     return dotGit ? [dirname(dotGit)] : [];
   });
@@ -35,13 +35,5 @@ function line(path: string): string | undefined {
     return readRegular(path).toString().split("\n")[0];
   } catch {
     return undefined;
-  }
-}
-
-function names(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
   }
 }

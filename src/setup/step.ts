@@ -1,9 +1,9 @@
 import { lstatSync, mkdirSync, rmdirSync, unlinkSync } from "node:fs";
 import { dirname } from "node:path";
-import { writeAtomically } from "../lib/atomic-write";
 import { removeOldDrafts } from "../lib/drafts";
 import { message, UserError } from "../lib/errors";
 import { readRegular } from "../lib/read-regular";
+import { writeText } from "../lib/rewrite";
 import { type ProjectRecord, writeRecord } from "./record";
 import { targetWithin, withTarget } from "./target";
 
@@ -66,7 +66,7 @@ export function changeFile(root: string, path: string, after: string, what: stri
       if (isOthers) delete record.files[path];
       else record.files[path] = { before: last ? last.before : (before ?? null), after };
       writeRecord(record);
-      writeAtomically(path, after);
+      writeText(path, after);
     },
   };
 }
@@ -93,7 +93,7 @@ export function restoreFile(
     run(current) {
       if (readText(path) !== now || withTarget(root, path) !== shown) throw changedMeanwhile(path);
       if (before === null) unlinkSync(path);
-      else writeAtomically(path, before);
+      else writeText(path, before);
       delete current.files[path];
     },
   };

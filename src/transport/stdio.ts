@@ -1,4 +1,5 @@
 import type { Transport } from "../jsonrpc/transport";
+import { linesOf } from "../lib/lines";
 
 /** One message, in bytes; a longer line ends the connection. */
 const LINE_LIMIT_BYTES = 64 * 1024 * 1024;
@@ -11,8 +12,6 @@ export class StdioTransport implements Transport {
   readonly #output: Bun.FileSink;
   onMessage: (text: string) => void = () => {};
   onClose: () => void = () => {};
-  #parts: Uint8Array[] = [];
-  #held = 0;
 
   constructor(
     input: ReadableStream<Uint8Array> = Bun.stdin.stream(),
@@ -39,22 +38,9 @@ export class StdioTransport implements Transport {
   }
 
   async #read(input: ReadableStream<Uint8Array>): Promise<void> {
-    for await (const chunk of input) if (!this.#take(chunk)) return;
-  }
-
-  /** False when a line grows too long. */
-  #take(chunk: Uint8Array): boolean {
-    let start = 0;
-    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, start)) {
-      this.#parts.push(chunk.subarray(start, end));
-      const line = Buffer.concat(this.#parts).toString("utf8").trim();
-      this.#parts = [];
-      this.#held = 0;
-      start = end + 1;
-      if (line !== "") this.onMessage(line);
+    for await (const line of linesOf(input, LINE_LIMIT_BYTES)) {
+      const text = line.trim();
+      if (text !== "") this.onMessage(text);
     }
-    if (start < chunk.length) this.#parts.push(chunk.subarray(start));
-    this.#held += chunk.length - start;
-    return this.#held <= LINE_LIMIT_BYTES;
   }
 }

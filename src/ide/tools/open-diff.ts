@@ -1,9 +1,9 @@
 import * as v from "valibot";
 import { resolvePath } from "../../editor/path";
 import type { EditorPort } from "../../editor/port";
-import { writeAtomically } from "../../lib/atomic-write";
 import { message } from "../../lib/errors";
 import { realPath } from "../../lib/paths";
+import { writeText } from "../../lib/rewrite";
 import { isClaudeCode } from "../../mcp/client";
 import { failed, texts } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
@@ -75,7 +75,7 @@ function write(path: string, file: string, text: string): string | undefined {
   const now = realPath(path);
   if (now !== file) return `it led to ${file}, and leads to ${now} now`;
   try {
-    writeAtomically(file, text);
+    writeText(file, text);
     return undefined;
   } catch (error) {
     return message(error);

@@ -1,6 +1,7 @@
 import { SEVERITY_NAMES } from "../../editor/severity";
 import { shownPath } from "../../edits/check";
 import type { FileChange } from "../../edits/virtual-files";
+import { counted } from "../../lib/counted";
 import { compare } from "../../review/weave/compare";
 import type { Applied } from "./language-edits";
 
@@ -8,11 +9,6 @@ const MOST_FILES = 60;
 const MOST_PROBLEMS = 20;
 const MOST_LINES = 80;
 const MOST_LENGTH = 160;
-
-/** "3 files", "1 file". */
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
-}
 
 /** The changed files, each with what was done: one line for each. */
 export function fileLines(changes: readonly FileChange[], root: string): string[] {

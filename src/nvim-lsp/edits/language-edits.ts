@@ -1,5 +1,4 @@
 import type { Diagnostic } from "../../editor/model";
-import type { Problems, ProblemsPort } from "../../editor/problems";
 import { type CheckedFile, checkFiles } from "../../edits/check";
 import { join, joinChanges } from "../../edits/join";
 import type { Labelled, Operation } from "../../edits/operation";
@@ -12,6 +11,7 @@ import type { Log } from "../../lib/log";
 import { realPath } from "../../lib/paths";
 import type { FollowedNeovim } from "../../locate/followed";
 import { recordLanguageEdit } from "../../review/record/language-edit";
+import type { NeovimProblems, Problems } from "../neovim/problems";
 import { newProblems, type ProblemsAfter } from "./new-problems";
 
 /** A call may last that long while language servers work. */
@@ -56,14 +56,14 @@ interface Made {
 /** Makes edits of language servers, and reports them to all who want to know. */
 export class LanguageEdits {
   readonly #neovim: FollowedNeovim;
-  readonly #problems: ProblemsPort;
+  readonly #problems: NeovimProblems;
   readonly #session: { session?: string; pid: number };
   readonly #log: Log;
 
   /** `session`: as NeovimProblems takes it. */
   constructor(
     neovim: FollowedNeovim,
-    problems: ProblemsPort,
+    problems: NeovimProblems,
     session: { session?: string; pid: number },
     log: Log,
   ) {

@@ -1,6 +1,6 @@
 import type { Diagnostic } from "../../editor/model";
-import type { ProblemsPort } from "../../editor/problems";
 import type { FileChange } from "../../edits/virtual-files";
+import type { NeovimProblems } from "../neovim/problems";
 
 /** Neovim answers for so many files at once. */
 const MOST_FILES = 50;
@@ -20,7 +20,7 @@ export interface ProblemsAfter {
  * files that were open, by their real paths. Errors and warnings alone.
  */
 export async function newProblems(
-  problems: ProblemsPort,
+  problems: NeovimProblems,
   changes: readonly FileChange[],
   before: ReadonlyMap<string, Diagnostic[]>,
 ): Promise<ProblemsAfter> {
@@ -32,7 +32,7 @@ export async function newProblems(
 }
 
 async function reported(
-  problems: ProblemsPort,
+  problems: NeovimProblems,
   changes: readonly FileChange[],
   before: ReadonlyMap<string, Diagnostic[]>,
 ): Promise<ProblemsAfter["items"]> {

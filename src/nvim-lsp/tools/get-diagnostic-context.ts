@@ -1,8 +1,8 @@
 import * as v from "valibot";
 import { EditorRefusal } from "../../editor/port";
-import type { ProblemsPort } from "../../editor/problems";
 import { json, type ToolResult } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
+import type { NeovimProblems } from "../neovim/problems";
 import { listed } from "./shapes";
 
 /** Lines shown before and behind the one that is asked for. */
@@ -14,7 +14,7 @@ const Input = v.object({
 });
 
 /** Spec 04, section 2.2. */
-export function getDiagnosticContext(problems: ProblemsPort): Tool {
+export function getDiagnosticContext(problems: NeovimProblems): Tool {
   return defineTool({
     name: "get_diagnostic_context",
     description: "Get the code around a diagnostic, with the diagnostics of that line",

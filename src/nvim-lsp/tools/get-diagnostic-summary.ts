@@ -1,11 +1,11 @@
 import * as v from "valibot";
-import type { FileProblems, ProblemsPort } from "../../editor/problems";
 import { json } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
+import type { FileProblems, NeovimProblems } from "../neovim/problems";
 import { nameOf } from "./shapes";
 
 /** Spec 04, section 2.2. */
-export function getDiagnosticSummary(problems: ProblemsPort): Tool {
+export function getDiagnosticSummary(problems: NeovimProblems): Tool {
   return defineTool({
     name: "get_diagnostic_summary",
     description: "Get a summary of all diagnostics across the project: counts, and the files",

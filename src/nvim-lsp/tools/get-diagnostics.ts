@@ -1,7 +1,7 @@
 import * as v from "valibot";
-import type { ProblemsPort } from "../../editor/problems";
 import { json } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
+import type { NeovimProblems } from "../neovim/problems";
 import { byFile } from "./shapes";
 
 const Paths = v.optional(
@@ -12,7 +12,7 @@ const Paths = v.optional(
 );
 
 /** Spec 04, section 2.2. */
-export function getDiagnostics(problems: ProblemsPort): Tool {
+export function getDiagnostics(problems: NeovimProblems): Tool {
   return defineTool({
     name: "get_diagnostics",
     description:

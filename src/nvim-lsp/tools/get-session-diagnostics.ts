@@ -1,11 +1,11 @@
 import * as v from "valibot";
-import type { ProblemsPort } from "../../editor/problems";
 import { texts } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
+import type { NeovimProblems } from "../neovim/problems";
 import { byFile } from "./shapes";
 
 /** Spec 04, section 2.2: what the Stop hook asks Claude to call. */
-export function getSessionDiagnostics(problems: ProblemsPort): Tool {
+export function getSessionDiagnostics(problems: NeovimProblems): Tool {
   return defineTool({
     name: "get_session_diagnostics",
     description: "Get diagnostics only for files edited in the current Claude session",

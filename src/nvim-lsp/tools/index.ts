@@ -1,7 +1,7 @@
-import type { ProblemsPort } from "../../editor/problems";
 import type { LanguageServers } from "../../language/servers";
 import type { Tool } from "../../mcp/tool";
 import type { LanguageEdits } from "../edits/language-edits";
+import type { NeovimProblems } from "../neovim/problems";
 import { codeAction } from "./code-action";
 import { findReferences } from "./find-references";
 import { findSymbol } from "./find-symbol";
@@ -14,7 +14,7 @@ import { renameSymbol } from "./rename-symbol";
 
 /** Questions to the language servers, edits by them, and the tools of spec 04. */
 export function createNvimLspTools(
-  problems: ProblemsPort,
+  problems: NeovimProblems,
   servers: LanguageServers,
   edits: LanguageEdits,
 ): Tool[] {

@@ -1,7 +1,7 @@
 import { isAbsolute, relative } from "node:path";
 import type { Diagnostic } from "../../editor/model";
-import type { FileProblems, Problems } from "../../editor/problems";
 import { SEVERITY_NAMES } from "../../editor/severity";
+import type { FileProblems, Problems } from "../neovim/problems";
 
 /** One diagnostic in the shape of spec 04, section 2.3; line and column 1-based. */
 export function listed(item: Diagnostic): object {

@@ -1,0 +1,31 @@
+const LINE_END = 10;
+
+/**
+ * The lines of a stream without their ends, the last one also where it has none. A stream that breaks has
+ * ended; so has, for us, one with a line of more than `mostBytes`.
+ */
+export async function* linesOf(
+  stream: AsyncIterable<Uint8Array>,
+  mostBytes = Number.POSITIVE_INFINITY,
+): AsyncGenerator<string, void> {
+  let parts: Uint8Array[] = [];
+  let held = 0;
+  try {
+    for await (const chunk of stream) {
+      let start = 0;
+      for (let end = chunk.indexOf(LINE_END); end >= 0; end = chunk.indexOf(LINE_END, start)) {
+        const line = Buffer.concat([...parts, chunk.subarray(start, end)]);
+        parts = [];
+        held = 0;
+        start = end + 1;
+        yield line.toString();
+      }
+      parts.push(chunk.subarray(start));
+      held += chunk.length - start;
+      if (held > mostBytes) return;
+    }
+  } catch {
+    // It broke.
+  }
+  if (held > 0) yield Buffer.concat(parts).toString();
+}

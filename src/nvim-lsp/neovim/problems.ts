@@ -1,0 +1,84 @@
+import { isAbsolute } from "node:path";
+import type { Diagnostic } from "../../editor/model";
+import { resolvePath } from "../../editor/path";
+import type { FollowedNeovim } from "../../locate/followed";
+
+/** Language servers get so long to report on what was just written or loaded. */
+const SETTLE_MS = 1_500;
+/** Files that are not open are loaded some at a time, so that Neovim never stands still. */
+const LOAD_MS = 15_000;
+
+/** The diagnostics of one file. */
+export interface FileProblems {
+  /** As Neovim has it. */
+  path: string;
+  /** Symlinks resolved. */
+  real: string;
+  items: Diagnostic[];
+}
+
+export interface Problems {
+  /** Workspace folders, real paths; the current working directory comes first. */
+  folders: string[];
+  files: FileProblems[];
+  /** No report of a language server on what was written last is pending. */
+  settled: boolean;
+  /** Of which files reports are missing, and why; for the files of a session. */
+  unknown?: string;
+}
+
+/** One line with what is wrong on it and the lines around it; line numbers are 1-based. */
+export interface ProblemContext {
+  items: Diagnostic[];
+  lines: string[];
+  start_line: number;
+  filetype: string;
+}
+
+/**
+ * Diagnostics from whichever Neovim is followed. A file is given by the absolute paths it may have, most
+ * likely first. Lists wait up to 1.5 s until they are settled. Calls reject with EditorBusyError or
+ * EditorRefusal. What Lua answers is not validated again.
+ */
+export class NeovimProblems {
+  readonly #neovim: FollowedNeovim;
+  readonly #session: { session?: string; pid: number };
+
+  /** `session` is the Claude session's id, `pid` the CLI's: its session changes with `/clear`. */
+  constructor(neovim: FollowedNeovim, session: { session?: string; pid: number }) {
+    this.#neovim = neovim;
+    this.#session = session;
+  }
+
+  /** All files with problems. */
+  all(): Promise<Problems> {
+    return this.#list("problems", {});
+  }
+
+  /** The named files. Those of the workspace that are not open are loaded for it. */
+  of(files: readonly string[][]): Promise<Problems> {
+    return this.#list("problems", { files, load: true });
+  }
+
+  /** The files that the Claude session of this server has edited since it last stopped. */
+  ofSession(): Promise<Problems> {
+    return this.#list("session_problems", this.#session);
+  }
+
+  /** A line and `count` lines before and behind it. EditorRefusal "not_open" or "no_line". */
+  async around(file: readonly string[], line: number, count: number): Promise<ProblemContext> {
+    const params = { file, line, before: count, after: count };
+    return (await this.#neovim.ask("problem_context", params)) as ProblemContext;
+  }
+
+  /** The paths a client may mean. Throws EditorRefusal for what cannot be a file. */
+  candidates(path: string): string[] {
+    const here = this.#neovim.places.map((place) => resolvePath(path, place));
+    // As it is, too: our own answers name files from Neovim's folder.
+    return [...new Set(isAbsolute(path) ? here : [...here, path])];
+  }
+
+  #list(method: string, params: object): Promise<Problems> {
+    return this.#neovim.askWhenSettled(method, params, SETTLE_MS, LOAD_MS);
+  }
+}
