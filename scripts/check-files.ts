@@ -1,8 +1,8 @@
 /**
- * Holds the size of rooms: `bun scripts/check-files.ts` prints each Lua file that is too long, and a
- * folder with too many files, and then exits 1.
+ * Holds the size of rooms: `bun scripts/check-files.ts` prints each Lua file that is too long, a
+ * folder with too many files, and where CONTRIBUTING.md's map and the folders differ, and then exits 1.
  */
-import { readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Glob } from "bun";
 
@@ -14,6 +14,8 @@ const GENERATED = "lua/claude-code/config/types.lua";
 const TOP_FILES = 12;
 /** What is not there is in the help. */
 const README_LINES = 150;
+/** Each has a table in CONTRIBUTING.md, with its folders in the first column. */
+const MAPPED = ["src", "lua/claude-code", "lua/claude-code/editor"];
 
 const files = [...new Glob("{lua,plugin}/**/*.lua").scanSync({ cwd: ROOT })].sort();
 const top = files.filter((file) => /^lua\/claude-code\/[^/]+$/.test(file)).length;
@@ -23,10 +25,27 @@ const findings = [
     .map((file) => `${file}: ${linesOf(file)} lines, at most ${LINES}: which noun is too many?`),
   ...(top > TOP_FILES ? [`lua/claude-code: ${top} files, at most ${TOP_FILES}`] : []),
   ...(linesOf("README.md") > README_LINES ? [`README.md: at most ${README_LINES} lines`] : []),
+  ...MAPPED.flatMap(differences),
 ];
 for (const finding of findings) console.error(finding);
 process.exit(findings.length > 0 ? 1 : 0);
 
 function linesOf(file: string): number {
   return readFileSync(join(ROOT, file), "utf8").split("\n").length - 1;
+}
+
+function differences(folder: string): string[] {
+  const map = readFileSync(join(ROOT, "CONTRIBUTING.md"), "utf8");
+  const [, table = ""] = map.split(`| \`${folder}/\` | |\n`);
+  const rows = table.slice(0, table.indexOf("\n\n")).matchAll(/^\| (`.*?`) \|/gm);
+  const named = [...rows].flatMap(([, cell = ""]) =>
+    [...cell.matchAll(/`([\w-]+)\/`/g)].map(([, name = ""]) => name),
+  );
+  const there = readdirSync(join(ROOT, folder), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name);
+  return [
+    ...there.filter((name) => !named.includes(name)).map((name) => `${name}/ has no row`),
+    ...named.filter((name) => !existsSync(join(ROOT, folder, name))).map((name) => `no ${name}/`),
+  ].map((text) => `CONTRIBUTING.md, the map of ${folder}/: ${text}`);
 }
