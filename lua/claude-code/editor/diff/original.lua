@@ -1,6 +1,7 @@
 --- Hover, definitions and references in a diff, on lines that the file's own buffer has as well: its language
 --- servers are asked about the line that it has there. They see nothing of the proposal.
 local api = vim.api
+local hunk_keys = require("claude-code.editor.hunks.keys")
 local hunks = require("claude-code.editor.hunks")
 local notify = require("claude-code.messages.notify")
 
@@ -169,26 +170,29 @@ local function close_preview(buf)
   end
 end
 
----Maps the keys that a client of the file's buffer has an answer for, unless the user has others there.
+---Maps the keys that a client of the file's buffer has an answer for, unless the user, or the diff itself, has
+---others there.
 ---@param proposal claude-code.Proposal on screen
 ---@return fun() unmap
 function M.map(proposal)
-  local buffers, mapped = proposal:buffers(), {} ---@type integer[], string[]
+  local buffers, entries = proposal:buffers(), {} ---@type integer[], claude-code.Key[]
   for key, name in pairs(QUESTIONS) do
     if #clients_for(proposal.target, name) > 0 and not is_users(key) then
-      mapped[#mapped + 1] = key
-      for _, buf in ipairs(buffers) do
-        vim.keymap.set("n", key, function()
+      entries[#entries + 1] = {
+        keys = key,
+        desc = ("LSP %s, of the file"):format(name),
+        run = function()
           ask(proposal, name)
-        end, { buffer = buf, desc = ("LSP %s, of the file"):format(name) })
-      end
+        end,
+      }
     end
+  end
+  for _, buf in ipairs(buffers) do
+    hunk_keys.map(buf, "original", entries)
   end
   return function()
     for _, buf in ipairs(buffers) do
-      for _, key in ipairs(mapped) do
-        pcall(vim.keymap.del, "n", key, { buffer = buf })
-      end
+      hunk_keys.unmap(buf, "original")
       close_preview(buf)
     end
   end

@@ -36,10 +36,10 @@ function M.start(view, proposal, on)
   watch:watch_typed_close(group)
   watch:start_watchdog()
   watch:follow_edits()
+  watch:map_keys()
   watch:replace("original", function()
     return original.map(proposal)
   end)
-  watch:map_keys()
   return watch
 end
 

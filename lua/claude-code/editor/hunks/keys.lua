@@ -10,8 +10,13 @@ local M = {}
 ---@field modes? string[] normal mode if left out
 ---@field run fun(mode: string, key: string)
 
+---@alias claude-code.KeyOwner
+---| "diff"
+---| "original" what language servers answer in a diff
+---| "review"
+
 ---@class claude-code.Mapped
----@field owner string
+---@field owner claude-code.KeyOwner
 ---@field key string
 ---@field before table the buffer's own mapping, as of maparg(); empty if it had none
 
@@ -36,7 +41,7 @@ local function own_mapping(buf, mode, key)
 end
 
 ---@param buf integer
----@param owner string
+---@param owner claude-code.KeyOwner
 ---@param mode string
 ---@param key string
 ---@param entry claude-code.Key
@@ -53,9 +58,10 @@ local function map(buf, owner, mode, key, entry)
   vim.keymap.set(mode, key, run, { buffer = buf, desc = entry.desc })
 end
 
----Maps what the buffer does not have yet. A mapping of the buffer's own comes back with `unmap`.
+---Maps what the buffer does not have yet; what another owner has mapped there stays. A mapping of the buffer's
+---own comes back with `unmap`.
 ---@param buf integer
----@param owner "diff"|"review"
+---@param owner claude-code.KeyOwner
 ---@param entries claude-code.Key[]
 function M.map(buf, owner, entries)
   for _, entry in ipairs(entries) do
@@ -69,7 +75,7 @@ end
 
 ---Removes them, by whatever name the options have for them now. One that the user has set since then stays.
 ---@param buf integer
----@param owner "diff"|"review"
+---@param owner claude-code.KeyOwner
 function M.unmap(buf, owner)
   for _, mode in ipairs(api.nvim_buf_is_valid(buf) and { "n", "x" } or {}) do
     for _, mapping in ipairs(api.nvim_buf_get_keymap(buf, mode)) do

@@ -25,13 +25,12 @@ local view = { is_watching = false, keys = {} }
 
 ---Keys in the buffers of the review, and in its quickfix window.
 local function map_keys()
-  for _, win in ipairs(api.nvim_list_wins()) do
+  for _, win in ipairs(listing.review() and api.nvim_list_wins() or {}) do
     local buf = api.nvim_win_get_buf(win)
     local is_list = vim.bo[buf].buftype == "quickfix" and list.is_current()
-    local is_ours = is_list or listing.of_buffer(buf) or base.file_of(buf)
-    if listing.review() and is_ours then
+    if is_list or listing.of_buffer(buf) or base.file_of(buf) then
       hunk_keys.map(buf, "review", view.keys)
-    elseif not is_ours then
+    else
       hunk_keys.unmap(buf, "review")
     end
   end
