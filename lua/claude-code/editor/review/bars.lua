@@ -5,7 +5,7 @@ local base = require("claude-code.editor.review.base")
 local buffers = require("claude-code.editor.review.buffer")
 local highlights = require("claude-code.editor.hunks.highlights")
 local hunk_keys = require("claude-code.editor.hunks.keys")
-local kinds = require("claude-code.editor.review.kinds")
+local entries = require("claude-code.editor.review.entries")
 local listing = require("claude-code.editor.review.listing")
 local reload = require("claude-code.editor.documents.reload")
 local winbar = require("claude-code.editor.windows.winbar")
@@ -63,7 +63,7 @@ end
 local function parts_in(win)
   local buf = api.nvim_win_get_buf(win)
   local file, hunks = listed_file(buf), buffers.hunks(buf)
-  local whole = file and kinds.is_whole(file) and kinds.words(file) or nil
+  local whole = file and entries.is_whole(file) and entries.words(file) or nil
   if reload.is_stale(buf) then
     whole, hunks = file and "not in this buffer, which has unsaved edits" or nil, {}
   end
@@ -82,7 +82,7 @@ local function parts_in(win)
     { " " .. counts(file, whole, hunks, row), "Count" },
     at and { ("+%d "):format(at.added), "Added" },
     at and { ("−%d "):format(at.removed), "Removed" },
-    mode and { (" %s "):format(kinds.mode_words(mode)), "Note" },
+    mode and { (" %s "):format(entries.mode_words(mode)), "Note" },
     at and warning(at)
   )
 end

@@ -1,6 +1,5 @@
 --- Keep and undo: what the user chose, sent to the executable, and carried out.
 local api = vim.api
-local apply = require("claude-code.editor.review.apply")
 local base = require("claude-code.editor.review.base")
 local buffers = require("claude-code.editor.review.buffer")
 local client = require("claude-code.editor.review.client")
@@ -8,6 +7,7 @@ local listing = require("claude-code.editor.review.listing")
 local list = require("claude-code.editor.review.list")
 local move = require("claude-code.editor.review.move")
 local notify = require("claude-code.messages.notify")
+local outcome = require("claude-code.editor.review.outcome")
 local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
 local text = require("claude-code.editor.review.buffer_bytes")
@@ -116,15 +116,6 @@ local function choose(target, callback)
   choose_hunk(choice, callback)
 end
 
----The conflict of an undo that was about one hunk.
----@param decision claude-code.Decision
----@return claude-code.ReviewConflict?
-local function only_conflict(decision)
-  local file = #decision.files == 1 and decision.files[1] or nil
-  local conflicts = file and not file.problem and file.conflicts or {}
-  return #conflicts == 1 and not decision.decision and conflicts[1] or nil
-end
-
 ---@return fun() advance after a decision that is made here, in a file or in the list, unless the user
 --- is elsewhere by then
 local function from_here()
@@ -152,15 +143,15 @@ end
 ---@param advance fun() once it is carried out
 local function send(method, params, advance)
   client.ask(method, params, function(decision)
-    local conflict = only_conflict(decision)
+    local conflict = outcome.only_conflict(decision)
     if conflict then
-      require("claude-code.editor.review.conflict").show(conflict, function()
+      outcome.show_conflict(conflict, function()
         local choices = with_texts({ { path = decision.files[1].path, hunks = { conflict.hunk } } })
         local more = { files = choices, keep_both = true }
         send(method, vim.tbl_extend("force", params, more), advance)
       end)
     else
-      apply.run(decision)
+      outcome.run(decision)
       advance()
     end
   end)
@@ -213,7 +204,7 @@ function M.back()
     end
     local params = { decision = last.decision, files = texts_of(last.paths) }
     client.ask("back", params, function(decision)
-      apply.run(decision)
+      outcome.run(decision)
       local words = last.type == "keep" and "kept" or "undone"
       local message = "what was %s in %s waits for a review again"
       notify.info(message:format(words, named(last.paths)), "review")
@@ -246,7 +237,7 @@ function M.carry_out(due)
     end
     failed[due.decision] = nil
     notify.info("undone at the end of Claude's turn: " .. named(due.paths), "review")
-    apply.run(decision)
+    outcome.run(decision)
     for _, name in ipairs(due.paths) do
       local buf = path.loaded_buffer(name)
       if buf then
@@ -260,7 +251,7 @@ end
 function M.done()
   local params = vim.tbl_extend("force", { texts = listing.unsaved() }, listing.scope())
   client.ask("done", params, function(decision)
-    apply.run(decision)
+    outcome.run(decision)
     if not listing.review() then
       local kept = "all of Claude's changes are kept; :Claude back takes that back"
       local is_decided = decision.decision ~= nil

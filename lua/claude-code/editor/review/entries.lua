@@ -3,7 +3,6 @@
 local fn = vim.fn
 local base = require("claude-code.editor.review.base")
 local listing = require("claude-code.editor.review.listing")
-local kinds = require("claude-code.editor.review.kinds")
 local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
 
@@ -12,11 +11,54 @@ local MOST_PROMPT_CHARACTERS, PROMPT_SHARE = 40, 0.25
 
 local QUEUED = "[undone when Claude's turn ends]"
 
+local WORDS = {
+  created = "new file",
+  deleted = "deleted",
+  binary = "binary file",
+  mode = "mode changed",
+  symlink = "symlink",
+  unseen = "changed",
+  changed = "changed",
+}
+
 local M = {}
 
 ---@class claude-code.ReviewEntry user_data of a quickfix entry
 ---@field path string
 ---@field hunk? string id; "mode": the file's mode; nil: the whole file
+
+---Is the file decided as a whole, whatever its hunks are?
+---@param file claude-code.ReviewFile
+---@return boolean
+function M.is_whole(file)
+  return file.kind ~= "changed" or file.hunk_count == 0
+end
+
+---@param mode claude-code.ReviewMode
+---@return string
+function M.mode_words(mode)
+  return ("mode %o, was %o"):format(mode.after, mode.before)
+end
+
+---@param file claude-code.ReviewFile
+---@return string
+function M.words(file)
+  local words = WORDS[file.kind]
+  if file.kind == "renamed" then
+    words = "renamed from " .. fn.fnamemodify(file.from or "?", ":.")
+  elseif file.kind == "created" and file.hunk_count == 0 then
+    words = "new empty file"
+  elseif file.kind == "changed" then
+    words = ("changed, %d hunks"):format(file.hunk_count)
+  end
+  if file.mode and file.kind == "mode" then
+    words = M.mode_words(file.mode)
+  elseif file.mode and file.kind ~= "created" and file.kind ~= "deleted" then
+    words = words .. ", " .. M.mode_words(file.mode)
+  end
+  local reason = file.cannot_undo
+  return reason and ("%s, cannot be undone here (it %s)"):format(words, reason) or words
+end
 
 ---@param prompt string
 ---@return string
@@ -70,14 +112,14 @@ end
 ---@param file claude-code.ReviewFile
 ---@return claude-code.ListedChange[]
 local function changes_of(file)
-  if kinds.is_whole(file) or #file.hunks < file.hunk_count then
+  if M.is_whole(file) or #file.hunks < file.hunk_count then
     local row, flag = file.hunks[1] and file.hunks[1].new[1], file.queued and QUEUED or nil
-    local words, owners = kinds.words(file), file.owners
+    local words, owners = M.words(file), file.owners
     return { { rows = row and { row, 1 }, words = words, flags = flag, owners = owners } }
   end
   local found, mode, buf = {}, file.mode, path.loaded_buffer(file.path)
   if mode then
-    local words, flag = kinds.mode_words(mode), mode.queued and QUEUED or nil
+    local words, flag = M.mode_words(mode), mode.queued and QUEUED or nil
     found[1] = { hunk = "mode", words = words, flags = flag, owners = mode.owners }
   end
   local is_stale = buf ~= nil and reload.is_stale(buf)

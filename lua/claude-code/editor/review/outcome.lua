@@ -1,4 +1,6 @@
---- Carries out in buffers what a decision gave, and reports what it could not do.
+--- What a decision gave: edits, which are carried out in buffers, and rows that both Claude and the user have
+--- changed. An undo leaves those alone, and shows the texts among which the user decides.
+local hunk_keys = require("claude-code.editor.hunks.keys")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
@@ -6,6 +8,9 @@ local text = require("claude-code.editor.review.buffer_bytes")
 local windows = require("claude-code.editor.windows")
 
 local TOPIC = "review"
+
+---Lines of each text of a conflict.
+local MOST_LINES = 12
 
 local M = {}
 
@@ -84,6 +89,60 @@ function M.run(decision)
     local words =
       "undone in the buffer of %s, which has unsaved changes: write it when you are ready"
     notify.info(words:format(table.concat(unsaved, ", ")), TOPIC)
+  end
+end
+
+---The conflict of an undo that was about one hunk.
+---@param decision claude-code.Decision
+---@return claude-code.ReviewConflict?
+function M.only_conflict(decision)
+  local file = #decision.files == 1 and decision.files[1] or nil
+  local conflicts = file and not file.problem and file.conflicts or {}
+  return #conflicts == 1 and not decision.decision and conflicts[1] or nil
+end
+
+---@param lines string[]
+---@param title string
+---@param rows string[] bytes
+local function add(lines, title, rows)
+  lines[#lines + 1] = title
+  for i = 1, math.min(#rows, MOST_LINES) do
+    -- A string of Vim script has no NUL.
+    local row = rows[i]:gsub("\r$", ""):gsub("%z", "\n")
+    lines[#lines + 1] = "    " .. vim.fn.strtrans(row)
+  end
+  if #rows > MOST_LINES then
+    lines[#lines + 1] = ("    … and %d more lines"):format(#rows - MOST_LINES)
+  end
+end
+
+---@param conflict claude-code.ReviewConflict
+---@param key? string
+---@return string[]
+local function lines_of(conflict, key)
+  local lines = {}
+  add(lines, "Now", conflict.now)
+  add(lines, "As Claude wrote it", conflict.claude)
+  add(lines, "Undone, with your lines", conflict.base)
+  vim.list_extend(lines, { "", "Nothing was undone here: you have edited Claude's lines." })
+  local how = key and ("%s undoes it and keeps your lines, q leaves it."):format(key)
+  lines[#lines + 1] = how or "Edit them, or use :Claude undo! to undo the file and keep your lines."
+  return lines
+end
+
+---@param conflict claude-code.ReviewConflict
+---@param undo fun() undoes it all the same, and keeps the user's lines
+function M.show_conflict(conflict, undo)
+  local lhs = hunk_keys.of(require("claude-code.config").get().review.keys.undo)
+  local buf = require("claude-code.messages.float").open(
+    "Your edits and Claude's conflict",
+    lines_of(conflict, lhs[1])
+  )
+  for _, key in ipairs(lhs) do
+    vim.keymap.set("n", key, function()
+      vim.cmd.close()
+      undo()
+    end, { buffer = buf, nowait = true, desc = "Undo, and keep your lines" })
   end
 end
 
