@@ -1,9 +1,9 @@
---- Texts between buffers and the executable: to the byte as `:w` would write them.
+--- Texts between buffers and the executable, to the byte as `:w` would write them: lines as bytes, and rows of
+--- bytes as lines.
 local api = vim.api
 local channel = require("claude-code.server.channel")
 local file_change = require("claude-code.editor.documents.file_change")
 local file_lines = require("claude-code.editor.documents.lines")
-local patch = require("claude-code.editor.documents.patch")
 local reload = require("claude-code.editor.documents.reload")
 
 local BOM = "\239\187\191"
@@ -125,97 +125,14 @@ function M.reader(buf)
   end
 end
 
----@class claude-code.ReviewEdit rows of the text that was sent, bytes without "\n"
----@field first integer from 1; with count 0 the row before which the lines go
----@field count integer
----@field expected string[]
----@field lines string[]
-
+---The buffer has a text now that the executable has, too, unless its line ends or characters make other bytes
+---of it.
 ---@param buf integer
----@param old string[]
----@param edits claude-code.ReviewEdit[] from the last to the first
----@return string[]? new nil if another text stands there
-local function edited(buf, old, edits)
-  local lines_of_rows, new, done = M.reader(buf), {}, 0
-  for i = #edits, 1, -1 do
-    local edit = edits[i]
-    local expected = lines_of_rows(edit.expected, edit.first)
-    for row = done + 1, edit.first - 1 do
-      new[#new + 1] = old[row]
-    end
-    for row = 1, edit.count do
-      if old[edit.first - 1 + row] ~= expected[row] then
-        return nil
-      end
-    end
-    vim.list_extend(new, lines_of_rows(edit.lines, edit.first))
-    done = edit.first - 1 + edit.count
-  end
-  for row = done + 1, #old do
-    new[#new + 1] = old[row]
-  end
-  return new
-end
-
----@param buf integer
----@return string[] lines none of an empty file
-local function lines_of(buf)
-  local lines = api.nvim_buf_get_lines(buf, 0, -1, false)
-  return file_lines.is_empty(buf, lines) and {} or lines
-end
-
----@param buf integer
----@return boolean written
-local function write(buf)
-  local ok, message = pcall(api.nvim_buf_call, buf, function()
-    vim.cmd("silent lockmarks write")
-  end)
-  if not ok then
-    local notify = require("claude-code.messages.notify")
-    notify.warn(("the change is in the buffer, and could not be written: %s"):format(message))
-  end
-  return ok
-end
-
----Applies edits as one undo step. The file is written if the buffer had no unsaved changes; another
----Neovim may have done the same to it a moment ago.
----@param buf integer loaded
----@param edits claude-code.ReviewEdit[] from the last to the first
----@param eol boolean whether the last line then has a line end
----@param id? integer by which the executable has the text that the buffer then has
----@return string? problem a sentence for the user; then the buffer is as it was
----@return boolean? written
-function M.apply(buf, edits, eol, id)
-  local old, tick = lines_of(buf), api.nvim_buf_get_changedtick(buf)
-  local new = edited(buf, old, edits)
-  local was_clean = not vim.bo[buf].modified
-  if was_clean then
-    reload.check(buf)
-  end
-  local now = api.nvim_buf_get_changedtick(buf) == tick and old or lines_of(buf)
-  if new and was_clean and now ~= old and file_lines.are_same(now, new) then
-    return nil, true
-  elseif not new or not file_lines.are_same(now, old) then
-    return "its text has changed in the meantime; look at it again"
-  elseif not vim.bo[buf].modifiable then
-    return "its buffer is not modifiable"
-  end
-  local whole = #old > 0 and old or { "" }
-  patch.apply(buf, file_change.between(whole, #new > 0 and new or { "" }, eol))
-  vim.bo[buf].endofline = eol
-  if not eol then
-    vim.bo[buf].fixendofline = false
-  end
-  tick = api.nvim_buf_get_changedtick(buf)
-  local written = was_clean and write(buf)
-  -- A formatter may have changed the text; and where line ends or characters are others in the buffer,
-  -- the bytes might be, too. The write itself counts as one change.
-  local is_same_text = api.nvim_buf_get_changedtick(buf) == tick + (written and 1 or 0)
-  local is_plain = vim.bo[buf].fileformat == "unix" and encoding(buf) == "utf-8"
-  if id and is_same_text and is_plain then
+---@param id integer
+function M.note_known(buf, id)
+  if vim.bo[buf].fileformat == "unix" and encoding(buf) == "utf-8" then
     remember(key_of(buf), id)
   end
-  return nil, written
 end
 
 return M

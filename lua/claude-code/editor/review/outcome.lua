@@ -1,7 +1,11 @@
 --- What a decision gave: edits, which are carried out in buffers, and rows that both Claude and the user have
 --- changed. An undo leaves those alone, and shows the texts among which the user decides.
+local api = vim.api
+local file_change = require("claude-code.editor.documents.file_change")
+local file_lines = require("claude-code.editor.documents.lines")
 local hunk_keys = require("claude-code.editor.hunks.keys")
 local notify = require("claude-code.messages.notify")
+local patch = require("claude-code.editor.documents.patch")
 local path = require("claude-code.editor.documents.path")
 local reload = require("claude-code.editor.documents.reload")
 local text = require("claude-code.editor.review.buffer_bytes")
@@ -34,6 +38,95 @@ local M = {}
 ---@field queued? boolean it is carried out when Claude's turn ends
 ---@field files claude-code.DecidedFile[]
 
+---@class claude-code.ReviewEdit rows of the text that was sent, bytes without "\n"
+---@field first integer from 1; with count 0 the row before which the lines go
+---@field count integer
+---@field expected string[]
+---@field lines string[]
+
+---@param buf integer
+---@param old string[]
+---@param edits claude-code.ReviewEdit[] from the last to the first
+---@return string[]? new nil if another text stands there
+local function edited(buf, old, edits)
+  local lines_of_rows, new, done = text.reader(buf), {}, 0
+  for i = #edits, 1, -1 do
+    local edit = edits[i]
+    local expected = lines_of_rows(edit.expected, edit.first)
+    for row = done + 1, edit.first - 1 do
+      new[#new + 1] = old[row]
+    end
+    for row = 1, edit.count do
+      if old[edit.first - 1 + row] ~= expected[row] then
+        return nil
+      end
+    end
+    vim.list_extend(new, lines_of_rows(edit.lines, edit.first))
+    done = edit.first - 1 + edit.count
+  end
+  for row = done + 1, #old do
+    new[#new + 1] = old[row]
+  end
+  return new
+end
+
+---@param buf integer
+---@return string[] lines none of an empty file
+local function lines_of(buf)
+  local lines = api.nvim_buf_get_lines(buf, 0, -1, false)
+  return file_lines.is_empty(buf, lines) and {} or lines
+end
+
+---@param buf integer
+---@return boolean written
+local function write(buf)
+  local ok, message = pcall(api.nvim_buf_call, buf, function()
+    vim.cmd("silent lockmarks write")
+  end)
+  if not ok then
+    notify.warn(("the change is in the buffer, and could not be written: %s"):format(message))
+  end
+  return ok
+end
+
+---Applies edits as one undo step. The file is written if the buffer had no unsaved changes; another
+---Neovim may have done the same to it a moment ago.
+---@param buf integer loaded
+---@param edits claude-code.ReviewEdit[] from the last to the first
+---@param eol boolean whether the last line then has a line end
+---@param id? integer by which the executable has the text that the buffer then has
+---@return string? problem a sentence for the user; then the buffer is as it was
+---@return boolean? written
+local function apply(buf, edits, eol, id)
+  local old, tick = lines_of(buf), api.nvim_buf_get_changedtick(buf)
+  local new = edited(buf, old, edits)
+  local was_clean = not vim.bo[buf].modified
+  if was_clean then
+    reload.check(buf)
+  end
+  local now = api.nvim_buf_get_changedtick(buf) == tick and old or lines_of(buf)
+  if new and was_clean and now ~= old and file_lines.are_same(now, new) then
+    return nil, true
+  elseif not new or not file_lines.are_same(now, old) then
+    return "its text has changed in the meantime; look at it again"
+  elseif not vim.bo[buf].modifiable then
+    return "its buffer is not modifiable"
+  end
+  local whole = #old > 0 and old or { "" }
+  patch.apply(buf, file_change.between(whole, #new > 0 and new or { "" }, eol))
+  vim.bo[buf].endofline = eol
+  if not eol then
+    vim.bo[buf].fixendofline = false
+  end
+  tick = api.nvim_buf_get_changedtick(buf)
+  local written = was_clean and write(buf)
+  -- A formatter may have changed the text; the write itself counts as one change.
+  if id and api.nvim_buf_get_changedtick(buf) == tick + (written and 1 or 0) then
+    text.note_known(buf, id)
+  end
+  return nil, written
+end
+
 ---@param file claude-code.DecidedFile
 ---@return string? problem a sentence that names the file
 ---@return boolean? unsaved the change is in the buffer only
@@ -44,14 +137,14 @@ local function carry_out(file)
   elseif file.removed then
     if not vim.bo[buf].modified then
       windows.replace_buffer(buf)
-      pcall(vim.api.nvim_buf_delete, buf, {})
+      pcall(api.nvim_buf_delete, buf, {})
     end
     return nil
   elseif not file.edits then
     -- The executable has written it.
     return not vim.bo[buf].modified and reload.check(buf) or nil
   end
-  local problem, written = text.apply(buf, file.edits, file.eol ~= false, file.text_id)
+  local problem, written = apply(buf, file.edits, file.eol ~= false, file.text_id)
   if problem then
     return ("%s: %s"):format(path.title(file.path), problem)
   end
@@ -119,7 +212,7 @@ end
 ---@param conflict claude-code.ReviewConflict
 ---@param key? string
 ---@return string[]
-local function lines_of(conflict, key)
+local function conflict_lines(conflict, key)
   local lines = {}
   add(lines, "Now", conflict.now)
   add(lines, "As Claude wrote it", conflict.claude)
@@ -136,7 +229,7 @@ function M.show_conflict(conflict, undo)
   local lhs = hunk_keys.of(require("claude-code.config").get().review.keys.undo)
   local buf = require("claude-code.messages.float").open(
     "Your edits and Claude's conflict",
-    lines_of(conflict, lhs[1])
+    conflict_lines(conflict, lhs[1])
   )
   for _, key in ipairs(lhs) do
     vim.keymap.set("n", key, function()
