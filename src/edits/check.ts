@@ -6,7 +6,7 @@ import { EditProblem } from "./problem";
 /** What Neovim says of a file that would change (lua/claude-code/editor/edits/check.lua). */
 export interface CheckedFile {
   path: string;
-  /** Of its loaded buffer: b:changedtick, and the text as it was read, part for part. */
+  /** b:changedtick of its loaded buffer, and the text as it was read, part for part. */
   tick?: number;
   parts?: { size: number; digest: string }[];
 }
@@ -15,13 +15,13 @@ interface Answered extends CheckedFile {
   problem?: "private" | "outside" | "unsaved" | "version";
 }
 
-/** Of the first files; `next_row`: the last of them has more parts. */
+/** What Neovim says of the first files; `next_row`: the last of them has more parts. */
 interface Check {
   files: Answered[];
   next_row?: number;
 }
 
-/** Of one call. Neovim answers for the first of them, so that it never stands still. */
+/** The most of one call. Neovim answers for the first of them, so that it never stands still. */
 const MOST_FILES = 20;
 
 const SENTENCES = {

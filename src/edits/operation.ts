@@ -28,7 +28,7 @@ const Stored = v.object({
   /** Ms since the epoch. */
   at: v.number(),
   pid: v.number(),
-  /** Where that number is valid. */
+  /** The machine and container in which that number is valid. */
   domain: v.optional(v.string()),
   /** What was done, for the user: "the rename of a to b". */
   label: v.string(),

@@ -53,7 +53,7 @@ export function applyTextEdits(
 class EditableText {
   readonly bom: string;
   readonly content: string;
-  /** Where each line begins, and where it ends without its line end. */
+  /** The offsets at which each line begins, and ends without its line end. */
   readonly #lines: { start: number; end: number }[] = [];
   readonly #lineEnd: "\n" | "\r\n";
 

@@ -9,7 +9,7 @@ const ANSWER_MS = 1_000;
 /** Nobody waits for Neovim there: what the user answers, they may answer in Claude's terminal, too. */
 const UNHURRIED_MS = 10_000;
 
-/** By which of our installations a hook was started: one must not undo what another did. */
+/** The one of our installations that started a hook: one must not undo what another did. */
 export type Installation = "neovim" | "plugin" | "settings";
 
 /** The CLI's process, which newer versions put into the environment (measured with 2.1.330). */

@@ -8,7 +8,7 @@ import type { Found } from "../review/record/compare";
 import { compareInTurns } from "../review/record/comparison-request";
 import { HookCall, type Installation } from "./call";
 
-/** Of one call; Neovim loads each. */
+/** The most of one call; Neovim loads each. */
 const MOST_FILES = 50;
 
 /**

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { EDITING_TOOLS } from "../claude/editing-tools";
 import { changedByBash } from "../review/record/bash-edit-diff";
 
-/** Of no use where it is something else: tools of MCP servers have arguments of any kind. */
+/** Anything else is of no use: tools of MCP servers have arguments of any kind. */
 const ifText = v.fallback(v.optional(v.string()), undefined);
 
 /** The parts we use of what Claude Code writes to a hook's stdin (measured with 2.1.330). */
@@ -29,7 +29,7 @@ const Input = v.object({
   tool_response: v.optional(v.unknown()),
   tool_use_id: ifText,
   duration_ms: v.fallback(v.optional(v.number()), undefined),
-  /** Of a subagent. */
+  /** The subagent's, if one called. */
   agent_id: ifText,
   /** UserPromptSubmit. */
   prompt: ifText,

@@ -24,7 +24,7 @@ export interface AdditionalContext {
   hookSpecificOutput: { hookEventName: "PostToolUse"; additionalContext: string };
 }
 
-/** Of one command; a codemod may change thousands, each of which Neovim would load. */
+/** The most of one command; a codemod may change thousands, each of which Neovim would load. */
 const MOST_FILES = 50;
 
 /**

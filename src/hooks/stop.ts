@@ -8,7 +8,7 @@ interface Summary {
   settled: boolean;
   /** Why reports of language servers are missing: "gopls is still indexing". */
   unknown?: string;
-  /** Where several run in this Neovim: "Claude 2 (docs)". */
+  /** "Claude 2 (docs)", if several run in this Neovim. */
   session?: string;
   may_block: boolean;
   timeout_ms: number;

@@ -41,7 +41,7 @@ function take(path: string, holder: string): boolean {
   return create(path, holder) || takeOver(path, holder);
 }
 
-/** By a link, so that it never stands there without its holder. */
+/** A link makes it, so that it never stands there without its holder. */
 function create(path: string, holder: string): boolean {
   const draft = draftOf(path);
   try {

@@ -62,7 +62,7 @@ export function realPath(path: string): string {
   return name;
 }
 
-/** By halves: a path of 4,096 bytes may have 2,048 parts, and each look costs a walk through them. */
+/** Searches by halves: a path of 4,096 bytes may have 2,048 parts, and each look costs a walk through them. */
 function splitAtMissing(path: string): { existing: string; first?: string; behind: string[] } {
   const { root } = parse(path);
   const parts = path.slice(root.length).split(sep).filter(Boolean);

@@ -21,7 +21,7 @@ export function isGone({ pid, domain }: ProcessName): boolean {
   return (domain === undefined || domain === processDomain()) && !isAlive(pid);
 }
 
-/** Where our process ids are valid, as the CLI names it (2.1.330); lua/claude-code/programs/process.lua does, too. */
+/** The domain of our process ids, as the CLI names it (2.1.330); lua/claude-code/programs/process.lua does, too. */
 function processDomain(): string {
   if (process.platform === "win32") return `linux:${hostname().toLowerCase()}`;
   if (process.platform !== "linux") return "linux";
@@ -51,7 +51,7 @@ function isZombie(pid: number): boolean {
   }
 }
 
-/** Of /proc/PID/stat, from the state on. Its second field may hold anything. */
+/** The fields of /proc/PID/stat from the state on. Its second field may hold anything. */
 function fieldsOf(pid: number | "self"): string[] {
   const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
   return stat.slice(stat.lastIndexOf(")") + 2).split(" ");

@@ -36,7 +36,7 @@ export function rewrite(file: string, bytes: Uint8Array, stats: Stats | undefine
   try {
     replace(file, (draft) => writeLike(draft, bytes, stats));
   } catch (error) {
-    // Where the new file cannot get the owner and group of the old one, that one is written.
+    // The new file cannot get the owner and group of the old one: that one is written.
     if (!stats || !isDenied(error)) throw error;
     writeInPlace(file, bytes, stats);
   }
@@ -56,7 +56,7 @@ export function isDenied(error: unknown): boolean {
   return code === "EPERM" || code === "EACCES";
 }
 
-/** Of another file that was put in its place a moment ago, a symlink or FIFO, too, nothing is written. */
+/** Refuses to write if another file (or a symlink, or a FIFO) has taken its place. */
 function writeInPlace(file: string, bytes: Uint8Array, stats: Stats): void {
   const { O_WRONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
   const descriptor = openSync(file, O_WRONLY | O_NOFOLLOW | O_NONBLOCK);

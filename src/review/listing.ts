@@ -74,7 +74,7 @@ export function incompleteOf(project: ReviewedProject): string[] {
   return [...sentences, damage];
 }
 
-/** By path below the root. */
+/** The texts by their paths below the root. */
 export function textsIn(project: ReviewedProject, texts: Texts): ReadonlyMap<string, Uint8Array> {
   return textsOf(texts.map(({ path, text }) => ({ path: relativePathIn(project, path), text })));
 }

@@ -235,7 +235,7 @@ export class ReviewService {
     return { text: bytesOf(entry.view.weave.base(scopeOf(undefined))) };
   }
 
-  /** Of the project around `path`, else the workspace's first. */
+  /** The project is the one around `path`, else the workspace's first. */
   async #makeRef({ path }: Request<typeof requests.Ref>): Promise<{ ref: string; commit: string }> {
     const project =
       path === undefined ? this.#projects.all()[0] : this.#projects.locate(path).project;

@@ -15,7 +15,7 @@ import type { Change } from "./weave/row";
 /** One call of a tool that made a hunk. */
 export interface ShownOwner {
   session: string;
-  /** Of the session, from 1; left out if its prompt was not recorded. */
+  /** Its number in the session, from 1; left out if its prompt was not recorded. */
   turn?: number;
   /** The prompt's text, at most 500 characters. */
   prompt?: string;
@@ -51,15 +51,15 @@ export interface ShownHunk {
 export interface ShownFile {
   path: string;
   kind: Kind;
-  /** Of a renamed file. */
+  /** What a renamed file was moved from. */
   from?: string;
-  /** Of a renamed file: its text is still that of the other one. */
+  /** A renamed file still has the text of the other one. */
   same_text?: boolean;
   /** All of them. */
   hunk_count: number;
   /** Only the first one where the list would be too long. */
   hunks: ShownHunk[];
-  /** Where Claude changed the permission bits. In a "changed" file that is an entry of its own. */
+  /** Claude changed the permission bits. In a "changed" file that is an entry of its own. */
   mode?: ShownMode;
   owners: ShownOwner[];
   /** All of it, or a part, is undone when Claude's turn ends. */
@@ -149,7 +149,7 @@ export interface ShownDecision {
     edits?: Edits["edits"];
     /** Whether the last line then has a line end. */
     eol?: boolean;
-    /** By which Neovim can name the text that the buffer then has. */
+    /** The name that Neovim can use for the text that the buffer then has. */
     text_id?: number;
     /** The file was removed from the disk. */
     removed?: boolean;

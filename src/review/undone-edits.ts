@@ -61,7 +61,7 @@ function take(project: ReviewedProject, session: string, ids: string[]): boolean
 
 /** Ids of the `undo` records that the session has not received. Most journals hold none. */
 function unreported(folder: string, session: string): ReadonlySet<string> {
-  // By then what was reported may be forgotten.
+  // What was reported earlier may be forgotten.
   const oldest = Date.now() - MOST_DAYS * DAY_MS;
   const undos = recordsOf(folder, "undo").filter(({ at }) => at > oldest);
   const ids = new Set(undos.map(({ id }) => id));
@@ -96,7 +96,7 @@ function undoneIn(
   const notes = file.marks.flatMap((mark) => {
     if (!isUndone(mark)) return [];
     undos.push(mark.undo);
-    // Of a file that is back that says nothing more.
+    // A file that is back is said to be.
     const isChanged = mark.kind === "mode" && mark.mode?.[1] !== 0;
     return isChanged ? ["its permissions are as they were"] : [];
   });
@@ -134,7 +134,7 @@ class ShownRows {
     this.#groups.push(`${present ? "+" : "-"}${shownLine(line)}`);
   }
 
-  /** Of a file that came or went as a whole its lines say nothing more. */
+  /** The lines of a file that came or went as a whole say nothing more. */
   get text(): readonly string[] {
     return this.#file === undefined ? this.#groups : [this.#file];
   }

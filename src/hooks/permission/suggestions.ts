@@ -25,7 +25,7 @@ type Update = v.InferOutput<typeof Update>;
 
 const MOST_LABEL = 300;
 
-/** Where the CLI (2.1.330) keeps it. */
+/** The words for where the CLI (2.1.330) keeps it. */
 const PLACES: Record<string, string> = {
   session: "in this session",
   localSettings: "in this project, for you",

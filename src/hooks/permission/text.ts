@@ -79,7 +79,7 @@ const Change = v.union([
 ]);
 
 /**
- * Of an edit: its file, and the lines that go and come. Undefined for any other input, of which that
+ * The file of an edit, and the lines that go and come. Undefined for any other input, of which that
  * would leave something out: every tool chooses the names of its fields.
  */
 function changes(input: Fields): string[] | undefined {

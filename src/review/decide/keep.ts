@@ -144,7 +144,7 @@ function find(
   return what === undefined ? { problem: `${target.path} ${CHANGED}` } : { entry, what };
 }
 
-/** Of each moved file its other name, which is decided with it: the created file, and the deleted one. */
+/** The other name of each moved file, which is decided with it: the created file, and the deleted one. */
 function otherNames(
   project: ReviewedProject,
   targets: readonly Target[],

@@ -18,7 +18,7 @@ export function selectionOf(entry: Entry, { hunks, range }: Chosen): Selection |
   const found = ids.map((id) => entry.hunks.find((hunk) => hunk.id === id));
   if (!found.every((hunk) => hunk !== undefined)) return undefined;
   if (ids.length === hunks.length) return ofHunks(entry, found);
-  // Of a file that is decided as a whole its mode is a part.
+  // A file that is decided as a whole is decided with its mode.
   if (entry.kind !== "changed") return "all";
   const mode = modeOf(entry) !== undefined;
   return mode ? { ...rowsOf(found), mode } : undefined;

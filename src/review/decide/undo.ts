@@ -156,7 +156,7 @@ function conflictOf(hunk: Hunk): Conflict {
   return { hunk: id, base: oldLines, claude: claudeLines, now: newLines };
 }
 
-/** Of a selection what is left without some hunks. */
+/** What is left of a selection without some hunks. */
 function without(entry: Entry, what: Selection, hunks: readonly Hunk[]): Selection {
   if (what === "all") {
     const others = entry.hunks.filter((hunk) => !hunks.includes(hunk));

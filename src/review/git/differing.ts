@@ -16,7 +16,7 @@ export interface Differing {
   paths: string[];
   /** Folders of the inner repositories: submodules, clones, worktrees. */
   nested: string[];
-  /** Of so many inner ones nothing is known. */
+  /** How many inner ones could not be looked into. */
   unknown: number;
 }
 

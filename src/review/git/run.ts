@@ -19,7 +19,7 @@ const ENVIRONMENT = {
 };
 
 const QUICK_MS = 2_000;
-/** Of a command's output; a blob of 10 MB is the biggest thing that the review reads. */
+/** The most of a command's output; a blob of 10 MB is the biggest thing that the review reads. */
 const MOST_BYTES = 64 * 1024 * 1024;
 /** All commands of one piece of work of the server. */
 const WORK_MS = 30_000;

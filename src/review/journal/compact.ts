@@ -5,7 +5,7 @@ import { filesOf, type Line, type LineFile, type Plan } from "./rewrite";
 class History {
   /** The records that are about it, in order. */
   readonly ids: unknown[] = [];
-  /** Of the last one that gives its text. */
+  /** The index of the last one that gives its text. */
   #last = -1;
   /** Up to the text that was kept as a whole: what the records before it say is decided. */
   #keptFrom = -1;
@@ -127,7 +127,7 @@ function withoutBase(line: Line, histories: ReadonlyMap<unknown, History>): Line
   return { ...line, files };
 }
 
-/** Of one session, turn or call: what the others changed still waits. */
+/** It is about one session, turn or call: what the others changed still waits. */
 export function isPartial(scope: RecordedScope | undefined): boolean {
   return [scope?.session, scope?.prompt, scope?.change].some((part) => part !== undefined);
 }

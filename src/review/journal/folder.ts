@@ -14,7 +14,7 @@ export function reviewRoot(folder: string): string {
   return gitTop(real) ?? real;
 }
 
-/** Where the changes of one root are recorded: `journal.jsonl`, `blobs/`, `set-aside/`, `root`. */
+/** The folder that holds what is recorded of one root: `journal.jsonl`, `blobs/`, `set-aside/`, `root`. */
 export function reviewFolder(root: string): string {
   const id = new Bun.CryptoHasher("sha256").update(root).digest("hex").slice(0, 32);
   return join(stateFolder(), "review", id);

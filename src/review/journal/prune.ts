@@ -23,11 +23,11 @@ export const DAY_MS = 24 * 60 * 60_000;
 /** So long a decision can be taken back. */
 export const DECIDED_MS = 7 * DAY_MS;
 const EVERY_MS = 60 * 60_000;
-/** Of the files, in one go: each reads the journal again. */
+/** At least this share of the files goes at once: each round reads the journal again. */
 const LEAST_SHARE = 0.05;
 /** A blob that was made or used so lately may belong to a record that is still to be written. */
 const RECENT_MS = 60 * 60_000;
-/** Of who was about to take a lock over, and the folders in which a base commit was put together. */
+/** Locks of processes that were about to take one over; folders in which a base commit was put together. */
 const IN_REVIEW = /\.lock(\.[0-9a-f]{8})+$|^base-/;
 const MOST_FOLDERS = 200;
 

@@ -28,7 +28,7 @@ export interface NewRecords {
   restarted: boolean;
 }
 
-/** Of a record: its time and id are in it. */
+/** So much of a record is compared: its time and id are in it. */
 const MARK_BYTES = 200;
 
 /** Reads a root's journal, and later what was added to it. */
@@ -36,7 +36,7 @@ export class JournalReader {
   readonly #folder: string;
   #offset = 0;
   /**
-   * Where the last record stands that was read, and how it begins. Whoever rewrites the journal makes it
+   * The place of the last record that was read, and how it begins. Whoever rewrites the journal makes it
    * shorter, so all before it is as it was while that stands there. An inode says less: the system gives
    * that of the journal before the last one to the next one.
    */

@@ -143,7 +143,7 @@ const KeptFile = v.object({
   path: Path,
   /** What the user looked at. */
   text: Content,
-  /** Of the base text at that time. */
+  /** The base text's at that time. */
   base: v.optional(Hash),
   keep: What,
 });

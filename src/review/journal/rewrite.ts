@@ -20,7 +20,7 @@ export interface Line {
   head?: unknown;
   files?: unknown;
   scope?: RecordedScope;
-  /** Of a `back`: the decision that it takes back. */
+  /** The decision that a `back` takes back. */
   decision?: unknown;
 }
 

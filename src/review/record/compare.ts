@@ -298,7 +298,7 @@ function isSame(a: SnapshotFile, b: SnapshotFile): boolean {
   return same && (a.mode === 0 || b.mode === 0 || isExecutable(a) === isExecutable(b));
 }
 
-/** Of a file's mode git knows nothing else. */
+/** git knows nothing else of a file's mode. */
 function isExecutable(file: SnapshotFile): boolean {
   return (file.mode & 0o100) !== 0;
 }

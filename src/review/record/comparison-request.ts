@@ -50,7 +50,7 @@ export function compareInTurns(root: string): Found[] | undefined {
     using lock = tryLock(join(folder, "compare.lock"));
     if (!lock) break;
     rmSync(request, { force: true });
-    // By the next round it may have become a repository.
+    // The folder may have become a repository since the round before.
     found = [...(found ?? []), ...compareWorkTree(new RecordedProject(root))];
   }
   return found;

@@ -15,7 +15,7 @@ export interface FileState {
   symlink: boolean;
   /** Undefined for a file that is absent. */
   stats: Stats | undefined;
-  /** Of a file, or a symlink's target; undefined where it is not kept. */
+  /** A file's, or a symlink's target; undefined where it is not kept. */
   bytes: Uint8Array | undefined;
 }
 

@@ -16,7 +16,7 @@ import { callFields } from "./tool-call";
 /** Looking into a commit starts git twice, 3 ms each. */
 const MOST_COMMITTED = 10;
 
-/** Of the journal: what began before them has ended, or nobody knows. */
+/** The last lines of the journal: what began before them has ended, or nobody knows. */
 const MOST_LINES = 2_000;
 /** All that begins or ends a command. */
 const OF_SPANS = /"type":"(begin|stop|end|prompt)"|"source":"bash"/;

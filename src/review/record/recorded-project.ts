@@ -9,7 +9,7 @@ import { Privacy } from "./privacy";
 /** A root, and the folder where what Claude changes below it is recorded. */
 export class RecordedProject {
   readonly root: string;
-  /** Of the journal and the blobs. */
+  /** The journal and the blobs are in it. */
   readonly folder: string;
   readonly blobs: Blobs;
   readonly privacy = new Privacy();

@@ -2,7 +2,7 @@
 export interface ToolCall {
   session: string;
   prompt?: string | undefined;
-  /** Of a subagent. */
+  /** The subagent's, if one called. */
   agent?: string | undefined;
   tool: string;
   use?: string | undefined;

@@ -8,7 +8,7 @@ import { blobOf, type Lines } from "../weave/lines";
 import { ALL } from "../weave/row";
 import type { ReviewedProject, View } from "./reviewed-project";
 
-/** Of this work tree alone: it is not pushed, and git does not prune what it names. */
+/** A ref of this work tree alone: it is not pushed, and git does not prune what it names. */
 export const BASE_REF = "refs/worktree/claude-code/base";
 
 const MOST_MS = 30_000;

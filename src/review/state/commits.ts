@@ -160,7 +160,7 @@ function keptBy(
 }
 
 /**
- * Of what is pending the rows that a commit brought: insertions that stand in its text and not in the
+ * The pending rows that a commit brought: insertions that stand in its text and not in the
  * one before, deletions the other way round. A row that was never committed, and that Claude deleted,
  * is in neither: that it is gone is not the user's decision. Undefined if there are none.
  */

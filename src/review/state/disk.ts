@@ -39,12 +39,12 @@ function read(root: string, file: string, stats: Stats | undefined, stamp: strin
   return { lines: asLines(bytesAt(file, stats)), mode: stats.mode & 0o7777, stamp };
 }
 
-/** By what one sees that a file was not written to; "" for one that is absent. */
+/** The same as long as a file is not written to; "" for one that is absent. */
 export function stampOf(stats: Stats | undefined): string {
   return stats ? `${stats.size} ${stats.mtimeMs} ${stats.ctimeMs} ${stats.ino}` : "";
 }
 
-/** Of a file, or a symlink's target. Throws the system's error. */
+/** The bytes of a file, or a symlink's target. Throws the system's error. */
 export function bytesAt(path: string, stats: Stats): Buffer {
   return stats.isSymbolicLink() ? Buffer.from(readlinkSync(path)) : readRegular(path);
 }

@@ -21,11 +21,11 @@ export interface Entry {
   file: TrackedFile;
   view: View | undefined;
   kind: Kind;
-  /** Of a renamed file: what it was moved from. */
+  /** What a renamed file was moved from. */
   from?: TrackedFile | undefined;
-  /** Of a renamed file: its text is still that of the other one. */
+  /** A renamed file still has the text of the other one. */
   isSameText?: boolean | undefined;
-  /** Of a binary file, none. */
+  /** A binary file has none. */
   hunks: readonly Hunk[];
   /** Pending changes of the mode, or ones whose text is not known. */
   marks: readonly FileMark[];
@@ -50,7 +50,7 @@ const UNKNOWN = {
   mode: "",
 } as const;
 
-/** Of everything that is pending, by the view: it is asked for again and again. */
+/** Entries of all that is pending, by the view: they are asked for again and again. */
 const known = new WeakMap<View, Entry | null>();
 
 /** What there is to review in a file, on disk or with `text`; undefined if nothing. */
@@ -175,7 +175,7 @@ function renamed(entry: Entry, origin: Entry, scope: Scope): Entry {
   };
 }
 
-/** Of the created files those that were moved, each with the deleted one that it was moved from. */
+/** The created files that were moved, each with the deleted one that it was moved from. */
 export function movesIn(entries: readonly Entry[], scope: Scope): ReadonlyMap<Entry, Entry> {
   const deleted = new Set(entries.filter(({ kind }) => kind === "deleted"));
   const moved = new Map<Entry, Entry>();

@@ -18,7 +18,7 @@ import { Heads } from "./heads";
 import { Sessions } from "./sessions";
 import { TrackedFile } from "./tracked-file";
 
-/** Of these those are found that the user has accepted in a diff a moment before. */
+/** So many are looked through for those that the user has accepted in a diff a moment before. */
 const MOST_EDITS = 50;
 
 /** A decision takes some milliseconds, and one about hundreds of large files a second. */
@@ -63,7 +63,7 @@ export class ReviewedProject {
   #isClean = false;
   #lastDecision: Promise<unknown> = Promise.resolve();
   #views = new Map<string, { version: number; disk: OnDisk; view: View | undefined }>();
-  /** Of buffers' texts, each for one state of the file. */
+  /** The views of buffers' texts, each for one state of the file. */
   #bufferViews = new WeakMap<Uint8Array, BufferView>();
 
   /** `root` is a real path. */

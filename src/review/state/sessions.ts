@@ -39,7 +39,7 @@ export class Sessions {
   readonly #began = new Map<string, number>();
   /** Calls of which the end is recorded: the hook of a begin may come later. */
   readonly #ended = new Set<string>();
-  /** Of each session the calls that have not ended. */
+  /** The calls of each session that have not ended. */
   readonly #running = new Map<string, Set<string>>();
   /** When the last record came of sessions whose turn has ended, and of which agents or commands still run. */
   readonly #background = new Map<string, number>();

@@ -20,7 +20,7 @@ export class TrackedFile {
   version = 0;
   /** It is a symlink: its text is the target. */
   symlink = false;
-  /** Where a created file was moved from. */
+  /** The path that a created file was moved from. */
   from: string | undefined;
   readonly #contents: Contents;
   /** Decisions about a text that was another one already. */
