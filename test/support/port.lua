@@ -4,7 +4,6 @@ local api = vim.api
 
 ---Modules that tests call directly, as `require("port").log.path()`. Each is loaded at its first use.
 local MODULES = {
-  adopted = "claude-code.terminal.adopted",
   attached_servers = "claude-code.editor.language.servers",
   autostart = "claude-code.server.autostart",
   channel = "claude-code.server.channel",
@@ -35,6 +34,7 @@ local MODULES = {
   regular_files = "claude-code.lib.regular_file",
   review_client = "claude-code.editor.review.client",
   restart = "claude-code.server.backoff",
+  running = "claude-code.terminal.running",
   search = "claude-code.editor.open_file.search",
   server = "claude-code.server",
   sessions = "claude-code.editor.turn_check",

@@ -187,7 +187,7 @@ describe.each(NEOVIMS)("a Claude that $name leaves in tmux", (version) => {
   test("by kill -9 is started by no command again", async () => {
     const left = await leave(world, version, kill);
     const next = await world.neovim(version, { setup: "{ auto_start = false }" });
-    await next.lua(`require("port").adopted.RETRY_MS = 100`);
+    await next.lua(`require("port").running.RETRY_MS = 100`);
     // What was listed as a session elsewhere is the same.
     const file = { pid: left.pid, sessionId: "1", cwd: world.project, kind: "interactive" };
     const listed = join(world.home, ".claude/sessions");

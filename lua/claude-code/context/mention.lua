@@ -13,8 +13,8 @@ local MOST = 50
 
 local M = {}
 
-local waiting = {} ---@type claude-code.WaitingMention[] the oldest first
-local next_id = 1
+---@type { waiting: claude-code.WaitingMention[], last_id: integer } `waiting`: the oldest first
+local queue = { waiting = {}, last_id = 0 }
 
 ---@return integer
 local function wait_ms()
@@ -54,13 +54,13 @@ end
 ---Drops what has waited too long.
 local function expire()
   local now, expired, ids = vim.uv.now(), {}, {}
-  waiting = vim.tbl_filter(function(mention)
+  queue.waiting = vim.tbl_filter(function(mention)
     if mention.until_ms > now then
       return true
     end
     expired[#expired + 1] = mention
     ids[#ids + 1] = mention.id
-  end, waiting)
+  end, queue.waiting)
   if #expired > 0 then
     require("claude-code.server.channel").notify("mentions_withdrawn", { ids = ids })
     local text = "Claude did not connect in time, so %s was dropped; start claude, or type /ide in it, "
@@ -100,8 +100,10 @@ function M.add(targets)
   -- As :Claude does, except that a server that the user stopped stays so.
   require("claude-code.server").ensure()
   local problem = problem_with_server()
-  if not problem and #waiting + #targets > MOST then
-    problem = ("%d mentions are waiting for Claude already; connect it first"):format(#waiting)
+  if not problem and #queue.waiting + #targets > MOST then
+    problem = ("%d mentions are waiting for Claude already; connect it first"):format(
+      #queue.waiting
+    )
   end
   if problem then
     return false, problem
@@ -109,13 +111,13 @@ function M.add(targets)
   local is_alone = #require("claude-code.server").clients == 0
   local ms = math.max(wait_ms(), 1000)
   for _, target in ipairs(targets) do
+    queue.last_id = queue.last_id + 1
     local mention = vim.tbl_extend("error", target, {
-      id = next_id,
+      id = queue.last_id,
       until_ms = vim.uv.now() + ms,
       announced = is_alone,
     })
-    next_id = next_id + 1
-    waiting[#waiting + 1] = mention
+    queue.waiting[#queue.waiting + 1] = mention
     send(mention)
   end
   require("claude-code.lib.timer").once(ms, expire)
@@ -188,19 +190,19 @@ end
 ---@return true
 function M.delivered(params)
   local delivered = {}
-  waiting = vim.tbl_filter(function(mention)
+  queue.waiting = vim.tbl_filter(function(mention)
     if not vim.tbl_contains(params.ids, mention.id) then
       return true
     end
     delivered[#delivered + 1] = mention
-  end, waiting)
+  end, queue.waiting)
   report_delivered(delivered, params.pid)
   return true
 end
 
 ---Another executable has attached: it receives what the one before could not deliver.
 function M.resume()
-  for _, mention in ipairs(waiting) do
+  for _, mention in ipairs(queue.waiting) do
     send(mention)
   end
 end

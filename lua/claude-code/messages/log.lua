@@ -6,11 +6,9 @@ local RANK = { debug = 1, info = 2, warn = 3, error = 4, off = 5 }
 --- The executable keeps the same limit (src/lib/log.ts).
 local MAX_BYTES = 5 * 1024 * 1024
 
----@type string[] texts that must not reach the file
-local concealed = {}
-local has_folder = false
----@type claude-code.LogLevel
-local level_now = "info"
+--- `concealed`: texts that must not reach the file.
+---@type { concealed: string[], has_folder: boolean, level: claude-code.LogLevel }
+local state = { concealed = {}, has_folder = false, level = "info" }
 
 ---@return string
 function M.path()
@@ -20,34 +18,34 @@ end
 --- Takes over what setup() was given. It is handed in, so that this file requires no other.
 ---@param options { level: claude-code.LogLevel }
 function M.configure(options)
-  level_now = options.level
+  state.level = options.level
 end
 
 --- The level from which lines are written.
 ---@return claude-code.LogLevel
 function M.level()
-  return level_now
+  return state.level
 end
 
 --- Whether lines of this level are written.
 ---@param level claude-code.LogLevel
 ---@return boolean
 function M.writes(level)
-  return RANK[level] >= RANK[level_now]
+  return RANK[level] >= RANK[state.level]
 end
 
 --- From now on `secret` is written as `<hidden>`.
 ---@param secret string
 function M.conceal(secret)
-  table.insert(concealed, secret)
+  table.insert(state.concealed, secret)
 end
 
 --- Appends to the file. One that grew too long is moved out of the way (one is kept).
 ---@param path string
 ---@param line string
 local function append(path, line)
-  if not has_folder then
-    has_folder = true
+  if not state.has_folder then
+    state.has_folder = true
     pcall(vim.fn.mkdir, vim.fs.dirname(path), "p")
   end
   local stat = vim.uv.fs_stat(path)
@@ -74,7 +72,7 @@ local function write(level, text)
   if not M.writes(level) then
     return
   end
-  for _, secret in ipairs(concealed) do
+  for _, secret in ipairs(state.concealed) do
     text = text:gsub(vim.pesc(secret), "<hidden>")
   end
   local line = ("%s %s nvim[%d] %s\n"):format(

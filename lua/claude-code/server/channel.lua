@@ -2,24 +2,24 @@
 --- calls is in editor/init.lua.
 local M = {}
 
-local channel ---@type integer?
-local listeners = {} ---@type (fun())[]
+---@type { channel?: integer, listeners: (fun())[] } the one that is attached; who is called when it goes
+local attached = { listeners = {} }
 
 ---Attaches a channel. One that was attached before is detached first.
 ---@param id integer as nvim_get_api_info() gives it to the executable
 function M.attach(id)
   M.detach()
-  channel = id
+  attached.channel = id
 end
 
 ---Detaches: from now on nothing is sent, and every listener is called.
 ---@param id? integer only if this channel is the attached one
 function M.detach(id)
-  if not channel or (id and id ~= channel) then
+  if not attached.channel or (id and id ~= attached.channel) then
     return
   end
-  channel = nil
-  for _, listener in ipairs(listeners) do
+  attached.channel = nil
+  for _, listener in ipairs(attached.listeners) do
     listener()
   end
 end
@@ -28,8 +28,8 @@ end
 ---something on behalf of the executable may register its end each time.
 ---@param listener fun()
 function M.on_detach(listener)
-  if not vim.tbl_contains(listeners, listener) then
-    listeners[#listeners + 1] = listener
+  if not vim.tbl_contains(attached.listeners, listener) then
+    attached.listeners[#attached.listeners + 1] = listener
   end
 end
 
@@ -37,10 +37,10 @@ end
 ---Neovim has no event for that.
 ---@return boolean
 function M.is_attached()
-  if channel and not M.is_open(channel) then
-    M.detach(channel)
+  if attached.channel and not M.is_open(attached.channel) then
+    M.detach(attached.channel)
   end
-  return channel ~= nil
+  return attached.channel ~= nil
 end
 
 ---By its id: of a closed channel Neovim 0.10 gives a table that is not empty.
@@ -55,10 +55,10 @@ end
 ---@param payload table
 ---@return boolean sent
 function M.notify(event, payload)
-  if not channel then
+  if not attached.channel then
     return false
   end
-  local target = channel
+  local target = attached.channel
   local ok = pcall(vim.rpcnotify, target, "claude_code", event, payload)
   if not ok then
     vim.schedule(function()

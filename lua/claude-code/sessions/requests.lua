@@ -42,9 +42,8 @@ local DIALOG_MS = 5000
 ---@field wait integer the hook's number for it
 ---@field on_end fun()[]
 
----@type claude-code.WaitingRequest[] the oldest first
-local waiting = {}
-local last_id = 0
+---@type { waiting: claude-code.WaitingRequest[], last_id: integer } `waiting`: the oldest first
+local queue = { waiting = {}, last_id = 0 }
 
 ---@param params claude-code.HookParams
 ---@return claude-code.SessionRow?
@@ -69,9 +68,9 @@ end
 ---@param entry claude-code.WaitingRequest
 ---@param answer? claude-code.PermissionAnswer
 local function finish(entry, answer)
-  waiting = vim.tbl_filter(function(other)
+  queue.waiting = vim.tbl_filter(function(other)
     return other ~= entry
-  end, waiting)
+  end, queue.waiting)
   local payload = { id = entry.wait, answer = answer and { value = answer } or vim.empty_dict() }
   pcall(vim.rpcnotify, entry.channel, "claude_code", "settled", payload)
   for _, callback in ipairs(entry.on_end) do
@@ -81,7 +80,7 @@ end
 
 ---@param ends fun(entry: claude-code.WaitingRequest): boolean?
 local function finish_where(ends)
-  for _, entry in ipairs(vim.tbl_filter(ends, waiting)) do
+  for _, entry in ipairs(vim.tbl_filter(ends, queue.waiting)) do
     finish(entry)
   end
 end
@@ -138,7 +137,7 @@ end
 ---@param entry claude-code.WaitingRequest
 local function finish_without_dialog(entry)
   require("claude-code.lib.timer").once(DIALOG_MS, function()
-    if vim.list_contains(waiting, entry) and not is_asked(entry) then
+    if vim.list_contains(queue.waiting, entry) and not is_asked(entry) then
       finish(entry)
     end
   end)
@@ -156,13 +155,13 @@ function M.add(params)
   finish_where(function(entry)
     return is_of(row, entry.request)
   end)
-  last_id = last_id + 1
+  queue.last_id = queue.last_id + 1
   local entry = {
     channel = params.channel,
     wait = params.id,
     on_end = {},
     request = {
-      id = last_id,
+      id = queue.last_id,
       session = row.n,
       pid = row.pid,
       tool = params.tool,
@@ -174,7 +173,7 @@ function M.add(params)
       questions = params.questions,
     },
   }
-  table.insert(waiting, entry)
+  table.insert(queue.waiting, entry)
   finish_without_dialog(entry)
   return vim.empty_dict()
 end
@@ -184,7 +183,7 @@ function M.list()
   prune()
   return vim.tbl_map(function(entry)
     return vim.deepcopy(entry.request)
-  end, vim.tbl_filter(is_asked, waiting))
+  end, vim.tbl_filter(is_asked, queue.waiting))
 end
 
 ---@param row claude-code.SessionRow
@@ -199,7 +198,7 @@ end
 ---@return claude-code.WaitingRequest?
 local function find(id)
   prune()
-  return vim.iter(waiting):find(function(entry)
+  return vim.iter(queue.waiting):find(function(entry)
     return entry.request.id == id
   end)
 end

@@ -10,9 +10,9 @@ local M = {}
 --- A file of another machine or container says nothing after its CLI was killed.
 local STALE_MS = 24 * 3600 * 1000
 
-local is_started = false
----@type fun()?
-local cancel_watch
+---@type { is_started: boolean, cancel_watch?: fun() }
+local following = { is_started = false }
+
 --- CLIs that have a file (those without -p, of a version that writes one), by the number of the file.
 --- `outside`: the folder of one that runs outside of the workspace; `foreign_id`: the session of one on
 --- another machine or in another container.
@@ -139,10 +139,10 @@ end
 --- watched may have been deleted.
 ---@param callback? fun() in the main loop, once all are read
 function M.refresh(callback)
-  if cancel_watch then
-    cancel_watch()
+  if following.cancel_watch then
+    following.cancel_watch()
   end
-  cancel_watch = cli_files.watch(function(pid)
+  following.cancel_watch = cli_files.watch(function(pid)
     if pid then
       M.read(pid)
     else
@@ -205,15 +205,15 @@ end
 ---Follows all sources, from the first call on.
 ---@return boolean has_read whether the files of all CLIs are read now
 function M.start()
-  if is_started then
+  if following.is_started then
     -- A CLI that is about to start may be the first of all.
-    local is_missing = cancel_watch == nil
+    local is_missing = following.cancel_watch == nil
     if is_missing then
       M.refresh()
     end
     return is_missing
   end
-  is_started = true
+  following.is_started = true
   follow_terminals()
   require("claude-code.sessions.attention").follow()
   require("claude-code.sessions.summary").follow()

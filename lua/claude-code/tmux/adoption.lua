@@ -16,16 +16,14 @@ local RETRY_S = 20
 ---@field pane string its id
 ---@field tag claude-code.PaneTag
 
---- Those that this Neovim has taken, and that nobody has made a session of yet.
----@type claude-code.LeftPane[]
-local taken = {}
-
 ---@class claude-code.LeftEndpoint
 ---@field port integer
 ---@field token string
 
----@type claude-code.LeftEndpoint?
-local endpoint
+--- What this Neovim has taken and nobody has asked for yet: panes of which there is no session, and where
+--- their CLIs look for their Neovim.
+---@type { panes: claude-code.LeftPane[], endpoint?: claude-code.LeftEndpoint }
+local taken = { panes = {} }
 
 ---@return boolean do panes outlive this Neovim?
 function M.is_on()
@@ -84,7 +82,7 @@ local function remember_endpoint(found)
   -- The clock may have been set back in between.
   local may_retry = not found.ended or math.abs(os.time() - found.ended) <= RETRY_S
   if found.port and found.token and may_retry then
-    endpoint = { port = found.port, token = found.token }
+    taken.endpoint = { port = found.port, token = found.token }
   end
 end
 
@@ -99,7 +97,7 @@ local function take_all()
     -- A window may be in several sessions of tmux.
     seen[pane or ""] = true
     if found and is_left(found, tonumber(pid)) and take(pane, text, found) then
-      table.insert(taken, { pane = pane, tag = found })
+      table.insert(taken.panes, { pane = pane, tag = found })
       remember_endpoint(found)
     end
   end
@@ -109,8 +107,8 @@ end
 ---@return claude-code.LeftPane[]
 function M.take()
   take_all()
-  local result = taken
-  taken = {}
+  local result = taken.panes
+  taken.panes = {}
   return result
 end
 
@@ -119,8 +117,8 @@ end
 ---@return claude-code.LeftEndpoint? nil: none of them looks for it any more
 function M.endpoint()
   take_all()
-  local result = endpoint
-  endpoint = nil
+  local result = taken.endpoint
+  taken.endpoint = nil
   return result
 end
 
