@@ -62,10 +62,9 @@ function tag(subcommand: string): string {
 
 function commands(list: readonly Command[]): string {
   return sorted(list, ({ name }) => name)
-    .map(({ name, desc }) => {
-      const text = desc.replace(/^Claude Code: as (.*)$/, "`$1`");
-      return heading(`    :${name.padEnd(28)} ${text}`, `:${name}`);
-    })
+    .map(({ name, desc }) =>
+      heading(`:${name}`.padEnd(27) + desc.replace("Claude Code: as ", ""), `:${name}`),
+    )
     .join("\n");
 }
 

@@ -76,8 +76,13 @@ describe.each(NEOVIMS)("the commands in $name", (version) => {
 
   const refused: [string, string][] = [
     ["Claude reveiw", ":Claude reveiw is not a command; did you mean :Claude review?"],
+    [
+      "Claude se",
+      ":Claude se is not a command; did you mean :Claude send, send-to, sessions, setup?",
+    ],
     ["Claude diff acept", ":Claude diff acept is not a command; did you mean :Claude diff accept?"],
     ["Claude foc", ":Claude foc is not a command; did you mean :Claude focus?"],
+    ["Claude x", ":Claude x is not a command; type :Claude and a space, then <Tab> for the list"],
     [
       "Claude xyzzy",
       ":Claude xyzzy is not a command; type :Claude and a space, then <Tab> for the list",
@@ -144,8 +149,10 @@ describe.each(NEOVIMS)("the commands in $name", (version) => {
       name: "review close",
       args: "",
     });
-    await given("ClaudeCodeClose | let g:after += 1");
-    expect(await neovim.lua("return vim.g.after")).toBe(2);
+    await given("ClaudeCodeClose|let g:after += 1");
+    await given("Claude focus|let g:after += 1");
+    expect(await given("Claude | let g:after += 1")).toMatchObject({ name: "", args: "" });
+    expect(await neovim.lua("return vim.g.after")).toBe(4);
   });
 
   test("every subcommand has a description and a <Plug> mapping", async () => {
@@ -196,6 +203,7 @@ describe.each(NEOVIMS)("the commands in $name", (version) => {
     expect(found).toContain("send-to");
     expect(found).toContain("diff");
     expect(found).not.toContain("accept");
+    expect(found).not.toContain("--model");
     expect(found.length).toBeGreaterThan(25);
   });
 });

@@ -39,7 +39,7 @@ M.list = vim.tbl_extend(
 ---@return boolean bang
 local function split(text)
   local best, rest, bang
-  for _, pattern in ipairs({ "^(%S+)%s*(.*)$", "^(%S+%s+%S+)%s*(.*)$" }) do
+  for _, pattern in ipairs({ "^([^%s|]+)%s*(.*)$", "^([^%s|]+%s+[^%s|]+)%s*(.*)$" }) do
     local words, after = text:match(pattern)
     local name, mark = (words or ""):match("^(.-)(!?)$")
     name = name:gsub("%s+", " ")
@@ -50,25 +50,34 @@ local function split(text)
   return best, rest or text, bang or false
 end
 
---- What is no name is for the CLI: its options, a prompt in quotes, and the number of a session.
+--- What is no name is for `:Claude` itself: options of the CLI, a prompt in quotes, the number of a session.
 ---@param text string
 ---@return boolean
 local function is_for_cli(text)
-  return text:find("^[-\"']") ~= nil or text:find("^%d+%s*$") ~= nil
+  return text:find("^[-\"'|]") ~= nil or text:find("^%d*%s*$") ~= nil
+end
+
+---@param prefix string
+---@return string[] names that begin with it, sorted
+local function names_with(prefix)
+  return complete.starting_with(vim.tbl_keys(M.list), prefix)
 end
 
 ---@param text string
 ---@return string problem
 local function unknown(text)
-  local first = text:match("^%S+")
-  local group = vim.iter(vim.tbl_keys(M.list)):any(function(name)
-    return vim.startswith(name, first .. " ")
-  end)
-  local typed = group and text:match("^%S+%s+%S+") or first
-  local meant = require("claude-code.messages.closest")(typed, vim.tbl_keys(M.list), function(name)
-    return #typed > 2 and vim.startswith(name, typed) and 1 or nil
-  end)
-  local hint = meant and ("did you mean :Claude %s?"):format(meant)
+  local typed = text:match("^%S+")
+  if #names_with(typed .. " ") > 0 then
+    typed = text:match("^%S+%s+%S+")
+  end
+  local near = names_with(typed)
+  if #near == 0 then
+    local known = vim.tbl_filter(function(name)
+      return name ~= ""
+    end, vim.tbl_keys(M.list))
+    near = { require("claude-code.messages.closest")(typed, known) }
+  end
+  local hint = #near > 0 and ("did you mean :Claude %s?"):format(table.concat(near, ", "))
     or "type :Claude and a space, then <Tab> for the list"
   return (":Claude %s is not a command; %s"):format(typed, hint)
 end
@@ -79,17 +88,13 @@ end
 ---@return string?
 local function problem_with(name, args)
   local subcommand = M.list[name]
-  local what = not subcommand.args and args.args ~= "" and "arguments"
+  local has_arguments = not subcommand.args and args.args ~= ""
+  if has_arguments and #names_with(name .. " ") > 0 then
+    return unknown(name .. " " .. args.args)
+  end
+  local what = has_arguments and "arguments"
     or not subcommand.bang and args.bang and "!"
     or not subcommand.range and args.range > 0 and "range"
-  if what == "arguments" and M.list[name .. " " .. args.fargs[1]] == nil then
-    local is_group = vim.iter(vim.tbl_keys(M.list)):any(function(other)
-      return vim.startswith(other, name .. " ")
-    end)
-    if is_group then
-      return unknown(name .. " " .. args.args)
-    end
-  end
   return what and (":Claude %s takes no %s"):format(name, what)
 end
 
@@ -107,18 +112,23 @@ local function read_session(subcommand, args)
   end
 end
 
+--- Splits off another command that follows after `|`. In a text or a path that is a character; `:Claude`
+--- itself takes it for one after its arguments.
+---@param name string
+---@param text string
+---@return string own
+---@return string? after
+local function split_bar(name, text)
+  local own = name == "" and "%s*" or M.list[name].args == nil and "[^|]*"
+  local before, after = text:match(own and "^(" .. own .. ")|(.*)$" or "^()$")
+  return after and vim.trim(before) or text, after
+end
+
 ---@param name string
 ---@param args claude-code.CommandArgs
 local function run(name, args)
-  local subcommand = M.list[name]
-  local after
-  if not subcommand.args then
-    -- Without arguments `|` and another command may follow; in a text or a path it is a character.
-    local own, rest = args.args:match("^([^|]*)|(.*)$")
-    if rest then
-      args.args, after = vim.trim(own), rest
-    end
-  end
+  local subcommand, after = M.list[name], nil
+  args.args, after = split_bar(name, args.args)
   local problem = problem_with(name, args)
   if problem then
     return require("claude-code.messages.notify").error(problem)
@@ -141,12 +151,7 @@ function M.run(name, given)
     name, rest, bang = split(given.args)
     skipped = name and #vim.split(name, " ") or 0
   end
-  if
-    not name
-    and given.args ~= ""
-    and not is_for_cli(given.args)
-    and given.args:sub(1, 1) ~= "|"
-  then
+  if not name and not is_for_cli(given.args) then
     return require("claude-code.messages.notify").error(unknown(given.args))
   end
   run(name or "", {
@@ -184,7 +189,7 @@ function M.complete(name, lead, line, position)
   if not name then
     found = complete.starting_with(names((before:gsub("%s+", " "))), lead)
     local own, rest = split(before)
-    local is_own = own ~= nil or before == "" and vim.startswith(lead, "-") or is_for_cli(before)
+    local is_own = own or before .. lead ~= "" and is_for_cli(before ~= "" and before or lead)
     subcommand, before = is_own and M.list[own or ""] or nil, rest
   end
   if subcommand and subcommand.complete then
