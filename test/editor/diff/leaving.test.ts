@@ -169,7 +169,7 @@ for (const version of NEOVIMS) {
       expect(await a.nvim.lua("return require('port').statusline.get().diffs")).toBe(1);
       await a.nvim.command("Claude diff accept");
       await eventually("a hint", async () =>
-        (await a.messages()).includes("not on screen: :Claude diff next shows it"),
+        (await a.messages()).includes("not on screen: :Claude diff shows it"),
       );
       expect(a.ended).toHaveLength(1);
       await a.nvim.command("Claude diff previous");

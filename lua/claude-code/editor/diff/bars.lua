@@ -4,7 +4,6 @@ local api, fn = vim.api, vim.fn
 local hidden = require("claude-code.editor.diff.hidden")
 local highlights = require("claude-code.editor.hunks.highlights")
 local keys = require("claude-code.editor.diff.keys")
-local owner = require("claude-code.editor.diff.owner")
 local path = require("claude-code.editor.documents.path")
 local winbar = require("claude-code.editor.windows.winbar")
 
@@ -12,10 +11,10 @@ local winbar = require("claude-code.editor.windows.winbar")
 local WIDE = 100
 
 ---@class claude-code.Bars
+---@field private diff claude-code.Diff
 ---@field private proposal claude-code.Proposal
 ---@field private layout claude-code.Layout
 ---@field private cursor claude-code.HunkCursor
----@field private position fun(): integer, integer the diff's number, and of how many
 ---@field private outside boolean the file is outside of the workspace
 ---@field private found? claude-code.BarFindings
 local Bars = {}
@@ -32,14 +31,13 @@ Bars.__index = Bars
 
 local M = {}
 
----@param proposal claude-code.Proposal
+---@param diff claude-code.Diff
 ---@param layout claude-code.Layout
 ---@param cursor claude-code.HunkCursor
----@param position fun(): integer, integer
 ---@return claude-code.Bars
-function M.new(proposal, layout, cursor, position)
-  local bars = { proposal = proposal, layout = layout, cursor = cursor, position = position }
-  bars.outside = proposal.destination:is_outside()
+function M.new(diff, layout, cursor)
+  local bars = { diff = diff, proposal = diff.proposal, layout = layout, cursor = cursor }
+  bars.outside = diff.proposal.destination:is_outside()
   return setmetatable(bars, Bars)
 end
 
@@ -121,7 +119,7 @@ function Bars:keys(is_wide, room)
   end
   local count = self.found and #self.found.hunks.list or 0
   local accepted = self.found and self.found.accepted
-  if select(2, self.position()) > 1 then
+  if self.diff.series.total > 1 then
     add("other diff", "next_diff", "previous_diff")
   end
   if count > 1 and is_wide then
@@ -158,7 +156,7 @@ end
 ---@return claude-code.BarPart[]
 function Bars:of_new(cells)
   local is_wide, is_new = cells >= WIDE, self.proposal:is_new_file()
-  local number, total = self.position()
+  local number, total = self.diff.number, self.diff.series.total
   local found = self.found or {}
   local parts = winbar.parts(
     " ",
@@ -211,7 +209,7 @@ function Bars:update()
     hidden = hidden.show(self.proposal.new_buf, list),
     accepted = accepted and accepted.count,
     conflicts = self.proposal.merge:has_conflicts(),
-    session = owner.name(self.proposal),
+    session = self.diff:session_name(),
   }
   self:show()
 end

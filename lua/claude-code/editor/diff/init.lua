@@ -1,4 +1,5 @@
---- Diffs: each is queued, shown, and answered once.
+--- Proposed edits, shown as diffs and answered once each: what the executable, commands and keys ask for. The life of
+--- one is in diff.lua, the order of all in queue.lua.
 local channel = require("claude-code.server.channel")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
@@ -7,113 +8,7 @@ local text = require("claude-code.editor.diff.text")
 
 local M = {}
 
-local queue ---@type claude-code.Queue
-
----@param diff claude-code.Diff
----@param options? { in_write?: boolean, force?: boolean } force: even if the file is read-only
----@return boolean ended by this call; if not, a message said why
-local function accept(diff, options)
-  options = options or {}
-  -- Without the executable nobody would write it; the diff then ends by itself.
-  if not channel.is_attached() or diff.outcome then
-    return false
-  end
-  local outcome = diff.proposal:accept(options.force)
-  if outcome then
-    return queue:finish(diff, outcome, options.in_write)
-  elseif diff.view then
-    diff.view:refresh()
-  end
-  return false
-end
-
----@param diff claude-code.Diff
----@param reason? string for Claude
----@return boolean ended by this call
-local function reject(diff, reason)
-  if not diff.outcome then
-    diff.reason = reason
-  end
-  return queue:finish(diff, "rejected")
-end
-
----@param diff claude-code.Diff
----@param act fun(cursor: claude-code.HunkCursor)
----@return fun()
-local function on_screen(diff, act)
-  return function()
-    if diff.view and not diff.outcome and diff.view:is_intact() then
-      act(diff.view.cursor)
-      diff.view:refresh()
-    end
-  end
-end
-
----@param diff claude-code.Diff
----@param direction 1|-1
----@return fun()
-local function move(diff, direction)
-  return on_screen(diff, function(cursor)
-    cursor:move(direction * vim.v.count1)
-  end)
-end
-
----@param diff claude-code.Diff
----@return table<claude-code.DiffAction, fun()>
-local function actions_on(diff)
-  return {
-    accept = function()
-      accept(diff)
-    end,
-    reject = function()
-      reject(diff)
-    end,
-    reject_with_reason = function()
-      require("claude-code.editor.diff.reason").ask(diff.proposal:title(), function(reason)
-        return reject(diff, reason)
-      end)
-    end,
-    next_hunk = move(diff, 1),
-    previous_hunk = move(diff, -1),
-    accept_hunk = on_screen(diff, function(cursor)
-      cursor:accept()
-    end),
-    drop_hunk = on_screen(diff, function(cursor)
-      cursor:drop()
-    end),
-    merge = on_screen(diff, function()
-      diff.proposal.merge:run()
-    end),
-    next_diff = function()
-      queue:switch(1)
-    end,
-    previous_diff = function()
-      queue:switch(-1)
-    end,
-  }
-end
-
----@param diff claude-code.Diff
----@return claude-code.ViewCallbacks
-local function callbacks(diff)
-  return {
-    actions = actions_on(diff),
-    write = function(force)
-      return accept(diff, { in_write = true, force = force })
-    end,
-    closed = function()
-      queue:finish(diff, "rejected")
-    end,
-    left = function()
-      queue:put_aside(diff)
-    end,
-    position = function()
-      return diff.number, diff.series.total
-    end,
-  }
-end
-
-queue = queues.new(callbacks)
+local queue = queues.new()
 
 ---@class claude-code.DiffParams
 ---@field id integer
@@ -164,7 +59,7 @@ function M.close(params)
   end
   -- The one on screen comes last, or the others would flash up behind it.
   for _, diff in ipairs(queue:all()) do
-    if closes[diff.proposal.id] and queue:finish(diff, "closed") then
+    if closes[diff.proposal.id] and diff:finish("closed") then
       count = count + 1
     end
   end
@@ -177,7 +72,7 @@ end
 function M.accept(id, force)
   local diff = queue:find(id)
   if diff then
-    return accept(diff, { force = force })
+    return diff:accept({ force = force })
   end
 end
 
@@ -187,17 +82,17 @@ end
 function M.reject(id, reason)
   local diff = queue:find(id)
   if diff then
-    return reject(diff, reason)
+    return diff:reject(reason)
   end
 end
 
 ---@return integer count of diffs that this rejected
 function M.reject_all()
-  local diffs = queue:all()
-  for _, diff in ipairs(diffs) do
-    queue:finish(diff, "rejected")
+  local all = queue:all()
+  for _, diff in ipairs(all) do
+    diff:reject()
   end
-  return #diffs
+  return #all
 end
 
 ---Does what a key of the diff on screen does.
@@ -206,7 +101,7 @@ end
 function M.act(action)
   local diff = queue:find()
   if diff then
-    actions_on(diff)[action]()
+    diff:act(action)
     return true
   end
 end
@@ -225,7 +120,7 @@ end
 function M.abandon()
   for _, diff in ipairs(queue:all()) do
     require("claude-code.editor.diff.kept_edits").keep(diff.proposal)
-    queue:finish(diff, "closed")
+    diff:finish("closed")
   end
 end
 
@@ -246,7 +141,9 @@ require("claude-code.sessions.attention").count_diffs = M.count
 
 ---Neovim ends: the answers go out, and what is saved by :mksession shows the user's windows.
 function M.exit()
-  queue:exit()
+  for _, diff in ipairs(queue:all()) do
+    diff:exit()
+  end
 end
 
 return M

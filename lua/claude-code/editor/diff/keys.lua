@@ -45,27 +45,29 @@ local function end_recording()
   vim.fn.setreg(register, (vim.fn.getreg(register):gsub("q$", "")))
 end
 
----@param buffers integer[]
----@param actions table<claude-code.DiffAction, fun()>
----@param guard claude-code.DecisionGuard
+---@param diff claude-code.Diff on screen
 ---@return fun() unmap
-function M.map(buffers, actions, guard)
+function M.map(diff)
   local entries = {} ---@type claude-code.Key[]
-  for action, act in pairs(actions) do
+  for action, description in pairs(DESCRIPTIONS) do
+    local function act()
+      diff:act(action)
+    end
     entries[#entries + 1] = {
       keys = M.of(action),
-      desc = DESCRIPTIONS[action],
+      desc = description,
       run = function(_, key)
         if key == "q" and vim.fn.reg_recording() ~= "" then
           end_recording()
         elseif DECIDING[action] then
-          guard:decide(key, act)
+          diff.view.guard:decide(key, act)
         else
           act()
         end
       end,
     }
   end
+  local buffers = diff.proposal:buffers()
   for _, buf in ipairs(buffers) do
     hunk_keys.map(buf, "diff", entries)
   end

@@ -1,44 +1,74 @@
---- The diffs that are open: one is on screen, the others wait for it, or for a pause in typing.
-local channel = require("claude-code.server.channel")
-local announce = require("claude-code.editor.diff.announce")
-local answer = require("claude-code.editor.diff.answer")
-local aside = require("claude-code.editor.diff.aside")
+--- The diffs that are open: one is on screen, the others wait for it, or for a pause in typing. Those that wait come
+--- back by keys in any window, and those that the user left also by showing one of their buffers.
+local api = vim.api
 local blocked = require("claude-code.editor.input.blocked")
+local channel = require("claude-code.server.channel")
+local diffs = require("claude-code.editor.diff.diff")
 local keyboard = require("claude-code.editor.input.keyboard")
+local keys = require("claude-code.editor.diff.keys")
 local notify = require("claude-code.messages.notify")
-local owner = require("claude-code.editor.diff.owner")
-local proposals = require("claude-code.editor.diff.proposal")
 local when = require("claude-code.editor.diff.when")
-local views = require("claude-code.editor.diff.view")
+local windows = require("claude-code.editor.windows")
 
----@class claude-code.Diff one entry of the queue
----@field proposal claude-code.Proposal
----@field view? claude-code.View while it is on screen
----@field outcome? claude-code.DiffOutcome set once
----@field reason? string why the user rejects it, for Claude
----@field number integer which of its series
----@field series { total: integer } those that wait together, until none waits
----@field opened? boolean it was on screen before
----@field wait_reported? boolean
----@field paused? boolean it waited for a pause in typing before
----@field aside? boolean the user left it undecided, so that it does not come back by itself
----@field unwatch? fun() while it is aside
----@field asked_for? boolean the user wants to see it now, whatever else they do
+---What is reported here replaces what was reported before: it is out of date.
+local TOPIC = "diff"
+
+---Of the keys that show a diff that waits, in all windows.
+local DESCRIPTION = "Show the proposal that waits"
+
+---What a diff waits for.
+---@type table<claude-code.BusyReason|"typing"|"mode", string>
+local CONDITIONS = {
+  float = "this window closes",
+  key = "you have typed what another plugin asks for",
+  macro = "the macro ends",
+  mode = "you are back in normal mode",
+  typing = "you stop typing",
+}
 
 ---@class claude-code.Queue
 ---@field private waiting claude-code.Diff[] not on screen, the next one first
 ---@field private shown? claude-code.Diff on screen, or ended and its windows about to close
 ---@field private series { total: integer }
----@field private callbacks fun(diff: claude-code.Diff): claude-code.ViewCallbacks
+---@field private has_keys boolean
 local Queue = {}
 Queue.__index = Queue
 
 local M = {}
 
----@param callbacks fun(diff: claude-code.Diff): claude-code.ViewCallbacks
 ---@return claude-code.Queue
-function M.new(callbacks)
-  return setmetatable({ waiting = {}, series = { total = 0 }, callbacks = callbacks }, Queue)
+function M.new()
+  return setmetatable({ waiting = {}, series = { total = 0 }, has_keys = false }, Queue)
+end
+
+---@param key string
+---@return vim.api.keyset.get_keymap? mapping for all buffers
+local function mapping_of(key)
+  local raw = vim.keycode(key)
+  return vim.iter(api.nvim_get_keymap("n")):find(function(mapping)
+    return mapping.lhsraw == raw
+  end)
+end
+
+---@return string words how the user shows one that waits
+local function ways_back()
+  local key = vim.iter(keys.of("next_diff")):find(function(name)
+    local mapping = mapping_of(name)
+    return mapping ~= nil and mapping.desc == DESCRIPTION
+  end)
+  return (key and key .. " or " or "") .. ":Claude diff next"
+end
+
+---Reports once what a diff waits for.
+---@param diff claude-code.Diff
+---@param condition string
+---@param way? string how to see it now
+local function report_wait(diff, condition, way)
+  if diff.waits ~= "reported" then
+    diff.waits = "reported"
+    local text = ("a proposed change of %s waits until %s"):format(diff:title(), condition)
+    notify.info(text .. (way and ("; %s shows it now"):format(way) or ""), TOPIC)
+  end
 end
 
 ---Queues a proposal, and shows it if none is on screen and windows may change.
@@ -48,9 +78,7 @@ function Queue:add(params)
   if #self.waiting == 0 and not self.shown then
     self.series = { total = 0 }
   end
-  local series = self.series
-  series.total = series.total + 1
-  local diff = { proposal = proposals.new(params), series = series, number = series.total }
+  local diff = diffs.new(params, self, self.series)
   table.insert(self.waiting, diff)
   local is_next = not self.shown and self:next_up() == diff
   local failure = is_next and self:try_next() or nil
@@ -62,11 +90,11 @@ end
 
 ---@return claude-code.Diff[] all that are open, the one on screen last
 function Queue:all()
-  local diffs = vim.list_slice(self.waiting)
+  local all = vim.list_slice(self.waiting)
   if self.shown and not self.shown.outcome then
-    diffs[#diffs + 1] = self.shown
+    all[#all + 1] = self.shown
   end
-  return diffs
+  return all
 end
 
 ---@param id? integer
@@ -80,23 +108,19 @@ function Queue:find(id)
   end
 end
 
+---Those of the current session come first, each session's in their order.
 ---@private
----@return claude-code.Diff? diff that is shown by itself
+---@return claude-code.Diff? diff that is shown by itself; not one that the user left undecided
 function Queue:next_up()
-  return owner.first(self.waiting)
-end
-
----The keys that show one that waits are mapped in all windows while none is on screen.
----@private
-function Queue:update_keys()
-  aside.set_keys(#self.waiting > 0 and not self.shown, {
-    next_diff = function()
-      self:switch(1)
-    end,
-    previous_diff = function()
-      self:switch(-1)
-    end,
-  })
+  local candidates = vim.tbl_filter(function(diff)
+    return not diff.aside
+  end, self.waiting)
+  local current = #candidates > 1 and require("claude-code.sessions").current()
+  return current
+      and vim.iter(candidates):find(function(diff)
+        return diff:session() == current
+      end)
+    or candidates[1]
 end
 
 ---@private
@@ -114,43 +138,34 @@ function Queue:remove_waiting(diff)
   end
 end
 
----Ends a diff, whatever its state; a second end does nothing.
+---Closes what shows a diff that has ended, and shows the next one.
 ---@param diff claude-code.Diff
----@param outcome claude-code.DiffOutcome
 ---@param in_write? boolean its windows must wait until Neovim has written
----@return boolean ended by this call
-function Queue:finish(diff, outcome, in_write)
-  if diff.outcome then
-    return false
-  end
-  diff.outcome = outcome
-  answer.send(diff.proposal, outcome, diff.reason)
+function Queue:remove(diff, in_write)
   if diff ~= self.shown then
     self:remove_waiting(diff)
     self:update_keys()
-    diff.proposal:discard()
-    return true
+    return diff.proposal:discard()
   end
-  if outcome ~= "closed" and diff.view:is_inside() then
+  local is_users = diff.outcome ~= "closed"
+  if is_users and diff.view:is_inside() then
     -- Typed for this diff: the next one need not wait.
     keyboard.reset()
   end
   diff.view:close({
     in_write = in_write,
-    -- Of a lost connection the terminal's program knows nothing: it would take the next key.
-    back_to_terminal = outcome ~= "closed" and channel.is_attached(),
+    -- The terminal's program does not know that the connection is lost: it would take the next key.
+    back_to_terminal = is_users and channel.is_attached(),
     done = function()
       diff.view, self.shown = nil, nil
-      self:show_next(outcome ~= "closed")
+      self:show_next(is_users)
     end,
   })
-  return true
 end
 
----The user left the diff on screen undecided: it waits, with their edits, until they show it again.
----@param diff claude-code.Diff
+---@param diff claude-code.Diff on screen
 function Queue:put_aside(diff)
-  if diff.outcome or diff.aside or diff ~= self.shown then
+  if diff ~= self.shown then
     return
   end
   diff.aside = true
@@ -159,11 +174,10 @@ function Queue:put_aside(diff)
     done = function()
       diff.view, self.shown = nil, nil
       table.insert(self.waiting, diff)
-      diff.unwatch = aside.watch_buffers(diff.proposal, function()
-        self:bring_back(diff)
-      end)
+      self:watch_buffers(diff)
       self:show_next()
-      announce.aside(diff)
+      local text = "a proposed change of %s waits: %s"
+      notify.info(text:format(diff:title(), ways_back()), TOPIC)
     end,
   })
 end
@@ -184,23 +198,12 @@ function Queue:bring_back(diff)
   self:show_first()
 end
 
----Neovim ends: the answers go out, and what is saved by :mksession shows the user's windows.
-function Queue:exit()
-  for _, diff in ipairs(self:all()) do
-    diff.outcome = "rejected"
-    answer.send(diff.proposal, "rejected")
-    if diff.view then
-      diff.view:close_on_exit()
-    end
-  end
-end
-
 ---Shows another of those that wait; the one on screen waits again, with the user's edits.
 ---@param step 1|-1
 function Queue:switch(step)
   local diff, waiting = self.shown, self.waiting
   if #waiting == 0 then
-    notify.info("there is no other proposal", "diff")
+    notify.info("there is no other proposal", TOPIC)
     return
   elseif diff and (diff.outcome or diff.aside or not diff.view:hide()) then
     return
@@ -225,19 +228,27 @@ end
 ---@private
 ---@param diff claude-code.Diff
 function Queue:show(diff)
-  local view, focused = views.open(diff.proposal, self.callbacks(diff))
-  diff.view, self.shown, diff.asked_for = view, diff, nil
+  local focused = diff:show()
+  self.shown = diff
   self:remove_waiting(diff)
   self:update_keys()
-  announce.opened(diff, focused)
+  diff:report_shown(focused)
 end
 
+---@private
 ---@param diff claude-code.Diff
----@param show fun()
-local function wait(diff, show)
-  announce.waits(diff)
+function Queue:wait(diff)
+  local is_typing = blocked.may_change() == "all"
+  if is_typing and not diff.waits then
+    -- No word of a short pause in typing, unless there is none.
+    diff.waits = "short"
+  else
+    report_wait(diff, CONDITIONS[is_typing and "typing" or "mode"])
+  end
   local ms = when.ms_until_idle()
-  blocked.retry(show, ms > 0 and ms or nil)
+  blocked.retry(function()
+    self:show_next()
+  end, ms > 0 and ms or nil)
 end
 
 ---Shows the next diff if none is on screen and windows may change.
@@ -245,26 +256,25 @@ end
 ---@param decided? boolean the user has just decided another one
 ---@return string? failure
 function Queue:try_next(decided)
-  local function later()
-    self:show_next()
-  end
   self:update_keys()
   local diff = self:next_up()
   if self.shown or not diff then
     return
   elseif not when.can_show() then
-    return wait(diff, later)
+    return self:wait(diff)
   end
   local reason = not diff.asked_for and when.busy(decided)
   if reason then
-    announce.waits_while_busy(diff, reason)
-    return when.after_busy(later)
+    report_wait(diff, CONDITIONS[reason], ways_back())
+    return when.after_busy(function()
+      self:show_next()
+    end)
   end
   local ok, message = pcall(self.show, self, diff)
   if ok then
     return
   elseif blocked.is_textlock_error(message) then
-    return wait(diff, later)
+    return self:wait(diff)
   end
   self:remove_waiting(diff)
   require("claude-code.messages.log").error("showing a diff failed: %s", message)
@@ -280,9 +290,71 @@ function Queue:show_next(decided)
   local failure = self:try_next(decided)
   if failure then
     local text = "the change of %s was rejected because it cannot be shown: %s"
-    notify.error(text:format(diff.proposal:title(), failure))
-    self:finish(diff, "rejected")
+    notify.error(text:format(diff:title(), failure))
+    diff:reject()
     self:show_next()
+  end
+end
+
+---While none is on screen, keys in all windows show one that waits: those that are not mapped already.
+---@private
+function Queue:update_keys()
+  local is_needed = #self.waiting > 0 and not self.shown
+  if is_needed == self.has_keys then
+    return
+  end
+  self.has_keys = is_needed
+  for _, mapping in ipairs(api.nvim_get_keymap("n")) do
+    if mapping.desc == DESCRIPTION then
+      vim.keymap.del("n", mapping.lhs)
+    end
+  end
+  for action, step in pairs(is_needed and { next_diff = 1, previous_diff = -1 } or {}) do
+    for _, key in ipairs(keys.of(action)) do
+      if not mapping_of(key) then
+        vim.keymap.set("n", key, function()
+          self:switch(step)
+        end, { desc = DESCRIPTION })
+      end
+    end
+  end
+end
+
+---The windows of a proposal's buffer show what they showed before.
+---@param buf integer
+local function clear_windows(buf)
+  for _, win in ipairs(vim.fn.win_findbuf(buf)) do
+    windows.noautocmd(function()
+      local before = windows.buffer_before(win, false)
+      if before then
+        windows.show(win, before)
+      else
+        api.nvim_win_call(win, vim.cmd.enew)
+      end
+    end)
+  end
+end
+
+---Shows a diff that was left when the user shows one of its buffers (CTRL-^, :buffer).
+---@private
+---@param diff claude-code.Diff
+function Queue:watch_buffers(diff)
+  local name = ("claude-code.diff.aside.%d"):format(diff.proposal.id)
+  local group = api.nvim_create_augroup(name, { clear = true })
+  for _, buf in ipairs(vim.tbl_filter(api.nvim_buf_is_loaded, diff.proposal:buffers())) do
+    api.nvim_create_autocmd("BufWinEnter", {
+      group = group,
+      buffer = buf,
+      callback = vim.schedule_wrap(function()
+        if diff.unwatch and #vim.fn.win_findbuf(buf) > 0 then
+          clear_windows(buf)
+          self:bring_back(diff)
+        end
+      end),
+    })
+  end
+  function diff.unwatch()
+    pcall(api.nvim_del_augroup_by_id, group)
   end
 end
 

@@ -5,25 +5,25 @@ local bars = require("claude-code.editor.diff.bars")
 local blocked = require("claude-code.editor.input.blocked")
 local focus = require("claude-code.editor.windows.focus")
 local hunk_cursor = require("claude-code.editor.diff.hunk_cursor")
-local closer = require("claude-code.editor.diff.closer")
-local key_hints = require("claude-code.editor.diff.key_hints")
 local keyboard = require("claude-code.editor.input.keyboard")
 local layouts = require("claude-code.editor.diff.layout")
+local notify = require("claude-code.messages.notify")
 local saved_layout = require("claude-code.editor.windows.layout")
 local when = require("claude-code.editor.diff.when")
 local watch = require("claude-code.editor.diff.watch")
 local windows = require("claude-code.editor.windows")
 
----@class claude-code.ViewCallbacks
----@field actions table<claude-code.DiffAction, fun()> what the keys do
----@field write fun(force: boolean): boolean accept, called in the middle of a write; false: not accepted
----@field closed fun() the user closed a window of the diff on purpose
----@field left fun() one of its windows was closed, or shows something else
----@field position fun(): integer, integer the diff's number, and of how many
+---How a view closes.
+---@class claude-code.Closing
+---@field done fun()
+---@field back_to_terminal? boolean a user who came from a terminal goes on typing in it
+---@field undecided? boolean the proposal keeps its buffers, and nobody's insert mode is ended
+---@field in_write? boolean Neovim is writing the proposal, and needs its window until it has
 
 ---@class claude-code.View
 ---@field cursor claude-code.HunkCursor
 ---@field guard claude-code.DecisionGuard
+---@field diff claude-code.Diff
 ---@field proposal claude-code.Proposal
 ---@field private layout claude-code.Layout
 ---@field private saved claude-code.SavedLayout the windows before
@@ -32,31 +32,52 @@ local windows = require("claude-code.editor.windows")
 ---@field private watch claude-code.Watch
 ---@field private closing boolean
 ---@field private is_count_due? boolean
----@field closing_as? claude-code.Closing
----@field private on claude-code.ViewCallbacks
+---@field private closing_as? claude-code.Closing
 local View = {}
 View.__index = View
 
 local M = {}
 
+---Windows and buffers came or went with autocommands off: the mirror of the editor's state looks.
+local function touch()
+  local state = package.loaded["claude-code.editor.sync"]
+  if state then
+    state.touch()
+  end
+end
+
+---Popups of which-key.nvim and mini.clue for the keys of a diff. Both prepare a buffer when it is entered; a diff
+---is entered with autocommands off, so that nothing else attaches to it.
+---@param buffers integer[] of the diff, one of them the current buffer
+local function prepare_key_popups(buffers)
+  local clue = rawget(_G, "MiniClue")
+  for _, buf in ipairs(clue and buffers or {}) do
+    pcall(clue.ensure_buf_triggers, buf)
+  end
+  if package.loaded["which-key"] then
+    -- The group is which-key's own (version 3).
+    local event = { group = "wk", buffer = api.nvim_get_current_buf(), modeline = false }
+    pcall(api.nvim_exec_autocmds, "BufEnter", event)
+  end
+end
+
 ---Shows a diff; throws if that is not possible, with nothing left behind.
----@param proposal claude-code.Proposal
----@param on claude-code.ViewCallbacks
+---@param diff claude-code.Diff
 ---@return claude-code.View
 ---@return boolean focused
-function M.open(proposal, on)
+function M.open(diff)
   local typing = when.may_change() == "no_focus"
   local origin = focus.origin()
   local view = setmetatable({
-    proposal = proposal,
-    on = on,
+    diff = diff,
+    proposal = diff.proposal,
     origin = origin,
-    guard = when.guard(proposal:title()),
+    guard = when.guard(diff:title()),
     closing = false,
   }, View)
   view:show(typing and origin.win or nil)
   local focused = view:place_focus(typing)
-  closer.touch()
+  touch()
   return view, focused
 end
 
@@ -64,24 +85,24 @@ end
 ---@private
 ---@param except? integer window that must not change, as the user types there
 function View:show(except)
-  local proposal, on = self.proposal, self.on
+  local proposal = self.proposal
   local layout, saved = layouts.open(proposal, except)
   self.layout, self.saved = layout, saved
   self.cursor = hunk_cursor.new(proposal, layout)
-  self.bars = bars.new(proposal, layout, self.cursor, on.position)
+  self.bars = bars.new(self.diff, layout, self.cursor)
   if proposal.cursor then
     api.nvim_win_call(layout.win, function()
       vim.fn.winrestview(proposal.cursor)
     end)
   end
-  self.watch = watch.start(self, proposal, on)
+  self.watch = watch.start(self)
   self:show_bars()
 end
 
 ---@private
 function View:take_focus()
   focus.take(self.layout.win, self.origin)
-  key_hints.prepare(self.proposal:buffers())
+  prepare_key_popups(self.proposal:buffers())
 end
 
 ---@private
@@ -233,6 +254,42 @@ function View:close_on_exit()
   end
 end
 
+---@private
+---@return boolean
+function View:may_close()
+  local may = blocked.may_change()
+  if may == "no_focus" and self:is_inside() then
+    if not self.closing_as.undecided then
+      blocked.to_normal_mode()
+    end
+    return false
+  end
+  return may ~= "nothing"
+end
+
+---Closes as `closing_as` says by now, or tries again as soon as windows may change.
+---@private
+function View:try_to_close()
+  local function again()
+    self:try_to_close()
+  end
+  if not self:may_close() then
+    return blocked.retry(again)
+  end
+  local closing = self.closing_as --[[@as claude-code.Closing]]
+  local ok, message = pcall(self.remove, self, closing.back_to_terminal or false)
+  if not ok and blocked.is_textlock_error(message) then
+    return blocked.retry(again)
+  elseif not ok then
+    notify.error("closing a diff failed: " .. message)
+  end
+  if not closing.undecided then
+    self.proposal:discard()
+  end
+  touch()
+  closing.done()
+end
+
 ---Ends all watching at once, and brings the user's windows back as soon as they may change. A later
 ---call counts in place of an earlier one.
 ---@param closing claude-code.Closing
@@ -240,8 +297,14 @@ function View:close(closing)
   local is_closing = self.closing_as ~= nil
   self.closing_as = closing
   self:stop()
-  if not is_closing then
-    closer.start(self)
+  if is_closing then
+    return
+  elseif closing.in_write then
+    vim.schedule(function()
+      self:try_to_close()
+    end)
+  else
+    self:try_to_close()
   end
 end
 

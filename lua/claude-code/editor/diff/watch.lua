@@ -3,20 +3,21 @@ local api = vim.api
 local channel = require("claude-code.server.channel")
 local keys = require("claude-code.editor.diff.keys")
 local original = require("claude-code.editor.diff.original")
-local refresh = require("claude-code.editor.diff.refresh")
-local typed_close = require("claude-code.editor.diff.typed_close")
+local throttle = require("claude-code.lib.timer").throttle
+local typed = require("claude-code.editor.diff.typed")
 local winbar = require("claude-code.editor.windows.winbar")
-local write = require("claude-code.editor.diff.write")
 
 ---How often all is looked at for what has no event (the executable died, somebody closed a window
 ---with autocommands off), in ms.
 local WATCHDOG_MS = 500
 
+---How soon edits are followed, in ms. In a big file an update is dear: it takes a fifth of the time at most.
+local UPDATE = { min_ms = 10, max_ms = 1000, share = 0.2 }
+
 ---@class claude-code.Watch
 ---@field private view claude-code.View
 ---@field private proposal claude-code.Proposal
----@field private on claude-code.ViewCallbacks
----@field private is_closing fun(): boolean the user closes one of its windows just now
+---@field private typed claude-code.Typed
 ---@field private stops table<string, fun()> what ends each thing that was started
 local Watch = {}
 Watch.__index = Watch
@@ -24,22 +25,25 @@ Watch.__index = Watch
 local M = {}
 
 ---@param view claude-code.View
----@param proposal claude-code.Proposal on screen
----@param on claude-code.ViewCallbacks
 ---@return claude-code.Watch
-function M.start(view, proposal, on)
-  local watch = setmetatable({ view = view, proposal = proposal, on = on, stops = {} }, Watch)
+function M.start(view)
+  local watch = setmetatable({ view = view, proposal = view.proposal, stops = {} }, Watch)
   local group = watch:start_events()
-  write.attach(proposal, view.guard, group, on.write, function()
-    watch:follow_edits()
-  end)
-  watch:watch_typed_close(group)
   watch:start_watchdog()
+  watch.typed = typed.watch(view.diff, view.guard, group, {
+    executed = function()
+      watch:check_windows()
+    end,
+    refilled = function()
+      watch:follow_edits()
+    end,
+  })
+  function watch.stops.typed()
+    watch.typed:stop()
+  end
   watch:follow_edits()
   watch:map_keys()
-  watch:replace("original", function()
-    return original.map(proposal)
-  end)
+  watch.stops.original = original.map(view.proposal)
   return watch
 end
 
@@ -65,44 +69,42 @@ end
 ---@private
 function Watch:map_keys()
   self:replace("keys", function()
-    return keys.map(self.proposal:buffers(), self.on.actions, self.view.guard)
+    return keys.map(self.view.diff)
   end)
 end
 
+---Counts and colours stay true while the proposal is edited.
 ---@private
 function Watch:follow_edits()
   self:replace("edits", function()
-    return refresh.on_edit(self.proposal.new_buf, function()
+    local is_stopped = false
+    local update_soon, cancel = throttle(UPDATE, function()
       self.view:refresh()
     end)
-  end)
-end
-
----@private
----@param group integer
-function Watch:watch_typed_close(group)
-  local function executed(closed)
-    if not next(self.stops) then
-      return
-    elseif closed then
-      self.on.closed()
-    else
-      self:check_windows()
+    local function changed()
+      if is_stopped then
+        return true
+      end
+      update_soon()
     end
-  end
-  local windows, guard = self.view:windows(), self.view.guard
-  self.stops.typed_close, self.is_closing = typed_close.watch(windows, guard, group, executed)
+    api.nvim_buf_attach(self.proposal.new_buf, false, { on_lines = changed, on_reload = changed })
+    update_soon()
+    return function()
+      is_stopped = true
+      cancel()
+    end
+  end)
 end
 
 ---Has the user left the diff?
 ---@private
 function Watch:check_windows()
-  if not next(self.stops) or self.is_closing() then
+  if not next(self.stops) or self.typed.is_closing then
     return
   end
   -- In this order: without the executable the diff closes by itself.
   if channel.is_attached() and not self.view:is_intact() then
-    self.on.left()
+    self.view.diff:put_aside()
   end
 end
 

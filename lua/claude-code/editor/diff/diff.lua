@@ -1,0 +1,270 @@
+--- One diff, from the proposal to the answer:
+---
+---   waits      in the queue, until none is on screen, the user pauses, and windows may change (when.lua)
+---   on screen  `show` opens a view: windows (layout.lua), keys, bars; watch.lua notices what happens to it
+---   aside      `put_aside`: the user left it undecided; ]f, or one of its buffers, shows it again
+---   ended      `accept`, `reject`, or the executable, which answered by itself. The answer goes out first, once,
+---              and then the windows close
+---
+--- queue.lua holds all of them. What the change is, and what the user makes of it, is in proposal.lua.
+local channel = require("claude-code.server.channel")
+local events = require("claude-code.lib.events")
+local notify = require("claude-code.messages.notify")
+local proposals = require("claude-code.editor.diff.proposal")
+local views = require("claude-code.editor.diff.view")
+
+---@alias claude-code.DiffOutcome "accepted"|"rejected"|"closed" closed: by the executable, which knows
+
+---@class claude-code.Diff
+---@field proposal claude-code.Proposal
+---@field view? claude-code.View while it is on screen
+---@field outcome? claude-code.DiffOutcome set once
+---@field number integer which of its series
+---@field series { total: integer } those that wait together, until none waits
+---@field aside? boolean the user left it undecided, so that it does not come back by itself
+---@field asked_for? boolean the user wants to see it now, whatever else they do
+---@field waits? "short"|"reported" it waited before: for a short pause in typing; and a message said so
+---@field unwatch? fun() while it is aside
+---@field private opened? boolean it was on screen before
+---@field private queue claude-code.Queue
+local Diff = {}
+Diff.__index = Diff
+
+local M = {}
+
+---@param params claude-code.DiffParams
+---@param queue claude-code.Queue
+---@param series { total: integer }
+---@return claude-code.Diff
+function M.new(params, queue, series)
+  series.total = series.total + 1
+  local proposal = proposals.new(params)
+  local diff = { proposal = proposal, queue = queue, series = series, number = series.total }
+  return setmetatable(diff, Diff)
+end
+
+---@return string
+function Diff:title()
+  return self.proposal:title()
+end
+
+---@return integer? n of the session of this Neovim that proposes it
+function Diff:session()
+  return require("claude-code.terminal.clients").session_of_client(self.proposal.client)
+end
+
+---@return string? name of that session; nil unless several run
+function Diff:session_name()
+  local n = self:session()
+  local row = n and require("claude-code.sessions").get(n)
+  return row and (row.name or row.worktree or ("Claude %d"):format(n)) or nil
+end
+
+---@private
+---@param event "DiffOpened"|"DiffAccepted"|"DiffRejected"|"DiffClosed"
+---@param reason? string
+function Diff:emit(event, reason)
+  local proposal = self.proposal
+  events.emit(event, {
+    id = proposal.id,
+    client = proposal.client,
+    path = proposal.new_path,
+    reason = reason,
+  })
+end
+
+---Throws if that is not possible, with nothing left behind.
+---@return boolean focused
+function Diff:show()
+  local view, focused = views.open(self)
+  self.view, self.asked_for = view, nil
+  return focused
+end
+
+---@param focused boolean
+function Diff:report_shown(focused)
+  local proposal = self.proposal
+  local reported = proposal.changes:report(proposal.unsaved)
+  if self.opened then
+    return
+  end
+  self.opened = true
+  if not reported and not focused then
+    notify.info(("a proposed change of %s is in another window"):format(self:title()), "diff")
+  end
+  self:emit("DiffOpened")
+end
+
+---@param options? { in_write?: boolean, force?: boolean } in the middle of a write, which needs the windows; even if
+--- the file is read-only
+---@return boolean ended by this call; if not, a message said why
+function Diff:accept(options)
+  options = options or {}
+  -- Without the executable nobody would write it; the diff then ends by itself.
+  if not channel.is_attached() or self.outcome then
+    return false
+  end
+  local outcome = self.proposal:accept(options.force)
+  if outcome then
+    return self:finish(outcome, { in_write = options.in_write })
+  elseif self.view then
+    self.view:refresh()
+  end
+  return false
+end
+
+---@param reason? string for Claude
+---@return boolean ended by this call
+function Diff:reject(reason)
+  return self:finish("rejected", { reason = reason })
+end
+
+---Asks why the user rejects it. Without an answer nothing is decided.
+function Diff:reject_with_reason()
+  local title = self:title()
+  vim.ui.input({ prompt = ("Reject %s, because: "):format(title) }, function(text)
+    local reason = vim.trim(text or "")
+    if reason == "" then
+      notify.info(("the change of %s still waits: you gave no reason"):format(title))
+    elseif not self:reject(reason) then
+      local message =
+        "the change of %s was answered before you gave a reason; Claude did not receive: %s"
+      notify.warn(message:format(title, reason))
+    end
+  end)
+end
+
+---Ends it, whatever its state; a second end does nothing.
+---@param outcome claude-code.DiffOutcome
+---@param options? { in_write?: boolean, reason?: string }
+---@return boolean ended by this call
+function Diff:finish(outcome, options)
+  if self.outcome then
+    return false
+  end
+  options = options or {}
+  self.outcome = outcome
+  self:send(outcome, options.reason)
+  self.queue:remove(self, options.in_write)
+  return true
+end
+
+---The user left it undecided: it waits, with their edits, until they show it again.
+function Diff:put_aside()
+  if not self.outcome and not self.aside then
+    self.queue:put_aside(self)
+  end
+end
+
+---Neovim ends.
+function Diff:exit()
+  self.outcome = "rejected"
+  self:send("rejected")
+  if self.view then
+    self.view:close_on_exit()
+  end
+end
+
+---The file is about to be written, by us or by the client.
+---@private
+function Diff:expect_write()
+  local proposal = self.proposal
+  if proposal.merge:holds_edits() then
+    require("claude-code.editor.documents.reload").allow_overwrite(proposal.target)
+  end
+  local auto_reload = require("claude-code.editor.documents.auto_reload")
+  auto_reload.expect_write({ path = proposal.new_path })
+end
+
+---The review keeps the edit once the client has made it.
+---@private
+function Diff:report_accepted()
+  local params = {
+    path = self.proposal.new_path,
+    text = vim.base64.encode(self.proposal:final_text()),
+  }
+  require("claude-code.editor.review.client").request("accepted", params, function(_, problem)
+    if problem then
+      require("claude-code.messages.log").warn("review/accepted failed: %s", problem)
+    end
+  end)
+end
+
+---@private
+---@param outcome claude-code.DiffOutcome
+---@param reason? string why the user rejects it
+function Diff:send(outcome, reason)
+  if outcome == "closed" then
+    return self:emit("DiffClosed")
+  end
+  local accepted = outcome == "accepted"
+  local result = accepted and self.proposal:result() or {}
+  if accepted then
+    -- First of all: once the answer is out the file may change at any time.
+    self:expect_write()
+    self:report_accepted()
+  end
+  channel.notify("diff_ended", {
+    id = self.proposal.id,
+    outcome = outcome,
+    lines = result.lines,
+    newline = result.newline,
+    reason = reason,
+  })
+  self:emit(accepted and "DiffAccepted" or "DiffRejected", reason)
+end
+
+---@private
+---@param act fun(cursor: claude-code.HunkCursor)
+function Diff:on_screen(act)
+  if self.view and not self.outcome and self.view:is_intact() then
+    act(self.view.cursor)
+    self.view:refresh()
+  end
+end
+
+---What keys and commands do.
+---@type table<claude-code.DiffAction, fun(self: claude-code.Diff)>
+local ACTIONS = {
+  accept = Diff.accept,
+  reject = Diff.reject,
+  reject_with_reason = Diff.reject_with_reason,
+  next_hunk = function(self)
+    self:on_screen(function(cursor)
+      cursor:move(vim.v.count1)
+    end)
+  end,
+  previous_hunk = function(self)
+    self:on_screen(function(cursor)
+      cursor:move(-vim.v.count1)
+    end)
+  end,
+  accept_hunk = function(self)
+    self:on_screen(function(cursor)
+      cursor:accept()
+    end)
+  end,
+  drop_hunk = function(self)
+    self:on_screen(function(cursor)
+      cursor:drop()
+    end)
+  end,
+  merge = function(self)
+    self:on_screen(function()
+      self.proposal.merge:run()
+    end)
+  end,
+  next_diff = function(self)
+    self.queue:switch(1)
+  end,
+  previous_diff = function(self)
+    self.queue:switch(-1)
+  end,
+}
+
+---@param action claude-code.DiffAction
+function Diff:act(action)
+  ACTIONS[action](self)
+end
+
+return M

@@ -1,0 +1,243 @@
+--- What the user types to write a proposal or to close a window of its diff. `:w`, `:wq`, `:x` and `:update` accept
+--- it; a key or command that closes a window rejects it. Any other write (an auto-save plugin's, `:wall`), and
+--- whatever else closes the windows, decides nothing.
+local api = vim.api
+local keys = require("claude-code.editor.diff.keys")
+local notify = require("claude-code.messages.notify")
+local path = require("claude-code.editor.documents.path")
+local windows = require("claude-code.editor.windows")
+
+local WRITING = { exit = true, update = true, wq = true, write = true, xit = true }
+
+---They write what was edited; each time a message says that they accept nothing.
+local WRITING_ALL = { wall = true, wqall = true, xall = true }
+
+---:x and :update write a modified buffer only; the user means it in any case.
+local ONLY_IF_MODIFIED = { exit = true, update = true, xit = true }
+
+local CLOSING = { close = true, quit = true }
+local CTRL_W, CTRL_Q = "\23", "\17"
+local CLOSING_KEYS =
+  { [CTRL_W .. "c"] = true, [CTRL_W .. "q"] = true, [CTRL_W .. CTRL_Q] = true, ZQ = true }
+
+local NAMESPACE = api.nvim_create_namespace("claude-code.diff.typed")
+
+---@class claude-code.Typed
+---@field is_closing boolean a key or command to close was typed, and not executed yet, or only just
+---@field private diff claude-code.Diff
+---@field private proposal claude-code.Proposal
+---@field private guard claude-code.DecisionGuard
+---@field private executed fun() called when what closes was executed, and closed nothing
+---@field private is_writing boolean the command line that is being executed writes the proposal
+---@field private is_early boolean that command line was begun while the guard was active
+---@field private is_stopped boolean
+---@field private hinted boolean a message said that such writes accept nothing
+local Typed = {}
+Typed.__index = Typed
+
+local M = {}
+
+---@param name string
+---@param bytes string
+---@return string? failure
+local function write_file(name, bytes)
+  local file, failure = io.open(name, "wb")
+  if not file then
+    return failure and failure:gsub("^.*: ", "") or "unknown"
+  end
+  local written, reason = file:write(bytes)
+  local closed, late_reason = file:close()
+  return (not written and reason) or (not closed and late_reason) or nil
+end
+
+---`:w other.txt`: a copy, as in Vim. It is what accepting would give.
+---@private
+---@param target string
+function Typed:copy(target)
+  local name = path.normal(target)
+  local base = path.base(name)
+  if vim.uv.fs_stat(name) and vim.v.cmdbang == 0 then
+    return notify.error(("%s exists (add ! to replace it)"):format(base))
+  end
+  local failure = write_file(name, self.proposal:text())
+  if failure then
+    return notify.error(("cannot write a copy to %s: %s"):format(base, failure))
+  end
+  notify.info(("wrote a copy to %s; the proposal still waits for your answer"):format(base))
+end
+
+---`:saveas` gave the proposal's name to another buffer, and that one's to the proposal.
+---@private
+function Typed:take_name_back()
+  local buf, label = self.proposal.new_buf, self.proposal.label
+  vim.schedule(function()
+    if self.proposal.new_buf ~= buf or api.nvim_buf_get_name(buf) == label then
+      return
+    end
+    windows.noautocmd(function()
+      for _, other in ipairs(api.nvim_list_bufs()) do
+        if other ~= buf and api.nvim_buf_get_name(other) == label then
+          api.nvim_buf_delete(other, { force = true })
+        end
+      end
+      api.nvim_buf_set_name(buf, label)
+    end)
+  end)
+end
+
+---@private
+function Typed:hint()
+  if not self.hinted then
+    self.hinted = true
+    local accept = keys.of("accept")[1] or ":Claude diff accept"
+    local reject = keys.of("reject")[1] or ":Claude diff reject"
+    local text = "this write decided nothing: %s accepts the proposal, %s rejects it"
+    notify.info(text:format(accept, reject))
+  end
+end
+
+---The write failed: `:wq` and `:x` must not go on and close the window.
+---@private
+function Typed:fail()
+  local buf = self.proposal.new_buf
+  -- Neovim takes a buffer that is still modified as the failure.
+  vim.bo[buf].modified = true
+  vim.schedule(function()
+    if api.nvim_buf_is_valid(buf) then
+      vim.bo[buf].modified = false
+    end
+  end)
+end
+
+---@private
+---@param target string
+function Typed:on_write(target)
+  if self.is_writing and (self.is_early or self.guard:is_active()) then
+    self.guard:report("nothing was written, write again")
+    self:fail()
+  elseif target ~= self.proposal.label then
+    self:take_name_back()
+    self:copy(target)
+  elseif not self.is_writing then
+    self:hint()
+  else
+    self.is_writing = false
+    -- So that :wq and :x can go on and close the window.
+    vim.bo[self.proposal.new_buf].modified = false
+    if not self.diff:accept({ in_write = true, force = vim.v.cmdbang == 1 }) then
+      self:fail()
+    end
+  end
+end
+
+---What closes was typed, and is about to be executed.
+---@private
+function Typed:on_close()
+  local win, view = api.nvim_get_current_win(), self.diff.view
+  if not view or self.guard:is_active() or not vim.tbl_contains(view:windows(), win) then
+    return
+  end
+  self.is_closing = true
+  -- What was typed is executed before that.
+  vim.schedule(function()
+    self.is_closing = false
+    if self.is_stopped then
+      return
+    elseif api.nvim_win_is_valid(win) then
+      self.executed()
+    else
+      self.diff:reject()
+    end
+  end)
+end
+
+---A command line is about to be executed.
+---@private
+---@param command string full name of its first command
+function Typed:on_command(command)
+  local buf = self.proposal.new_buf
+  if WRITING_ALL[command] then
+    self.hinted = false
+  elseif WRITING[command] and api.nvim_get_current_buf() == buf then
+    self.is_writing = true
+    if ONLY_IF_MODIFIED[command] then
+      vim.bo[buf].modified = true
+    end
+    vim.schedule(function()
+      self.is_writing = false
+    end)
+  elseif CLOSING[command] and not self.is_early then
+    self:on_close()
+  end
+end
+
+---@private
+---@param group integer of the autocommands
+---@param refilled fun()
+function Typed:watch(group, refilled)
+  local function autocmd(event, options)
+    api.nvim_create_autocmd(event, vim.tbl_extend("error", options, { group = group }))
+  end
+  autocmd({ "CmdlineEnter", "CmdlineLeave" }, {
+    pattern = ":",
+    callback = function(args)
+      if args.event == "CmdlineEnter" then
+        self.is_early = self.guard:is_active()
+      elseif not vim.v.event.abort then
+        local ok, command = pcall(api.nvim_parse_cmd, vim.fn.getcmdline(), {})
+        self:on_command(ok and command.cmd or "")
+      end
+    end,
+  })
+  autocmd("BufWriteCmd", {
+    buffer = self.proposal.new_buf,
+    callback = function(args)
+      self:on_write(args.match)
+    end,
+  })
+  for _, buf in ipairs(self.proposal:buffers()) do
+    autocmd("BufReadCmd", {
+      buffer = buf,
+      callback = function()
+        self.proposal:refill(buf)
+        refilled()
+      end,
+    })
+  end
+  local previous = ""
+  vim.on_key(function(key)
+    if CLOSING_KEYS[previous .. key] and vim.fn.mode() == "n" then
+      self:on_close()
+    end
+    previous = key
+  end, NAMESPACE)
+end
+
+function Typed:stop()
+  self.is_stopped = true
+  vim.on_key(nil, NAMESPACE)
+end
+
+---@param diff claude-code.Diff on screen
+---@param guard claude-code.DecisionGuard while it is active, nothing decides
+---@param group integer of the autocommands
+---@param on { executed: fun(), refilled: fun() } a key or command to close was executed and closed nothing; `:edit!`
+--- has brought back the text as proposed
+---@return claude-code.Typed
+function M.watch(diff, guard, group, on)
+  local typed = setmetatable({
+    diff = diff,
+    proposal = diff.proposal,
+    guard = guard,
+    executed = on.executed,
+    is_closing = false,
+    is_writing = false,
+    is_early = false,
+    is_stopped = false,
+    hinted = false,
+  }, Typed)
+  typed:watch(group, on.refilled)
+  return typed
+end
+
+return M
