@@ -83,7 +83,7 @@ export class Operation {
       const stored = { at, ...ownProcess(), ...what, ...staged };
       writeFileSync(join(folder, "ready"), "", { mode: 0o600 });
       writeSynced(join(folder, "operation.json"), Buffer.from(JSON.stringify(stored)));
-      sync(folder);
+      syncFolder(folder);
       return new Operation(folder, stored);
     } catch (error) {
       rmSync(folder, { recursive: true, force: true });
@@ -263,19 +263,17 @@ function exists(path: string): boolean {
 }
 
 function writeSynced(path: string, bytes: Uint8Array): void {
-  const file = openSync(path, "w", 0o600);
-  try {
-    writeFileSync(file, bytes);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
+  writeFileSync(path, bytes, { mode: 0o600 });
+  sync(path, "r+");
 }
 
-/** The folder's entries; not possible on Windows. */
-function sync(folder: string): void {
-  if (process.platform === "win32") return;
-  const file = openSync(folder, "r");
+/** Not possible for a folder's entries on Windows. */
+function syncFolder(path: string): void {
+  if (process.platform !== "win32") sync(path, "r");
+}
+
+function sync(path: string, flags: string): void {
+  const file = openSync(path, flags);
   try {
     fsyncSync(file);
   } finally {

@@ -15,17 +15,18 @@ export function readRegular(path: string, mostBytes = MOST_BYTES): Buffer {
     const stats = fstatSync(file);
     if (!stats.isFile()) throw new Error("it is not a regular file");
     if (stats.size > mostBytes) throw new Error(`it has ${stats.size} bytes`);
-    return readWhole(file, stats.size);
+    return readRange(file, 0, stats.size);
   } finally {
     closeSync(file);
   }
 }
 
-function readWhole(file: number, size: number): Buffer {
-  const bytes = Buffer.allocUnsafe(size);
+/** The bytes of an open file between two offsets, as far as it has them. Throws the system's error. */
+export function readRange(file: number, from: number, end: number): Buffer {
+  const bytes = Buffer.allocUnsafe(Math.max(0, end - from));
   let count = 0;
-  while (count < size) {
-    const read = readSync(file, bytes, count, size - count, null);
+  while (count < bytes.length) {
+    const read = readSync(file, bytes, count, bytes.length - count, from + count);
     if (read === 0) break;
     count += read;
   }

@@ -1,15 +1,7 @@
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  readSync,
-  writeFileSync,
-} from "node:fs";
+import { closeSync, constants, fstatSync, mkdirSync, openSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as v from "valibot";
-import { readRegular } from "../../lib/read-regular";
+import { readRange, readRegular } from "../../lib/read-regular";
 import { journalPath } from "./append";
 import { JournalRecord, RECORD_TYPES } from "./record";
 
@@ -66,7 +58,7 @@ export class JournalReader {
       const before = this.#offset;
       for (let most = inParts ? CHUNK_BYTES : size; ; most *= 2) {
         const end = Math.min(size, before + most);
-        const records = this.#parse(readFrom(file, before, end));
+        const records = this.#parse(readRange(file, before, end));
         if (this.#offset > before || end === size)
           return { records, isPart: end < size, restarted };
       }
@@ -78,7 +70,7 @@ export class JournalReader {
   /** Is what was read still there? */
   #goesOn(file: number, size: number): boolean {
     const { offset, bytes } = this.#last;
-    return size >= this.#offset && bytes.equals(readFrom(file, offset, offset + bytes.length));
+    return size >= this.#offset && bytes.equals(readRange(file, offset, offset + bytes.length));
   }
 
   /** Returns whether something was read before. */
@@ -164,15 +156,4 @@ function openIfThere(path: string): number | undefined {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;
   }
-}
-
-function readFrom(file: number, offset: number, size: number): Buffer {
-  const bytes = Buffer.alloc(Math.max(0, size - offset));
-  let length = 0;
-  while (length < bytes.length) {
-    const count = readSync(file, bytes, length, bytes.length - length, offset + length);
-    if (count === 0) break;
-    length += count;
-  }
-  return bytes.subarray(0, length);
 }
