@@ -166,11 +166,14 @@ function Bars:of_new(cells)
   )
   local note = { is_new and " (new file)" or " (proposed)", "Note" }
   local hunk = { ("  %s "):format(self:hunk_words()), "Count" }
-  local least = winbar.width({ note, hunk }) + winbar.width(self:keys(is_wide, 0))
-  if is_wide or is_new and winbar.width(parts) + least <= cells then
+  local least = winbar.width({ hunk }) + winbar.width(self:keys(is_wide, 0))
+  local rest = cells - winbar.width(parts) - least
+  if is_wide or is_new and winbar.width({ note }) <= rest then
     table.insert(parts, note)
   end
-  vim.list_extend(parts, { hunk, "%<" })
+  table.insert(parts, hunk)
+  -- In the narrowest window the file's name gives way to the key that accepts.
+  table.insert(parts, rest < 0 and 2 or #parts + 1, "%<")
   local hints = self:keys(is_wide, cells - winbar.width(parts))
   local counts = winbar.parts(
     found.hunks and { (" +%d"):format(found.hunks.added), "Added" },
