@@ -127,8 +127,9 @@ end
 ---@param name string
 ---@param args claude-code.CommandArgs
 local function run(name, args)
-  local subcommand, after = M.list[name], nil
-  args.args, after = split_bar(name, args.args)
+  local subcommand = M.list[name]
+  local own, after = split_bar(name, args.args)
+  args.args = own
   local problem = problem_with(name, args)
   if problem then
     return require("claude-code.messages.notify").error(problem)
