@@ -96,7 +96,7 @@ function loop(version: NeovimVersion) {
   const launchArguments = () =>
     eventually("the server", async () => {
       const made = await project.neovim.lua<string[]>(
-        "return require('port').arguments.launch_arguments()",
+        "return require('port').launch.launch_arguments()",
       );
       return made.length > 0 && made;
     });

@@ -24,7 +24,7 @@ async function open(model: Model) {
   const { folder, neovim } = world.project;
   mkdirSync(join(neovim.home, "tmp"), { recursive: true });
   const args = await eventually("the server", async () => {
-    const made = await neovim.lua<string[]>("return require('port').arguments.launch_arguments()");
+    const made = await neovim.lua<string[]>("return require('port').launch.launch_arguments()");
     return made.length > 0 && made;
   });
   return { world, run: { project: folder, home: neovim.home, model, args } };

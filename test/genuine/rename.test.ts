@@ -50,7 +50,7 @@ describe(`a rename by the genuine CLI with ${NEWEST.name}`, () => {
     model.script([[{ tool: TOOL, input }], say("Done.")]);
     const fromNeovim = await eventually("the server", async () => {
       const made = await project.neovim.lua<string[]>(
-        "return require('port').arguments.launch_arguments()",
+        "return require('port').launch.launch_arguments()",
       );
       return made.length > 0 && made;
     });
