@@ -58,7 +58,7 @@ export type Staged = Pick<Stored, "files" | "folders">;
 
 /**
  * One edit of many files, recorded before the first of them changes. Its folder below
- * `edits/` holds `operation.json`, the bytes before (`texts`), and two marks: `ready` until Neovim
+ * `edits/` holds `operation.json`, the bytes before (`texts`), and two files: `ready` until Neovim
  * begins to change files (who removes it decides: Neovim begins, or we give up), and `done` when all are
  * changed. One without `done` was interrupted, and is completed or taken back (./recover.ts).
  */
@@ -120,7 +120,7 @@ export class Operation {
     return this.#stored.folders;
   }
 
-  get readyMark(): string {
+  get readyPath(): string {
     return join(this.folder, "ready");
   }
 
@@ -143,7 +143,7 @@ export class Operation {
   /** Keeps Neovim from beginning. False: it has begun. */
   claim(): boolean {
     try {
-      unlinkSync(this.readyMark);
+      unlinkSync(this.readyPath);
       return true;
     } catch {
       return false;

@@ -87,7 +87,7 @@ async function commit(
       // Read after its time was taken.
       if (hash(readFile(path)) !== hash(before)) throw changed(files[index]?.path ?? path);
     }
-    await ask("edits_commit", { ready: operation.readyMark, edits: files }, COMMIT_MS);
+    await ask("edits_commit", { ready: operation.readyPath, edits: files }, COMMIT_MS);
   } catch (error) {
     if (operation.claim()) {
       operation.forget();

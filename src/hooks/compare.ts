@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { message } from "../lib/errors";
 import type { Log } from "../lib/log";
-import { markIncomplete, reviewFolder } from "../review/journal/folder";
+import { noteIncomplete, reviewFolder } from "../review/journal/folder";
 import { pruneSometimes, removeLeftovers } from "../review/journal/prune";
 import type { Found } from "../review/record/compare";
 import { compareInTurns } from "../review/record/comparison-request";
@@ -24,7 +24,7 @@ export async function compare(root: string, installation: Installation, log: Log
     pruneSometimes(reviewFolder(root));
   } catch (error) {
     log.warn(`The work tree of ${root} was not compared: ${message(error)}`);
-    markIncomplete(reviewFolder(root));
+    noteIncomplete(reviewFolder(root));
   }
 }
 

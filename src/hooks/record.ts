@@ -1,6 +1,6 @@
 import { message } from "../lib/errors";
 import { startedAt } from "../lib/process";
-import { markIncomplete, reviewFolder, reviewRoot } from "../review/journal/folder";
+import { noteIncomplete, reviewFolder, reviewRoot } from "../review/journal/folder";
 import type { Comparison, Recorder } from "../review/record/recorder";
 import type { ToolCall } from "../review/record/tool-call";
 import { cliPid, type HookCall } from "./call";
@@ -41,7 +41,7 @@ export async function record(event: string, call: HookCall): Promise<void> {
     );
   } catch (error) {
     call.log.warn(`The review lacks a change, since it could not be recorded: ${message(error)}`);
-    markIncomplete(reviewFolder(reviewRoot(folder)));
+    noteIncomplete(reviewFolder(reviewRoot(folder)));
   }
 }
 

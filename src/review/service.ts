@@ -8,7 +8,7 @@ import { lastDecision, takeBack } from "./decide/back";
 import { keep, type Target } from "./decide/keep";
 import { undo, undoQueued } from "./decide/undo";
 import { gitFolder } from "./git/head";
-import { takeMarkBack } from "./journal/folder";
+import { forgetIncomplete } from "./journal/folder";
 import type { Content } from "./journal/record";
 import { entriesOf, incompleteOf, recordedScope, textsIn, textsOf } from "./listing";
 import { Projects } from "./projects";
@@ -258,7 +258,7 @@ export class ReviewService {
         );
         return keep(project, targets, recordedScope(project, request), "done");
       });
-      takeMarkBack(project.folder);
+      forgetIncomplete(project.folder);
       results.push(shownDecision(project, kept, this.#texts));
     }
     return joined(results);

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { sessionsFolder } from "../claude/running-sessions";
 import { AcceptedTexts } from "./decide/accepted";
 import { journalPath } from "./journal/append";
-import { incompleteSince, markIncomplete, markPath } from "./journal/folder";
+import { incompletePath, incompleteSince, noteIncomplete } from "./journal/folder";
 import { filesOf } from "./listing";
 import type { Projects } from "./projects";
 import { startComparison } from "./record/comparison-request";
@@ -59,7 +59,7 @@ export class WatchedProjects {
     const projects = this.#projects.all();
     for (const project of projects) {
       if (!endInterrupted(project)) continue;
-      startComparison(project, "neovim", () => markIncomplete(project.folder));
+      startComparison(project, "neovim", () => noteIncomplete(project.folder));
     }
     // git may take its time, in which other requests are answered.
     const checked = await Promise.all(projects.map((project) => this.#checkCommits(project)));
@@ -73,7 +73,7 @@ export class WatchedProjects {
       due.push(...queued.due);
       waits ||= queued.waits;
       versions.push(project.version);
-      watched.push(journalPath(project.folder), markPath(project.folder), ...commits.watched);
+      watched.push(journalPath(project.folder), incompletePath(project.folder), ...commits.watched);
       if (project.sessions.anyWorks()) watched.push(`${sessionsFolder()}/`);
       watched.push(...entries.map(({ file }) => project.path(file)));
     }

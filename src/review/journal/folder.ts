@@ -29,7 +29,7 @@ export function ensureReviewFolder(root: string): string {
   } catch {
     // It was there.
   }
-  prepareMark(folder);
+  prepareIncomplete(folder);
   return folder;
 }
 
@@ -56,34 +56,34 @@ export function isInside(root: string, file: string): boolean {
 }
 
 /**
- * The mark of a change that could not be recorded, as the disk was full. The file is made in time; its
- * mtime then takes no space.
+ * The file that says by its mtime when a change could not be recorded, as the disk was full. It is made
+ * in time; its mtime then takes no space.
  */
-export function markPath(folder: string): string {
+export function incompletePath(folder: string): string {
   return join(folder, "incomplete");
 }
 
-/** Makes the mark that says nothing yet. */
-function prepareMark(folder: string): void {
-  const path = markPath(folder);
+/** Makes the file, which says nothing yet. */
+function prepareIncomplete(folder: string): void {
+  const path = incompletePath(folder);
   if (statSync(path, { throwIfNoEntry: false })) return;
   writeFileSync(path, "", { mode: 0o600 });
   utimesSync(path, 0, 0);
 }
 
 /** A change could not be recorded. Never throws. */
-export function markIncomplete(folder: string): void {
-  setMark(folder, new Date());
+export function noteIncomplete(folder: string): void {
+  setIncomplete(folder, new Date());
 }
 
 /** The user knows of it. Never throws. */
-export function takeMarkBack(folder: string): void {
-  setMark(folder, new Date(0));
+export function forgetIncomplete(folder: string): void {
+  setIncomplete(folder, new Date(0));
 }
 
-function setMark(folder: string, time: Date): void {
+function setIncomplete(folder: string, time: Date): void {
   try {
-    utimesSync(markPath(folder), time, time);
+    utimesSync(incompletePath(folder), time, time);
   } catch {
     // No folder either: there is no review to be incomplete.
   }
@@ -91,5 +91,5 @@ function setMark(folder: string, time: Date): void {
 
 /** When a change could last not be recorded, in ms since the epoch; undefined: never. */
 export function incompleteSince(folder: string): number | undefined {
-  return statSync(markPath(folder), { throwIfNoEntry: false })?.mtimeMs || undefined;
+  return statSync(incompletePath(folder), { throwIfNoEntry: false })?.mtimeMs || undefined;
 }

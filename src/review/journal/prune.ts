@@ -33,11 +33,11 @@ const MOST_FOLDERS = 200;
 
 /** Prunes at most once an hour. Throws the system's error. */
 export function pruneSometimes(reviewFolder: string): void {
-  const mark = join(reviewFolder, "pruned");
-  const last = statSync(mark, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const file = join(reviewFolder, "pruned");
+  const last = statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   if (Date.now() - last < EVERY_MS) return;
-  writeFileSync(mark, "", { mode: 0o600 });
-  utimesSync(mark, new Date(), new Date());
+  writeFileSync(file, "", { mode: 0o600 });
+  utimesSync(file, new Date(), new Date());
   prune(reviewFolder);
 }
 

@@ -21,7 +21,7 @@ export interface NewRecords {
 }
 
 /** So much of a record is compared: its time and id are in it. */
-const MARK_BYTES = 200;
+const COMPARED_BYTES = 200;
 
 /** Reads a root's journal, and later what was added to it. */
 export class JournalReader {
@@ -100,7 +100,7 @@ export class JournalReader {
     while (end > 0 && lines[end - 1] === 0x0a) end--;
     if (end === 0) return;
     const start = lines.lastIndexOf(0x0a, end - 1) + 1;
-    const bytes = Buffer.from(lines.subarray(start, Math.min(end, start + MARK_BYTES)));
+    const bytes = Buffer.from(lines.subarray(start, Math.min(end, start + COMPARED_BYTES)));
     this.#last = { offset: this.#offset + start, bytes };
   }
 

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync, statSync } from "node:fs";
 import { journalPath } from "../../../src/review/journal/append";
-import { markIncomplete } from "../../../src/review/journal/folder";
+import { noteIncomplete } from "../../../src/review/journal/folder";
 import { compareInTurns, requestComparison } from "../../../src/review/record/comparison-request";
 import { Recorder } from "../../../src/review/record/recorder";
 import { World } from "../../review/state/world";
@@ -1145,7 +1145,7 @@ onEachNeovim((session) => {
     const status = () => lua<string>(`return require("claude-code").statusline()`);
     await changed();
     await eventually("the count", async () => (await status()).endsWith(", 5 to review"));
-    markIncomplete(world.folder);
+    noteIncomplete(world.folder);
     await eventually("a word", async () =>
       (await status()).endsWith(", 5 to review, review incomplete"),
     );
