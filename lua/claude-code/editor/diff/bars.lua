@@ -82,7 +82,7 @@ function Bars:warnings()
     warning(found.moved and "leads to another file now"),
     warning(found.read_only and "read-only"),
     warning(found.hidden and ("hidden characters, line %d"):format(found.hidden)),
-    warning(too_big or proposal.changes.written and "written since proposed"),
+    warning(too_big or proposal.destination.written and "written since proposed"),
     found.conflicts and warning("conflicts are left")
       or is_merged and { " with your unsaved edits ", "Note" }
       or warning(proposal.unsaved and "without your unsaved edits")

@@ -1,20 +1,39 @@
---- The file that accepting a proposal writes. It is found when Claude proposes the change, and again
---- when the user accepts it: symlinks may have changed in between.
+--- The file that accepting a proposal writes. It is found when Claude proposes the change, and again when the user
+--- accepts it: symlinks may have changed in between. What is written to it, or edited in its buffer, while the diff
+--- waits, is in the diff; a message says so, and what the user saved is not overwritten unawares.
+local disk = require("claude-code.editor.documents.disk")
+local keys = require("claude-code.editor.diff.keys")
+local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
 local uv = vim.uv
 
 ---@class claude-code.Destination
 ---@field path string absolute, all symlinks resolved
+---@field written boolean the file on disk is another than the one the change was proposed for
 ---@field private given string as the client named it
+---@field private old_path string
+---@field private signature string of the files on disk, as they were last looked at
+---@field private confirmed boolean the user was warned on accepting, and may accept again
+---@field private reported { unsaved?: boolean, written?: boolean }
 local Destination = {}
 Destination.__index = Destination
 
 local M = {}
 
 ---@param given string absolute
+---@param old_path string
 ---@return claude-code.Destination
-function M.of(given)
-  return setmetatable({ given = given, path = path.real(given) }, Destination)
+function M.new(given, old_path)
+  local destination = setmetatable({
+    given = given,
+    path = path.real(given),
+    old_path = old_path,
+    written = false,
+    confirmed = false,
+    reported = {},
+  }, Destination)
+  destination:poll()
+  return destination
 end
 
 ---Is it in none of the workspace's folders, nor below the working folder?
@@ -54,6 +73,62 @@ function Destination:refusal(force)
     local text = "nothing was accepted, as %s is read-only; :w! or :Claude diff accept! writes it"
     return text:format(title)
   end
+end
+
+---@return boolean changed one of the files was written since the last call
+function Destination:poll()
+  local before = self.signature
+  self.signature = disk.version(self.old_path) .. " " .. disk.version(self.given)
+  return self.signature ~= before
+end
+
+---The file on disk is not the proposal's any more.
+function Destination:set_written()
+  self.written, self.confirmed, self.reported.written = true, false, false
+end
+
+---Accepting would overwrite a newer file: that takes a second time.
+---@return boolean may_accept
+function Destination:confirm()
+  if not self.written or self.confirmed then
+    return true
+  end
+  self.confirmed, self.reported.written = true, true
+  notify.warn(
+    ("%s was written since Claude proposed this: review what you would lose, then accept again"):format(
+      path.title(self.given)
+    ),
+    "diff.written"
+  )
+  return false
+end
+
+---@param title string
+local function report_unsaved(title)
+  local key = keys.of("merge")[1]
+  local way = (key and key .. " or " or "") .. ":Claude diff merge"
+  notify.warn(
+    ("%s has unsaved edits, which are kept; %s merges them in"):format(title, way),
+    "diff.merge"
+  )
+end
+
+---Reports each piece of news once.
+---@param unsaved boolean the file's buffer has unsaved edits
+---@return boolean reported
+function Destination:report(unsaved)
+  local reported, any = self.reported, false
+  local title = path.title(self.given)
+  if unsaved and not reported.unsaved then
+    reported.unsaved, any = true, true
+    report_unsaved(title)
+  end
+  if self.written and not reported.written then
+    reported.written, any = true, true
+    local text = "%s was written since Claude proposed this; the diff shows it as it is now"
+    notify.warn(text:format(title), "diff.written")
+  end
+  return any
 end
 
 return M

@@ -84,7 +84,7 @@ end
 ---@param focused boolean
 function Diff:report_shown(focused)
   local proposal = self.proposal
-  local reported = proposal.changes:report(proposal.unsaved)
+  local reported = proposal.destination:report(proposal.unsaved)
   if self.opened then
     return
   end

@@ -1,5 +1,6 @@
 --- One window in the file's place with the proposal; what it deletes shows as virtual lines.
 local api = vim.api
+local autocommands = require("claude-code.lib.autocommands")
 local draw = require("claude-code.editor.hunks.draw")
 local hunks = require("claude-code.editor.hunks")
 local reveal = require("claude-code.editor.hunks.reveal")
@@ -20,7 +21,7 @@ local OPTIONS = { "conceallevel", "foldenable", "signcolumn", "winbar" }
 ---@field private borrowed? claude-code.BorrowedWindow what `win` showed; nil if the window is ours
 ---@field private spare? integer takes the place of `win`, which the user closes just now
 ---@field private was_inside? boolean the user was in `win` when it closed
----@field private group? integer autocommands, until the layout closes: `:wq` accepts first, quits then
+---@field private events? claude-code.Autocommands until the layout closes: `:wq` accepts first, quits then
 local Inline = {}
 Inline.__index = Inline
 
@@ -131,32 +132,24 @@ end
 
 ---@private
 function Inline:watch()
-  self.group = api.nvim_create_augroup("claude-code.diff.inline", { clear = true })
-  api.nvim_create_autocmd("QuitPre", {
-    group = self.group,
-    buffer = self.proposal.new_buf,
-    callback = function()
-      self:open_spare()
-      -- The :quit may have failed.
-      vim.schedule(function()
-        if self.group and self.spare and self:is_intact() then
-          pcall(windows.noautocmd, function()
-            self:close_spare()
-          end)
-        end
-      end)
-    end,
-  })
-  api.nvim_create_autocmd("WinClosed", {
-    group = self.group,
-    pattern = tostring(self.win),
-    callback = function()
-      -- With `:only` in another window it goes with the others.
-      if api.nvim_get_current_win() == self.win or windows.is_last(self.win) then
-        self:open_spare()
+  self.events = autocommands.new("diff.inline")
+  self.events:on("QuitPre", function()
+    self:open_spare()
+    -- The :quit may have failed.
+    vim.schedule(function()
+      if self.events and self.spare and self:is_intact() then
+        pcall(windows.noautocmd, function()
+          self:close_spare()
+        end)
       end
-    end,
-  })
+    end)
+  end, { buffer = self.proposal.new_buf })
+  self.events:on("WinClosed", function()
+    -- With `:only` in another window it goes with the others.
+    if api.nvim_get_current_win() == self.win or windows.is_last(self.win) then
+      self:open_spare()
+    end
+  end, { pattern = tostring(self.win) })
 end
 
 ---@return integer? gone
@@ -164,9 +157,9 @@ end
 function Inline:close()
   local borrowed = self.borrowed
   local gone, instead ---@type integer?, integer?
-  if self.group then
-    pcall(api.nvim_del_augroup_by_id, self.group)
-    self.group = nil
+  if self.events then
+    self.events:stop()
+    self.events = nil
   end
   local is_open = self.win ~= nil and api.nvim_win_is_valid(self.win)
   if is_open then

@@ -4,7 +4,6 @@ local api = vim.api
 local accepted_hunks = require("claude-code.editor.diff.accepted")
 local buffers = require("claude-code.editor.diff.buffers")
 local destinations = require("claude-code.editor.diff.destination")
-local external_changes = require("claude-code.editor.diff.external_changes")
 local hunks = require("claude-code.editor.hunks")
 local merge = require("claude-code.editor.diff.merge")
 local notify = require("claude-code.messages.notify")
@@ -16,7 +15,7 @@ local text = require("claude-code.editor.diff.text")
 ---@field client integer which of the executable's clients proposed it
 ---@field old_path string
 ---@field new_path string the file that is to be written
----@field destination claude-code.Destination where that is
+---@field destination claude-code.Destination where that is, and what happens to it
 ---@field base_path string the old side's file: the one at `new_path`, as accepting replaces that; if
 --- there is none, the one at `old_path`
 ---@field private contents? string what is proposed, until it is parsed
@@ -29,7 +28,6 @@ local text = require("claude-code.editor.diff.text")
 ---@field new_buf? integer
 ---@field label? string name of `new_buf`
 ---@field cursor? vim.fn.winsaveview.ret where the user was in it when it was last on screen
----@field changes claude-code.ExternalChanges
 ---@field merge claude-code.Merge
 ---@field accepted claude-code.AcceptedHunks
 ---@field private keep_cr boolean the proposal's lines keep their CR, so the old file's must do so, or
@@ -51,14 +49,13 @@ function M.new(params)
     client = params.client,
     old_path = params.old_path,
     new_path = params.new_path,
-    destination = destinations.of(params.new_path),
+    destination = destinations.new(params.new_path, params.old_path),
     base_path = params.old_path,
     contents = params.contents,
     old = text.NOTHING,
     exists = false,
     is_read = false,
     unsaved = false,
-    changes = external_changes.new(params.old_path, params.new_path),
   }, Proposal)
   proposal.merge = merge.new(proposal)
   proposal.accepted = accepted_hunks.new(proposal)
@@ -104,7 +101,7 @@ end
 ---the old side up to date.
 ---@return boolean changed
 function Proposal:follow_disk()
-  if not self.changes:poll() then
+  if not self.destination:poll() then
     return false
   elseif self:is_prepared() then
     local before, existed = self.old, self.exists
@@ -119,7 +116,7 @@ function Proposal:follow_disk()
   else
     self.is_read = false
   end
-  self.changes:set_written()
+  self.destination:set_written()
   return true
 end
 
@@ -213,7 +210,7 @@ function Proposal:accept(force)
     return nil
   end
   self:follow_disk()
-  if not self.changes:confirm() then
+  if not self.destination:confirm() then
     return nil
   elseif not self:is_prepared() then
     return "accepted"

@@ -1,6 +1,7 @@
 --- The diffs that are open: one is on screen, the others wait for it, or for a pause in typing. Those that wait come
 --- back by keys in any window, and those that the user left also by showing one of their buffers.
 local api = vim.api
+local autocommands = require("claude-code.lib.autocommands")
 local blocked = require("claude-code.editor.input.blocked")
 local channel = require("claude-code.server.channel")
 local diffs = require("claude-code.editor.diff.diff")
@@ -339,22 +340,18 @@ end
 ---@private
 ---@param diff claude-code.Diff
 function Queue:watch_buffers(diff)
-  local name = ("claude-code.diff.aside.%d"):format(diff.proposal.id)
-  local group = api.nvim_create_augroup(name, { clear = true })
+  local events = autocommands.new(("diff.aside.%d"):format(diff.proposal.id))
+  local show = vim.schedule_wrap(function(buf)
+    if diff.unwatch and #vim.fn.win_findbuf(buf) > 0 then
+      clear_windows(buf)
+      self:bring_back(diff)
+    end
+  end)
   for _, buf in ipairs(vim.tbl_filter(api.nvim_buf_is_loaded, diff.proposal:buffers())) do
-    api.nvim_create_autocmd("BufWinEnter", {
-      group = group,
-      buffer = buf,
-      callback = vim.schedule_wrap(function()
-        if diff.unwatch and #vim.fn.win_findbuf(buf) > 0 then
-          clear_windows(buf)
-          self:bring_back(diff)
-        end
-      end),
-    })
+    events:on("BufWinEnter", show, { buffer = buf })
   end
   function diff.unwatch()
-    pcall(api.nvim_del_augroup_by_id, group)
+    events:stop()
   end
 end
 

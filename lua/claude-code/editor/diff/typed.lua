@@ -172,37 +172,26 @@ function Typed:on_command(command)
 end
 
 ---@private
----@param group integer of the autocommands
+---@param events claude-code.Autocommands
 ---@param refilled fun()
-function Typed:watch(group, refilled)
-  local function autocmd(event, options)
-    api.nvim_create_autocmd(event, vim.tbl_extend("error", options, { group = group }))
-  end
-  autocmd({ "CmdlineEnter", "CmdlineLeave" }, {
-    pattern = ":",
-    callback = function(args)
-      if args.event == "CmdlineEnter" then
-        self.is_early = self.guard:is_active()
-      elseif not vim.v.event.abort then
-        local ok, command = pcall(api.nvim_parse_cmd, vim.fn.getcmdline(), {})
-        self:on_command(ok and command.cmd or "")
-      end
-    end,
-  })
-  autocmd("BufWriteCmd", {
-    buffer = self.proposal.new_buf,
-    callback = function(args)
-      self:on_write(args.match)
-    end,
-  })
-  for _, buf in ipairs(self.proposal:buffers()) do
-    autocmd("BufReadCmd", {
-      buffer = buf,
-      callback = function()
-        self.proposal:refill(buf)
-        refilled()
-      end,
-    })
+function Typed:watch(events, refilled)
+  local proposal = self.proposal
+  events:on({ "CmdlineEnter", "CmdlineLeave" }, function(_, args)
+    if args.event == "CmdlineEnter" then
+      self.is_early = self.guard:is_active()
+    elseif not vim.v.event.abort then
+      local ok, command = pcall(api.nvim_parse_cmd, vim.fn.getcmdline(), {})
+      self:on_command(ok and command.cmd or "")
+    end
+  end, { pattern = ":" })
+  events:on("BufWriteCmd", function(_, args)
+    self:on_write(args.match)
+  end, { buffer = proposal.new_buf })
+  for _, side in ipairs(proposal:buffers()) do
+    events:on("BufReadCmd", function(buf)
+      proposal:refill(buf)
+      refilled()
+    end, { buffer = side })
   end
   local previous = ""
   vim.on_key(function(key)
@@ -220,11 +209,11 @@ end
 
 ---@param diff claude-code.Diff on screen
 ---@param guard claude-code.DecisionGuard while it is active, nothing decides
----@param group integer of the autocommands
+---@param events claude-code.Autocommands
 ---@param on { executed: fun(), refilled: fun() } a key or command to close was executed and closed nothing; `:edit!`
 --- has brought back the text as proposed
 ---@return claude-code.Typed
-function M.watch(diff, guard, group, on)
+function M.watch(diff, guard, events, on)
   local typed = setmetatable({
     diff = diff,
     proposal = diff.proposal,
@@ -236,7 +225,7 @@ function M.watch(diff, guard, group, on)
     is_stopped = false,
     hinted = false,
   }, Typed)
-  typed:watch(group, on.refilled)
+  typed:watch(events, on.refilled)
   return typed
 end
 

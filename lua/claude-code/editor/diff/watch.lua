@@ -1,5 +1,6 @@
 --- Notices what happens to a diff on screen: its windows, its file, its edits, its keys.
 local api = vim.api
+local autocommands = require("claude-code.lib.autocommands")
 local channel = require("claude-code.server.channel")
 local keys = require("claude-code.editor.diff.keys")
 local original = require("claude-code.editor.diff.original")
@@ -28,9 +29,9 @@ local M = {}
 ---@return claude-code.Watch
 function M.start(view)
   local watch = setmetatable({ view = view, proposal = view.proposal, stops = {} }, Watch)
-  local group = watch:start_events()
+  local events = watch:start_events()
   watch:start_watchdog()
-  watch.typed = typed.watch(view.diff, view.guard, group, {
+  watch.typed = typed.watch(view.diff, view.guard, events, {
     executed = function()
       watch:check_windows()
     end,
@@ -124,46 +125,42 @@ function Watch:check_file()
   end
   if written or edited then
     self.view:refresh()
-    self.proposal.changes:report(self.proposal.unsaved)
+    self.proposal.destination:report(self.proposal.unsaved)
   end
 end
 
 ---@private
----@return integer group
+---@return claude-code.Autocommands
 function Watch:start_events()
-  local group = api.nvim_create_augroup("claude-code.diff", { clear = true })
-  local function autocmd(events, callback, buf)
-    api.nvim_create_autocmd(events, { group = group, buffer = buf, callback = callback })
-  end
+  local events = autocommands.new("diff")
   local check_windows = vim.schedule_wrap(function()
     self:check_windows()
   end)
   for _, buf in ipairs(self.proposal:buffers()) do
-    local gone = { "BufWinLeave", "BufUnload", "BufDelete", "BufWipeout", "BufHidden" }
-    autocmd(gone, check_windows, buf)
+    events:on({ "BufWinLeave", "BufUnload" }, check_windows, { buffer = buf })
   end
-  autocmd({ "WinClosed", "TabClosed", "BufWinEnter" }, check_windows)
+  events:on({ "WinClosed", "TabClosed", "BufWinEnter" }, check_windows)
+  events:on({ "BufWritePost", "BufModifiedSet", "FileChangedShellPost" }, self:all_checks())
   -- Later, as Claude's terminal and other plugins change sizes now.
-  autocmd(
+  events:on(
     "VimResized",
     vim.schedule_wrap(function()
       self.view:even_out()
     end)
   )
-  autocmd({ "BufWritePost", "BufModifiedSet", "FileChangedShellPost" }, self:all_checks())
-  winbar.follow(group, function()
+  winbar.follow(events.id, function()
     self.view:show_bars()
   end)
-  autocmd("BufWinLeave", function()
+  events:on("BufWinLeave", function()
     -- As Neovim ends, this comes before any VimLeavePre, where plugins save the windows as a session.
     if vim.v.exiting ~= vim.NIL then
       self.view:close_on_exit()
     end
   end)
-  self.stops.events = function()
-    pcall(api.nvim_del_augroup_by_id, group)
+  function self.stops.events()
+    events:stop()
   end
-  return group
+  return events
 end
 
 ---@private

@@ -1,6 +1,7 @@
 --- When a diff may be shown, when it may take the focus, and when a key may decide it: not while the user types, or
 --- is in the middle of something else.
 local api, fn = vim.api, vim.fn
+local autocommands = require("claude-code.lib.autocommands")
 local blocked = require("claude-code.editor.input.blocked")
 local clock = require("claude-code.editor.input.clock")
 local keyboard = require("claude-code.editor.input.keyboard")
@@ -105,22 +106,21 @@ end
 ---Calls once, when what the user was in the middle of has ended.
 ---@param callback fun()
 function M.after_busy(callback)
-  local name = ("claude-code.diff.busy.%d"):format(vim.uv.hrtime())
-  local group = api.nvim_create_augroup(name, { clear = true })
+  local events = autocommands.new(("diff.busy.%d"):format(vim.uv.hrtime()))
+  local is_over = false
   local run = vim.schedule_wrap(function()
-    if pcall(api.nvim_del_augroup_by_id, group) then
+    if not is_over then
+      is_over = true
+      events:stop()
       callback()
     end
   end)
-  api.nvim_create_autocmd({ "SafeState", "WinEnter", "WinClosed", "RecordingLeave" }, {
-    group = group,
-    callback = function(args)
-      -- Only then is anything scheduled: that itself leads to the next SafeState.
-      if args.event ~= "SafeState" or not reason_by_state() then
-        run()
-      end
-    end,
-  })
+  events:on({ "SafeState", "WinEnter", "WinClosed", "RecordingLeave" }, function(_, args)
+    -- Only then is anything scheduled: that itself leads to the next SafeState.
+    if args.event ~= "SafeState" or not reason_by_state() then
+      run()
+    end
+  end)
 end
 
 ---A diff that has just got the focus is not decided yet by a key: it was typed for something else.
