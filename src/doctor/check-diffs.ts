@@ -7,18 +7,16 @@ import { error, type Finding, note, ok, warning } from "./finding";
 const SHOWING_DIFFS = ["default", "plan", "manual"];
 
 /** Will the CLI show its edits in the editor? */
-export function checkDiffs(facts: Facts): Finding[] {
+export function checkDiffs(facts: Facts): Finding {
   const terminal = [facts.state, ...facts.settings].find(
     ({ content }) => content.diffTool === "terminal",
   );
-  if (!terminal) return [checkMode(facts)];
-  return [
-    error(
-      "diff-tool-terminal",
-      `diffTool is "terminal" in ${terminal.path}: the CLI shows its edits only in the terminal`,
-      'type /config in the CLI and set "Diff tool" to auto',
-    ),
-  ];
+  if (!terminal) return checkMode(facts);
+  return error(
+    "diff-tool-terminal",
+    `diffTool is "terminal" in ${terminal.path}: the CLI shows its edits only in the terminal`,
+    'type /config in the CLI and set "Diff tool" to auto',
+  );
 }
 
 function checkMode({ running, editors, cwd, settings }: Facts): Finding {

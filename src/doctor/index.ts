@@ -13,7 +13,8 @@ import { type Finding, isProblem } from "./finding";
 /** All findings, each cause once: the first check that sees it reports it. */
 export function runChecks(facts: Facts): Finding[] {
   const seen = new Set<string>();
-  return [...findings(facts)].filter((finding) => {
+  const found = findings(facts).filter((finding) => finding !== undefined);
+  return found.filter((finding) => {
     if (!isProblem(finding)) return true;
     const isFirst = !seen.has(finding.cause);
     seen.add(finding.cause);
@@ -21,21 +22,16 @@ export function runChecks(facts: Facts): Finding[] {
   });
 }
 
-function* findings(facts: Facts): Generator<Finding> {
-  yield checkCli(facts);
-  yield* some(checkSettings(facts));
-  yield* checkDiscovery(facts);
-  yield* some(checkProxy(facts));
-  yield* checkDiffs(facts);
-  yield* some(checkHooks(facts));
-  yield* some(checkLanguagePlugins(facts));
-  for (const editor of facts.editors) {
-    if (!isHere(editor, facts.cwd)) continue;
-    yield* some(checkLanguageServers(editor));
-    yield* some(checkStates(editor));
-  }
-}
-
-function some<T>(value: T | undefined): T[] {
-  return value === undefined ? [] : [value];
+function findings(facts: Facts): (Finding | undefined)[] {
+  const here = facts.editors.filter((editor) => isHere(editor, facts.cwd));
+  return [
+    checkCli(facts),
+    checkSettings(facts),
+    ...checkDiscovery(facts),
+    checkProxy(facts),
+    checkDiffs(facts),
+    checkHooks(facts),
+    checkLanguagePlugins(facts),
+    ...here.flatMap((editor) => [checkLanguageServers(editor), checkStates(editor)]),
+  ];
 }

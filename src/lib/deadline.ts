@@ -14,15 +14,6 @@ export function withDeadline<T>(promise: Promise<T>, ms: number, what: string): 
       () => reject(new DeadlineError(`${what} did not answer within ${ms} ms`)),
       ms,
     );
-    promise.then(
-      (value) => {
-        clearTimeout(timer);
-        resolve(value);
-      },
-      (error) => {
-        clearTimeout(timer);
-        reject(error);
-      },
-    );
+    void promise.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }

@@ -1,11 +1,28 @@
 import { basename } from "node:path";
 import * as v from "valibot";
 import { openFiles } from "../../editor/buffers";
-import { languageId } from "../../editor/language";
 import type { EditorPort } from "../../editor/port";
 import { fileUri } from "../../lib/file-uri";
 import { json } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
+
+/** LSP's names where they differ from Neovim's filetypes (LSP 3.17, TextDocumentItem). */
+const LANGUAGE_IDS: Record<string, string> = {
+  bash: "shellscript",
+  cs: "csharp",
+  eruby: "erb",
+  gitcommit: "git-commit",
+  gitrebase: "git-rebase",
+  help: "vimdoc",
+  make: "makefile",
+  objc: "objective-c",
+  objcpp: "objective-cpp",
+  ps1: "powershell",
+  sh: "shellscript",
+  tex: "latex",
+  text: "plaintext",
+  zsh: "shellscript",
+};
 
 /** Spec 4.7. */
 export function getOpenEditors(editor: EditorPort): Tool {
@@ -26,4 +43,9 @@ export function getOpenEditors(editor: EditorPort): Tool {
       return json({ tabs });
     },
   });
+}
+
+/** The language id of a filetype; "plaintext" without one. */
+function languageId(filetype: string): string {
+  return filetype === "" ? "plaintext" : (LANGUAGE_IDS[filetype] ?? filetype);
 }

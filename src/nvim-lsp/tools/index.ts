@@ -3,12 +3,9 @@ import type { Tool } from "../../mcp/tool";
 import type { LanguageEdits } from "../edits/language-edits";
 import type { NeovimProblems } from "../neovim/problems";
 import { codeAction } from "./code-action";
+import { diagnosticsTools } from "./diagnostics";
 import { findReferences } from "./find-references";
 import { findSymbol } from "./find-symbol";
-import { getDiagnosticContext } from "./get-diagnostic-context";
-import { getDiagnosticSummary } from "./get-diagnostic-summary";
-import { getDiagnostics } from "./get-diagnostics";
-import { getSessionDiagnostics } from "./get-session-diagnostics";
 import { outline } from "./outline";
 import { renameSymbol } from "./rename-symbol";
 
@@ -24,9 +21,6 @@ export function createNvimLspTools(
     outline(servers),
     renameSymbol(edits, servers),
     codeAction(edits, servers),
-    getDiagnostics(problems),
-    getDiagnosticContext(problems),
-    getDiagnosticSummary(problems),
-    getSessionDiagnostics(problems),
+    ...diagnosticsTools(problems),
   ];
 }

@@ -1,0 +1,154 @@
+import { isAbsolute, relative } from "node:path";
+import * as v from "valibot";
+import type { Diagnostic } from "../../editor/model";
+import { EditorRefusal } from "../../editor/port";
+import { SEVERITY_NAMES } from "../../editor/severity";
+import { json, type ToolResult, texts } from "../../mcp/protocol";
+import { defineTool, type Tool } from "../../mcp/tool";
+import type { FileProblems, NeovimProblems, Problems } from "../neovim/problems";
+import { ALWAYS_LOADED } from "./symbol-input";
+
+/** The tools of spec 04, section 2.2. */
+export function diagnosticsTools(problems: NeovimProblems): Tool[] {
+  return [
+    getDiagnostics(problems),
+    getDiagnosticContext(problems),
+    getDiagnosticSummary(problems),
+    getSessionDiagnostics(problems),
+  ];
+}
+
+const Paths = v.optional(
+  v.pipe(
+    v.nullable(v.union([v.array(v.string()), v.string()])),
+    v.description("Files to check, as a list or a single path; all open buffers if left out"),
+  ),
+);
+
+function getDiagnostics(problems: NeovimProblems): Tool {
+  return defineTool({
+    name: "get_diagnostics",
+    description:
+      "Get LSP diagnostics for specific files or all buffers: path → line and column (1-based), severity, message, source",
+    input: v.object({ file_paths: Paths }),
+    annotations: { readOnlyHint: true },
+    async call({ file_paths }) {
+      const paths = typeof file_paths === "string" ? [file_paths] : (file_paths ?? []);
+      if (paths.length === 0) return json(byFile(await problems.all()));
+      const files = paths.map((path) => problems.candidates(path));
+      return json(byFile(await problems.of(files)));
+    },
+  });
+}
+
+/** Lines shown before and behind the one that is asked for. */
+const AROUND = 5;
+
+const Place = v.object({
+  file_path: v.pipe(v.string(), v.description("The file, absolute or relative to the workspace")),
+  line: v.pipe(v.number(), v.integer(), v.minValue(1), v.description("Line number, from 1")),
+});
+
+function getDiagnosticContext(problems: NeovimProblems): Tool {
+  return defineTool({
+    name: "get_diagnostic_context",
+    description: "Get the code around a diagnostic, with the diagnostics of that line",
+    input: Place,
+    annotations: { readOnlyHint: true },
+    async call({ file_path, line }) {
+      try {
+        const found = await problems.around(problems.candidates(file_path), line, AROUND);
+        return json({
+          diagnostics: found.items.map(listed),
+          context: { lines: found.lines, start_line: found.start_line, target_line: line },
+          filetype: found.filetype,
+        });
+      } catch (error) {
+        if (error instanceof EditorRefusal && error.code) return refused(error.message);
+        throw error;
+      }
+    },
+  });
+}
+
+/** The specification answers what is not there as data. */
+function refused(error: string): ToolResult {
+  return { ...json({ error }), isError: true };
+}
+
+function getDiagnosticSummary(problems: NeovimProblems): Tool {
+  return defineTool({
+    name: "get_diagnostic_summary",
+    description: "Get a summary of all diagnostics across the project: counts, and the files",
+    input: v.object({}),
+    annotations: { readOnlyHint: true },
+    async call() {
+      const { files, folders } = await problems.all();
+      const counted = files
+        .map((file) => ({
+          file: nameOf(file, folders),
+          errors: of(1, file),
+          warnings: of(2, file),
+        }))
+        .filter(({ errors, warnings }) => errors + warnings > 0);
+      return json({
+        total_errors: counted.reduce((sum, { errors }) => sum + errors, 0),
+        total_warnings: counted.reduce((sum, { warnings }) => sum + warnings, 0),
+        files_with_issues: counted,
+      });
+    },
+  });
+}
+
+function of(severity: number, { items }: FileProblems): number {
+  return items.filter((item) => item.severity === severity).length;
+}
+
+/** What the Stop hook asks Claude to call. */
+function getSessionDiagnostics(problems: NeovimProblems): Tool {
+  return defineTool({
+    name: "get_session_diagnostics",
+    description: "Get diagnostics only for files edited in the current Claude session",
+    input: v.object({}),
+    annotations: { readOnlyHint: true },
+    meta: ALWAYS_LOADED,
+    async call() {
+      const found = await problems.ofSession();
+      const list = JSON.stringify(byFile(found));
+      // No problems known is not the same as no problems.
+      return found.unknown ? texts(list, found.unknown) : texts(list);
+    },
+  });
+}
+
+/** One diagnostic in the shape of spec 04, section 2.3; line and column 1-based. */
+function listed(item: Diagnostic): object {
+  return {
+    line: item.lnum + 1,
+    column: item.col + 1,
+    severity: SEVERITY_NAMES.vim[item.severity - 1],
+    message: item.message,
+    source: item.source ?? "lsp",
+  };
+}
+
+/** `{ path: [diagnostic, …] }`, files without any left out. */
+function byFile({ files, folders }: Problems): Record<string, object[]> {
+  const entries = files
+    .filter(({ items }) => items.length > 0)
+    .map((file) => [nameOf(file, folders), file.items.map(listed)] as const);
+  return Object.fromEntries(entries);
+}
+
+/**
+ * A file's path, relative to Neovim's working folder (spec 04 has `fnamemodify(…, ":.")`); absolute
+ * outside, as two folders may have files of the same name.
+ */
+function nameOf(file: Pick<FileProblems, "path" | "real">, [cwd]: string[]): string {
+  if (cwd === undefined) return file.path;
+  for (const path of [file.real, file.path]) {
+    const name = relative(cwd, path);
+    if (name !== "" && !name.startsWith("..") && !isAbsolute(name)) return name;
+  }
+  return file.path;
+}
