@@ -1,59 +1,113 @@
 --- Shows lines in a floating window. Not by messages: a hit-enter prompt would keep Neovim from
 --- answering the executable.
+local api = vim.api
+
 local M = {}
 
+--- Screen lines that the list below a preview gets beside one for each choice: its prompt and the command
+--- line.
+local BESIDE = 4
+local LEAST_LINES = 3
+
+--- The preview that is open: a picker may have been left without a word.
+---@type integer?
+local previewed
+
 ---@param lines string[]
+---@param most integer cells
 ---@return integer width in cells, of the widest line that fits
-local function width_of(lines)
-  local widths = vim.tbl_map(vim.fn.strdisplaywidth, lines)
-  return math.max(1, math.min(math.max(20, unpack(widths)) + 1, vim.o.columns - 4))
+local function width_of(lines, most)
+  local widest = 20
+  for _, line in ipairs(lines) do
+    widest = math.max(widest, vim.fn.strdisplaywidth(line))
+  end
+  return math.max(1, math.min(widest + 1, most))
 end
 
---- As high as its lines are, those that are wrapped too, and in the middle.
----@param win integer
-local function fit(win)
-  local height = vim.api.nvim_win_text_height(win, {}).all
-  height = math.max(1, math.min(height, vim.o.lines - 4))
-  local row = math.max(0, math.floor((vim.o.lines - height) / 2) - 1)
-  local config = vim.api.nvim_win_get_config(win)
-  local place = { relative = "editor", row = row, col = config.col, height = height }
-  vim.api.nvim_win_set_config(win, place)
+---@param title string
+---@param lines string[]
+---@param enter boolean
+---@param config vim.api.keyset.win_config
+---@return integer buf
+---@return integer win one line high, at the top
+---@return integer height that all lines need, those that are wrapped too
+local function open(title, lines, enter, config)
+  local buf = api.nvim_create_buf(false, true)
+  api.nvim_buf_set_lines(buf, 0, -1, true, lines)
+  vim.bo[buf].bufhidden = "wipe"
+  vim.bo[buf].modifiable = false
+  local all = {
+    relative = "editor",
+    height = 1,
+    row = 0,
+    style = "minimal",
+    border = "rounded",
+    title = (" %s "):format(title),
+  }
+  local win = api.nvim_open_win(buf, enter, vim.tbl_extend("error", all, config))
+  vim.wo[win].wrap, vim.wo[win].foldenable = true, false
+  return buf, win, api.nvim_win_text_height(win, {}).all
 end
 
---- `q` and <Esc> close it, as does leaving it.
+--- In the middle. `q` and <Esc> close it, as does leaving it.
 ---@param title string
 ---@param lines string[]
 ---@return integer buf
 function M.open(title, lines)
-  local buf = vim.api.nvim_create_buf(false, true)
-  vim.api.nvim_buf_set_lines(buf, 0, -1, true, lines)
-  vim.bo[buf].bufhidden = "wipe"
-  vim.bo[buf].modifiable = false
+  local width = width_of(lines, vim.o.columns - 4)
+  local col = math.max(0, math.floor((vim.o.columns - width) / 2))
+  local buf, win, height = open(title, lines, true, { width = width, col = col })
   vim.bo[buf].filetype = "claude-code-report"
-  local width = width_of(lines)
-  local win = vim.api.nvim_open_win(buf, true, {
-    relative = "editor",
-    width = width,
-    height = 1,
-    row = 0,
-    col = math.max(0, math.floor((vim.o.columns - width) / 2)),
-    style = "minimal",
-    border = "rounded",
-    title = (" %s "):format(title),
-  })
-  vim.wo[win].wrap, vim.wo[win].foldenable = true, false
-  fit(win)
+  height = math.max(1, math.min(height, vim.o.lines - 4))
+  local row = math.max(0, math.floor((vim.o.lines - height) / 2) - 1)
+  api.nvim_win_set_config(win, { relative = "editor", row = row, col = col, height = height })
   for _, key in ipairs({ "q", "<Esc>" }) do
     vim.keymap.set("n", key, "<Cmd>close<CR>", { buffer = buf, nowait = true, desc = "Close" })
   end
-  vim.api.nvim_create_autocmd("WinLeave", {
+  api.nvim_create_autocmd("WinLeave", {
     buffer = buf,
     once = true,
     callback = function()
-      pcall(vim.api.nvim_win_close, win, true)
+      pcall(api.nvim_win_close, win, true)
     end,
   })
   return buf
+end
+
+---@param win? integer only if this one is open
+local function close_preview(win)
+  if previewed and (not win or win == previewed) then
+    pcall(api.nvim_win_close, previewed, true)
+    previewed = nil
+  end
+end
+
+--- At the top, without the cursor: above a list from which the user chooses.
+---@param title string
+---@param lines string[]
+---@param options { syntax?: string, choices: integer } how many the list has
+---@return fun() close
+function M.preview(title, lines, options)
+  close_preview()
+  local buf, win, height = open(title, lines, false, {
+    width = width_of(lines, vim.o.columns - 2),
+    col = 0,
+    focusable = false,
+    zindex = 45,
+  })
+  vim.bo[buf].syntax = options.syntax or ""
+  local most = math.max(LEAST_LINES, vim.o.lines - options.choices - BESIDE - 2)
+  api.nvim_win_set_height(win, math.min(height, most))
+  if height > most then
+    -- Its border has to be given with it.
+    local footer = (" %d more lines "):format(height - most)
+    api.nvim_win_set_config(win, { border = "rounded", footer = footer })
+  end
+  vim.cmd.redraw()
+  previewed = win
+  return function()
+    close_preview(win)
+  end
 end
 
 return M

@@ -1,10 +1,14 @@
 --- :Claude answer: shows what a session asks, and lets the user answer, by vim.ui.select.
+local float = require("claude-code.messages.float")
 local label = require("claude-code.sessions.label")
 local notify = require("claude-code.messages.notify")
 local requests = require("claude-code.sessions.requests")
 local sessions = require("claude-code.sessions")
 
 local M = {}
+
+--- In bytes. Neovim goes through all of a line that it wraps each time: 60 to 300 ms for 200,000.
+local LONGEST_LINE = 1000
 
 ---@class claude-code.AnswerChoice
 ---@field text string
@@ -119,7 +123,7 @@ end
 ---@param lines string[]
 ---@param back fun()
 local function show_whole(request, lines, back)
-  local buf = require("claude-code.messages.float").open(heading(request), lines)
+  local buf = float.open(heading(request), lines)
   vim.bo[buf].syntax = request.syntax or ""
   vim.api.nvim_create_autocmd("BufWipeout", {
     buffer = buf,
@@ -140,6 +144,25 @@ local function prompt_of(request, lines)
   return is_cut and vim.fn.strcharpart(prompt, 0, most - 1) .. "…" or prompt
 end
 
+--- A long line as several, which look as it does where it is wrapped.
+---@param lines string[]
+---@return string[]
+local function in_rows(lines)
+  local rows, most = {}, math.max(10, vim.o.columns - 3)
+  for _, line in ipairs(lines) do
+    local first = 1
+    while #line - first >= LONGEST_LINE do
+      local next = first + most
+      -- Whole characters.
+      next = next + vim.str_utf_start(line, next)
+      rows[#rows + 1] = line:sub(first, next - 1)
+      first = next
+    end
+    rows[#rows + 1] = line:sub(first)
+  end
+  return rows
+end
+
 local choose ---@type fun(request: claude-code.PermissionRequest, lines: string[], own: claude-code.AnswerChoice[])
 
 --- Shows the lines above the choices.
@@ -147,7 +170,7 @@ local choose ---@type fun(request: claude-code.PermissionRequest, lines: string[
 ---@param lines string[]
 ---@param own claude-code.AnswerChoice[]
 function choose(request, lines, own)
-  lines = require("claude-code.permissions.preview").in_rows(lines)
+  lines = in_rows(lines)
   local choices = vim.list_extend(vim.list_slice(own), other_choices(request))
   -- A picker may cover what is above it.
   table.insert(choices, {
@@ -158,7 +181,7 @@ function choose(request, lines, own)
       end)
     end,
   })
-  local close_preview = require("claude-code.permissions.preview").open(heading(request), lines, {
+  local close_preview = float.preview(heading(request), lines, {
     syntax = request.syntax,
     choices = #choices,
   })

@@ -18,24 +18,16 @@ local function content(path)
   return text
 end
 
-local domain ---@type string?
-
 --- The process ids that mean the same processes as here, as Claude Code (2.1.330) names them: those of
 --- this machine and of this namespace of process ids, where the system has such.
 ---@return string
 function M.domain()
-  if not domain then
-    local system = uv.os_uname().sysname
+  local system = uv.os_uname().sysname
+  if system == "Linux" then
     local namespace = uv.fs_readlink("/proc/self/ns/pid")
-    if system == "Linux" then
-      domain = ("linux:%s:%s"):format(vim.trim(content("/etc/machine-id")), namespace or "")
-    elseif system:find("Windows") then
-      domain = "linux:" .. uv.os_gethostname():lower()
-    else
-      domain = "linux"
-    end
+    return ("linux:%s:%s"):format(vim.trim(content("/etc/machine-id")), namespace or "")
   end
-  return domain
+  return system:find("Windows") and "linux:" .. uv.os_gethostname():lower() or "linux"
 end
 
 ---@param pid integer|"self"

@@ -10,14 +10,14 @@ local M = {}
 --- A file of another machine or container says nothing after its CLI was killed.
 local STALE_MS = 24 * 3600 * 1000
 
----@type { is_started: boolean, cancel_watch?: fun() }
-local following = { is_started = false }
-
---- CLIs that have a file (those without -p, of a version that writes one), by the number of the file.
---- `outside`: the folder of one that runs outside of the workspace; `foreign_id`: the session of one on
---- another machine or in another container.
----@type table<integer, { outside?: string, foreign_id?: string }>
-local listed = {}
+--- `listed`: CLIs that have a file (those without -p, of a version that writes one), by the number of the
+--- file. `outside`: the folder of one that runs outside of the workspace; `foreign_id`: the session of one
+--- on another machine or in another container.
+---@class claude-code.FollowedSources
+---@field is_started? boolean
+---@field cancel_watch? fun()
+---@field listed table<integer, { outside?: string, foreign_id?: string }>
+local following = { listed = {} }
 
 ---@param place claude-code.ProcessPlace of a CLI
 ---@param buf? integer the terminal of this Neovim in which it runs
@@ -62,11 +62,11 @@ end
 --- The file of a CLI is gone, or its process.
 ---@param pid integer
 local function forget(pid)
-  local file = listed[pid]
+  local file = following.listed[pid]
   if not file then
     return
   end
-  listed[pid] = nil
+  following.listed[pid] = nil
   local key = file.foreign_id and { id = file.foreign_id } or { pid = pid }
   local row = rows.get(key)
   -- Where it runs in our own terminal, its end is seen there.
@@ -95,8 +95,8 @@ end
 ---@param entry claude-code.CliFile
 local function on_entry(entry)
   local key = { pid = entry.pid, id = entry.id, job = entry.job }
-  local file = listed[entry.pid] or {}
-  listed[entry.pid] = file
+  local file = following.listed[entry.pid] or {}
+  following.listed[entry.pid] = file
   if is_foreign(entry) then
     key.pid, key.job, file.foreign_id = nil, nil, entry.id
   end
@@ -220,7 +220,7 @@ function M.start()
   vim.api.nvim_create_autocmd("DirChanged", {
     group = vim.api.nvim_create_augroup("claude-code.sessions", { clear = true }),
     callback = function()
-      for _, file in pairs(listed) do
+      for _, file in pairs(following.listed) do
         file.outside = nil
       end
       M.refresh()

@@ -10,7 +10,7 @@ import { describe } from "./text";
 const BUSY_MS = 2_000;
 const CLI_MS = 5_000;
 
-/** What the user answered (lua/claude-code/permissions/requests.lua). */
+/** What the user answered (lua/claude-code/sessions/requests.lua). */
 interface Answer {
   allow: boolean;
   /** Which of the CLI's suggestions is allowed with it, from 1 on. */

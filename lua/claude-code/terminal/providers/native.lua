@@ -15,8 +15,6 @@ local M = {}
 
 ---@type table<integer, claude-code.NativeTerminal> those that nobody has ended, by their buffers
 local terminals = {}
----@type table<integer, true> buffers of those that have ended by themselves
-local exited = {}
 
 ---@param n integer number of a session that ends
 ---@return integer? buf of the session with the next number that runs, or else of the first one
@@ -35,7 +33,6 @@ end
 ---@param buf integer
 ---@param n? integer number of its session
 local function discard(buf, n)
-  exited[buf] = nil
   if api.nvim_buf_is_valid(buf) then
     local other = n and next_to(n)
     if other then
@@ -54,7 +51,7 @@ local function handle_exit(terminal, code, launch)
   if terminals[buf] ~= terminal then
     return -- we ended it
   end
-  terminals[buf], exited[buf] = nil, true
+  terminals[buf] = nil
   local is_typing = terminal.mode:is_on()
   require("claude-code.terminal.providers.exited").handle(buf, launch, code, is_typing, function()
     discard(buf, terminal.n)
@@ -98,6 +95,14 @@ local function end_with_neovim(group)
   })
 end
 
+---@param buf integer
+---@return boolean does it show what a CLI has left that ended by itself?
+local function has_ended(buf)
+  return vim.b[buf].claude_code_terminal == true
+    and not terminals[buf]
+    and vim.fn.jobwait({ vim.bo[buf].channel }, 0)[1] ~= -1
+end
+
 ---@param win integer
 ---@param command string[]
 ---@param options table
@@ -118,7 +123,7 @@ local function start(win, command, options)
 end
 
 function M.open(launch)
-  vim.iter(vim.tbl_keys(exited)):each(discard)
+  vim.iter(api.nvim_list_bufs()):filter(has_ended):each(discard)
   local before, buf = api.nvim_get_current_win(), api.nvim_create_buf(false, true)
   ---@type claude-code.NativeTerminal
   local terminal = setmetatable({ buf = buf, job = 0 }, Terminal)
