@@ -30,11 +30,11 @@ local function is_open()
   return listing ~= nil and listing.review() ~= nil
 end
 
----@param review claude-code.ReviewScope
----@param jump boolean to the first entry at once
-function M.open(review, jump)
+---@param scope claude-code.ReviewScope
+---@param jumps boolean to the first entry as soon as there is one
+function M.open(scope, jumps)
   local keys = require("claude-code.editor.review.keys").all()
-  require("claude-code.editor.review.view").open(review, jump, keys)
+  require("claude-code.editor.review.view").open({ scope = scope, jumps = jumps, keys = keys })
 end
 
 ---@param count integer

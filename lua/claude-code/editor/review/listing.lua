@@ -57,8 +57,14 @@ local M = {}
 ---@type claude-code.ReviewScope
 local UNREVIEWED = { scope = "unreviewed" }
 
+---@class claude-code.OpenReview
+---@field scope claude-code.ReviewScope
+---@field keys claude-code.Key[] of its files and its list
+---@field jumps boolean to the first entry as soon as there is one
+---@field is_listed? boolean its first list has come
+
 ---@class claude-code.ReviewListing
----@field review? claude-code.ReviewScope of the review that is open
+---@field review? claude-code.OpenReview
 ---@field files claude-code.ReviewFile[] in order of their paths
 ---@field by_path table<string, claude-code.ReviewFile>
 ---@field version? string of the last answer taken
@@ -68,17 +74,17 @@ local UNREVIEWED = { scope = "unreviewed" }
 ---@field answered integer number of the question whose answer was taken last
 local listing = { files = {}, by_path = {}, expanded = {}, asked = 0, answered = 0 }
 
----@return claude-code.ReviewScope? of the review that is open
+---@return claude-code.OpenReview?
 function M.review()
   return listing.review
 end
 
 ---@return claude-code.ReviewScope of the review, or else all that waits for one
 function M.scope()
-  return listing.review or UNREVIEWED
+  return listing.review and listing.review.scope or UNREVIEWED
 end
 
----@param review claude-code.ReviewScope
+---@param review claude-code.OpenReview
 function M.begin(review)
   listing.review = review
 end

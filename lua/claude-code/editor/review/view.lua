@@ -16,20 +16,16 @@ local TYPED_MS = 200
 
 local M = {}
 
----@class claude-code.ReviewView
----@field is_watching boolean
----@field keys claude-code.Key[] of the review that is open
----@field listed? claude-code.ReviewScope of the review whose first list has come
----@field jumps? boolean goes to the first entry then
-local view = { is_watching = false, keys = {} }
+local is_watching = false
 
 ---Keys in the buffers of the review, and in its quickfix window.
 local function map_keys()
-  for _, win in ipairs(listing.review() and api.nvim_list_wins() or {}) do
+  local review = listing.review()
+  for _, win in ipairs(review and api.nvim_list_wins() or {}) do
     local buf = api.nvim_win_get_buf(win)
     local is_list = vim.bo[buf].buftype == "quickfix" and list.is_current()
     if is_list or listing.of_buffer(buf) or base.file_of(buf) then
-      hunk_keys.map(buf, "review", view.keys)
+      hunk_keys.map(buf, "review", review.keys)
     else
       hunk_keys.unmap(buf, "review")
     end
@@ -106,10 +102,10 @@ local function on_shown(buf)
 end
 
 local function watch()
-  if view.is_watching then
+  if is_watching then
     return
   end
-  view.is_watching = true
+  is_watching = true
   local group = api.nvim_create_augroup("claude-code.review.view", { clear = true })
   local function on(events, handler)
     api.nvim_create_autocmd(events, {
@@ -131,18 +127,18 @@ local function watch()
   end)
 end
 
----@param review claude-code.ReviewScope in which there is nothing
+---@param scope claude-code.ReviewScope in which there is nothing
 ---@return string
-local function nothing_in(review)
-  local missing = vim.iter(review.paths or {}):find(function(name)
+local function nothing_in(scope)
+  local missing = vim.iter(scope.paths or {}):find(function(name)
     return not vim.uv.fs_lstat(name)
   end)
   if missing then
     return ("there is no file, and no session, of the name %s"):format(path.title(missing))
   end
-  local where = review.paths and " in " .. table.concat(vim.tbl_map(path.title, review.paths), ", ")
-  local when = review.scope == "turn" and " in its last turn"
-    or review.scope == "session" and " in this session"
+  local where = scope.paths and " in " .. table.concat(vim.tbl_map(path.title, scope.paths), ", ")
+  local when = scope.scope == "turn" and " in its last turn"
+    or scope.scope == "session" and " in this session"
     or ""
   return ("Claude changed nothing%s%s that you have not reviewed"):format(where or "", when)
 end
@@ -157,19 +153,19 @@ local function end_review()
 end
 
 ---The first list of a review has come.
----@param review claude-code.ReviewScope
+---@param review claude-code.OpenReview
 ---@param incomplete string[] sentences
 local function begin(review, incomplete)
   for _, sentence in ipairs(incomplete) do
     notify.warn(sentence, "review.incomplete")
   end
-  if list.fill(review) == 0 then
+  if list.fill(review.scope) == 0 then
     end_review()
-    return notify.info(nothing_in(review), "review")
+    return notify.info(nothing_in(review.scope), "review")
   end
-  view.listed = review
+  review.is_listed = true
   list.open()
-  if view.jumps then
+  if review.jumps then
     move.first()
   end
 end
@@ -180,7 +176,7 @@ function M.refresh(callback)
   local review = listing.review()
   watch()
   listing.refresh(function(problem, incomplete)
-    local is_first = review and review ~= view.listed
+    local is_first = review and not review.is_listed
     if review ~= listing.review() then
       return -- the answer is about another review, or none
     elseif problem then
@@ -190,9 +186,10 @@ function M.refresh(callback)
       return notify.error(problem)
     elseif is_first then
       begin(review, incomplete or {})
-    elseif review and list.fill(review) == 0 then
+    elseif review and list.fill(review.scope) == 0 then
       end_review()
-      local whose = review.scope == "unreviewed" and not review.paths and "Claude's" or "these"
+      local scope = review.scope
+      local whose = scope.scope == "unreviewed" and not scope.paths and "Claude's" or "these"
       notify.info(("all of %s changes are reviewed"):format(whose), "review")
     end
     map_keys()
@@ -200,12 +197,9 @@ function M.refresh(callback)
   end)
 end
 
----@param review claude-code.ReviewScope
----@param jump boolean to the first entry at once
----@param keys claude-code.Key[] of its files and its list
-function M.open(review, jump, keys)
+---@param review claude-code.OpenReview
+function M.open(review)
   listing.begin(review)
-  view.jumps, view.keys = jump, keys
   bars.start()
   M.refresh()
 end
