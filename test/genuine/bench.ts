@@ -23,6 +23,9 @@ export interface Bench {
   dispose(): Promise<void>;
 }
 
+/** Both sides of a diff fit in the window of either of two files. */
+const COLUMNS = 190;
+
 /** Opens `files` side by side in Neovim, waits for its lock file and starts the CLI with its port. */
 export async function startBench(
   version: NeovimVersion,
@@ -44,7 +47,7 @@ export async function startBench(
 
     const model = new Model();
     undo.push(() => model.stop());
-    const neovim = await Neovim.start({ version, project, home, files: paths });
+    const neovim = await Neovim.start({ version, project, home, files: paths, columns: COLUMNS });
     undo.push(() => neovim.close());
     const lock = await waitForLock(home, neovim);
     const start = () => Claude.start({ project, home, model, port: lock.port });
