@@ -20,27 +20,6 @@ local function hunks_from(buf, target)
   return hunks.between(old, api.nvim_buf_get_lines(buf, 0, -1, false))
 end
 
----Finds a line of one text in the other.
----@param list claude-code.Hunk[] between them
----@param from "old"|"new" the text that has the line
----@param line integer 1-based
----@return integer line of the other text, or the nearest one
----@return boolean is_same false where a hunk has it
-local function counterpart(list, from, line)
-  local to, shift = from == "old" and "new" or "old", 0
-  for _, hunk in ipairs(list) do
-    local count = hunk[from .. "_count"]
-    local first = hunk[from] + (count == 0 and 1 or 0)
-    if line < first then
-      break
-    elseif line < first + count then
-      return math.max(1, hunk[to]), false
-    end
-    shift = shift + hunk[to .. "_count"] - count
-  end
-  return line + shift, true
-end
-
 ---@param item vim.quickfix.entry
 local function jump(item)
   local buf = item.bufnr or vim.fn.bufadd(item.filename)
@@ -63,7 +42,7 @@ local function show_places(target, list, as_list)
   for _, item in ipairs(list.items) do
     if item.filename == file then
       item.bufnr, item.filename = buf, nil
-      item.lnum, item.end_lnum = counterpart(changes, "old", item.lnum), nil
+      item.lnum, item.end_lnum = hunks.counterpart(changes, "old", item.lnum), nil
     end
   end
   if #list.items == 1 and not as_list then
@@ -136,7 +115,7 @@ local function ask(proposal, name)
     return notify.info(("no language server of %s knows a %s"):format(title, name), TOPIC)
   end
   local buf, cursor = api.nvim_get_current_buf(), api.nvim_win_get_cursor(0)
-  local line, is_same = counterpart(hunks_from(buf, target), "new", cursor[1])
+  local line, is_same = hunks.counterpart(hunks_from(buf, target), "new", cursor[1])
   if not is_same then
     return notify.info(("language servers know %s without this change"):format(title), TOPIC)
   end

@@ -34,14 +34,6 @@ local M = {}
 ---@type table<integer, { tick: integer, line?: integer, titles: string[] }>
 local lists = {}
 
----@param code string
----@param text string
----@param ... any
----@return nil, claude-code.Failure
-local function fail(code, text, ...)
-  return nil, { code = code, message = text:format(...) }
-end
-
 ---@param buf integer
 ---@param row integer?
 ---@param client vim.lsp.Client
@@ -127,7 +119,7 @@ end
 local function format(buf)
   local client = servers.capable(buf, FORMATTING)[1]
   if not client then
-    return fail("unsupported", "No language server of this file can format it.")
+    return task.fail("unsupported", "No language server of this file can format it.")
   end
   local uri = vim.uri_from_bufnr(buf)
   local options = { tabSize = vim.lsp.util.get_effective_tabstop(buf) }
@@ -135,7 +127,7 @@ local function format(buf)
   local params = { textDocument = { uri = uri }, options = options }
   local answer = request.all({ client }, { method = FORMATTING, buf = buf, params = params })[1]
   if answer.failure then
-    return fail("failed", "%s does not format it: %s.", client.name, answer.failure)
+    return task.fail("failed", "%s does not format it: %s.", client.name, answer.failure)
   end
   local edit = { changes = { [uri] = answer.result or {} } }
   if #(answer.result or {}) == 0 then
@@ -167,13 +159,13 @@ local function title_of(buf, params)
   end
   local list = lists[buf]
   if not list or list.tick ~= api.nvim_buf_get_changedtick(buf) or list.line ~= params.line then
-    return fail(
+    return task.fail(
       "expired",
       "The list of code actions has expired: the text is another one, or the "
         .. "line is. List them again, or give a title."
     )
   elseif not list.titles[number] then
-    return fail("not_found", "The list has %d code actions, not %d.", #list.titles, number)
+    return task.fail("not_found", "The list has %d code actions, not %d.", #list.titles, number)
   end
   return list.titles[number]
 end
@@ -224,7 +216,7 @@ end
 local function run_command(params)
   local client, command = vim.lsp.get_client_by_id(params.client), params.command
   if not client then
-    return nil, { code = "ended", message = "The language server has ended." }
+    return task.fail("ended", "The language server has ended.")
   end
   catch_edits(client)
   -- A task that is cancelled ends here.
@@ -234,10 +226,10 @@ local function run_command(params)
   local answer = request.all({ client }, { method = EXECUTE, params = sent })[1]
   catching[client.id] = nil
   if answer.failure then
-    return nil, { code = "failed", message = ("%s: %s"):format(client.name, answer.failure) }
+    return task.fail("failed", "%s: %s", client.name, answer.failure)
   elseif #caught.edits > 1 then
     local text = "%s made several edits one after the other. Nothing was changed."
-    return nil, { code = "several", message = text:format(client.name) }
+    return task.fail("several", text, client.name)
   end
   return caught.edits
 end
@@ -270,7 +262,7 @@ local function edits_of(entry, buf)
   if not action.edit and type(action.command) ~= "string" and resolves then
     local answer = request.all({ client }, { method = RESOLVE, buf = buf, params = action })[1]
     if answer.failure then
-      return fail("failed", "%s: %s", client.name, answer.failure)
+      return task.fail("failed", "%s: %s", client.name, answer.failure)
     end
     action = answer.result or action
   end
@@ -285,7 +277,7 @@ local function edits_of(entry, buf)
     return { edits = {} }
   elseif not server_command then
     local text = "Only an editor can run the command %q of this code action. Nothing was changed."
-    return fail("client_command", text, command.command)
+    return task.fail("client_command", text, command.command)
   end
   return M.run_command(server_command)
 end
@@ -316,7 +308,7 @@ local function chosen(buf, row, params)
     return { edits = {} }
   end
   local text = problem or ("No code action %q is offered there. List them first."):format(title)
-  return fail("not_found", "%s", text)
+  return task.fail("not_found", "%s", text)
 end
 
 ---@class claude-code.CodeActionAnswer : claude-code.RenameAnswer
@@ -328,14 +320,10 @@ end
 ---@return claude-code.Failure?
 function M.run(params)
   if not require("claude-code.config").get().language_tools.code_action then
-    return fail("disabled", DISABLED)
+    return task.fail("disabled", DISABLED)
   end
   files.take_over(params.changes)
-  if #params.file == 0 then
-    local message = require("claude-code.editor.privacy").refusal(params.named)
-    return nil, { code = "private", message = message }
-  end
-  local buf, failure = files.file(params.file)
+  local buf, failure = files.named(params)
   if not buf then
     return nil, failure
   end
@@ -347,7 +335,7 @@ function M.run(params)
   end
   local list, problem = offered(buf, row)
   if #list == 0 and problem then
-    return fail("failed", "%s", problem)
+    return task.fail("failed", "%s", problem)
   end
   local actions = shown(list)
   lists[buf] = {

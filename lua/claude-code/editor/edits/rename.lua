@@ -30,14 +30,6 @@ local M = {}
 ---@field name? string of the symbol, without those around it
 ---@field candidates? claude-code.LanguagePlaces several symbols have the name
 
----@param code string
----@param text string
----@param ... any
----@return nil, claude-code.Failure
-local function fail(code, text, ...)
-  return nil, { code = code, message = text:format(...) }
-end
-
 ---@param client vim.lsp.Client
 ---@param symbol claude-code.Symbol
 ---@return string? refusal the server's own words
@@ -71,13 +63,19 @@ local function edit_by(client, symbol, new_name)
   )
   local answer, state = list[1], servers.state_of(client)
   if answer.failure then
-    return fail("failed", "%s does not rename `%s`: %s", client.name, symbol.name, answer.failure)
+    return task.fail(
+      "failed",
+      "%s does not rename `%s`: %s",
+      client.name,
+      symbol.name,
+      answer.failure
+    )
   elseif not settled then
     local text = "Not ready: %s is %s, so it may not know every use of `%s` yet. " .. LATER
     local what = state.state == "idle" and "reading the project" or state.state
-    return fail("not_ready", text, client.name, what, symbol.name)
+    return task.fail("not_ready", text, client.name, what, symbol.name)
   elseif type(answer.result) ~= "table" then
-    return fail("failed", "%s finds nothing to rename at `%s`.", client.name, symbol.name)
+    return task.fail("failed", "%s finds nothing to rename at `%s`.", client.name, symbol.name)
   end
   return { edit = answer.result, encoding = client.offset_encoding, server = client.name }
 end
@@ -102,10 +100,15 @@ local function locate_when_ready(params)
     if not symbol or #symbol.definitions > 0 then
       return found, failure
     elseif not is_starting(symbol) then
-      return fail("not_found", "No language server knows what `%s` is there.", symbol.name)
+      return task.fail("not_found", "No language server knows what `%s` is there.", symbol.name)
     elseif vim.uv.now() > limit then
       local name = servers.of_buffer(symbol.buf)[1].name
-      return fail("not_ready", "Not ready: %s does not know `%s` yet. " .. LATER, name, symbol.name)
+      return task.fail(
+        "not_ready",
+        "Not ready: %s does not know `%s` yet. " .. LATER,
+        name,
+        symbol.name
+      )
     end
     task.sleep(STEP_MS)
   end
@@ -143,10 +146,10 @@ local function rename(symbol, new_name)
     reasons[#reasons + 1] = client.name .. ": " .. refusal
   end
   if #reasons > 0 then
-    return fail("refused", "`%s` is not renamed. %s", symbol.name, table.concat(reasons, "; "))
+    return task.fail("refused", "`%s` is not renamed. %s", symbol.name, table.concat(reasons, "; "))
   end
   local name = vim.fn.fnamemodify(vim.api.nvim_buf_get_name(symbol.buf), ":.")
-  return fail("unsupported", "No language server of %s can rename symbols.", name)
+  return task.fail("unsupported", "No language server of %s can rename symbols.", name)
 end
 
 ---@param params claude-code.SymbolParams|{ new_name: string }
@@ -154,7 +157,7 @@ end
 ---@return claude-code.Failure?
 function M.symbol(params)
   if not require("claude-code.config").get().language_tools.rename then
-    return fail("disabled", DISABLED)
+    return task.fail("disabled", DISABLED)
   end
   local found, failure = locate_when_ready(params)
   if not found then
@@ -199,7 +202,7 @@ end
 ---@return claude-code.Failure?
 function M.file(params)
   if not require("claude-code.config").get().language_tools.rename then
-    return fail("disabled", DISABLED)
+    return task.fail("disabled", DISABLED)
   end
   files.take_over(params.changes)
   local buf, failure = files.file({ params.old_path })
@@ -212,7 +215,7 @@ function M.file(params)
   if #clients == 0 then
     local text =
       "No language server of %s updates what imports a file that moves. Nothing was changed."
-    return fail("unsupported", text, vim.fn.fnamemodify(params.old_path, ":."))
+    return task.fail("unsupported", text, vim.fn.fnamemodify(params.old_path, ":."))
   end
   local question = { method = WILL_RENAME, params = rename_files_params(params) }
   local list, settled = request.settled(clients, question)
@@ -220,9 +223,14 @@ function M.file(params)
   for _, answer in ipairs(list) do
     local name = answer.client.name
     if answer.failure then
-      return fail("failed", "%s gave no answer: %s. Nothing was changed.", name, answer.failure)
+      return task.fail(
+        "failed",
+        "%s gave no answer: %s. Nothing was changed.",
+        name,
+        answer.failure
+      )
     elseif not settled then
-      return fail("not_ready", "Not ready: %s is reading the project. " .. LATER, name)
+      return task.fail("not_ready", "Not ready: %s is reading the project. " .. LATER, name)
     elseif type(answer.result) == "table" then
       local encoding = answer.client.offset_encoding
       edits[#edits + 1] = { edit = answer.result, encoding = encoding, server = name }

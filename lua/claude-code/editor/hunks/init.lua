@@ -157,4 +157,25 @@ function M.at(list, side, line, count)
   end
 end
 
+---Finds a line of one text in the other.
+---@param list claude-code.Hunk[] between them
+---@param from "old"|"new" the text that has the line
+---@param line integer 1-based
+---@return integer line of the other text, or the nearest one
+---@return boolean is_same false where a hunk has it
+function M.counterpart(list, from, line)
+  local to, shift = from == "old" and "new" or "old", 0
+  for _, hunk in ipairs(list) do
+    local count = hunk[from .. "_count"]
+    local first = hunk[from] + (count == 0 and 1 or 0)
+    if line < first then
+      break
+    elseif line < first + count then
+      return math.max(1, hunk[to]), false
+    end
+    shift = shift + hunk[to .. "_count"] - count
+  end
+  return line + shift, true
+end
+
 return M

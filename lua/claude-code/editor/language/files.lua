@@ -129,6 +129,17 @@ function M.file(candidates)
   return not failure and buf or nil, failure
 end
 
+---As `file`, of a file that Claude has named.
+---@param params { file: string[], named?: string } no possible path: it is private
+---@return integer? buf
+---@return claude-code.Failure?
+function M.named(params)
+  if #params.file == 0 then
+    return task.fail("private", "%s", privacy.refusal(params.named --[[@as string]]))
+  end
+  return M.file(params.file)
+end
+
 ---@class claude-code.ChangedFile
 ---@field path string
 ---@field change "created"|"changed"|"deleted"

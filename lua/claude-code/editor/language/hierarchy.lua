@@ -11,32 +11,25 @@ local task = require("claude-code.editor.language.task")
 ---@field depth integer
 ---@field item string the field of an answer's entry with the item; "" if it is the entry itself
 
----@type table<string, claude-code.HierarchyRelation>
+---@param kind "call"|"type"
+---@param method string
+---@param item string
+---@return claude-code.HierarchyRelation
+local function relation_of(kind, method, item)
+  return {
+    prepare = kind == "call" and "textDocument/prepareCallHierarchy"
+      or "textDocument/prepareTypeHierarchy",
+    method = kind .. "Hierarchy/" .. method,
+    depth = kind == "call" and 1 or 3,
+    item = item,
+  }
+end
+
 local RELATIONS = {
-  callers = {
-    prepare = "textDocument/prepareCallHierarchy",
-    method = "callHierarchy/incomingCalls",
-    depth = 1,
-    item = "from",
-  },
-  callees = {
-    prepare = "textDocument/prepareCallHierarchy",
-    method = "callHierarchy/outgoingCalls",
-    depth = 1,
-    item = "to",
-  },
-  supertypes = {
-    prepare = "textDocument/prepareTypeHierarchy",
-    method = "typeHierarchy/supertypes",
-    depth = 3,
-    item = "",
-  },
-  subtypes = {
-    prepare = "textDocument/prepareTypeHierarchy",
-    method = "typeHierarchy/subtypes",
-    depth = 3,
-    item = "",
-  },
+  callers = relation_of("call", "incomingCalls", "from"),
+  callees = relation_of("call", "outgoingCalls", "to"),
+  supertypes = relation_of("type", "supertypes", ""),
+  subtypes = relation_of("type", "subtypes", ""),
 }
 ---In all.
 local MOST_ITEMS = 500

@@ -70,11 +70,7 @@ end
 ---@return claude-code.LocatedSymbol?
 ---@return claude-code.Failure?
 local function in_named_file(params, name)
-  if #params.file == 0 then
-    local message = privacy.refusal(params.named)
-    return nil, { code = "private", message = message }
-  end
-  local buf, failure = files.file(params.file)
+  local buf, failure = files.named(params)
   if not buf then
     return nil, failure
   end

@@ -5,6 +5,7 @@ local api = vim.api
 local background = require("claude-code.editor.documents.background")
 local codepoints = require("claude-code.editor.columns.codepoints")
 local file_change = require("claude-code.editor.documents.file_change")
+local hunks = require("claude-code.editor.hunks")
 local paths = require("claude-code.editor.documents.path")
 local privacy = require("claude-code.editor.privacy")
 local task = require("claude-code.editor.language.task")
@@ -14,9 +15,6 @@ local utf16 = require("claude-code.editor.columns.utf16")
 local MOST_LINES = 50000
 ---A path has 4,096 bytes at most (PATH_MAX of Linux), each of which may be escaped.
 local MOST_URI = 3 * 4096
-
--- TODO(0.11): vim.diff has this name from 0.12 on.
-local diff = vim.text and vim.text.diff or vim.diff
 
 local M = {}
 
@@ -152,26 +150,6 @@ function M.places(answer)
   return places
 end
 
----@param hunks integer[][]
----@return fun(row: integer): integer?
-local function mapping(hunks)
-  return function(row)
-    local shift = 0
-    for _, hunk in ipairs(hunks) do
-      local from, count, disk_from, disk_count = hunk[1], hunk[2], hunk[3], hunk[4]
-      -- Of no lines the one before is named.
-      local first = count > 0 and from - 1 or from
-      if row < first then
-        break
-      elseif row < first + count then
-        return nil
-      end
-      shift = (disk_from + (disk_count > 0 and disk_count - 1 or 0)) - (first + count)
-    end
-    return row + shift
-  end
-end
-
 ---The row in a buffer of a line on disk; of a line that was deleted from the buffer, one near it.
 ---@param buf integer loaded
 ---@param line integer 1-based
@@ -202,8 +180,11 @@ function M.on_disk(buf)
   if not change then
     return nil
   end
-  local old, new = table.concat(change.old, "\n") .. "\n", table.concat(change.new, "\n") .. "\n"
-  return mapping(diff(old, new, { result_type = "indices" }) --[[@as integer[][] ]])
+  local list = hunks.between(change.old, change.new)
+  return function(row)
+    local line, is_same = hunks.counterpart(list, "old", row + 1)
+    return is_same and line - 1 or nil
+  end
 end
 
 ---@class claude-code.LanguageFile

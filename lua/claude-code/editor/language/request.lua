@@ -38,7 +38,6 @@ local asked = {} ---@type table<string, true> by client and method
 ---@field method string
 ---@field params table|fun(client: vim.lsp.Client): table
 ---@field buf? integer its pending changes are sent first
----@field timeout_ms? number
 
 ---@param value any
 ---@return any value, nil for JSON's null
@@ -46,75 +45,118 @@ local function present(value)
   return value ~= vim.NIL and value or nil
 end
 
+---@class claude-code.Request of one question to one server
+---@field private client vim.lsp.Client
+---@field private question claude-code.Question
+---@field private done fun(answer: claude-code.ServerAnswer)
+---@field private id? integer
+---@field private repeats integer
+---@field private cancels (fun())[]
+---@field private is_done boolean
+local Request = {}
+Request.__index = Request
+
+---@private
+---@param answer? table nil: nobody wants it any more
+function Request:finish(answer)
+  if self.is_done then
+    return
+  end
+  self.is_done = true
+  for _, cancel in ipairs(self.cancels) do
+    cancel()
+  end
+  if answer then
+    answer.client = self.client
+    self.done(answer)
+  end
+end
+
+---@private
+function Request:take_back()
+  if self.id and not self.client:is_stopped() then
+    pcall(call, self.client, "cancel_request", self.id)
+  end
+end
+
+function Request:cancel()
+  if not self.is_done then
+    self:take_back()
+    self:finish(nil)
+  end
+end
+
+---@private
+---@param err? lsp.ResponseError
+---@param result any
+function Request:on_answer(err, result)
+  if err and AGAIN[err.code] and self.repeats < MOST_REPEATS and not self.is_done then
+    self.repeats = self.repeats + 1
+    local again = timer.once(REPEAT_MS, function()
+      self:send()
+    end)
+    return table.insert(self.cancels, again)
+  end
+  self:finish({
+    result = present(result),
+    failure = err and tostring(err.message or err.code),
+    is_unsupported = err and err.code == METHOD_NOT_FOUND or nil,
+  })
+end
+
+---@private
+function Request:send()
+  local client, question = self.client, self.question
+  local params = question.params
+  params = type(params) == "function" and params(client) or params
+  local function on_answer(err, result)
+    self:on_answer(err, result)
+  end
+  local _, sent, id =
+    pcall(call, client, "request", question.method, params, on_answer, question.buf)
+  self.id = id
+  if sent ~= true then
+    self:finish({ problem = "ended", failure = "it has ended" })
+  end
+end
+
+---@private
+function Request:watch_end()
+  table.insert(
+    self.cancels,
+    timer.every(CHECK_MS, function()
+      if self.client:is_stopped() then
+        self:finish({ problem = "ended", failure = "it has ended" })
+      end
+    end)
+  )
+end
+
+---@private
+---@param ms number
+function Request:limit(ms)
+  table.insert(
+    self.cancels,
+    timer.once(ms, function()
+      self:take_back()
+      local failure = ("it did not answer within %.1f s"):format(ms / 1000)
+      self:finish({ problem = "hangs", failure = failure })
+    end)
+  )
+end
+
 ---@param client vim.lsp.Client
 ---@param question claude-code.Question
 ---@param done fun(answer: claude-code.ServerAnswer)
----@return fun() cancel
+---@return claude-code.Request
 local function ask(client, question, done)
-  local id, repeats, is_done = nil, 0, false ---@type integer?, integer, boolean
-  local cancels = {} ---@type (fun())[]
-  local function finish(answer)
-    if is_done then
-      return
-    end
-    is_done = true
-    for _, cancel in ipairs(cancels) do
-      cancel()
-    end
-    if answer then
-      answer.client = client
-      done(answer)
-    end
-  end
-  local function cancel()
-    if id and not is_done and not client:is_stopped() then
-      pcall(call, client, "cancel_request", id)
-    end
-    finish(nil)
-  end
-  local function send()
-    local params = question.params
-    params = type(params) == "function" and params(client) or params
-    local _, sent, number = pcall(
-      call,
-      client,
-      "request",
-      question.method,
-      params,
-      function(err, result)
-        if err and AGAIN[err.code] and repeats < MOST_REPEATS and not is_done then
-          repeats = repeats + 1
-          cancels[#cancels + 1] = timer.once(REPEAT_MS, send)
-          return
-        end
-        finish({
-          result = present(result),
-          failure = err and tostring(err.message or err.code),
-          is_unsupported = err and err.code == METHOD_NOT_FOUND or nil,
-        })
-      end,
-      question.buf
-    )
-    id = number
-    if sent ~= true then
-      finish({ problem = "ended", failure = "it has ended" })
-    end
-  end
-  cancels[#cancels + 1] = timer.every(CHECK_MS, function()
-    if client:is_stopped() then
-      finish({ problem = "ended", failure = "it has ended" })
-    end
-  end)
-  local timeout_ms = math.min(question.timeout_ms or TIMEOUT_MS, task.time_left())
-  cancels[#cancels + 1] = timer.once(timeout_ms, function()
-    if id then
-      pcall(call, client, "cancel_request", id)
-    end
-    local text = "it did not answer within %.1f s"
-    finish({ problem = "hangs", failure = text:format(timeout_ms / 1000) })
-  end)
-  send()
-  return cancel
+  local self = { client = client, question = question, done = done, cancels = {} }
+  self.repeats, self.is_done = 0, false
+  local request = setmetatable(self, Request)
+  request:watch_end()
+  request:limit(math.min(TIMEOUT_MS, task.time_left()))
+  request:send()
+  return request
 end
 
 ---Asks several questions at once, each of its own server, in a task.
@@ -125,9 +167,9 @@ function M.each(list)
     return {}
   end
   return task.await(function(done)
-    local answers, missing, cancels = {}, #list, {}
+    local answers, missing, requests = {}, #list, {}
     for i, entry in ipairs(list) do
-      cancels[i] = ask(entry.client, entry.question, function(answer)
+      requests[i] = ask(entry.client, entry.question, function(answer)
         answers[i], missing = answer, missing - 1
         if missing == 0 then
           done(answers)
@@ -135,8 +177,8 @@ function M.each(list)
       end)
     end
     return function()
-      for _, cancel in ipairs(cancels) do
-        cancel()
+      for _, request in ipairs(requests) do
+        request:cancel()
       end
     end
   end)

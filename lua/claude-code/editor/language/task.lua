@@ -92,6 +92,16 @@ function M.breathe()
   end
 end
 
+---What a task answers that failed.
+---@param code string
+---@param text string
+---@param ... any for string.format()
+---@return nil
+---@return claude-code.Failure
+function M.fail(code, text, ...)
+  return nil, { code = code, message = text:format(...) }
+end
+
 ---@return number ms that the task still has
 function M.time_left()
   return math.max(0, current().ends - uv.now())
