@@ -19,54 +19,72 @@ const CUT_OFF_MS = 1;
 
 /**
  * When Bash and MCP tools ran. A call without an end ends with its turn: with the next prompt (the user
- * pressed Esc, for which there is no hook: then with the time since when the CLI was idle), or with a stop; but with a stop that leaves agents or
- * commands running it only counts as complete so far.
+ * pressed Esc, for which there is no hook: then with the time since when the CLI was idle), or with a
+ * stop; but with a stop that leaves agents or commands running it only counts as complete so far.
  */
 export function spansOf(records: readonly JournalRecord[]): CallSpan[] {
-  const begun = new Map<string, CallSpan>();
-  const ended = new Map<string, CallSpan & { call: RecordOf<"change"> }>();
-  const spans: CallSpan[] = [];
-  const endAll = (session: string, at: number, idle = 0) => {
-    for (const [use, span] of begun) {
+  const timeline = new Timeline();
+  for (const record of records) timeline.take(record);
+  return timeline.spans;
+}
+
+class Timeline {
+  readonly spans: CallSpan[] = [];
+  /** Calls that have not ended, and those whose end is recorded: a begin may come after it. */
+  readonly #begun = new Map<string, CallSpan>();
+  readonly #ended = new Map<string, CallSpan & { call: RecordOf<"change"> }>();
+  /** Sessions whose turn has ended while agents or commands still run. */
+  readonly #background = new Set<string>();
+
+  take(record: JournalRecord): void {
+    const { type } = record;
+    if (type === "begin") this.#begin(record);
+    else if (type === "change" && record.source === "bash") this.#end(record);
+    else if (type === "stop" && record.background) this.#leave(record.session);
+    else if (type === "stop" || type === "end") {
+      this.#background.delete(record.session);
+      this.#endAll(record.session, record.at);
+    } else if (type === "prompt" && !this.#background.has(record.session)) {
+      this.#endAll(record.session, record.at, record.idle);
+    }
+  }
+
+  #begin(call: RecordOf<"begin">): void {
+    const span = { from: call.at - SLACK_MS, to: Infinity, isOpen: true, call };
+    const late = this.#ended.get(call.use);
+    if (late) {
+      late.from = startOf(span, late.call);
+      return;
+    }
+    this.#begun.set(call.use, span);
+    this.spans.push(span);
+  }
+
+  #end(call: RecordOf<"change">): void {
+    const { use = "" } = call;
+    const begin = this.#begun.get(use);
+    if (begin) this.spans.splice(this.spans.indexOf(begin), 1);
+    this.#begun.delete(use);
+    const span = { from: startOf(begin, call), to: call.at + CUT_OFF_MS, isOpen: false, call };
+    this.#ended.set(use, span);
+    this.spans.push(span);
+  }
+
+  #leave(session: string): void {
+    this.#background.add(session);
+    for (const span of this.#begun.values()) {
+      if (span.call.session === session) span.isOpen = false;
+    }
+  }
+
+  #endAll(session: string, at: number, idle = 0): void {
+    for (const [use, span] of this.#begun) {
       if (span.call.session !== session) continue;
       span.to = idle >= span.call.at ? idle + SLACK_MS : at + CUT_OFF_MS;
       span.isOpen = false;
-      begun.delete(use);
-    }
-  };
-  const background = new Set<string>();
-  for (const record of records) {
-    if (record.type === "begin") {
-      const span = { from: record.at - SLACK_MS, to: Infinity, isOpen: true, call: record };
-      const late = ended.get(record.use);
-      if (late) {
-        late.from = startOf(span, late.call);
-      } else {
-        begun.set(record.use, span);
-        spans.push(span);
-      }
-    } else if (record.type === "change" && record.source === "bash") {
-      const { use = "" } = record;
-      const begin = begun.get(use);
-      const from = startOf(begin, record);
-      if (begin) spans.splice(spans.indexOf(begin), 1);
-      begun.delete(use);
-      const span = { from, to: record.at + CUT_OFF_MS, isOpen: false, call: record };
-      ended.set(use, span);
-      spans.push(span);
-    } else if (record.type === "stop" && record.background) {
-      background.add(record.session);
-      for (const span of begun.values()) {
-        if (span.call.session === record.session) span.isOpen = false;
-      }
-    } else if (record.type === "stop" || record.type === "end") {
-      background.delete(record.session);
-      endAll(record.session, record.at);
-    } else if (record.type === "prompt" && !background.has(record.session)) {
-      endAll(record.session, record.at, record.idle);
+      this.#begun.delete(use);
     }
   }
-  return spans;
 }
 
 /**
