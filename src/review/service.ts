@@ -178,7 +178,7 @@ export class ReviewService {
           return undo(project, targets, { scope, waits: while_working === "queue", keepsBoth });
         });
       } catch (error) {
-        if (queued !== undefined) this.#watched.failed(project, queued);
+        if (queued !== undefined) this.#watched.of(project).failed(queued);
         throw error;
       }
     });
@@ -275,7 +275,7 @@ export class ReviewService {
   /** The hook records the change once the CLI has written it. */
   #accepted({ path, text }: Request<typeof requests.Accepted>): undefined {
     const { project, relativePath } = this.#projects.locate(path);
-    this.#watched.accepted(project, relativePath, text);
+    this.#watched.of(project).accepted(relativePath, text);
     return undefined;
   }
 

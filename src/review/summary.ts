@@ -40,72 +40,102 @@ export type ShownComment = Omit<Comment, "isSent"> & { is_sent: boolean };
 /** The projects of one Neovim, and what happens to them without a request of its user. */
 export class WatchedProjects {
   readonly #projects: Projects;
-  readonly #accepted = new Map<ReviewedProject, AcceptedTexts>();
-  readonly #commits = new Map<ReviewedProject, Commits>();
-  /** Queued undos that could not be carried out, each with the version of its project then. */
-  readonly #failed = new Map<string, number>();
+  readonly #watched = new Map<ReviewedProject, WatchedProject>();
 
   constructor(projects: Projects) {
     this.#projects = projects;
   }
 
+  of(project: ReviewedProject): WatchedProject {
+    const watched = this.#watched.get(project) ?? new WatchedProject(project);
+    this.#watched.set(project, watched);
+    return watched;
+  }
+
   /** What Neovim learns without asking, and the paths by whose change it may be another. */
   async summary(): Promise<WatchedSummary> {
-    const counts: Counts[] = [];
-    const watched: string[] = [];
-    const due: ReviewSummary["due"] = [];
-    const versions: number[] = [];
-    let waits = false;
-    const projects = this.#projects.all();
-    for (const project of projects) {
-      if (!endInterrupted(project)) continue;
-      startComparison(project, "neovim", () => noteIncomplete(project.folder));
-    }
+    const projects = this.#projects.all().map((project) => this.of(project));
+    for (const project of projects) project.endInterrupted();
     // git may take its time, in which other requests are answered.
-    const checked = await Promise.all(projects.map((project) => this.#checkCommits(project)));
-    for (const [i, project] of projects.entries()) {
-      const commits = this.#commitsOf(project);
-      const before = checked[i];
-      const isCurrent = before?.version === project.version;
-      const entries = isCurrent ? before.entries : await this.#unreviewed(project);
-      counts.push(countsOf(withRenames(entries, ALL)));
-      const queued = this.#queuedIn(project);
-      due.push(...queued.due);
-      waits ||= queued.waits;
-      versions.push(project.version);
-      watched.push(journalPath(project.folder), incompletePath(project.folder), ...commits.watched);
-      if (project.sessions.anyWorks()) watched.push(`${sessionsFolder()}/`);
-      watched.push(...entries.map(({ file }) => project.path(file)));
-    }
-    const comments = commentsOf(this.#projects);
-    const incomplete = projects.some(({ folder }) => incompleteSince(folder) !== undefined);
-    const runs = projects.some((project) => project.sessions.anyRuns());
+    await Promise.all(projects.map((project) => project.checkCommits()));
+    const all: ProjectSummary[] = [];
+    for (const project of projects) all.push(await project.summary());
     return {
-      counts: sum(counts),
-      incomplete,
-      comments,
-      due,
-      waits,
-      runs,
-      version: versions.join(),
-      watched,
+      counts: sum(all.map(({ counts }) => counts)),
+      incomplete: all.some(({ incomplete }) => incomplete),
+      comments: commentsOf(this.#projects),
+      due: all.flatMap(({ due }) => due),
+      waits: all.some(({ waits }) => waits),
+      runs: all.some(({ runs }) => runs),
+      version: all.map(({ version }) => version).join(),
+      watched: all.flatMap(({ watched }) => watched),
     };
+  }
+}
+
+/** A part of the whole; the version is the project's. */
+type ProjectSummary = Omit<WatchedSummary, "comments" | "version"> & { version: number };
+
+class WatchedProject {
+  readonly #project: ReviewedProject;
+  readonly #accepted: AcceptedTexts;
+  readonly #commits: Commits;
+  /** What waits for the user, in the version in which it did before git was asked. */
+  #checked: { entries: Entry[]; version: number } | undefined;
+  /** Queued undos that could not be carried out, each with the version then. */
+  readonly #failed = new Map<string, number>();
+
+  constructor(project: ReviewedProject) {
+    this.#project = project;
+    this.#accepted = new AcceptedTexts(project);
+    this.#commits = new Commits(project);
   }
 
   /** The user accepted this text in a diff: Claude writes it now. */
-  accepted(project: ReviewedProject, relativePath: string, text: Uint8Array): void {
-    const accepted = this.#accepted.get(project) ?? new AcceptedTexts(project);
-    this.#accepted.set(project, accepted);
-    accepted.add(relativePath, text);
+  accepted(relativePath: string, text: Uint8Array): void {
+    this.#accepted.add(relativePath, text);
   }
 
   /** A queued undo could not be carried out: it is due again when something was recorded. */
-  failed(project: ReviewedProject, decision: string): void {
-    this.#failed.set(decision, project.version);
+  failed(decision: string): void {
+    this.#failed.set(decision, this.#project.version);
+  }
+
+  endInterrupted(): void {
+    const { folder } = this.#project;
+    if (!endInterrupted(this.#project)) return;
+    startComparison(this.#project, "neovim", () => noteIncomplete(folder));
+  }
+
+  async checkCommits(): Promise<void> {
+    this.#accepted.keep();
+    const entries = await this.#unreviewed();
+    this.#checked = { entries, version: this.#project.version };
+    await this.#commits.check(entries);
+  }
+
+  async summary(): Promise<ProjectSummary> {
+    const checked = this.#checked;
+    const isCurrent = checked?.version === this.#project.version;
+    const entries = isCurrent ? checked.entries : await this.#unreviewed();
+    const { folder, sessions, version } = this.#project;
+    return {
+      counts: countsOf(withRenames(entries, ALL)),
+      incomplete: incompleteSince(folder) !== undefined,
+      ...this.#queued(),
+      runs: sessions.anyRuns(),
+      version,
+      watched: [
+        ...[journalPath(folder), incompletePath(folder), ...this.#commits.watched],
+        ...(sessions.anyWorks() ? [`${sessionsFolder()}/`] : []),
+        ...entries.map(({ file }) => this.#project.path(file)),
+      ],
+    };
   }
 
   /** The undos that were queued: those whose turn has ended, and whether there are others. */
-  #queuedIn(project: ReviewedProject): Pick<WatchedSummary, "due" | "waits"> {
+  #queued(): Pick<WatchedSummary, "due" | "waits"> {
+    const project = this.#project;
     const queued = project.decisions.filter((decision) => decision.type === "queue");
     const ended = queued.filter(({ session }) => !project.isWorking(session));
     const due = ended.filter(({ id }) => this.#failed.get(id) !== project.version);
@@ -118,23 +148,8 @@ export class WatchedProjects {
     };
   }
 
-  /** The files that wait for the user, in the version in which they did before git was asked. */
-  async #checkCommits(project: ReviewedProject): Promise<{ entries: Entry[]; version: number }> {
-    this.#accepted.get(project)?.keep();
-    const entries = await this.#unreviewed(project);
-    const { version } = project;
-    await this.#commitsOf(project).check(entries);
-    return { entries, version };
-  }
-
-  #unreviewed(project: ReviewedProject): Promise<Entry[]> {
-    return filesOf(project, { scope: "unreviewed", texts: [] });
-  }
-
-  #commitsOf(project: ReviewedProject): Commits {
-    const commits = this.#commits.get(project) ?? new Commits(project);
-    this.#commits.set(project, commits);
-    return commits;
+  #unreviewed(): Promise<Entry[]> {
+    return filesOf(this.#project, { scope: "unreviewed", texts: [] });
   }
 }
 
