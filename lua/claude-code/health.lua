@@ -59,7 +59,9 @@ end
 ---@return vim.SystemCompleted? result nil if it takes too long
 local function run(words)
   local result ---@type vim.SystemCompleted?
-  local options = { env = environment(), cwd = vim.fn.getcwd(), timeout = TIMEOUT_MS }
+  -- The program ends after we have stopped waiting for it.
+  local timeout = TIMEOUT_MS + 1000
+  local options = { env = environment(), cwd = vim.fn.getcwd(), timeout = timeout }
   require("claude-code.install.executable").run(words, options, function(completed)
     result = completed
   end)

@@ -16,6 +16,7 @@ local MODULES = {
   download = "claude-code.install.download",
   endpoint = "claude-code.server.endpoint",
   external_editor = "claude-code.server.external_editor",
+  float = "claude-code.messages.float",
   glob = "claude-code.editor.privacy.glob",
   install = "claude-code.install",
   language_ready = "claude-code.editor.language.request",

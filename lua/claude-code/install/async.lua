@@ -71,7 +71,7 @@ function M.system(command, options)
     local ok, failure = pcall(function()
       program = vim.system(command, options, function(result)
         programs[program] = nil
-        -- Of a program that was killed, the code is 0.
+        -- A program that was killed has the code 0.
         local code = result.code == 0 and result.signal ~= 0 and 128 + result.signal or result.code
         done({ code = code, stdout = result.stdout or "", stderr = result.stderr or "" })
       end)

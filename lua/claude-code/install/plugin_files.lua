@@ -7,7 +7,7 @@ local M = {}
 function M.root()
   local this = debug.getinfo(1, "S").source:sub(2)
   local root = vim.fn.fnamemodify(this, ":p:h:h:h:h")
-  -- By hand: setup() comes here, and vim.fs takes half a millisecond to load.
+  -- Not by vim.fs.normalize(): setup() comes here, and vim.fs takes half a millisecond to load.
   return vim.fn.has("win32") == 1 and (root:gsub("\\", "/")) or root
 end
 

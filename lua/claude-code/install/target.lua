@@ -43,7 +43,7 @@ function M.name()
   local described = uname.sysname .. " on " .. uname.machine
   local system, machine = SYSTEMS[uname.sysname], MACHINES[uname.machine:lower()]
   if vim.fn.has("win32") == 1 then
-    -- Of a Neovim for x64 on Windows for arm64, uname says x64: that one's programs run there, too.
+    -- uname says x64 to a Neovim for x64 on Windows for arm64: those programs run there, too.
     return "windows-" .. (machine or "x64")
   end
   if not system or not machine then

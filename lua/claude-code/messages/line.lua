@@ -4,7 +4,7 @@ local M = {}
 
 --- Ends a text that was cut.
 local CUT, CUT_BUT_LOGGED = "…", "… :Claude log"
---- Where the longer mark would leave fewer cells than this for the text, the short one has to do.
+--- The short mark has to do if the longer one would leave fewer cells than this for the text.
 local LEAST = 20
 
 --- Draws the screen now. A syntax pattern that takes too much memory for a line (E363) would else be an

@@ -100,7 +100,7 @@ local function text_of(found)
   )
 end
 
---- By the terminal around Neovim. Which of the two notifications it knows, it does not say; most know
+--- A notification of the terminal around Neovim, which does not say which of the two it knows; most know
 --- both, and would show both. tmux passes neither on.
 ---@param text string
 ---@return string bytes

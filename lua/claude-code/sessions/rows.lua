@@ -99,9 +99,9 @@ local function free_number()
   return n
 end
 
---- By its process; in the background one job may have one process after another. A CLI that has not
---- named its process yet is known by its id, or by the number, which it has inherited from its terminal,
---- as does every CLI that it starts in turn.
+--- Finds a session by its process; in the background one job may have one process after another. A CLI
+--- that has not named its process yet is known by its id, or by the number, which it has inherited from its
+--- terminal, as does every CLI that it starts in turn.
 ---@param key claude-code.SessionKey
 ---@return claude-code.SessionEntry?
 local function find(key)

@@ -69,7 +69,7 @@ local function forget(pid)
   following.listed[pid] = nil
   local key = file.foreign_id and { id = file.foreign_id } or { pid = pid }
   local row = rows.get(key)
-  -- Where it runs in our own terminal, its end is seen there.
+  -- The end of one in our own terminal is seen there.
   if row and not row.n then
     rows.remove(key)
   elseif row and row.job then

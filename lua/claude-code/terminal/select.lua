@@ -144,7 +144,7 @@ function M.next()
   return found and found.n
 end
 
---- By its number, or its name.
+--- Finds a session by its number, or its name.
 ---@param text string
 ---@return integer? n
 function M.find(text)

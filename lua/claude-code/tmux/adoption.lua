@@ -112,7 +112,7 @@ function M.take()
   return result
 end
 
---- Where the CLIs in those panes look for their Neovim, of which only one can be served. It is returned
+--- The place where the CLIs in those panes look for their Neovim; only one can be served. It is returned
 --- once.
 ---@return claude-code.LeftEndpoint? nil: none of them looks for it any more
 function M.endpoint()

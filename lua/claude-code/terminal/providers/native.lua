@@ -86,8 +86,8 @@ local function end_with_neovim(group)
         -- Neovim stays if the window goes in which `:qa` was typed.
         local empty = window.replace_buffer(buf)
         terminal:close()
-        -- Session plugins write their file later: with the name these windows close when it is loaded. Of
-        -- a buffer without a file the session would have an empty one.
+        -- Session plugins write their file later. With the name these windows close when it is loaded;
+        -- without one the session would show an empty buffer there.
         vim.bo[empty].buftype, vim.bo[empty].swapfile = "", false
         buffer.name(empty, terminal.n)
       end
