@@ -1076,6 +1076,11 @@ onEachNeovim((session) => {
     expect(text).toContain("prompt   rename\n");
     expect(text).toContain(`session  S${tests}, turn 1`);
     await nvim().type("q");
+    // The entry under the cursor, which is another file's.
+    await review("Claude review");
+    await nvim().command("3 | Claude why");
+    await eventually("the entry's", async () => expect((await lines())[0]).toStartWith("Bash, "));
+    await nvim().type("q");
   });
 
   test("of several sessions each change has its own, and one may be chosen", async () => {

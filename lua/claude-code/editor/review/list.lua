@@ -68,6 +68,22 @@ function M.entries(first, last)
   return found
 end
 
+---The lines that a command is about: in the quickfix window those of an entry.
+---@param range? [integer, integer] rows of the current buffer; that of the cursor if left out
+---@return integer buf
+---@return integer first
+---@return integer last
+function M.lines(range)
+  local row = api.nvim_win_get_cursor(0)[1]
+  local first, last = unpack(range or { row, row })
+  local item = M.has_cursor() and fn.getqflist()[first]
+  if not item then
+    return api.nvim_get_current_buf(), first, last
+  end
+  first = math.max(item.lnum, 1)
+  return item.bufnr, first, math.max(item.end_lnum, first)
+end
+
 ---Fills the list again, and leaves the quickfix window's cursor at its entry, or at the row where it was: the
 ---next key must not decide about another one.
 ---@param items table[]
@@ -95,7 +111,7 @@ end
 ---@param scope claude-code.ReviewScope
 ---@return integer count of entries
 function M.fill(scope)
-  -- Of sessions, by their ids; nil unless several run.
+  -- By the ids of the sessions; nil unless several run.
   local names = require("claude-code.sessions.label").by_conversation()
   local items, name = entries.all(names), names and names[scope.session]
   local title = TITLES[scope.scope] .. (name and (": " .. name) or "")

@@ -35,8 +35,8 @@ local function joined(lines)
   return #lines > 0 and table.concat(lines, "\n") .. "\n" or ""
 end
 
----A hunk as it is drawn. Of one in which the user's rows stand between Claude's, or of most of a file that was
----moved, the parts that differ.
+---A hunk as it is drawn: as a whole, or by the parts that differ, where the user's rows stand between Claude's,
+---or most of a file was only moved.
 ---@param hunk claude-code.ReviewHunk
 ---@param in_parts boolean?
 ---@param old_lines string[] as the buffer would have them
@@ -82,7 +82,7 @@ local function margin_in(win, are_first)
   if not win then
     return { "- ", "ClaudeCodeDiffRemoved" }
   end
-  -- By its first signs 'signcolumn' "auto" moves the text, which Neovim knows once it has drawn them.
+  -- The first signs move the text where 'signcolumn' is "auto", which Neovim knows once it has drawn them.
   local is_auto = vim.startswith(vim.wo[win].signcolumn, "auto")
   if are_first and is_auto and api.nvim_get_mode().mode == "n" then
     require("claude-code.messages.line").redraw()
@@ -229,7 +229,7 @@ function M.show(buf, before, hunks, is_review)
       end
       marks.hunks[key_of(hunk)] = known
     end
-    -- By its first signs the text has moved.
+    -- The first signs have moved the text.
     marks.style = style_of(buf, is_review)
   end
   if is_review and not (before and before.is_review) then

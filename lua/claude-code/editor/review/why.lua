@@ -42,22 +42,11 @@ local function all_lines(owners)
   return lines
 end
 
----@return integer buf
----@return string? file absolute path of the line under the cursor, or of the entry
----@return integer row
-local function place()
-  local buf, row = api.nvim_get_current_buf(), api.nvim_win_get_cursor(0)[1]
-  if list.has_cursor() then
-    local entry, item = list.entries(row, row)[1], vim.fn.getqflist()[row]
-    return item and item.bufnr or buf, entry and entry.path, item and math.max(item.lnum, 1) or 1
-  end
-  return buf, path.of_buffer(buf) or base.file_of(buf), row
-end
-
 ---Shows it for the line under the cursor, or the entry in the quickfix window.
 function M.show()
   local notify = require("claude-code.messages.notify")
-  local buf, file, row = place()
+  local buf, row = list.lines()
+  local file = path.of_buffer(buf) or base.file_of(buf)
   if not file then
     return notify.warn("this buffer shows no file")
   end

@@ -35,7 +35,7 @@ local function report()
     return notify.info("the comment is deleted", "send")
   end
   local words = count == 1 and "1 comment waits" or ("%d comments wait"):format(count)
-  -- Of the topic of what says that they are sent: that takes its place.
+  -- The message that they are sent has the same topic, and replaces it.
   notify.info(words .. " to be sent: :Claude comment! sends all", "send")
 end
 
@@ -45,22 +45,6 @@ end
 ---@field last integer
 ---@field lines string[]
 ---@field comment? claude-code.ReviewComment that is there
-
----The lines that a command is about: in the quickfix window of a review those of its entry.
----@param args claude-code.CommandArgs
----@return integer buf
----@return integer first
----@return integer last
-local function lines_of(args)
-  local row = api.nvim_win_get_cursor(0)[1]
-  local item = list.has_cursor() and vim.fn.getqflist()[args.range > 0 and args.line1 or row]
-  if item then
-    vim.fn.bufload(item.bufnr)
-    return item.bufnr, item.lnum, math.max(item.end_lnum, item.lnum)
-  end
-  local buf = api.nvim_get_current_buf()
-  return buf, args.range > 0 and args.line1 or row, args.range > 0 and args.line2 or row
-end
 
 ---@param buf integer
 ---@param first integer
@@ -128,7 +112,8 @@ function M.command(args)
   if args.bang and args.args == "" and args.range == 0 then
     return send.all(true)
   end
-  local buf, first, last = lines_of(args)
+  local buf, first, last = list.lines(args.range > 0 and { args.line1, args.line2 } or nil)
+  vim.fn.bufload(buf)
   base.when_loaded(buf, function()
     local target = target_of(buf, first, last)
     if target then

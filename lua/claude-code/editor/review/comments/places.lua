@@ -59,7 +59,7 @@ local function found(lines, comment)
       end
     end
   end
-  -- Of a file that is gone, where they were.
+  -- If the file is gone, where they were.
   local end_row = #lines > 0 and #lines or first + count - 1
   local row = math.min(first, end_row)
   return { first = row, last = math.min(row + count - 1, end_row), is_outdated = true }
