@@ -1,4 +1,4 @@
-import { UndoEndpoint } from "../edits/undo-endpoint";
+import { UndoEndpoint } from "../edits/undo";
 import type { Log } from "../lib/log";
 import type { NeovimEditor } from "../neovim/editor";
 import { ReviewEndpoint } from "../review/endpoint";

@@ -1,8 +1,11 @@
+import type { Emitter } from "../lib/emitter";
+import { message } from "../lib/errors";
 import type { Log } from "../lib/log";
 import { type AskNeovim, checkFiles, shownPath } from "./check";
 import { Operation } from "./operation";
 import { perform } from "./perform";
 import { EditProblem } from "./problem";
+import { recoverOperations } from "./recover";
 import { type FileChange, readFile } from "./virtual-files";
 
 /** What was taken back: the operation, which is forgotten, and the files before and after that. */
@@ -11,15 +14,73 @@ export interface Undone {
   changes: FileChange[];
 }
 
+/** The Neovim whose user takes renames back. */
+interface UndoPort {
+  /** `:Claude undo rename`. */
+  readonly onUndoRename: Emitter<void>;
+  call: AskNeovim;
+}
+
+/** Takes renames back for one Neovim, and completes at its start what was interrupted. */
+export class UndoEndpoint {
+  readonly #port: UndoPort;
+  readonly #log: Log;
+  readonly #record: (undone: Undone) => void;
+  #folders: readonly string[];
+
+  /** `record` keeps what was undone for the review. */
+  constructor(
+    port: UndoPort,
+    log: Log,
+    folders: readonly string[],
+    record: (undone: Undone) => void,
+  ) {
+    this.#port = port;
+    this.#log = log;
+    this.#folders = folders;
+    this.#record = record;
+    port.onUndoRename.on(() => void this.#undo());
+  }
+
+  /** Neovim is attached. */
+  start(): void {
+    for (const text of recoverOperations(this.#log)) void this.#report({ problem: text });
+  }
+
+  /** The workspace folders, real paths. */
+  follow(folders: readonly string[]): void {
+    this.#folders = folders;
+  }
+
+  async #undo(): Promise<void> {
+    try {
+      const ask: AskNeovim = (method, params, ms) => this.#port.call(method, params, ms);
+      const undone = await undoLast(this.#folders, ask, this.#log);
+      this.#record(undone);
+      const count = undone.changes.length;
+      const files = count === 1 ? "1 file" : `${count} files`;
+      const changes = undone.changes.map(({ path, before, after }) => ({
+        path,
+        change: !before ? "created" : after ? "changed" : "deleted",
+      }));
+      await this.#report({ done: `took back ${undone.operation.label}: ${files}`, changes });
+    } catch (error) {
+      await this.#report({ problem: message(error) });
+    }
+  }
+
+  async #report(report: { done: string; changes: object[] } | { problem: string }): Promise<void> {
+    await this.#port
+      .call("edits_undone", report)
+      .catch((error) => this.#log.warn(`Reporting an undo failed: ${message(error)}`));
+  }
+}
+
 /**
  * Takes back the last operation whose files all lie in these folders: all of it, or nothing. Throws
  * EditProblem, which names the files that were changed since.
  */
-export async function undoLast(
-  folders: readonly string[],
-  ask: AskNeovim,
-  log: Log,
-): Promise<Undone> {
+async function undoLast(folders: readonly string[], ask: AskNeovim, log: Log): Promise<Undone> {
   const operation = Operation.all().find((one) => one.isDone && one.isInside(folders));
   if (!operation) throw new EditProblem("There is no rename of Claude's to take back.");
   const root = folders[0] ?? "/";
