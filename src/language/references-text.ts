@@ -1,7 +1,7 @@
 import { counted } from "../lib/counted";
 import { aliasesWithoutCallers, unfollowedAliases } from "./aliases";
 import type { HierarchyItem, SymbolAnswer } from "./answer";
-import { type Remains, remainsLine, remainsOf } from "./reconcile";
+import { remainsLine, remainsOf } from "./reconcile";
 import { type Found, type LanguageServers, lastName, type Relation } from "./servers";
 import { code, type SourceLines } from "./source-lines";
 import { isReady, notReady, stateLine } from "./state-line";
@@ -42,18 +42,17 @@ export function referencesText(
   }
   const definitions = usesOf(answer.definitions, project, source);
   const all = usesOf(answer.uses ?? NO_PLACES, project, source, isWithin);
-  const uses = question.relation === "references" ? without(all, definitions) : all;
+  const isAboutNames = question.relation === "references";
+  const uses = isAboutNames ? without(all, definitions) : all;
   if (all.count + all.outside + all.private === 0 && !ready) {
     return { text: notReady(answer.states, answer.settled), isError: true };
   }
   const lines = [headingOf(answer, question, uses, project), ...useList(uses, budget, source)];
   if (uses.outside > 0) lines.push(`${uses.outside} more in dependencies`);
   if (uses.private > 0) lines.push(`${uses.private} more in private files`);
-  if (question.relation === "references") {
-    const remains: Remains = remainsOf(found.occurrences, [all, definitions], isWithin, project);
-    lines.push(remainsLine(remains));
+  if (isAboutNames) {
+    lines.push(remainsLine(remainsOf(found.occurrences, [all, definitions], isWithin, project)));
   }
-  const isAboutNames = question.relation === "references";
   const name = lastName(answer.name);
   const aliases = isAboutNames ? unfollowedAliases(name, all, project, source) : [];
   lines.push(stateLine(answer.states, answer.settled, [...doubts, ...aliases]));

@@ -88,11 +88,8 @@ export class Diffs {
     if (name === undefined) return;
     this.#names.delete(name);
     this.#names.add(name);
-    if (this.#names.size <= REMEMBERED_NAMES) return;
-    for (const oldest of this.#names) {
-      this.#names.delete(oldest);
-      return;
-    }
+    const [oldest] = this.#names;
+    if (this.#names.size > REMEMBERED_NAMES) this.#names.delete(oldest as string);
   }
 
   /**

@@ -1,0 +1,38 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { linesOf } from "../../src/lib/lines";
+
+async function* stream(chunks: readonly Uint8Array[], problem?: Error) {
+  yield* chunks;
+  if (problem) throw problem;
+}
+
+const read = (chunks: readonly Uint8Array[], most?: number, problem?: Error) =>
+  Array.fromAsync(linesOf(stream(chunks, problem), most));
+
+test("lines are the same wherever the chunks of a stream end", async () => {
+  const part = fc.constantFrom("", "a", "é", "日本", "\n", "\r\n", "{}");
+  const text = fc.array(part, { maxLength: 20 }).map((parts) => parts.join(""));
+  await fc.assert(
+    fc.asyncProperty(text, fc.integer({ min: 1, max: 5 }), async (whole, size) => {
+      const bytes = Buffer.from(whole);
+      const count = Math.ceil(bytes.length / size);
+      const chunks = Array.from({ length: count }, (_, i) =>
+        bytes.subarray(i * size, (i + 1) * size),
+      );
+      const lines = whole.split("\n");
+      if (lines.at(-1) === "") lines.pop();
+      expect(await read(chunks)).toEqual(lines);
+    }),
+  );
+});
+
+test("a line that is too long ends them; lines before it count", async () => {
+  const chunks = ["one\ntwo", "two", "two", "\nthree\n"].map((text) => Buffer.from(text));
+  expect(await read(chunks, 8)).toEqual(["one"]);
+  expect(await read(chunks, 9)).toEqual(["one", "twotwotwo", "three"]);
+});
+
+test("a stream that breaks has ended", async () => {
+  expect(await read([Buffer.from("one\ntw")], undefined, new Error("gone"))).toEqual(["one", "tw"]);
+});
