@@ -30,20 +30,13 @@ end
 ---that it is the one of the default: "histogram" takes 2.5 s for 20,000 lines of which each second differs.
 local MOST_FOR_ALGORITHM = 5000
 
----@param text string
----@return integer
-local function count_lines(text)
-  return select(2, text:gsub("\n", ""))
-end
-
----@param old string lines that end
----@param new string
+---@param count integer of the lines of both texts
 ---@return table for vim.text.diff
-local function diff_options(old, new)
-  local is_short = count_lines(old) + count_lines(new) <= MOST_FOR_ALGORITHM
+local function diff_options(count)
   local wanted = { result_type = "indices" }
   for _, item in ipairs(vim.opt.diffopt:get()) do
-    wanted.algorithm = is_short and item:match("^algorithm:(.*)") or wanted.algorithm
+    local algorithm = count <= MOST_FOR_ALGORITHM and item:match("^algorithm:(.*)")
+    wanted.algorithm = algorithm or wanted.algorithm
     wanted.indent_heuristic = wanted.indent_heuristic or item == "indent-heuristic"
   end
   return wanted
@@ -51,11 +44,29 @@ end
 
 ---@param old string lines that end
 ---@param new string
+---@param count integer of the lines of both
 ---@return claude-code.Hunk[]
-function M.compare(old, new)
+local function compare(old, new, count)
   return vim.tbl_map(function(one)
     return { old = one[1], old_count = one[2], new = one[3], new_count = one[4] }
-  end, diff(old, new, diff_options(old, new)) --[[@as integer[][] ]])
+  end, diff(old, new, diff_options(count)) --[[@as integer[][] ]])
+end
+
+---@param text string
+---@return integer
+local function count_lines(text)
+  local count, at = 0, text:find("\n", 1, true)
+  while at do
+    count, at = count + 1, text:find("\n", at + 1, true)
+  end
+  return count
+end
+
+---@param old string lines that end
+---@param new string
+---@return claude-code.Hunk[]
+function M.compare(old, new)
+  return compare(old, new, count_lines(old) + count_lines(new))
 end
 
 ---By the item of 'diffopt'.
@@ -71,23 +82,25 @@ local IGNORING = {
 ---@param new string[]
 ---@return boolean
 function M.hides_changes(old, new)
-  local before, after = joined(old), joined(new)
-  local all = diff_options(before, after)
+  local all = diff_options(#old + #new)
   local options = vim.deepcopy(all)
   for _, item in ipairs(vim.opt.diffopt:get()) do
     if IGNORING[item] then
       options[IGNORING[item]] = true
     end
   end
-  return not vim.deep_equal(options, all)
-    and not vim.deep_equal(diff(before, after, options), diff(before, after, all))
+  if vim.deep_equal(options, all) then
+    return false
+  end
+  local before, after = joined(old), joined(new)
+  return not vim.deep_equal(diff(before, after, options), diff(before, after, all))
 end
 
 ---@param old string[] lines
 ---@param new string[]
 ---@return claude-code.Hunk[]
 function M.between(old, new)
-  return M.compare(joined(old), joined(new))
+  return compare(joined(old), joined(new), #old + #new)
 end
 
 ---@param old string[] lines
