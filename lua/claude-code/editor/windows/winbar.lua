@@ -62,7 +62,7 @@ end
 function M.shortened(text, cells, keep)
   text = fn.strtrans(text)
   local length = fn.strchars(text)
-  local count, short = math.min(length, cells), text
+  local count, short = math.max(math.min(length, cells), 1), text
   while fn.strdisplaywidth(short) > cells and count > 0 do
     count = count - 1
     short = keep == "head" and fn.strcharpart(text, 0, count) .. "…"
