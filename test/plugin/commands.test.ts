@@ -155,12 +155,12 @@ describe.each(NEOVIMS)("the commands in $name", (version) => {
     expect(await neovim.lua("return vim.g.after")).toBe(4);
   });
 
-  test("every subcommand has a description and a <Plug> mapping", async () => {
+  test("every subcommand has a <Plug> mapping", async () => {
     const wrong = await neovim.lua<string[]>(`
-      return vim.iter(require("claude-code.commands").list):map(function(name, subcommand)
+      return vim.iter(require("claude-code.commands").list):map(function(name)
         local plug = vim.trim("claude " .. name):gsub(" ", "-")
         local is_mapped = vim.fn.maparg("<Plug>(" .. plug .. ")", "n") ~= ""
-        return (subcommand.desc == "" or not is_mapped) and name or nil
+        return not is_mapped and name or nil
       end):totable()`);
     expect(wrong).toEqual([]);
     const unknown = await neovim.lua<string[]>(`

@@ -31,15 +31,11 @@ end
 ---@type table<string, claude-code.Subcommand>
 return {
   --- Shows the proposed edit that waits, or the next of several. The one on screen waits again.
-  diff = {
-    desc = "show the next proposed edit",
-    run = answers("switch", 1),
-  },
+  diff = { run = answers("switch", 1) },
 
   --- Accepts the proposed edit on screen, with your own changes to it. <CR> in the diff does the same.
   --- With ! also if the file is read-only, as `:w!` does.
   ["diff accept"] = {
-    desc = "accept the proposed edit on screen",
     bang = true,
     run = function(args)
       answer("accept", nil, args.bang)
@@ -50,7 +46,6 @@ return {
   --- Claude receives it as your next prompt. A CLI outside of this Neovim receives a mention of the reason
   --- in its prompt; press Enter there to send it. `Q` in the diff asks for a reason.
   ["diff reject"] = {
-    desc = "reject the proposed edit on screen",
     args = "[reason]",
     complete = complete.files,
     run = function(args)
@@ -61,7 +56,6 @@ return {
 
   --- Rejects all proposed edits that wait.
   ["diff reject-all"] = {
-    desc = "reject all proposed edits that wait",
     run = function()
       if require("claude-code.editor.diff").reject_all() == 0 then
         notify().warn("no diff is waiting for an answer")
@@ -71,35 +65,20 @@ return {
 
   --- Accepts the hunk under the cursor by itself; on an accepted hunk, takes that back. Once you have
   --- accepted single hunks, accepting the proposed edit takes only those.
-  ["diff accept-hunk"] = {
-    desc = "accept the hunk under the cursor",
-    run = answers("act", "accept_hunk"),
-  },
+  ["diff accept-hunk"] = { run = answers("act", "accept_hunk") },
 
   --- Drops the hunk under the cursor: its old lines come back. |u| undoes that. A proposed edit without
   --- any hunk left is rejected.
-  ["diff drop-hunk"] = {
-    desc = "drop the hunk under the cursor",
-    run = answers("act", "drop_hunk"),
-  },
+  ["diff drop-hunk"] = { run = answers("act", "drop_hunk") },
 
   --- As `:Claude diff`.
-  ["diff next"] = {
-    desc = "show the next proposed edit",
-    run = answers("switch", 1),
-  },
+  ["diff next"] = { run = answers("switch", 1) },
 
   --- Shows the proposed edit that waits, or the previous of several.
-  ["diff previous"] = {
-    desc = "show the previous proposed edit",
-    run = answers("switch", -1),
-  },
+  ["diff previous"] = { run = answers("switch", -1) },
 
   --- Merges your unsaved edits of the file into the proposed edit. Git merges, with the file on disk as
   --- the base. If you accept the result, it also replaces the edits in their buffer. |u| undoes the
   --- merge.
-  ["diff merge"] = {
-    desc = "merge your unsaved edits into the proposed edit",
-    run = answers("act", "merge"),
-  },
+  ["diff merge"] = { run = answers("act", "merge") },
 }

@@ -4,7 +4,6 @@
 local complete = require("claude-code.commands.complete")
 
 ---@class claude-code.Subcommand
----@field desc string
 ---@field run fun(args: claude-code.CommandArgs)
 ---@field args? string its arguments, as the help shows them; it takes none without this
 ---@field bang? boolean whether ! means something

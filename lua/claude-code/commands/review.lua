@@ -1,11 +1,6 @@
 --- The subcommands for reviews. The comment above each is its documentation.
 local complete = require("claude-code.commands.complete")
 
----@return table claude-code.editor.review.decide
-local function decide()
-  return require("claude-code.editor.review.decide")
-end
-
 local SCOPES = { turn = true, session = true, all = true }
 
 --- Of several sessions the one that a word names, or else the current one. A single one need not be
@@ -49,6 +44,15 @@ local function target_of(args)
   return { whole = args.bang, range = args.range > 0 and { args.line1, args.line2 } or nil }
 end
 
+---@param module string below claude-code.editor
+---@param method string
+---@return fun()
+local function calls(module, method)
+  return function()
+    require("claude-code.editor." .. module)[method]()
+  end
+end
+
 ---@type table<string, claude-code.Subcommand>
 return {
   --- Reviews what Claude changed and you have not reviewed: fills the quickfix list with an entry for
@@ -59,7 +63,6 @@ return {
   --- first entry. In the files of a review, and in its quickfix window, the keys of |claude-code-review| are
   --- mapped.
   review = {
-    desc = "review what Claude changed",
     args = "[turn|session|all] [paths]",
     bang = true,
     complete = complete.review_arguments,
@@ -69,30 +72,19 @@ return {
   },
 
   --- Leaves the review, and closes its list. What you have not decided still waits.
-  ["review close"] = {
-    desc = "leave the review",
-    run = function()
-      require("claude-code.editor.review.view").close()
-    end,
-  },
+  ["review close"] = { run = calls("review.view", "close") },
 
   --- Keeps all that is left, and ends the review.
-  ["review done"] = {
-    desc = "keep all changes that are left",
-    run = function()
-      decide().done()
-    end,
-  },
+  ["review done"] = { run = calls("review.decide", "done") },
 
   --- Keeps the hunk under the cursor, or the lines of the range: it does not wait for a review any more.
   --- With ! the whole file. In the quickfix window of a review the entries of the range, with ! all of
   --- their files.
   keep = {
-    desc = "keep a change of Claude's",
     bang = true,
     range = "lines",
     run = function(args)
-      decide().keep(target_of(args))
+      require("claude-code.editor.review.decide").keep(target_of(args))
     end,
   },
 
@@ -102,38 +94,22 @@ return {
   --- that had no unsaved changes is written. While Claude works, the undo waits for the end of its turn (see
   --- |claude-code-option-review.undo_while_working|).
   undo = {
-    desc = "undo a change of Claude's",
     bang = true,
     range = "lines",
     run = function(args)
-      decide().undo(target_of(args))
+      require("claude-code.editor.review.decide").undo(target_of(args))
     end,
   },
 
   --- Takes back the last rename, file move or code action that Claude did through your language servers,
   --- in all files, or in none: it names those that were changed since. Again: the one before.
-  ["undo rename"] = {
-    desc = "take back what Claude renamed last",
-    run = function()
-      require("claude-code.editor.edits.rename").undo()
-    end,
-  },
+  ["undo rename"] = { run = calls("edits.rename", "undo") },
 
   --- Takes your last decision of a review back, whether it kept or undid. Again: the one before.
-  back = {
-    desc = "take the last decision of a review back",
-    run = function()
-      decide().back()
-    end,
-  },
+  back = { run = calls("review.decide", "back") },
 
   --- Shows which prompt, tool and session changed the line under the cursor.
-  why = {
-    desc = "show where the line under the cursor is from",
-    run = function()
-      require("claude-code.editor.review.why").show()
-    end,
-  },
+  why = { run = calls("review.why", "show") },
 
   --- Comments on the line under the cursor, or on the lines of the range, for Claude. Without {args} it
   --- asks for the text. Where a comment is already, its text changes; an empty one deletes it. Comments
@@ -141,7 +117,6 @@ return {
   --- prompt of Claude's terminal, with their lines, and submitted. A Claude outside of Neovim gets a
   --- mention of them in its prompt, for you to submit.
   comment = {
-    desc = "comment on lines for Claude, or send all comments",
     args = "[text]",
     bang = true,
     range = "lines",

@@ -45,7 +45,6 @@ return {
   --- what you send next begins a line of its own. A terminal that you opened yourself works too. A CLI
   --- that runs outside of this Neovim receives a mention of the lines instead.
   send = {
-    desc = "paste lines or text into Claude's prompt",
     args = "[text]",
     bang = true,
     range = "lines",
@@ -59,7 +58,6 @@ return {
   --- the number of the session, or its name; text may follow. Without {args} you choose the session from
   --- a list.
   ["send-to"] = {
-    desc = "paste lines or text into the prompt of a session",
     args = "[session] [text]",
     bang = true,
     range = "lines",
@@ -74,7 +72,6 @@ return {
   --- one; quote names with spaces. If no CLI is connected, the mention waits for one as long as the option
   --- `mention.wait_seconds` says.
   mention = {
-    desc = "add the file, lines or paths to Claude's prompt",
     args = "[paths]",
     range = "lines",
     complete = complete.paths,
@@ -88,7 +85,6 @@ return {
   --- CLI outside of this Neovim receives a mention of the lines; the message is then in the clipboard,
   --- or in a file, for you to paste.
   diagnostics = {
-    desc = "send lines with their diagnostics",
     range = "lines",
     run = function(args)
       require("claude-code.context.diagnostics").lines(args.line1, args.line2)
@@ -98,7 +94,6 @@ return {
   --- Sends the problems to Claude that language servers found, after Claude's last turn, in files that
   --- it edited. They go the same way as those of `:Claude diagnostics`.
   problems = {
-    desc = "send problems that were found after its turn",
     run = function()
       require("claude-code.context.diagnostics").problems()
     end,

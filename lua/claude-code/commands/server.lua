@@ -62,7 +62,6 @@ end
 return {
   --- Starts the server, whatever the option `auto_start` says.
   start = {
-    desc = "start the server",
     run = function()
       local state = require("claude-code.server").state
       if state == "stopped" or state == "failed" then
@@ -76,7 +75,6 @@ return {
   --- Stops the server and disconnects its clients. It stays stopped, also after another setup(), until
   --- `:Claude start` or `:Claude`.
   stop = {
-    desc = "stop the server",
     run = function()
       local was = require("claude-code.server").state
       require("claude-code").stop()
@@ -87,7 +85,6 @@ return {
   --- Shows the server's state, its port, its clients, the workspace and the last error in a window. `q`
   --- closes it.
   status = {
-    desc = "show the server, its clients and its workspace",
     run = function()
       local lines = require("claude-code.status").lines()
       require("claude-code.messages.float").open("Claude Code", lines)
@@ -96,7 +93,6 @@ return {
 
   --- Opens the log file. The plugin and the executable both write to it.
   log = {
-    desc = "open the log file",
     run = function()
       local path = require("claude-code.messages.log").path()
       if not vim.uv.fs_stat(path) then
@@ -116,7 +112,6 @@ return {
   --- of nvim, as in `nvim --headless "+Claude install" +qa`, it ends Neovim with the exit code 1
   --- instead.
   install = {
-    desc = "install the executable, by download or from an archive",
     args = "[archive]",
     bang = true,
     complete = complete.files,
@@ -128,7 +123,6 @@ return {
   --- CLI's own configuration, this Neovim's address into .nvim-claude/. A CLI that runs in a terminal of
   --- Neovim does not need this.
   setup = {
-    desc = "set up the project for a CLI outside of Neovim",
     run = function()
       require("claude-code.project").install()
     end,
@@ -136,7 +130,6 @@ return {
 
   --- Removes what `:Claude setup` added to the project, and nothing else.
   unsetup = {
-    desc = "remove what :Claude setup added",
     run = function()
       require("claude-code.project").uninstall()
     end,

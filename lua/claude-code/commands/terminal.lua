@@ -27,7 +27,6 @@ return {
   --- several sessions {N} is the number of one; without it it is the current one, see
   --- |claude-code-sessions|. `:2Claude` is the same in a buffer with two lines or more.
   [""] = {
-    desc = "start, hide or show Claude in a terminal",
     args = "[N] [args]",
     bang = true,
     range = "session",
@@ -46,7 +45,6 @@ return {
   --- Starts Claude in a terminal, or shows the one that runs and moves there. {args} and ! are those of
   --- `:Claude`.
   open = {
-    desc = "start or show Claude, and move there",
     args = "[args]",
     bang = true,
     complete = complete.cli_arguments,
@@ -58,7 +56,6 @@ return {
   --- Moves to Claude's terminal, and starts or shows it if needed. In the terminal, moves back to the
   --- previous window.
   focus = {
-    desc = "move to Claude's terminal, or back",
     run = function()
       require("claude-code.terminal").focus()
     end,
@@ -67,7 +64,6 @@ return {
   --- Ends the CLI in the terminal, or cancels a start that waits for the executable. If other sessions
   --- run, the window shows the next one.
   close = {
-    desc = "end Claude in its terminal",
     run = function()
       if not require("claude-code.terminal").close() then
         notify().info("Claude is not running in a terminal of this Neovim")
@@ -78,7 +74,6 @@ return {
   --- Lets you choose a model. Claude starts with it and with {args}. If Claude runs already, its prompt
   --- receives `/model` with the name, for you to submit. With ! Claude restarts with the model.
   model = {
-    desc = "choose Claude's model",
     args = "[args]",
     bang = true,
     complete = complete.cli_arguments,
@@ -91,7 +86,6 @@ return {
   --- `claude`: `-n NAME` names the session, `-w [NAME]` gives it a git worktree of its own. Each tab page
   --- has one window for Claude, which shows the current session. See |claude-code-sessions|.
   new = {
-    desc = "start another Claude beside those that run",
     args = "[args]",
     complete = complete.cli_arguments,
     run = function(args)
@@ -103,7 +97,6 @@ return {
   --- Neovim, with what each does or asks, those of the workspace that run elsewhere or in the background,
   --- and past conversations, which are resumed.
   sessions = {
-    desc = "choose a session from a list",
     run = function()
       list().show()
     end,
@@ -112,7 +105,6 @@ return {
   --- Goes to the session that has needed your input longest; without one to a session that is done and
   --- that you have not looked at; without one to the session with the next number.
   next = {
-    desc = "go to the session that needs you",
     run = function()
       local n = list().next()
       if n then
@@ -129,7 +121,6 @@ return {
   --- Needs the option `permissions.answer`. Without a request it shows the terminal of a session that
   --- needs input. An edit that has a diff is answered there.
   answer = {
-    desc = "answer what a session asks",
     args = "[N]",
     range = "session",
     complete = complete.sessions,
