@@ -49,7 +49,7 @@ end
 ---@param what? string
 ---@param whom string
 ---@param command string that shows the terminal
-local function notify_hidden(what, whom, command)
+local function notify_out_of_sight(what, whom, command)
   notify_sent(what, whom, (", whose terminal is hidden; %s shows it"):format(command))
 end
 
@@ -73,7 +73,7 @@ local function report_sent(n, what)
   if M.focus_after_send(n) and not several and not what then
     return
   elseif running.is_hidden(n) then
-    notify_hidden(what, label, several and (":Claude %d"):format(n) or ":Claude")
+    notify_out_of_sight(what, label, several and (":Claude %d"):format(n) or ":Claude")
   elseif several or what then
     notify_sent(what, label)
   end
@@ -97,7 +97,7 @@ function M.paste(text, submit, n, what)
   end
   paste_into(buf, text, submit)
   if not require("claude-code.terminal.providers.window").find(buf) then
-    notify_hidden(what, "Claude", (":buffer %d"):format(buf))
+    notify_out_of_sight(what, "Claude", (":buffer %d"):format(buf))
   elseif what then
     notify_sent(what, "Claude")
   end

@@ -27,15 +27,19 @@ local BUSY_LIMIT_MS, REPORTED_LIMIT_MS = 5 * 60 * 1000, 60 * 1000
 
 local M = {}
 
----@type table<integer, table<integer, claude-code.PendingReport>> by buffer and client
-local pending = {}
----Names of servers that ended before they reported on a buffer's text.
----@type table<integer, table<string, true>> by buffer
-local ended = {}
-local has_changed = false
-local cancel_review = function() end
----@type table<fun(), true>
-local listeners = {}
+---@class claude-code.PendingState
+---@field reports table<integer, table<integer, claude-code.PendingReport>> by buffer and client
+---@field ended table<integer, table<string, true>> by buffer, names of servers that ended before they reported on it
+---@field has_changed boolean since the listeners were called
+---@field listeners table<fun(), true>
+---@field cancel_review fun()
+local state = {
+  reports = {},
+  ended = {},
+  has_changed = false,
+  listeners = {},
+  cancel_review = function() end,
+}
 
 local function now_ms()
   return vim.uv.hrtime() / 1e6
@@ -47,11 +51,11 @@ end
 ---@param timeout_ms integer
 function M.add(buf, client, kind, timeout_ms)
   local now = now_ms()
-  if ended[buf] then
-    ended[buf][client.name] = nil
+  if state.ended[buf] then
+    state.ended[buf][client.name] = nil
   end
-  pending[buf] = pending[buf] or {}
-  pending[buf][client.id] = {
+  state.reports[buf] = state.reports[buf] or {}
+  state.reports[buf][client.id] = {
     name = client.name,
     since = now,
     ready = now,
@@ -60,20 +64,20 @@ function M.add(buf, client, kind, timeout_ms)
     version = vim.lsp.util.buf_versions[buf] or 0,
     kind = kind,
     due = math.huge,
-    overlaps = pending[buf][client.id] ~= nil and kind ~= "opened",
+    overlaps = state.reports[buf][client.id] ~= nil and kind ~= "opened",
   }
-  has_changed = true
+  state.has_changed = true
 end
 
 ---@param buf integer
 ---@param id integer client
 function M.remove(buf, id)
-  if pending[buf] and pending[buf][id] then
-    pending[buf][id] = nil
-    if next(pending[buf]) == nil then
-      pending[buf] = nil
+  if state.reports[buf] and state.reports[buf][id] then
+    state.reports[buf][id] = nil
+    if next(state.reports[buf]) == nil then
+      state.reports[buf] = nil
     end
-    has_changed = true
+    state.has_changed = true
   end
 end
 
@@ -111,8 +115,8 @@ local function is_over(buf, id, report, now)
   if not api.nvim_buf_is_valid(buf) then
     return true
   elseif not servers.is_running(id) then
-    ended[buf] = ended[buf] or {}
-    ended[buf][report.name] = true
+    state.ended[buf] = state.ended[buf] or {}
+    state.ended[buf][report.name] = true
     return true
   end
   put_off(id, report, now)
@@ -134,12 +138,12 @@ local function next_look(id, report, now)
   return math.min(report.due, deadline(id, report), busy_at)
 end
 
----Removes what is over, comes back for the next that will be, and calls the listeners.
+---Removes what is over, comes back for the next that will be, and calls the state.listeners.
 function M.review()
   local now, first = now_ms(), math.huge
-  for buf, by_client in pairs(vim.deepcopy(pending)) do
+  for buf, by_client in pairs(vim.deepcopy(state.reports)) do
     for id in pairs(by_client) do
-      local report = pending[buf][id]
+      local report = state.reports[buf][id]
       if is_over(buf, id, report, now) then
         M.remove(buf, id)
       else
@@ -147,13 +151,13 @@ function M.review()
       end
     end
   end
-  cancel_review()
+  state.cancel_review()
   if first < math.huge then
-    cancel_review = timer.once(first - now, M.review)
+    state.cancel_review = timer.once(first - now, M.review)
   end
-  if has_changed then
-    has_changed = false
-    for _, listener in ipairs(vim.tbl_keys(listeners)) do
+  if state.has_changed then
+    state.has_changed = false
+    for _, listener in ipairs(vim.tbl_keys(state.listeners)) do
       listener()
     end
   end
@@ -161,7 +165,7 @@ end
 
 ---@param report claude-code.Report
 function M.on_report(report)
-  local expected = pending[report.buf] and pending[report.buf][report.client]
+  local expected = state.reports[report.buf] and state.reports[report.buf][report.client]
   if expected then
     expected.due = servers.due(expected, report, now_ms()) or expected.due
     M.review()
@@ -172,7 +176,7 @@ end
 ---@param buf integer
 ---@param id integer client
 function M.on_unchanged(buf, id)
-  local expected = pending[buf] and pending[buf][id]
+  local expected = state.reports[buf] and state.reports[buf][id]
   if expected then
     expected.due = now_ms()
     M.review()
@@ -183,28 +187,28 @@ end
 ---@param id integer client
 ---@return boolean
 function M.is_expected(buf, id)
-  return (pending[buf] or {})[id] ~= nil
+  return (state.reports[buf] or {})[id] ~= nil
 end
 
 ---@param buf integer
 ---@param client vim.lsp.Client
 ---@return boolean is its report missing, or that of a server of its name that ended?
 function M.lacks(buf, client)
-  return M.is_expected(buf, client.id) or (ended[buf] or {})[client.name] ~= nil
+  return M.is_expected(buf, client.id) or (state.ended[buf] or {})[client.name] ~= nil
 end
 
 ---Is a report on this buffer's text still expected?
 ---@param buf integer
 ---@return boolean
 function M.is_pending(buf)
-  return pending[buf] ~= nil
+  return state.reports[buf] ~= nil
 end
 
 ---Was one still expected when the buffer's text was replaced last?
 ---@param buf integer
 ---@return boolean
 function M.was_pending(buf)
-  return vim.iter(pairs(pending[buf] or {})):any(function(_, report)
+  return vim.iter(pairs(state.reports[buf] or {})):any(function(_, report)
     return report.overlaps
   end)
 end
@@ -220,14 +224,14 @@ end
 ---@return claude-code.MissingReport[]
 function M.missing(buf)
   local missing = {}
-  for id, report in pairs(pending[buf] or {}) do
-    local state = servers.busy_with(id)
+  for id, report in pairs(state.reports[buf] or {}) do
+    local busy = servers.busy_with(id)
     local is_due = report.timeout_ms >= servers.TIMEOUT_MS and servers.reports_always(id)
-    if state or is_due then
-      missing[#missing + 1] = { id = id, name = report.name, state = state or "late" }
+    if busy or is_due then
+      missing[#missing + 1] = { id = id, name = report.name, state = busy or "late" }
     end
   end
-  for name in pairs(ended[buf] or {}) do
+  for name in pairs(state.ended[buf] or {}) do
     missing[#missing + 1] = { name = name, state = "ended" }
   end
   return missing
@@ -237,7 +241,7 @@ end
 ---@return string[]
 function M.paths()
   local paths = {}
-  for buf in pairs(pending) do
+  for buf in pairs(state.reports) do
     local path = api.nvim_buf_is_valid(buf)
       and require("claude-code.editor.documents.path").of_buffer(buf)
     if path then
@@ -251,15 +255,15 @@ end
 ---@param callback fun() called when `is_pending` and `paths` may answer something else
 ---@return fun() cancel
 function M.on_change(callback)
-  listeners[callback] = true
+  state.listeners[callback] = true
   return function()
-    listeners[callback] = nil
+    state.listeners[callback] = nil
   end
 end
 
 function M.clear()
-  cancel_review()
-  pending, ended, has_changed = {}, {}, false
+  state.cancel_review()
+  state.reports, state.ended, state.has_changed = {}, {}, false
 end
 
 return M

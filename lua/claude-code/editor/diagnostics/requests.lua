@@ -26,7 +26,7 @@ end
 ---Neovim pulls diagnostics only for buffers that a window shows (0.10 to 0.12).
 ---@param buf integer
 ---@param client vim.lsp.Client
-function M.pull_if_hidden(buf, client)
+function M.pull_if_out_of_sight(buf, client)
   local provider = (client.server_capabilities or {}).diagnosticProvider
   if not provider or #vim.fn.win_findbuf(buf) > 0 then
     return

@@ -43,7 +43,7 @@ local function expect(buf, client, kind, is_known)
   if not client.initialized then
     return
   elseif kind ~= "saved" then
-    require("claude-code.editor.diagnostics.requests").pull_if_hidden(buf, client)
+    require("claude-code.editor.diagnostics.requests").pull_if_out_of_sight(buf, client)
   end
   require("claude-code.editor.diagnostics.requests").check_by_tsserver(buf, client, function()
     pending.on_unchanged(buf, client.id)

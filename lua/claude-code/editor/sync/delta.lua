@@ -36,7 +36,7 @@ local tick = 0
 
 ---What the executable knows, and what may no longer be true.
 local known ---@type table<integer, claude-code.Buffer>
-local hidden ---@type table<integer, true> private ones, which it must not know
+local private ---@type table<integer, true> private ones, which it must not know
 local reported ---@type table<integer, string> path by buffer whose diagnostics it holds
 ---@type { buffers: table<integer, true>, diagnostics: table<integer, true>, folders: boolean, listed: boolean }
 local dirty
@@ -52,7 +52,7 @@ local last
 
 ---Starts again: the next Delta holds everything.
 function M.forget()
-  known, hidden, reported = {}, {}, {}
+  known, private, reported = {}, {}, {}
   dirty = { buffers = {}, diagnostics = {}, folders = true, listed = true }
   last = { pending = "", all = 0, modified = {} }
 end
@@ -100,7 +100,7 @@ end
 local function has_changed(buf, modified)
   local before = known[buf]
   if not before then
-    return not hidden[buf]
+    return not private[buf]
   end
   local loaded = api.nvim_buf_is_loaded(buf)
   return loaded ~= before.loaded
@@ -137,11 +137,11 @@ end
 ---@param rules integer generation of the privacy rules
 ---@return boolean private
 local function hides(buf, rules)
-  local is_new = not known[buf] and not hidden[buf]
+  local is_new = not known[buf] and not private[buf]
   if is_new or dirty.buffers[buf] or last.privacy ~= rules then
-    hidden[buf] = privacy.hides(buf) or nil
+    private[buf] = privacy.hides(buf) or nil
   end
-  return hidden[buf] ~= nil
+  return private[buf] ~= nil
 end
 
 ---@param delta claude-code.Delta

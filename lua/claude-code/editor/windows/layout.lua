@@ -6,7 +6,6 @@ local api, fn = vim.api, vim.fn
 ---@field previous integer the window CTRL-W p leads to, 0 if none
 ---@field tree any winlayout()
 ---@field lines integer lines there are for windows
----@field columns integer
 ---@field windows claude-code.SavedWindow[] floating ones excepted
 
 ---@class claude-code.SavedWindow
@@ -44,7 +43,6 @@ function M.save()
     previous = fn.win_getid(fn.winnr("#")),
     tree = fn.winlayout(),
     lines = lines_for_windows(),
-    columns = vim.o.columns,
     windows = windows,
   }
 end
@@ -100,7 +98,7 @@ local function scroll_back(saved)
   end
 end
 
----Sizes as they were, unless the user opened or closed windows since, or the screen is another one.
+---Sizes as they were, unless the user opened or closed windows since.
 ---@param layout claude-code.SavedLayout
 ---@return boolean restored
 function M.restore_sizes(layout)
@@ -108,8 +106,7 @@ function M.restore_sizes(layout)
     return false
   end
   local tree = fn.winlayout(api.nvim_tabpage_get_number(layout.tab))
-  local is_same_screen = lines_for_windows() == layout.lines and vim.o.columns == layout.columns
-  if not is_same_screen or not vim.deep_equal(tree, layout.tree) then
+  if lines_for_windows() ~= layout.lines or not vim.deep_equal(tree, layout.tree) then
     return false
   end
   api.nvim_win_call(api.nvim_tabpage_get_win(layout.tab), function()
@@ -118,11 +115,14 @@ function M.restore_sizes(layout)
   return true
 end
 
----@return fun() restore gives all windows of this tab page the sizes of now, under the same conditions
+---@return fun() restore gives all windows of this tab page the sizes of now, under the same conditions, and if the
+--- screen is as wide as now
 function M.keep_sizes()
-  local layout = M.save()
+  local layout, columns = M.save(), vim.o.columns
   return function()
-    M.restore_sizes(layout)
+    if vim.o.columns == columns then
+      M.restore_sizes(layout)
+    end
   end
 end
 
