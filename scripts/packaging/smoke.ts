@@ -13,7 +13,9 @@ const DEADLINE_MS = 60_000;
 export async function smoke(root: string, archive: string, nvim: string): Promise<void> {
   const home = await mkdtemp(join(tmpdir(), "claude-code-nvim-smoke-"));
   const steps = [
-    `lua require("claude-code").setup({ auto_start = false, binary = { source = "managed" } })`,
+    `lua require("claude-code").setup({ auto_start = false })`,
+    // Not the build that may be beside the plugin.
+    `lua require("claude-code.install.locate").ORDER = { "managed" }`,
     `lua require("claude-code").install([[${resolve(archive)}]])`,
     "Claude start",
   ];
