@@ -143,29 +143,22 @@ local function install_once()
   end)
 end
 
-local GROUP = "claude-code.project"
+local autocommands = require("claude-code.lib.autocommands")
 
 --- The option mcp.auto_install is off.
 function M.disable()
-  vim.api.nvim_create_augroup(GROUP, { clear = true })
+  autocommands.new("project")
 end
 
 --- The option mcp.auto_install is on: sets up each project that is opened.
 function M.enable()
-  local group = vim.api.nvim_create_augroup(GROUP, { clear = true })
-  vim.api.nvim_create_autocmd("User", {
-    group = group,
-    pattern = "ClaudeCodeServerStarted",
-    callback = install_once,
-  })
-  vim.api.nvim_create_autocmd("DirChanged", {
-    group = group,
-    callback = function()
-      if require("claude-code.server").state == "ready" then
-        install_once()
-      end
-    end,
-  })
+  local group = autocommands.new("project")
+  group:on("User", install_once, { pattern = "ClaudeCodeServerStarted" })
+  group:on("DirChanged", function()
+    if require("claude-code.server").state == "ready" then
+      install_once()
+    end
+  end)
 end
 
 return M

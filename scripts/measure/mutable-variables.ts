@@ -32,7 +32,7 @@ export function mutableVariables(source: string): MutableVariable[] {
 function isWritten(name: string, lines: readonly string[]): boolean {
   const write = new RegExp(
     [
-      `^\\s+(?:[\\w.\\[\\], ]+,\\s*)?${name}(?:[.[][^=]*)?(?:\\s*,[\\w.\\[\\], ]+)?\\s*=[^=]`,
+      `^\\s+(?:[\\w.\\[\\], ]+,\\s*)?${name}(?:\\.\\w+|\\[.*?\\]+)*(?:\\s*,[\\w.\\[\\], ]+)?\\s*=[^=]`,
       `\\btable\\.(?:insert|remove|sort)\\(${name}\\b`,
     ].join("|"),
   );

@@ -165,25 +165,22 @@ end
 
 ---Follows windows and focus, and reports what needs the user, from the first call on.
 function M.follow()
-  local group = api.nvim_create_augroup("claude-code.sessions.attention", { clear = true })
+  local group = require("claude-code.lib.autocommands").new("sessions.attention")
   local limits = { min_ms = MERGE_MS, max_ms = MERGE_MS, share = 1 }
   local trigger = require("claude-code.lib.timer").throttle(limits, report_pending)
-  local function on(events, pattern, callback)
-    api.nvim_create_autocmd(events, { group = group, pattern = pattern, callback = callback })
-  end
-  on({ "FocusGained", "FocusLost" }, nil, function(event)
-    has_focus = event.event == "FocusGained"
+  group:on({ "FocusGained", "FocusLost" }, function(_, args)
+    has_focus = args.event == "FocusGained"
     look()
   end)
-  on({ "WinEnter", "BufWinEnter", "TabEnter" }, nil, look)
-  on("User", "ClaudeCodeSessionChanged", function(event)
+  group:on({ "WinEnter", "BufWinEnter", "TabEnter" }, look)
+  group:on("User", function(_, args)
     look()
-    local row = event.data.session
-    if row.since ~= pending[key_of(row)] and event.data.from ~= row.state and is_wanted(row) then
+    local row = args.data.session
+    if row.since ~= pending[key_of(row)] and args.data.from ~= row.state and is_wanted(row) then
       pending[key_of(row)] = row.since
       trigger()
     end
-  end)
+  end, { pattern = "ClaudeCodeSessionChanged" })
 end
 
 return M

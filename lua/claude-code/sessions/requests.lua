@@ -94,7 +94,7 @@ end
 
 --- A request may come a moment before the session is blocked, which it is as long as its dialog is there.
 ---@param event { match: string, data: table }
-local function on_session(event)
+local function on_session(_, event)
   local row = event.data.session ---@type claude-code.SessionRow
   local is_over = event.match == "ClaudeCodeSessionEnded"
     or row.state ~= "blocked" and (event.data.from == "blocked" or row.state ~= "working")
@@ -106,11 +106,9 @@ local function on_session(event)
 end
 
 local function follow()
-  vim.api.nvim_create_autocmd("User", {
-    group = vim.api.nvim_create_augroup("claude-code.sessions.requests", { clear = true }),
-    pattern = { "ClaudeCodeSessionChanged", "ClaudeCodeSessionEnded" },
-    callback = on_session,
-  })
+  local group = require("claude-code.lib.autocommands").new("sessions.requests")
+  local events = { "ClaudeCodeSessionChanged", "ClaudeCodeSessionEnded" }
+  group:on("User", on_session, { pattern = events })
 end
 
 ---A hook asks: may the user answer here? Not in a session in the background, which ignores the answer,

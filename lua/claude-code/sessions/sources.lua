@@ -217,15 +217,12 @@ function M.start()
   follow_terminals()
   require("claude-code.sessions.attention").follow()
   require("claude-code.sessions.summary").follow()
-  vim.api.nvim_create_autocmd("DirChanged", {
-    group = vim.api.nvim_create_augroup("claude-code.sessions", { clear = true }),
-    callback = function()
-      for _, file in pairs(following.listed) do
-        file.outside = nil
-      end
-      M.refresh()
-    end,
-  })
+  require("claude-code.lib.autocommands").new("sessions.sources"):on("DirChanged", function()
+    for _, file in pairs(following.listed) do
+      file.outside = nil
+    end
+    M.refresh()
+  end)
   M.refresh()
   return true
 end

@@ -98,11 +98,8 @@ end
 
 ---Reports changes, from the first call on.
 function M.follow()
-  vim.api.nvim_create_autocmd("User", {
-    group = vim.api.nvim_create_augroup("claude-code.sessions.summary", { clear = true }),
-    pattern = { "ClaudeCodeSessionChanged", "ClaudeCodeSessionEnded" },
-    callback = emit,
-  })
+  local group = require("claude-code.lib.autocommands").new("sessions.summary")
+  group:on("User", emit, { pattern = { "ClaudeCodeSessionChanged", "ClaudeCodeSessionEnded" } })
 end
 
 return M

@@ -238,16 +238,12 @@ end
 --- who works in tmux expects a pane to outlive the editor beside it.
 ---@param enabled boolean
 function M.set_keep(enabled)
-  local group = vim.api.nvim_create_augroup("claude-code.terminal.keep", { clear = true })
+  local group = require("claude-code.lib.autocommands").new("terminal.keep")
   if enabled then
-    vim.api.nvim_create_autocmd("User", {
-      group = group,
-      pattern = "ClaudeCodeServerStarted",
-      callback = function()
-        M.adopt()
-        require("claude-code.terminal.providers.tmux").tag_all()
-      end,
-    })
+    group:on("User", function()
+      M.adopt()
+      require("claude-code.terminal.providers.tmux").tag_all()
+    end, { pattern = "ClaudeCodeServerStarted" })
   end
 end
 

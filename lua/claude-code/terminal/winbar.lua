@@ -91,36 +91,17 @@ local function update()
   end
 end
 
-local is_pending = false
-
---- Brings the bars up to date, once for what changes together.
-function M.update()
-  if is_pending then
-    return
-  end
-  is_pending = true
-  vim.schedule(function()
-    is_pending = false
-    update()
-  end)
-end
-
---- Follows the sessions and their windows, from the first call on.
+--- Follows the sessions and their windows, from the first call on: what changes together is one update.
 function M.follow()
-  local group = api.nvim_create_augroup("claude-code.terminal.winbar", { clear = true })
-  api.nvim_create_autocmd("User", {
-    group = group,
-    pattern = "ClaudeCodeSession*",
-    callback = M.update,
-  })
-  api.nvim_create_autocmd("BufWinEnter", {
-    group = group,
-    callback = function(event)
-      if vim.b[event.buf].claude_code_terminal then
-        M.update()
-      end
-    end,
-  })
+  local group = require("claude-code.lib.autocommands").new("terminal.winbar")
+  local once = { min_ms = 0, max_ms = 0, share = 1 }
+  local update_soon = require("claude-code.lib.timer").throttle(once, update)
+  group:on("User", update_soon, { pattern = "ClaudeCodeSession*" })
+  group:on("BufWinEnter", function(buf)
+    if vim.b[buf].claude_code_terminal then
+      update_soon()
+    end
+  end)
 end
 
 return M
