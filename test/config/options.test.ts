@@ -35,6 +35,18 @@ const PROBLEMS: [options: string, message: string][] = [
     "terminal.float: removed; terminal.size is the share of a float, too, and 'winborder' its border",
   ],
   [
+    `{ diff = { lsp = { enabled = false } } }`,
+    "diff.lsp: removed; in a diff the language servers of the file's own buffer answer, on lines that it has",
+  ],
+  [
+    `{ diff = { narrow_terminal = 30 } }`,
+    "diff.narrow_terminal: removed; Claude's terminal keeps its size beside a diff",
+  ],
+  [
+    `{ diff = { layout = "horizontal" } }`,
+    `diff.layout: expected one of "vertical", "tab", "inline"; for that, use "vertical" and :set diffopt+=horizontal`,
+  ],
+  [
     `{ selection = { max_bytes = 5 } }`,
     "selection.max_bytes: removed; 100,000 bytes of a selection are sent",
   ],

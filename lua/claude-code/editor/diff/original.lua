@@ -14,7 +14,8 @@ local QUESTIONS = { K = "hover", gd = "definition", grr = "references" }
 local M = {}
 
 ---@param buf integer
----@return claude-code.Hunk[] from the file's buffer to this one
+---@param target integer the file's buffer
+---@return claude-code.Hunk[] from the file's buffer to the other
 local function hunks_from(buf, target)
   local old = api.nvim_buf_get_lines(target, 0, -1, false)
   return hunks.between(old, api.nvim_buf_get_lines(buf, 0, -1, false))
