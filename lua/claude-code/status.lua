@@ -75,7 +75,7 @@ local function languages()
       count = count + 1
     end
   end
-  for _, client in ipairs(package.loaded["vim.lsp"] and vim.lsp.get_clients() or {}) do
+  for _, client in ipairs(require("claude-code.lib.lsp").clients()) do
     local files = vim.tbl_filter(function(buf)
       return vim.bo[buf].buftype == ""
     end, vim.tbl_keys(client.attached_buffers or {}))

@@ -30,7 +30,7 @@ end
 ---@return string[] the workspace folders of language servers that serve a buffer
 local function lsp_folders()
   local folders = {}
-  for _, client in ipairs(package.loaded["vim.lsp"] and vim.lsp.get_clients() or {}) do
+  for _, client in ipairs(require("claude-code.lib.lsp").clients()) do
     if next(client.attached_buffers or {}) then
       for _, folder in ipairs(client.workspace_folders or {}) do
         if vim.startswith(folder.uri, "file:") then

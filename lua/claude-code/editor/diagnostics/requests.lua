@@ -1,5 +1,5 @@
 --- What language servers need to look at a file, and Neovim does not send by itself.
-local call = require("claude-code.lib.lsp").call
+local lsp = require("claude-code.lib.lsp")
 
 local COMMAND = "typescript.tsserverRequest"
 local CHECKS = { "syntacticDiagnosticsSync", "semanticDiagnosticsSync" }
@@ -10,7 +10,7 @@ local M = {}
 ---when it is saved (rust-analyzer runs cargo then), and Neovim reports only its own writes as saves.
 ---@param buf integer
 function M.did_save(buf)
-  for _, client in ipairs(package.loaded["vim.lsp"] and vim.lsp.get_clients({ bufnr = buf }) or {}) do
+  for _, client in ipairs(lsp.clients({ bufnr = buf })) do
     local sync = (client.server_capabilities or {}).textDocumentSync
     local save = type(sync) == "table" and sync.save
     if save then
@@ -18,7 +18,7 @@ function M.did_save(buf)
       if type(save) == "table" and save.includeText then
         params.text = table.concat(vim.api.nvim_buf_get_lines(buf, 0, -1, false), "\n") .. "\n"
       end
-      call(client, "notify", "textDocument/didSave", params)
+      lsp.call(client, "notify", "textDocument/didSave", params)
     end
   end
 end
@@ -35,7 +35,7 @@ function M.pull_if_out_of_sight(buf, client)
   if type(provider) == "table" and type(provider.identifier) == "string" then
     params.identifier = provider.identifier
   end
-  call(client, "request", "textDocument/diagnostic", params, nil, buf)
+  lsp.call(client, "request", "textDocument/diagnostic", params, nil, buf)
 end
 
 ---@param client vim.lsp.Client
@@ -101,7 +101,7 @@ local function ask(buf, client, on_unchanged)
   local file = vim.uri_to_fname(vim.uri_from_bufnr(buf))
   for _, check in ipairs(CHECKS) do
     local params = { command = COMMAND, arguments = { check, { file = file } } }
-    call(client, "request", "workspace/executeCommand", params, on_answer, buf)
+    lsp.call(client, "request", "workspace/executeCommand", params, on_answer, buf)
   end
 end
 

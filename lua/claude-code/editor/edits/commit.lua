@@ -69,7 +69,7 @@ end
 ---@param name string the new one; no loaded buffer has it
 local function move_buffer(buf, name)
   local old = api.nvim_buf_get_name(buf)
-  local clients = package.loaded["vim.lsp"] and vim.lsp.get_clients({ bufnr = buf }) or {}
+  local clients = require("claude-code.lib.lsp").clients({ bufnr = buf })
   for _, client in ipairs(clients) do
     vim.lsp.buf_detach_client(buf, client.id)
   end

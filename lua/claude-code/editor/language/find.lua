@@ -78,17 +78,12 @@ end
 ---@param symbol claude-code.Symbol
 ---@return claude-code.Failure
 local function unknown(symbol)
-  local busy = vim.iter(request.states(symbol.answers)):find(function(state)
-    return state.state ~= "idle"
-  end)
+  local states = request.states(symbol.answers)
+  local busy =
+    request.not_ready(states, "%s does not know `%s` yet. Ask again in 10 s.", symbol.name)
   local line = position.line(symbol.buf, symbol.row):sub(1, 160)
-  if busy then
-    local text = "Not ready: %s does not know `%s` yet. Ask again in 10 s."
-    local message = text:format(request.describe(busy), symbol.name)
-    return { code = "not_ready", message = message }
-  end
   local text = "No language server knows what `%s` is in `%s` (a comment, a string or plain text?)."
-  return { code = "not_found", message = text:format(symbol.name, vim.trim(line)) }
+  return busy or { code = "not_found", message = text:format(symbol.name, vim.trim(line)) }
 end
 
 ---@param contents any MarkupContent, MarkedString or MarkedString[] (LSP 3.17)

@@ -177,13 +177,10 @@ end
 ---@param states claude-code.LanguageServerState[]
 ---@return claude-code.Failure
 local function not_found(params, similar, states)
-  local busy = vim.iter(states):find(function(state)
-    return state.state ~= "idle"
-  end)
+  local busy =
+    request.not_ready(states, "%s may know `%s` later. Ask again in 10 s.", params.symbol)
   if busy then
-    local text = "Not ready: %s may know `%s` later. Ask again in 10 s."
-    local message = text:format(request.describe(busy), params.symbol)
-    return { code = "not_ready", message = message }
+    return busy
   end
   local names = names_of(similar)
   local text = "No symbol `%s` in the project."

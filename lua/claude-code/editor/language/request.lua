@@ -334,10 +334,17 @@ local DESCRIPTIONS = {
   unindexed = "%s, which has indexed only open files,",
 }
 
----@param state claude-code.LanguageServerState not idle
----@return string the subject of a sentence
-function M.describe(state)
-  return DESCRIPTIONS[state.state]:format(state.name)
+---@param states claude-code.LanguageServerState[]
+---@param text string with the server, as the subject of a sentence, and the name of a symbol
+---@param name string
+---@return claude-code.Failure? if one of the servers is not idle
+function M.not_ready(states, text, name)
+  for _, state in ipairs(states) do
+    if state.state ~= "idle" then
+      local server = DESCRIPTIONS[state.state]:format(state.name)
+      return { code = "not_ready", message = "Not ready: " .. text:format(server, name) }
+    end
+  end
 end
 
 ---The state of each server that was asked.
