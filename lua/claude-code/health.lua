@@ -126,7 +126,7 @@ local function check_surroundings(path)
 end
 
 local function check_options()
-  for _, problem in ipairs(require("claude-code.config").problems) do
+  for _, problem in ipairs(require("claude-code.config").problems()) do
     health.error(problem, "correct it in your setup(), see :help claude-code-options")
   end
 end

@@ -22,14 +22,15 @@ local M = {
     ["terminal.keys.right"] = MAP_IT,
     ["terminal.keys.up"] = MAP_IT,
   },
-  ---@type string[] what cannot be used of the options that the last setup() was given
-  problems = {},
 }
 
----@type claude-code.Config?
-local current
----@type table<string, table<fun(value: any), true>>
-local listeners = {}
+---@class claude-code.ConfigState
+---@field current? claude-code.Config
+---@field problems string[] what cannot be used of the options that the last setup() was given
+---@field listeners table<string, table<fun(value: any), true>>
+
+---@type claude-code.ConfigState
+local state = { problems = {}, listeners = {} }
 
 --- What checks options is loaded where some are given.
 ---@param given any
@@ -55,7 +56,7 @@ end
 ---@param old claude-code.Config
 ---@param new claude-code.Config
 local function notify(old, new)
-  for key, callbacks in pairs(listeners) do
+  for key, callbacks in pairs(state.listeners) do
     local path = vim.split(key, ".", { plain = true })
     local value = vim.tbl_get(new, unpack(path))
     if not vim.deep_equal(vim.tbl_get(old, unpack(path)), value) then
@@ -70,25 +71,30 @@ end
 ---@param given? claude-code.UserConfig
 ---@return string[] problems
 function M.setup(given)
-  local old = current or require("claude-code.config.defaults").values
-  local problems
-  current, problems = resolve(given)
-  M.problems = problems
-  if current.log.level ~= old.log.level then
-    require("claude-code.messages.log").configure(current.log)
+  local old = state.current or require("claude-code.config.defaults").values
+  local new, problems = resolve(given)
+  state.current, state.problems = new, problems
+  if new.log.level ~= old.log.level then
+    require("claude-code.messages.log").configure(new.log)
   end
   if #problems > 0 then
     report(problems)
   end
-  notify(old, current)
+  notify(old, new)
   return problems
 end
 
 --- The options in effect: the defaults until setup() is called.
 ---@return claude-code.Config
 function M.get()
-  current = current or resolve(nil)
-  return current
+  state.current = state.current or resolve(nil)
+  return state.current
+end
+
+--- What cannot be used of the options that the last setup() was given.
+---@return string[]
+function M.problems()
+  return state.problems
 end
 
 --- From now on calls `callback` with the new value when setup() changes an option, or any of a table
@@ -96,8 +102,8 @@ end
 ---@param key string
 ---@param callback fun(value: any)
 function M.on_change(key, callback)
-  listeners[key] = listeners[key] or {}
-  listeners[key][callback] = true
+  state.listeners[key] = state.listeners[key] or {}
+  state.listeners[key][callback] = true
 end
 
 return M
