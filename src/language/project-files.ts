@@ -21,6 +21,7 @@ export type FileVersion = string;
 export class ProjectFiles {
   readonly root: string;
   readonly privacy = new Privacy();
+  #git: Git | undefined;
   #files: ReadonlySet<string> | undefined;
   /** Folders of the files, and files that say what git ignores, with their mtimes when files were listed. */
   #sources = new Map<string, number>();
@@ -37,9 +38,14 @@ export class ProjectFiles {
     return sep === "/" ? name : name.replaceAll(sep, "/");
   }
 
-  /** Undefined without git. */
+  /**
+   * Undefined without git. It is kept, since to look for drivers and hooks takes as long as a search: neither
+   * `ls-files` nor `grep` runs those that may have been configured since.
+   */
   get git(): Git | undefined {
-    return gitTop(this.root) ? Git.in(this.root) : undefined;
+    if (!gitTop(this.root)) return undefined;
+    this.#git ??= Git.in(this.root);
+    return this.#git;
   }
 
   /** Absolute paths, private files left out. Undefined where there are too many. */

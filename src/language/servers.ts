@@ -161,13 +161,13 @@ export class LanguageServers {
     // Neovim and its servers work while this thread looks at the files. Most often none has changed.
     const early = run(place, AbortSignal.any([tooEarly.signal, ...(signal ? [signal] : [])]));
     early.catch(() => {});
+    const words = method === "find_symbol" ? NOT_LOOKED : occurrencesOf(word, this.project, signal);
     await new Promise(setImmediate);
     const changes = this.#changed.take();
     if (changes.length > 0) tooEarly.abort();
     const asked = changes.length > 0 ? run({ ...place, changes }) : early;
     asked.catch(() => {});
-    const occurrences =
-      method === "find_symbol" ? NOT_LOOKED : await occurrencesOf(word, this.project, signal);
+    const occurrences = await words;
     return { answer: await asked, occurrences, source: new SourceLines() };
   }
 }
