@@ -163,13 +163,11 @@ local function in_rows(lines)
   return rows
 end
 
-local choose ---@type fun(request: claude-code.PermissionRequest, lines: string[], own: claude-code.AnswerChoice[])
-
 --- Shows the lines above the choices.
 ---@param request claude-code.PermissionRequest
 ---@param lines string[]
 ---@param own claude-code.AnswerChoice[]
-function choose(request, lines, own)
+local function choose(request, lines, own)
   lines = in_rows(lines)
   local choices = vim.list_extend(vim.list_slice(own), other_choices(request))
   -- A picker may cover what is above it.

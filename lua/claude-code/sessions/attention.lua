@@ -8,10 +8,6 @@ local M = {}
 --- What happens within this time is one report, and what is over by then is none. In ms.
 local MERGE_MS = 1000
 
---- What is to be reported: since when, by the session's process or number.
----@type table<string, integer>
-local pending = {}
-
 ---@type table<claude-code.SessionState, { one: string, several: string }>
 local WORDS = {
   blocked = { one = "needs input", several = "need input" },
@@ -27,8 +23,10 @@ local function key_of(row)
   return row.n and "n" .. row.n or "pid" .. tostring(row.pid)
 end
 
---- Terminals that do not report their focus count as focused.
-local has_focus = true
+--- `has_focus`: terminals that do not report their focus count as focused. `pending`: what is to be
+--- reported: since when, by the session's process or number.
+---@type { has_focus: boolean, pending: table<string, integer> }
+local user = { has_focus = true, pending = {} }
 
 ---@param row claude-code.SessionRow
 ---@return boolean
@@ -41,7 +39,7 @@ end
 
 --- A session whose terminal is on screen in a Neovim that has the focus was looked at.
 local function look()
-  for _, row in ipairs(has_focus and rows.peek() or {}) do
+  for _, row in ipairs(user.has_focus and rows.peek() or {}) do
     if not row.seen and is_on_screen(row) then
       rows.see({ buf = row.buf })
     end
@@ -67,7 +65,7 @@ end
 ---@return boolean
 local function is_wanted(row)
   local on = require("claude-code.config").get().notify.on
-  local is_before_eyes = has_focus and is_on_screen(row)
+  local is_before_eyes = user.has_focus and is_on_screen(row)
   return row.attached
     and vim.tbl_contains(on, row.state)
     and not is_before_eyes
@@ -142,7 +140,7 @@ local function report(found)
     if not ok then
       notify.error(("the function notify.by failed: %s"):format(message))
     end
-  elseif has_focus then
+  elseif user.has_focus then
     local how = can_answer(found[1]) and "; :Claude answer answers it"
       or found[1].n and "; :Claude next shows it"
       or found[1].job and "; :Claude sessions shows it"
@@ -155,9 +153,9 @@ end
 
 local function report_pending()
   local found = vim.tbl_filter(function(row)
-    return pending[key_of(row)] == row.since and is_wanted(row)
+    return user.pending[key_of(row)] == row.since and is_wanted(row)
   end, rows.list())
-  pending = {}
+  user.pending = {}
   if #found > 0 then
     report(found)
   end
@@ -169,15 +167,15 @@ function M.follow()
   local limits = { min_ms = MERGE_MS, max_ms = MERGE_MS, share = 1 }
   local trigger = require("claude-code.lib.timer").throttle(limits, report_pending)
   group:on({ "FocusGained", "FocusLost" }, function(_, args)
-    has_focus = args.event == "FocusGained"
+    user.has_focus = args.event == "FocusGained"
     look()
   end)
   group:on({ "WinEnter", "BufWinEnter", "TabEnter" }, look)
   group:on("User", function(_, args)
     look()
-    local row = args.data.session
-    if row.since ~= pending[key_of(row)] and args.data.from ~= row.state and is_wanted(row) then
-      pending[key_of(row)] = row.since
+    local row, key = args.data.session, key_of(args.data.session)
+    if row.since ~= user.pending[key] and args.data.from ~= row.state and is_wanted(row) then
+      user.pending[key] = row.since
       trigger()
     end
   end, { pattern = "ClaudeCodeSessionChanged" })
