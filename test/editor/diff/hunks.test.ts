@@ -270,6 +270,19 @@ for (const version of NEOVIMS) {
       }
     });
 
+    test("gr does not wait for a longer mapping where no language server serves the file", async () => {
+      await using a = await Attached.start({ version, ui: UI });
+      await a.nvim.lua("vim.o.timeoutlen = 60000; vim.keymap.set('n', 'grx', 'x')");
+      await a.propose(a.file("a.txt", LETTERS), LETTERS.replace("b", "B"));
+      await a.shown();
+      await a.nvim.type("gg]cgr");
+      await eventually("the hunk is dropped", async () =>
+        expect(
+          await a.nvim.lua<string[]>("return vim.api.nvim_buf_get_lines(0, 0, 2, false)"),
+        ).toEqual(["a", "b"]),
+      );
+    });
+
     test("gr is undone by u; ga twice is as before; the bar says what <CR> takes", async () => {
       await using a = await Attached.start({ version, ui: UI });
       const path = a.file("main.txt", OLD);

@@ -1,5 +1,6 @@
 --- The keys of a diff, in normal mode on both sides. `diff.keys` names them.
 local hunk_keys = require("claude-code.editor.hunks.keys")
+local original = require("claude-code.editor.diff.original")
 
 local M = {}
 
@@ -48,7 +49,7 @@ end
 ---@param diff claude-code.Diff on screen
 ---@return fun() unmap
 function M.map(diff)
-  local entries = {} ---@type claude-code.Key[]
+  local entries, nowait = {}, not original.is_served(diff.proposal) ---@type claude-code.Key[]
   for action, description in pairs(DESCRIPTIONS) do
     local function act()
       diff:act(action)
@@ -56,6 +57,7 @@ function M.map(diff)
     entries[#entries + 1] = {
       keys = M.of(action),
       desc = description,
+      nowait = nowait,
       run = function(_, key)
         if key == "q" and vim.fn.reg_recording() ~= "" then
           end_recording()

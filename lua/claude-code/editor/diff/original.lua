@@ -150,6 +150,15 @@ local function close_preview(buf)
   end
 end
 
+---Has a longer key that begins as one of the diff's a meaning there, as `grr` has?
+---@param proposal claude-code.Proposal
+---@return boolean
+function M.is_served(proposal)
+  return vim.iter(vim.tbl_values(QUESTIONS)):any(function(name)
+    return #clients_for(proposal.target, name) > 0
+  end)
+end
+
 ---Maps the keys that a client of the file's buffer has an answer for, unless the user, or the diff itself, has
 ---others there.
 ---@param proposal claude-code.Proposal on screen

@@ -25,6 +25,9 @@ local LEAST_WIDTH = 91
 ---Lines of two sides below each other: four, a status line and a bar each.
 local LEAST_HEIGHT = 12
 
+---Columns and lines of a window in which a diff can be read at all. In a smaller one it is on a tab page.
+local LEAST_INLINE = { width = 40, height = 5 }
+
 ---@return boolean does the user want one side above the other?
 local function is_below()
   return vim.list_contains(vim.opt.diffopt:get(), "horizontal")
@@ -67,7 +70,8 @@ end
 ---@param except? integer
 ---@return boolean nothing but a tab page will do
 local function must_be_on_tab(layout, target, except)
-  if layout == "tab" then
+  local width, height = room_here(target, except)
+  if layout == "tab" or width < LEAST_INLINE.width or height < LEAST_INLINE.height then
     return true
   elseif not windows.has_diff() then
     return false

@@ -1,4 +1,5 @@
---- Keys of a buffer for as long as its hunks wait for a decision. Nothing here remembers which buffers have
+--- Keys of a buffer for as long as its hunks wait for a decision. In a file of the user's, `gr` leaves `grn`, `grr`
+--- and the like to Neovim and to other plugins: Neovim waits 'timeoutlen' for the rest. Nothing here remembers which buffers have
 --- them: Neovim is asked, since it clears a buffer's mappings by itself (`:bdelete`).
 local api, fn = vim.api, vim.fn
 
@@ -8,6 +9,7 @@ local M = {}
 ---@field keys string|string[]|false as the option for it says
 ---@field desc string
 ---@field modes? string[] normal mode if left out
+---@field nowait? boolean a longer mapping that begins with it has no meaning in this buffer
 ---@field run fun(mode: string, key: string)
 
 ---@alias claude-code.KeyOwner
@@ -54,8 +56,7 @@ local function map(buf, owner, mode, key, entry)
     entry.run(mode, key)
   end
   mapped[run] = { owner = owner, key = key, before = before }
-  -- Not `nowait`: `gr` must leave `grn`, `grr` and the like to Neovim and the user.
-  vim.keymap.set(mode, key, run, { buffer = buf, desc = entry.desc })
+  vim.keymap.set(mode, key, run, { buffer = buf, desc = entry.desc, nowait = entry.nowait })
 end
 
 ---Maps what the buffer does not have yet; what another owner has mapped there stays. A mapping of the buffer's
