@@ -1,6 +1,6 @@
 --- Keys of a buffer for as long as its hunks wait for a decision. In a file of the user's, `gr` leaves `grn`, `grr`
---- and the like to Neovim and to other plugins: Neovim waits 'timeoutlen' for the rest. Nothing here remembers which buffers have
---- them: Neovim is asked, since it clears a buffer's mappings by itself (`:bdelete`).
+--- and the like to Neovim and to other plugins: Neovim waits 'timeoutlen' for the rest. Nothing here remembers
+--- which buffers have them: Neovim is asked, since it clears a buffer's mappings by itself (`:bdelete`).
 local api, fn = vim.api, vim.fn
 
 local M = {}
