@@ -61,6 +61,24 @@ onEachNeovim((session) => {
   const all = (bar = "hunk 1/2") => shows("both hunks", { rows: "2,8", hunks: 2, keys: true, bar });
   const one = () => shows("one hunk", { rows: "8", hunks: 1, keys: true, bar: "hunk 1/1" });
 
+  test("a NUL far down in a text is undone to the byte in its buffer, and shown in the base text", async () => {
+    const far = `${"a long line of text\n".repeat(500)}`;
+    world.write("a", `${far}one\0\nkept\0\n`);
+    world.claude({ a: `${far}ONE\0\nkept\0\n` });
+    await nvim().command("edit a | Claude review!");
+    await entries(1);
+    await shows("the hunk", { rows: "501", hunks: 1, keys: true, bar: "hunk 1/1" });
+    await at(501);
+    await nvim().type("gr");
+    await shows("nothing", NOTHING);
+    expect(world.read("a")).toBe(`${far}one\0\nkept\0\n`);
+    world.claude({ a: undefined });
+    await nvim().command(`edit claude-code://base/${session.path("a")}`);
+    await eventually("the base text", async () =>
+      expect(await lua<string>("return vim.fn.getline(501)")).toBe("one\n"),
+    );
+  });
+
   describe.each(["bdelete", "bwipeout", "bunload"])(":%s", (command) => {
     test("and the file again: everything is shown as before, and gr undoes", async () => {
       await reviewed();

@@ -25,7 +25,7 @@ local function fill(buf, bytes, problem)
     -1,
     false,
     vim.tbl_map(function(line)
-      return (line:gsub("\r$", ""):gsub("%z", "\n"))
+      return (line:gsub("\r$", ""))
     end, lines)
   )
   vim.bo[buf].modifiable, vim.bo[buf].modified = false, false

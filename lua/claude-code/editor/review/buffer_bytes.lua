@@ -118,8 +118,7 @@ function M.reader(buf)
       if from ~= "utf-8" then
         row = vim.iconv(row, from, "utf-8") or row
       end
-      -- Neovim holds a NUL as a line feed.
-      lines[i] = row:gsub("%z", "\n")
+      lines[i] = row
     end
     return lines
   end
