@@ -173,9 +173,6 @@ const typescriptRules: Rule[] = [
   },
 ];
 
-/** Folders that need each other, and should not. A pair that is left here for no reason is refused, too. */
-const KNOWN_PAIRS: readonly string[] = ["lua/claude-code/config <> lua/claude-code/config/options"];
-
 const lua = luaImports(ROOT);
 const typescript = typescriptImports(ROOT);
 const findings = [
@@ -197,15 +194,10 @@ function problems(imports: readonly Import[], rules: readonly Rule[]): string[] 
 }
 
 function pairsOfFolders(imports: readonly Import[]): string[] {
-  const found = foldersBothWays(imports).map(({ folders }) => folders.join(" <> "));
-  return [
-    ...found
-      .filter((pair) => !KNOWN_PAIRS.includes(pair))
-      .map((pair) => `${pair}: these folders need each other; one direction is enough`),
-    ...KNOWN_PAIRS.filter((pair) => !found.includes(pair)).map(
-      (pair) => `${pair}: not any more; remove it from KNOWN_PAIRS of scripts/check-imports.ts`,
-    ),
-  ];
+  return foldersBothWays(imports).map(
+    ({ folders }) =>
+      `${folders.join(" <> ")}: these folders need each other; one direction is enough`,
+  );
 }
 
 /** The dispatch table answers the executable's question for the status. */

@@ -25,16 +25,13 @@ export function generatedFiles(nvim: string): Record<string, string> {
   };
 }
 
-function configDefaults({ defaults, option_files: files }: Facts): string {
+function configDefaults({ defaults }: Facts): string {
   if (/<\w+ \d+>/.test(defaults)) throw new Error("an option's default is no plain value");
   return `--- What setup() needs at every start, so that it loads no option that the user does not give. Made from
 --- options/ by \`bun run docs\`; do not edit.
 -- luacheck: no max line length
 -- stylua: ignore
-return {
-values = ${defaults},
-files = ${files},
-}
+return ${defaults}
 `;
 }
 

@@ -38,9 +38,9 @@ local function collect_aliases(type)
 end
 
 local options = {}
-local schema = require("claude-code.config.schema")
+local schema = require("claude-code.config.options.schema")
 local defaults = {}
-for _, option in ipairs(require("claude-code.config").options.all()) do
+for _, option in ipairs(require("claude-code.config.options")) do
   local path = vim.split(option.key, ".", { plain = true })
   local name = table.remove(path)
   local section = defaults
@@ -75,7 +75,6 @@ io.write(vim.json.encode({
   suggested = require("claude-code.keymaps").suggested,
   options = options,
   defaults = vim.inspect(defaults),
-  option_files = vim.inspect(require("claude-code.config").options.files()),
   private_files = require("claude-code.editor.privacy.defaults"),
   aliases = aliases,
   highlights = highlights_of(require("claude-code.editor.hunks.highlights")),

@@ -43,8 +43,6 @@ export interface Facts {
   options: Option[];
   /** The defaults of all options as a Lua table. */
   defaults: string;
-  /** The first part of an option's key: its file. A Lua table. */
-  option_files: string;
   /** Patterns of files that are private by default. */
   private_files: string[];
   /** Names of option types without `claude-code.`: what is behind them. */

@@ -2,16 +2,16 @@ import type { Facts, Option } from "./facts";
 import { wrap } from "./vimdoc";
 
 const HEAD = `---@meta
---- The types of the options: what a user writes, in which every field may be left out, and what the
---- plugin works with. Made from options/ by \`bun run docs\`; do not edit.
+--- The types of the options: all of them are there in what the plugin works with, and any may be left out
+--- of what a user writes. Made from options/ by \`bun run docs\`; do not edit.
+
+---@alias claude-code.UserConfig claude-code.Config|{}
 `;
 
 /** lua/claude-code/config/types.lua. */
 export function configTypes({ options, aliases }: Facts): string {
-  const tables = tablesOf(options);
   const blocks = [
-    ...tables.map(([path, fields]) => userClass(path, fields)),
-    ...tables.map(([path, fields]) => resolvedClass(path, fields)),
+    ...tablesOf(options).map(([path, fields]) => optionClass(path, fields)),
     Object.keys(aliases)
       .sort()
       .map((name) => `---@alias claude-code.${name} ${aliases[name]}`)
@@ -36,21 +36,14 @@ function tablesOf(options: readonly Option[]): [path: string, fields: Field[]][]
   return [...tables].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-function userClass(path: string, fields: readonly Field[]): string {
+/** With `|{}` LuaLS misses no field in a user's table of options. */
+function optionClass(path: string, fields: readonly Field[]): string {
   const lines = fields.map(({ name, option }) => {
-    const type = option?.annotation ?? className("User", join(path, name));
-    return `${option ? `${comment(option)}\n` : ""}---@field ${name}? ${type}`;
+    if (!option) return `---@field ${name} ${className(join(path, name))}|{}`;
+    const absent = option.default === undefined ? "?" : "";
+    return `${comment(option)}\n---@field ${name}${absent} ${option.annotation}`;
   });
-  return [`---@class ${className("User", path)}`, ...lines].join("\n");
-}
-
-function resolvedClass(path: string, fields: readonly Field[]): string {
-  const lines = fields.map(({ name, option }) => {
-    const type = option?.annotation ?? className("", join(path, name));
-    const absent = option && option.default === undefined ? "?" : "";
-    return `---@field ${name}${absent} ${type}`;
-  });
-  return [`---@class ${className("", path)}`, ...lines].join("\n");
+  return [`---@class ${className(path)}`, ...lines].join("\n");
 }
 
 /** The first sentence of its description. */
@@ -64,7 +57,7 @@ function join(path: string, name: string): string {
 }
 
 /** `diff.keys` → `claude-code.DiffKeysConfig`. */
-function className(family: "User" | "", path: string): string {
+function className(path: string): string {
   const words = path.split(/[._]/).map((word) => word.charAt(0).toUpperCase() + word.slice(1));
-  return `claude-code.${family}${words.join("")}Config`;
+  return `claude-code.${words.join("")}Config`;
 }

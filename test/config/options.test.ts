@@ -102,10 +102,9 @@ describe.each(NEOVIMS)("setup() in $name", (version) => {
 
   test("a renamed option is reported with its new name, a removed one with what to do", async () => {
     const problems = await neovim.lua<string[]>(`
-      local config = require("port").config
       local renamed = { ["diff.old"] = "diff.layout", gone = "removed; use :Other instead" }
       local _, problems = require("port").options.resolve(
-        config.options, { diff = { old = "tab" }, gone = true }, renamed)
+        { diff = { old = "tab" }, gone = true }, renamed)
       return problems`);
     expect(problems).toEqual([
       "diff.old: renamed to diff.layout",
@@ -116,7 +115,7 @@ describe.each(NEOVIMS)("setup() in $name", (version) => {
   test("every renamed option leads to an option, or says what to do", async () => {
     const lost = await neovim.lua<string[]>(`
       local config, known = require("port").config, {}
-      for _, option in ipairs(config.options.all()) do
+      for _, option in ipairs(require("claude-code.config.options")) do
         known[option.key] = true
       end
       return vim.iter(pairs(config.renamed)):filter(function(old, new)
@@ -154,7 +153,7 @@ describe.each(NEOVIMS)("setup() in $name", (version) => {
   test("every option has a default of its own type, a description, and no twin", async () => {
     const faults = await neovim.lua<string[]>(`
       local faults, seen = {}, {}
-      for _, option in ipairs(require("port").config.options.all()) do
+      for _, option in ipairs(require("claude-code.config.options")) do
         local fits = option.default == nil or option.type.accepts(option.default)
         if not fits or option.description == "" or seen[option.key] then
           table.insert(faults, option.key)

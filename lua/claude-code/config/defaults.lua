@@ -3,7 +3,6 @@
 -- luacheck: no max line length
 -- stylua: ignore
 return {
-values = {
   auto_start = "auto",
   binary = {
     download = true
@@ -105,25 +104,4 @@ values = {
     provider = "native",
     winbar = true
   }
-},
-files = {
-  auto_start = "server",
-  binary = "server",
-  diagnostics = "diagnostics",
-  diff = "changes",
-  execute_code = "server",
-  keymaps = "claude",
-  language_tools = "claude",
-  log = "server",
-  mcp = "claude",
-  mention = "claude",
-  notify = "claude",
-  permissions = "claude",
-  port_range = "server",
-  privacy = "claude",
-  review = "changes",
-  selection = "claude",
-  send = "claude",
-  terminal = "terminal"
-},
 }

@@ -2,7 +2,6 @@ local MAP_IT = "removed; :help claude-code-terminal-keys shows how to map such a
 
 --- The options in effect.
 local M = {
-  options = require("claude-code.config.options"),
   --- Options that were renamed or removed: the new name, or a sentence that says what to do instead.
   ---@type table<string, string>
   renamed = {
@@ -38,9 +37,9 @@ local state = { problems = {}, listeners = {} }
 ---@return string[] problems
 local function resolve(given)
   if given == nil or (type(given) == "table" and next(given) == nil) then
-    return vim.deepcopy(require("claude-code.config.defaults").values), {}
+    return vim.deepcopy(require("claude-code.config.defaults")), {}
   end
-  return require("claude-code.config.resolve").resolve(M.options, given, M.renamed)
+  return require("claude-code.config.resolve").resolve(given, M.renamed)
 end
 
 ---@param problems string[]
@@ -71,7 +70,7 @@ end
 ---@param given? claude-code.UserConfig
 ---@return string[] problems
 function M.setup(given)
-  local old = state.current or require("claude-code.config.defaults").values
+  local old = state.current or require("claude-code.config.defaults")
   local new, problems = resolve(given)
   state.current, state.problems = new, problems
   if new.log.level ~= old.log.level then

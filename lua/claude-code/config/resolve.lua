@@ -1,10 +1,6 @@
 --- Checks what the user gave against the options. Knows no option by name.
 local M = {}
 
----@class claude-code.Options
----@field all fun(): claude-code.Option[]
----@field of fun(parts: any[]): claude-code.Option[] those whose keys begin with one of these parts
-
 ---@class claude-code.Option
 ---@field key string dotted path in the options table: "binary.path"
 ---@field type claude-code.Type
@@ -25,26 +21,20 @@ local function describe(value)
   return tostring(value)
 end
 
---- The known key that the user most likely meant: one that is spelled almost like it, or the same
---- name in another table.
----@param unknown string
----@param known string[]
----@return string?
-local function closest(unknown, known)
-  return require("claude-code.messages.closest")(unknown, known, function(key)
-    return #unknown > 3 and key:match("[^.]+$") == unknown:match("[^.]+$") and 1 or nil
-  end)
-end
-
----@class claude-code.SchemaIndex
----@field options table<string, claude-code.Option>
+---@class claude-code.Check
+---@field options table<string, claude-code.Option> by their keys
 ---@field sections table<string, string[]> dotted path of a group → the names in it
+---@field renamed table<string, string>
+---@field resolved table receives what is valid
+---@field problems string[] receives a sentence for what is not
 
----@param options claude-code.Option[]
----@return claude-code.SchemaIndex
-local function index(options)
-  local result = { options = {}, sections = {} }
-  for _, option in ipairs(options) do
+---@param renamed table<string, string>
+---@return claude-code.Check
+local function new_check(renamed)
+  local resolved = vim.deepcopy(require("claude-code.config.defaults"))
+  local result =
+    { options = {}, sections = {}, renamed = renamed, resolved = resolved, problems = {} }
+  for _, option in ipairs(require("claude-code.config.options")) do
     result.options[option.key] = option
     local section, name = option.key:match("^(.*)%.([^.]+)$")
     if section then
@@ -53,12 +43,6 @@ local function index(options)
     end
   end
   return result
-end
-
----@param value any
----@return any
-local function copy(value)
-  return type(value) == "table" and vim.deepcopy(value) or value
 end
 
 ---@param target table
@@ -73,19 +57,21 @@ local function assign(target, key, value)
   target[name] = value
 end
 
----@param options claude-code.Options
----@param renamed table<string, string>
+--- Names the key that the user most likely meant: one that is spelled almost like it, or the same name in
+--- another table.
+---@param state claude-code.Check
 ---@param key string unknown
----@return string
-local function unknown_option(options, renamed, key)
-  local instead = renamed[key]
+---@return string problem
+local function unknown_option(state, key)
+  local instead = state.renamed[key]
   if instead then
     return (instead:find(" ") and "%s: %s" or "%s: renamed to %s"):format(key, instead)
   end
-  local known = index(options.all())
-  local names = vim.list_extend(vim.tbl_keys(known.options), vim.tbl_keys(known.sections))
+  local names = vim.list_extend(vim.tbl_keys(state.options), vim.tbl_keys(state.sections))
   table.sort(names)
-  local meant = closest(key, names)
+  local meant = require("claude-code.messages.closest")(key, names, function(name)
+    return #key > 3 and name:match("[^.]+$") == key:match("[^.]+$") and 1 or nil
+  end)
   return ("%s: unknown option%s"):format(key, meant and ("; did you mean %s?"):format(meant) or "")
 end
 
@@ -101,12 +87,6 @@ local function problem_with(option, value)
   return text:format(option.key, option.type.expected, why or describe(value))
 end
 
----@class claude-code.Check
----@field known claude-code.SchemaIndex
----@field unknown fun(key: string): string what is wrong with a key that is not known
----@field resolved table receives what is valid
----@field problems string[] receives a sentence for what is not
-
 ---@param state claude-code.Check
 ---@param option claude-code.Option
 ---@param value any
@@ -117,7 +97,7 @@ local function take(state, option, value)
     value = option.refused
   end
   if value ~= nil then
-    assign(state.resolved, option.key, copy(value))
+    assign(state.resolved, option.key, vim.deepcopy(value))
   end
 end
 
@@ -131,7 +111,7 @@ local function check(state, given, prefix)
   end)
   for _, name in ipairs(names) do
     local key, value = prefix .. tostring(name), given[name]
-    local option, section = state.known.options[key], state.known.sections[key]
+    local option, section = state.options[key], state.sections[key]
     if option then
       take(state, option, value)
     elseif section and type(value) == "table" then
@@ -141,33 +121,24 @@ local function check(state, given, prefix)
       local problem = text:format(key, table.concat(section, ", "), describe(value))
       table.insert(state.problems, problem)
     else
-      table.insert(state.problems, state.unknown(key))
+      table.insert(state.problems, unknown_option(state, key))
     end
   end
 end
 
 --- Merges what the user gave over the defaults.
----@param options claude-code.Options
 ---@param given any
----@param renamed? table<string, string> old names: the new name, or a sentence
+---@param renamed table<string, string> old names: the new name, or a sentence
 ---@return table resolved every option present; an invalid one has its default, or what `refused` says
 ---@return string[] problems one sentence per option that cannot be used
-function M.resolve(options, given, renamed)
-  local resolved = vim.deepcopy(require("claude-code.config.defaults").values)
-  local problems = {}
+function M.resolve(given, renamed)
+  local state = new_check(renamed)
   if type(given) == "table" then
-    check({
-      known = index(options.of(vim.tbl_keys(given))),
-      unknown = function(key)
-        return unknown_option(options, renamed or {}, key)
-      end,
-      resolved = resolved,
-      problems = problems,
-    }, given, "")
+    check(state, given, "")
   else
-    table.insert(problems, ("expected a table of options, got %s"):format(describe(given)))
+    table.insert(state.problems, ("expected a table of options, got %s"):format(describe(given)))
   end
-  return resolved, problems
+  return state.resolved, state.problems
 end
 
 return M

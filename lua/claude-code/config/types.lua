@@ -1,332 +1,208 @@
 ---@meta
---- The types of the options: what a user writes, in which every field may be left out, and what the
---- plugin works with. Made from options/ by `bun run docs`; do not edit.
+--- The types of the options: all of them are there in what the plugin works with, and any may be left out
+--- of what a user writes. Made from options/ by `bun run docs`; do not edit.
 
----@class claude-code.UserConfig
+---@alias claude-code.UserConfig claude-code.Config|{}
+
+---@class claude-code.Config
 ---Whether the server starts with Neovim, so that the Claude CLI can connect.
----@field auto_start? "auto"|boolean|fun(context: claude-code.AutoStartContext): boolean?
+---@field auto_start "auto"|boolean|fun(context: claude-code.AutoStartContext): boolean?
 ---The server picks a random port from this range, both ends included.
----@field port_range? { [1]: integer, [2]: integer }
----@field log? claude-code.UserLogConfig
----@field binary? claude-code.UserBinaryConfig
----@field execute_code? claude-code.UserExecuteCodeConfig
----@field terminal? claude-code.UserTerminalConfig
----@field permissions? claude-code.UserPermissionsConfig
----@field notify? claude-code.UserNotifyConfig
+---@field port_range { [1]: integer, [2]: integer }
+---@field log claude-code.LogConfig|{}
+---@field binary claude-code.BinaryConfig|{}
+---@field execute_code claude-code.ExecuteCodeConfig|{}
+---@field terminal claude-code.TerminalConfig|{}
+---@field permissions claude-code.PermissionsConfig|{}
+---@field notify claude-code.NotifyConfig|{}
 ---Whether the suggested mappings are created: <leader>a… and <leader>cd.
----@field keymaps? boolean
----@field mcp? claude-code.UserMcpConfig
----@field send? claude-code.UserSendConfig
----@field mention? claude-code.UserMentionConfig
----@field selection? claude-code.UserSelectionConfig
----@field privacy? claude-code.UserPrivacyConfig
----@field language_tools? claude-code.UserLanguageToolsConfig
----@field diff? claude-code.UserDiffConfig
----@field review? claude-code.UserReviewConfig
----@field diagnostics? claude-code.UserDiagnosticsConfig
+---@field keymaps boolean
+---@field mcp claude-code.McpConfig|{}
+---@field send claude-code.SendConfig|{}
+---@field mention claude-code.MentionConfig|{}
+---@field selection claude-code.SelectionConfig|{}
+---@field privacy claude-code.PrivacyConfig|{}
+---@field language_tools claude-code.LanguageToolsConfig|{}
+---@field diff claude-code.DiffConfig|{}
+---@field review claude-code.ReviewConfig|{}
+---@field diagnostics claude-code.DiagnosticsConfig|{}
 
----@class claude-code.UserBinaryConfig
+---@class claude-code.BinaryConfig
 ---The path of the executable.
 ---@field path? string
 ---Whether a missing executable is downloaded when it is first needed.
----@field download? boolean|"prompt"
+---@field download boolean|"prompt"
 ---The address to download from, in place of the project's releases.
 ---@field mirror? string
 
----@class claude-code.UserDiagnosticsConfig
+---@class claude-code.DiagnosticsConfig
 ---Whether Claude must continue when files that it edited have problems at the end of its turn.
----@field block? boolean
+---@field block boolean
 ---Milliseconds that the end of a turn waits for language servers to check what was written.
----@field deadline_ms? integer
+---@field deadline_ms integer
 ---Milliseconds that the end of a turn waits in all while a language server is still starting or
 ---indexing ($/progress).
----@field busy_deadline_ms? integer
----How often Claude must continue for one prompt.
----@field retries? integer
----The least severe problem that counts.
----@field severity? claude-code.SeverityName
----Whether problems that a file had before Claude edited it are ignored.
----@field only_new? boolean
----Problems from these sources are ignored.
----@field ignore_sources? string[]
----Problems in files that match these globs are ignored: { "vendor/**", "*.gen.ts" }.
----@field ignore_files? string[]
----Whether Claude receives a file's new problems right after it edited the file.
----@field after_edit? "auto"|boolean
-
----@class claude-code.UserDiffConfig
----How a proposed edit is shown.
----@field layout? claude-code.DiffLayout
----Whether the cursor moves to a diff that opens.
----@field focus? boolean
----Milliseconds without typing before a new diff takes the cursor; in a terminal twice as many.
----@field quiet_ms? integer
----@field keys? claude-code.UserDiffKeysConfig
-
----@class claude-code.UserDiffKeysConfig
----In a diff, the key or keys that accept the proposal, with your changes to it.
----@field accept? string|string[]|false
----In a diff, the key or keys that reject the proposal.
----@field reject? string|string[]|false
----In a diff, the key or keys that reject the proposal with a reason that you type, which Claude
----receives.
----@field reject_with_reason? string|string[]|false
----In a diff, the key or keys that move to the next hunk.
----@field next_hunk? string|string[]|false
----In a diff, the key or keys that move to the previous hunk.
----@field previous_hunk? string|string[]|false
----In a diff, the key or keys that accept the hunk under the cursor alone, or take that back; after
----you accept single hunks, accepting the proposal takes only those.
----@field accept_hunk? string|string[]|false
----In a diff, the key or keys that restore the old lines of the hunk under the cursor, until you
----undo that with `u`.
----@field drop_hunk? string|string[]|false
----In a diff, the key or keys that show the next proposal that waits.
----@field next_diff? string|string[]|false
----In a diff, the key or keys that show the previous proposal that waits.
----@field previous_diff? string|string[]|false
----In a diff, the key or keys that merge unsaved edits of the file into the proposal, with git.
----@field merge? string|string[]|false
-
----@class claude-code.UserExecuteCodeConfig
----Whether Claude may run code with the tool executeCode.
----@field enabled? boolean
----The command that runs each language.
----@field languages? table<string, string[]>
-
----@class claude-code.UserLanguageToolsConfig
----Whether Claude may rename symbols and move files through your language servers.
----@field rename? boolean
----Whether Claude may do quick fixes and refactorings, format, and organize imports through your
----language servers.
----@field code_action? boolean
-
----@class claude-code.UserLogConfig
----The least severe message that is written to the log (:Claude log).
----@field level? claude-code.LogLevel
-
----@class claude-code.UserMcpConfig
----Whether a CLI that Neovim starts gets the hooks and the MCP server nvim-lsp.
----@field in_terminal? boolean
----Whether each project that you open is set up as :Claude setup does, once and without asking, for
----a Claude CLI outside of Neovim.
----@field auto_install? boolean
-
----@class claude-code.UserMentionConfig
----Seconds that :Claude mention waits for the Claude CLI to connect.
----@field wait_seconds? integer
-
----@class claude-code.UserNotifyConfig
----The states of a Claude session that are reported to you as soon as it has them: "blocked" is a
----question or a request for a permission, "error" a turn that failed, "done" one that ended.
----@field on? "blocked"|"error"|"done"|"idle"|"working"[]
----How.
----@field by? "auto"|fun(sessions: claude-code.SessionRow[])
-
----@class claude-code.UserPermissionsConfig
----Whether `:Claude answer` can answer what Claude asks: permissions, plans and questions.
----@field answer? boolean
-
----@class claude-code.UserPrivacyConfig
----Whether files that usually hold secrets are private: `.env*`, keys, certificates, credentials,
----`.ssh/**` and the like.
----@field defaults? boolean
----Globs of further private files.
----@field patterns? string[]
-
----@class claude-code.UserReviewConfig
----Whether the sign column shows what Claude changed and you have not reviewed.
----@field signs? claude-code.ReviewSigns
----Whether a message says how much there is to review when Claude ends its turn.
----@field message? boolean
----What happens to an undo while Claude works.
----@field undo_while_working? "queue"|"now"
----@field keys? claude-code.UserReviewKeysConfig
-
----@class claude-code.UserReviewKeysConfig
----In a review, the key or keys that keep the hunk, or the selected lines.
----@field keep? string|string[]|false
----In a review, the key or keys that undo the hunk, or the selected lines.
----@field undo? string|string[]|false
----In a review, the key or keys that move to the next hunk, in the next file after the last one.
----@field next_hunk? string|string[]|false
----In a review, the key or keys that move to the previous hunk.
----@field previous_hunk? string|string[]|false
----In a review, the key or keys that move to the next file.
----@field next_file? string|string[]|false
----In a review, the key or keys that move to the previous file.
----@field previous_file? string|string[]|false
----In a review, the key or keys that comment on the lines for Claude.
----@field comment? string|string[]|false
-
----@class claude-code.UserSelectionConfig
----Whether Claude receives your selection and the name of the current file.
----@field enabled? boolean
----Milliseconds without a change before a selection is sent.
----@field debounce_ms? integer
-
----@class claude-code.UserSendConfig
----Whether :Claude diagnostics also submits the prompt.
----@field submit? boolean
----Whether the cursor goes to Claude's terminal after you send something there: text, diagnostics or
----a mention.
----@field focus? boolean
-
----@class claude-code.UserTerminalConfig
----Where the CLI runs.
----@field provider? "native"|"snacks"|"tmux"|"none"|claude-code.TerminalProvider
----With `terminal.provider = "tmux"`: Claude runs on in its pane when Neovim ends, and the next
----Neovim of the project adopts it.
----@field keep? boolean
----The side of the editor where the CLI's window opens.
----@field position? "auto"|"right"|"left"|"bottom"|"top"|"float"
----The CLI window's share of the editor's width or height: by default 0.36, for a float 0.8 of both.
----@field size? number
----Show the names and states of the sessions above Claude's window, from two sessions on.
----@field winbar? boolean
----The folder in which the CLI starts.
----@field cwd? string|fun(folder: string): string?
----More environment variables for each Claude CLI that Neovim starts.
----@field env? table<string, string>
----The Claude CLI: a name, or a list with arguments.
----@field command? string|string[]
----More arguments for each Claude CLI that Neovim starts.
----@field args? string[]
----The permission mode in which the CLI starts.
----@field permission_mode? claude-code.PermissionMode|false
----@field keys? claude-code.UserTerminalKeysConfig
-
----@class claude-code.UserTerminalKeysConfig
----A key in Claude's terminal that leaves terminal mode, as <C-\><C-n> always does.
----@field leave? string|false
----A key in Claude's terminal that hides the terminal.
----@field toggle? string|false
-
----@class claude-code.Config
----@field auto_start "auto"|boolean|fun(context: claude-code.AutoStartContext): boolean?
----@field port_range { [1]: integer, [2]: integer }
----@field log claude-code.LogConfig
----@field binary claude-code.BinaryConfig
----@field execute_code claude-code.ExecuteCodeConfig
----@field terminal claude-code.TerminalConfig
----@field permissions claude-code.PermissionsConfig
----@field notify claude-code.NotifyConfig
----@field keymaps boolean
----@field mcp claude-code.McpConfig
----@field send claude-code.SendConfig
----@field mention claude-code.MentionConfig
----@field selection claude-code.SelectionConfig
----@field privacy claude-code.PrivacyConfig
----@field language_tools claude-code.LanguageToolsConfig
----@field diff claude-code.DiffConfig
----@field review claude-code.ReviewConfig
----@field diagnostics claude-code.DiagnosticsConfig
-
----@class claude-code.BinaryConfig
----@field path? string
----@field download boolean|"prompt"
----@field mirror? string
-
----@class claude-code.DiagnosticsConfig
----@field block boolean
----@field deadline_ms integer
 ---@field busy_deadline_ms integer
+---How often Claude must continue for one prompt.
 ---@field retries integer
----@field severity claude-code.SeverityName
+---The least severe problem that counts.
+---@field severity "error"|"warning"|"information"|"hint"
+---Whether problems that a file had before Claude edited it are ignored.
 ---@field only_new boolean
+---Problems from these sources are ignored.
 ---@field ignore_sources string[]
+---Problems in files that match these globs are ignored: { "vendor/**", "*.gen.ts" }.
 ---@field ignore_files string[]
+---Whether Claude receives a file's new problems right after it edited the file.
 ---@field after_edit "auto"|boolean
 
 ---@class claude-code.DiffConfig
+---How a proposed edit is shown.
 ---@field layout claude-code.DiffLayout
+---Whether the cursor moves to a diff that opens.
 ---@field focus boolean
+---Milliseconds without typing before a new diff takes the cursor; in a terminal twice as many.
 ---@field quiet_ms integer
----@field keys claude-code.DiffKeysConfig
+---@field keys claude-code.DiffKeysConfig|{}
 
 ---@class claude-code.DiffKeysConfig
+---In a diff, the key or keys that accept the proposal, with your changes to it.
 ---@field accept string|string[]|false
+---In a diff, the key or keys that reject the proposal.
 ---@field reject string|string[]|false
+---In a diff, the key or keys that reject the proposal with a reason that you type, which Claude
+---receives.
 ---@field reject_with_reason string|string[]|false
+---In a diff, the key or keys that move to the next hunk.
 ---@field next_hunk string|string[]|false
+---In a diff, the key or keys that move to the previous hunk.
 ---@field previous_hunk string|string[]|false
+---In a diff, the key or keys that accept the hunk under the cursor alone, or take that back; after
+---you accept single hunks, accepting the proposal takes only those.
 ---@field accept_hunk string|string[]|false
+---In a diff, the key or keys that restore the old lines of the hunk under the cursor, until you
+---undo that with `u`.
 ---@field drop_hunk string|string[]|false
+---In a diff, the key or keys that show the next proposal that waits.
 ---@field next_diff string|string[]|false
+---In a diff, the key or keys that show the previous proposal that waits.
 ---@field previous_diff string|string[]|false
+---In a diff, the key or keys that merge unsaved edits of the file into the proposal, with git.
 ---@field merge string|string[]|false
 
 ---@class claude-code.ExecuteCodeConfig
+---Whether Claude may run code with the tool executeCode.
 ---@field enabled boolean
+---The command that runs each language.
 ---@field languages table<string, string[]>
 
 ---@class claude-code.LanguageToolsConfig
+---Whether Claude may rename symbols and move files through your language servers.
 ---@field rename boolean
+---Whether Claude may do quick fixes and refactorings, format, and organize imports through your
+---language servers.
 ---@field code_action boolean
 
 ---@class claude-code.LogConfig
+---The least severe message that is written to the log (:Claude log).
 ---@field level claude-code.LogLevel
 
 ---@class claude-code.McpConfig
+---Whether a CLI that Neovim starts gets the hooks and the MCP server nvim-lsp.
 ---@field in_terminal boolean
+---Whether each project that you open is set up as :Claude setup does, once and without asking, for
+---a Claude CLI outside of Neovim.
 ---@field auto_install boolean
 
 ---@class claude-code.MentionConfig
+---Seconds that :Claude mention waits for the Claude CLI to connect.
 ---@field wait_seconds integer
 
 ---@class claude-code.NotifyConfig
+---The states of a Claude session that are reported to you as soon as it has them: "blocked" is a
+---question or a request for a permission, "error" a turn that failed, "done" one that ended.
 ---@field on "blocked"|"error"|"done"|"idle"|"working"[]
+---How.
 ---@field by "auto"|fun(sessions: claude-code.SessionRow[])
 
 ---@class claude-code.PermissionsConfig
+---Whether `:Claude answer` can answer what Claude asks: permissions, plans and questions.
 ---@field answer boolean
 
 ---@class claude-code.PrivacyConfig
+---Whether files that usually hold secrets are private: `.env*`, keys, certificates, credentials,
+---`.ssh/**` and the like.
 ---@field defaults boolean
+---Globs of further private files.
 ---@field patterns string[]
 
 ---@class claude-code.ReviewConfig
----@field signs claude-code.ReviewSigns
+---Whether the sign column shows what Claude changed and you have not reviewed.
+---@field signs "always"|"never"
+---Whether a message says how much there is to review when Claude ends its turn.
 ---@field message boolean
+---What happens to an undo while Claude works.
 ---@field undo_while_working "queue"|"now"
----@field keys claude-code.ReviewKeysConfig
+---@field keys claude-code.ReviewKeysConfig|{}
 
 ---@class claude-code.ReviewKeysConfig
+---In a review, the key or keys that keep the hunk, or the selected lines.
 ---@field keep string|string[]|false
+---In a review, the key or keys that undo the hunk, or the selected lines.
 ---@field undo string|string[]|false
+---In a review, the key or keys that move to the next hunk, in the next file after the last one.
 ---@field next_hunk string|string[]|false
+---In a review, the key or keys that move to the previous hunk.
 ---@field previous_hunk string|string[]|false
+---In a review, the key or keys that move to the next file.
 ---@field next_file string|string[]|false
+---In a review, the key or keys that move to the previous file.
 ---@field previous_file string|string[]|false
+---In a review, the key or keys that comment on the lines for Claude.
 ---@field comment string|string[]|false
 
 ---@class claude-code.SelectionConfig
+---Whether Claude receives your selection and the name of the current file.
 ---@field enabled boolean
+---Milliseconds without a change before a selection is sent.
 ---@field debounce_ms integer
 
 ---@class claude-code.SendConfig
+---Whether :Claude diagnostics also submits the prompt.
 ---@field submit boolean
+---Whether the cursor goes to Claude's terminal after you send something there: text, diagnostics or
+---a mention.
 ---@field focus boolean
 
 ---@class claude-code.TerminalConfig
+---Where the CLI runs.
 ---@field provider "native"|"snacks"|"tmux"|"none"|claude-code.TerminalProvider
+---With `terminal.provider = "tmux"`: Claude runs on in its pane when Neovim ends, and the next
+---Neovim of the project adopts it.
 ---@field keep boolean
+---The side of the editor where the CLI's window opens.
 ---@field position "auto"|"right"|"left"|"bottom"|"top"|"float"
+---The CLI window's share of the editor's width or height: by default 0.36, for a float 0.8 of both.
 ---@field size? number
+---Show the names and states of the sessions above Claude's window, from two sessions on.
 ---@field winbar boolean
+---The folder in which the CLI starts.
 ---@field cwd? string|fun(folder: string): string?
+---More environment variables for each Claude CLI that Neovim starts.
 ---@field env table<string, string>
+---The Claude CLI: a name, or a list with arguments.
 ---@field command string|string[]
+---More arguments for each Claude CLI that Neovim starts.
 ---@field args string[]
----@field permission_mode claude-code.PermissionMode|false
----@field keys claude-code.TerminalKeysConfig
+---The permission mode in which the CLI starts.
+---@field permission_mode "default"|"plan"|"acceptEdits"|"auto"|"dontAsk"|"bypassPermissions"|false
+---@field keys claude-code.TerminalKeysConfig|{}
 
 ---@class claude-code.TerminalKeysConfig
+---A key in Claude's terminal that leaves terminal mode, as <C-\><C-n> always does.
 ---@field leave string|false
+---A key in Claude's terminal that hides the terminal.
 ---@field toggle string|false
 
 ---@alias claude-code.DiffLayout "vertical"|"tab"|"inline"
 ---@alias claude-code.LogLevel "debug"|"info"|"warn"|"error"|"off"
----@alias claude-code.PermissionMode "default"|"plan"|"acceptEdits"|"auto"|"dontAsk"|"bypassPermissions"
----@alias claude-code.ReviewSigns "always"|"never"
----@alias claude-code.SeverityName "error"|"warning"|"information"|"hint"

@@ -1,5 +1,5 @@
 --- Options of what Claude changes: of diffs, before it is written, and of reviews, afterwards.
-local t = require("claude-code.config.schema")
+local t = require("claude-code.config.options.schema")
 
 local keys = t.any_of(t.string, t.list_of(t.string), t.one_of(false))
 
@@ -80,7 +80,7 @@ return {
   key("diff", "merge", "gm", "merge unsaved edits of the file into the proposal, with git"),
   {
     key = "review.signs",
-    type = t.alias("ReviewSigns", t.one_of("always", "never")),
+    type = t.one_of("always", "never"),
     default = "always",
     description = "Whether the sign column shows what Claude changed and you have not reviewed. "
       .. '"never": only a review shows it, with colours and deleted lines; '

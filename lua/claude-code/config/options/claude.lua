@@ -1,5 +1,5 @@
 --- Options of what the Claude CLI receives from Neovim, what it may do there, and what it reports.
-local t = require("claude-code.config.schema")
+local t = require("claude-code.config.options.schema")
 
 ---@param tool string
 ---@param effect string

@@ -1,5 +1,5 @@
 --- Options of the problems that Claude receives, and that keep it from ending its turn.
-local t = require("claude-code.config.schema")
+local t = require("claude-code.config.options.schema")
 
 ---@type claude-code.Option[]
 return {
@@ -34,7 +34,7 @@ return {
   },
   {
     key = "diagnostics.severity",
-    type = t.alias("SeverityName", t.one_of("error", "warning", "information", "hint")),
+    type = t.one_of("error", "warning", "information", "hint"),
     default = "warning",
     description = "The least severe problem that counts.",
   },

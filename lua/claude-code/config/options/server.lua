@@ -1,5 +1,5 @@
 --- Options of the server and of its executable.
-local t = require("claude-code.config.schema")
+local t = require("claude-code.config.options.schema")
 
 ---@type claude-code.Type
 local download_url = {

@@ -1,5 +1,5 @@
 --- Options of the Claude CLI that Neovim starts, and of its terminal.
-local t = require("claude-code.config.schema")
+local t = require("claude-code.config.options.schema")
 
 ---@type claude-code.Type
 local command = {
@@ -109,7 +109,7 @@ return {
   },
   {
     key = "terminal.permission_mode",
-    type = t.any_of(t.alias("PermissionMode", permission_mode), t.one_of(false)),
+    type = t.any_of(permission_mode, t.one_of(false)),
     default = "default",
     description = 'The permission mode in which the CLI starts. Only "default" and "plan" show edits '
       .. "as diffs. With false no mode is passed: the CLI may then start in "
