@@ -27,18 +27,7 @@ for _, mode in ipairs({ "n", "x", "t" }) do
   end
 end
 
-local aliases = {}
-
----@param type claude-code.Type
-local function collect_aliases(type)
-  if type.alias then
-    aliases[type.alias] = type.lua
-  end
-  vim.tbl_map(collect_aliases, type.types or {})
-end
-
 local options = {}
-local schema = require("claude-code.config.options.schema")
 local defaults = {}
 for _, option in ipairs(require("claude-code.config.options")) do
   local path = vim.split(option.key, ".", { plain = true })
@@ -49,10 +38,9 @@ for _, option in ipairs(require("claude-code.config.options")) do
     section = section[part]
   end
   section[name] = option.default
-  collect_aliases(option.type)
   table.insert(options, {
     key = option.key,
-    annotation = schema.annotation(option.type),
+    annotation = option.type.lua,
     expected = option.type.expected,
     default = option.default ~= nil and vim.inspect(option.default, { newline = " ", indent = "" })
       or nil,
@@ -76,7 +64,6 @@ io.write(vim.json.encode({
   options = options,
   defaults = vim.inspect(defaults),
   private_files = require("claude-code.editor.privacy.defaults"),
-  aliases = aliases,
   highlights = highlights_of(require("claude-code.editor.hunks.highlights")),
   review_highlights = highlights_of(require("claude-code.editor.review.highlights")),
   session_highlights = highlights_of(require("claude-code.sessions.highlights")),

@@ -45,8 +45,6 @@ export interface Facts {
   defaults: string;
   /** Patterns of files that are private by default. */
   private_files: string[];
-  /** Names of option types without `claude-code.`: what is behind them. */
-  aliases: Record<string, string>;
   highlights: Highlight[];
   review_highlights: Highlight[];
   session_highlights: Highlight[];

@@ -9,14 +9,8 @@ const HEAD = `---@meta
 `;
 
 /** lua/claude-code/config/types.lua. */
-export function configTypes({ options, aliases }: Facts): string {
-  const blocks = [
-    ...tablesOf(options).map(([path, fields]) => optionClass(path, fields)),
-    Object.keys(aliases)
-      .sort()
-      .map((name) => `---@alias claude-code.${name} ${aliases[name]}`)
-      .join("\n"),
-  ];
+export function configTypes({ options }: Facts): string {
+  const blocks = tablesOf(options).map(([path, fields]) => optionClass(path, fields));
   return `${HEAD}\n${blocks.join("\n\n")}\n`;
 }
 

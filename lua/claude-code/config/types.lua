@@ -58,7 +58,7 @@
 
 ---@class claude-code.DiffConfig
 ---How a proposed edit is shown.
----@field layout claude-code.DiffLayout
+---@field layout "vertical"|"tab"|"inline"
 ---Whether the cursor moves to a diff that opens.
 ---@field focus boolean
 ---Milliseconds without typing before a new diff takes the cursor; in a terminal twice as many.
@@ -105,7 +105,7 @@
 
 ---@class claude-code.LogConfig
 ---The least severe message that is written to the log (:Claude log).
----@field level claude-code.LogLevel
+---@field level "debug"|"info"|"warn"|"error"|"off"
 
 ---@class claude-code.McpConfig
 ---Whether a CLI that Neovim starts gets the hooks and the MCP server nvim-lsp.
@@ -121,7 +121,7 @@
 ---@class claude-code.NotifyConfig
 ---The states of a Claude session that are reported to you as soon as it has them: "blocked" is a
 ---question or a request for a permission, "error" a turn that failed, "done" one that ended.
----@field on "blocked"|"error"|"done"|"idle"|"working"[]
+---@field on ("blocked"|"error"|"done"|"idle"|"working")[]
 ---How.
 ---@field by "auto"|fun(sessions: claude-code.SessionRow[])
 
@@ -203,6 +203,3 @@
 ---@field leave string|false
 ---A key in Claude's terminal that hides the terminal.
 ---@field toggle string|false
-
----@alias claude-code.DiffLayout "vertical"|"tab"|"inline"
----@alias claude-code.LogLevel "debug"|"info"|"warn"|"error"|"off"

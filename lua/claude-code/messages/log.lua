@@ -2,6 +2,8 @@
 --- those of several processes don't mix. Not for fast contexts (uv callbacks): schedule first.
 local M = {}
 
+---@alias claude-code.LogLevel "debug"|"info"|"warn"|"error"|"off"
+
 local RANK = { debug = 1, info = 2, warn = 3, error = 4, off = 5 }
 --- The executable keeps the same limit (src/lib/log.ts).
 local MAX_BYTES = 5 * 1024 * 1024
@@ -92,7 +94,6 @@ local function writer(level)
   end
 end
 
-M.debug = writer("debug")
 M.info = writer("info")
 M.warn = writer("warn")
 M.error = writer("error")

@@ -29,7 +29,7 @@ end
 return {
   {
     key = "diff.layout",
-    type = t.alias("DiffLayout", layout),
+    type = layout,
     default = "vertical",
     description = 'How a proposed edit is shown. "vertical": the file and the proposal side by side, '
       .. 'one above the other if \'diffopt\' has `horizontal`. "tab": the same on a new tab page. "inline": the '

@@ -4,8 +4,6 @@ local M = {}
 ---@class claude-code.Type
 ---@field expected string how a message names it: "a boolean", "one of …"
 ---@field lua string the same for LuaLS: "boolean", '"a"|"b"'
----@field alias? string name in types.lua, for code that passes such values on
----@field types? claude-code.Type[] of which it is any
 ---@field accepts fun(value: any): boolean
 ---@field explain? fun(value: any): string? why a value is not accepted, where `expected` is too little
 
@@ -29,13 +27,6 @@ M.string = primitive("string", "a string")
 ---@return claude-code.Type
 function M.func(signature)
   return vim.tbl_extend("force", primitive("function", "a function"), { lua = signature })
-end
-
----@param name string without "claude-code."
----@param type claude-code.Type
----@return claude-code.Type
-function M.alias(name, type)
-  return vim.tbl_extend("force", type, { alias = name })
 end
 
 ---@param ... string|boolean
@@ -88,52 +79,22 @@ end
 function M.list_of(item)
   return {
     expected = "a list, each item " .. item.expected,
-    lua = item.lua .. "[]",
+    lua = (item.lua:find("|") and "(%s)[]" or "%s[]"):format(item.lua),
     accepts = function(value)
       return vim.islist(value) and vim.iter(value):all(item.accepts)
     end,
   }
 end
 
---- A table with these functions, and perhaps some of the optional ones.
----@param class string for LuaLS
----@param required string[]
----@param optional string[]
----@return claude-code.Type
-function M.table_of_functions(class, required, optional)
-  local function explain(value)
-    for _, name in ipairs(type(value) == "table" and required or {}) do
-      if type(value[name]) ~= "function" then
-        return ("its function %s is missing"):format(name)
-      end
-    end
-    for _, name in ipairs(type(value) == "table" and optional or {}) do
-      if value[name] ~= nil and type(value[name]) ~= "function" then
-        return ("%s is not a function"):format(name)
-      end
-    end
-  end
-  return {
-    expected = "a table with the functions " .. table.concat(required, ", "),
-    lua = class,
-    accepts = function(value)
-      return type(value) == "table" and not explain(value)
-    end,
-    explain = explain,
-  }
-end
-
----@param type claude-code.Type
+---@param types claude-code.Type[]
+---@param field "expected"|"lua"
+---@param separator string
 ---@return string
-local function expected(type)
-  return type.expected
-end
-
---- How an annotation names the type.
----@param type claude-code.Type
----@return string
-function M.annotation(type)
-  return type.alias and "claude-code." .. type.alias or type.lua
+local function join(types, field, separator)
+  local words = vim.tbl_map(function(type)
+    return type[field]
+  end, types)
+  return table.concat(words, separator)
 end
 
 ---@param ... claude-code.Type
@@ -141,9 +102,8 @@ end
 function M.any_of(...)
   local types = { ... }
   return {
-    types = types,
-    expected = table.concat(vim.tbl_map(expected, types), " or "),
-    lua = table.concat(vim.tbl_map(M.annotation, types), "|"),
+    expected = join(types, "expected", " or "),
+    lua = join(types, "lua", "|"),
     -- By loops: setup() comes here, and vim.iter takes half a millisecond to load.
     accepts = function(value)
       for _, t in ipairs(types) do

@@ -59,7 +59,7 @@ return {
   },
   {
     key = "log.level",
-    type = t.alias("LogLevel", t.one_of("debug", "info", "warn", "error", "off")),
+    type = t.one_of("debug", "info", "warn", "error", "off"),
     default = "info",
     description = "The least severe message that is written to the log (:Claude log).",
   },

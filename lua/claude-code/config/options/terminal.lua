@@ -17,18 +17,39 @@ local command = {
 local permission_mode =
   t.one_of("default", "plan", "acceptEdits", "auto", "dontAsk", "bypassPermissions")
 
-local provider = t.table_of_functions(
-  "claude-code.TerminalProvider",
-  { "open", "close", "send", "is_open" },
-  { "toggle", "focus", "submit", "is_visible" }
-)
+local REQUIRED = { "open", "close", "send", "is_open" }
+local OPTIONAL = { "toggle", "focus", "submit", "is_visible" }
 
-local one_terminal = provider.accepts
-function provider.accepts(value)
-  -- What open() returns then has the other functions.
-  local only_open = type(value) == "table" and vim.tbl_count(value) == 1
-  return one_terminal(value) or only_open and type(value.open) == "function"
+---@param value any
+---@return string? why it is no provider, if it is a table
+local function explain_provider(value)
+  if type(value) ~= "table" then
+    return
+  end
+  for _, name in ipairs(REQUIRED) do
+    if type(value[name]) ~= "function" then
+      return ("its function %s is missing"):format(name)
+    end
+  end
+  for _, name in ipairs(OPTIONAL) do
+    if value[name] ~= nil and type(value[name]) ~= "function" then
+      return ("%s is not a function"):format(name)
+    end
+  end
 end
+
+---@type claude-code.Type
+local provider = {
+  expected = "a table with the functions " .. table.concat(REQUIRED, ", "),
+  lua = "claude-code.TerminalProvider",
+  explain = explain_provider,
+  accepts = function(value)
+    -- What open() returns then has the other functions.
+    local is_table = type(value) == "table"
+    local only_open = is_table and vim.tbl_count(value) == 1 and type(value.open) == "function"
+    return only_open or is_table and not explain_provider(value)
+  end,
+}
 
 ---@type claude-code.Type
 local variables = {

@@ -17,6 +17,8 @@ local MOST_CHANGED_LINES = 4000
 local MOST_CHANGED_BYTES = 150 * 1000
 local MOST_HUNKS = 400
 
+---@alias claude-code.DiffLayout "vertical"|"tab"|"inline"
+
 local M = {}
 
 ---@class claude-code.Layout
