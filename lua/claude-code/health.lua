@@ -96,21 +96,7 @@ local function consult(path)
   return answer.findings
 end
 
----@type table<string, fun(finding: claude-code.Finding)>
-local REPORT = {
-  ok = function(finding)
-    health.ok(finding.what)
-  end,
-  note = function(finding)
-    health.info(finding.what)
-  end,
-  warning = function(finding)
-    health.warn(finding.what, finding.remedy)
-  end,
-  error = function(finding)
-    health.error(finding.what, finding.remedy)
-  end,
-}
+local REPORTERS = { ok = "ok", note = "info", warning = "warn", error = "error" }
 
 ---@param path string
 local function check_surroundings(path)
@@ -121,7 +107,7 @@ local function check_surroundings(path)
     return
   end
   for _, finding in ipairs(findings) do
-    REPORT[finding.level](finding)
+    health[REPORTERS[finding.level]](finding.what, finding.remedy)
   end
 end
 

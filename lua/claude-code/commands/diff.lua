@@ -1,10 +1,6 @@
 --- The subcommands for proposed edits. The comment above each is its documentation.
 local complete = require("claude-code.commands.complete")
-
----@return table claude-code.messages.notify
-local function notify()
-  return require("claude-code.messages.notify")
-end
+local notify = require("claude-code.messages.notify")
 
 ---@param method "accept"|"reject"|"act"|"switch"
 ---@param ... any for that function
@@ -13,9 +9,9 @@ local function answer(method, ...)
   if diff[method](...) ~= nil then
     return
   elseif diff.count() > 0 then
-    notify().warn("the diff that waits is not on screen: :Claude diff shows it")
+    notify.warn("the diff that waits is not on screen: :Claude diff shows it")
   else
-    notify().warn("no diff is waiting for an answer")
+    notify.warn("no diff is waiting for an answer")
   end
 end
 
@@ -58,7 +54,7 @@ return {
   ["diff reject-all"] = {
     run = function()
       if require("claude-code.editor.diff").reject_all() == 0 then
-        notify().warn("no diff is waiting for an answer")
+        notify.warn("no diff is waiting for an answer")
       end
     end,
   },

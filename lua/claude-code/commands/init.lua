@@ -2,6 +2,7 @@
 --- subcommands each: a new subcommand is an entry in one of them, with its documentation above it, and its
 --- name in plugin/claude-code.lua for its mapping. `:Claude` without a name has the name "".
 local complete = require("claude-code.commands.complete")
+local notify = require("claude-code.messages.notify")
 
 ---@class claude-code.Subcommand
 ---@field run fun(args: claude-code.CommandArgs)
@@ -131,7 +132,7 @@ local function run(name, args)
   args.args = own
   local problem = problem_with(name, args)
   if problem then
-    return require("claude-code.messages.notify").error(problem)
+    return notify.error(problem)
   end
   read_session(subcommand, args)
   subcommand.run(args)
@@ -152,7 +153,7 @@ function M.run(name, given)
     skipped = name and #vim.split(name, " ") or 0
   end
   if not name and not is_for_cli(given.args) then
-    return require("claude-code.messages.notify").error(unknown(given.args))
+    return notify.error(unknown(given.args))
   end
   run(name or "", {
     args = rest,

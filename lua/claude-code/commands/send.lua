@@ -1,10 +1,6 @@
 --- The subcommands that send something to Claude. The comment above each is its documentation.
 local complete = require("claude-code.commands.complete")
-
----@return table claude-code.messages.notify
-local function notify()
-  return require("claude-code.messages.notify")
-end
+local notify = require("claude-code.messages.notify")
 
 --- Sends a text, or else the lines of the range.
 ---@param args claude-code.CommandArgs
@@ -27,9 +23,9 @@ local function send_to(args)
   if n then
     send(args, text, n)
   elseif word then
-    notify().error(("there is no Claude session %s here; :Claude sessions lists them"):format(word))
+    notify.error(("there is no Claude session %s here; :Claude sessions lists them"):format(word))
   elseif #list.own() == 0 then
-    notify().info("no Claude session runs; :Claude starts one")
+    notify.info("no Claude session runs; :Claude starts one")
   else
     list.choose_own("Send to", function(chosen)
       send(args, "", chosen)

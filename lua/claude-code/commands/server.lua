@@ -1,20 +1,16 @@
 --- The subcommands for the server, its executable and a project's set-up. The comment above each is its
 --- documentation.
 local complete = require("claude-code.commands.complete")
-
----@return table claude-code.messages.notify
-local function notify()
-  return require("claude-code.messages.notify")
-end
+local notify = require("claude-code.messages.notify")
 
 --- Reports how an installation ended. A server that failed because of it starts.
 ---@param executable? string
 ---@param message? string
 local function after_install(executable, message)
   if not executable then
-    return notify().error(message --[[@as string]])
+    return notify.error(message --[[@as string]])
   end
-  notify().info("installed " .. executable)
+  notify.info("installed " .. executable)
   if require("claude-code.server").state == "failed" then
     require("claude-code").start()
   end
@@ -67,7 +63,7 @@ return {
       if state == "stopped" or state == "failed" then
         require("claude-code").start()
       else
-        notify().info(("the server is already %s; :Claude status shows more"):format(state))
+        notify.info(("the server is already %s; :Claude status shows more"):format(state))
       end
     end,
   },
@@ -78,7 +74,7 @@ return {
     run = function()
       local was = require("claude-code.server").state
       require("claude-code").stop()
-      notify().info(was == "stopped" and "the server was not running" or "the server is stopped")
+      notify.info(was == "stopped" and "the server was not running" or "the server is stopped")
     end,
   },
 
@@ -96,7 +92,7 @@ return {
     run = function()
       local path = require("claude-code.messages.log").path()
       if not vim.uv.fs_stat(path) then
-        notify().info(("the log file %s does not exist yet"):format(path))
+        notify.info(("the log file %s does not exist yet"):format(path))
         return
       end
       vim.cmd.split({ args = { vim.fn.fnameescape(path) } })

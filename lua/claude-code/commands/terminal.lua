@@ -1,10 +1,6 @@
 --- The subcommands for Claude's terminals. The comment above each is its documentation.
 local complete = require("claude-code.commands.complete")
-
----@return table claude-code.messages.notify
-local function notify()
-  return require("claude-code.messages.notify")
-end
+local notify = require("claude-code.messages.notify")
 
 ---@return table claude-code.terminal.select
 local function list()
@@ -36,7 +32,7 @@ return {
       if n and not terminal.has(n) then
         local text =
           "there is no Claude session %d; :Claude sessions lists them, :Claude new starts one"
-        return notify().error(text:format(n))
+        return notify.error(text:format(n))
       end
       terminal.toggle(words(args), { n = n, restart = args.bang })
     end,
@@ -66,7 +62,7 @@ return {
   close = {
     run = function()
       if not require("claude-code.terminal").close() then
-        notify().info("Claude is not running in a terminal of this Neovim")
+        notify.info("Claude is not running in a terminal of this Neovim")
       end
     end,
   },
@@ -110,7 +106,7 @@ return {
       if n then
         require("claude-code.terminal").show(n)
       else
-        notify().info("no Claude session runs; :Claude starts one")
+        notify.info("no Claude session runs; :Claude starts one")
       end
     end,
   },
@@ -128,7 +124,7 @@ return {
       local n = args.session or list().find(args.args)
       if args.args ~= "" and not n then
         local text = "there is no Claude session %s here; :Claude sessions lists them"
-        return notify().error(text:format(args.args))
+        return notify.error(text:format(args.args))
       end
       require("claude-code.permissions.answer").run(n)
     end,

@@ -1,6 +1,9 @@
 --- The entries of other plugins' lists, by row. Each function is called in a window of its plugin.
 local api = vim.api
 
+---@type table<string, claude-code.ExplorerPaths>
+local M = {}
+
 --- What `entry_at` gives for each row.
 ---@param first integer 1-based
 ---@param last integer
@@ -30,8 +33,7 @@ local function visited_rows(first, last, entry_here)
 end
 
 --- stevearc/aerial.nvim: the symbols of a file.
----@type claude-code.ExplorerPaths
-local function aerial(buf, first, last)
+function M.aerial(buf, first, last)
   local source = require("aerial.util").get_source_buffer(buf)
   local data = require("aerial.data").get_or_create(source)
   local path = api.nvim_buf_get_name(source)
@@ -42,8 +44,7 @@ local function aerial(buf, first, last)
 end
 
 --- The file panels of sindrets/diffview.nvim. A folder of its tree has no absolute path.
----@type claude-code.ExplorerPaths
-local function diffview(_, first, last)
+function M.diffview(_, first, last)
   local view = require("diffview.lib").get_current_view()
   if not view then
     error("diffview.nvim does not show files here", 0)
@@ -79,8 +80,7 @@ local function fugitive_name(text)
 end
 
 --- The status of tpope/vim-fugitive (:Git).
----@type claude-code.ExplorerPaths
-local function fugitive(buf, first, last)
+function M.fugitive(buf, first, last)
   local tree, before = vim.fn.FugitiveWorkTree(buf), nil
   return rows(first, last, function(row)
     local text = fugitive_text(row)
@@ -93,8 +93,7 @@ local function fugitive(buf, first, last)
 end
 
 --- echasnovski/mini.files
----@type claude-code.ExplorerPaths
-local function mini_files(buf, first, last)
+function M.mini_files(buf, first, last)
   return rows(first, last, function(row)
     local entry = require("mini.files").get_fs_entry(buf, row)
     return entry and entry.path
@@ -102,8 +101,7 @@ local function mini_files(buf, first, last)
 end
 
 --- nvim-neo-tree/neo-tree.nvim
----@type claude-code.ExplorerPaths
-local function neo_tree(_, first, last)
+function M.neo_tree(_, first, last)
   local state = require("neo-tree.sources.manager").get_state_for_window()
   if not state or not state.tree then
     error("neo-tree does not show a tree here", 0)
@@ -116,8 +114,7 @@ local function neo_tree(_, first, last)
 end
 
 --- nvim-tree/nvim-tree.lua, whose root line is a node named "..".
----@type claude-code.ExplorerPaths
-local function nvim_tree(_, first, last)
+function M.nvim_tree(_, first, last)
   local tree = require("nvim-tree.api").tree
   return visited_rows(first, last, function()
     local node = tree.get_node_under_cursor()
@@ -126,8 +123,7 @@ local function nvim_tree(_, first, last)
 end
 
 --- stevearc/oil.nvim
----@type claude-code.ExplorerPaths
-local function oil(buf, first, last)
+function M.oil(buf, first, last)
   local folder = require("oil").get_current_dir(buf)
   if not folder then
     error("this oil buffer does not show a local folder", 0)
@@ -139,8 +135,7 @@ local function oil(buf, first, last)
 end
 
 --- Neovim's quickfix and location lists. Entries without a file have no buffer.
----@type claude-code.ExplorerPaths
-local function quickfix(_, first, last)
+function M.quickfix(_, first, last)
   local is_location_list = vim.fn.getwininfo(api.nvim_get_current_win())[1].loclist == 1
   local entries = is_location_list and vim.fn.getloclist(0) or vim.fn.getqflist()
   return rows(first, math.min(last, #entries), function(row)
@@ -169,8 +164,7 @@ end
 
 --- The lists of folke/snacks.nvim: its explorer, and every picker of files or places in them. The selected
 --- items, unless lines are given; without any the one under the cursor.
----@type claude-code.ExplorerPaths
-local function snacks(buf, first, last, is_range)
+function M.snacks(buf, first, last, is_range)
   local picker = vim.iter(require("snacks.picker").get()):find(function(picker)
     return picker.list.win.buf == buf
   end)
@@ -200,8 +194,7 @@ local function of_trouble(node)
 end
 
 --- folke/trouble.nvim, version 3
----@type claude-code.ExplorerPaths
-local function trouble(buf, first, last)
+function M.trouble(buf, first, last)
   for _, open in ipairs(require("trouble.view").get({ open = true })) do
     if open.view.win.buf == buf then
       return rows(first, last, function(row)
@@ -212,16 +205,4 @@ local function trouble(buf, first, last)
   error("trouble.nvim does not show a list here", 0)
 end
 
----@type table<string, claude-code.ExplorerPaths>
-return {
-  aerial = aerial,
-  diffview = diffview,
-  fugitive = fugitive,
-  mini_files = mini_files,
-  neo_tree = neo_tree,
-  nvim_tree = nvim_tree,
-  oil = oil,
-  quickfix = quickfix,
-  snacks = snacks,
-  trouble = trouble,
-}
+return M

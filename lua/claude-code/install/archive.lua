@@ -5,17 +5,12 @@ local M = {}
 
 local async = require("claude-code.install.async")
 
----@type (fun(path: string): string[])[]
+local FILE = {}
+---@type (string|table)[][] FILE stands for the path
 local CHECKSUM_COMMANDS = {
-  function(path)
-    return { "sha256sum", path }
-  end,
-  function(path)
-    return { "shasum", "-a", "256", path }
-  end,
-  function(path)
-    return { "certutil", "-hashfile", path, "SHA256" }
-  end,
+  { "sha256sum", FILE },
+  { "shasum", "-a", "256", FILE },
+  { "certutil", "-hashfile", FILE, "SHA256" },
 }
 
 local HASH = "%f[%x]" .. ("%x"):rep(64) .. "%f[%X]"
@@ -26,9 +21,11 @@ local HASH = "%f[%x]" .. ("%x"):rep(64) .. "%f[%X]"
 function M.checksum(path)
   local reasons = {}
   for _, command in ipairs(CHECKSUM_COMMANDS) do
-    local words = command(path)
-    local program, reason = require("claude-code.programs").on_path(words[1])
+    local program, reason = require("claude-code.programs").on_path(command[1])
     if program then
+      local words = vim.tbl_map(function(word)
+        return word == FILE and path or word
+      end, command)
       words[1] = program
       local result = async.system(words, { cwd = vim.fs.dirname(path) })
       -- The path is printed too.

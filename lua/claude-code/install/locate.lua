@@ -12,12 +12,6 @@ local NAME = require("claude-code.install.executable").NAME
 ---@field path string absolute
 ---@field source claude-code.BinarySource
 
---- The one stable path of the downloaded executable, for settings of other programs.
----@return string
-function M.managed_path()
-  return require("claude-code.install.store").stable()
-end
-
 --- Where the executable is looked for: the first of these that has one.
 ---@type claude-code.BinarySource[]
 M.ORDER = { "build", "managed", "system" }
@@ -73,7 +67,7 @@ end
 local function not_found(remedy, reason)
   local places = {
     build = vim.fs.joinpath(plugin_files.root(), "dist", NAME),
-    managed = M.managed_path(),
+    managed = require("claude-code.install.store").stable(),
     system = "$PATH",
   }
   local looked = vim.tbl_map(function(source)
@@ -113,7 +107,8 @@ function M.find()
     return nil, missing, release
   end
   -- One of another version is better than none. Whether it fits shows when it starts.
-  local other = require("claude-code.install.store").find_compatible() or M.managed_path()
+  local store = require("claude-code.install.store")
+  local other = store.find_compatible() or store.stable()
   if programs.runs(other) then
     return { path = other, source = "managed" }
   end

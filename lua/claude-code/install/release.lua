@@ -21,14 +21,6 @@ local function belongs_to(manifest, contract)
     and manifest.contract == contract.number
 end
 
----@param base string without a slash at the end
----@param version string
----@param file string
----@return string
-local function url(base, version, file)
-  return ("%s/v%s/%s"):format(base, version, file)
-end
-
 --- The archive to install here.
 ---@return claude-code.Release?
 ---@return string? remedy what the user can do instead, if there is none
@@ -67,7 +59,7 @@ function M.find()
     version = manifest.version,
     target = target,
     file = archive.file,
-    url = url(base, manifest.version, archive.file),
+    url = ("%s/v%s/%s"):format(base, manifest.version, archive.file),
     sha256 = archive.sha256,
     size = archive.size,
   }

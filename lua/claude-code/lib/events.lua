@@ -27,25 +27,8 @@
 --- has sent its name.
 local M = {}
 
----@alias claude-code.Event
----| "ServerStarted"
----| "ServerStopped"
----| "ClientConnected"
----| "ClientDisconnected"
----| "SelectionSent"
----| "DiffOpened"
----| "DiffAccepted"
----| "DiffRejected"
----| "DiffClosed"
----| "SessionStarted"
----| "SessionChanged"
----| "SessionEnded"
----| "ActivityChanged"
----| "ReviewChanged"
----| "UnknownDiagnostics"
-
 ---Fires an event. An error in a handler is reported and does not reach the caller.
----@param event claude-code.Event
+---@param event string one of those above, without "ClaudeCode"
 ---@param data table
 function M.emit(event, data)
   local pattern = "ClaudeCode" .. event
