@@ -43,14 +43,13 @@ onEachNeovim((session) => {
       const lines = fc.sample(line, tries(600));
       const answers = await session.neovim.lua<[number, number, number, number][][]>(
         `
-      local position = require("port").utf16
-      local characters = require("port").codepoints
+      local position = require("port").columns
       return vim.tbl_map(function(case)
         return vim.tbl_map(function(byte)
-          local utf16 = position.to_utf16(case.line, byte)
-          local back = position.to_byte(case.line, utf16)
-          local column = characters.column(case.line, byte)
-          return { utf16, back, column, characters.to_byte(case.line, column) }
+          local utf16 = position.of_byte(case.line, byte, "utf-16")
+          local back = position.to_byte(case.line, utf16, "utf-16")
+          local column = position.of_byte(case.line, byte, "utf-32")
+          return { utf16, back, column, position.to_byte(case.line, column, "utf-32") }
         end, case.bytes)
       end, ...)`,
         lines.map((text) => ({ line: text, bytes: boundaries(text).map(({ byte }) => byte) })),
@@ -196,7 +195,7 @@ onEachNeovim((session) => {
         .map((list) => Uint8Array.from(list.filter((byte) => byte !== 0x0a)));
       const wrong = await session.neovim.lua<string[]>(
         `
-      local position = require("port").utf16
+      local position = require("port").columns
       local characters = require("port").codepoints
       local buf = vim.api.nvim_create_buf(false, true)
       local wrong = {}
@@ -204,10 +203,10 @@ onEachNeovim((session) => {
         vim.api.nvim_buf_set_lines(buf, 0, -1, false, { line })
         local utf16 = 0
         for byte = 0, #line do
-          local to = position.to_utf16(line, byte)
-          local back = position.to_byte(line, to)
-          local count, offset = characters.column(line, byte), characters.offset(buf, 0, byte)
-          local after, of_count = position.after(line, byte), characters.to_byte(line, count)
+          local to = position.of_byte(line, byte, "utf-16")
+          local back = position.to_byte(line, to, "utf-16")
+          local count, offset = position.of_byte(line, byte, "utf-32"), characters.offset(buf, 0, byte)
+          local after, of_count = position.after(line, byte), position.to_byte(line, count, "utf-32")
           local fits = to >= utf16 and to <= 2 * #line and back >= 0 and back <= #line
             and count >= 0 and count <= #line and offset == count + 1
             and of_count >= 0 and of_count <= #line

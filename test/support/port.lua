@@ -7,6 +7,7 @@ local MODULES = {
   attached_servers = "claude-code.editor.language.servers",
   autostart = "claude-code.server.autostart",
   channel = "claude-code.server.channel",
+  columns = "claude-code.editor.columns",
   comments = "claude-code.editor.review.comments",
   codepoints = "claude-code.editor.columns.codepoints",
   config = "claude-code.config",
@@ -50,7 +51,6 @@ local MODULES = {
   terminal = "claude-code.terminal",
   terminal_size = "claude-code.terminal.providers.placement",
   tmux = "claude-code.terminal.providers.tmux",
-  utf16 = "claude-code.editor.columns.utf16",
   window = "claude-code.terminal.providers.window",
   workspace = "claude-code.lib.workspace",
 }

@@ -1,9 +1,7 @@
 --- Characters of a buffer, as spec 05 (editor state) counts them: Unicode code points, a line end
 --- is one. Offsets are 1-based, like Emacs's point, from which that spec comes.
 local api = vim.api
-
----TODO(0.10): there the functions take no name of an encoding.
-local has_encoding_argument = vim.fn.has("nvim-0.11") == 1
+local columns = require("claude-code.editor.columns")
 
 local M = {}
 
@@ -21,38 +19,12 @@ M.UNKNOWN = -1
 ---@type table<integer, claude-code.CharacterCounts>
 local counts_of = {}
 
----A look for other than ASCII by a pattern first would take twenty times as long.
----@param text string
----@return integer
-function M.count(text)
-  if has_encoding_argument then
-    return vim.str_utfindex(text, "utf-32")
-  end
-  return (vim.str_utfindex(text))
-end
-
----The column in characters of a byte column.
----@param line string
----@param byte integer 0-based; beyond the end means the end
----@return integer column 0-based
-function M.column(line, byte)
-  return M.count(line:sub(1, byte))
-end
-
 ---The byte column of a column in characters.
 ---@param line string
 ---@param character integer 0-based; beyond the end means the end
 ---@return integer byte 0-based
 function M.to_byte(line, character)
-  local byte ---@type integer
-  if has_encoding_argument then
-    byte = vim.str_byteindex(line, "utf-32", character, false)
-  else
-    local ok, found = pcall(vim.str_byteindex, line, character)
-    byte = ok and found or #line
-  end
-  -- Of a character that the line's end cuts off, Neovim counts the missing bytes too.
-  return math.min(byte, #line)
+  return columns.to_byte(line, character, "utf-32")
 end
 
 ---@param buf integer loaded
@@ -78,31 +50,17 @@ local function follow(buf)
 end
 
 ---@param buf integer loaded
----@return claude-code.CharacterCounts
-local function counts_in(buf)
-  return counts_of[buf] or follow(buf)
-end
-
----@param buf integer
----@param first integer 0-based line
----@param last integer behind it
----@return string[]
-local function lines_of(buf, first, last)
-  return api.nvim_buf_get_lines(buf, first, last, false)
-end
-
----@param buf integer loaded
 ---@param lnum integer 0-based line
 ---@param till integer ns, as of vim.uv.hrtime()
 ---@return integer? characters in the pieces before that of the line; nil after `till`
 ---@return integer first 0-based line of its piece
 local function before(buf, lnum, till)
-  local sums = counts_in(buf).before
+  local sums = (counts_of[buf] or follow(buf)).before
   local piece = math.floor(lnum / PIECE)
   while #sums <= piece and vim.uv.hrtime() < till do
     local from = (#sums - 1) * PIECE
-    local text = table.concat(lines_of(buf, from, from + PIECE), "\n")
-    sums[#sums + 1] = sums[#sums] + M.count(text) + 1
+    local text = table.concat(api.nvim_buf_get_lines(buf, from, from + PIECE, false), "\n")
+    sums[#sums + 1] = sums[#sums] + columns.count(text) + 1
   end
   return sums[piece + 1], piece * PIECE
 end
@@ -122,9 +80,9 @@ function M.offset(buf, lnum, byte)
   if not characters then
     return M.UNKNOWN
   end
-  local lines = lines_of(buf, first, lnum + 1)
+  local lines = api.nvim_buf_get_lines(buf, first, lnum + 1, false)
   lines[#lines] = (lines[#lines] or ""):sub(1, byte)
-  return characters + M.count(table.concat(lines, "\n")) + 1
+  return characters + columns.count(table.concat(lines, "\n")) + 1
 end
 
 ---@param buf integer loaded
@@ -136,11 +94,11 @@ local function count_all(buf, till)
   if not characters then
     return nil
   end
-  local lines = lines_of(buf, first, count)
+  local lines = api.nvim_buf_get_lines(buf, first, count, false)
   if count == 1 and require("claude-code.editor.documents.lines").is_empty(buf, lines) then
     return 0
   end
-  return characters + M.count(table.concat(lines, "\n")) + 1
+  return characters + columns.count(table.concat(lines, "\n")) + 1
 end
 
 ---@param buf integer
@@ -150,7 +108,7 @@ local function size(buf, till)
   if not api.nvim_buf_is_loaded(buf) then
     return 0
   end
-  local counts = counts_in(buf)
+  local counts = (counts_of[buf] or follow(buf))
   counts.all = counts.all or count_all(buf, till)
   return counts.all or M.UNKNOWN
 end

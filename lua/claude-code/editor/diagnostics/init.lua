@@ -1,6 +1,6 @@
 --- A buffer's diagnostics in the protocol's terms.
 local api = vim.api
-local position = require("claude-code.editor.columns.utf16")
+local columns = require("claude-code.editor.columns")
 local regular_file = require("claude-code.lib.regular_file")
 
 ---Text of a file that no buffer holds is read for its columns up to this size, in bytes.
@@ -78,10 +78,10 @@ local function convert(lines, lnum, col)
   end
   local ascii = lines.ascii[lnum]
   if ascii == nil then
-    ascii = position.is_ascii(line)
+    ascii = columns.is_ascii(line)
     lines.ascii[lnum] = ascii
   end
-  return lnum, ascii and math.min(col, #line) or position.to_utf16(line, col)
+  return lnum, ascii and math.min(col, #line) or columns.of_byte(line, col, "utf-16")
 end
 
 ---@param item vim.Diagnostic

@@ -90,6 +90,13 @@ function M.are_same(a, b)
   return true
 end
 
+---@param buf integer loaded
+---@param row integer 0-based
+---@return string line "" behind the last one
+function M.at(buf, row)
+  return api.nvim_buf_get_lines(buf, row, row + 1, false)[1] or ""
+end
+
 ---Would `:w` write nothing at all? An empty buffer shows one empty line, as one with a line end does.
 ---@param buf integer loaded
 ---@param lines string[] all its lines

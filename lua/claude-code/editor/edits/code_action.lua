@@ -1,6 +1,8 @@
 --- Code actions of language servers: lists them, and gets the edits of one. They run in a task.
 local api = vim.api
+local columns = require("claude-code.editor.columns")
 local files = require("claude-code.editor.language.files")
+local lines = require("claude-code.editor.documents.lines")
 local lsp = require("claude-code.lib.lsp")
 local position = require("claude-code.editor.language.position")
 local request = require("claude-code.editor.language.request")
@@ -59,8 +61,8 @@ end
 ---@return table CodeActionParams (LSP 3.17)
 local function params_of(buf, row, only, client)
   local first, last = row or 0, row or api.nvim_buf_line_count(buf) - 1
-  local line = position.line(buf, last)
-  local column = position.to_character(line, #line, client.offset_encoding)
+  local line = lines.at(buf, last)
+  local column = columns.of_byte(line, #line, client.offset_encoding)
   return {
     textDocument = { uri = vim.uri_from_bufnr(buf) },
     range = {

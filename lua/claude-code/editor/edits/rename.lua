@@ -2,6 +2,7 @@
 local call = require("claude-code.lib.lsp").call
 local channel = require("claude-code.server.channel")
 local files = require("claude-code.editor.language.files")
+local lines = require("claude-code.editor.documents.lines")
 local locate = require("claude-code.editor.language.locate")
 local notify = require("claude-code.messages.notify")
 local position = require("claude-code.editor.language.position")
@@ -38,11 +39,7 @@ local function refusal_of(client, symbol)
   if type(provider) ~= "table" or not provider.prepareProvider then
     return nil
   end
-  local answer = request.all({ client }, {
-    method = PREPARE,
-    buf = symbol.buf,
-    params = position.params(client, symbol.buf, symbol.row, symbol.col),
-  })[1]
+  local answer = request.all({ client }, position.question(symbol, PREPARE))[1]
   if answer.failure then
     return answer.failure
   end
@@ -55,12 +52,8 @@ end
 ---@return claude-code.ServerEdit?
 ---@return claude-code.Failure?
 local function edit_by(client, symbol, new_name)
-  local params = position.params(client, symbol.buf, symbol.row, symbol.col)
-  params.newName = new_name
-  local list, settled = request.settled(
-    { client },
-    { method = RENAME, buf = symbol.buf, params = params }
-  )
+  local question = position.question(symbol, RENAME, { newName = new_name })
+  local list, settled = request.settled({ client }, question)
   local answer, state = list[1], servers.state_of(client)
   if answer.failure then
     return task.fail(
@@ -121,10 +114,9 @@ end
 local function at_definition(symbol)
   for _, place in ipairs(symbol.definitions) do
     local buf = place.path and files.file({ place.path })
-    local line = buf and position.line(buf, place.row) or ""
-    local col = position.to_byte(line, place.character, place.encoding)
-    if buf and line:sub(col + 1, col + #symbol.name) == symbol.name then
-      return vim.tbl_extend("force", symbol, { buf = buf, row = place.row, col = col })
+    local at = buf and position.occurrence(buf, place)
+    if at and vim.startswith(lines.at(at.buf, at.row):sub(at.col + 1), symbol.name) then
+      return vim.tbl_extend("force", symbol, at)
     end
   end
   return symbol

@@ -1,4 +1,5 @@
 --- The symbols that a file declares, by its language servers, and those of the whole project as they index them.
+local lines = require("claude-code.editor.documents.lines")
 local position = require("claude-code.editor.language.position")
 local request = require("claude-code.editor.language.request")
 local servers = require("claude-code.editor.language.servers")
@@ -136,8 +137,7 @@ end
 ---@return claude-code.DocumentSymbol?
 function M.at(buf, place)
   local nearest, around ---@type claude-code.DocumentSymbol?, claude-code.DocumentSymbol?
-  local line = position.line(buf, place.row)
-  local rest = line:sub(position.to_byte(line, place.character, place.encoding) + 1)
+  local rest = lines.at(buf, place.row):sub(position.occurrence(buf, place).col + 1)
   for _, symbol in ipairs((M.of(buf))) do
     local is_inside = symbol.first_row <= place.row and place.row <= symbol.last_row
     if symbol.row == place.row then

@@ -1,6 +1,7 @@
 --- Answers what Claude asks about a symbol: where it is defined, and where it is used.
 local api = vim.api
 local hierarchy = require("claude-code.editor.language.hierarchy")
+local lines = require("claude-code.editor.documents.lines")
 local locate = require("claude-code.editor.language.locate")
 local position = require("claude-code.editor.language.position")
 local request = require("claude-code.editor.language.request")
@@ -81,7 +82,7 @@ local function unknown(symbol)
   local states = request.states(symbol.answers)
   local busy =
     request.not_ready(states, "%s does not know `%s` yet. Ask again in 10 s.", symbol.name)
-  local line = position.line(symbol.buf, symbol.row):sub(1, 160)
+  local line = lines.at(symbol.buf, symbol.row):sub(1, 160)
   local text = "No language server knows what `%s` is in `%s` (a comment, a string or plain text?)."
   return busy or { code = "not_found", message = text:format(symbol.name, vim.trim(line)) }
 end
@@ -107,14 +108,7 @@ end
 ---@return string?
 local function hover_of(symbol)
   local clients = servers.capable(symbol.buf, HOVER)
-  local answers = request.all(clients, {
-    method = HOVER,
-    buf = symbol.buf,
-    params = function(client)
-      return position.params(client, symbol.buf, symbol.row, symbol.col)
-    end,
-  })
-  for _, answer in ipairs(answers) do
+  for _, answer in ipairs(request.all(clients, position.question(symbol, HOVER))) do
     local text = answer.result and markdown(answer.result.contents) or ""
     if text:find("%S") then
       return text:sub(1, MOST_HOVER)
@@ -159,7 +153,7 @@ local function definitions_of(symbol, with_body)
   local places = symbol.definitions
   local declared, buf = symbols.declared_at(places[1])
   if declared and declared.first_row == declared.last_row then
-    local own = position.own_place(symbol.buf, symbol.row, symbol.col, places[1].encoding)
+    local own = position.own_place(symbol, places[1].encoding)
     local other, other_buf = symbols.declared_at(own)
     local is_name = other and other.row == own.row and other.character == own.character
     if is_name and other.last_row > other.first_row then
@@ -200,14 +194,8 @@ local function ask(symbol, method)
   if #clients == 0 then
     return nil, false
   end
-  return request.settled(clients, {
-    method = method,
-    buf = symbol.buf,
-    params = function(client)
-      local params = position.params(client, symbol.buf, symbol.row, symbol.col)
-      return vim.tbl_extend("error", params, { context = { includeDeclaration = true } })
-    end,
-  })
+  local more = { context = { includeDeclaration = true } }
+  return request.settled(clients, position.question(symbol, method, more))
 end
 
 ---@param symbol claude-code.Symbol

@@ -118,13 +118,8 @@ function M.find(symbol, name)
   if #clients == 0 then
     return nil, nil, false
   end
-  local prepared, settled = request.settled(clients, {
-    method = relation.prepare,
-    buf = symbol.buf,
-    params = function(client)
-      return position.params(client, symbol.buf, symbol.row, symbol.col)
-    end,
-  })
+  local question = position.question(symbol, relation.prepare)
+  local prepared, settled = request.settled(clients, question)
   local list, seen, answers = {}, {}, {}
   for _, answer in ipairs(prepared) do
     for _, item in ipairs(type(answer.result) == "table" and answer.result or {}) do

@@ -128,8 +128,7 @@ local function occurrence_of(symbol, name)
   local buf = place.path and files.file({ place.path })
   local list = buf and occurrences.near(buf, name, place.row) or {}
   return vim.iter(list):find(function(at)
-    local line = position.line(at.buf, at.row)
-    return at.row == place.row and at.col == position.to_byte(line, place.character, place.encoding)
+    return vim.deep_equal(at, position.occurrence(at.buf, place))
   end) or list[1]
 end
 

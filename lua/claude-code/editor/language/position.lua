@@ -3,13 +3,13 @@
 --- on disk, and of private files their number.
 local api = vim.api
 local background = require("claude-code.editor.documents.background")
-local codepoints = require("claude-code.editor.columns.codepoints")
+local columns = require("claude-code.editor.columns")
 local file_change = require("claude-code.editor.documents.file_change")
 local hunks = require("claude-code.editor.hunks")
+local lines = require("claude-code.editor.documents.lines")
 local paths = require("claude-code.editor.documents.path")
 local privacy = require("claude-code.editor.privacy")
 local task = require("claude-code.editor.language.task")
-local utf16 = require("claude-code.editor.columns.utf16")
 
 ---Above that the comparison with the disk would keep Neovim still.
 local MOST_LINES = 50000
@@ -18,51 +18,26 @@ local MOST_URI = 3 * 4096
 
 local M = {}
 
----@param line string
----@param byte integer byte column
----@param encoding string a client's `offset_encoding`
+---@param at claude-code.Occurrence
+---@param encoding claude-code.Encoding
 ---@return integer character
-function M.to_character(line, byte, encoding)
-  if encoding == "utf-8" then
-    return math.min(byte, #line)
-  elseif encoding == "utf-32" then
-    return codepoints.column(line, byte)
+local function character_of(at, encoding)
+  return columns.of_byte(lines.at(at.buf, at.row), at.col, encoding)
+end
+
+---A request about a place.
+---@param at claude-code.Occurrence
+---@param method string
+---@param more? table parameters
+---@return claude-code.Question
+function M.question(at, method, more)
+  local function params(client)
+    return vim.tbl_extend("error", {
+      textDocument = { uri = vim.uri_from_bufnr(at.buf) },
+      position = { line = at.row, character = character_of(at, client.offset_encoding) },
+    }, more or {})
   end
-  return utf16.to_utf16(line, byte)
-end
-
----@param line string
----@param character integer
----@param encoding string a client's `offset_encoding`
----@return integer byte column
-function M.to_byte(line, character, encoding)
-  if encoding == "utf-8" then
-    return math.min(character, #line)
-  elseif encoding == "utf-32" then
-    return codepoints.to_byte(line, character)
-  end
-  return utf16.to_byte(line, character)
-end
-
----@param buf integer loaded
----@param row integer
----@return string
-function M.line(buf, row)
-  return api.nvim_buf_get_lines(buf, row, row + 1, false)[1] or ""
-end
-
----The parameters of a request about a place.
----@param client vim.lsp.Client
----@param buf integer loaded
----@param row integer
----@param col integer byte
----@return lsp.TextDocumentPositionParams
-function M.params(client, buf, row, col)
-  local character = M.to_character(M.line(buf, row), col, client.offset_encoding)
-  return {
-    textDocument = { uri = vim.uri_from_bufnr(buf) },
-    position = { line = row, character = character },
-  }
+  return { method = method, buf = at.buf, params = params }
 end
 
 ---@class claude-code.ServerPlace
@@ -70,7 +45,7 @@ end
 ---@field path? string in normal form; nil where the URI is no file's
 ---@field row integer
 ---@field character integer
----@field encoding string
+---@field encoding claude-code.Encoding
 
 ---The last one: a server lists the places of a file one after the other.
 local latest = {} ---@type { uri?: string, path?: string }
@@ -115,22 +90,25 @@ function M.place(location, client)
   }
 end
 
----@param buf integer loaded
----@param row integer
----@param col integer byte
----@param encoding string
+---@param at claude-code.Occurrence
+---@param encoding claude-code.Encoding
 ---@return claude-code.ServerPlace of an occurrence's beginning
-function M.own_place(buf, row, col, encoding)
-  local character = M.to_character(M.line(buf, row), col, encoding)
+function M.own_place(at, encoding)
   return {
-    uri = vim.uri_from_bufnr(buf),
-    path = paths.of_buffer(buf),
-    row = row,
-    character = character,
-    end_row = row,
-    end_character = character,
+    uri = vim.uri_from_bufnr(at.buf),
+    path = paths.of_buffer(at.buf),
+    row = at.row,
+    character = character_of(at, encoding),
     encoding = encoding,
   }
+end
+
+---@param buf integer loaded, of the place's file
+---@param place { row: integer, character: integer, encoding: claude-code.Encoding }
+---@return claude-code.Occurrence
+function M.occurrence(buf, place)
+  local col = columns.to_byte(lines.at(buf, place.row), place.character, place.encoding)
+  return { buf = buf, row = place.row, col = col }
 end
 
 ---All places in the answer to a request for definitions, references or implementations, in a task.
@@ -239,7 +217,7 @@ local function answer_of(place, file)
   if file.row_on_disk then
     local on_disk = file.row_on_disk(row)
     if not on_disk then
-      unsaved = M.line(file.buf --[[@as integer]], row):sub(1, 400)
+      unsaved = lines.at(file.buf --[[@as integer]], row):sub(1, 400)
     end
     while not on_disk and row > 0 do
       row = row - 1

@@ -32,8 +32,7 @@ end
 ---@param found claude-code.FoundDefinition
 ---@return string
 local function own_key(found)
-  local at = found.occurrence
-  return key_of(position.own_place(at.buf, at.row, at.col, found.encoding))
+  return key_of(position.own_place(found.occurrence, found.encoding))
 end
 
 ---Occurrences whose definitions have a place in common are one symbol. An occurrence belongs to its
@@ -93,9 +92,7 @@ function M.groups(list)
   local questions, about = {}, {}
   for _, at in ipairs(list) do
     for _, client in ipairs(servers.capable(at.buf, DEFINITION)) do
-      local params = position.params(client, at.buf, at.row, at.col)
-      local question = { method = DEFINITION, params = params, buf = at.buf }
-      questions[#questions + 1] = { client = client, question = question }
+      questions[#questions + 1] = { client = client, question = position.question(at, DEFINITION) }
       about[#about + 1] = at
     end
   end
@@ -119,8 +116,7 @@ function M.merged(groups)
     local place = entry.places[1]
     local buf = M.is_own(place.path) and files.file({ place.path })
     if buf then
-      local col = position.to_byte(position.line(buf, place.row), place.character, place.encoding)
-      at[#at + 1] = { buf = buf, row = place.row, col = col }
+      at[#at + 1] = position.occurrence(buf, place)
     else
       others[#others + 1] = entry
     end
@@ -149,11 +145,8 @@ function M.is_own(path)
     and not path:find("/%.?venv/")
 end
 
----@class claude-code.Symbol
+---@class claude-code.Symbol : claude-code.Occurrence where servers are asked
 ---@field name string
----@field buf integer where servers are asked
----@field row integer 0-based, of an occurrence
----@field col integer 0-based byte
 ---@field definitions claude-code.ServerPlace[] at least one, unless the servers know no definitions
 ---@field answers claude-code.ServerAnswer[]
 
@@ -266,15 +259,8 @@ end
 ---@param answers claude-code.ServerAnswer[]
 ---@return claude-code.Symbol
 function M.of_group(entry, name, answers)
-  local at = entry.occurrence
-  return {
-    name = name,
-    buf = at.buf,
-    row = at.row,
-    col = at.col,
-    definitions = entry.places,
-    answers = answers,
-  }
+  local about = { name = name, definitions = entry.places, answers = answers }
+  return vim.tbl_extend("error", about, entry.occurrence)
 end
 
 return M

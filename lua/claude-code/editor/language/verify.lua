@@ -52,16 +52,12 @@ local function verify(use, definitions)
   local buf = task.time_left() > 1000 and files.file({ use.path }) or nil
   if not buf then
     return "unasked"
-  elseif vim.bo[buf].modified then
+  elseif vim.bo[buf].modified or use.line > vim.api.nvim_buf_line_count(buf) then
     -- Of unsaved text the lines on disk say nothing here.
     return "unknown"
   end
-  local line = vim.api.nvim_buf_get_lines(buf, use.line - 1, use.line, false)[1]
-  if not line then
-    return "unknown"
-  end
-  local col = require("claude-code.editor.columns.utf16").to_byte(line, use.column)
-  local groups = symbols.groups({ { buf = buf, row = use.line - 1, col = col } })
+  local place = { row = use.line - 1, character = use.column, encoding = "utf-16" }
+  local groups = symbols.groups({ position.occurrence(buf, place) })
   return verdict_on(groups[1] and groups[1].places or {}, definitions)
 end
 
@@ -74,9 +70,10 @@ local function keys_of(list)
     local row = buf and position.row(buf, place.line) or place.line - 1
     keys[key_of(place.path, row, place.character)] = true
     if buf then
-      local col =
-        position.to_byte(position.line(buf, row), place.character, place.encoding or "utf-16")
-      at[#at + 1] = { buf = buf, row = row, col = col }
+      -- What the executable leaves undefined comes as null.
+      local encoding = place.encoding ~= vim.NIL and place.encoding or "utf-16"
+      at[#at + 1] =
+        position.occurrence(buf, { row = row, character = place.character, encoding = encoding })
     end
   end
   for _, group in ipairs((symbols.groups(at))) do

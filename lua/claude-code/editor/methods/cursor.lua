@@ -2,6 +2,8 @@
 --- Lines are 1-based, columns 0-based in codepoints.
 local api = vim.api
 local codepoints = require("claude-code.editor.columns.codepoints")
+local columns = require("claude-code.editor.columns")
+local lines = require("claude-code.editor.documents.lines")
 local path = require("claude-code.editor.documents.path")
 local privacy = require("claude-code.editor.privacy")
 
@@ -42,7 +44,7 @@ end
 local function here()
   local buf = api.nvim_get_current_buf()
   local lnum, byte = unpack(api.nvim_win_get_cursor(0))
-  local line = api.nvim_buf_get_lines(buf, lnum - 1, lnum, false)[1] or ""
+  local line = lines.at(buf, lnum - 1)
   return buf, lnum - 1, byte, line
 end
 
@@ -59,10 +61,9 @@ end
 ---@param byte integer 0-based
 ---@return claude-code.Cursor
 function M.at(buf, lnum, byte)
-  local line = api.nvim_buf_get_lines(buf, lnum, lnum + 1, false)[1] or ""
   return {
     line = lnum + 1,
-    column = codepoints.column(line, byte),
+    column = columns.of_byte(lines.at(buf, lnum), byte, "utf-32"),
     position = codepoints.offset(buf, lnum, byte),
     name = path.base(api.nvim_buf_get_name(buf)),
     path = path.of_buffer(buf),
@@ -107,7 +108,7 @@ function M.context(params)
   end
   return {
     line = lnum + 1,
-    column = codepoints.column(line, byte),
+    column = columns.of_byte(line, byte, "utf-32"),
     before = text(lnum - params.lines_before, lnum),
     after = text(lnum + 1, lnum + 1 + params.lines_after),
     text = line,

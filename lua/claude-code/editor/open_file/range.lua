@@ -2,6 +2,7 @@
 local api = vim.api
 local autocommands = require("claude-code.lib.autocommands")
 local blocked = require("claude-code.editor.input.blocked")
+local lines = require("claude-code.editor.documents.lines")
 local search = require("claude-code.editor.open_file.search")
 local slices = require("claude-code.lib.slices")
 
@@ -54,7 +55,7 @@ local function find(buf, params, pause)
     local _, to = locate(buf, to_text, first, pause)
     last = to and later(last, to) or last
   end
-  local line = api.nvim_buf_get_lines(buf, last[1] - 1, last[1], false)[1] or ""
+  local line = lines.at(buf, last[1] - 1)
   if params.select_to_eol then
     last[2] = math.max(#line - 1, 0)
   elseif last[2] < #line then
@@ -110,8 +111,8 @@ local function select(win, range)
   start_visual()
   local row, col = unpack(range.last)
   if vim.o.selection == "exclusive" then
-    local line = api.nvim_buf_get_lines(api.nvim_win_get_buf(win), row - 1, row, false)[1] or ""
-    col = require("claude-code.editor.columns.utf16").after(line, col)
+    local line = lines.at(api.nvim_win_get_buf(win), row - 1)
+    col = require("claude-code.editor.columns").after(line, col)
   end
   -- The end of an exclusive selection may be behind the line's last character.
   pcall(api.nvim_win_set_cursor, win, { row, col })

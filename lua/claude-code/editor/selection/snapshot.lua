@@ -1,8 +1,9 @@
 --- What was selected, or where the cursor was, at one moment.
 local api = vim.api
 local codepoints = require("claude-code.editor.columns.codepoints")
+local columns = require("claude-code.editor.columns")
+local lines = require("claude-code.editor.documents.lines")
 local path = require("claude-code.editor.documents.path")
-local utf16 = require("claude-code.editor.columns.utf16")
 local visual = require("claude-code.editor.selection.visual")
 
 ---@class claude-code.Snapshot lines 0-based, columns in bytes, `last` just behind the end
@@ -38,16 +39,9 @@ local M = {}
 
 ---@param buf integer
 ---@param at { [1]: integer, [2]: integer }
----@return string
-local function line_of(buf, at)
-  return api.nvim_buf_get_lines(buf, at[1], at[1] + 1, false)[1] or ""
-end
-
----@param buf integer
----@param at { [1]: integer, [2]: integer }
 ---@return claude-code.Position
 local function to_position(buf, at)
-  return { line = at[1], character = utf16.to_utf16(line_of(buf, at), at[2]) }
+  return { line = at[1], character = columns.of_byte(lines.at(buf, at[1]), at[2], "utf-16") }
 end
 
 ---@param win integer
@@ -131,9 +125,9 @@ end
 ---@return integer offset
 ---@return integer column
 local function locate(buf, place)
-  local line = api.nvim_buf_get_lines(buf, place.line, place.line + 1, false)[1] or ""
-  local byte = utf16.to_byte(line, place.character)
-  return codepoints.offset(buf, place.line, byte), codepoints.column(line, byte)
+  local line = lines.at(buf, place.line)
+  local byte = columns.to_byte(line, place.character, "utf-16")
+  return codepoints.offset(buf, place.line, byte), columns.of_byte(line, byte, "utf-32")
 end
 
 ---@param selection claude-code.Selection?

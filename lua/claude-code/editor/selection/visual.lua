@@ -1,7 +1,8 @@
 --- Visual selections: what a pair of corners covers, as Vim's visual modes define it.
 --- Their window must be the current one, since blocks are measured on screen.
 local api = vim.api
-local utf16 = require("claude-code.editor.columns.utf16")
+local buffer_lines = require("claude-code.editor.documents.lines")
+local line_columns = require("claude-code.editor.columns")
 
 ---@alias claude-code.VisualMode "v"|"V"|"\22"
 
@@ -81,13 +82,6 @@ function M.same(a, b)
     and vim.deep_equal(a.last, b.last)
 end
 
----@param buf integer
----@param lnum integer 1-based
----@return string
-local function line_at(buf, lnum)
-  return api.nvim_buf_get_lines(buf, lnum - 1, lnum, false)[1] or ""
-end
-
 ---Bytes of a character with its combining marks.
 local MOST_OF_CHARACTER = 1024
 
@@ -102,7 +96,7 @@ local function behind(line, byte)
   -- A string of Vim script has no NUL.
   local piece = line:sub(byte + 1, byte + MOST_OF_CHARACTER):gsub("%z", " ")
   local length = vim.fn.matchend(piece, ".")
-  return length > 0 and byte + length or utf16.after(line, byte)
+  return length > 0 and byte + length or line_columns.after(line, byte)
 end
 
 ---@param text string
@@ -148,11 +142,11 @@ end
 ---@return { [1]: integer, [2]: integer } first, { [1]: integer, [2]: integer } last
 local function charwise(region)
   local first, last = region.first, region.last
-  local line = line_at(region.buf, last[1])
+  local line = buffer_lines.at(region.buf, last[1] - 1)
   local exclusive = vim.o.selection == "exclusive" and not vim.deep_equal(first, last)
   -- The line end that `v$` selects too is left out, as it is of whole lines.
   local stop = exclusive and math.min(last[2], #line) or behind(line, last[2])
-  local start = math.min(first[2], #line_at(region.buf, first[1]))
+  local start = math.min(first[2], #buffer_lines.at(region.buf, first[1] - 1))
   return { first[1] - 1, start }, { last[1] - 1, stop }
 end
 
@@ -163,7 +157,7 @@ end
 ---@return { [1]: integer, [2]: integer } first, { [1]: integer, [2]: integer } last
 local function linewise(region)
   local first, last = { region.first[1] - 1, 0 }, region.last[1]
-  local length = #line_at(region.buf, last)
+  local length = #buffer_lines.at(region.buf, last - 1)
   if length == 0 and last < api.nvim_buf_line_count(region.buf) then
     return first, { last, 0 }
   end
@@ -197,7 +191,7 @@ end
 ---@return integer byte of the character there; the line's length if it ends before
 ---@return string line
 local function byte_at(buf, lnum, column)
-  local line = line_at(buf, lnum)
+  local line = buffer_lines.at(buf, lnum - 1)
   if column >= vim.fn.virtcol({ lnum, "$" }) then
     return #line, line
   end

@@ -1,0 +1,72 @@
+--- Columns of a line: Neovim counts bytes, clients and language servers in the encodings of LSP. Lines and columns are
+--- 0-based here.
+
+---TODO(0.10): there the functions take no name of an encoding.
+local has_encoding_argument = vim.fn.has("nvim-0.11") == 1
+
+local M = {}
+
+---@alias claude-code.Encoding "utf-8"|"utf-16"|"utf-32" what a column counts: bytes, code units, or characters
+
+---The number of characters. A look for other than ASCII by a pattern first would take twenty times as long.
+---@param text string
+---@return integer
+function M.count(text)
+  if has_encoding_argument then
+    return vim.str_utfindex(text, "utf-32")
+  end
+  return (vim.str_utfindex(text))
+end
+
+---Bytes, characters and UTF-16 code units are the same there.
+---@param line string
+---@return boolean
+function M.is_ascii(line)
+  return M.count(line) == #line
+end
+
+---@param line string
+---@param byte integer byte column; beyond the end means the end
+---@param encoding claude-code.Encoding of the result
+---@return integer column
+function M.of_byte(line, byte, encoding)
+  byte = math.max(0, math.min(byte, #line))
+  if byte == 0 or encoding == "utf-8" then
+    return byte
+  elseif encoding == "utf-32" then
+    return M.count(line:sub(1, byte))
+  elseif has_encoding_argument then
+    return vim.str_utfindex(line, "utf-16", byte, false)
+  end
+  local _, utf16 = vim.str_utfindex(line, byte)
+  return utf16
+end
+
+---@param line string
+---@param column integer beyond the end means the end
+---@param encoding claude-code.Encoding of the column
+---@return integer byte column
+function M.to_byte(line, column, encoding)
+  local byte = math.max(0, column)
+  if encoding ~= "utf-8" and has_encoding_argument then
+    byte = vim.str_byteindex(line, encoding, byte, false)
+  elseif encoding ~= "utf-8" then
+    local ok, found = pcall(vim.str_byteindex, line, byte, encoding == "utf-16")
+    byte = ok and found or #line
+  end
+  -- Of a character that the line's end cuts off, Neovim counts the missing bytes too.
+  return math.min(byte, #line)
+end
+
+---The byte column just behind the character that starts at (or contains) this byte.
+---@param line string
+---@param byte integer
+---@return integer byte column
+function M.after(line, byte)
+  if byte >= #line then
+    return #line
+  end
+  return byte + vim.str_utf_end(line, byte + 1) + 1
+end
+
+return M
