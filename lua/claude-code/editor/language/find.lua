@@ -46,12 +46,9 @@ local function ambiguous(candidates, params, list)
   }
 end
 
----@alias claude-code.AnswerAbout fun(symbol: claude-code.Symbol, list: claude-code.ServerAnswer[]):
---- claude-code.SymbolAnswer?, claude-code.Failure?
-
 ---In a task.
 ---@param params claude-code.SymbolParams
----@param answer claude-code.AnswerAbout
+---@param answer fun(symbol: claude-code.Symbol): claude-code.SymbolAnswer?, claude-code.Failure?
 ---@return claude-code.SymbolAnswer? about the symbol, or the several that have the name
 ---@return claude-code.Failure?
 local function located(params, answer)
@@ -61,7 +58,7 @@ local function located(params, answer)
   elseif found.candidates then
     return ambiguous(found.candidates, params, found.answers)
   end
-  return answer(found.symbol --[[@as claude-code.Symbol]], found.answers)
+  return answer(found.symbol --[[@as claude-code.Symbol]])
 end
 
 ---@param symbol claude-code.Symbol
@@ -169,7 +166,7 @@ end
 ---@return claude-code.SymbolAnswer?
 ---@return claude-code.Failure?
 function M.definition(params)
-  return located(params, function(symbol, list)
+  return located(params, function(symbol)
     if #symbol.definitions == 0 then
       return nil, unknown(symbol)
     end
@@ -179,7 +176,7 @@ function M.definition(params)
       definitions = position.answer(definitions),
       declaration = declaration,
       hover = hover_of(symbol),
-      states = states_of(symbol, list),
+      states = states_of(symbol, symbol.answers),
       settled = true,
     }
   end)

@@ -24,47 +24,6 @@ local M = {}
 ---@field occurrences? { path: string, line: integer }[] where the word stands in the project
 ---@field changes? claude-code.ChangedFile[]
 
----@class claude-code.SymbolCandidate
----@field place claude-code.ServerPlace
----@field kind? string
----@field container? string
-
----@class claude-code.LocatedSymbol
----@field symbol? claude-code.Symbol
----@field candidates? claude-code.SymbolCandidate[] several symbols have the name
----@field answers claude-code.ServerAnswer[]
-
----@param groups claude-code.SymbolGroup[]
----@return claude-code.SymbolCandidate[] in the order of files and lines
-local function candidates_of(groups)
-  table.sort(groups, function(a, b)
-    local x, y = a.places[1], b.places[1]
-    return x.uri < y.uri or x.uri == y.uri and x.row < y.row
-  end)
-  return vim.tbl_map(function(entry)
-    local declared = entry.declared
-    local parents = declared and table.concat(declared.parents, ".") or ""
-    return {
-      place = entry.places[1],
-      kind = declared and declared.kind,
-      container = parents ~= "" and parents or nil,
-    }
-  end, groups)
-end
-
----@param question claude-code.SymbolQuestion
----@return claude-code.LocatedSymbol?
----@return claude-code.Failure?
-local function in_file(question)
-  local symbol, failure, several, answers = symbols.in_file(question)
-  if failure then
-    return nil, failure
-  elseif several then
-    return { candidates = candidates_of(several), answers = answers or {} }
-  end
-  return { symbol = symbol, answers = answers or {} }
-end
-
 ---@param params claude-code.SymbolParams
 ---@param name claude-code.SymbolName
 ---@return claude-code.LocatedSymbol?
@@ -75,7 +34,7 @@ local function in_named_file(params, name)
     return nil, failure
   end
   local row = params.line and position.row(buf, params.line)
-  return in_file({ buf = buf, name = name, row = row })
+  return symbols.in_file({ buf = buf, name = name, row = row })
 end
 
 ---@param params claude-code.SymbolParams
@@ -88,7 +47,7 @@ local function at_occurrences(params, name)
     local at = params.occurrences[i]
     local buf, problem = files.file({ at.path })
     if buf then
-      local found = in_file({ buf = buf, name = name, row = at.line - 1 })
+      local found = symbols.in_file({ buf = buf, name = name, row = at.line - 1 })
       if found and (found.candidates or #found.symbol.definitions > 0) then
         return found
       end
@@ -147,13 +106,11 @@ local function of_workspace_symbols(list, name, answers)
     at[#at + 1] = occurrence_of(symbol, name.last)
   end
   local groups, more = symbols.groups(at)
-  groups = #groups > 1 and symbols.merged(groups) or groups
-  groups = symbols.with_parents(groups, name.parents)
-  if #groups > 1 then
-    return { candidates = candidates_of(groups), answers = answers }
+  local found = symbols.chosen(groups, name, more)
+  if found and found.candidates then
+    found.answers = answers
   end
-  local only = groups[1]
-  return only and { symbol = symbols.of_group(only, name.last, more), answers = more } or nil
+  return found
 end
 
 ---@param similar claude-code.WorkspaceSymbol[]

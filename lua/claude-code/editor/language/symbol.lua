@@ -110,7 +110,7 @@ end
 ---leads from a call to one of several overloads, and from each of those to the one with the body.
 ---@param groups claude-code.SymbolGroup[] with one definition at least
 ---@return claude-code.SymbolGroup[]
-function M.merged(groups)
+local function merged(groups)
   local at, others = {}, {} ---@type claude-code.Occurrence[], claude-code.SymbolGroup[]
   for _, entry in ipairs(groups) do
     local place = entry.places[1]
@@ -150,6 +150,16 @@ end
 ---@field definitions claude-code.ServerPlace[] at least one, unless the servers know no definitions
 ---@field answers claude-code.ServerAnswer[]
 
+---@class claude-code.SymbolCandidate
+---@field place claude-code.ServerPlace
+---@field kind? string
+---@field container? string
+
+---@class claude-code.LocatedSymbol
+---@field symbol? claude-code.Symbol
+---@field candidates? claude-code.SymbolCandidate[] several symbols have the name
+---@field answers claude-code.ServerAnswer[]
+
 ---@class claude-code.SymbolQuestion
 ---@field buf integer
 ---@field name claude-code.SymbolName
@@ -173,7 +183,7 @@ end
 ---@param groups claude-code.SymbolGroup[]
 ---@param parents string[]
 ---@return claude-code.SymbolGroup[] those with these parents; all if none has
-function M.with_parents(groups, parents)
+local function with_parents(groups, parents)
   if #groups > 1 or #parents > 0 then
     for _, entry in ipairs(groups) do
       entry.declared = entry.places[1] and M.declared_at(entry.places[1])
@@ -225,12 +235,45 @@ local function not_found(question)
   return { code = "not_found", message = text }
 end
 
----In a task: the symbol in a file. Several: which ones, for Claude to choose from.
+---@param groups claude-code.SymbolGroup[]
+---@return claude-code.SymbolCandidate[] in the order of files and lines
+local function candidates_of(groups)
+  table.sort(groups, function(a, b)
+    local x, y = a.places[1], b.places[1]
+    return x.uri < y.uri or x.uri == y.uri and x.row < y.row
+  end)
+  return vim.tbl_map(function(entry)
+    local declared = entry.declared
+    local parents = declared and table.concat(declared.parents, ".") or ""
+    return {
+      place = entry.places[1],
+      kind = declared and declared.kind,
+      container = parents ~= "" and parents or nil,
+    }
+  end, groups)
+end
+
+---In a task: the symbol that is meant, or several for Claude to choose from.
+---@param groups claude-code.SymbolGroup[]
+---@param name claude-code.SymbolName
+---@param answers claude-code.ServerAnswer[]
+---@return claude-code.LocatedSymbol? nil if there is none
+function M.chosen(groups, name, answers)
+  groups = #groups > 1 and merged(groups) or groups
+  groups = with_parents(groups, name.parents)
+  local only = groups[1]
+  if #groups > 1 then
+    return { candidates = candidates_of(groups), answers = answers }
+  elseif only then
+    local about = { name = name.last, definitions = only.places, answers = answers }
+    return { symbol = vim.tbl_extend("error", about, only.occurrence), answers = answers }
+  end
+end
+
+---In a task: the symbol in a file.
 ---@param question claude-code.SymbolQuestion
----@return claude-code.Symbol?
+---@return claude-code.LocatedSymbol?
 ---@return claude-code.Failure?
----@return claude-code.SymbolGroup[]? several
----@return claude-code.ServerAnswer[]?
 function M.in_file(question)
   local list = looked_at(question)
   if #list == 0 then
@@ -244,23 +287,9 @@ function M.in_file(question)
   if failure then
     return nil, failure
   end
-  groups = declared_on(groups, question)
-  groups = #groups > 1 and M.merged(groups) or groups
-  groups = M.with_parents(groups, question.name.parents)
-  if #groups > 1 then
-    return nil, nil, groups, answers
-  end
-  local only = groups[1] or { occurrence = list[1], places = {} }
-  return M.of_group(only, question.name.last, answers), nil, nil, answers
-end
-
----@param entry claude-code.SymbolGroup
----@param name string
----@param answers claude-code.ServerAnswer[]
----@return claude-code.Symbol
-function M.of_group(entry, name, answers)
-  local about = { name = name, definitions = entry.places, answers = answers }
-  return vim.tbl_extend("error", about, entry.occurrence)
+  groups = #groups > 0 and declared_on(groups, question)
+    or { { occurrence = list[1], places = {} } }
+  return M.chosen(groups, question.name, answers)
 end
 
 return M
