@@ -41,13 +41,26 @@ end
 ---@return boolean shown
 local function show_terminal(row)
   if row.n then
-    require("claude-code.terminal").show(row.n)
+    require("claude-code.terminal.running").show(row.n)
   elseif row.buf and vim.api.nvim_buf_is_valid(row.buf) then
     vim.cmd.sbuffer(row.buf)
   else
     return false
   end
   return true
+end
+
+---@param request claude-code.PermissionRequest
+---@param text string
+---@param answer claude-code.PermissionAnswer
+---@return claude-code.AnswerChoice
+local function choice_of(request, text, answer)
+  return {
+    text = text,
+    run = function()
+      send(request, answer)
+    end,
+  }
 end
 
 ---@param request claude-code.PermissionRequest
@@ -66,12 +79,7 @@ local function other_choices(request)
   local row = row_of(request)
   local deny = request.questions and "Decline" or "Deny"
   local choices = {
-    {
-      text = deny,
-      run = function()
-        send(request, { allow = false })
-      end,
-    },
+    choice_of(request, deny, { allow = false }),
     {
       text = deny .. " with a reason…",
       run = function()
@@ -93,21 +101,9 @@ end
 ---@param request claude-code.PermissionRequest
 ---@return claude-code.AnswerChoice[]
 local function permission_choices(request)
-  local choices = {
-    {
-      text = "Allow",
-      run = function()
-        send(request, { allow = true })
-      end,
-    },
-  }
+  local choices = { choice_of(request, "Allow", { allow = true }) }
   for number, text in ipairs(request.suggestions) do
-    table.insert(choices, {
-      text = text,
-      run = function()
-        send(request, { allow = true, suggestion = number })
-      end,
-    })
+    table.insert(choices, choice_of(request, text, { allow = true, suggestion = number }))
   end
   return choices
 end

@@ -37,12 +37,6 @@ function M.has(n)
   return running.is_open(n) or n == 1 and not running.is_any_open()
 end
 
---- Moves to the terminal of a session that runs.
----@param n integer
-function M.show(n)
-  running.show(n)
-end
-
 --- Starts another session. A conversation that runs is shown instead.
 ---@param arguments string[] for the CLI
 function M.new(arguments)

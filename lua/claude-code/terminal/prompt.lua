@@ -60,7 +60,7 @@ function M.focus_after_send(n)
   n = n or running.current()
   local wanted = n ~= nil and require("claude-code.config").get().send.focus
   if wanted and vim.bo.buftype ~= "terminal" then
-    require("claude-code.terminal").show(n)
+    running.show(n)
   end
   return wanted
 end

@@ -68,6 +68,19 @@ function M.on_write(buf, kind)
   pending.review()
 end
 
+---Loads a file that nobody has open: a report is expected of each of its servers.
+---@param name string in normal form
+---@param options claude-code.BackgroundOptions
+---@return integer? buf
+---@return string? failure if it is too big
+function M.load(name, options)
+  local buf, failure = require("claude-code.editor.documents.background").load(name, options)
+  if buf then
+    M.on_write(buf, "opened")
+  end
+  return buf, failure
+end
+
 ---Servers that were started for the buffer after its text was replaced: no event reports them until
 ---they are ready.
 ---@param buf integer

@@ -131,11 +131,9 @@ local function format(buf)
   if answer.failure then
     return task.fail("failed", "%s does not format it: %s.", client.name, answer.failure)
   end
-  local edit = { changes = { [uri] = answer.result or {} } }
-  if #(answer.result or {}) == 0 then
-    edit.changes = vim.empty_dict()
-  end
-  return { edits = { server_edit(client, edit) } }
+  local is_empty = #(answer.result or {}) == 0
+  local changes = is_empty and vim.empty_dict() or { [uri] = answer.result }
+  return { edits = { server_edit(client, { changes = changes }) } }
 end
 
 ---@param list claude-code.OfferedAction[]
@@ -211,11 +209,11 @@ local function of_server(client, command)
   end
 end
 
----In a task: the edits that a command's server asks for while it runs.
+---The edits that the server of a command asks for while it runs, in a task.
 ---@param params claude-code.ServerCommand
----@return table[]? edits WorkspaceEdit[] (LSP 3.17)
+---@return claude-code.RenameAnswer?
 ---@return claude-code.Failure?
-local function run_command(params)
+function M.run_command(params)
   local client, command = vim.lsp.get_client_by_id(params.client), params.command
   if not client then
     return task.fail("ended", "The language server has ended.")
@@ -233,24 +231,8 @@ local function run_command(params)
     local text = "%s made several edits one after the other. Nothing was changed."
     return task.fail("several", text, client.name)
   end
-  return caught.edits
-end
-
----The edits that a command of a server makes, in a task.
----@param params claude-code.ServerCommand
----@return claude-code.RenameAnswer?
----@return claude-code.Failure?
-function M.run_command(params)
-  local edits, failure = run_command(params)
-  if not edits then
-    return nil, failure
-  end
-  local client = vim.lsp.get_client_by_id(params.client) --[[@as vim.lsp.Client]]
-  return {
-    edits = vim.tbl_map(function(edit)
-      return server_edit(client, edit)
-    end, edits),
-  }
+  local edit = caught.edits[1]
+  return { edits = edit and { server_edit(client, edit) } or {} }
 end
 
 ---@param entry claude-code.OfferedAction

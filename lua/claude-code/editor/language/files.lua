@@ -97,15 +97,10 @@ function M.load(candidates)
       local message = privacy.refusal(name)
       return nil, { code = "private", message = message }, false
     end
-    local buf, failure, is_new = path.loaded_buffer(name), nil, false ---@type integer?, string?, boolean
-    if not buf then
-      if background.is_in_workspace(name) then
-        buf, failure = background.load(name, OPTIONS)
-      end
-      is_new = true
-    end
-    if buf and is_new then
-      writes.on_write(buf, "opened")
+    local buf, failure = path.loaded_buffer(name), nil ---@type integer?, string?
+    local is_new = not buf
+    if is_new and background.is_in_workspace(name) then
+      buf, failure = writes.load(name, OPTIONS)
     end
     if buf then
       background.keep(buf, OPTIONS.keep_ms)

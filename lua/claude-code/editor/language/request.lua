@@ -286,12 +286,11 @@ end
 ---Asks servers a question across files, in a task: until the answer can be relied on, or time is over.
 ---@param clients vim.lsp.Client[]
 ---@param question claude-code.Question
----@param must_repeat? boolean the project has just changed
 ---@return claude-code.ServerAnswer[]
 ---@return boolean is_settled
-function M.settled(clients, question, must_repeat)
+function M.settled(clients, question)
   M.wait(clients)
-  must_repeat = are_unproven(clients, question.method) or must_repeat or false
+  local must_repeat = are_unproven(clients, question.method)
   local answers = M.all(clients, question)
   local limit = vim.uv.now() + math.min(M.MOST_REPEAT_MS, task.time_left() - 2000)
   while must_repeat do

@@ -193,29 +193,31 @@ end
 
 M.of_buffer = lsp.of_buffer
 
----The servers of a buffer that can answer such a request, those that run in other programs alone.
----@param buf integer
----@param method string
+---@param filter vim.lsp.get_clients.Filter
 ---@return vim.lsp.Client[] by their ids
-function M.capable(buf, method)
-  local found = lsp.clients({ bufnr = buf, method = method })
+local function sorted(filter)
+  local found = lsp.clients(filter)
   table.sort(found, function(a, b)
     return a.id < b.id
   end)
   return found
 end
 
+---The servers of a buffer that can answer such a request, those that run in other programs alone.
+---@param buf integer
+---@param method string
+---@return vim.lsp.Client[] by their ids
+function M.capable(buf, method)
+  return sorted({ bufnr = buf, method = method })
+end
+
 ---All servers that run, whatever their buffers.
 ---@param method? string that they can answer
 ---@return vim.lsp.Client[] by their ids
 function M.running(method)
-  local found = vim.tbl_filter(function(client)
+  return vim.tbl_filter(function(client)
     return client.initialized and not client:is_stopped()
-  end, lsp.clients({ method = method }))
-  table.sort(found, function(a, b)
-    return a.id < b.id
-  end)
-  return found
+  end, sorted({ method = method }))
 end
 
 ---Names of servers that served this file type, ended, and were not started again.

@@ -50,12 +50,7 @@ end
 ---@param candidates string[] in normal form
 ---@return integer? buf of the first of these paths that one holds
 local function first_open(candidates)
-  for _, candidate in ipairs(candidates) do
-    local buf = path.loaded_buffer(candidate)
-    if buf then
-      return buf
-    end
-  end
+  return vim.iter(candidates):map(path.loaded_buffer):next()
 end
 
 ---Loads the first of these paths that is a file of the workspace.
@@ -65,10 +60,7 @@ end
 local function load(candidates)
   for _, name in ipairs(candidates) do
     if background.is_in_workspace(name) then
-      local buf, failure = background.load(name, background.FOR_DIAGNOSTICS)
-      if buf then
-        writes.on_write(buf, "opened")
-      end
+      local buf, failure = writes.load(name, background.FOR_DIAGNOSTICS)
       if buf or failure then
         return buf, failure
       end

@@ -94,17 +94,12 @@ end
 ---@param b claude-code.Snapshot?
 ---@return boolean
 function M.same(a, b)
-  if a == b then
-    return true
+  if not a or not b then
+    return a == b
   end
-  return a ~= nil
-    and b ~= nil
-    and a.path == b.path
-    and a.mode == b.mode
-    and a.text == b.text
-    and vim.deep_equal(a.start, b.start)
-    and vim.deep_equal(a.stop, b.stop)
-    and vim.deep_equal(a.cursor, b.cursor)
+  return vim.iter({ "path", "mode", "text", "start", "stop", "cursor" }):all(function(name)
+    return vim.deep_equal(a[name], b[name])
+  end)
 end
 
 ---A selection in the terms of spec 05 (editor/selection): lines 1-based, columns 0-based in characters, `start` and

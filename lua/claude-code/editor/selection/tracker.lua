@@ -52,7 +52,7 @@ function Tracker:snapshot_of(region)
   local tick = api.nvim_buf_get_changedtick(region.buf)
   -- After `y` Neovim does not know any more that a block reached to the line ends.
   local before = self.visual
-  if before and before.tick == tick and visual.same(before.region, region) then
+  if before and before.tick == tick and vim.deep_equal(before.region, region) then
     return before.snapshot
   end
   return snapshots.of_region(region)

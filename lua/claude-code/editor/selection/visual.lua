@@ -72,16 +72,6 @@ function M.last(mode)
   return sorted(buf, mode, first, last)
 end
 
----@param a claude-code.VisualRegion
----@param b claude-code.VisualRegion
----@return boolean
-function M.same(a, b)
-  return a.buf == b.buf
-    and a.mode == b.mode
-    and vim.deep_equal(a.first, b.first)
-    and vim.deep_equal(a.last, b.last)
-end
-
 ---Bytes of a character with its combining marks.
 local MOST_OF_CHARACTER = 1024
 

@@ -126,16 +126,6 @@ function M.of_server(id, pid)
 end
 
 ---@param real string
----@return integer? buf hidden; nil if the file cannot be loaded, or is too big
-local function load(real)
-  local buf = background.load(real, LOADED)
-  if buf then
-    writes.on_write(buf, "opened")
-  end
-  return buf
-end
-
----@param real string
 ---@param created boolean
 ---@return integer? buf
 local function show_to_servers(real, created)
@@ -145,7 +135,7 @@ local function show_to_servers(real, created)
     before[real] = created and {} or nil
   end
   if not open then
-    return load(real)
+    return (writes.load(real, LOADED))
   end
   require("claude-code.editor.documents.reload").now({ path = real })
   if not vim.bo[open].modified then
@@ -224,7 +214,7 @@ function M.edited_files(session)
       if has_loaded and uv.hrtime() > stop then
         is_loading = true
       else
-        buf, has_loaded = load(real), true
+        buf, has_loaded = writes.load(real, LOADED), true
       end
     end
     if buf then

@@ -2,6 +2,7 @@
 --- below it, as for a diff, which it would cover.
 local api = vim.api
 local placement = require("claude-code.terminal.providers.placement")
+local windows = require("claude-code.editor.windows")
 
 local M = {}
 
@@ -23,19 +24,13 @@ local function geometry()
   }
 end
 
----@param win integer
----@return boolean
-local function is_floating(win)
-  return api.nvim_win_get_config(win).relative ~= ""
-end
-
 --- Does the cursor stay in a window below it? One that only passes by does not count.
 ---@param win integer
 ---@param hide fun()
 local function hide_if_left(win, hide)
   vim.schedule(function()
     local here = api.nvim_get_current_win()
-    if api.nvim_win_is_valid(win) and here ~= win and not is_floating(here) then
+    if api.nvim_win_is_valid(win) and here ~= win and not windows.is_floating(here) then
       hide()
     end
   end)

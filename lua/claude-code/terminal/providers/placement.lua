@@ -82,21 +82,13 @@ function M.wanted(dimension)
   return M.size(dimension, chosen[dimension])
 end
 
----@param tab integer
----@return integer[] windows that do not float
-local function normal_windows(tab)
-  return vim.tbl_filter(function(win)
-    return api.nvim_win_get_config(win).relative == ""
-  end, api.nvim_tabpage_list_wins(tab))
-end
-
 --- Is it the only window of its tab page? One that is alone has all the room, whatever the user
 --- wants. A tab page that is closing is gone already.
 ---@param win integer
 ---@return boolean
 local function is_alone(win)
-  local ok, tab = pcall(api.nvim_win_get_tabpage, win)
-  return not ok or not api.nvim_tabpage_is_valid(tab) or #normal_windows(tab) < 2
+  local ok, is_last = pcall(require("claude-code.editor.windows").is_last, win)
+  return not ok or is_last
 end
 
 --- Calls `callback` at these events for as long as the window is there.

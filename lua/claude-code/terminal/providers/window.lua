@@ -117,7 +117,7 @@ end
 --- Shows the terminal in this tab page, too, if it is visible in `from`; a floating one would cover
 --- what is here.
 ---@param from integer tab page
----@param fits? fun(width: integer, height: integer): boolean is so much room for the others enough?
+---@param fits fun(width: integer, height: integer): boolean is so much room for the others enough?
 function M.mirror_to_tab(from, fits)
   local win = vim.iter(api.nvim_tabpage_list_wins(from)):find(M.is_terminal)
   local position = placement.position()
@@ -127,7 +127,7 @@ function M.mirror_to_tab(from, fits)
   local dimension, cells = share_on_tab(win)
   local room = { width = placement.get(0, "width"), height = placement.get(0, "height") }
   room[dimension] = room[dimension] - cells - 1
-  if not fits or fits(room.width, room.height) then
+  if fits(room.width, room.height) then
     open_split(api.nvim_win_get_buf(win), false, position, cells)
   end
 end
