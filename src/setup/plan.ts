@@ -99,7 +99,7 @@ export async function applyPlan(seen: Plan): Promise<void> {
     throw new UserError(`${root} was changed in the meantime; try again`);
   }
   const record: ProjectRecord = {
-    ...(readRecord(root) ?? { files: {}, folders: [], server: false }),
+    ...(readRecord(root) ?? { files: {}, folders: [] }),
     root,
     active,
   };

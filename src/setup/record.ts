@@ -18,8 +18,6 @@ export interface ProjectRecord {
   files: Record<string, ChangedFile>;
   /** Folders that we made, outermost first. */
   folders: string[];
-  /** `claude mcp add` was run by us. */
-  server: boolean;
 }
 
 function recordPath(root: string): string {

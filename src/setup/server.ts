@@ -24,22 +24,15 @@ export function addServer(plan: Plan, root: string, claude: Lookup): void {
     );
     return;
   }
-  addRun(plan, root, claude, args, true);
+  addRun(plan, root, claude, args);
 }
 
 /** Adds to the plan that Claude Code forgets our MCP server. */
 export function removeServer(plan: Plan, root: string, claude: Lookup): void {
-  if (installedServer(root) === "ours") addRun(plan, root, claude, REMOVE_ARGUMENTS, false);
+  if (installedServer(root) === "ours") addRun(plan, root, claude, REMOVE_ARGUMENTS);
 }
 
-/** `added`: whether our server is there afterwards. */
-function addRun(
-  plan: Plan,
-  root: string,
-  claude: Lookup,
-  args: readonly string[],
-  added: boolean,
-): void {
+function addRun(plan: Plan, root: string, claude: Lookup, args: readonly string[]): void {
   const command = ["claude", ...args].join(" ");
   const { path } = claude;
   if (path === undefined) {
@@ -48,18 +41,9 @@ function addRun(
   }
   plan.steps.push({
     what: `run ${command}`,
-    async run(record) {
-      await runClaudeOrThrow(path, args, root);
-      record.server = added;
+    async run() {
+      const failure = await runClaude(path, args, root);
+      if (failure) throw new UserError(`${path} ${args.join(" ")} failed: ${failure}`);
     },
   });
-}
-
-async function runClaudeOrThrow(
-  claude: string,
-  args: readonly string[],
-  root: string,
-): Promise<void> {
-  const failure = await runClaude(claude, args, root);
-  if (failure) throw new UserError(`${claude} ${args.join(" ")} failed: ${failure}`);
 }

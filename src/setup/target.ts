@@ -1,4 +1,4 @@
-import { lstatSync, realpathSync } from "node:fs";
+import { existsSync, lstatSync } from "node:fs";
 import { UserError } from "../lib/errors";
 import { isBelow, realPath } from "../lib/paths";
 
@@ -8,7 +8,7 @@ import { isBelow, realPath } from "../lib/paths";
  */
 export function targetWithin(root: string, path: string): string {
   const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink();
-  if (isLink && !exists(path)) {
+  if (isLink && !existsSync(path)) {
     throw new UserError(`${path} is a symlink that leads nowhere: remove it first`);
   }
   const target = realPath(path);
@@ -22,13 +22,4 @@ export function targetWithin(root: string, path: string): string {
 export function withTarget(root: string, path: string): string {
   const target = targetWithin(root, path);
   return target === path ? path : `${path} (a symlink to ${target})`;
-}
-
-function exists(path: string): boolean {
-  try {
-    realpathSync(path);
-    return true;
-  } catch {
-    return false;
-  }
 }
