@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import * as v from "valibot";
 import { UserError } from "../lib/errors";
+import { gitFolder } from "../lib/git-folder";
 import { own } from "../lib/own";
 import { isBelow } from "../lib/paths";
 import { BufferTexts } from "./buffer-texts";
 import { lastDecision, takeBack } from "./decide/back";
 import { keep, type Target } from "./decide/keep";
 import { undo, undoQueued } from "./decide/undo";
-import { gitFolder } from "./git/head";
 import { forgetIncomplete } from "./journal/folder";
 import type { Content } from "./journal/record";
 import { entriesOf, incompleteOf, recordedScope, textsIn, textsOf } from "./listing";

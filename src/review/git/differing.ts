@@ -1,7 +1,7 @@
 import { lstatSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { gitFolder } from "../../lib/git-folder";
 import { realPath } from "../../lib/paths";
-import { gitFolder } from "./head";
 import { Git, type GitWork } from "./run";
 
 /** So many repositories inside of another one are looked into, each by a git of its own. */

@@ -1,8 +1,8 @@
 import { join } from "node:path";
+import { headCommit } from "../../lib/git-folder";
 import { own } from "../../lib/own";
 import { committedFiles } from "../git/committed";
 import { repositoryAround } from "../git/differing";
-import { headCommit } from "../git/head";
 import { Git, type GitWork } from "../git/run";
 import { sameContent } from "../journal/blobs";
 import { journalLines, parseLine } from "../journal/read";

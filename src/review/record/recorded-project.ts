@@ -1,4 +1,4 @@
-import { gitFolder, headCommit } from "../git/head";
+import { gitFolder, headCommit } from "../../lib/git-folder";
 import { Git } from "../git/run";
 import { append } from "../journal/append";
 import { Blobs } from "../journal/blobs";

@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { UserError } from "../../lib/errors";
+import { gitFolder, headCommit } from "../../lib/git-folder";
 import { repositoryAround } from "../git/differing";
-import { gitFolder, headCommit } from "../git/head";
 import { Git, type GitWork } from "../git/run";
 import { blobOf, type Lines } from "../weave/lines";
 import { ALL } from "../weave/row";

@@ -1,6 +1,6 @@
+import { gitFolder, headCommit } from "../../lib/git-folder";
 import { type CommittedFile, committedFiles } from "../git/committed";
 import { pathsBetween } from "../git/differing";
-import { gitFolder, headCommit } from "../git/head";
 import { Git, type GitWork } from "../git/run";
 import type { RecordOf } from "../journal/record";
 import { compare } from "../weave/compare";

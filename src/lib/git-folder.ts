@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { readRegular } from "../../lib/read-regular";
+import { readRegular } from "./read-regular";
 
 const COMMIT = /^[0-9a-f]{40,64}$/;
 
@@ -8,18 +8,25 @@ const COMMIT = /^[0-9a-f]{40,64}$/;
 export function headCommit(root: string): string | undefined {
   const git = gitFolder(root);
   if (git === undefined) return undefined;
-  const head = read(join(git, "HEAD"));
+  const head = readGitFile(join(git, "HEAD"));
   const ref = head?.startsWith("ref: ") ? head.slice("ref: ".length) : undefined;
   if (ref === undefined) return commit(head);
-  const common = resolve(git, read(join(git, "commondir")) ?? ".");
-  return commit(read(join(git, ref)) ?? read(join(common, ref))) ?? packed(common, ref);
+  const common = commonFolder(git);
+  return (
+    commit(readGitFile(join(git, ref)) ?? readGitFile(join(common, ref))) ?? packed(common, ref)
+  );
+}
+
+/** The folder that a work tree's git folder has in common with those of the others. */
+export function commonFolder(git: string): string {
+  return resolve(git, readGitFile(join(git, "commondir")) ?? ".");
 }
 
 /** `.git`, or where the file of that name leads, in worktrees and submodules. */
 export function gitFolder(root: string): string | undefined {
   const path = join(root, ".git");
   if (isFolder(path)) return path;
-  const target = read(path)?.match(/^gitdir: (.+)$/)?.[1];
+  const target = readGitFile(path)?.match(/^gitdir: (.+)$/)?.[1];
   return target === undefined ? undefined : resolve(root, target);
 }
 
@@ -33,7 +40,7 @@ function isFolder(path: string): boolean {
 }
 
 function packed(common: string, ref: string): string | undefined {
-  const line = read(join(common, "packed-refs"))
+  const line = readGitFile(join(common, "packed-refs"))
     ?.split("\n")
     .find((entry) => entry.endsWith(` ${ref}`));
   return commit(line?.split(" ")[0]);
@@ -43,7 +50,8 @@ function commit(text: string | undefined): string | undefined {
   return text !== undefined && COMMIT.test(text) ? text : undefined;
 }
 
-function read(path: string): string | undefined {
+/** The text of one of the short files in a git folder. */
+export function readGitFile(path: string): string | undefined {
   try {
     return readRegular(path).toString().trim();
   } catch {
