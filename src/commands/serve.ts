@@ -82,7 +82,9 @@ async function run(
   const editor = new NeovimEditor(rpc, log, launch.workspaceFolders);
   const attachment = new Attachment(editor, log);
   const onClientsChanged = (clients: readonly Client[]) => {
-    attachment.report("the clients", () => editor.clients(clients.map(described)));
+    attachment.report("the clients", () =>
+      editor.report("clients", { clients: clients.map(described) }),
+    );
     attachment.after(() => requests.clientsChanged());
   };
   const events = { onClientsChanged };
@@ -100,9 +102,11 @@ async function run(
     requests.follow(folders);
   });
   const { lock } = published;
-  lock.onRivals.on((rivals) => attachment.report("other editors", () => editor.rivals(rivals)));
+  lock.onRivals.on((rivals) =>
+    attachment.report("other editors", () => editor.report("rivals", { rivals })),
+  );
   lock.onProblem.on((problem) =>
-    attachment.report("the lock file", () => editor.lockProblem(problem)),
+    attachment.report("the lock file", () => editor.report("lock_problem", withProblem(problem))),
   );
   const failed = attachment.make(launch, listener.port, token, lock);
   const ending = await Promise.race([gone, failed]);
@@ -205,7 +209,7 @@ class Attachment {
   }
 
   /** Reports to Neovim once we are attached. */
-  report(what: string, send: () => Promise<void>): void {
+  report(what: string, send: () => Promise<unknown>): void {
     this.#made.promise
       .then(send)
       .catch((error) => this.#log.warn(`Reporting ${what} failed: ${message(error)}`));
@@ -214,13 +218,14 @@ class Attachment {
   async #attach(launch: Launch, port: number, token: string, lock: LockKeeper): Promise<void> {
     await this.#editor.attach({ contract: CONTRACT, version: VERSION });
     const { problem, rivals, path } = lock;
-    await this.#editor.ready({
+    // `claude-code.ReadyInfo` in Lua.
+    await this.#editor.report("ready", {
       port,
       lock_file: path,
       uses_next_token: token !== launch.token,
       rivals,
       cli_arguments: cliArguments(launch.executable),
-      ...(problem !== undefined && { problem }),
+      ...withProblem(problem),
     });
   }
 }
@@ -246,8 +251,13 @@ async function untilEnd(lines: AsyncIterable<string>): Promise<void> {
   for await (const _ of lines);
 }
 
+/** Why there is no lock file. Lua takes a field that is undefined for vim.NIL. */
+function withProblem(problem: string | undefined): { problem?: string } {
+  return problem === undefined ? {} : { problem };
+}
+
 /** As Neovim lists it. */
-function described({ id, info, pid }: Client): Parameters<NeovimEditor["clients"]>[0][number] {
+function described({ id, info, pid }: Client): object {
   return {
     id,
     ...(info && { name: info.name, version: info.version }),

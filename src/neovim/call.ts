@@ -1,4 +1,5 @@
-import { EditorRefusal } from "../editor/port";
+import { EditorBusyError, EditorRefusal } from "../editor/port";
+import { DeadlineError } from "../lib/deadline";
 
 /** Runs one method of the plugin: `{ value }` or `{ error }` comes back (see `unwrap`). */
 export const CALL = 'return require("claude-code.editor").call(...)';
@@ -16,4 +17,13 @@ export function unwrap(answer: unknown): unknown {
   if (typeof error === "string") throw new EditorRefusal(error);
   const { code, message } = error as { code?: unknown; message?: unknown };
   throw new EditorRefusal(String(message), typeof code === "string" ? code : undefined);
+}
+
+/** The answer; rejects with EditorBusyError where there is none in time. */
+export async function unlessBusy<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    throw error instanceof DeadlineError ? new EditorBusyError() : error;
+  }
 }

@@ -18,19 +18,17 @@ import {
   type Prompt,
 } from "../editor/port";
 import type { EditorState } from "../editor/state";
-import { DeadlineError, withDeadline } from "../lib/deadline";
+import { withDeadline } from "../lib/deadline";
 import { Emitter } from "../lib/emitter";
 import type { Log } from "../lib/log";
 import { realPath } from "../lib/paths";
-import { CALL, unwrap } from "./call";
+import { CALL, unlessBusy, unwrap } from "./call";
 import { Queries } from "./queries";
 import type { NeovimRpc } from "./rpc";
 import { type ExecutableIdentity, StateMirror } from "./state-mirror";
 
 /** How long Neovim may take to answer at all; longer means that it is busy. */
 const BUSY_AFTER_MS = 1_000;
-/** Neovim may be asking its user something. */
-const REPORT_DEADLINE_MS = 30_000;
 /** How long something may take that Neovim has begun, autocommands of other plugins included. */
 const WORK_DEADLINE_MS = 10_000;
 const UNFINISHED =
@@ -48,20 +46,6 @@ const Saved = v.object({ problem: v.optional(v.string()) });
 
 const ReviewRequest = v.object({ id: v.number(), method: v.string(), params: v.unknown() });
 type ReviewRequest = v.InferOutput<typeof ReviewRequest>;
-
-/** What Neovim needs to know once we accept clients (`claude-code.ReadyInfo` in Lua). */
-export interface ReadyInfo {
-  port: number;
-  lock_file: string;
-  /** Another program has the port of before, so the launch line's next token is the token now. */
-  uses_next_token: boolean;
-  /** Why there is no lock file, in a sentence for the user. */
-  problem?: string | undefined;
-  /** Other editors with an overlapping workspace. */
-  rivals: readonly { pid: number; name: string; folder: string }[];
-  /** For a Claude CLI that Neovim starts in a terminal, by what it needs (`CliArguments`). */
-  cli_arguments: object;
-}
 
 /** EditorPort over msgpack-RPC with `lua/claude-code/editor`. */
 export class NeovimEditor extends Queries implements EditorPort {
@@ -210,45 +194,19 @@ export class NeovimEditor extends Queries implements EditorPort {
     await this.#work("tab_close", tab);
   }
 
-  /** We accept clients now. */
-  async ready(info: ReadyInfo): Promise<void> {
-    await this.#call("ready", info, Number.POSITIVE_INFINITY);
-  }
-
-  /** The other editors with an overlapping workspace are others than before. */
-  async rivals(rivals: ReadyInfo["rivals"]): Promise<void> {
-    await this.#call("rivals", { rivals }, Number.POSITIVE_INFINITY);
-  }
-
-  /** Why there is no lock file, in a sentence for the user; undefined: it is written again. */
-  async lockProblem(problem: string | undefined): Promise<void> {
-    const params = problem === undefined ? {} : { problem };
-    await this.#call("lock_problem", params, Number.POSITIVE_INFINITY);
-  }
-
-  async clients(
-    clients: { id: number; name?: string; version?: string; pid?: number }[],
-  ): Promise<void> {
-    await this.#call("clients", { clients }, Number.POSITIVE_INFINITY);
-  }
-
-  /** The answer to a request of the review. */
-  async reviewAnswer(answer: { id: number; value?: unknown; error?: string }): Promise<void> {
-    await this.#call("review_answer", answer, Number.POSITIVE_INFINITY);
-  }
-
   loadedFiles(): string[] {
     const paths = this.state.buffers.flatMap(({ loaded, path }) => (loaded && path ? [path] : []));
     return paths.map((path) => realPath(path));
   }
 
-  async reviewChanged(summary: object): Promise<void> {
-    await this.#call("review_changed", summary, REPORT_DEADLINE_MS);
-  }
-
   /** A method that has no function here of its own. */
   call(method: string, params: object, deadlineMs = BUSY_AFTER_MS): Promise<unknown> {
     return this.#call(method, params, deadlineMs);
+  }
+
+  /** The same for what Neovim has to know, however long it is busy. */
+  report(method: string, params: object): Promise<unknown> {
+    return this.#call(method, params, Number.POSITIVE_INFINITY);
   }
 
   /** A call with effects: not sent at all unless Neovim answers, so that it never happens late. */
@@ -305,12 +263,4 @@ export class NeovimEditor extends Queries implements EditorPort {
 function cut(text: string, bytes: number): string {
   if (Buffer.byteLength(text) <= bytes) return text;
   return Buffer.from(text).subarray(0, bytes).toString();
-}
-
-async function unlessBusy<T>(answer: Promise<T>): Promise<T> {
-  try {
-    return await answer;
-  } catch (error) {
-    throw error instanceof DeadlineError ? new EditorBusyError() : error;
-  }
 }

@@ -1,6 +1,5 @@
-import { EditorBusyError } from "../editor/port";
-import { DeadlineError, withDeadline } from "../lib/deadline";
-import { unwrap } from "./call";
+import { withDeadline } from "../lib/deadline";
+import { unlessBusy, unwrap } from "./call";
 import { DisconnectedError, NeovimRpc } from "./rpc";
 
 /** The Neovim at an address is not one with our plugin. */
@@ -71,16 +70,8 @@ export class Plugin {
    * answer in time), EditorRefusal, or DisconnectedError.
    */
   async call(method: string, params: object, deadlineMs: number): Promise<unknown> {
-    let answer: unknown;
-    try {
-      answer = await this.#rpc.request(
-        "nvim_exec_lua",
-        [CALL_IF_LOADED, [method, params]],
-        deadlineMs,
-      );
-    } catch (error) {
-      throw error instanceof DeadlineError ? new EditorBusyError() : error;
-    }
+    const args = [CALL_IF_LOADED, [method, params]];
+    const answer = await unlessBusy(this.#rpc.request("nvim_exec_lua", args, deadlineMs));
     if ((answer as { absent?: boolean } | undefined)?.absent) throw new NoPluginError();
     return unwrap(answer);
   }
@@ -127,9 +118,7 @@ export class Plugin {
       signal?.addEventListener("abort", cancel);
       const request = { ...params, channel, id };
       const { answer } = (await this.call(method, request, answerMs)) as { answer?: unknown };
-      return answer ?? (await withDeadline(late.answer, limitMs, "Neovim"));
-    } catch (error) {
-      throw error instanceof DeadlineError ? new EditorBusyError() : error;
+      return answer ?? (await unlessBusy(withDeadline(late.answer, limitMs, "Neovim")));
     } finally {
       signal?.removeEventListener("abort", cancel);
       late.stop();
@@ -139,13 +128,9 @@ export class Plugin {
   /** Neovim's number for this connection, which stays. */
   async #channel(deadlineMs: number): Promise<number> {
     if (this.#number !== undefined) return this.#number;
-    try {
-      const info = await this.#rpc.request("nvim_get_chan_info", [0], deadlineMs);
-      this.#number = (info as { id: number }).id;
-      return this.#number;
-    } catch (error) {
-      throw error instanceof DeadlineError ? new EditorBusyError() : error;
-    }
+    const info = await unlessBusy(this.#rpc.request("nvim_get_chan_info", [0], deadlineMs));
+    this.#number = (info as { id: number }).id;
+    return this.#number;
   }
 
   /** The answer that comes as the notification `settled`. */

@@ -18,6 +18,9 @@ const RECHECK_MS = 5_000;
 /** A CLI that was killed is no process any more so long after its connection has ended. */
 const GONE_MS = 1_000;
 
+/** Neovim may be asking its user something. */
+const REPORT_MS = 30_000;
+
 /** Methods after which Neovim shows something else than what was reported last. */
 const CHANGING = new Set(["keep", "undo", "back", "done", "written"]);
 
@@ -29,21 +32,13 @@ export interface ReviewRequest {
   params: unknown;
 }
 
-export interface ReviewAnswer {
-  id: number;
-  value?: unknown;
-  /** A sentence for the user. */
-  error?: string;
-}
-
 /** The Neovim for which a review is served. */
-export interface ReviewPort {
+interface ReviewPort {
   readonly onReview: Emitter<ReviewRequest>;
   /** Files that it has loaded: real paths. */
   loadedFiles(): string[];
-  reviewAnswer(answer: ReviewAnswer): Promise<void>;
-  /** Rejected at a deadline, too: Neovim may still take it. */
-  reviewChanged(summary: ReviewSummary): Promise<void>;
+  /** Runs a method of the plugin. Rejects at a deadline, too: Neovim may still take it. */
+  call(method: string, params: object, deadlineMs: number): Promise<unknown>;
 }
 
 /** Answers a Neovim's requests for the review, and reports to it what has changed. */
@@ -133,7 +128,7 @@ export class ReviewEndpoint {
   async #send(summary: ReviewSummary): Promise<void> {
     this.#isSending = true;
     try {
-      await this.#port.reviewChanged(summary);
+      await this.#port.call("review_changed", summary, REPORT_MS);
     } catch (error) {
       this.#sent = "";
       this.#log.warn(`A report of the review failed: ${message(error)}`);
@@ -147,7 +142,7 @@ export class ReviewEndpoint {
     // Neovim has seen the result already: what then goes back to what was reported last is news.
     if (CHANGING.has(method)) this.#sent = "";
     await this.#port
-      .reviewAnswer({ id, ...answer })
+      .call("review_answer", { id, ...answer }, Number.POSITIVE_INFINITY)
       .catch((error) => this.#log.warn(`An answer of the review failed: ${message(error)}`));
     this.#soon();
   }

@@ -12,6 +12,20 @@ beforeEach(() => {
 });
 afterEach(() => world[Symbol.dispose]());
 
+/** The Neovim that is reported to: its two methods. */
+function takes(methods: {
+  answer: (answer: { id: number; error?: string }) => Promise<void>;
+  changed: (summary: ReviewSummary) => Promise<void>;
+}) {
+  return {
+    call: (method: string, params: object): Promise<void> => {
+      if (method === "review_answer") return methods.answer(params as { id: number });
+      expect(method).toBe("review_changed");
+      return methods.changed(params as ReviewSummary);
+    },
+  };
+}
+
 test("a report that Neovim does not take stops neither answers nor what is reported later", async () => {
   const onReview = new Emitter<ReviewRequest>();
   const answered: number[] = [];
@@ -20,9 +34,10 @@ test("a report that Neovim does not take stops neither answers nor what is repor
   const port = {
     onReview,
     loadedFiles: () => [],
-    reviewAnswer: async ({ id }: { id: number }) => void answered.push(id),
-    reviewChanged: (summary: ReviewSummary) =>
-      reported.push(summary) === 1 ? giveUp.promise : Promise.resolve(),
+    ...takes({
+      answer: async ({ id }) => void answered.push(id),
+      changed: (summary) => (reported.push(summary) === 1 ? giveUp.promise : Promise.resolve()),
+    }),
   };
   const warnings: string[] = [];
   const log = { warn: (text: string) => warnings.push(text), error: () => {} };
@@ -51,14 +66,16 @@ test("an undo that is due and fails is asked for again only when something was r
   const port = {
     onReview,
     loadedFiles: () => [],
-    reviewAnswer: async ({ error }: { error?: string }) => void (error && errors.push(error)),
-    reviewChanged: async ({ due }: ReviewSummary) => {
-      for (const { paths, decision: queued } of due) {
-        asked.push(Date.now());
-        const params = { files: paths.map((path) => ({ path })), queued };
-        onReview.emit({ id: asked.length, method: "undo", params });
-      }
-    },
+    ...takes({
+      answer: async ({ error }) => void (error && errors.push(error)),
+      changed: async ({ due }) => {
+        for (const { paths, decision: queued } of due) {
+          asked.push(Date.now());
+          const params = { files: paths.map((path) => ({ path })), queued };
+          onReview.emit({ id: asked.length, method: "undo", params });
+        }
+      },
+    }),
   };
   const full = spyOn(Blobs.prototype, "put").mockImplementation(() => {
     throw new Error("ENOSPC: no space left on device");

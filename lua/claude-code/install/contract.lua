@@ -3,7 +3,7 @@
 ---@field name string its ideName
 ---@field folder string the overlapping folder
 
---- What the executable hands over once it is ready (ReadyInfo in src/neovim/editor.ts).
+--- What the executable hands over once it is ready (src/commands/serve.ts).
 ---@class claude-code.ReadyInfo
 ---@field port integer
 ---@field lock_file string
