@@ -1,9 +1,8 @@
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, join } from "node:path";
 import { claudeFolder } from "../claude/config-dir";
 import { isObject } from "../claude/settings-files";
-import { writePrivateFile } from "../lib/atomic-write";
 import { message } from "../lib/errors";
 import { type Environment, namesIn } from "../lib/paths";
 import { isAlive } from "../lib/process";
@@ -47,37 +46,6 @@ export function lockFolder(env: Environment = process.env, home: string = homedi
  */
 export function lockFolders(env: Environment, home: string): string[] {
   return [...new Set([lockFolder(env, home), lockFolder({}, home)])];
-}
-
-/** The lock file of one port, as long as we serve it. */
-export class LockFile {
-  readonly path: string;
-  #written: string | undefined;
-
-  constructor(port: number, folder: string = lockFolder()) {
-    this.path = join(folder, `${port}.lock`);
-  }
-
-  /**
-   * Writes by rename, so that a reader never sees half a file; mode 600 in a folder of mode 700.
-   * Does nothing when the content is the same. Throws the system's error (EACCES, ENOSPC, …).
-   */
-  write(content: LockContent): void {
-    const text = JSON.stringify(content);
-    if (text === this.#written && existsSync(this.path)) return;
-    writePrivateFile(this.path, text);
-    this.#written = text;
-  }
-
-  /** Removes the file if it is still the one we wrote. Never throws. */
-  remove(): void {
-    try {
-      if (readFileSync(this.path, "utf8") === this.#written) rmSync(this.path, { force: true });
-    } catch {
-      // Gone already, which is what we want.
-    }
-    this.#written = undefined;
-  }
 }
 
 /** All lock files of a folder; none where there is no such folder. */

@@ -1,9 +1,10 @@
-import { dirname } from "node:path";
+import { join } from "node:path";
 import { Emitter } from "../lib/emitter";
 import { message } from "../lib/errors";
 import type { Log } from "../lib/log";
+import { OwnFile } from "../lib/own-file";
 import { PathWatch } from "../lib/path-watch";
-import { IDE_NAME, LockFile } from "./lock-file";
+import { IDE_NAME, type LockContent, lockFolder } from "./lock-file";
 import { findRivals, type Rival } from "./rivals";
 
 /** How often we try again while the lock file cannot be written, or its folder not be watched. */
@@ -26,7 +27,7 @@ export class LockKeeper {
   readonly onRivals = new Emitter<readonly Rival[]>();
   /** The `problem` is another one than before, or gone. */
   readonly onProblem = new Emitter<string | undefined>();
-  readonly #lock: LockFile;
+  readonly #lock: OwnFile;
   readonly #options: LockKeeperOptions;
   readonly #watch = new PathWatch(() => this.#soon());
   #event: Timer | undefined;
@@ -38,7 +39,7 @@ export class LockKeeper {
   constructor(options: LockKeeperOptions) {
     this.#options = options;
     this.#folders = options.folders;
-    this.#lock = new LockFile(options.port);
+    this.#lock = new OwnFile(join(lockFolder(), `${options.port}.lock`));
     this.#update();
   }
 
@@ -78,7 +79,7 @@ export class LockKeeper {
 
   #update(): void {
     this.#write();
-    this.#watch.follow([`${dirname(this.path)}/`]);
+    this.#watch.follow([`${lockFolder()}/`]);
     // What has changed before the watch began was missed.
     this.#write();
     clearTimeout(this.#retry);
@@ -103,14 +104,15 @@ export class LockKeeper {
   #problemOfWriting(): string | undefined {
     const { pid, token } = this.#options;
     try {
-      this.#lock.write({
+      const content: LockContent = {
         pid,
         workspaceFolders: [...this.#folders],
         ideName: IDE_NAME,
         transport: "ws",
         runningInWindows: process.platform === "win32",
         authToken: token,
-      });
+      };
+      this.#lock.write(JSON.stringify(content));
       return undefined;
     } catch (error) {
       return `The lock file ${this.path} cannot be written: ${message(error)}`;

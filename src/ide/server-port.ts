@@ -10,16 +10,10 @@ const HANDOVER_MS = 1_000;
 const HANDOVER_STEP_MS = 20;
 
 /** An open port. */
-export interface Listener {
+interface Listener {
   readonly port: number;
   /** Closes every client and the port. */
   stop(): Promise<void>;
-}
-
-export interface Listening<L extends Listener> {
-  listener: L;
-  /** The one that clients must show from now on. */
-  token: string;
 }
 
 /** The port on which clients connect. It can be opened before it is known whether we serve. */
@@ -34,12 +28,14 @@ export class ServerPort<L extends Listener> {
 
   /** Opens a port that refuses everybody: to open one takes as long as all else of a start. */
   openEarly(range: PortRange): void {
-    const listener = bindPort(this.#listen, { range }).catch(() => undefined);
-    this.#early = { range, listener };
+    this.#early = { range, listener: this.#open({ portRange: range }).catch(() => undefined) };
   }
 
-  /** The port that the launch line asks for, open. Rejects if none can be opened. */
-  async serve(launch: Launch): Promise<Listening<L>> {
+  /**
+   * The port that the launch line asks for, open, and the token that clients must show from now on.
+   * Rejects if none can be opened.
+   */
+  async serve(launch: Launch): Promise<{ listener: L; token: string }> {
     const listener = (await this.#fitting(launch)) ?? (await this.#open(launch));
     const { port: wanted, nextToken = crypto.randomUUID() } = launch;
     return { listener, token: wanted && listener.port !== wanted ? nextToken : launch.token };
@@ -53,51 +49,42 @@ export class ServerPort<L extends Listener> {
     return undefined;
   }
 
-  #open({ port, portMayBeHeld: mayBeHeld, portRange: range }: Launch): Promise<L> {
-    return bindPort(this.#listen, { wanted: port ?? undefined, mayBeHeld, range });
+  /**
+   * Tries random ports until one is free, so that no port can be taken between a probe and its use. A
+   * wanted port is tried first, for a while where it may be held by one that ends. Rejects with the last
+   * error when no attempt succeeded, or at once when the error is not that the port is taken.
+   */
+  async #open(wanted: Wanted): Promise<L> {
+    let taken: unknown;
+    for (const port of portsToTry(wanted)) {
+      try {
+        return this.#listen(port);
+      } catch (error) {
+        if (!isTaken(error)) throw error;
+        taken = error;
+      }
+      if (port === wanted.port) await Bun.sleep(HANDOVER_STEP_MS);
+    }
+    throw taken;
   }
+}
+
+type Wanted = Partial<Pick<Launch, "port" | "portMayBeHeld" | "portRange">>;
+
+function* portsToTry({ port, portMayBeHeld, portRange = PORT_RANGE }: Wanted): Generator<number> {
+  const handedOver = performance.now() + (portMayBeHeld ? HANDOVER_MS : 0);
+  if (port != null) {
+    do yield port;
+    while (performance.now() < handedOver);
+  }
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) yield draw(portRange);
 }
 
 function isSame(a: PortRange | undefined, b: PortRange | undefined): boolean {
   return a?.first === b?.first && a?.last === b?.last;
 }
 
-/**
- * Calls `bind` with random ports until one is free, so that no port can be taken between a probe
- * and its use. A wanted port is tried first, for a while where it `mayBeHeld` by one that ends. Rejects with the last error when no attempt
- * succeeded, or at once when the error is not that the port is taken.
- */
-async function bindPort<T>(
-  bind: (port: number) => T,
-  options: {
-    wanted?: number | undefined;
-    mayBeHeld?: boolean | undefined;
-    range?: { first: number; last: number } | undefined;
-  } = {},
-): Promise<T> {
-  const { wanted, mayBeHeld = false, range = PORT_RANGE } = options;
-  let taken: unknown = new Error("no port was tried");
-  const handedOver = performance.now() + (mayBeHeld ? HANDOVER_MS : 0);
-  const ports = function* () {
-    if (wanted !== undefined) {
-      do yield wanted;
-      while (performance.now() < handedOver);
-    }
-    for (let attempt = 0; attempt < ATTEMPTS; attempt++) yield draw(range);
-  };
-  for (const port of ports()) {
-    try {
-      return bind(port);
-    } catch (error) {
-      if (!isTaken(error)) throw error;
-      taken = error;
-    }
-    if (port === wanted) await Bun.sleep(HANDOVER_STEP_MS);
-  }
-  throw taken;
-}
-
-function draw({ first, last }: { first: number; last: number }): number {
+function draw({ first, last }: PortRange): number {
   return first + Math.floor(Math.random() * (last - first + 1));
 }
 

@@ -1,6 +1,7 @@
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { isPrivateFile, writePrivateFile } from "../lib/atomic-write";
+import { isPrivateFile } from "../lib/atomic-write";
+import { OwnFile } from "../lib/own-file";
 import { namesIn, stateFolder } from "../lib/paths";
 import { isAlive } from "../lib/process";
 
@@ -25,12 +26,11 @@ function registryFolder(): string {
 
 /** Our Neovim's entry, as long as we serve it. Nothing here throws: the rest works without it. */
 export class Registration {
-  readonly #path: string;
+  readonly #file: OwnFile;
   readonly #entry: Entry;
-  #written = "";
 
   constructor(entry: Entry, folder = registryFolder()) {
-    this.#path = join(folder, `${entry.pid}.json`);
+    this.#file = new OwnFile(join(folder, `${entry.pid}.json`));
     this.#entry = entry;
     this.#write();
   }
@@ -41,16 +41,12 @@ export class Registration {
   }
 
   end(): void {
-    removeIfPossible(this.#path);
+    this.#file.remove();
   }
 
-  /** Not again what is there: a file that is replaced costs a millisecond. */
   #write(): void {
-    const text = JSON.stringify(this.#entry);
-    if (text === this.#written && existsSync(this.#path)) return;
     try {
-      writePrivateFile(this.#path, text);
-      this.#written = text;
+      this.#file.write(JSON.stringify(this.#entry));
     } catch {
       // A CLI outside of Neovim then only finds us by the project's own file.
     }

@@ -1,16 +1,10 @@
 import type { DiffEnd } from "../../editor/model";
-import type { EditorPort, FilePath } from "../../editor/port";
+import type { EditorPort, OpenDiff } from "../../editor/port";
 import { withDeadline } from "../../lib/deadline";
 import type { Log } from "../../lib/log";
 import { rebuild } from "./final-text";
 
-export interface DiffRequest {
-  client: number;
-  oldPath: FilePath;
-  newPath: FilePath;
-  contents: string;
-  name?: string | undefined;
-}
+type DiffRequest = Omit<OpenDiff, "id">;
 
 /** `text` is the final text: the proposal itself, to the byte, unless the user edited it. */
 export type DiffOutcome =
