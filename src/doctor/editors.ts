@@ -52,14 +52,11 @@ export function covers(folders: readonly string[], cwd: string): boolean {
  * not run, those that have the plugin.
  */
 export async function findEditors(env: Environment): Promise<Editor[]> {
-  const addresses = new Set(entries().map((entry) => entry.address));
-  if (env.NVIM) addresses.add(env.NVIM);
-  const others = usualSockets(env).filter((address) => !addresses.has(address));
-  const [known, unregistered] = await Promise.all([
-    Promise.all([...addresses].map((address) => ask(address, address === env.NVIM))),
-    Promise.all(others.map((address) => ask(address, false))),
-  ]);
-  return [...known, ...unregistered.filter(({ report }) => report)];
+  const known = new Set(entries().map((entry) => entry.address));
+  if (env.NVIM) known.add(env.NVIM);
+  const addresses = [...known.union(new Set(usualSockets(env)))];
+  const all = await Promise.all(addresses.map((address) => ask(address, address === env.NVIM)));
+  return all.filter(({ address, report }) => report ?? known.has(address));
 }
 
 /** Do its findings matter for what runs in `cwd`? */

@@ -14,16 +14,6 @@ import type { Lookup } from "../lib/programs";
 import { type Editor, findEditors } from "./editors";
 import { type RunningCli, runningClis } from "./running-clis";
 
-/** The Claude CLI that a shell with this environment starts. */
-export interface Cli {
-  path: string;
-  /** Undefined when it does not run. */
-  version: string | undefined;
-}
-
-/** `why`: for the user. */
-export type MissingCli = Extract<Lookup, { path: undefined }>;
-
 /** All that the checks look at, gathered once: they themselves touch nothing but files it names. */
 export interface Facts {
   env: Environment;
@@ -39,7 +29,9 @@ export interface Facts {
   lockFolders: string[];
   locks: Lock[];
   editors: Editor[];
-  cli: Cli | MissingCli;
+  /** The Claude CLI that a shell with this environment starts, and its version if it runs. */
+  cli: Lookup;
+  cliVersion: string | undefined;
   /** Claude CLIs of this user that run now; empty where the system does not say. */
   running: RunningCli[];
 }
@@ -49,9 +41,10 @@ export async function gatherFacts(env: Environment, cliPath?: string): Promise<F
   const home = homedir();
   const cwd = realpathSync(process.cwd());
   const folders = lockFolders(env, home);
-  const [editors, cli] = await Promise.all([
+  const cli = cliPath === undefined ? findClaude(env, home) : { path: cliPath };
+  const [editors, cliVersion] = await Promise.all([
     findEditors(env),
-    lookAtCli(cliPath === undefined ? findClaude(env, home) : { path: cliPath }),
+    cli.path === undefined ? undefined : claudeVersion(cli.path),
   ]);
   const stateFile = claudeStateFile(env, home);
   const paths = settingsPaths(cwd, claudeFolder(env, home));
@@ -66,11 +59,7 @@ export async function gatherFacts(env: Environment, cliPath?: string): Promise<F
     locks: folders.flatMap((folder) => readLocks(folder)),
     editors,
     cli,
+    cliVersion,
     running: runningClis(),
   };
-}
-
-async function lookAtCli(found: Lookup): Promise<Cli | MissingCli> {
-  if (found.path === undefined) return found;
-  return { path: found.path, version: await claudeVersion(found.path) };
 }
