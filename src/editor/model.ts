@@ -7,6 +7,9 @@ import * as v from "valibot";
 const Position = v.object({ line: v.number(), character: v.number() });
 export type Position = v.InferOutput<typeof Position>;
 
+/** What a language server counts columns in (LSP 3.17, `positionEncoding`). */
+export type Encoding = "utf-8" | "utf-16" | "utf-32";
+
 /** One diagnostic of a buffer. `severity` as in LSP: 1 error, 2 warning, 3 information, 4 hint. */
 export const Diagnostic = v.object({
   lnum: v.number(),

@@ -1,5 +1,4 @@
-import { relative } from "node:path";
-import { isBelow } from "../lib/paths";
+import { shownPath } from "../lib/paths";
 import { hash } from "./operation";
 import { EditProblem } from "./problem";
 
@@ -101,11 +100,6 @@ function listed(files: readonly CheckedFile[], root: string): string {
   const names = files.slice(0, MOST_NAMES).map(({ path }) => shownPath(path, root));
   const more = files.length > MOST_NAMES ? ` and ${files.length - MOST_NAMES} more` : "";
   return names.join(", ") + more;
-}
-
-/** Relative to `root` where the file lies below it. */
-export function shownPath(path: string, root: string): string {
-  return isBelow(path, root) && path !== root ? relative(root, path) : path;
 }
 
 /**

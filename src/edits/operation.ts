@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import * as v from "valibot";
-import { isBelow, stateFolder } from "../lib/paths";
+import { isBelow, isThere, namesIn, stateFolder } from "../lib/paths";
 import { isGone, ownProcess } from "../lib/process";
 import { readRegular } from "../lib/read-regular";
 import { rewrite } from "../lib/rewrite";
@@ -125,7 +125,7 @@ export class Operation {
   }
 
   get isDone(): boolean {
-    return exists(join(this.folder, "done"));
+    return isThere(join(this.folder, "done"));
   }
 
   /** Does a process still work on it? */
@@ -193,7 +193,7 @@ export class Operation {
   /** A crash in the middle of a write in place leaves the beginning of the new text. */
   #isCutOff(index: number, state: "before" | "other"): boolean {
     const { path, draft, in_place } = this.files[index] as StoredFile;
-    if (state !== "other" || !in_place || !draft || !exists(draft) || !exists(path)) return false;
+    if (state !== "other" || !in_place || !draft || !isThere(draft) || !isThere(path)) return false;
     const now = readRegular(path);
     return Buffer.compare(now, readRegular(draft).subarray(0, now.length)) === 0;
   }
@@ -231,7 +231,7 @@ export function hash(bytes: Uint8Array | undefined): string | null {
 
 function hashOnDisk(path: string): string | null | undefined {
   try {
-    return hash(exists(path) ? readRegular(path) : undefined);
+    return hash(isThere(path) ? readRegular(path) : undefined);
   } catch {
     return undefined;
   }
@@ -243,11 +243,7 @@ function operationsFolder(): string {
 
 /** The newest first. */
 function names(): string[] {
-  try {
-    return readdirSync(operationsFolder()).sort().reverse();
-  } catch {
-    return [];
-  }
+  return namesIn(operationsFolder()).sort().reverse();
 }
 
 function readStored(folder: string): Stored | undefined {
@@ -256,10 +252,6 @@ function readStored(folder: string): Stored | undefined {
   } catch {
     return undefined;
   }
-}
-
-function exists(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
 function writeSynced(path: string, bytes: Uint8Array): void {

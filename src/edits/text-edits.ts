@@ -1,13 +1,5 @@
+import type { Encoding, Position } from "../editor/model";
 import { FileProblem } from "./problem";
-
-/** What a language server counts columns in (LSP 3.17, `positionEncoding`). */
-export type Encoding = "utf-8" | "utf-16" | "utf-32";
-
-/** Line and character are 0-based. */
-export interface Position {
-  line: number;
-  character: number;
-}
 
 export interface TextEdit {
   range: { start: Position; end: Position };

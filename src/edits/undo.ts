@@ -1,12 +1,14 @@
+import { counted } from "../lib/counted";
 import type { Emitter } from "../lib/emitter";
 import { message } from "../lib/errors";
 import type { Log } from "../lib/log";
-import { type AskNeovim, checkFiles, shownPath } from "./check";
+import { shownPath } from "../lib/paths";
+import { type AskNeovim, checkFiles } from "./check";
 import { Operation } from "./operation";
 import { perform } from "./perform";
 import { EditProblem } from "./problem";
 import { recoverOperations } from "./recover";
-import { type FileChange, readFile } from "./virtual-files";
+import { changeEvents, type FileChange, readFile } from "./virtual-files";
 
 /** What was taken back: the operation, which is forgotten, and the files before and after that. */
 export interface Undone {
@@ -57,12 +59,8 @@ export class UndoEndpoint {
       const ask: AskNeovim = (method, params, ms) => this.#port.call(method, params, ms);
       const undone = await undoLast(this.#folders, ask, this.#log);
       this.#record(undone);
-      const count = undone.changes.length;
-      const files = count === 1 ? "1 file" : `${count} files`;
-      const changes = undone.changes.map(({ path, before, after }) => ({
-        path,
-        change: !before ? "created" : after ? "changed" : "deleted",
-      }));
+      const files = counted(undone.changes.length, "file");
+      const changes = changeEvents(undone.changes);
       await this.#report({ done: `took back ${undone.operation.label}: ${files}`, changes });
     } catch (error) {
       await this.#report({ problem: message(error) });

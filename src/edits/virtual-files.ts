@@ -23,6 +23,14 @@ export interface FileChange {
   from?: string;
 }
 
+/** The changes as Lua takes them. */
+export function changeEvents(changes: readonly FileChange[]): { path: string; change: string }[] {
+  return changes.map(({ path, before, after }) => ({
+    path,
+    change: !before ? "created" : after ? "changed" : "deleted",
+  }));
+}
+
 interface VirtualFile {
   before: Uint8Array | undefined;
   now: Uint8Array | undefined;

@@ -1,9 +1,10 @@
 import * as v from "valibot";
+import type { Encoding } from "../editor/model";
 import { pathsOfUri } from "../lib/file-uri";
 import { realPath } from "../lib/paths";
 import { EditProblem } from "./problem";
 import { textOfSnippet } from "./snippet";
-import type { Encoding, TextEdit } from "./text-edits";
+import type { TextEdit } from "./text-edits";
 import type { VirtualFiles } from "./virtual-files";
 
 const Position = v.object({

@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
 import type { Diagnostic } from "../editor/model";
+import { shownPath } from "../lib/paths";
 import type { HookCall } from "./call";
 import { changedPaths, createdFile } from "./input";
-import { problemLine, shown } from "./problem";
+import { problemLine } from "./problem";
 
 /** Longer contexts the CLI replaces by a preview (over 10,000 characters, measured with 2.1.330). */
 const MOST_PROBLEMS = 20;
@@ -56,7 +57,7 @@ async function edited(call: HookCall, path: string): Promise<string | undefined>
 }
 
 function report(path: string, { known, items }: NewProblems, root: string): string {
-  const name = shown(path, root);
+  const name = shownPath(path, root);
   const head = known
     ? `New problems in ${name} after this edit, as Neovim's language servers report them:`
     : `Problems in ${name} as Neovim's language servers report them (some may be older than this edit):`;

@@ -1,21 +1,15 @@
-import { relative } from "node:path";
 import type { Diagnostic } from "../editor/model";
 import { SEVERITY_NAMES } from "../editor/severity";
+import { shownPath } from "../lib/paths";
 
 const MOST_CHARACTERS = 200;
 
 /** One problem in one line, as compilers write it: `src/a.ts:3:7 error: … [code] (source)`. */
 export function problemLine(path: string, item: Diagnostic, root: string): string {
-  const place = `${shown(path, root)}:${item.lnum + 1}:${item.col + 1}`;
+  const place = `${shownPath(path, root)}:${item.lnum + 1}:${item.col + 1}`;
   const code = item.code ? ` [${firstLine(String(item.code))}]` : "";
   const source = item.source ? ` (${firstLine(item.source)})` : "";
   return `${place} ${SEVERITY_NAMES.compiler[item.severity - 1]}: ${firstLine(item.message)}${code}${source}`;
-}
-
-/** Relative to `root` where the file lies below it. */
-export function shown(path: string, root: string): string {
-  const short = relative(root, path);
-  return short === "" || short.startsWith("..") ? path : short;
 }
 
 /** Messages quote source code, which may be long and hold anything. */

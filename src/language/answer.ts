@@ -1,3 +1,5 @@
+import type { Encoding } from "../editor/model";
+
 /** What lua/claude-code/editor/language answers. */
 
 export interface LanguageFile {
@@ -22,9 +24,6 @@ export interface LanguagePlace {
   /** UTF-16 if left out, as in LSP. */
   encoding?: Encoding;
 }
-
-/** What a server counts columns in (`positionEncoding` of LSP 3.17). */
-export type Encoding = "utf-8" | "utf-16" | "utf-32";
 
 export interface LanguagePlaces {
   files: LanguageFile[];

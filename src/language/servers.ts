@@ -1,10 +1,9 @@
-import { isAbsolute } from "node:path";
-import { resolvePath } from "../editor/path";
+import type { Encoding } from "../editor/model";
 import { EditorRefusal } from "../editor/port";
 import { IdleGc } from "../lib/idle-gc";
 import { isBelow, realPath } from "../lib/paths";
 import type { FollowedNeovim } from "../locate/followed";
-import type { Encoding, OutlineAnswer, SymbolAnswer } from "./answer";
+import type { OutlineAnswer, SymbolAnswer } from "./answer";
 import { ChangedFiles } from "./changed-files";
 import { type Occurrence, type Occurrences, occurrencesOf } from "./occurrences";
 import { type FileVersion, ProjectFiles, statOf } from "./project-files";
@@ -29,13 +28,15 @@ export interface SymbolInput {
   line?: number | undefined;
 }
 
-export type Relation =
-  | "references"
-  | "implementations"
-  | "callers"
-  | "callees"
-  | "supertypes"
-  | "subtypes";
+export const RELATIONS = [
+  "references",
+  "implementations",
+  "callers",
+  "callees",
+  "supertypes",
+  "subtypes",
+] as const;
+export type Relation = (typeof RELATIONS)[number];
 
 export interface SymbolDefinition {
   path: string;
@@ -135,8 +136,7 @@ export class LanguageServers {
 
   /** The paths that a client may mean. Throws EditorRefusal for what cannot be a file. */
   file(path: string): { file: string[]; named: string } {
-    const here = this.#neovim.places.map((place) => resolvePath(path, place));
-    return { file: [...new Set(isAbsolute(path) ? here : [...here, path])], named: path };
+    return { file: this.#neovim.candidates(path), named: path };
   }
 
   async #find(

@@ -1,5 +1,5 @@
+import type { Encoding } from "../editor/model";
 import { readRegular } from "../lib/read-regular";
-import type { Encoding } from "./answer";
 
 const MOST_BYTES = 4 * 1024 * 1024;
 const MOST_CODE = 160;

@@ -51,10 +51,6 @@ export class Log {
     }
   }
 
-  debug(message: string, cause = message): void {
-    this.#write("debug", message, cause);
-  }
-
   info(message: string, cause = message): void {
     this.#write("info", message, cause);
   }

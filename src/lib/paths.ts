@@ -2,13 +2,14 @@ import {
   accessSync,
   constants,
   existsSync,
+  lstatSync,
   readdirSync,
   readlinkSync,
   realpathSync,
   statSync,
 } from "node:fs";
 import { homedir } from "node:os";
-import { isAbsolute, join, parse, resolve, sep } from "node:path";
+import { isAbsolute, join, parse, relative, resolve, sep } from "node:path";
 
 export type Environment = Record<string, string | undefined>;
 
@@ -20,6 +21,16 @@ const MOST_LINKS = 40;
 export function isBelow(path: string, folder: string): boolean {
   const prefix = folder.endsWith(sep) ? folder : folder + sep;
   return path + sep === prefix || path.startsWith(prefix);
+}
+
+/** Relative to `root` where the file lies below it. */
+export function shownPath(path: string, root: string): string {
+  return isBelow(path, root) && path !== root ? relative(root, path) : path;
+}
+
+/** Whether something has this name: a file, a folder, or a symlink that may lead nowhere. */
+export function isThere(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
 /** What is in a folder: nothing where there is none, or it cannot be read. */

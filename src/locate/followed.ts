@@ -1,3 +1,5 @@
+import { isAbsolute } from "node:path";
+import { resolvePath } from "../editor/path";
 import { EditorRefusal } from "../editor/port";
 import type { Log } from "../lib/log";
 import type { Plugin } from "../neovim/plugin";
@@ -24,6 +26,13 @@ export class FollowedNeovim {
   ) {
     this.#log = log;
     this.#binding = new Binding(cliPid);
+  }
+
+  /** The absolute paths a client may mean, most likely first. Throws EditorRefusal for what cannot be a file. */
+  candidates(path: string): string[] {
+    const here = this.places.map((place) => resolvePath(path, place));
+    // As it is, too: our own answers name files from Neovim's folder.
+    return [...new Set(isAbsolute(path) ? here : [...here, path])];
   }
 
   /** Runs a method of the plugin. Rejects with EditorBusyError or EditorRefusal. */

@@ -1,3 +1,4 @@
+import { isObject } from "../claude/settings-files";
 import { UserError } from "../lib/errors";
 
 /**
@@ -66,10 +67,6 @@ export class BufferTexts {
       this.#byId.delete(oldest);
     }
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isReceived(text: unknown): text is Received {

@@ -1,6 +1,6 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { isBelow, realPath, stateFolder } from "../lib/paths";
+import { isBelow, namesIn, realPath, stateFolder } from "../lib/paths";
 import { reviewRoot } from "./journal/folder";
 import { ReviewedProject } from "./state/reviewed-project";
 
@@ -60,7 +60,7 @@ export class Projects {
 
   /** A file's project: of those that are known the innermost, else the one around it. */
   locate(path: string): { project: ReviewedProject; relativePath: string } {
-    const real = join(realPath(dirname(path)), path.slice(dirname(path).length));
+    const real = withRealFolder(path);
     const roots = [...this.all().map(({ root }) => root), ...this.#projects.keys()];
     const inner = roots
       .filter((root) => isBelow(real, root))
@@ -77,17 +77,17 @@ export class Projects {
 
 /** The path below the root of an absolute one; that of its folder is a real one. */
 export function relativePathIn(project: ReviewedProject, path: string): string {
-  return project.relativePath(join(realPath(dirname(path)), path.slice(dirname(path).length)));
+  return project.relativePath(withRealFolder(path));
+}
+
+function withRealFolder(path: string): string {
+  return join(realPath(dirname(path)), path.slice(dirname(path).length));
 }
 
 /** The roots of which something is recorded. */
 function recordedRoots(): string[] {
   const folder = join(stateFolder(), "review");
-  try {
-    return readdirSync(folder).flatMap((name) => readRoot(join(folder, name, "root")));
-  } catch {
-    return [];
-  }
+  return namesIn(folder).flatMap((name) => readRoot(join(folder, name, "root")));
 }
 
 function readRoot(file: string): string[] {

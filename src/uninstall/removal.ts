@@ -1,7 +1,7 @@
-import { existsSync, lstatSync, realpathSync, rmdirSync, rmSync } from "node:fs";
+import { existsSync, realpathSync, rmdirSync, rmSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { message } from "../lib/errors";
-import { stablePath, stateFolder } from "../lib/paths";
+import { isThere, stablePath, stateFolder } from "../lib/paths";
 import { entries } from "../locate/registry";
 import { packageFiles } from "../package/prefix";
 import { applyPlan, planUninstall } from "../setup/plan";
@@ -101,8 +101,4 @@ function whatStays(prefix: string | undefined): string[] {
       : []),
     ...(running > 0 ? [`Neovims that run the plugin now: ${running}. Close them first.`] : []),
   ];
-}
-
-function isThere(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }

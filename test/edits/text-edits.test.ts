@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { applyTextEdits, type Encoding, type TextEdit } from "../../src/edits/text-edits";
+import type { Encoding } from "../../src/editor/model";
+import { applyTextEdits, type TextEdit } from "../../src/edits/text-edits";
 
 /* A language server's text edits in the bytes of a file (LSP 3.17), against a plain reference. */
 

@@ -1,10 +1,10 @@
-import type { Diagnostic } from "../../editor/model";
+import type { Diagnostic, Encoding } from "../../editor/model";
 import { type CheckedFile, checkFiles } from "../../edits/check";
 import { join, joinChanges } from "../../edits/join";
 import type { Labelled, Operation } from "../../edits/operation";
 import { perform } from "../../edits/perform";
-import type { Encoding, Judge } from "../../edits/text-edits";
-import { type FileChange, VirtualFiles } from "../../edits/virtual-files";
+import type { Judge } from "../../edits/text-edits";
+import { changeEvents, type FileChange, VirtualFiles } from "../../edits/virtual-files";
 import { applyWorkspaceEdit, filesOf, parseWorkspaceEdit } from "../../edits/workspace-edit";
 import { message } from "../../lib/errors";
 import type { Log } from "../../lib/log";
@@ -134,12 +134,8 @@ export class LanguageEdits {
 
   async #notify(changes: readonly FileChange[], move?: LanguageEdit["move"]): Promise<void> {
     const paths = move && { old_path: move.from, new_path: move.to };
-    const events = changes.map(({ path, before, after }) => ({
-      path,
-      change: !before ? "created" : after ? "changed" : "deleted",
-    }));
     await this.#try("Notifying language servers", () =>
-      this.#neovim.runTask("edits_done", { changes: events, ...paths }, TASK_MS),
+      this.#neovim.runTask("edits_done", { changes: changeEvents(changes), ...paths }, TASK_MS),
     );
   }
 

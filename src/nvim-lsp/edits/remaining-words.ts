@@ -1,6 +1,6 @@
-import { shownPath } from "../../edits/check";
 import { occurrencesOf } from "../../language/occurrences";
 import type { ProjectFiles } from "../../language/project-files";
+import { shownPath } from "../../lib/paths";
 
 const MOST_FILES = 12;
 

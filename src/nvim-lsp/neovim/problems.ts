@@ -1,6 +1,4 @@
-import { isAbsolute } from "node:path";
 import type { Diagnostic } from "../../editor/model";
-import { resolvePath } from "../../editor/path";
 import type { FollowedNeovim } from "../../locate/followed";
 
 /** Language servers get so long to report on what was just written or loaded. */
@@ -73,9 +71,7 @@ export class NeovimProblems {
 
   /** The paths a client may mean. Throws EditorRefusal for what cannot be a file. */
   candidates(path: string): string[] {
-    const here = this.#neovim.places.map((place) => resolvePath(path, place));
-    // As it is, too: our own answers name files from Neovim's folder.
-    return [...new Set(isAbsolute(path) ? here : [...here, path])];
+    return this.#neovim.candidates(path);
   }
 
   #list(method: string, params: object): Promise<Problems> {

@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import { shownPath } from "../../edits/check";
 import type { LanguageServers } from "../../language/servers";
+import { shownPath } from "../../lib/paths";
 import { type ToolResult, texts } from "../../mcp/protocol";
 import { defineTool, type Tool, type ToolCall } from "../../mcp/tool";
 import { diffLines, problemLines } from "../edits/answer-text";

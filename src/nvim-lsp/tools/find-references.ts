@@ -1,19 +1,10 @@
 import * as v from "valibot";
 import { References } from "../../language/references";
-import type { LanguageServers } from "../../language/servers";
+import { type LanguageServers, RELATIONS } from "../../language/servers";
 import { isManageable } from "../../language/within";
 import { failed, texts } from "../../mcp/protocol";
 import { defineTool, type Tool } from "../../mcp/tool";
 import { ALWAYS_LOADED, SymbolLine, SymbolName, SymbolPath } from "./symbol-input";
-
-const RELATIONS = [
-  "references",
-  "implementations",
-  "callers",
-  "callees",
-  "supertypes",
-  "subtypes",
-] as const;
 
 /** Where a symbol is used, or what is related to it. */
 export function findReferences(servers: LanguageServers): Tool {

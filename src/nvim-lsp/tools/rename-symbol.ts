@@ -1,12 +1,11 @@
 import { existsSync } from "node:fs";
 import * as v from "valibot";
-import { shownPath } from "../../edits/check";
 import { EditProblem } from "../../edits/problem";
 import type { Judge } from "../../edits/text-edits";
 import { References } from "../../language/references";
 import type { LanguageServers } from "../../language/servers";
 import { counted } from "../../lib/counted";
-import { realPath } from "../../lib/paths";
+import { realPath, shownPath } from "../../lib/paths";
 import { type ToolResult, texts } from "../../mcp/protocol";
 import { defineTool, type Tool, type ToolCall } from "../../mcp/tool";
 import { diffLines, fileLines, problemLines } from "../edits/answer-text";
