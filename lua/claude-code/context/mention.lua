@@ -161,7 +161,7 @@ function M.items(items)
 end
 
 ---`:Claude mention`
----@param args claude-code.MentionArgs
+---@param args claude-code.CommandArgs
 function M.command(args)
   local targets, problems = require("claude-code.context.mention_targets").of_command(args)
   local accepted, problem = add_what_can_be(targets, problems)

@@ -11,18 +11,11 @@ local path = require("claude-code.editor.documents.path")
 ---What users and explorers name: a path, or lines of it (1-based, `last` included; one line without it).
 ---@alias claude-code.MentionItem string|{ path: string, first?: integer, last?: integer }
 
----@class claude-code.MentionArgs as nvim_create_user_command passes them
----@field args string
----@field fargs string[]
----@field range integer how many line numbers were given
----@field line1 integer
----@field line2 integer
-
 local M = {}
 
 local VISUAL = "^[vV\22sS\19]"
 
----@param args claude-code.MentionArgs
+---@param args claude-code.CommandArgs
 ---@return integer? first 1-based; nil if no lines were chosen
 ---@return integer? last
 local function chosen_lines(args)
@@ -94,15 +87,15 @@ function M.of_items(items)
   return targets, problems
 end
 
----@param explorer claude-code.Explorer
+---@param paths claude-code.ExplorerPaths
 ---@param buf integer
 ---@param first? integer
 ---@param last? integer
 ---@return claude-code.MentionTarget[]
 ---@return string[] problems
-local function from_explorer(explorer, buf, first, last)
+local function from_explorer(paths, buf, first, last)
   local here = api.nvim_win_get_cursor(0)[1]
-  local ok, items = pcall(explorer.paths, buf, first or here, last or here, first ~= nil)
+  local ok, items = pcall(paths, buf, first or here, last or here, first ~= nil)
   if not ok then
     return {}, { ("the %s list cannot be read: %s"):format(vim.bo[buf].filetype, items) }
   elseif #items == 0 then
@@ -125,7 +118,7 @@ local function from_buffer(buf, first, last)
 end
 
 ---The words of the command. Vim does not split at quotes; a name may begin with one, too.
----@param args claude-code.MentionArgs
+---@param args claude-code.CommandArgs
 ---@return string[]
 local function words(args)
   local is_quoted = vim.iter(args.fargs):any(function(word)
@@ -209,7 +202,7 @@ local function from_words(list)
   return #problems == 0 and targets or {}, problems
 end
 
----@param args claude-code.MentionArgs
+---@param args claude-code.CommandArgs
 ---@return claude-code.MentionTarget[] targets in the order in which they were named
 ---@return string[] problems a sentence for each that cannot be mentioned
 function M.of_command(args)
@@ -221,9 +214,9 @@ function M.of_command(args)
   end
   local buf = api.nvim_get_current_buf()
   local first, last = chosen_lines(args)
-  local explorer = require("claude-code.explorers").of_buffer(buf)
-  if explorer then
-    return from_explorer(explorer, buf, first, last)
+  local paths = require("claude-code.explorers").of_buffer(buf)
+  if paths then
+    return from_explorer(paths, buf, first, last)
   end
   return from_buffer(buf, first, last)
 end

@@ -36,6 +36,7 @@ local function mention(first, last)
   require("claude-code.context.mention").command({
     args = "",
     fargs = {},
+    bang = false,
     range = 2,
     line1 = first,
     line2 = last,

@@ -1,47 +1,234 @@
 --- Which files, or lines of them, the user points at in a file explorer or in another list of files,
 --- chosen by the buffer's filetype. Nothing is loaded of a plugin that is not installed.
-local M = {}
+local api = vim.api
 
----The entries on these lines (1-based) of the current window, as
----claude-code.MentionItem[] with absolute paths. May throw.
+---The entries on these lines (1-based) of the current window, as claude-code.MentionItem[] with absolute paths.
+---Called in a window of its plugin. May throw.
 ---@alias claude-code.ExplorerPaths fun(buf: integer, first: integer, last: integer, is_range: boolean): any[]
 
----@class claude-code.Explorer
----@field paths claude-code.ExplorerPaths
+local lists = {} ---@type table<string, claude-code.ExplorerPaths> by filetype
 
----@type table<string, string|claude-code.Explorer> filetype → name in lists.lua, or what a user registered
-local explorers = {
-  DiffviewFileHistory = "diffview",
-  DiffviewFiles = "diffview",
-  ["neo-tree"] = "neo_tree",
-  NvimTree = "nvim_tree",
-  aerial = "aerial",
-  fugitive = "fugitive",
-  minifiles = "mini_files",
-  netrw = "netrw",
-  oil = "oil",
-  qf = "quickfix",
-  snacks_picker_list = "snacks",
-  trouble = "trouble",
-}
+--- What `entry_at` gives for each row.
+---@param first integer 1-based
+---@param last integer
+---@param entry_at fun(row: integer): any
+---@return any[]
+local function rows(first, last, entry_at)
+  local entries = {}
+  for row = first, last do
+    entries[#entries + 1] = entry_at(row)
+  end
+  return entries
+end
+
+--- The same for a plugin that answers for the cursor's line only: the cursor visits each.
+---@param first integer 1-based
+---@param last integer
+---@param entry_here fun(): any
+---@return any[]
+local function visited_rows(first, last, entry_here)
+  local cursor = api.nvim_win_get_cursor(0)
+  local entries = rows(first, last, function(row)
+    api.nvim_win_set_cursor(0, { row, 0 })
+    return entry_here()
+  end)
+  api.nvim_win_set_cursor(0, cursor)
+  return entries
+end
+
+--- stevearc/aerial.nvim: the symbols of a file.
+function lists.aerial(buf, first, last)
+  local source = require("aerial.util").get_source_buffer(buf)
+  local data = require("aerial.data").get_or_create(source)
+  local path = api.nvim_buf_get_name(source)
+  return rows(first, last, function(row)
+    local symbol = data:item(row)
+    return symbol and { path = path, first = symbol.lnum, last = symbol.end_lnum }
+  end)
+end
+
+--- The file panels of sindrets/diffview.nvim. A folder of its tree has no absolute path.
+function lists.DiffviewFiles(_, first, last)
+  local view = require("diffview.lib").get_current_view()
+  if not view then
+    error("diffview.nvim does not show files here", 0)
+  end
+  return visited_rows(first, last, function()
+    local item = view.panel:get_item_at_cursor() or {}
+    return item.absolute_path or item.path and vim.fs.joinpath(view.adapter.ctx.toplevel, item.path)
+  end)
+end
+
+lists.DiffviewFileHistory = lists.DiffviewFiles
+
+--- In the status of vim-fugitive a file's line is its status, a letter, and its name; lines of its diff
+--- follow.
+---@param row integer
+---@return string? text that names the file
+local function fugitive_text(row)
+  while vim.fn.getline(row):find("^[ @+-]") do
+    row = row - 1
+  end
+  return vim.fn.getline(row):match("^[A-Z?] (.+)$")
+end
+
+--- A renamed file has two names in its text, the new one first in its `relative`.
+---@param text string
+---@return string name relative to the work tree
+local function fugitive_name(text)
+  for _, section in pairs((vim.b.fugitive_status or {}).files or {}) do
+    local file = type(section) == "table" and section[text]
+    if file and file.relative and file.relative[1] then
+      return file.relative[1]
+    end
+  end
+  return text
+end
+
+--- The status of tpope/vim-fugitive (:Git).
+function lists.fugitive(buf, first, last)
+  local tree, before = vim.fn.FugitiveWorkTree(buf), nil
+  return rows(first, last, function(row)
+    local text = fugitive_text(row)
+    local path = text and vim.fs.joinpath(tree, fugitive_name(text))
+    if path and path ~= before then
+      before = path
+      return path
+    end
+  end)
+end
+
+--- echasnovski/mini.files
+function lists.minifiles(buf, first, last)
+  return rows(first, last, function(row)
+    local entry = require("mini.files").get_fs_entry(buf, row)
+    return entry and entry.path
+  end)
+end
+
+--- nvim-neo-tree/neo-tree.nvim
+lists["neo-tree"] = function(_, first, last)
+  local state = require("neo-tree.sources.manager").get_state_for_window()
+  if not state or not state.tree then
+    error("neo-tree does not show a tree here", 0)
+  end
+  return rows(first, last, function(row)
+    local node = state.tree:get_node(row)
+    local is_path = node and (node.type == "file" or node.type == "directory")
+    return is_path and (node.path or node:get_id()) or nil
+  end)
+end
+
+--- nvim-tree/nvim-tree.lua, whose root line is a node named "..".
+function lists.NvimTree(_, first, last)
+  local tree = require("nvim-tree.api").tree
+  return visited_rows(first, last, function()
+    local node = tree.get_node_under_cursor()
+    return node and node.name ~= ".." and node.absolute_path or nil
+  end)
+end
+
+--- stevearc/oil.nvim
+function lists.oil(buf, first, last)
+  local folder = require("oil").get_current_dir(buf)
+  if not folder then
+    error("this oil buffer does not show a local folder", 0)
+  end
+  return rows(first, last, function(row)
+    local entry = require("oil").get_entry_on_line(buf, row)
+    return entry and entry.name ~= ".." and vim.fs.joinpath(folder, entry.name) or nil
+  end)
+end
+
+--- Neovim's quickfix and location lists. Entries without a file have no buffer.
+function lists.qf(_, first, last)
+  local is_location_list = vim.fn.getwininfo(api.nvim_get_current_win())[1].loclist == 1
+  local entries = is_location_list and vim.fn.getloclist(0) or vim.fn.getqflist()
+  return rows(first, math.min(last, #entries), function(row)
+    local entry = entries[row]
+    return entry.bufnr > 0
+        and {
+          path = api.nvim_buf_get_name(entry.bufnr),
+          first = entry.lnum > 0 and entry.lnum or nil,
+          last = entry.end_lnum > entry.lnum and entry.end_lnum or nil,
+        }
+      or nil
+  end)
+end
+
+--- An item of a search knows its place, one of a file list has none.
+---@param item? table
+---@return claude-code.MentionItem?
+local function of_snacks(item)
+  local path = item and require("snacks.picker.util").path(item)
+  if not item or not path then
+    return nil
+  end
+  local line = item.pos and item.pos[1] > 0 and item.pos[1] or nil
+  return { path = path, first = line, last = item.end_pos and line and item.end_pos[1] }
+end
+
+--- The lists of folke/snacks.nvim: its explorer, and every picker of files or places in them. The selected
+--- items, unless lines are given; without any the one under the cursor.
+function lists.snacks_picker_list(buf, first, last, is_range)
+  local picker = vim.iter(require("snacks.picker").get()):find(function(picker)
+    return picker.list.win.buf == buf
+  end)
+  if not picker then
+    error("snacks.nvim does not show a picker here", 0)
+  end
+  local items = is_range and {} or vim.iter(picker:selected()):map(of_snacks):totable()
+  return #items > 0 and items
+    or rows(first, last, function(row)
+      return of_snacks(picker.list:get(picker.list:row2idx(row)))
+    end)
+end
+
+--- Headings of trouble.nvim group by file, by folder, or by something that is no path.
+---@param node? { item?: table, group?: { directory?: boolean, fields?: string[] } } of a row
+---@return claude-code.MentionItem?
+local function of_trouble(node)
+  local item, group = (node or {}).item, (node or {}).group
+  if not item or not item.filename then
+    return nil
+  elseif group then
+    local is_path = group.directory or vim.deep_equal(group.fields, { "filename" })
+    return is_path and item.filename or nil
+  end
+  local first = item.pos and item.pos[1]
+  return { path = item.filename, first = first, last = item.end_pos and item.end_pos[1] or first }
+end
+
+--- folke/trouble.nvim, version 3
+function lists.trouble(buf, first, last)
+  for _, open in ipairs(require("trouble.view").get({ open = true })) do
+    if open.view.win.buf == buf then
+      return rows(first, last, function(row)
+        return of_trouble(open.view:at({ row, 0 }).node)
+      end)
+    end
+  end
+  error("trouble.nvim does not show a list here", 0)
+end
+
+--- netrw, which comes with Neovim.
+function lists.netrw(...)
+  return require("claude-code.explorers.netrw").paths(...)
+end
+
+local M = {}
 
 ---Adds an explorer that is not among those above. For users: see `:Claude mention`.
 ---@param filetype string
----@param explorer claude-code.Explorer
+---@param explorer { paths: claude-code.ExplorerPaths }
 function M.register(filetype, explorer)
-  explorers[filetype] = explorer
+  lists[filetype] = explorer.paths
 end
 
 ---@param buf integer
----@return claude-code.Explorer? explorer nil if the buffer is not a known one
+---@return claude-code.ExplorerPaths? paths nil if the buffer is not a known one
 function M.of_buffer(buf)
-  local explorer = explorers[vim.bo[buf].filetype]
-  if explorer == "netrw" then
-    return require("claude-code.explorers.netrw")
-  elseif type(explorer) == "string" then
-    return { paths = require("claude-code.explorers.lists")[explorer] }
-  end
-  return explorer --[[@as claude-code.Explorer?]]
+  return lists[vim.bo[buf].filetype]
 end
 
 return M
