@@ -211,10 +211,9 @@ local NO_WORKSPACE =
   "none: the home folder and folders above it are not published; :cd to a project"
 
 --- The report, one item a line; an item with several values goes on below itself.
----@param status? claude-code.Status
 ---@return string[]
-function M.lines(status)
-  status = status or M.get()
+function M.lines()
+  local status = M.get()
   local lines = { "claude-code.nvim " .. status.plugin_version, "" }
   local function item(label, values)
     for i, value in ipairs(type(values) == "table" and values or { values }) do

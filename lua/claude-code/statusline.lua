@@ -77,13 +77,10 @@ end
 ---@return string
 function M.highlight()
   local indicator = M.get()
-  if indicator.state == "failed" then
+  local worst, is_waiting = indicator.sessions.worst, indicator.diffs > 0
+  if indicator.state == "failed" or worst == "error" then
     return "DiagnosticError"
-  elseif indicator.sessions.worst == "error" then
-    return "DiagnosticError"
-  elseif indicator.diffs > 0 or indicator.unknown or indicator.review_incomplete then
-    return "DiagnosticWarn"
-  elseif indicator.sessions.worst == "blocked" then
+  elseif is_waiting or worst == "blocked" or indicator.unknown or indicator.review_incomplete then
     return "DiagnosticWarn"
   elseif indicator.activity == "working" then
     return "DiagnosticInfo"

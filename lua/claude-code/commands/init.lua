@@ -137,7 +137,9 @@ local function run(name, args)
   read_session(subcommand, args)
   subcommand.run(args)
   local command = name == "" and "Claude" or "Claude " .. name
-  require("claude-code.server.channel").log_event("run_claude_command", { command = command })
+  -- What the user did with the plugin, for clients (spec 03, 5.4).
+  local event = { name = "run_claude_command", data = { command = command } }
+  require("claude-code.server.channel").notify("log_event", event)
   if after then
     vim.cmd(after)
   end

@@ -11,14 +11,8 @@ local M = {}
 ---@param value any
 ---@return string
 local function describe(value)
-  if type(value) == "string" then
-    return ('"%s"'):format(value)
-  elseif type(value) == "table" then
-    return (vim.inspect(value, { newline = " ", indent = "" }))
-  elseif type(value) == "function" then
-    return "a function"
-  end
-  return tostring(value)
+  return type(value) == "function" and "a function"
+    or vim.inspect(value, { newline = " ", indent = "" })
 end
 
 ---@class claude-code.Check

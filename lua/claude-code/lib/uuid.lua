@@ -1,8 +1,6 @@
 --- UUIDs of version 4 (RFC 9562): random, and so unguessable.
-local M = {}
-
 ---@return string
-function M.make()
+return function()
   local bytes = { assert(vim.uv.random(16)):byte(1, 16) }
   bytes[7] = bytes[7] % 16 + 64
   bytes[9] = bytes[9] % 64 + 128
@@ -15,5 +13,3 @@ function M.make()
     hex:sub(21)
   )
 end
-
-return M

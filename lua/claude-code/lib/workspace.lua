@@ -1,5 +1,7 @@
 --- The folders this Neovim publishes: the Claude CLI connects by itself when it runs in one of
 --- them or below. Real paths, symbolic links resolved, since the CLI compares its own so.
+local autocommands = require("claude-code.lib.autocommands")
+
 local M = {}
 
 local home_allowed = false
@@ -69,22 +71,6 @@ function M.allow_home(allowed)
   home_allowed = allowed
 end
 
----@param callback fun()
-local function on_events(callback)
-  local group = vim.api.nvim_create_augroup("claude-code.workspace", { clear = true })
-  local events = { "DirChanged", "TabEnter", "TabClosed", "LspAttach", "LspDetach" }
-  vim.api.nvim_create_autocmd(events, { group = group, callback = callback })
-  vim.api.nvim_create_autocmd("LspNotify", {
-    group = group,
-    callback = function(event)
-      -- vim.lsp.buf.add_workspace_folder() and remove_workspace_folder() have only this event.
-      if event.data and event.data.method == "workspace/didChangeWorkspaceFolders" then
-        callback()
-      end
-    end,
-  })
-end
-
 ---Calls `listener` whenever the folders have changed. There is one listener; another replaces it.
 ---@param listener fun()
 ---@return fun() cancel
@@ -98,16 +84,24 @@ function M.on_change(listener)
       listener()
     end
   end
-  on_events(function()
+  local function compare_soon()
     -- During LspDetach the client is still there, and several events come at once.
     if not is_due then
       is_due = true
       vim.schedule(compare)
     end
+  end
+  local group = autocommands.new("workspace")
+  group:on({ "DirChanged", "TabEnter", "TabClosed", "LspAttach", "LspDetach" }, compare_soon)
+  group:on("LspNotify", function(_, event)
+    -- vim.lsp.buf.add_workspace_folder() and remove_workspace_folder() have only this event.
+    if event.data and event.data.method == "workspace/didChangeWorkspaceFolders" then
+      compare_soon()
+    end
   end)
   return function()
     is_cancelled = true
-    vim.api.nvim_create_augroup("claude-code.workspace", { clear = true })
+    group:stop()
   end
 end
 

@@ -21,21 +21,16 @@ end
 ---@param now_ms number on a clock that never goes back
 ---@param proven boolean whether the executable was ever ready
 ---@return integer? delay_ms nil: it ends too often, give up
+---@return integer times how often it ended within the window
 function Backoff:next(now_ms, proven)
   self.ends = vim.tbl_filter(function(time)
     return now_ms - time < WINDOW_MS
   end, self.ends)
   table.insert(self.ends, now_ms)
   if #self.ends > (proven and #DELAYS_MS or UNPROVEN_TRIES) then
-    return nil
+    return nil, #self.ends
   end
-  return DELAYS_MS[#self.ends]
-end
-
---- How often it ended within the window.
----@return integer
-function Backoff:count()
-  return #self.ends
+  return DELAYS_MS[#self.ends], #self.ends
 end
 
 return Backoff

@@ -68,11 +68,4 @@ function M.notify(event, payload)
   return ok
 end
 
----Reports to clients what the user did with the plugin (spec 03, 5.4).
----@param name "run_claude_command"
----@param data table<string, any> not empty
-function M.log_event(name, data)
-  M.notify("log_event", { name = name, data = data })
-end
-
 return M

@@ -4,8 +4,7 @@
 --- has to be ready when Neovim is.
 local M = {}
 
----@type { process?: claude-code.Process, on_exit?: fun(code: integer, signal: integer) }?
-local waiting
+local waiting ---@type claude-code.Process?
 
 --- Starts it if it is there. What is wrong with it shows when the server starts.
 function M.begin()
@@ -14,27 +13,16 @@ function M.begin()
   if not binary or not address then
     return
   end
-  local early = {}
-  early.process = require("claude-code.server.process").spawn({
-    path = binary.path,
-    args = { "serve" },
-    address = address,
-    on_exit = function(code, signal)
-      if early.on_exit then
-        early.on_exit(code, signal)
-      end
-    end,
-  })
-  waiting = early.process and early
+  waiting = require("claude-code.server.process").spawn({ path = binary.path, address = address })
   if waiting then
-    early.process:prepare(require("claude-code.config").get().port_range)
+    waiting:prepare(require("claude-code.config").get().port_range)
   end
 end
 
 --- Ends it: the server does not start by itself.
 function M.discard()
   if waiting then
-    waiting.process:hang_up()
+    waiting:hang_up()
     waiting = nil
   end
 end
@@ -45,9 +33,9 @@ end
 ---@return string? message
 function M.process(launch)
   local early = waiting
-  if early and early.process:adapt_to(launch.path, launch.address) then
+  if early and early:adapt_to(launch.path, launch.address) then
     waiting, early.on_exit = nil, launch.on_exit
-    return early.process
+    return early
   end
   M.discard()
   return require("claude-code.server.process").spawn(launch)

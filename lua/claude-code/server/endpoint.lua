@@ -11,7 +11,7 @@ local own = { is_inherited = false }
 
 ---@return string
 local function new_token()
-  local made = require("claude-code.lib.uuid").make()
+  local made = require("claude-code.lib.uuid")()
   require("claude-code.messages.log").conceal(made)
   return made
 end
@@ -118,13 +118,6 @@ function M.remove_lock_files(known)
   end
 end
 
----@param port? integer
----@param range { [1]: integer, [2]: integer }
----@return integer? port unless the options exclude it by now
-local function within(port, range)
-  return port and port >= range[1] and port <= range[2] and port or nil
-end
-
 --- With what the executable starts (Launch in src/ide/launch.ts).
 ---@param executable string its path
 ---@param wanted? integer port of before, which clients try again
@@ -134,9 +127,10 @@ function M.launch_line(executable, wanted, environment)
   local contract, log = require("claude-code.install.contract"), require("claude-code.messages.log")
   local config = require("claude-code.config")
   local range = config.get().port_range
-  local port = within(wanted, range)
-  if wanted and not port then
+  -- The options may exclude it by now.
+  if wanted and (wanted < range[1] or wanted > range[2]) then
     M.renew()
+    wanted = nil
   end
   return vim.json.encode({
     contract = contract.number,
@@ -145,7 +139,7 @@ function M.launch_line(executable, wanted, environment)
     token = M.token(),
     nextToken = M.next_token(),
     pid = vim.uv.os_getpid(),
-    port = port or vim.NIL,
+    port = wanted or vim.NIL,
     portMayBeHeld = own.is_inherited or require("claude-code.server.process").is_one_ending(),
     portRange = { first = range[1], last = range[2] },
     workspaceFolders = require("claude-code.lib.workspace").folders(),

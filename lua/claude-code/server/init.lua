@@ -116,13 +116,13 @@ local function on_exit(process, code, signal)
   if process ~= M.process then
     return -- we stopped it
   end
-  local delay = run.backoff:next(vim.uv.hrtime() / 1e6, run.has_been_ready == true)
+  local delay, times = run.backoff:next(vim.uv.hrtime() / 1e6, run.has_been_ready == true)
   local ending = {
     binary = M.binary,
     stderr = process.stderr,
     code = code,
     signal = signal,
-    times = run.backoff:count(),
+    times = times,
   }
   exit_message.log(ending)
   if code == exit_message.EXIT_CONTRACT then
@@ -145,7 +145,6 @@ function spawn()
   local process, message ---@type claude-code.Process?, string?
   process, message = require("claude-code.server.early_start").process({
     path = M.binary.path,
-    args = { "serve" },
     address = address,
     on_exit = function(code, signal)
       on_exit(process, code, signal)

@@ -17,6 +17,7 @@ local ending
 ---@field pid integer
 ---@field alive boolean
 ---@field stderr string[] the last lines it wrote there
+---@field on_exit? fun(code: integer, signal: integer) called in the main loop, once
 ---@field private has_launched? boolean
 ---@field private path string
 ---@field private env table<string, string>
@@ -29,9 +30,8 @@ Process.__index = Process
 
 ---@class claude-code.ServerLaunch
 ---@field path string the executable
----@field args string[]
 ---@field address string the socket on which this Neovim answers
----@field on_exit fun(code: integer, signal: integer) called in the main loop, once
+---@field on_exit? fun(code: integer, signal: integer) called in the main loop, once
 
 --- How often the executable's garbage collector looks whether there is something to do, in ms. Bun
 --- reads it as it starts; its own value wakes a process at rest 13 times a second.
@@ -152,9 +152,14 @@ function M.spawn(launch)
   local env = environment_for(launch.address)
   local fields = { alive = true, stderr = {}, stdin = stdin, path = launch.path, env = env }
   local process = setmetatable(fields, Process)
-  local stderr_ended, process_ended = join(launch.on_exit)
+  process.on_exit = launch.on_exit
+  local stderr_ended, process_ended = join(function(code, signal)
+    if process.on_exit then
+      process.on_exit(code, signal)
+    end
+  end)
   local handle, pid = vim.uv.spawn(launch.path, {
-    args = launch.args,
+    args = { "serve" },
     env = executable.as_list(env),
     cwd = require("claude-code.programs").NEUTRAL_FOLDER,
     stdio = { stdin, nil, stderr },

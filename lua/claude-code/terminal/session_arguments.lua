@@ -63,7 +63,7 @@ function M.of(words)
   }
   found.is_background = given.background ~= nil
   if found.is_new then
-    found.id = require("claude-code.lib.uuid").make()
+    found.id = require("claude-code.lib.uuid")()
   end
   return found
 end
