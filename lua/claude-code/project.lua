@@ -63,17 +63,10 @@ local function has_steps(plan)
   return plan:find("\n  ") ~= nil
 end
 
---- Is there a user to ask?
----@return boolean
-local function is_attended()
-  return #vim.api.nvim_list_uis() > 0
-end
-
 ---@param command claude-code.SetupCommand
 ---@param question string
----@param choices string[] the last one is no
----@param options table<string, string[]> by choice
-local function confirm_and_run(command, question, choices, options)
+---@param choices { [1]: string, [2]?: string[] }[] labels, and the options that they mean; the last one is no
+local function confirm_and_run(command, question, choices)
   local path, message = require("claude-code.server").executable()
   if not path then
     return notify.error(message --[[@as string]])
@@ -82,11 +75,14 @@ local function confirm_and_run(command, question, choices, options)
     if code ~= 0 or not has_steps(plan) then
       return report(code, plan, err)
     end
-    local labels = table.concat(choices, "\n")
-    local answer = vim.fn.confirm(plan .. "\n\n" .. question, labels, #choices, "Question")
+    local labels = vim.tbl_map(function(choice)
+      return choice[1]
+    end, choices)
+    local text = plan .. "\n\n" .. question
+    local answer = vim.fn.confirm(text, table.concat(labels, "\n"), #choices, "Question")
     -- The dialog has scrolled the screen, for which Neovim would ask for Enter.
     require("claude-code.messages.line").redraw()
-    local chosen = options[choices[answer]]
+    local chosen = (choices[answer] or {})[2]
     if not chosen then
       return notify.info("nothing was changed")
     end
@@ -110,20 +106,19 @@ local function require_executable()
   print(("claude-code.nvim: the executable is %s; in a project, run :Claude setup"):format(path))
 end
 
-local WITH_SECTION = "Yes &and a section in CLAUDE.md"
-
 function M.install()
-  if not is_attended() then
+  if #vim.api.nvim_list_uis() == 0 then
     return require_executable()
   end
-  confirm_and_run("install-hooks", "Set this project up?", { "&Yes", WITH_SECTION, "&No" }, {
-    ["&Yes"] = {},
-    [WITH_SECTION] = { "--claude-md" },
+  confirm_and_run("install-hooks", "Set this project up?", {
+    { "&Yes", {} },
+    { "Yes &and a section in CLAUDE.md", { "--claude-md" } },
+    { "&No" },
   })
 end
 
 function M.uninstall()
-  confirm_and_run("uninstall-hooks", "Undo this?", { "&Yes", "&No" }, { ["&Yes"] = {} })
+  confirm_and_run("uninstall-hooks", "Undo this?", { { "&Yes", {} }, { "&No" } })
 end
 
 --- The option mcp.auto_install: once per project, and silent unless something was done.

@@ -95,14 +95,8 @@ local methods = {
   ping = function()
     return true
   end,
-  rivals = function(params)
-    require("claude-code.server").on_rivals(params.rivals)
-    return true
-  end,
-  lock_problem = function(params)
-    require("claude-code.server").on_lock_problem(params.problem)
-    return true
-  end,
+  rivals = lazy("server", "on_rivals"),
+  lock_problem = lazy("server", "on_lock_problem"),
   clients = function(params)
     return set_clients(params.clients)
   end,

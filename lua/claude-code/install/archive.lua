@@ -27,7 +27,7 @@ function M.checksum(path)
         return word == FILE and path or word
       end, command)
       words[1] = program
-      local result = async.system(words, { cwd = vim.fs.dirname(path) })
+      local result = async.system(words, vim.fs.dirname(path))
       -- The path is printed too.
       local output = result.stdout:gsub(vim.pesc(path), "")
       local hash = output:match(HASH)
@@ -111,7 +111,7 @@ function M.unpack(archive, release, folder)
       ("cannot unpack %s: %s; install it, then run :Claude install"):format(archive, missing)
   end
   local command = { program, "-x", "-z", "-o", "-f", archive, "-C", folder, top .. "/" .. name }
-  local result = async.system(command, { cwd = folder })
+  local result = async.system(command, folder)
   if result.code ~= 0 then
     local text = "cannot unpack %s into %s: %s; free some space there, or fix the cause, then run "
       .. ":Claude install"

@@ -62,14 +62,13 @@ end
 
 --- Runs a program to its end. One that cannot be started has the code -1.
 ---@param command string[]
----@param options { cwd: string, timeout?: integer, env?: table<string, string> } timeout in ms
----@return { code: integer, stdout: string, stderr: string } code 124: the time was up; 128 and more: killed
-function M.system(command, options)
-  options = vim.tbl_extend("force", { text = true }, options)
+---@param cwd string
+---@return { code: integer, stdout: string, stderr: string } code 128 and more: killed
+function M.system(command, cwd)
   return M.await(function(done)
     local program
     local ok, failure = pcall(function()
-      program = vim.system(command, options, function(result)
+      program = vim.system(command, { text = true, cwd = cwd }, function(result)
         programs[program] = nil
         -- A program that was killed has the code 0.
         local code = result.code == 0 and result.signal ~= 0 and 128 + result.signal or result.code

@@ -162,7 +162,7 @@ function M.fetch(release, path)
     return nil, failed(release, missing .. ", and nothing else downloads it: install curl")
   end
   local stop = watch(path, release.size)
-  local result = async.system(command(curl, release, path), { cwd = vim.fs.dirname(path) })
+  local result = async.system(command(curl, release, path), vim.fs.dirname(path))
   stop()
   local stat = vim.uv.fs_stat(path)
   if stat and stat.size > release.size then

@@ -16,21 +16,19 @@ local NAME = require("claude-code.install.executable").NAME
 ---@type claude-code.BinarySource[]
 M.ORDER = { "build", "managed", "system" }
 
----@type table<claude-code.BinarySource, fun(): string?>
+---@type table<claude-code.BinarySource, fun(): string?> where it may be
 local finders = {
   build = function()
-    local path = plugin_files.root() .. "/dist/" .. NAME
-    return programs.runs(path) and path or nil
+    return plugin_files.root() .. "/dist/" .. NAME
   end,
   --- The one of this plugin's version: another Neovim's plugin may have another one installed.
   managed = function()
     local target = require("claude-code.install.target").name()
     local version = require("claude-code.install.contract").version
-    local path = target and require("claude-code.install.store").executable(version, target)
-    return path and programs.runs(path) and path or nil
+    return target and require("claude-code.install.store").executable(version, target)
   end,
   system = function()
-    return programs.on_path(NAME)
+    return (programs.on_path(NAME))
   end,
 }
 
@@ -66,7 +64,7 @@ end
 ---@return string message what was looked for, and what the user can do
 local function not_found(remedy, reason)
   local places = {
-    build = vim.fs.joinpath(plugin_files.root(), "dist", NAME),
+    build = finders.build(),
     managed = require("claude-code.install.store").stable(),
     system = "$PATH",
   }
@@ -97,7 +95,7 @@ function M.find()
   end
   for _, source in ipairs(M.ORDER) do
     local path = finders[source]()
-    if path then
+    if path and programs.runs(path) then
       return { path = path, source = source }
     end
   end

@@ -10,15 +10,14 @@ local M = {}
 
 ---Runs `work`: its first slice at once. Throws what the first slice throws; what a later one throws is
 ---an error of Neovim's main loop.
----@param work fun(pause: fun(always?: boolean)) calls `pause` wherever it may be interrupted; `always`:
---- also if the slice is still short, because what follows is long and cannot be interrupted
+---@param work fun(pause: fun()) calls `pause` wherever it may be interrupted
 ---@param is_wanted? fun(): boolean asked after each pause; if not, the rest is not done
 ---@return fun() stop the rest is not done
 function M.run(work, is_wanted)
   local is_stopped, began = false, 0
   local thread = coroutine.create(work)
-  local function pause(always)
-    if always or vim.uv.hrtime() - began > SLICE_MS * 1e6 then
+  local function pause()
+    if vim.uv.hrtime() - began > SLICE_MS * 1e6 then
       coroutine.yield()
     end
   end

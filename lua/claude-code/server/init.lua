@@ -310,14 +310,18 @@ function M.on_ready(info)
 end
 
 --- The lock file could not be written, or can be again.
----@param problem? string why there is none
-function M.on_lock_problem(problem)
-  M.last_error = problem
+---@param params { problem?: string } why there is none
+---@return true
+function M.on_lock_problem(params)
+  M.last_error = params.problem
+  return true
 end
 
----@param rivals claude-code.Rival[]
-function M.on_rivals(rivals)
-  M.rivals = rivals
+---@param params { rivals: claude-code.Rival[] }
+---@return true
+function M.on_rivals(params)
+  M.rivals = params.rivals
+  return true
 end
 
 ---@param clients claude-code.Client[]
