@@ -72,14 +72,14 @@ function M.parse(pid, json)
 end
 
 ---@return string folder
-function M.folder()
+local function sessions_folder()
   return vim.fs.joinpath(require("claude-code.claude.config_dir").path(), "sessions")
 end
 
 ---@param pid integer
 ---@return string
 local function path_of(pid)
-  return vim.fs.joinpath(M.folder(), pid .. ".json")
+  return vim.fs.joinpath(sessions_folder(), pid .. ".json")
 end
 
 ---Does the CLI with this process id ask its user something, so that Enter would be an answer? One whose
@@ -110,7 +110,7 @@ end
 
 ---@param callback fun(pids: integer[]) in the main loop
 function M.list(callback)
-  uv.fs_scandir(M.folder(), function(_, handle)
+  uv.fs_scandir(sessions_folder(), function(_, handle)
     local pids = {}
     while handle and #pids < MOST_FILES do
       local name = uv.fs_scandir_next(handle)
@@ -129,11 +129,11 @@ end
 ---@param callback fun(pid?: integer) in the main loop; nil: any
 ---@return (fun())? cancel nil if there is no such folder yet
 function M.watch(callback)
-  local handle = uv.fs_stat(M.folder()) and uv.new_fs_event()
+  local handle = uv.fs_stat(sessions_folder()) and uv.new_fs_event()
   if not handle then
     return nil
   end
-  local started = handle:start(M.folder(), {}, function(_, name)
+  local started = handle:start(sessions_folder(), {}, function(_, name)
     local pid = tonumber((name or ""):match("^([1-9]%d*)%.json"))
     if pid or not name then
       vim.schedule(function()

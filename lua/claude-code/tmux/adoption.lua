@@ -44,7 +44,7 @@ end
 ---@return true? tagged
 ---@return string? message
 function M.tag(pane, fields)
-  local text = tag.encode(vim.tbl_extend("force", fields, { neovim = tag.own() }))
+  local text = tag.encode(vim.tbl_extend("force", fields, { neovim = tag.of_process() }))
   local output, message = tmux.run_private({ set_option(pane, text) })
   return output and true, message
 end
@@ -55,7 +55,7 @@ end
 ---@param found claude-code.PaneTag
 ---@return boolean taken
 local function take(pane, text, found)
-  local own = tag.encode(vim.tbl_extend("force", found, { neovim = tag.own() }))
+  local own = tag.encode(vim.tbl_extend("force", found, { neovim = tag.of_process() }))
   return tmux.run_private({
     ("if-shell -F -t %s '#{==:#{%s},%s}' { %s ; display-message -p taken }"):format(
       pane,

@@ -29,9 +29,10 @@ local UUID = "^" .. ("%x"):rep(8) .. ("%-" .. ("%x"):rep(4)):rep(3) .. "%-" .. (
 ---@field name? string
 ---@field worktree? string
 
+---@param pid? integer Neovim's own if left out
 ---@return claude-code.ProcessTag
-function M.own()
-  local pid = vim.uv.os_getpid()
+function M.of_process(pid)
+  pid = pid or vim.uv.os_getpid()
   return { pid = pid, start = process.start(pid) or "" }
 end
 

@@ -261,9 +261,8 @@ end
 ---may be there to answer.
 ---@param buf integer
 function M.before_entering(buf)
-  local name = path.of_buffer(buf)
-  if name then
-    M.now({ path = name })
+  if path.of_buffer(buf) then
+    M.check(buf)
   end
 end
 

@@ -15,13 +15,6 @@ local M = {}
 ---@field tick? integer of its loaded buffer
 ---@field parts? { size: integer, digest: string }[] of that buffer's text, as it was read: bytes, SHA-256
 
----@param real string
----@param folders string[]
----@return boolean
-local function may_change(real, folders)
-  return path.is_in_any(real, folders) and not real:find("/.git/", 1, true)
-end
-
 ---@param buf integer
 ---@param row integer
 ---@param is_over fun(): boolean
@@ -45,11 +38,11 @@ end
 ---@return integer? next_row
 local function check(edit, folders, row, is_over)
   local privacy = require("claude-code.editor.privacy")
-  local buf = path.loaded_buffer(edit.path)
+  local buf, real = path.loaded_buffer(edit.path), path.real(edit.path)
   local file = { path = edit.path }
   if privacy.is_private(edit.path) or (buf and privacy.hides(buf)) then
     file.problem = "private"
-  elseif not may_change(path.real(edit.path), folders) then
+  elseif not path.is_in_any(real, folders) or real:find("/.git/", 1, true) then
     file.problem = "outside"
   elseif buf and vim.bo[buf].modified then
     file.problem = "unsaved"

@@ -35,7 +35,7 @@ end
 ---@param name string
 ---@return string bare
 ---@return string[] parents that the name itself names
-function M.parts(name)
+local function parts_of(name)
   name = name:match("^impl.*%sfor%s+(.+)")
     or name:match("^impl%b<>%s+(.+)")
     or name:match("^impl%s+(.+)")
@@ -51,7 +51,7 @@ end
 ---@param name string
 ---@return string without what servers add to it
 function M.bare(name)
-  return (M.parts(name))
+  return (parts_of(name))
 end
 
 ---@param item table DocumentSymbol or SymbolInformation
@@ -88,7 +88,7 @@ local function flatten(items, parents, list)
       if item.location and type(item.containerName) == "string" and item.containerName ~= "" then
         above = { item.containerName }
       end
-      local bare, named = M.parts(tostring(item.name))
+      local bare, named = parts_of(tostring(item.name))
       list[#list + 1] = {
         name = tostring(item.name),
         kind = M.kind_name(item.kind),
@@ -166,7 +166,7 @@ local function symbol_of(item, client)
   if not place or type(item.name) ~= "string" then
     return nil
   end
-  local _, parents = M.parts(item.name)
+  local _, parents = parts_of(item.name)
   local container = #parents > 0 and table.concat(parents, ".") or item.containerName
   return {
     name = item.name,

@@ -39,7 +39,7 @@ end
 ---@param line string
 ---@param name string
 ---@return integer[] columns 0-based bytes
-function M.in_line(line, name)
+local function in_line(line, name)
   local columns, from = {}, 1
   while true do
     local first, last = line:find(name, from, true)
@@ -63,7 +63,7 @@ local function in_row(buf, name, row)
   local line = api.nvim_buf_get_lines(buf, row, row + 1, false)[1]
   return vim.tbl_map(function(col)
     return { buf = buf, row = row, col = col }
-  end, line and M.in_line(line, name) or {})
+  end, line and in_line(line, name) or {})
 end
 
 ---The occurrences on a row, or on the nearest one that has some.
@@ -100,7 +100,7 @@ function M.all(buf, name)
   local leader = vim.trim(vim.bo[buf].commentstring:match("^(.-)%%s") or "")
   for i, line in ipairs(api.nvim_buf_get_lines(buf, 0, -1, false)) do
     if line:find(name, 1, true) then
-      for _, col in ipairs(M.in_line(line, name)) do
+      for _, col in ipairs(in_line(line, name)) do
         local into = is_comment(line:sub(1, col), leader) and in_comments or list
         into[#into + 1] = { buf = buf, row = i - 1, col = col }
       end

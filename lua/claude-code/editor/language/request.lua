@@ -39,12 +39,6 @@ local asked = {} ---@type table<string, true> by client and method
 ---@field params table|fun(client: vim.lsp.Client): table
 ---@field buf? integer its pending changes are sent first
 
----@param value any
----@return any value, nil for JSON's null
-local function present(value)
-  return value ~= vim.NIL and value or nil
-end
-
 ---@class claude-code.Request of one question to one server
 ---@field private client vim.lsp.Client
 ---@field private question claude-code.Question
@@ -98,7 +92,8 @@ function Request:on_answer(err, result)
     return table.insert(self.cancels, again)
   end
   self:finish({
-    result = present(result),
+    -- JSON's null is nothing, too.
+    result = result ~= vim.NIL and result or nil,
     failure = err and tostring(err.message or err.code),
     is_unsupported = err and err.code == METHOD_NOT_FOUND or nil,
   })
@@ -121,28 +116,19 @@ function Request:send()
 end
 
 ---@private
-function Request:watch_end()
-  table.insert(
-    self.cancels,
-    timer.every(CHECK_MS, function()
-      if self.client:is_stopped() then
-        self:finish({ problem = "ended", failure = "it has ended" })
-      end
-    end)
-  )
-end
-
----@private
----@param ms number
+---@param ms number from now on
 function Request:limit(ms)
-  table.insert(
-    self.cancels,
-    timer.once(ms, function()
-      self:take_back()
-      local failure = ("it did not answer within %.1f s"):format(ms / 1000)
-      self:finish({ problem = "hangs", failure = failure })
-    end)
-  )
+  local function end_if_stopped()
+    if self.client:is_stopped() then
+      self:finish({ problem = "ended", failure = "it has ended" })
+    end
+  end
+  local function give_up()
+    self:take_back()
+    local failure = ("it did not answer within %.1f s"):format(ms / 1000)
+    self:finish({ problem = "hangs", failure = failure })
+  end
+  self.cancels = { timer.every(CHECK_MS, end_if_stopped), timer.once(ms, give_up) }
 end
 
 ---@param client vim.lsp.Client
@@ -150,10 +136,8 @@ end
 ---@param done fun(answer: claude-code.ServerAnswer)
 ---@return claude-code.Request
 local function ask(client, question, done)
-  local self = { client = client, question = question, done = done, cancels = {} }
-  self.repeats, self.is_done = 0, false
-  local request = setmetatable(self, Request)
-  request:watch_end()
+  local fields = { client = client, question = question, done = done, repeats = 0, is_done = false }
+  local request = setmetatable(fields, Request)
   request:limit(math.min(TIMEOUT_MS, task.time_left()))
   request:send()
   return request
@@ -203,7 +187,7 @@ end
 
 ---In a task: waits for servers that say they are busy, until they are no longer.
 ---@param clients vim.lsp.Client[]
-function M.wait(clients)
+local function wait(clients)
   task.wait_for(function()
     return not vim.iter(clients):any(is_busy) or nil
   end, math.min(M.BUSY_MS, task.time_left() - 3000))
@@ -216,7 +200,7 @@ end
 ---@return T[]
 ---@return claude-code.ServerAnswer[]
 function M.retry_empty(clients, find)
-  M.wait(clients)
+  wait(clients)
   local limit = vim.uv.now() + math.min(M.MOST_EMPTY_MS, task.time_left() - 3000)
   local found, answers = find()
   while
@@ -289,7 +273,7 @@ end
 ---@return claude-code.ServerAnswer[]
 ---@return boolean is_settled
 function M.settled(clients, question)
-  M.wait(clients)
+  wait(clients)
   local must_repeat = are_unproven(clients, question.method)
   local answers = M.all(clients, question)
   local limit = vim.uv.now() + math.min(M.MOST_REPEAT_MS, task.time_left() - 2000)

@@ -19,14 +19,14 @@ local terminals = {}
 ---@param n integer number of a session that ends
 ---@return integer? buf of the session with the next number that runs, or else of the first one
 local function next_to(n)
-  local first, next
-  for _, terminal in ipairs(vim.tbl_values(terminals)) do
-    if terminal:is_open() then
-      first = (not first or terminal.n < first.n) and terminal or first
-      next = terminal.n > n and (not next or terminal.n < next.n) and terminal or next
-    end
-  end
-  return (next or first or {}).buf
+  local open = vim.tbl_filter(Terminal.is_open, vim.tbl_values(terminals))
+  table.sort(open, function(a, b)
+    return a.n < b.n
+  end)
+  local next = vim.iter(open):find(function(terminal)
+    return terminal.n > n
+  end)
+  return (next or open[1] or {}).buf
 end
 
 --- The window of a session that ends shows another one that runs, or else it closes.

@@ -34,13 +34,6 @@ function M.dimension(position)
   return (position == "left" or position == "right") and "width" or "height"
 end
 
---- May a window that has its share in this dimension stay where it is?
----@param dimension claude-code.Dimension
----@return boolean
-local function allows(dimension)
-  return options().position == "auto" or M.dimension(M.position()) == dimension
-end
-
 ---@return number share of the editor's width or height; of both, for a float
 function M.share()
   return options().size or options().position == "float" and 0.8 or 0.36
@@ -82,15 +75,6 @@ function M.wanted(dimension)
   return M.size(dimension, chosen[dimension])
 end
 
---- Is it the only window of its tab page? One that is alone has all the room, whatever the user
---- wants. A tab page that is closing is gone already.
----@param win integer
----@return boolean
-local function is_alone(win)
-  local ok, is_last = pcall(require("claude-code.editor.windows").is_last, win)
-  return not ok or is_last
-end
-
 --- Calls `callback` at these events for as long as the window is there.
 ---@param win integer
 ---@param events string|string[]
@@ -120,7 +104,10 @@ function M.follow(win, is_terminal, dimension)
     return columns == vim.o.columns and lines == vim.o.lines
   end
   local function has_terminal()
-    return is_terminal(win) and allows(dimension) and not is_alone(win)
+    local may_stay = options().position == "auto" or M.dimension(M.position()) == dimension
+    -- One that is alone has all the room, whatever the user wants. A tab page that is closing is gone already.
+    local ok, is_alone = pcall(require("claude-code.editor.windows").is_last, win)
+    return is_terminal(win) and may_stay and ok and not is_alone
   end
   local function notice()
     if is_same_screen() and has_terminal() and M.get(win, dimension) ~= cells then

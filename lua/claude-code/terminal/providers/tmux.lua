@@ -86,7 +86,7 @@ end
 ---@param folder string
 ---@return claude-code.TmuxTerminal
 local function add(pane, pid, folder)
-  local program = { pid = pid, start = require("claude-code.programs.process").start(pid) or "" }
+  local program = require("claude-code.tmux.tag").of_process(pid)
   local fields = { pane = pane, pid = pid, program = program, folder = folder }
   terminals[pane] = setmetatable(fields, Terminal)
   follow_neovim()

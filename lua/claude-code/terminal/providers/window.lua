@@ -101,17 +101,10 @@ function M.is_terminal(win)
   return vim.b[api.nvim_win_get_buf(win)].claude_code_terminal == true
 end
 
+---@param tab integer
 ---@return integer? win of this tab page that shows any session's terminal
-local function find_any()
-  return vim.iter(api.nvim_tabpage_list_wins(0)):find(M.is_terminal)
-end
-
----@param win integer of a terminal that does not float
----@return claude-code.Dimension
----@return integer cells that the terminal gets in a diff's tab page
-local function share_on_tab(win)
-  local dimension = placement.dimension(placement.position())
-  return dimension, math.min(placement.wanted(dimension), placement.get(win, dimension))
+local function find_any(tab)
+  return vim.iter(api.nvim_tabpage_list_wins(tab)):find(M.is_terminal)
 end
 
 --- Shows the terminal in this tab page, too, if it is visible in `from`; a floating one would cover
@@ -119,12 +112,13 @@ end
 ---@param from integer tab page
 ---@param fits fun(width: integer, height: integer): boolean is so much room for the others enough?
 function M.mirror_to_tab(from, fits)
-  local win = vim.iter(api.nvim_tabpage_list_wins(from)):find(M.is_terminal)
+  local win = find_any(from)
   local position = placement.position()
   if not win or position == "float" then
     return
   end
-  local dimension, cells = share_on_tab(win)
+  local dimension = placement.dimension(position)
+  local cells = math.min(placement.wanted(dimension), placement.get(win, dimension))
   local room = { width = placement.get(0, "width"), height = placement.get(0, "height") }
   room[dimension] = room[dimension] - cells - 1
   if fits(room.width, room.height) then
@@ -142,7 +136,7 @@ function M.show(buf)
   if not win and not vim.t.claude_code_diff then
     M.hide(buf)
   end
-  win = win or find_any()
+  win = win or find_any(0)
   if not win then
     return open(buf)
   end
