@@ -2,6 +2,8 @@
 --- Claude Code asks since 2.1.295 whether its terminal knows the protocol, and reports if it is answered
 --- in time (measured with 2.1.330 in Neovim 0.10.4 and 0.12.4). Reports are untrusted: whatever comes
 --- changes a row and nothing else.
+local rows = require("claude-code.sessions.rows")
+
 local M = {}
 
 ---@class claude-code.TerminalReport : claude-code.StateReport
@@ -66,19 +68,15 @@ local function sequence_of(event)
   return type(data) == "table" and data.sequence or tostring(data)
 end
 
----@class claude-code.TerminalListener
----@field knows fun(buf: integer): boolean is it the terminal of a session that we started?
----@field report fun(buf: integer, report: claude-code.TerminalReport)
----@field cut fun(buf: integer) a report was cut off
-
----Answers the CLIs in our own terminals, and passes on what they report. There is one listener.
----@param listener claude-code.TerminalListener
-function M.follow(listener)
+---Answers the CLIs in the terminals of this Neovim's sessions, and reports what they report.
+---@param on_cut fun(row: claude-code.SessionRow) a report was cut off: others may know the state
+function M.follow(on_cut)
   vim.api.nvim_create_autocmd("TermRequest", {
     group = vim.api.nvim_create_augroup("claude-code.sessions.osc", { clear = true }),
     callback = function(event)
       local sequence = sequence_of(event)
-      if not vim.startswith(sequence, PREFIX) or not listener.knows(event.buf) then
+      local row = vim.startswith(sequence, PREFIX) and rows.get({ buf = event.buf })
+      if not row or not row.n then
         return
       end
       local body = sequence:sub(#PREFIX + 1)
@@ -91,9 +89,10 @@ function M.follow(listener)
         report, is_cut = parse(body)
       end
       if report then
-        listener.report(event.buf, report)
+        rows.report({ n = row.n }, "terminal", report)
       elseif is_cut then
-        listener.cut(event.buf)
+        rows.release({ n = row.n })
+        on_cut(row)
       end
     end,
   })

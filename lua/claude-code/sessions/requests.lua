@@ -58,12 +58,6 @@ local function is_of(row, request)
   return row.n ~= nil and row.n == request.session or row.pid ~= nil and row.pid == request.pid
 end
 
----@param request claude-code.PermissionRequest
----@return claude-code.SessionRow?
-local function row_of_request(request)
-  return rows.get({ n = request.session, pid = request.pid })
-end
-
 --- Ends one: its hook answers Claude, or ends without an answer.
 ---@param entry claude-code.WaitingRequest
 ---@param answer? claude-code.PermissionAnswer
@@ -128,7 +122,7 @@ end
 ---@param entry claude-code.WaitingRequest
 ---@return boolean does the session's dialog ask it just now?
 local function is_asked(entry)
-  local row = row_of_request(entry.request)
+  local row = rows.get({ n = entry.request.session, pid = entry.request.pid })
   return row ~= nil and row.state == "blocked"
 end
 

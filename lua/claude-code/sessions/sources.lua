@@ -176,32 +176,6 @@ function M.prune()
   end
 end
 
----@param buf integer
----@return claude-code.SessionKey? key of the session of this Neovim whose terminal it is
-local function own(buf)
-  local row = rows.get({ buf = buf })
-  return row and row.n and { n = row.n } or nil
-end
-
-local function follow_terminals()
-  require("claude-code.sessions.osc").follow({
-    knows = function(buf)
-      return own(buf) ~= nil
-    end,
-    report = function(buf, report)
-      rows.report(own(buf), "terminal", report)
-    end,
-    cut = function(buf)
-      local key = own(buf) --[[@as claude-code.SessionKey]]
-      rows.release(key)
-      local row = rows.get(key)
-      if row and row.pid then
-        M.read(row.pid)
-      end
-    end,
-  })
-end
-
 ---Follows all sources, from the first call on.
 ---@return boolean has_read whether the files of all CLIs are read now
 function M.start()
@@ -214,7 +188,11 @@ function M.start()
     return is_missing
   end
   following.is_started = true
-  follow_terminals()
+  require("claude-code.sessions.osc").follow(function(row)
+    if row.pid then
+      M.read(row.pid)
+    end
+  end)
   require("claude-code.sessions.attention").follow()
   require("claude-code.sessions.summary").follow()
   require("claude-code.lib.autocommands").new("sessions.sources"):on("DirChanged", function()

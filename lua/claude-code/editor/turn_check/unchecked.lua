@@ -1,6 +1,7 @@
 --- Files that Claude edited and left before language servers had reported on them. Nobody knows
 --- whether they are right: the status line says so, and the user receives what is found later.
 local filter = require("claude-code.editor.turn_check.filter")
+local path = require("claude-code.editor.documents.path")
 local pending = require("claude-code.editor.diagnostics.pending")
 local servers = require("claude-code.editor.diagnostics.servers")
 local sessions = require("claude-code.editor.turn_check.sessions")
@@ -23,12 +24,6 @@ local cancel_watch
 ---What the status line says.
 ---@type string?
 local shown
-
----@param real string
----@return string
-local function name_of(real)
-  return vim.fn.fnamemodify(real, ":~:.")
-end
 
 ---@param list claude-code.EditedFile[]
 ---@return claude-code.EditedFile[] those on which a report is missing that is waited for
@@ -60,7 +55,7 @@ function M.describe(list)
     return #edited.missing > 0
   end, list)
   local reasons = M.reasons(list)
-  local which = #list == 1 and name_of(list[1].path) or ("%d files"):format(#list)
+  local which = #list == 1 and path.title(list[1].path) or ("%d files"):format(#list)
   return reasons and ("diagnostics of %s unknown (%s)"):format(which, reasons)
 end
 
@@ -123,7 +118,7 @@ local function report(problems, name)
     paths[problem.path] = true
   end
   local count = vim.tbl_count(paths)
-  local where = count == 1 and name_of(next(paths)) or ("%d files"):format(count)
+  local where = count == 1 and path.title(next(paths)) or ("%d files"):format(count)
   local whose = name == "Claude" and "Claude's turn" or "the turn of " .. name
   local text = "found after %s: %s in %s; %s sends this to %s"
   local how = require("claude-code.keymaps").shortcut("problems")
@@ -195,7 +190,7 @@ local function give_up(list)
     end
   end
   local names = vim.tbl_map(function(edited)
-    return name_of(edited.path)
+    return path.title(edited.path)
   end, list)
   local text = "Claude ended its turn, and the diagnostics of %s are unknown: %s"
   local log = require("claude-code.messages.log")
