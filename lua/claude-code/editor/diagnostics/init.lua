@@ -18,13 +18,6 @@ local READ_LIMIT = 4 * 1024 * 1024
 
 local M = {}
 
----@param path string
----@return string[]? lines nil if the file cannot be read
-local function lines_on_disk(path)
-  local text = regular_file.read(path, READ_LIMIT)
-  return text and vim.split(text, "\r?\n")
-end
-
 ---@class claude-code.Lines
 ---@field count integer? unknown for a file that cannot be read
 ---@field at fun(lnum: integer): string? text of a 0-based line, fetched once
@@ -34,7 +27,8 @@ end
 ---@return claude-code.Lines
 local function lines_of(buf)
   if not api.nvim_buf_is_loaded(buf) then
-    local lines = lines_on_disk(api.nvim_buf_get_name(buf))
+    local text = regular_file.read(api.nvim_buf_get_name(buf), READ_LIMIT)
+    local lines = text and vim.split(text, "\r?\n")
     return {
       count = lines and #lines,
       at = function(lnum)

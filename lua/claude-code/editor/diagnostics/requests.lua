@@ -38,13 +38,6 @@ function M.pull_if_out_of_sight(buf, client)
   lsp.call(client, "request", "textDocument/diagnostic", params, nil, buf)
 end
 
----@param client vim.lsp.Client
----@return boolean
-local function can_ask(client)
-  local provider = (client.server_capabilities or {}).executeCommandProvider
-  return provider ~= nil and vim.list_contains(provider.commands or {}, COMMAND)
-end
-
 ---@param line integer from 1
 ---@param code any
 ---@param message string
@@ -112,7 +105,8 @@ end
 ---@param client vim.lsp.Client that is initialized
 ---@param on_unchanged fun()
 function M.check_by_tsserver(buf, client, on_unchanged)
-  if can_ask(client) then
+  local provider = (client.server_capabilities or {}).executeCommandProvider or {}
+  if vim.list_contains(provider.commands or {}, COMMAND) then
     asked[client.id] = (asked[client.id] or 0) + 1
     ask(buf, client, on_unchanged)
   end

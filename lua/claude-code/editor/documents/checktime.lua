@@ -49,14 +49,6 @@ local function without_autoread(buf, own)
   end
 end
 
----Neovim reads whatever has taken the place of the file: a FIFO keeps it waiting for good.
----@param buf integer
----@return boolean
-local function is_special(buf)
-  local stat = vim.uv.fs_stat(api.nvim_buf_get_name(buf))
-  return stat ~= nil and stat.type ~= "file"
-end
-
 ---Calls `decide` if the file differs from what Neovim last compared. "" keeps the buffer, "edit" lets
 ---Neovim reload it. Neovim then knows the file's new time, so that :checktime stays silent; :w knows
 ---it after "edit" only (W12).
@@ -65,7 +57,9 @@ end
 ---false if an autocommand of the user's decided against a reload, where Neovim would ask it
 ---@return boolean differed
 function M.compare(buf, decide)
-  if is_special(buf) then
+  local stat = vim.uv.fs_stat(api.nvim_buf_get_name(buf))
+  if stat and stat.type ~= "file" then
+    -- Neovim reads whatever has taken the place of the file: a FIFO keeps it waiting for good.
     return false
   end
   local own = api.nvim_get_option_value("autoread", { buf = buf }) ---@type boolean?

@@ -170,15 +170,6 @@ local function title_of(buf, params)
   return list.titles[number]
 end
 
----@param client vim.lsp.Client
----@param name string
----@return boolean is it one that Neovim, or the user's configuration, would run?
-local function is_of_client(client, name)
-  local provider = client.server_capabilities.executeCommandProvider or {}
-  local is_of_server = vim.list_contains(provider.commands or {}, name)
-  return not is_of_server or vim.lsp.commands[name] ~= nil or (client.commands or {})[name] ~= nil
-end
-
 ---What servers ask to apply while a command of theirs runs.
 ---@type table<integer, { edits: table[], till: number }> by client
 local catching = {}
@@ -202,9 +193,12 @@ end
 
 ---@param client vim.lsp.Client
 ---@param command table
----@return claude-code.ServerCommand? nil if the server does not run it
+---@return claude-code.ServerCommand? nil if Neovim, or the user's configuration, would run it
 local function of_server(client, command)
-  if not is_of_client(client, tostring(command.command)) then
+  local name = tostring(command.command)
+  local provider = client.server_capabilities.executeCommandProvider or {}
+  local is_of_editor = vim.lsp.commands[name] ~= nil or (client.commands or {})[name] ~= nil
+  if vim.list_contains(provider.commands or {}, name) and not is_of_editor then
     return { client = client.id, command = command }
   end
 end
@@ -273,13 +267,9 @@ end
 ---@return claude-code.Failure?
 local function chosen(buf, row, params)
   local kind = KINDS[params.action]
-  local title = params.action --[[@as string]]
-  if not kind then
-    local found, failure = title_of(buf, params)
-    if not found then
-      return nil, failure
-    end
-    title = found
+  local title, failure = title_of(buf, params)
+  if not title then
+    return nil, failure
   end
   local list, problem = offered(buf, row, kind and { kind } or nil)
   local entry = find(list, function(action)
