@@ -53,7 +53,7 @@ end
 ---A buffer's file has new contents on disk: a report is expected of each of its servers.
 ---@param buf integer
 ---@param kind claude-code.WriteKind
-function M.on_write(buf, kind)
+local function on_write(buf, kind)
   if not follow then
     return
   end
@@ -76,7 +76,7 @@ end
 function M.load(name, options)
   local buf, failure = require("claude-code.editor.documents.background").load(name, options)
   if buf then
-    M.on_write(buf, "opened")
+    on_write(buf, "opened")
   end
   return buf, failure
 end
@@ -157,10 +157,10 @@ local function start()
   end)
   events:on("BufReadPre", renumber)
   events:on("BufWritePost", function(buf)
-    M.on_write(buf, "saved")
+    on_write(buf, "saved")
   end)
   events:on("FileChangedShellPost", function(buf)
-    M.on_write(buf, "reloaded")
+    on_write(buf, "reloaded")
     for _, on_reload in pairs(now.followers) do
       on_reload(buf)
     end
