@@ -102,8 +102,14 @@ function M.redraw_on_change()
   end
   is_watching = true
   local last = shown()
-  vim.api.nvim_create_autocmd("User", {
-    group = vim.api.nvim_create_augroup("claude-code.statusline", { clear = true }),
+  local redraw = vim.schedule_wrap(function()
+    local now = shown()
+    if now ~= last then
+      last = now
+      vim.cmd.redrawstatus({ bang = true })
+    end
+  end)
+  require("claude-code.lib.autocommands").new("statusline"):on("User", redraw, {
     pattern = {
       "ClaudeCodeServer*",
       "ClaudeCodeClient*",
@@ -113,13 +119,6 @@ function M.redraw_on_change()
       "ClaudeCodeReviewChanged",
       "ClaudeCodeUnknownDiagnostics",
     },
-    callback = vim.schedule_wrap(function()
-      local now = shown()
-      if now ~= last then
-        last = now
-        vim.cmd.redrawstatus({ bang = true })
-      end
-    end),
   })
 end
 

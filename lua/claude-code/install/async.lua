@@ -1,4 +1,5 @@
 --- Functions that wait for programs and files, written from top to bottom, while Neovim goes on.
+local autocommands = require("claude-code.lib.autocommands")
 local timer = require("claude-code.lib.timer")
 
 local M = {}
@@ -52,14 +53,6 @@ function M.kill_programs()
   end
 end
 
---- A program that still runs when Neovim has ended would write into files that nobody uses.
-local function end_programs_with_neovim()
-  vim.api.nvim_create_autocmd("VimLeavePre", {
-    group = vim.api.nvim_create_augroup("claude-code.install", { clear = true }),
-    callback = M.kill_programs,
-  })
-end
-
 --- Runs a program to its end. One that cannot be started has the code -1.
 ---@param command string[]
 ---@param cwd string
@@ -77,7 +70,8 @@ function M.system(command, cwd)
     end)
     if ok then
       programs[program] = true
-      end_programs_with_neovim()
+      -- One that still runs when Neovim has ended would write into files that nobody uses.
+      autocommands.new("install"):on("VimLeavePre", M.kill_programs)
     else
       done({ code = -1, stdout = "", stderr = tostring(failure) })
     end

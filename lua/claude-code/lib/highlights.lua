@@ -69,15 +69,11 @@ function M.define(prefix, groups)
 end
 
 ---A colour scheme clears what it does not know; another 'background' needs other colours.
-local autocommands = api.nvim_create_augroup("claude-code.highlights", { clear = true })
+local group = require("claude-code.lib.autocommands").new("highlights")
 local function set_again()
   vim.iter(defined):each(set_all)
 end
-api.nvim_create_autocmd("ColorScheme", { group = autocommands, callback = set_again })
-api.nvim_create_autocmd("OptionSet", {
-  group = autocommands,
-  pattern = "background",
-  callback = set_again,
-})
+group:on("ColorScheme", set_again)
+group:on("OptionSet", set_again, { pattern = "background" })
 
 return M

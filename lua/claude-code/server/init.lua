@@ -165,8 +165,7 @@ local function launch(binary)
   M.binary, M.port = binary, M.port or endpoint.inherit()
   M.state = "starting"
   waiting.limit()
-  local group = vim.api.nvim_create_augroup("claude-code.server", { clear = true })
-  vim.api.nvim_create_autocmd("VimLeavePre", { group = group, callback = M.leave })
+  require("claude-code.lib.autocommands").new("server"):on("VimLeavePre", M.leave)
   spawn()
 end
 
