@@ -50,7 +50,7 @@ export const Cursor = v.object({
 });
 export type Cursor = v.InferOutput<typeof Cursor>;
 
-/** What is selected, in the terms of spec 05 (see src/methods/selection.ts). */
+/** What is selected, in the terms of spec 05 (see src/methods/index.ts). */
 export const Region = v.object({
   active: v.boolean(),
   start: v.optional(v.number()),

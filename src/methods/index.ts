@@ -1,10 +1,116 @@
+import { basename } from "node:path";
+import * as v from "valibot";
+import type { Cursor, EditorBuffer } from "../editor/model";
+import { fileUri } from "../lib/file-uri";
 import type { Method } from "../mcp/definition";
 import type { Tool } from "../mcp/tool";
-import { buffers } from "./buffers";
-import { context } from "./context";
-import type { EditorMethod, MethodEditor } from "./method";
-import { position } from "./position";
-import { selection } from "./selection";
+import { defineMethod, type EditorMethod, type MethodEditor } from "./method";
+
+/**
+ * Spec 05: lines 1-based, columns 0-based in characters, `start` and `end` 1-based character
+ * offsets, the end behind the last character. Only `active` when nothing is selected. `truncated`
+ * when the text was cut at 100,000 bytes; the ends never are.
+ */
+const selection = defineMethod({
+  name: "editor/selection",
+  description:
+    "The selected text and where it is: in the current window, or, where nothing is selected and " +
+    "no file is shown, in the file window the user was in before",
+  input: v.object({}),
+  answer: (editor) => editor.region(),
+});
+
+/** Spec 05: lines 1-based, columns 0-based in characters, `position` a 1-based character offset. */
+const position = defineMethod({
+  name: "editor/position",
+  description: "Where the cursor is: line, column, offset, buffer and its length",
+  input: v.object({}),
+  answer: async (editor) => describeCursor(await editor.cursor()),
+});
+
+/** Also the parameters of `editor/position_changed`. */
+export function describeCursor(cursor: Cursor): object {
+  const { line, column, position: offset, name, path, total_lines } = cursor;
+  return {
+    line,
+    column,
+    position: offset,
+    buffer: name,
+    uri: path === undefined ? null : fileUri(path),
+    total_lines,
+  };
+}
+
+/**
+ * Spec 05, with Neovim's meaning: `major_mode` is the filetype, `size` counts characters (0 for a
+ * buffer that is not loaded), special buffers are those that show no file or are not listed.
+ */
+const buffers = defineMethod({
+  name: "editor/buffers",
+  description:
+    "The open buffers: name, file, unsaved changes, size, filetype, which one is current",
+  input: v.object({
+    include_special: v.optional(
+      v.pipe(v.boolean(), v.description("Also unlisted, unnamed and special buffers")),
+      false,
+    ),
+  }),
+  async answer(editor, { include_special }) {
+    const state = await editor.sync();
+    const shown = state.buffers.filter((buffer) => include_special || !isSpecial(buffer));
+    const sizes = await editor.bufferSizes(shown.map(({ buf }) => buf));
+    const list = shown.map((buffer, index) => ({
+      name: buffer.path === undefined ? buffer.name : basename(buffer.path),
+      uri: buffer.path === undefined ? null : fileUri(buffer.path),
+      modified: buffer.modified,
+      size: sizes[index] ?? 0,
+      major_mode: buffer.filetype,
+      active: buffer.buf === state.current,
+    }));
+    return { buffers: list, total: list.length };
+  },
+});
+
+function isSpecial(buffer: EditorBuffer): boolean {
+  return !buffer.listed || buffer.path === undefined;
+}
+
+/** More would be the whole file: that is what resources are for. */
+const MOST_LINES = 1_000;
+
+const lines = (what: string) =>
+  v.optional(
+    v.pipe(
+      v.number(),
+      v.integer(),
+      v.minValue(0),
+      v.maxValue(MOST_LINES),
+      v.description(`Lines ${what} the cursor`),
+    ),
+    5,
+  );
+
+/** Spec 05: the text around the cursor, without line ends at either side, and where that is. */
+const context = defineMethod({
+  name: "editor/context",
+  description: "The lines around the cursor, the enclosing function and the file type",
+  input: v.object({ lines_before: lines("before"), lines_after: lines("after") }),
+  async answer(editor, { lines_before, lines_after }) {
+    const { line, column, before, after, text, function_name, filetype } = await editor.context(
+      lines_before,
+      lines_after,
+    );
+    return {
+      current_line: line,
+      current_column: column,
+      context_before: before,
+      context_after: after,
+      current_line_text: text,
+      function_name: function_name ?? null,
+      file_type: filetype === "" ? "text" : filetype,
+    };
+  },
+});
 
 const METHODS: readonly EditorMethod[] = [selection, position, buffers, context];
 

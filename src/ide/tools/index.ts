@@ -2,18 +2,15 @@ import type { EditorPort } from "../../editor/port";
 import type { Tool } from "../../mcp/tool";
 import type { Diffs } from "../diffs/diffs";
 import type { Rejections } from "../diffs/rejections";
-import { checkDocumentDirty } from "./check-document-dirty";
 import { closeAllDiffTabs, closeTab } from "./close-tab";
+import { checkDocumentDirty, openFile, saveDocument } from "./documents";
 import { executeCode } from "./execute-code";
 import type { ExecuteCodeOptions } from "./execute-code/options";
 import { getDiagnostics } from "./get-diagnostics";
-import { getOpenEditors } from "./get-open-editors";
 import { getCurrentSelection, getLatestSelection } from "./get-selection";
-import { getWorkspaceFolders } from "./get-workspace-folders";
 import { openDiff } from "./open-diff";
-import { openFile } from "./open-file";
-import { saveDocument } from "./save-document";
 import { FileNames } from "./spellings";
+import { getOpenEditors, getWorkspaceFolders } from "./workspace";
 
 /** The tools of spec 02, in its order. executeCode is not even listed unless the user enabled it. */
 export function createTools(

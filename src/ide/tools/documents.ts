@@ -1,0 +1,103 @@
+import * as v from "valibot";
+import { bufferAt } from "../../editor/buffers";
+import { resolvePath } from "../../editor/path";
+import { type EditorPort, EditorRefusal } from "../../editor/port";
+import { json, texts } from "../../mcp/protocol";
+import { defineTool, type Tool } from "../../mcp/tool";
+
+/** Of a text to search for. */
+const MOST_CHARACTERS = 100_000;
+
+const Opening = v.object({
+  filePath: v.pipe(v.string(), v.description("Path of the file to open")),
+  preview: v.optional(
+    v.pipe(v.boolean(), v.description("Accepted for compatibility; it has no effect")),
+    false,
+  ),
+  startText: v.optional(
+    v.pipe(v.string(), v.maxLength(MOST_CHARACTERS), v.description("Select from this text")),
+  ),
+  endText: v.optional(
+    v.pipe(
+      v.string(),
+      v.maxLength(MOST_CHARACTERS),
+      v.description("Select to the end of this text"),
+    ),
+  ),
+  selectToEndOfLine: v.optional(
+    v.pipe(v.boolean(), v.description("Extend the selection to the end of its last line")),
+    false,
+  ),
+  makeFrontmost: v.optional(
+    v.pipe(
+      v.boolean(),
+      v.description("Show the file, go to it and select; if false, only place its cursor"),
+    ),
+    true,
+  ),
+});
+
+/** Spec 4.3. */
+export function openFile(editor: EditorPort): Tool {
+  return defineTool({
+    name: "openFile",
+    description: "Open a file in Neovim and optionally select a range of text",
+    input: Opening,
+    async call(input) {
+      const path = resolvePath(input.filePath, editor.state.folders[0]);
+      const opened = await editor.openDocument({
+        path,
+        startText: input.startText,
+        endText: input.endText,
+        selectToEndOfLine: input.selectToEndOfLine,
+        front: input.makeFrontmost,
+      });
+      if (input.makeFrontmost) return texts(`Opened file: ${path}`);
+      const { languageId, lineCount } = opened;
+      return json({ success: true, filePath: path, languageId, lineCount });
+    },
+  });
+}
+
+const Named = v.object({ filePath: v.pipe(v.string(), v.description("Path of the file")) });
+
+/** Spec 4.9. A buffer that is listed but not loaded holds no text, so it is not open. */
+export function checkDocumentDirty(editor: EditorPort): Tool {
+  return defineTool({
+    name: "checkDocumentDirty",
+    description: "Check whether a file has unsaved changes in Neovim",
+    input: Named,
+    annotations: { readOnlyHint: true },
+    async call({ filePath }) {
+      const state = await editor.sync();
+      const buffer = bufferAt(state, resolvePath(filePath, state.folders[0]));
+      if (!buffer?.loaded)
+        return json({ success: false, message: `Document not open: ${filePath}` });
+      return json({ success: true, filePath, isDirty: buffer.modified, isUntitled: false });
+    },
+  });
+}
+
+/** Spec 4.10: saves as `:w` does, autocommands included. A failure leaves the buffer as it is. */
+export function saveDocument(editor: EditorPort): Tool {
+  return defineTool({
+    name: "saveDocument",
+    description: "Save a file that is open in Neovim",
+    input: Named,
+    async call({ filePath }) {
+      let problem: string | undefined;
+      try {
+        ({ problem } = await editor.saveDocument(resolvePath(filePath, editor.state.folders[0])));
+      } catch (error) {
+        if (!(error instanceof EditorRefusal)) throw error;
+        const notOpen = error.code === "not_open";
+        const message = notOpen ? `Document not open: ${filePath}` : error.message;
+        return json({ success: false, ...(!notOpen && { filePath, saved: false }), message });
+      }
+      const message = problem
+        ? `Document saved, but an autocommand failed after that: ${problem}`
+        : "Document saved successfully";
+      return json({ success: true, filePath, saved: true, message });
+    },
+  });
+}
