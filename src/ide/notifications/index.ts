@@ -1,9 +1,8 @@
 import type { EditorPort } from "../../editor/port";
 import type { Log } from "../../lib/log";
 import { type Client, isClaudeCode } from "../../mcp/client";
-import { notifyDiagnostics } from "./diagnostics";
+import { notifyDiagnostics, notifyResources } from "./changes";
 import { Mentions } from "./mentions";
-import { notifyResources } from "./resources";
 import { SelectionNotifier } from "./selection";
 import { Subscribers } from "./subscribers";
 

@@ -2,7 +2,7 @@ import type { Selection } from "../../editor/model";
 import type { EditorPort } from "../../editor/port";
 import { fileUri } from "../../lib/file-uri";
 import { type Client, isClaudeCode } from "../../mcp/client";
-import { describeCursor } from "../../methods/position";
+import { describeCursor } from "../../methods";
 import type { Subscribers } from "./subscribers";
 
 /** Each notification's parameters as they were sent last: a client gets the same only once. */
