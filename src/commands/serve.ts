@@ -82,13 +82,10 @@ async function run(
   const editor = new NeovimEditor(rpc, log, launch.workspaceFolders);
   const attachment = new Attachment(editor, log);
   const onClientsChanged = (clients: readonly Client[]) => {
-    attachment.report("the clients", () =>
-      editor.report("clients", { clients: clients.map(described) }),
-    );
+    attachment.report("clients", { clients: clients.map(described) });
     attachment.after(() => requests.clientsChanged());
   };
-  const events = { onClientsChanged };
-  const server = createIdeServer(editor, log, events, launch.options.execute_code);
+  const server = createIdeServer(editor, log, onClientsChanged, launch.options.execute_code);
   listener.admit(admission(token, server, log));
   const { NeovimRequests } = await loading;
   const requests = new NeovimRequests(editor, log, launch.workspaceFolders);
@@ -102,12 +99,8 @@ async function run(
     requests.follow(folders);
   });
   const { lock } = published;
-  lock.onRivals.on((rivals) =>
-    attachment.report("other editors", () => editor.report("rivals", { rivals })),
-  );
-  lock.onProblem.on((problem) =>
-    attachment.report("the lock file", () => editor.report("lock_problem", withProblem(problem))),
-  );
+  lock.onRivals.on((rivals) => attachment.report("rivals", { rivals }));
+  lock.onProblem.on((problem) => attachment.report("lock_problem", withProblem(problem)));
   const failed = attachment.make(launch, listener.port, token, lock);
   const ending = await Promise.race([gone, failed]);
   log.info(`Ending: ${ending}`);
@@ -209,10 +202,10 @@ class Attachment {
   }
 
   /** Reports to Neovim once we are attached. */
-  report(what: string, send: () => Promise<unknown>): void {
+  report(method: string, params: object): void {
     this.#made.promise
-      .then(send)
-      .catch((error) => this.#log.warn(`Reporting ${what} failed: ${message(error)}`));
+      .then(() => this.#editor.report(method, params))
+      .catch((error) => this.#log.warn(`The report "${method}" failed: ${message(error)}`));
   }
 
   async #attach(launch: Launch, port: number, token: string, lock: LockKeeper): Promise<void> {

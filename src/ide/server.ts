@@ -26,22 +26,20 @@ export interface IdeServer {
   end(): Promise<void>;
 }
 
-export interface IdeEvents {
-  /** A client connected, gave its name, or disconnected. */
-  onClientsChanged(clients: readonly Client[]): void;
-}
-
-/** The MCP server that Claude Code finds by the lock file. */
+/**
+ * The MCP server that Claude Code finds by the lock file. `onClientsChanged`: a client connected, gave its
+ * name, or disconnected.
+ */
 export function createIdeServer(
   editor: EditorPort,
   log: Log,
-  events: IdeEvents,
+  onClientsChanged: (clients: readonly Client[]) => void,
   executeCode?: ExecuteCodeOptions,
 ): IdeServer {
   const diffs = new Diffs(editor, log);
   const rejections = new Rejections(editor, diffs, log);
   const notifications = new Notifications(editor, log);
-  const changed = () => events.onClientsChanged(server.clients);
+  const changed = () => onClientsChanged(server.clients);
   const server = new McpServer(
     {
       info: { name: NAME, version: VERSION },
