@@ -74,7 +74,7 @@ async function layOut({ root, executable, notices }: DebOptions, tree: string): 
   writeFileSync(join(source, "THIRD-PARTY-NOTICES"), notices);
   const program = join(source, "claude-code-nvim");
   writeFileSync(program, executable);
-  installBelow(join(tree, "usr"), { executable: program, root: source });
+  installBelow(join(tree, "usr"), program, source);
   rmSync(source, { recursive: true });
 }
 

@@ -15,8 +15,9 @@ const USAGE = "install --prefix DIR";
 export async function install(args: string[]): Promise<number> {
   const { prefix } = parseOptions(args, { prefix: { type: "string" } } as const, USAGE);
   if (!prefix) throw usageError("the option --prefix is missing", USAGE);
-  const distribution = findDistribution(realpathSync(process.execPath));
-  const { executable, plugin, manPage } = installBelow(resolve(prefix), distribution);
+  const program = realpathSync(process.execPath);
+  const root = findDistribution(program);
+  const { executable, plugin, manPage } = installBelow(resolve(prefix), program, root);
   print(`${executable}\n${plugin}\n${manPage}\n`);
   // A packager's stage may be on such a file system.
   if (!isExecutable(executable)) {

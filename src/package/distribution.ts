@@ -3,15 +3,11 @@ import { dirname, join } from "node:path";
 import { UserError } from "../lib/errors";
 import { VERSION } from "../lib/version";
 
-/** The plugin's files that belong to this executable, in an unpacked archive or a checkout. */
-export interface Distribution {
-  executable: string;
-  /** Folder with lua/, plugin/ and doc/. */
-  root: string;
-}
-
-/** Finds what lies beside the executable, or, for one in dist/, above it. Throws UserError. */
-export function findDistribution(executable: string): Distribution {
+/**
+ * The folder with lua/, plugin/ and doc/ that belongs to this executable, in an unpacked archive or a
+ * checkout: it lies beside the executable, or, for one in dist/, above it. Throws UserError.
+ */
+export function findDistribution(executable: string): string {
   const beside = dirname(executable);
   const root = [beside, dirname(beside)].find((folder) => existsSync(contractFile(folder)));
   if (root === undefined) {
@@ -27,7 +23,7 @@ export function findDistribution(executable: string): Distribution {
         "take both from one archive, or build the executable again",
     );
   }
-  return { executable, root };
+  return root;
 }
 
 export function contractFile(root: string): string {

@@ -15,7 +15,7 @@ import { basename, dirname, join, relative } from "node:path";
 import { replace } from "../lib/atomic-write";
 import { removeOld, removeOldDrafts } from "../lib/drafts";
 import { UserError } from "../lib/errors";
-import { contractFile, type Distribution } from "./distribution";
+import { contractFile } from "./distribution";
 import { helpTags } from "./help-tags";
 
 /** Below a prefix: a Neovim package that is loaded by itself where PREFIX/share is searched. */
@@ -37,11 +37,12 @@ export interface Installed {
 }
 
 /**
- * Lays out executable, plugin and man page below `prefix`; returns the paths of the three. Throws
- * UserError, or the system's error.
+ * Lays out executable, plugin and man page below `prefix`; returns the paths of the three. `program` is
+ * the executable, `root` has the plugin's files (see findDistribution). Throws UserError, or the system's
+ * error.
  */
-export function installBelow(prefix: string, distribution: Distribution): Installed {
-  const executable = join(prefix, "bin", basename(distribution.executable));
+export function installBelow(prefix: string, program: string, root: string): Installed {
+  const executable = join(prefix, "bin", basename(program));
   const plugin = join(prefix, PLUGIN);
   const manPage = join(prefix, "share/man/man1", MAN_PAGE);
   // Everybody may read what is installed, and nobody else may change it, whatever the user's umask.
@@ -49,11 +50,11 @@ export function installBelow(prefix: string, distribution: Distribution): Instal
   refuseOthers(plugin);
   removeOldDrafts(join(prefix, "bin"));
   removeOld(join(prefix, PACK), DRAFT_FOLDER);
-  copy(distribution.executable, executable, 0o755);
-  replacePlugin(distribution.root, plugin, executable, join(prefix, PACK));
-  copy(join(distribution.root, "doc", MAN_PAGE), manPage, 0o644);
+  copy(program, executable, 0o755);
+  replacePlugin(root, plugin, executable, join(prefix, PACK));
+  copy(join(root, "doc", MAN_PAGE), manPage, 0o644);
   for (const name of LEGAL) {
-    const file = join(distribution.root, name);
+    const file = join(root, name);
     if (existsSync(file)) copy(file, join(prefix, DOCUMENTS, name), 0o644);
   }
   return { executable, plugin, manPage };
