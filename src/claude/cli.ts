@@ -1,11 +1,11 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { isObject, readJson } from "../lib/json";
 import { type Environment, isExecutable } from "../lib/paths";
 import { absoluteEntries, type Lookup, onPath } from "../lib/programs";
 import { commandWords } from "./command";
 import { claudeStateFile } from "./config-dir";
 import { SERVER_NAME } from "./names";
-import { isObject, readJson } from "./settings-files";
 
 /** Where the CLI's installers put it, for a program that was started without the shell's $PATH. */
 const PLACES = [".local/bin/claude", ".claude/local/claude"];

@@ -1,5 +1,5 @@
 import { hookLine, RARELY_AWAKE } from "./command";
-import { CHANGING_TOOLS_MATCHER, OTHER_TOOLS_MATCHER } from "./editing-tools";
+import { CHANGING_TOOLS_MATCHER, OTHER_TOOLS_MATCHER } from "./names";
 
 /** One hook as Claude Code's settings have it; the time-out in seconds. */
 export interface HookEntry {

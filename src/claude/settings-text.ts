@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { applyEdits, type JSONPath, modify } from "jsonc-parser";
 import { message, UserError } from "../lib/errors";
+import { isObject } from "../lib/json";
 import { type HookGroup, type HookSettings, isOurHook } from "./hooks";
 import { insertLast, removeLast } from "./json-insert";
-import { isObject } from "./settings-files";
 
 type Json = Record<string, unknown>;
 

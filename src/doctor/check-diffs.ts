@@ -1,4 +1,4 @@
-import { isObject } from "../claude/settings-files";
+import { isObject } from "../lib/json";
 import { type EditorReport, isHere } from "./editors";
 import type { Facts } from "./facts";
 import { error, type Finding, note, ok, warning } from "./finding";

@@ -1,5 +1,5 @@
-import { isObject } from "../claude/settings-files";
 import { type Lock, lockFolders } from "../ide/lock-file";
+import { isObject } from "../lib/json";
 import { editorProblem } from "./check-editor";
 import { covers, type Editor } from "./editors";
 import type { Facts } from "./facts";

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { hookSettings, isOurHook } from "../claude/hooks";
 import { SERVER_NAME } from "../claude/names";
 import { projectFolder } from "../claude/project";
-import { isObject, readJson } from "../claude/settings-files";
+import { isObject, readJson } from "../lib/json";
 import { isExecutable } from "../lib/paths";
 import type { Facts } from "./facts";
 import { error, type Finding, ok, warning } from "./finding";

@@ -1,4 +1,4 @@
-import { isObject } from "../claude/settings-files";
+import { isObject } from "../lib/json";
 import type { Facts } from "./facts";
 import { type Finding, warning } from "./finding";
 

@@ -1,6 +1,6 @@
 import { type ParseError, parse, printParseErrorCode } from "jsonc-parser";
-import { isObject } from "../claude/settings-files";
 import { message } from "../lib/errors";
+import { isObject } from "../lib/json";
 import { readRegular } from "../lib/read-regular";
 import type { Facts } from "./facts";
 import { error, type Finding } from "./finding";

@@ -2,13 +2,9 @@ import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { claudeVersion, findClaude } from "../claude/cli";
 import { claudeFolder, claudeStateFile } from "../claude/config-dir";
-import {
-  readJson,
-  type SettingsFile,
-  settingsFiles,
-  settingsPaths,
-} from "../claude/settings-files";
+import { type SettingsFile, settingsFiles, settingsPaths } from "../claude/settings-files";
 import { type Lock, lockFolders, readLocks } from "../ide/lock-file";
+import { readJson } from "../lib/json";
 import type { Environment } from "../lib/paths";
 import type { Lookup } from "../lib/programs";
 import { type Editor, findEditors } from "./editors";

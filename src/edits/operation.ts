@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import * as v from "valibot";
+import { readJson } from "../lib/json";
 import { isBelow, isThere, namesIn, stateFolder } from "../lib/paths";
 import { isGone, ownProcess } from "../lib/process";
 import { readRegular } from "../lib/read-regular";
@@ -247,11 +248,8 @@ function names(): string[] {
 }
 
 function readStored(folder: string): Stored | undefined {
-  try {
-    return v.parse(Stored, JSON.parse(readFileSync(join(folder, "operation.json"), "utf8")));
-  } catch {
-    return undefined;
-  }
+  const { success, output } = v.safeParse(Stored, readJson(join(folder, "operation.json")));
+  return success ? output : undefined;
 }
 
 function writeSynced(path: string, bytes: Uint8Array): void {

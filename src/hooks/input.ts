@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import * as v from "valibot";
-import { EDITING_TOOLS } from "../claude/editing-tools";
+import { EDITING_TOOLS } from "../claude/names";
 import { changedByBash } from "../review/record/bash-edit-diff";
 
 /** Anything else is of no use: tools of MCP servers have arguments of any kind. */

@@ -4,8 +4,6 @@
  */
 
 const SCHEME = "file://";
-/** An absolute path in which no character needs encoding, as most are: 200 of them are one answer. */
-const PLAIN = /^\/[A-Za-z0-9\-_.!~*'()/]*$/;
 
 /** `file://` + the path as it is. Claude Code 2.1.330 compares this text byte for byte. */
 export function rawUri(path: string): string {
@@ -14,7 +12,6 @@ export function rawUri(path: string): string {
 
 /** A percent-encoded, absolute `file://` URI, as RFC 3986 wants it. */
 export function fileUri(path: string): string {
-  if (PLAIN.test(path)) return SCHEME + path;
   return SCHEME + slashes(path).split("/").map(encodeSegment).join("/");
 }
 

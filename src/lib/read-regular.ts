@@ -9,13 +9,20 @@ const MOST_BYTES = 64 * 1024 * 1024;
  * for what is not a regular file, or has more than `mostBytes`.
  */
 export function readRegular(path: string, mostBytes = MOST_BYTES): Buffer {
+  return withRegular(path, (file, size) => {
+    if (size > mostBytes) throw new Error(`it has ${size} bytes`);
+    return readRange(file, 0, size);
+  });
+}
+
+/** The same for other ways to read it: `read` gets the open file and its size. */
+export function withRegular<T>(path: string, read: (file: number, size: number) => T): T {
   // Windows has neither FIFOs nor that flag.
   const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     const stats = fstatSync(file);
     if (!stats.isFile()) throw new Error("it is not a regular file");
-    if (stats.size > mostBytes) throw new Error(`it has ${stats.size} bytes`);
-    return readRange(file, 0, stats.size);
+    return read(file, stats.size);
   } finally {
     closeSync(file);
   }

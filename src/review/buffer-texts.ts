@@ -1,5 +1,5 @@
-import { isObject } from "../claude/settings-files";
 import { UserError } from "../lib/errors";
+import { isObject } from "../lib/json";
 
 /**
  * More than Neovim counts on (lua/claude-code/editor/review/buffer_bytes.lua): the two need not agree which of

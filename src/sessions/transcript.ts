@@ -1,4 +1,5 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { readSync } from "node:fs";
+import { withRegular } from "../lib/read-regular";
 
 /** Of a conversation's file, which may have many MB, its beginning and its end are read. */
 const PART_BYTES = 65_536;
@@ -120,23 +121,14 @@ function oneLine(title: string): string {
 }
 
 function bothEnds(path: string): { head: Buffer; tail: Buffer; bytes: number } | undefined {
-  let file: number;
   try {
-    // A FIFO in its place is not waited for.
-    file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    return withRegular(path, (file, bytes) => {
+      const head = part(file, 0, HEAD);
+      const tail = bytes > PART_BYTES ? part(file, bytes - PART_BYTES, TAIL) : head;
+      return { head, tail, bytes };
+    });
   } catch {
     return undefined;
-  }
-  try {
-    const stats = fstatSync(file);
-    if (!stats.isFile()) return undefined;
-    const head = part(file, 0, HEAD);
-    const tail = stats.size > PART_BYTES ? part(file, stats.size - PART_BYTES, TAIL) : head;
-    return { head, tail, bytes: stats.size };
-  } catch {
-    return undefined;
-  } finally {
-    closeSync(file);
   }
 }
 

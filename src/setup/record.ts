@@ -1,7 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { writePrivateFile } from "../lib/atomic-write";
-import { stateFolder } from "../lib/paths";
+import { readJson } from "../lib/json";
+import { namesIn, stateFolder } from "../lib/paths";
 
 /** A file that we changed: its text before (null: there was none) and after. */
 export interface ChangedFile {
@@ -36,12 +37,8 @@ function withoutExtension(root: string): string {
 
 /** Undefined where a project was never set up, or its record cannot be read. */
 export function readRecord(root: string): ProjectRecord | undefined {
-  try {
-    const record = JSON.parse(readFileSync(recordPath(root), "utf8")) as ProjectRecord;
-    return record.root === root ? record : undefined;
-  } catch {
-    return undefined;
-  }
+  const record = readJson(recordPath(root)) as ProjectRecord | undefined;
+  return record?.root === root ? record : undefined;
 }
 
 /** Throws the system's error. */
@@ -52,14 +49,10 @@ export function writeRecord(record: ProjectRecord): void {
 /** The roots of all projects that are set up now. */
 export function activeProjects(): string[] {
   const folder = join(stateFolder(), "projects");
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder).flatMap((name) => {
-    try {
-      const { root, active } = JSON.parse(readFileSync(join(folder, name), "utf8"));
-      return active === true && recordPath(root) === join(folder, name) ? [root] : [];
-    } catch {
-      return [];
-    }
+  return namesIn(folder).flatMap((name) => {
+    const { root, active } = readJson(join(folder, name)) ?? {};
+    const isActive = active === true && typeof root === "string";
+    return isActive && recordPath(root) === join(folder, name) ? [root] : [];
   });
 }
 

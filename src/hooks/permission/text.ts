@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { EDITING_TOOLS } from "../../claude/editing-tools";
+import { EDITING_TOOLS } from "../../claude/names";
 import { visible, visibleLine } from "../../lib/visible";
 import type { HookInput } from "../input";
 

@@ -1,4 +1,4 @@
-import { EDITING_TOOLS } from "../../claude/editing-tools";
+import { EDITING_TOOLS } from "../../claude/names";
 import { sessionStatus } from "../../claude/running-sessions";
 import { ownProcess } from "../../lib/process";
 import type { FileChange } from "../journal/record";

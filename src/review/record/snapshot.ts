@@ -1,8 +1,8 @@
-import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { writePrivateFile } from "../../lib/atomic-write";
 import { isDraft } from "../../lib/drafts";
 import { headCommit } from "../../lib/git-folder";
+import { readJson } from "../../lib/json";
 import { own } from "../../lib/own";
 import { differingEverywhere } from "../git/differing";
 import type { Content } from "../journal/record";
@@ -52,12 +52,8 @@ function snapshotPath(reviewFolder: string): string {
 
 /** The last one; undefined where there is none that can be read. */
 export function readSnapshot(reviewFolder: string): Snapshot | undefined {
-  try {
-    const snapshot = JSON.parse(readFileSync(snapshotPath(reviewFolder), "utf8")) as Snapshot;
-    return snapshot.v === 1 ? snapshot : undefined;
-  } catch {
-    return undefined;
-  }
+  const snapshot = readJson(snapshotPath(reviewFolder)) as Snapshot | undefined;
+  return snapshot?.v === 1 ? snapshot : undefined;
 }
 
 /** Throws the system's error. */
