@@ -96,14 +96,31 @@ plugs("x", { "send" }, '<Cmd>lua require("claude-code.context.send").selection()
 
 -- Claude's terminal in a session file (:mksession) starts nothing: once the file is read its window closes.
 -- With "localoptions" the session sets 'buftype' to "terminal", which no other buffer can be.
+local session_file = api.nvim_create_augroup("claude-code.session_file", { clear = true })
 api.nvim_create_autocmd("BufReadCmd", {
-  group = api.nvim_create_augroup("claude-code.terminal.session_file", { clear = true }),
+  group = session_file,
   pattern = { "claude-code://terminal", "claude-code://terminal/*" },
   callback = function(event)
     vim.cmd("setlocal noswapfile nobuflisted bufhidden=wipe | noautocmd call nvim_open_term(0, {})")
     vim.schedule(function()
-      pcall(vim.api.nvim_buf_delete, event.buf, { force = true })
+      pcall(api.nvim_buf_delete, event.buf, { force = true })
     end)
+  end,
+})
+
+-- A diff in a session file is an empty buffer that has its name.
+api.nvim_create_autocmd("SessionLoadPost", {
+  group = session_file,
+  pattern = "claude-code://[0-9]*",
+  callback = function(event)
+    if not vim.b[event.buf].claude_code_file then
+      for _, win in ipairs(vim.fn.win_findbuf(event.buf)) do
+        vim.fn.win_execute(win, "diffoff | setlocal winbar=")
+      end
+      vim.schedule(function()
+        pcall(api.nvim_buf_delete, event.buf, { force = true })
+      end)
+    end
   end,
 })
 

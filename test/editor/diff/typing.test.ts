@@ -108,6 +108,8 @@ for (const version of NEOVIMS) {
 
     for (const [where, command] of [
       ["beside a file", "vsplit | terminal cat"],
+      ["beside a narrow file", "botright vertical 130split | terminal cat"],
+      ["below a low file", "botright 34split | terminal cat"],
       ["alone", "terminal cat"],
     ] as const) {
       test(`a prompt in a terminal ${where}: it is written to its end`, async () => {

@@ -233,6 +233,24 @@ onEachNeovim((session) => {
       }
       await nvim().command("set lines=24 | only");
     });
+
+    test("takes its rows from a terminal of Claude's below the files, and gives them back", async () => {
+      await changed();
+      await nvim().command(`set lines=24 columns=80 | edit ${at("a")} | botright 11new`);
+      await lua("vim.b.claude_code_terminal = true; vim.cmd.wincmd('p')");
+      const heights = () =>
+        lua<number[]>("return vim.tbl_map(vim.api.nvim_win_get_height, vim.api.nvim_list_wins())");
+      const before = await heights();
+      for (const end of ["Claude review close", "Claude review done"]) {
+        await review();
+        await eventually("the list", async () =>
+          expect(await heights()).toEqual([before[0], 5, 5] as number[]),
+        );
+        await nvim().command(end);
+        await eventually("all as before", async () => expect(await heights()).toEqual(before));
+      }
+      await nvim().command("only");
+    });
   });
 
   describe("in a file", () => {

@@ -80,6 +80,14 @@ local function must_be_on_tab(layout, target, except)
   return layout ~= "inline" or not windows.for_file(target, except)
 end
 
+---Must a diff have a tab page of its own?
+---@param target? integer buffer of the file
+---@param except? integer window that must not change
+---@return boolean
+function M.needs_tab(target, except)
+  return must_be_on_tab(require("claude-code.config").get().diff.layout, target, except)
+end
+
 ---@param layout claude-code.DiffLayout
 ---@param target? integer buffer of the file
 ---@param except? integer window that must not change, as the user types there

@@ -261,7 +261,7 @@ function Queue:try_next(decided)
   local diff = self:next_up()
   if self.shown or not diff then
     return
-  elseif not when.can_show() then
+  elseif not when.can_show(diff.proposal.new_path) then
     return self:wait(diff)
   end
   local reason = not diff.asked_for and when.busy(decided)

@@ -113,13 +113,14 @@ function View:place_focus(typing)
   if wanted and not typing then
     self:take_focus()
     return true
-  elseif wanted and when.in_terminal() then
-    self:focus_when_idle()
   elseif self:is_inside() then
     -- A tab page of its own cannot be made without entering it.
     windows.noautocmd(function()
       focus.give_back(self.origin, self.saved.previous)
     end)
+  end
+  if wanted and self.origin.terminal then
+    self:focus_when_idle()
   end
   return false
 end

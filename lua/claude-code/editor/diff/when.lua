@@ -6,6 +6,8 @@ local blocked = require("claude-code.editor.input.blocked")
 local clock = require("claude-code.editor.input.clock")
 local keyboard = require("claude-code.editor.input.keyboard")
 local notify = require("claude-code.messages.notify")
+local path = require("claude-code.editor.documents.path")
+local places = require("claude-code.editor.diff.place")
 local windows = require("claude-code.editor.windows")
 
 ---@alias claude-code.BusyReason
@@ -52,14 +54,14 @@ function M.may_change()
   if may ~= "all" or M.ms_until_idle() == 0 then
     return may
   end
-  -- A tab page of its own cannot be made without leaving the terminal.
-  local on_tab = require("claude-code.config").get().diff.layout == "tab"
-  return M.in_terminal() and not on_tab and "no_focus" or "nothing"
+  return M.in_terminal() and "no_focus" or "nothing"
 end
 
----May a diff be shown now? A user who types keeps the window they type in.
+---May a diff be shown now? A user who types keeps the window they type in: a tab page cannot be made without
+---leaving it.
+---@param file string absolute path that is proposed
 ---@return boolean
-function M.can_show()
+function M.can_show(file)
   local may = M.may_change()
   if may ~= "no_focus" then
     return may == "all"
@@ -67,7 +69,10 @@ function M.can_show()
     -- A picker's prompt, most likely: it is about to open a file in the window behind it.
     return false
   end
-  return windows.for_file(nil, api.nvim_get_current_win()) ~= nil and not windows.has_diff()
+  local here = api.nvim_get_current_win()
+  return windows.for_file(nil, here) ~= nil
+    and not windows.has_diff()
+    and not places.needs_tab(path.loaded_buffer(file), here)
 end
 
 ---@param win integer

@@ -1,11 +1,15 @@
 --- The quickfix list of a review, and its window.
 local api, fn = vim.api, vim.fn
 local entries = require("claude-code.editor.review.entries")
+local saved_layout = require("claude-code.editor.windows.layout")
+local windows = require("claude-code.editor.windows")
 
 ---Rows of the window.
 local LEAST, MOST = 3, 10
 ---It takes this part of the screen at most: the files are what is read, and the list scrolls.
 local PART = 0.25
+---Rows that a terminal of Claude's keeps: the CLI's prompt.
+local FOR_TERMINAL = 5
 
 local TITLES = {
   unreviewed = "Claude's changes",
@@ -21,6 +25,7 @@ local M = {}
 ---@field items table[]
 ---@field title string
 ---@field tick integer another one as soon as anybody changes the list
+---@field restore? fun() gives the windows their sizes from before the list's window
 local quickfix = { items = {}, title = "", tick = -1 }
 
 ---@param what string
@@ -146,6 +151,10 @@ function M.close()
       pcall(api.nvim_win_close, info.winid, false)
     end
   end
+  if quickfix.restore then
+    quickfix.restore()
+    quickfix.restore = nil
+  end
 end
 
 ---Makes ours the current list again, if another one was made or chosen since.
@@ -156,13 +165,32 @@ local function choose()
   end
 end
 
----Opens the quickfix window, below all others.
+---@return integer? win of Claude's terminal in this tab page, if it is as wide as the screen
+local function wide_terminal()
+  local is_terminal = require("claude-code.terminal.providers.window").is_terminal
+  return vim.iter(api.nvim_tabpage_list_wins(0)):find(function(win)
+    local is_wide = api.nvim_win_get_width(win) == vim.o.columns and not windows.is_floating(win)
+    return is_wide and is_terminal(win)
+  end)
+end
+
+---Opens the quickfix window: above a terminal of Claude's that has rows for it, so that the files keep theirs;
+---else below all others.
 function M.open()
   M.close()
   choose()
+  quickfix.restore = saved_layout.keep_sizes()
   local most = math.min(MOST, math.floor(vim.o.lines * PART))
   local rows = math.max(LEAST, math.min(#quickfix.items, most))
-  vim.cmd(("botright copen %d"):format(rows))
+  local claude = wide_terminal()
+  local spare = claude and api.nvim_win_get_height(claude) - FOR_TERMINAL - 1 or 0
+  if not claude or spare < LEAST then
+    return vim.cmd(("botright copen %d"):format(rows))
+  end
+  api.nvim_win_call(claude, function()
+    vim.cmd(("aboveleft copen %d"):format(math.min(rows, spare)))
+  end)
+  api.nvim_set_current_win(fn.getqflist({ winid = 0 }).winid)
 end
 
 return M
