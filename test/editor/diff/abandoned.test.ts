@@ -71,6 +71,25 @@ describe.each(NEOVIMS)("the executable dies, in $name", (version) => {
     expect(a.read("src/a.lua")).toBe(OLD);
   });
 
+  test.each([
+    ["before it has received the answer", false],
+    ["later", true],
+  ])("the user's edits of a diff that they accepted, %s", async (_, isReceived) => {
+    await using a = await Attached.start({ version, ui: UI });
+    await a.edit(a.file("a.txt", OLD));
+    const socket = await attachSocket(a);
+    await a.propose(a.path("a.txt"), NEW);
+    await a.shown();
+    await a.nvim.type("GAmine<Esc><CR>");
+    await a.cleared();
+    if (isReceived) for (let id = 1; id < 10; id++) await a.call("review_answer", { id });
+    socket.destroy();
+    await eventually("the end of the channel", () => a.nvim.lua<boolean>(NO_SOCKET));
+    await eventually("what is kept", async () =>
+      expect(await a.nvim.lua<unknown[]>(KEPT)).toHaveLength(isReceived ? 0 : 1),
+    );
+  });
+
   test("of a diff without edits nothing stays, and no word is said", async () => {
     await using a = await Attached.start({ version, ui: UI });
     await a.edit(a.file("a.txt", OLD));

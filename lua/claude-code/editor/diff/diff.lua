@@ -176,15 +176,20 @@ function Diff:expect_write()
   auto_reload.expect_write({ path = proposal.new_path })
 end
 
----The review keeps the edit once the client has made it.
+---The review keeps the edit once the client has made it. The executable answers this behind the diff itself: if
+---it dies before, nobody has received what the user made of the proposal.
 ---@private
 function Diff:report_accepted()
+  local client = require("claude-code.editor.review.client")
+  local keep = require("claude-code.editor.diff.kept_edits").of(self.proposal)
   local params = {
     path = self.proposal.new_path,
     text = vim.base64.encode(self.proposal:final_text()),
   }
-  require("claude-code.editor.review.client").request("accepted", params, function(_, problem)
-    if problem then
+  client.request("accepted", params, function(_, problem)
+    if problem == client.GONE and keep then
+      keep()
+    elseif problem then
       require("claude-code.messages.log").warn("review/accepted failed: %s", problem)
     end
   end)

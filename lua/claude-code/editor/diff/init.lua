@@ -119,7 +119,10 @@ end
 ---The executable is gone: nobody waits for an answer any more.
 function M.abandon()
   for _, diff in ipairs(queue:all()) do
-    require("claude-code.editor.diff.kept_edits").keep(diff.proposal)
+    local keep = require("claude-code.editor.diff.kept_edits").of(diff.proposal)
+    if keep then
+      keep()
+    end
     diff:finish("closed")
   end
 end

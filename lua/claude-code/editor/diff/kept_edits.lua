@@ -25,12 +25,16 @@ local function keep(file, lines, filetype, what)
   notify.warn(message:format(what, path.title(file), buf, buf))
 end
 
----The executable is gone before the user decided. Keeps the proposal's text if the user edited it.
+---What the user has made of a proposal by now, for the case that the executable dies.
 ---@param proposal claude-code.Proposal
-function M.keep(proposal)
-  if proposal:is_edited() then
-    local filetype = vim.bo[proposal.new_buf].filetype
-    keep(proposal.new_path, proposal:lines(), filetype, "the connection to Claude ended")
+---@return fun()? keep puts it into a buffer; nil without edits
+function M.of(proposal)
+  if not proposal:is_edited() then
+    return nil
+  end
+  local lines, filetype = proposal:lines(), vim.bo[proposal.new_buf].filetype
+  return function()
+    keep(proposal.new_path, lines, filetype, "the connection to Claude ended")
   end
 end
 

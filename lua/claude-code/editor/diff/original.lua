@@ -130,14 +130,16 @@ local function ask(proposal, name)
   end)
 end
 
----Has the user mapped the key to something else than what Neovim offers for it?
+---Has the user mapped the key, for all buffers, to something else than what Neovim offers for it?
 ---@param key string
 ---@return boolean
 local function is_users(key)
-  local mapping, name = vim.fn.maparg(key, "n", false, true), QUESTIONS[key]
-  local is_neovims = mapping.callback == vim.lsp.buf[name]
-    or vim.startswith(mapping.desc or "", "vim.lsp.buf." .. name)
-  return next(mapping) ~= nil and not is_neovims
+  local name = QUESTIONS[key]
+  return vim.iter(api.nvim_get_keymap("n")):any(function(mapping)
+    local is_neovims = mapping.callback == vim.lsp.buf[name]
+      or vim.startswith(mapping.desc or "", "vim.lsp.buf." .. name)
+    return mapping.lhs == key and not is_neovims
+  end)
 end
 
 ---What a server showed goes with the diff, whose windows close without the events for which Neovim would

@@ -82,7 +82,10 @@ function M.unmap(buf, owner)
     for _, mapping in ipairs(api.nvim_buf_get_keymap(buf, mode)) do
       local ours = mapped[mapping.callback]
       if ours and ours.owner == owner then
-        vim.keymap.del(mode, ours.key, { buffer = buf })
+        if not pcall(vim.keymap.del, mode, ours.key, { buffer = buf }) then
+          -- 'mapleader' is another one by now.
+          api.nvim_buf_del_keymap(buf, mode, mapping.lhs)
+        end
         if next(ours.before) then
           api.nvim_buf_call(buf, function()
             fn.mapset(mode, false, ours.before)

@@ -26,7 +26,8 @@ local M = {}
 ---@field due claude-code.DueUndo[]
 ---@field runs boolean something of Claude's may be changing files
 
-local GONE = "the executable has stopped: try again in a moment"
+---The problem of a request that nobody answers any more.
+M.GONE = "the executable has stopped: try again in a moment"
 
 ---@class claude-code.ReviewConnection
 ---@field last_id integer
@@ -39,7 +40,7 @@ local function fail_all()
   local callbacks = connection.waiting
   connection.waiting, connection.summary = {}, nil
   for _, callback in pairs(callbacks) do
-    callback(nil, GONE)
+    callback(nil, M.GONE)
   end
 end
 
@@ -56,7 +57,7 @@ function M.request(method, params, callback)
   end
   if not channel.notify("review", { id = id, method = method, params = params }) then
     connection.waiting[id] = nil
-    callback(nil, GONE)
+    callback(nil, M.GONE)
   end
 end
 
