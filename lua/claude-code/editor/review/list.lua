@@ -144,16 +144,20 @@ function M.select(name, hunk)
   end
 end
 
----Closes the quickfix window if it shows the list of the review, in other tab pages, too.
+---Closes the quickfix window if it shows the list of the review, in other tab pages, too. Sizes come back unless the
+---user closed it: what they made of the windows since then stays.
 function M.close()
+  local restore = quickfix.restore
+  quickfix.restore = nil
   for _, info in ipairs(M.is_current() and fn.getwininfo() or {}) do
-    if info.quickfix == 1 and info.loclist == 0 then
-      pcall(api.nvim_win_close, info.winid, false)
+    if
+      info.quickfix == 1
+      and info.loclist == 0
+      and pcall(api.nvim_win_close, info.winid, false)
+      and restore
+    then
+      restore()
     end
-  end
-  if quickfix.restore then
-    quickfix.restore()
-    quickfix.restore = nil
   end
 end
 
