@@ -33,12 +33,13 @@ export function withoutHooks(text: string, name: string): string {
 class SettingsText {
   #text: string;
   readonly #bom: string;
-  readonly #name: string;
 
-  constructor(text: string, name: string) {
+  constructor(
+    text: string,
+    private readonly name: string,
+  ) {
     this.#bom = text.startsWith(BOM) ? BOM : "";
     this.#text = text.slice(this.#bom.length);
-    this.#name = name;
     if (this.#text.trim() === "") this.#text = "{}\n";
     this.#value();
   }
@@ -118,7 +119,7 @@ class SettingsText {
     this.#text = text ?? this.#text;
     if (!isDeepStrictEqual(this.#value(), expected)) {
       throw new UserError(
-        `${this.#name} cannot be edited without harm (does a key occur twice?); it was not changed`,
+        `${this.name} cannot be edited without harm (does a key occur twice?); it was not changed`,
       );
     }
   }
@@ -129,10 +130,10 @@ class SettingsText {
       value = JSON.parse(this.#text);
     } catch (error) {
       throw new UserError(
-        `${this.#name} is not valid JSON (${message(error)}; comments are not allowed there): fix it first`,
+        `${this.name} is not valid JSON (${message(error)}; comments are not allowed there): fix it first`,
       );
     }
-    if (!isObject(value)) throw new UserError(`${this.#name} is not a JSON object: fix it first`);
+    if (!isObject(value)) throw new UserError(`${this.name} is not a JSON object: fix it first`);
     return value;
   }
 
@@ -140,7 +141,7 @@ class SettingsText {
   #hooks(): Record<string, unknown> {
     const { hooks = {} } = this.#value();
     if (!isObject(hooks) || !Object.values(hooks).every(Array.isArray)) {
-      throw new UserError(`"hooks" in ${this.#name} is not in Claude Code's format: fix it first`);
+      throw new UserError(`"hooks" in ${this.name} is not in Claude Code's format: fix it first`);
     }
     return hooks;
   }

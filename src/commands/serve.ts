@@ -177,20 +177,18 @@ function admission(token: string, server: IdeServer, log: Log): Admission {
 
 /** Our attachment to Neovim, which learns nothing from us before it has let us attach. */
 class Attachment {
-  readonly #editor: NeovimEditor;
-  readonly #log: Log;
   readonly #made = Promise.withResolvers<void>();
 
-  constructor(editor: NeovimEditor, log: Log) {
-    this.#editor = editor;
-    this.#log = log;
-  }
+  constructor(
+    private readonly editor: NeovimEditor,
+    private readonly log: Log,
+  ) {}
 
   /** Attaches, and says that we accept clients. Resolves, with the reason, only if that fails. */
   make(launch: Launch, port: number, token: string, lock: LockKeeper): Promise<string> {
     return new Promise((resolve) => {
       this.#attach(launch, port, token, lock).then(this.#made.resolve, (error) => {
-        if (!isGone(error)) this.#log.error(`Attaching failed: ${message(error)}`);
+        if (!isGone(error)) this.log.error(`Attaching failed: ${message(error)}`);
         resolve(isGone(error) ? "Neovim is gone" : NOT_ATTACHED);
       });
     });
@@ -204,15 +202,15 @@ class Attachment {
   /** Reports to Neovim once we are attached. */
   report(method: string, params: object): void {
     this.#made.promise
-      .then(() => this.#editor.report(method, params))
-      .catch((error) => this.#log.warn(`The report "${method}" failed: ${message(error)}`));
+      .then(() => this.editor.report(method, params))
+      .catch((error) => this.log.warn(`The report "${method}" failed: ${message(error)}`));
   }
 
   async #attach(launch: Launch, port: number, token: string, lock: LockKeeper): Promise<void> {
-    await this.#editor.attach({ contract: CONTRACT, version: VERSION });
+    await this.editor.attach({ contract: CONTRACT, version: VERSION });
     const { problem, rivals, path } = lock;
     // `claude-code.ReadyInfo` in Lua.
-    await this.#editor.report("ready", {
+    await this.editor.report("ready", {
       port,
       lock_file: path,
       uses_next_token: token !== launch.token,

@@ -64,14 +64,12 @@ export type Staged = Pick<Stored, "files" | "folders">;
  * changed. One without `done` was interrupted, and is completed or taken back (./recover.ts).
  */
 export class Operation {
-  readonly folder: string;
-  readonly #stored: Stored;
   #texts: Buffer | undefined;
 
-  private constructor(folder: string, stored: Stored) {
-    this.folder = folder;
-    this.#stored = stored;
-  }
+  private constructor(
+    readonly folder: string,
+    private readonly stored: Stored,
+  ) {}
 
   /** Records an operation, to the disk. Throws the system's error; then nothing is left of it. */
   static begin(what: Labelled, changes: readonly FileChange[], staged: Staged): Operation {
@@ -106,19 +104,19 @@ export class Operation {
   }
 
   get label(): string {
-    return this.#stored.label;
+    return this.stored.label;
   }
 
   get place(): string {
-    return this.#stored.place;
+    return this.stored.place;
   }
 
   get files(): readonly StoredFile[] {
-    return this.#stored.files;
+    return this.stored.files;
   }
 
   get folders(): readonly string[] {
-    return this.#stored.folders;
+    return this.stored.folders;
   }
 
   get readyPath(): string {
@@ -132,7 +130,7 @@ export class Operation {
   /** Does a process still work on it? */
   get isRunning(): boolean {
     const own = ownProcess();
-    const { at, pid, domain = own.domain } = this.#stored;
+    const { at, pid, domain = own.domain } = this.stored;
     const isOurs = pid === own.pid && domain === own.domain;
     return !isOurs && Date.now() - at <= STALE_MS && !isGone({ pid, domain });
   }
@@ -210,7 +208,7 @@ export class Operation {
   /** Removes what is left of it: drafts, folders that are empty, its record. */
   forget(): void {
     for (const { draft } of this.files) if (draft) rmSync(draft, { force: true });
-    removeEmpty(this.#stored.folders);
+    removeEmpty(this.stored.folders);
     rmSync(this.folder, { recursive: true, force: true });
   }
 }

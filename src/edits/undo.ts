@@ -25,40 +25,31 @@ interface UndoPort {
 
 /** Takes renames back for one Neovim, and completes at its start what was interrupted. */
 export class UndoEndpoint {
-  readonly #port: UndoPort;
-  readonly #log: Log;
-  readonly #record: (undone: Undone) => void;
-  #folders: readonly string[];
-
   /** `record` keeps what was undone for the review. */
   constructor(
-    port: UndoPort,
-    log: Log,
-    folders: readonly string[],
-    record: (undone: Undone) => void,
+    private readonly port: UndoPort,
+    private readonly log: Log,
+    private folders: readonly string[],
+    private readonly record: (undone: Undone) => void,
   ) {
-    this.#port = port;
-    this.#log = log;
-    this.#folders = folders;
-    this.#record = record;
     port.onUndoRename.on(() => void this.#undo());
   }
 
   /** Neovim is attached. */
   start(): void {
-    for (const text of recoverOperations(this.#log)) void this.#report({ problem: text });
+    for (const text of recoverOperations(this.log)) void this.#report({ problem: text });
   }
 
   /** The workspace folders, real paths. */
   follow(folders: readonly string[]): void {
-    this.#folders = folders;
+    this.folders = folders;
   }
 
   async #undo(): Promise<void> {
     try {
-      const ask: AskNeovim = (method, params, ms) => this.#port.call(method, params, ms);
-      const undone = await undoLast(this.#folders, ask, this.#log);
-      this.#record(undone);
+      const ask: AskNeovim = (method, params, ms) => this.port.call(method, params, ms);
+      const undone = await undoLast(this.folders, ask, this.log);
+      this.record(undone);
       const files = counted(undone.changes.length, "file");
       const changes = changeEvents(undone.changes);
       await this.#report({ done: `took back ${undone.operation.label}: ${files}`, changes });
@@ -68,9 +59,9 @@ export class UndoEndpoint {
   }
 
   async #report(report: { done: string; changes: object[] } | { problem: string }): Promise<void> {
-    await this.#port
+    await this.port
       .call("edits_undone", report)
-      .catch((error) => this.#log.warn(`Reporting an undo failed: ${message(error)}`));
+      .catch((error) => this.log.warn(`Reporting an undo failed: ${message(error)}`));
   }
 }
 

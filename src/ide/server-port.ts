@@ -18,13 +18,10 @@ interface Listener {
 
 /** The port on which clients connect. It can be opened before it is known whether we serve. */
 export class ServerPort<L extends Listener> {
-  readonly #listen: (port: number) => L;
   #early: { range: PortRange; listener: Promise<L | undefined> } | undefined;
 
   /** `listen` opens a port, or throws (`code` EADDRINUSE). */
-  constructor(listen: (port: number) => L) {
-    this.#listen = listen;
-  }
+  constructor(private readonly listen: (port: number) => L) {}
 
   /** Opens a port that refuses everybody: to open one takes as long as all else of a start. */
   openEarly(range: PortRange): void {
@@ -58,7 +55,7 @@ export class ServerPort<L extends Listener> {
     let taken: unknown;
     for (const port of portsToTry(wanted)) {
       try {
-        return this.#listen(port);
+        return this.listen(port);
       } catch (error) {
         if (!isTaken(error)) throw error;
         taken = error;

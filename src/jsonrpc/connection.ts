@@ -36,20 +36,16 @@ const DEFAULT_MAX_PENDING = 1024;
  * connection ended. Synchronous answers leave in the order of their requests.
  */
 export class Connection {
-  readonly #transport: Pick<Transport, "send">;
-  readonly #handler: Handler;
   readonly #maxPending: number;
   readonly #onFault: (error: unknown, method: string) => void;
   readonly #incoming = new Map<Id, PendingCall>();
   #disposed = false;
 
   constructor(
-    transport: Pick<Transport, "send">,
-    handler: Handler,
+    private readonly transport: Pick<Transport, "send">,
+    private readonly handler: Handler,
     options: ConnectionOptions = {},
   ) {
-    this.#transport = transport;
-    this.#handler = handler;
     this.#maxPending = options.maxPending ?? DEFAULT_MAX_PENDING;
     this.#onFault = options.onFault ?? (() => {});
   }
@@ -133,7 +129,7 @@ export class Connection {
     };
     const fail = (error: unknown) => finish(() => failure(id, this.#asRpcError(error, method)));
     try {
-      const result = this.#handler.request(method, params, call);
+      const result = this.handler.request(method, params, call);
       if (!(result instanceof Promise)) return finish(() => success(id, result));
       result.then((value) => finish(() => success(id, value)), fail);
     } catch (error) {
@@ -143,7 +139,7 @@ export class Connection {
 
   #notify(method: string, params: unknown): void {
     try {
-      this.#handler.notification(method, params);
+      this.handler.notification(method, params);
     } catch (error) {
       this.#onFault(error, method);
     }
@@ -157,7 +153,7 @@ export class Connection {
   }
 
   #send(text: string | undefined): void {
-    if (text !== undefined && !this.#disposed) this.#transport.send(text);
+    if (text !== undefined && !this.#disposed) this.transport.send(text);
   }
 }
 

@@ -14,14 +14,11 @@ const FRESH_MS = 60_000;
 
 /** What was written in a project since the last look, whoever wrote it: Claude's tools, its shell, git. */
 export class ChangedFiles {
-  readonly #project: ProjectFiles;
   #versions: ReadonlyMap<string, FileVersion> | undefined;
   /** When each change was noticed, by `Date.now()`. */
   readonly #noticed = new Map<string, number>();
 
-  constructor(project: ProjectFiles) {
-    this.#project = project;
-  }
+  constructor(private readonly project: ProjectFiles) {}
 
   /** All files at the last look. Undefined where there are too many. */
   get versions(): ReadonlyMap<string, FileVersion> | undefined {
@@ -30,13 +27,13 @@ export class ChangedFiles {
 
   /** Looks at every file: what changes from now on counts. */
   start(): void {
-    this.#versions ??= this.#project.versions();
+    this.#versions ??= this.project.versions();
   }
 
   /** What has changed since the last call. */
   take(): ChangedFile[] {
     const before = this.#versions;
-    const now = this.#project.versions();
+    const now = this.project.versions();
     this.#versions = now;
     if (!now) return [];
     const changes = before ? differences(before, now) : recent(now);

@@ -30,15 +30,12 @@ interface Checked {
  * are looked at. A server that left out a use has that file open by then, and is asked again.
  */
 export class References {
-  readonly #servers: LanguageServers;
   /** Words that are known to be other symbols, while their files stay as they are. */
   readonly #others = new Set<string>();
   /** Symbols of which others than fresh words were looked at: once is enough, since it takes time. */
   readonly #looked = new Set<string>();
 
-  constructor(servers: LanguageServers) {
-    this.#servers = servers;
-  }
+  constructor(private readonly servers: LanguageServers) {}
 
   async find(
     input: SymbolInput,
@@ -48,10 +45,10 @@ export class References {
     const { relation } = question;
     if (relation === "references") {
       const { found, doubts } = await this.#checked(input, signal);
-      return referencesText(found, question, this.#servers, doubts);
+      return referencesText(found, question, this.servers, doubts);
     }
-    const found = await this.#servers.related(input, relation, signal);
-    return referencesText(found, question, this.#servers, []);
+    const found = await this.servers.related(input, relation, signal);
+    return referencesText(found, question, this.servers, []);
   }
 
   /**
@@ -72,11 +69,11 @@ export class References {
     input: SymbolInput,
     signal: AbortSignal | undefined,
   ): Promise<{ found: Found; doubts: string[]; missing?: string }> {
-    let found = await this.#servers.related(input, "references", signal);
+    let found = await this.servers.related(input, "references", signal);
     if (found.answer.candidates) return { found, doubts: [] };
     let checked = await this.#check(found, false, signal);
     for (let again = 0; checked.missed.length > 0 && again < MOST_AGAIN; again++) {
-      found = await this.#servers.related(input, "references", signal);
+      found = await this.servers.related(input, "references", signal);
       checked = await this.#check(found, true, signal);
     }
     const missing = this.#missingOf(found, checked);
@@ -87,7 +84,7 @@ export class References {
   #missingOf({ answer }: Found, { missed }: Checked): string | undefined {
     if (missed.length === 0) return undefined;
     const names = answer.states.map(({ name }) => name).join(", ");
-    const places = missed.map(({ path, line }) => `${this.#servers.project.nameOf(path)}:${line}`);
+    const places = missed.map(({ path, line }) => `${this.servers.project.nameOf(path)}:${line}`);
     return `${names} did not list ${[...new Set(places)].join(", ")}`;
   }
 
@@ -106,7 +103,7 @@ export class References {
     const chosen = [...limited(fresh, MOST_FRESH), ...older];
     if (chosen.length === 0) return { missed: [], unchecked: fresh.length, left };
     // A server that takes too long judges nothing; the answer is there all the same.
-    const verdicts = await this.#servers
+    const verdicts = await this.servers
       .verify(definitions, chosen, signal)
       .catch((): Verdict[] => []);
     signal?.throwIfAborted();
@@ -115,9 +112,9 @@ export class References {
       if (verdict === "other") remember(this.#others, this.#keyOf(use, symbol));
     }
     const isUnjudged = ({ use, verdict }: (typeof judged)[number]) =>
-      (verdict === "unknown" || verdict === "unasked") && this.#servers.isFresh(use.path);
+      (verdict === "unknown" || verdict === "unasked") && this.servers.isFresh(use.path);
     const isUnasked = ({ use, verdict }: (typeof judged)[number]) =>
-      verdict === "unasked" && !this.#servers.isFresh(use.path);
+      verdict === "unasked" && !this.servers.isFresh(use.path);
     const notLooked = fresh.filter((use) => !chosen.includes(use)).length;
     return {
       missed: judged.filter(({ verdict }) => verdict === "same").map(({ use }) => use),
@@ -132,7 +129,7 @@ export class References {
     definitions: readonly SymbolDefinition[],
     symbol: string,
   ): { fresh: Occurrence[]; others: Occurrence[] } {
-    const { project } = this.#servers;
+    const { project } = this.servers;
     const known = [answer.definitions, answer.uses ?? answer.definitions].map((places) =>
       usesOf(places, project, source),
     );
@@ -142,12 +139,12 @@ export class References {
     const suspects = code.filter(
       (use) => languages.has(languageOf(use.path)) && !this.#others.has(this.#keyOf(use, symbol)),
     );
-    const isFresh = ({ path }: Occurrence) => this.#servers.isFresh(path);
+    const isFresh = ({ path }: Occurrence) => this.servers.isFresh(path);
     return { fresh: suspects.filter(isFresh), others: suspects.filter((use) => !isFresh(use)) };
   }
 
   #keyOf({ path, line, column }: Occurrence, symbol: string): string {
-    return [path, this.#servers.versionOf(path), line, column, symbol].join("\0");
+    return [path, this.servers.versionOf(path), line, column, symbol].join("\0");
   }
 }
 

@@ -65,12 +65,10 @@ export interface Found {
  */
 export class LanguageServers {
   readonly project: ProjectFiles;
-  readonly #neovim: FollowedNeovim;
   readonly #changed: ChangedFiles;
   readonly #idleGc = new IdleGc();
 
-  constructor(neovim: FollowedNeovim) {
-    this.#neovim = neovim;
+  constructor(private readonly neovim: FollowedNeovim) {
     this.project = new ProjectFiles(neovim.places[0] ?? process.cwd());
     this.#changed = new ChangedFiles(this.project);
   }
@@ -92,7 +90,7 @@ export class LanguageServers {
   ask<T>(method: string, path: string, params: object, signal?: AbortSignal): Promise<T> {
     const named = this.file(path);
     const changes = this.#changed.take();
-    return this.#neovim.runTask(method, { ...params, ...named, changes }, LIMIT_MS, signal);
+    return this.neovim.runTask(method, { ...params, ...named, changes }, LIMIT_MS, signal);
   }
 
   /** What the servers say of words that they did not list among a symbol's uses. */
@@ -101,7 +99,7 @@ export class LanguageServers {
     uses: readonly Occurrence[],
     signal?: AbortSignal,
   ): Promise<Verdict[]> {
-    return this.#neovim.runTask("verify_uses", { definitions, uses }, VERIFY_MS, signal);
+    return this.neovim.runTask("verify_uses", { definitions, uses }, VERIFY_MS, signal);
   }
 
   /** As of the last question. */
@@ -121,7 +119,7 @@ export class LanguageServers {
     const files = inFolder?.slice(0, MOST_OUTLINED).map((one) => [one]) ?? [file];
     const left = (inFolder?.length ?? 0) - files.length;
     const params = { files, named, changes: this.#changed.take() };
-    const answer = this.#neovim.runTask<OutlineAnswer>("outline", params, LIMIT_MS, signal);
+    const answer = this.neovim.runTask<OutlineAnswer>("outline", params, LIMIT_MS, signal);
     return answer.then((value) => ({ ...value, left: Math.max(left, 0) }));
   }
 
@@ -136,7 +134,7 @@ export class LanguageServers {
 
   /** The paths that a client may mean. Throws EditorRefusal for what cannot be a file. */
   file(path: string): { file: string[]; named: string } {
-    return { file: this.#neovim.candidates(path), named: path };
+    return { file: this.neovim.candidates(path), named: path };
   }
 
   async #find(
@@ -148,7 +146,7 @@ export class LanguageServers {
     const { symbol, path, line } = input;
     this.#idleGc.countTask();
     const run = (params: object, until = signal) =>
-      this.#neovim.runTask<SymbolAnswer>(method, { ...more, symbol, ...params }, LIMIT_MS, until);
+      this.neovim.runTask<SymbolAnswer>(method, { ...more, symbol, ...params }, LIMIT_MS, until);
     const word = lastName(symbol);
     if (path === undefined) {
       const changes = this.#changed.take();

@@ -6,12 +6,9 @@ const MOST_FOLDERS = 200;
 
 /** Reports that one of some paths has changed, by the system's events: nothing runs at rest. */
 export class PathWatch {
-  readonly #onChange: (path: string) => void;
   readonly #folders = new Map<string, { watcher: FSWatcher; names: Set<string> }>();
 
-  constructor(onChange: (path: string) => void) {
-    this.#onChange = onChange;
-  }
+  constructor(private readonly onChange: (path: string) => void) {}
 
   /**
    * Watches these paths and no others; one ending with "/" is a folder with all that is in it. Returns
@@ -61,14 +58,14 @@ export class PathWatch {
     if (name === basename(folder)) return this.#ended(folder);
     const names = this.#folders.get(folder)?.names;
     if (names?.has("") || (name !== null && names?.has(name))) {
-      this.#onChange(name === null ? folder : `${folder}/${name}`);
+      this.onChange(name === null ? folder : `${folder}/${name}`);
     }
   }
 
   #ended(folder: string): void {
     this.#folders.get(folder)?.watcher.close();
     this.#folders.delete(folder);
-    this.#onChange(folder);
+    this.onChange(folder);
   }
 
   /** Is anything watched? The system may have no watches left. */

@@ -6,15 +6,13 @@ const OTHER = "other causes";
 /** Counts what happens again within a minute, by its cause. */
 export class Repetitions {
   readonly #counts = new Map<string, number>();
-  readonly #report: (cause: string, count: number) => void;
-  readonly #ms: number;
   #timer: Timer | undefined;
 
   /** `report` is called after the minute for each cause that came again, with how often. */
-  constructor(ms = MINUTE_MS, report: (cause: string, count: number) => void) {
-    this.#ms = ms;
-    this.#report = report;
-  }
+  constructor(
+    private readonly ms = MINUTE_MS,
+    private readonly report: (cause: string, count: number) => void,
+  ) {}
 
   /** Whether it is the first of its cause in this minute; otherwise it is counted. */
   isFirst(cause: string): boolean {
@@ -27,7 +25,7 @@ export class Repetitions {
   }
 
   #start(): Timer {
-    const timer = setTimeout(() => this.#end(), this.#ms);
+    const timer = setTimeout(() => this.#end(), this.ms);
     timer.unref();
     return timer;
   }
@@ -36,6 +34,6 @@ export class Repetitions {
     this.#timer = undefined;
     const counts = [...this.#counts];
     this.#counts.clear();
-    for (const [cause, count] of counts) if (count > 0) this.#report(cause, count);
+    for (const [cause, count] of counts) if (count > 0) this.report(cause, count);
   }
 }

@@ -11,11 +11,12 @@ import { type Entry, entries, removeIfPossible } from "./registry";
  */
 export class Binding {
   readonly #path: string;
-  readonly #folder: string;
 
   /** `pid`: the CLI's process, which its hooks and its stdio servers have in common. */
-  constructor(pid: number, folder = join(stateFolder(), "clis")) {
-    this.#folder = folder;
+  constructor(
+    pid: number,
+    private readonly folder = join(stateFolder(), "clis"),
+  ) {
     this.#path = join(folder, String(pid));
   }
 
@@ -32,8 +33,8 @@ export class Binding {
     if (!known.has(address)) return;
     try {
       writePrivateFile(this.#path, address);
-      for (const name of readdirSync(this.#folder)) {
-        const path = join(this.#folder, name);
+      for (const name of readdirSync(this.folder)) {
+        const path = join(this.folder, name);
         if (!known.has(read(path) ?? "")) removeIfPossible(path);
       }
     } catch {

@@ -14,17 +14,15 @@ const ANSWER_MS = 2_000;
  * gone, so that a Neovim that restarts is followed. The CLI's hooks use the same one.
  */
 export class FollowedNeovim {
-  readonly #log: Log;
   readonly #binding: Binding;
   #plugin: Plugin | undefined;
 
   constructor(
     /** Where the CLI works: its project, then our working folder, which is the CLI's. */
     readonly places: readonly string[],
-    log: Log,
+    private readonly log: Log,
     cliPid: number,
   ) {
-    this.#log = log;
     this.#binding = new Binding(cliPid);
   }
 
@@ -45,7 +43,7 @@ export class FollowedNeovim {
         if (!(error instanceof DisconnectedError)) throw error;
       }
     }
-    const found = await findNeovim(this.places, method, params, this.#log, this.#binding);
+    const found = await findNeovim(this.places, method, params, this.log, this.#binding);
     if (!found) throw new EditorRefusal(this.#notFound());
     this.#plugin = found.plugin;
     return found.value;

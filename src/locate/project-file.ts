@@ -23,27 +23,24 @@ export function readProjectFile(folder: string): string | undefined {
  * we serve. Nothing here throws: the registry serves as well.
  */
 export class ProjectFiles {
-  readonly #address: string;
-  readonly #projectAround: (folder: string) => string | undefined;
   readonly #written = new Set<string>();
 
   /** `projectAround` returns the set-up project that a folder belongs to. */
-  constructor(address: string, projectAround: (folder: string) => string | undefined) {
-    this.#address = address;
-    this.#projectAround = projectAround;
-  }
+  constructor(
+    private readonly address: string,
+    private readonly projectAround: (folder: string) => string | undefined,
+  ) {}
 
   follow(folders: readonly string[]): void {
     for (const folder of folders) {
-      const root = this.#projectAround(folder);
+      const root = this.projectAround(folder);
       if (root) this.#write(root);
     }
   }
 
   end(): void {
     for (const root of this.#written) {
-      if (readProjectFile(root) === this.#address)
-        rmSync(join(root, PROJECT_FILE), { force: true });
+      if (readProjectFile(root) === this.address) rmSync(join(root, PROJECT_FILE), { force: true });
     }
   }
 
@@ -56,7 +53,7 @@ export class ProjectFiles {
     if (this.#written.has(root)) return;
     try {
       if (!lstatSync(dirname(path)).isDirectory()) return;
-      writePrivateFile(path, `${this.#address}\n`);
+      writePrivateFile(path, `${this.address}\n`);
       this.#written.add(root);
     } catch {
       // The user removed the folder.

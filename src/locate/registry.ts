@@ -27,16 +27,17 @@ function registryFolder(): string {
 /** Our Neovim's entry, as long as we serve it. Nothing here throws: the rest works without it. */
 export class Registration {
   readonly #file: OwnFile;
-  readonly #entry: Entry;
 
-  constructor(entry: Entry, folder = registryFolder()) {
+  constructor(
+    private readonly entry: Entry,
+    folder = registryFolder(),
+  ) {
     this.#file = new OwnFile(join(folder, `${entry.pid}.json`));
-    this.#entry = entry;
     this.#write();
   }
 
   follow(folders: readonly string[]): void {
-    this.#entry.workspaceFolders = [...folders];
+    this.entry.workspaceFolders = [...folders];
     this.#write();
   }
 
@@ -46,7 +47,7 @@ export class Registration {
 
   #write(): void {
     try {
-      this.#file.write(JSON.stringify(this.#entry));
+      this.#file.write(JSON.stringify(this.entry));
     } catch {
       // A CLI outside of Neovim then only finds us by the project's own file.
     }

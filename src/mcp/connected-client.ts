@@ -30,20 +30,14 @@ const IdeConnectedParams = v.object({ pid: v.optional(v.pipe(v.number(), v.integ
 export class ConnectedClient implements Handler {
   readonly client: Client;
   readonly #connection: Connection;
-  readonly #definition: ServerDefinition;
-  readonly #tools: Map<string, Tool>;
-  readonly #events: ServerEvents;
 
   constructor(
     id: number,
     transport: Transport,
-    definition: ServerDefinition,
-    tools: Map<string, Tool>,
-    events: ServerEvents,
+    private readonly definition: ServerDefinition,
+    private readonly tools: Map<string, Tool>,
+    private readonly events: ServerEvents,
   ) {
-    this.#definition = definition;
-    this.#tools = tools;
-    this.#events = events;
     this.#connection = new Connection(transport, this, {
       onFault: (error, method) => events.onFault?.(error, method),
     });
@@ -72,16 +66,16 @@ export class ConnectedClient implements Handler {
       case "ping":
         return {};
       case "tools/list":
-        this.#events.onToolsListed?.(this.client);
-        return { tools: this.#definition.tools.map((tool) => tool.describe()) };
+        this.events.onToolsListed?.(this.client);
+        return { tools: this.definition.tools.map((tool) => tool.describe()) };
       case "tools/call":
         return this.#callTool(params, call);
       case "resources/list":
       case "resources/templates/list":
       case "resources/read":
-        if (this.#definition.resources) return this.#resource(method, params);
+        if (this.definition.resources) return this.#resource(method, params);
     }
-    const extension = own(this.#definition.methods ?? {}, method);
+    const extension = own(this.definition.methods ?? {}, method);
     if (extension) return extension(params, this.client);
     throw new RpcError(ErrorCode.MethodNotFound, `Method not found: ${method}`);
   }
@@ -95,12 +89,12 @@ export class ConnectedClient implements Handler {
         return;
       }
       case "notifications/initialized":
-        return this.#events.onInitialized?.(this.client);
+        return this.events.onInitialized?.(this.client);
       case "ide_connected": {
         const connected = v.safeParse(IdeConnectedParams, params ?? {});
         if (connected.success) this.client.pid = connected.output.pid;
-        this.#events.onIdentify?.(this.client);
-        this.#events.onIdeConnected?.(this.client);
+        this.events.onIdentify?.(this.client);
+        this.events.onIdeConnected?.(this.client);
       }
     }
   }
@@ -108,21 +102,21 @@ export class ConnectedClient implements Handler {
   #initialize(params: unknown): unknown {
     const { protocolVersion, clientInfo } = validate(InitializeParams, params, "initialize");
     this.client.info = clientInfo;
-    this.#events.onIdentify?.(this.client);
+    this.events.onIdentify?.(this.client);
     return {
       protocolVersion: negotiateVersion(protocolVersion),
       capabilities: {
         tools: { listChanged: true },
-        ...(this.#definition.resources && { resources: { listChanged: true } }),
+        ...(this.definition.resources && { resources: { listChanged: true } }),
       },
-      serverInfo: this.#definition.info,
-      instructions: this.#definition.instructions,
+      serverInfo: this.definition.info,
+      instructions: this.definition.instructions,
     };
   }
 
   #callTool(params: unknown, call: Call): unknown {
     const { name, arguments: input, _meta: meta } = validate(CallParams, params, "tools/call");
-    const tool = this.#tools.get(name);
+    const tool = this.tools.get(name);
     if (!tool) throw new RpcError(ErrorCode.InvalidParams, `Unknown tool: ${name}`);
     const { client } = this;
     const result = tool.call(input, {
@@ -133,20 +127,20 @@ export class ConnectedClient implements Handler {
       },
     });
     if (!(result instanceof Promise)) {
-      this.#events.onToolCalled?.(name, client);
+      this.events.onToolCalled?.(name, client);
       return result;
     }
     return result
       .catch((error: unknown) => {
         if (error instanceof RpcError) throw error;
-        this.#events.onFault?.(error, name);
+        this.events.onFault?.(error, name);
         return failed(message(error));
       })
-      .finally(() => this.#events.onToolCalled?.(name, client));
+      .finally(() => this.events.onToolCalled?.(name, client));
   }
 
   #resource(method: string, params: unknown): unknown {
-    const resources = this.#definition.resources as Resources;
+    const resources = this.definition.resources as Resources;
     if (method === "resources/templates/list") return { resourceTemplates: [] };
     if (method === "resources/list")
       return wrap(resources.list(this.client), (list) => ({ resources: list }));

@@ -6,15 +6,14 @@ import type { Tool } from "./tool";
 
 /** Serves any number of clients, each with its own connection and pending work. */
 export class McpServer {
-  readonly #definition: ServerDefinition;
-  readonly #events: ServerEvents;
   readonly #tools: Map<string, Tool>;
   readonly #peers = new Set<ConnectedClient>();
   #nextId = 1;
 
-  constructor(definition: ServerDefinition, events: ServerEvents = {}) {
-    this.#definition = definition;
-    this.#events = events;
+  constructor(
+    private readonly definition: ServerDefinition,
+    private readonly events: ServerEvents = {},
+  ) {
     this.#tools = new Map(definition.tools.map((tool) => [tool.name, tool]));
   }
 
@@ -25,14 +24,14 @@ export class McpServer {
   /** Serves one more client, until the transport closes. */
   connect(transport: Transport): void {
     const id = this.#nextId++;
-    const peer = new ConnectedClient(id, transport, this.#definition, this.#tools, this.#events);
+    const peer = new ConnectedClient(id, transport, this.definition, this.#tools, this.events);
     transport.onMessage = (text) => peer.receive(text);
     transport.onClose = () => {
       peer.dispose();
       this.#peers.delete(peer);
-      this.#events.onDisconnect?.(peer.client);
+      this.events.onDisconnect?.(peer.client);
     };
     this.#peers.add(peer);
-    this.#events.onConnect?.(peer.client);
+    this.events.onConnect?.(peer.client);
   }
 }

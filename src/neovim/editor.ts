@@ -57,16 +57,16 @@ export class NeovimEditor extends Queries implements EditorPort {
   readonly onLogEvent = new Emitter<LogEvent>();
   readonly onReview = new Emitter<ReviewRequest>();
   readonly onUndoRename = new Emitter<void>();
-  readonly #rpc: NeovimRpc;
-  readonly #log: Log;
   readonly #mirror: StateMirror;
   #latestSelection: Selection | undefined;
 
   /** `folders`: the workspace folders, as far as they are known before Neovim reports them. */
-  constructor(rpc: NeovimRpc, log: Log, folders: string[] = []) {
+  constructor(
+    private readonly rpc: NeovimRpc,
+    private readonly log: Log,
+    folders: string[] = [],
+  ) {
     super();
-    this.#rpc = rpc;
-    this.#log = log;
     this.#mirror = new StateMirror(rpc, folders);
     this.onDelta = this.#mirror.onDelta;
     rpc.onNotification.on(({ method, args }) => {
@@ -171,7 +171,7 @@ export class NeovimEditor extends Queries implements EditorPort {
 
   watchDocument(path: FilePath): void {
     this.#call("document_watch", { path }, WORK_DEADLINE_MS).catch((error) =>
-      this.#log.warn(`Watching ${path} failed: ${error}`, "Watching a file failed"),
+      this.log.warn(`Watching ${path} failed: ${error}`, "Watching a file failed"),
     );
   }
 
@@ -186,7 +186,7 @@ export class NeovimEditor extends Queries implements EditorPort {
 
   prompted(pid: number): void {
     this.#call("prompted", { pid }, WORK_DEADLINE_MS).catch((error) =>
-      this.#log.warn(`Reporting a prompt failed: ${error}`),
+      this.log.warn(`Reporting a prompt failed: ${error}`),
     );
   }
 
@@ -222,7 +222,7 @@ export class NeovimEditor extends Queries implements EditorPort {
   }
 
   async #call(method: string, params: object, deadlineMs: number): Promise<unknown> {
-    const answer = this.#rpc.request("nvim_exec_lua", [CALL, [method, params]], deadlineMs);
+    const answer = this.rpc.request("nvim_exec_lua", [CALL, [method, params]], deadlineMs);
     return unwrap(await unlessBusy(answer));
   }
 
@@ -251,10 +251,10 @@ export class NeovimEditor extends Queries implements EditorPort {
         case "undo_rename":
           return this.onUndoRename.emit();
         default:
-          this.#log.warn(`Neovim sent an event we do not know: ${event}`);
+          this.log.warn(`Neovim sent an event we do not know: ${event}`);
       }
     } catch (error) {
-      this.#log.error(`Event ${event} of Neovim failed: ${error}`);
+      this.log.error(`Event ${event} of Neovim failed: ${error}`);
     }
   }
 }

@@ -45,16 +45,13 @@ interface LateAnswer {
 
 /** A connection of our own to a Neovim that has the plugin, for programs that Claude Code starts. */
 export class Plugin {
-  readonly #rpc: NeovimRpc;
   #waits = 0;
   #number: number | undefined;
 
   private constructor(
     readonly address: string,
-    rpc: NeovimRpc,
-  ) {
-    this.#rpc = rpc;
-  }
+    private readonly rpc: NeovimRpc,
+  ) {}
 
   /** Rejects when no program listens there. */
   static async connect(address: string, deadlineMs?: number): Promise<Plugin> {
@@ -62,7 +59,7 @@ export class Plugin {
   }
 
   get closed(): boolean {
-    return this.#rpc.closed;
+    return this.rpc.closed;
   }
 
   /**
@@ -71,7 +68,7 @@ export class Plugin {
    */
   async call(method: string, params: object, deadlineMs: number): Promise<unknown> {
     const args = [CALL_IF_LOADED, [method, params]];
-    const answer = await unlessBusy(this.#rpc.request("nvim_exec_lua", args, deadlineMs));
+    const answer = await unlessBusy(this.rpc.request("nvim_exec_lua", args, deadlineMs));
     if ((answer as { absent?: boolean } | undefined)?.absent) throw new NoPluginError();
     return unwrap(answer);
   }
@@ -128,7 +125,7 @@ export class Plugin {
   /** Neovim's number for this connection, which stays. */
   async #channel(deadlineMs: number): Promise<number> {
     if (this.#number !== undefined) return this.#number;
-    const info = await unlessBusy(this.#rpc.request("nvim_get_chan_info", [0], deadlineMs));
+    const info = await unlessBusy(this.rpc.request("nvim_get_chan_info", [0], deadlineMs));
     this.#number = (info as { id: number }).id;
     return this.#number;
   }
@@ -139,16 +136,16 @@ export class Plugin {
     // Nobody may wait for it yet when the connection ends.
     promise.catch(() => {});
     const offs = [
-      this.#rpc.onNotification.on(({ args: [event, payload] }) => {
+      this.rpc.onNotification.on(({ args: [event, payload] }) => {
         const settled = payload as { id?: number; answer?: unknown } | undefined;
         if (event === "settled" && settled?.id === id) resolve(settled.answer);
       }),
-      this.#rpc.onClose.on(() => reject(new DisconnectedError())),
+      this.rpc.onClose.on(() => reject(new DisconnectedError())),
     ];
     return { answer: promise, reject, stop: () => offs.forEach((off) => void off()) };
   }
 
   close(): void {
-    this.#rpc.close();
+    this.rpc.close();
   }
 }

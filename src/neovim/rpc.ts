@@ -34,7 +34,6 @@ const NOTHING_TO_READ = {
 export class NeovimRpc {
   readonly onNotification = new Emitter<RpcNotification>();
   readonly onClose = new Emitter<void>();
-  readonly #socket: NeovimSocket;
   readonly #transport = new Transport();
   readonly #pending = new Set<(error: Error) => void>();
   /** What sends each request that waits for its turn, the oldest first. */
@@ -47,8 +46,7 @@ export class NeovimRpc {
     return new NeovimRpc(await NeovimSocket.connect(address, deadlineMs));
   }
 
-  private constructor(socket: NeovimSocket) {
-    this.#socket = socket;
+  private constructor(private readonly socket: NeovimSocket) {
     this.#transport.on("notification", (method: string, args: unknown[]) =>
       this.onNotification.emit({ method, args }),
     );
@@ -99,7 +97,7 @@ export class NeovimRpc {
   }
 
   close(): void {
-    this.#socket.destroy();
+    this.socket.destroy();
     this.#close();
   }
 
@@ -113,7 +111,7 @@ export class NeovimRpc {
   }
 
   async #read(): Promise<void> {
-    const received = messages(this.#socket);
+    const received = messages(this.socket);
     for (;;) {
       // A socket that broke, or bytes that are not msgpack: nothing behind them can be understood.
       const next = await received.next().catch(() => undefined);

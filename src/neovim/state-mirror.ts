@@ -25,13 +25,14 @@ export interface ExecutableIdentity {
 export class StateMirror {
   readonly state = new EditorState();
   readonly onDelta = new Emitter<Delta>();
-  readonly #rpc: NeovimRpc;
   #pulling: Promise<void> | undefined;
   #nextPull: Promise<void> | undefined;
 
   /** `folders`: the workspace folders, as far as they are known before Neovim reports them. */
-  constructor(rpc: NeovimRpc, folders: string[]) {
-    this.#rpc = rpc;
+  constructor(
+    private readonly rpc: NeovimRpc,
+    folders: string[],
+  ) {
     this.state.apply({ folders });
   }
 
@@ -67,7 +68,7 @@ export class StateMirror {
 
   async #attach({ contract, version }: ExecutableIdentity): Promise<void> {
     const pid = String(process.pid);
-    const named = this.#rpc.request("nvim_set_client_info", [
+    const named = this.rpc.request("nvim_set_client_info", [
       "claude-code-nvim",
       { major: 0, minor: 0, patch: 0 },
       "remote",
@@ -89,7 +90,7 @@ export class StateMirror {
 
   /** Takes the Delta that `code` answers at once: what is pushed right behind it is newer. */
   async #takeFrom(code: string, args: unknown[]): Promise<void> {
-    await this.#rpc.request("nvim_exec_lua", [code, args], Number.POSITIVE_INFINITY, (answer) =>
+    await this.rpc.request("nvim_exec_lua", [code, args], Number.POSITIVE_INFINITY, (answer) =>
       this.take(unwrap(answer)),
     );
   }

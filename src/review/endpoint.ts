@@ -43,8 +43,6 @@ interface ReviewPort {
 
 /** Answers a Neovim's requests for the review, and reports to it what has changed. */
 export class ReviewEndpoint {
-  readonly #port: ReviewPort;
-  readonly #log: Log;
   readonly #service = new ReviewService();
   readonly #watch = new PathWatch(() => this.#soon());
   #timer: Timer | undefined;
@@ -56,9 +54,11 @@ export class ReviewEndpoint {
   /** What was sent last is not the newest. */
   #isBehind = false;
 
-  constructor(port: ReviewPort, log: Log, folders: readonly string[]) {
-    this.#port = port;
-    this.#log = log;
+  constructor(
+    private readonly port: ReviewPort,
+    private readonly log: Log,
+    folders: readonly string[],
+  ) {
     this.#service.follow(folders);
     port.onReview.on((request) => void this.#answer(request));
   }
@@ -97,7 +97,7 @@ export class ReviewEndpoint {
       // One after the other: what an earlier one has read must not be sent last.
       this.#reported = this.#reported
         .then(() => this.#report())
-        .catch((error) => this.#log.warn(`The review failed: ${message(error)}`));
+        .catch((error) => this.log.warn(`The review failed: ${message(error)}`));
     }, ms);
   }
 
@@ -106,7 +106,7 @@ export class ReviewEndpoint {
     const folder = join(stateFolder(), "review");
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const found = await this.#service.summary();
-    this.#service.remember(() => this.#port.loadedFiles());
+    this.#service.remember(() => this.port.loadedFiles());
     if (!this.#reports) return;
     // What changed after it was read, and before it was watched, was no event.
     if (this.#watch.follow([`${folder}/`, ...found.watched])) this.#soon();
@@ -128,10 +128,10 @@ export class ReviewEndpoint {
   async #send(summary: ReviewSummary): Promise<void> {
     this.#isSending = true;
     try {
-      await this.#port.call("review_changed", summary, REPORT_MS);
+      await this.port.call("review_changed", summary, REPORT_MS);
     } catch (error) {
       this.#sent = "";
-      this.#log.warn(`A report of the review failed: ${message(error)}`);
+      this.log.warn(`A report of the review failed: ${message(error)}`);
     }
     this.#isSending = false;
     if (this.#isBehind) this.#soon();
@@ -141,9 +141,9 @@ export class ReviewEndpoint {
     const answer = await this.#answerTo(method, params);
     // Neovim has seen the result already: what then goes back to what was reported last is news.
     if (CHANGING.has(method)) this.#sent = "";
-    await this.#port
+    await this.port
       .call("review_answer", { id, ...answer }, Number.POSITIVE_INFINITY)
-      .catch((error) => this.#log.warn(`An answer of the review failed: ${message(error)}`));
+      .catch((error) => this.log.warn(`An answer of the review failed: ${message(error)}`));
     this.#soon();
   }
 
@@ -154,7 +154,7 @@ export class ReviewEndpoint {
       return value === undefined ? {} : { value };
     } catch (error) {
       if (error instanceof UserError) return { error: error.message };
-      this.#log.error(`review/${method} failed: ${message(error)}`);
+      this.log.error(`review/${method} failed: ${message(error)}`);
       const what = v.isValiError(error) ? "the request is not in the contract" : message(error);
       return { error: `review/${method} failed: ${what} (see :Claude log)` };
     }

@@ -39,12 +39,9 @@ export type ShownComment = Omit<Comment, "isSent"> & { is_sent: boolean };
 
 /** The projects of one Neovim, and what happens to them without a request of its user. */
 export class WatchedProjects {
-  readonly #projects: Projects;
   readonly #watched = new Map<ReviewedProject, WatchedProject>();
 
-  constructor(projects: Projects) {
-    this.#projects = projects;
-  }
+  constructor(private readonly projects: Projects) {}
 
   of(project: ReviewedProject): WatchedProject {
     const watched = this.#watched.get(project) ?? new WatchedProject(project);
@@ -54,7 +51,7 @@ export class WatchedProjects {
 
   /** What Neovim learns without asking, and the paths by whose change it may be another. */
   async summary(): Promise<WatchedSummary> {
-    const projects = this.#projects.all().map((project) => this.of(project));
+    const projects = this.projects.all().map((project) => this.of(project));
     for (const project of projects) project.endInterrupted();
     // git may take its time, in which other requests are answered.
     await Promise.all(projects.map((project) => project.checkCommits()));
@@ -63,7 +60,7 @@ export class WatchedProjects {
     return {
       counts: sum(all.map(({ counts }) => counts)),
       incomplete: all.some(({ incomplete }) => incomplete),
-      comments: commentsOf(this.#projects),
+      comments: commentsOf(this.projects),
       due: all.flatMap(({ due }) => due),
       waits: all.some(({ waits }) => waits),
       runs: all.some(({ runs }) => runs),
@@ -77,7 +74,6 @@ export class WatchedProjects {
 type ProjectSummary = Omit<WatchedSummary, "comments" | "version"> & { version: number };
 
 class WatchedProject {
-  readonly #project: ReviewedProject;
   readonly #accepted: AcceptedTexts;
   readonly #commits: Commits;
   /** What waits for the user, in the version in which it did before git was asked. */
@@ -85,8 +81,7 @@ class WatchedProject {
   /** Queued undos that could not be carried out, each with the version then. */
   readonly #failed = new Map<string, number>();
 
-  constructor(project: ReviewedProject) {
-    this.#project = project;
+  constructor(private readonly project: ReviewedProject) {
     this.#accepted = new AcceptedTexts(project);
     this.#commits = new Commits(project);
   }
@@ -98,27 +93,27 @@ class WatchedProject {
 
   /** A queued undo could not be carried out: it is due again when something was recorded. */
   failed(decision: string): void {
-    this.#failed.set(decision, this.#project.version);
+    this.#failed.set(decision, this.project.version);
   }
 
   endInterrupted(): void {
-    const { folder } = this.#project;
-    if (!endInterrupted(this.#project)) return;
-    startComparison(this.#project, "neovim", () => noteIncomplete(folder));
+    const { folder } = this.project;
+    if (!endInterrupted(this.project)) return;
+    startComparison(this.project, "neovim", () => noteIncomplete(folder));
   }
 
   async checkCommits(): Promise<void> {
     this.#accepted.keep();
     const entries = await this.#unreviewed();
-    this.#checked = { entries, version: this.#project.version };
+    this.#checked = { entries, version: this.project.version };
     await this.#commits.check(entries);
   }
 
   async summary(): Promise<ProjectSummary> {
     const checked = this.#checked;
-    const isCurrent = checked?.version === this.#project.version;
+    const isCurrent = checked?.version === this.project.version;
     const entries = isCurrent ? checked.entries : await this.#unreviewed();
-    const { folder, sessions, version } = this.#project;
+    const { folder, sessions, version } = this.project;
     return {
       counts: countsOf(withRenames(entries, ALL)),
       incomplete: incompleteSince(folder) !== undefined,
@@ -128,14 +123,14 @@ class WatchedProject {
       watched: [
         ...[journalPath(folder), incompletePath(folder), ...this.#commits.watched],
         ...(sessions.anyWorks() ? [`${sessionsFolder()}/`] : []),
-        ...entries.map(({ file }) => this.#project.path(file)),
+        ...entries.map(({ file }) => this.project.path(file)),
       ],
     };
   }
 
   /** The undos that were queued: those whose turn has ended, and whether there are others. */
   #queued(): Pick<WatchedSummary, "due" | "waits"> {
-    const project = this.#project;
+    const project = this.project;
     const queued = project.decisions.filter((decision) => decision.type === "queue");
     const ended = queued.filter(({ session }) => !project.isWorking(session));
     const due = ended.filter(({ id }) => this.#failed.get(id) !== project.version);
@@ -149,7 +144,7 @@ class WatchedProject {
   }
 
   #unreviewed(): Promise<Entry[]> {
-    return filesOf(this.#project, { scope: "unreviewed", texts: [] });
+    return filesOf(this.project, { scope: "unreviewed", texts: [] });
   }
 }
 

@@ -9,18 +9,16 @@ export class StdioTransport implements Transport {
   /** Resolves when stdin ended, or stdout is closed. */
   readonly ended: Promise<void>;
   readonly #end: () => void;
-  readonly #output: Bun.FileSink;
   onMessage: (text: string) => void = () => {};
   onClose: () => void = () => {};
 
   constructor(
     input: ReadableStream<Uint8Array> = Bun.stdin.stream(),
-    output: Bun.FileSink = Bun.stdout.writer(),
+    private readonly output: Bun.FileSink = Bun.stdout.writer(),
   ) {
     const end = Promise.withResolvers<void>();
     this.ended = end.promise;
     this.#end = end.resolve;
-    this.#output = output;
     this.#read(input).then(end.resolve, end.resolve);
   }
 
@@ -33,8 +31,8 @@ export class StdioTransport implements Transport {
   }
 
   async #write(line: string): Promise<void> {
-    await this.#output.write(line);
-    await this.#output.flush();
+    await this.output.write(line);
+    await this.output.flush();
   }
 
   async #read(input: ReadableStream<Uint8Array>): Promise<void> {

@@ -23,16 +23,15 @@ interface PendingDiff extends DiffRequest {
 
 /** The diffs that wait for the user. Each ends exactly once, whatever happens to it. */
 export class Diffs {
-  readonly #editor: EditorPort;
-  readonly #log: Log;
   readonly #pending = new Map<number, PendingDiff>();
   readonly #names = new Set<string>();
   #aborted: number[] = [];
   #nextId = 1;
 
-  constructor(editor: EditorPort, log: Log) {
-    this.#editor = editor;
-    this.#log = log;
+  constructor(
+    private readonly editor: EditorPort,
+    private readonly log: Log,
+  ) {
     editor.onDiffEnd.on((end) => this.#ended(end));
   }
 
@@ -45,7 +44,7 @@ export class Diffs {
     const abort = () => this.#abort(id);
     signal.addEventListener("abort", abort, { once: true });
     try {
-      const shown = this.#editor.openDiff({ id, ...request });
+      const shown = this.editor.openDiff({ id, ...request });
       return await Promise.race([promise, shown.then(() => promise)]);
     } finally {
       this.#pending.delete(id);
@@ -112,9 +111,9 @@ export class Diffs {
   async #close(ids: readonly number[]): Promise<number> {
     for (const id of ids) this.#pending.get(id)?.end(REJECTED);
     try {
-      await withDeadline(this.#editor.closeDiffs(ids), CLOSING_MS, "Neovim");
+      await withDeadline(this.editor.closeDiffs(ids), CLOSING_MS, "Neovim");
     } catch (error) {
-      this.#log.warn(`Closing a diff in Neovim failed: ${error}`);
+      this.log.warn(`Closing a diff in Neovim failed: ${error}`);
     }
     return ids.length;
   }

@@ -47,19 +47,16 @@ interface Readable {
  * of Neovim gets a mention of it in its prompt, for the user to submit: it is a resource then.
  */
 export class Rejections implements Resources {
-  readonly #editor: EditorPort;
-  readonly #diffs: Diffs;
-  readonly #log: Log;
   readonly #timers = new Map<Client, Timer>();
   #waiting: Waiting[] = [];
   #readable: Readable[] = [];
   #nextId = 1;
 
-  constructor(editor: EditorPort, diffs: Diffs, log: Log) {
-    this.#editor = editor;
-    this.#diffs = diffs;
-    this.#log = log;
-  }
+  constructor(
+    private readonly editor: EditorPort,
+    private readonly diffs: Diffs,
+    private readonly log: Log,
+  ) {}
 
   /** The client is about to receive DIFF_REJECTED. */
   add(client: Client, rejection: Rejection): void {
@@ -106,7 +103,7 @@ export class Rejections implements Resources {
 
   /** About another edit, or about a command of a subagent. */
   #isAsking({ id, pid }: Client): boolean {
-    return this.#diffs.hasOpen(id) || (pid !== undefined && isAsking(pid));
+    return this.diffs.hasOpen(id) || (pid !== undefined && isAsking(pid));
   }
 
   #deliverIn(client: Client, ms: number): void {
@@ -133,9 +130,9 @@ export class Rejections implements Resources {
   /** Resolves to whether Neovim submitted the text as a prompt. */
   async #send(client: Client, text: string, connected: boolean): Promise<boolean> {
     try {
-      return await this.#editor.submitPrompt({ pid: client.pid, text, connected });
+      return await this.editor.submitPrompt({ pid: client.pid, text, connected });
     } catch (error) {
-      this.#log.warn(`Submitting the reason of a rejection failed: ${error}`);
+      this.log.warn(`Submitting the reason of a rejection failed: ${error}`);
       return false;
     }
   }

@@ -20,10 +20,11 @@ export class Notifications {
   readonly #subscribers = new Subscribers();
   readonly #selection: SelectionNotifier;
   readonly #mentions: Mentions;
-  readonly #editor: EditorPort;
 
-  constructor(editor: EditorPort, log: Log) {
-    this.#editor = editor;
+  constructor(
+    private readonly editor: EditorPort,
+    log: Log,
+  ) {
     this.#selection = new SelectionNotifier(editor, this.#subscribers);
     this.#mentions = new Mentions(editor, this.#subscribers, log);
     notifyDiagnostics(editor, this.#subscribers);
@@ -68,7 +69,7 @@ export class Notifications {
   toolCalled(name: string, client: Client): void {
     if (name !== "closeAllDiffTabs") return;
     void this.#selection.resend(client);
-    if (client.pid !== undefined) this.#editor.prompted(client.pid);
+    if (client.pid !== undefined) this.editor.prompted(client.pid);
   }
 
   #later(client: Client, ms: number, action: () => void): void {

@@ -10,17 +10,15 @@ import type { Subscribers } from "./subscribers";
  * too long.
  */
 export class Mentions {
-  readonly #editor: EditorPort;
-  readonly #subscribers: Subscribers;
-  readonly #log: Log;
   /** Who gets mentions, and whether the client takes them by now. */
   readonly #recipients = new WeakMap<Client, "soon" | "now">();
   #waiting: Mention[] = [];
 
-  constructor(editor: EditorPort, subscribers: Subscribers, log: Log) {
-    this.#editor = editor;
-    this.#subscribers = subscribers;
-    this.#log = log;
+  constructor(
+    private readonly editor: EditorPort,
+    private readonly subscribers: Subscribers,
+    private readonly log: Log,
+  ) {
     editor.onMention.on((mention) => {
       this.#waiting.push(mention);
       this.deliver();
@@ -47,17 +45,17 @@ export class Mentions {
     const known = (candidate: Client) => this.#recipients.has(candidate);
     const wanted = (candidate: Client) => known(candidate) && candidate.pid === pid;
     const client =
-      (pid === undefined ? undefined : this.#subscribers.lastActive(wanted)) ??
-      this.#subscribers.lastActive(known);
+      (pid === undefined ? undefined : this.subscribers.lastActive(wanted)) ??
+      this.subscribers.lastActive(known);
     return client && this.#recipients.get(client) === "now" ? client : undefined;
   }
 
   #send(client: Client, mentions: readonly Mention[]): void {
     for (const mention of mentions) client.notify("at_mentioned", atMentioned(mention));
     const ids = mentions.map(({ id }) => id);
-    this.#editor
+    this.editor
       .mentionsDelivered(ids, client.pid)
-      .catch((error) => this.#log.warn(`Reporting delivered mentions failed: ${error}`));
+      .catch((error) => this.log.warn(`Reporting delivered mentions failed: ${error}`));
   }
 }
 

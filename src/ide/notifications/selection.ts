@@ -10,11 +10,12 @@ type Sent = Map<string, string>;
 
 /** `selection_changed` (spec 03) for every client; spec 05's notifications for all but Claude Code. */
 export class SelectionNotifier {
-  readonly #editor: EditorPort;
   readonly #sent = new WeakMap<Client, Sent>();
 
-  constructor(editor: EditorPort, subscribers: Subscribers) {
-    this.#editor = editor;
+  constructor(
+    private readonly editor: EditorPort,
+    subscribers: Subscribers,
+  ) {
     editor.onSelection.on((selection) => {
       for (const client of subscribers) this.#send(client, selection);
     });
@@ -33,9 +34,9 @@ export class SelectionNotifier {
   /** What is known serves where Neovim is busy. */
   async #latest(client: Client): Promise<Selection | undefined> {
     try {
-      return await this.#editor.refreshSelection(!isClaudeCode(client));
+      return await this.editor.refreshSelection(!isClaudeCode(client));
     } catch {
-      return this.#editor.latestSelection;
+      return this.editor.latestSelection;
     }
   }
 

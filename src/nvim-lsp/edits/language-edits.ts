@@ -55,27 +55,17 @@ interface Made {
 
 /** Makes edits of language servers, and reports them to all who want to know. */
 export class LanguageEdits {
-  readonly #neovim: FollowedNeovim;
-  readonly #problems: NeovimProblems;
-  readonly #session: { session?: string; pid: number };
-  readonly #log: Log;
-
   /** `session`: as NeovimProblems takes it. */
   constructor(
-    neovim: FollowedNeovim,
-    problems: NeovimProblems,
-    session: { session?: string; pid: number },
-    log: Log,
-  ) {
-    this.#neovim = neovim;
-    this.#problems = problems;
-    this.#session = session;
-    this.#log = log;
-  }
+    private readonly neovim: FollowedNeovim,
+    private readonly problems: NeovimProblems,
+    private readonly session: { session?: string; pid: number },
+    private readonly log: Log,
+  ) {}
 
   /** The project's folder. */
   get place(): string {
-    return realPath(this.#neovim.places[0] ?? process.cwd());
+    return realPath(this.neovim.places[0] ?? process.cwd());
   }
 
   /**
@@ -110,7 +100,7 @@ export class LanguageEdits {
   /** Without an operation nothing was changed. */
   async #make(edit: LanguageEdit): Promise<Made> {
     const ask = (method: string, params: object, ms?: number) =>
-      this.#neovim.ask(method, params, ms);
+      this.neovim.ask(method, params, ms);
     const parsed = edit.edits.map(({ edit, encoding, server }) => ({
       edit: parseWorkspaceEdit(edit, server),
       encoding,
@@ -128,14 +118,14 @@ export class LanguageEdits {
     if (edit.preview || changes.length === 0) return { changes, before: new Map() };
     const before = await this.#open(checked);
     const what: Labelled = { label: edit.label, place: this.place };
-    const operation = await perform(what, changes, checked, ask, this.#log);
+    const operation = await perform(what, changes, checked, ask, this.log);
     return { operation, changes, before };
   }
 
   async #notify(changes: readonly FileChange[], move?: LanguageEdit["move"]): Promise<void> {
     const paths = move && { old_path: move.from, new_path: move.to };
     await this.#try("Notifying language servers", () =>
-      this.#neovim.runTask("edits_done", { changes: changeEvents(changes), ...paths }, TASK_MS),
+      this.neovim.runTask("edits_done", { changes: changeEvents(changes), ...paths }, TASK_MS),
     );
   }
 
@@ -148,14 +138,14 @@ export class LanguageEdits {
       this.#record(edit, operation as Operation, changes, session),
     );
     const after = await this.#try("Asking for problems", () =>
-      newProblems(this.#problems, changes, before),
+      newProblems(this.problems, changes, before),
     );
     return after ?? { items: [], known: [] };
   }
 
   /** The problems of the files that are open, as Neovim knows them now. */
   async #open(checked: readonly CheckedFile[]): Promise<ReadonlyMap<string, Diagnostic[]>> {
-    const answer = await this.#try("Asking for problems", () => this.#neovim.ask("problems", {}));
+    const answer = await this.#try("Asking for problems", () => this.neovim.ask("problems", {}));
     const files = (answer as Problems | undefined)?.files ?? [];
     const open = checked.filter(({ tick }) => tick !== undefined);
     return new Map(
@@ -168,7 +158,7 @@ export class LanguageEdits {
     for (const { path, before } of changes.filter(({ after }) => after).slice(0, MOST_CHECKED)) {
       // One at a time: Neovim may load the file.
       const edits = [{ path, created: !before }];
-      const answer = await this.#neovim.ask("session_changed", { ...this.#session, edits });
+      const answer = await this.neovim.ask("session_changed", { ...this.session, edits });
       session = (answer as { session?: string }).session;
     }
     return session;
@@ -178,7 +168,7 @@ export class LanguageEdits {
     { tool, use }: LanguageEdit,
     operation: Operation,
     changes: readonly FileChange[],
-    session: string | undefined = this.#session.session,
+    session: string | undefined = this.session.session,
   ): void {
     if (session === undefined) return;
     recordLanguageEdit(operation.place, operation.id, { session, tool, use }, changes);
@@ -188,7 +178,7 @@ export class LanguageEdits {
     try {
       return await work();
     } catch (error) {
-      this.#log.warn(`${what} failed: ${message(error)}`);
+      this.log.warn(`${what} failed: ${message(error)}`);
       return undefined;
     }
   }

@@ -39,14 +39,11 @@ export interface ProblemContext {
  * EditorRefusal. What Lua answers is not validated again.
  */
 export class NeovimProblems {
-  readonly #neovim: FollowedNeovim;
-  readonly #session: { session?: string; pid: number };
-
   /** `session` is the Claude session's id, `pid` the CLI's: its session changes with `/clear`. */
-  constructor(neovim: FollowedNeovim, session: { session?: string; pid: number }) {
-    this.#neovim = neovim;
-    this.#session = session;
-  }
+  constructor(
+    private readonly neovim: FollowedNeovim,
+    private readonly session: { session?: string; pid: number },
+  ) {}
 
   /** All files with problems. */
   all(): Promise<Problems> {
@@ -60,21 +57,21 @@ export class NeovimProblems {
 
   /** The files that the Claude session of this server has edited since it last stopped. */
   ofSession(): Promise<Problems> {
-    return this.#list("session_problems", this.#session);
+    return this.#list("session_problems", this.session);
   }
 
   /** A line and `count` lines before and behind it. EditorRefusal "not_open" or "no_line". */
   async around(file: readonly string[], line: number, count: number): Promise<ProblemContext> {
     const params = { file, line, before: count, after: count };
-    return (await this.#neovim.ask("problem_context", params)) as ProblemContext;
+    return (await this.neovim.ask("problem_context", params)) as ProblemContext;
   }
 
   /** The paths a client may mean. Throws EditorRefusal for what cannot be a file. */
   candidates(path: string): string[] {
-    return this.#neovim.candidates(path);
+    return this.neovim.candidates(path);
   }
 
   #list(method: string, params: object): Promise<Problems> {
-    return this.#neovim.askWhenSettled(method, params, SETTLE_MS, LOAD_MS);
+    return this.neovim.askWhenSettled(method, params, SETTLE_MS, LOAD_MS);
   }
 }

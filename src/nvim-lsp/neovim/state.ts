@@ -7,11 +7,8 @@ import { Queries } from "../../neovim/queries";
 
 /** The editor's state from whichever Neovim is followed, asked for each time. */
 export class NeovimState extends Queries implements MethodEditor {
-  readonly #neovim: FollowedNeovim;
-
-  constructor(neovim: FollowedNeovim) {
+  constructor(private readonly neovim: FollowedNeovim) {
     super();
-    this.#neovim = neovim;
   }
 
   async sync(): Promise<EditorState> {
@@ -21,6 +18,6 @@ export class NeovimState extends Queries implements MethodEditor {
   }
 
   protected ask(method: string, params: object): Promise<unknown> {
-    return this.#neovim.ask(method, params);
+    return this.neovim.ask(method, params);
   }
 }

@@ -14,12 +14,9 @@ interface Accepted {
 
 /** Texts that the user accepted in a diff before they were written: Claude's edit counts as kept. */
 export class AcceptedTexts {
-  readonly #project: ReviewedProject;
   #waiting: Accepted[] = [];
 
-  constructor(project: ReviewedProject) {
-    this.#project = project;
-  }
+  constructor(private readonly project: ReviewedProject) {}
 
   add(path: string, text: Uint8Array): void {
     this.#waiting.push({ path, text: comparable(linesOf(text)), at: Date.now() });
@@ -29,15 +26,15 @@ export class AcceptedTexts {
   keep(now = Date.now()): void {
     this.#waiting = this.#waiting.filter(({ at }) => now - at < MOST_MS);
     for (const accepted of this.#waiting) {
-      const edit = this.#project.edits.findLast(({ change, path, after }) => {
+      const edit = this.project.edits.findLast(({ change, path, after }) => {
         if (path !== accepted.path || change.at < accepted.at) return false;
-        const lines = this.#project.contents.lines(after);
+        const lines = this.project.contents.lines(after);
         return lines !== undefined && comparable(lines) === accepted.text;
       });
       if (!edit) continue;
       this.#waiting = this.#waiting.filter((other) => other !== accepted);
       const { id: change } = edit.change;
-      keep(this.#project, [{ path: edit.path }], { change }, "accepted");
+      keep(this.project, [{ path: edit.path }], { change }, "accepted");
     }
   }
 }

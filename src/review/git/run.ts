@@ -59,15 +59,13 @@ const NO_MATCH = 1;
  * Its own index is only read. A git that cannot be started, or takes too long, has the code null.
  */
 export class Git {
-  readonly #git: string;
-  readonly #root: string;
   /** What turns off the programs that the configuration names. */
   #off: Record<string, string> | undefined;
 
-  private constructor(git: string, root: string) {
-    this.#git = git;
-    this.#root = root;
-  }
+  private constructor(
+    private readonly git: string,
+    private readonly root: string,
+  ) {}
 
   /** Undefined where there is no git. */
   static in(root: string): Git | undefined {
@@ -108,7 +106,7 @@ export class Git {
 
   #spawn({ args, ...options }: GitCommand, config: Record<string, string>): Spawn {
     return {
-      command: [this.#git, ...FIXED, "-C", this.#root, ...args],
+      command: [this.git, ...FIXED, "-C", this.root, ...args],
       input: Buffer.from(options.input ?? ""),
       env: {
         ...cleanEnvironment(),

@@ -25,7 +25,6 @@ const COMPARED_BYTES = 200;
 
 /** Reads a root's journal, and later what was added to it. */
 export class JournalReader {
-  readonly #folder: string;
   #offset = 0;
   /**
    * The place of the last record that was read, and how it begins. Whoever rewrites the journal makes it
@@ -37,16 +36,14 @@ export class JournalReader {
   /** Lines that could not be read, in all; they are copied into `set-aside/`. */
   damaged = 0;
 
-  constructor(reviewFolder: string) {
-    this.#folder = reviewFolder;
-  }
+  constructor(private readonly folder: string) {}
 
   /**
    * No journal yet: no records. `inParts`: at most a part of it, the next one at the next call. Throws the
    * system's error where there is a journal that cannot be read.
    */
   read(inParts = false): NewRecords {
-    const path = journalPath(this.#folder);
+    const path = journalPath(this.folder);
     const file = openIfThere(path);
     if (file === undefined) return { records: [], isPart: false, restarted: this.#restart() };
     try {
@@ -115,7 +112,7 @@ export class JournalReader {
   #setAside(line: string): void {
     this.damaged += 1;
     try {
-      const folder = join(this.#folder, "set-aside");
+      const folder = join(this.folder, "set-aside");
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       const name = Bun.hash(line).toString(16);
       writeFileSync(join(folder, `${name}.jsonl`), `${line}\n`, { mode: 0o600 });

@@ -23,7 +23,6 @@ const OF_SPANS = /"type":"(begin|stop|end|prompt)"|"source":"bash"/;
 
 /** What is known of earlier contents of files: by the journal, the last snapshot, HEAD. */
 export class KnownContents {
-  readonly #project: RecordedProject;
   #lines: string[] | undefined;
   #snapshot: Snapshot | undefined | null = null;
   #spans: CallSpan[] | undefined;
@@ -31,9 +30,7 @@ export class KnownContents {
   readonly #modes = new Map<string, number>();
   readonly #committed = new Map<string, Content | undefined>();
 
-  constructor(project: RecordedProject) {
-    this.#project = project;
-  }
+  constructor(private readonly project: RecordedProject) {}
 
   /**
    * The contents that a path may have had before Claude's change, the most likely first; those of
@@ -56,7 +53,7 @@ export class KnownContents {
   /** The one of them that the CLI shows as this text. */
   shownAs(path: string, text: string, committed = true): Content | undefined {
     return this.#candidates(path, committed).find((candidate) => {
-      const bytes = this.#project.blobs.bytes(candidate);
+      const bytes = this.project.blobs.bytes(candidate);
       return bytes ? showsAs(bytes, text) : false;
     });
   }
@@ -111,12 +108,12 @@ export class KnownContents {
   }
 
   #readLines(): string[] {
-    this.#lines ??= journalLines(this.#project.folder);
+    this.#lines ??= journalLines(this.project.folder);
     return this.#lines;
   }
 
   #readSnapshot(): Snapshot | undefined {
-    if (this.#snapshot === null) this.#snapshot = readSnapshot(this.#project.folder);
+    if (this.#snapshot === null) this.#snapshot = readSnapshot(this.project.folder);
     return this.#snapshot;
   }
 
@@ -135,7 +132,7 @@ export class KnownContents {
   }
 
   #committedText(path: string): { git: Git; work: GitWork<Content | undefined> } | undefined {
-    const { root, git: outer } = this.#project;
+    const { root, git: outer } = this.project;
     if (!outer) return undefined;
     const folder = repositoryAround(root, path);
     const git = folder === "" ? outer : Git.in(join(root, folder));
@@ -153,7 +150,7 @@ export class KnownContents {
     const file = files.get(inner);
     if (!file) return { absent: true };
     this.#modes.set(path, file.mode);
-    return file.bytes && this.#project.blobs.put(file.bytes);
+    return file.bytes && this.project.blobs.put(file.bytes);
   }
 }
 

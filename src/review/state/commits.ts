@@ -17,18 +17,15 @@ type KeptFile = RecordOf<"keep">["files"][number];
  * commit, or index. What Claude commits in a call of its own does not.
  */
 export class Commits {
-  readonly #project: ReviewedProject;
   /** The index' blobs of files with something to review, as they were last seen. */
   #staged = new Map<string, string>();
   #isChecking = false;
 
-  constructor(project: ReviewedProject) {
-    this.#project = project;
-  }
+  constructor(private readonly project: ReviewedProject) {}
 
   /** The files by whose change something may have been committed or staged. */
   get watched(): string[] {
-    const folder = gitFolder(this.#project.root);
+    const folder = gitFolder(this.project.root);
     if (folder === undefined) return [];
     return ["HEAD", "index", "logs/HEAD"].map((name) => `${folder}/${name}`);
   }
@@ -38,14 +35,14 @@ export class Commits {
    * decision comes while git runs, nothing is kept: the next check does it.
    */
   async check(entries: readonly Entry[]): Promise<boolean> {
-    const { root, sessions, version } = this.#project;
+    const { root, sessions, version } = this.project;
     if (this.#isChecking || gitFolder(root) === undefined || sessions.isInCall()) return false;
     const git = Git.in(root);
     if (!git) return false;
     this.#isChecking = true;
     try {
       const { committed, staged } = await git.run(this.#look(entries));
-      if (this.#project.version !== version) return false;
+      if (this.project.version !== version) return false;
       this.#staged = staged.blobs;
       const isCommitted = committed !== undefined && this.#keepCommitted(committed, entries);
       return this.#keepStaged(staged.changed) || isCommitted;
@@ -60,7 +57,7 @@ export class Commits {
   }
 
   *#lookAtHead(entries: readonly Entry[]): GitWork<Committed | undefined> {
-    const { root, heads } = this.#project;
+    const { root, heads } = this.project;
     const head = headCommit(root);
     const { from } = heads;
     const to = head === heads.last ? heads.unsettled : head;
@@ -74,7 +71,7 @@ export class Commits {
   }
 
   #keepCommitted({ to, entries, before, after }: Committed, all: readonly Entry[]): boolean {
-    const project = this.#project;
+    const project = this.project;
     const files = entries.flatMap((entry) => {
       const { path } = entry.file;
       return keptBy(project, entry, linesIn(before, path), linesIn(after, path));
@@ -89,7 +86,7 @@ export class Commits {
     const changed: Staged["changed"] = [];
     for (const [path, blob] of blobs) {
       const known = this.#staged.get(path);
-      if (known === undefined || known === blob || this.#project.sessions.wasInCall()) continue;
+      if (known === undefined || known === blob || this.project.sessions.wasInCall()) continue;
       const before = yield* linesOf(path, known);
       changed.push({ path, before, after: yield* linesOf(path, blob) });
     }
@@ -97,7 +94,7 @@ export class Commits {
   }
 
   #keepStaged(changed: Staged["changed"]): boolean {
-    const project = this.#project;
+    const project = this.project;
     const files = changed.flatMap(({ path, before, after }) => {
       const file = project.files.get(path);
       const entry = file && entryOf(project, file, ALL);

@@ -4,15 +4,11 @@ import { blobOf, bytesOf, isText, type Lines, linesOf, opaqueLines } from "../we
 
 /** What the journal names as contents, as lines and back. */
 export class Contents {
-  readonly #blobs: Blobs;
-
-  constructor(blobs: Blobs) {
-    this.#blobs = blobs;
-  }
+  constructor(private readonly blobs: Blobs) {}
 
   /** Undefined for what is not kept: private, too large, or unknown. */
   lines(content: Content): Lines | undefined {
-    const bytes = this.#blobs.bytes(content);
+    const bytes = this.blobs.bytes(content);
     if (bytes === undefined) return undefined;
     return bytes === null ? [] : asLines(bytes);
   }
@@ -20,7 +16,7 @@ export class Contents {
   /** Undefined for lines that mix text with a binary content. */
   bytes(lines: Lines): Uint8Array | undefined {
     const blob = blobOf(lines);
-    if (blob !== undefined) return this.#blobs.get(blob);
+    if (blob !== undefined) return this.blobs.get(blob);
     return isText(lines) ? bytesOf(lines) : undefined;
   }
 
@@ -28,7 +24,7 @@ export class Contents {
   put(lines: Lines): Content {
     if (lines.length === 0) return { absent: true };
     const blob = blobOf(lines);
-    return blob === undefined ? this.#blobs.put(bytesOf(lines)) : { blob };
+    return blob === undefined ? this.blobs.put(bytesOf(lines)) : { blob };
   }
 }
 

@@ -22,7 +22,6 @@ export class TrackedFile {
   symlink = false;
   /** The path that a created file was moved from. */
   from: string | undefined;
-  readonly #contents: Contents;
   /** Decisions about a text that was another one already. */
   readonly #stale = new Set<string>();
   #weave: Weave | undefined;
@@ -35,10 +34,8 @@ export class TrackedFile {
   /** `path`: relative to the root, with "/". */
   constructor(
     readonly path: string,
-    contents: Contents,
-  ) {
-    this.#contents = contents;
-  }
+    private readonly contents: Contents,
+  ) {}
 
   /** Undefined as long as nothing is known of its text. */
   get weave(): Weave | undefined {
@@ -64,7 +61,7 @@ export class TrackedFile {
 
   written(content: Content, at: number): void {
     this.#later(() => {
-      const lines = this.#contents.lines(content);
+      const lines = this.contents.lines(content);
       if (!lines) return;
       this.#weave = this.#weave?.to(lines, "user") ?? Weave.of(lines);
       this.#written = { lines, at };
@@ -131,8 +128,8 @@ export class TrackedFile {
   }
 
   #applyChange(change: Change, file: FileChange, source: string, since: number): void {
-    const before = this.#contents.lines(file.before);
-    const after = this.#contents.lines(file.after);
+    const before = this.contents.lines(file.before);
+    const after = this.contents.lines(file.after);
     this.symlink = file.symlink ?? false;
     this.from = file.from ?? this.from;
     if (file.mode) this.#mark(change, "mode", file.mode);
@@ -166,7 +163,7 @@ export class TrackedFile {
     scope: RecordedScope | undefined,
     base?: string,
   ): boolean {
-    const lines = this.#contents.lines(text);
+    const lines = this.contents.lines(text);
     if (!lines || !this.#weave) return what === "all";
     const weave = this.#weave.to(lines, "user");
     if (base !== undefined && hashOfLines(weave.base(scopeOf(scope))) !== base) return false;

@@ -55,21 +55,21 @@ function numbered(
 
 class Comparison {
   readonly found: Replacement[] = [];
-  readonly #a: Int32Array;
-  readonly #b: Int32Array;
   /** For each line's number where it stands: -1 nowhere yet, -2 more than once. */
   readonly #inA: Int32Array;
   readonly #inB: Int32Array;
 
-  constructor(a: Int32Array, b: Int32Array, numbers: number) {
-    this.#a = a;
-    this.#b = b;
+  constructor(
+    private readonly a: Int32Array,
+    private readonly b: Int32Array,
+    numbers: number,
+  ) {
     this.#inA = new Int32Array(numbers);
     this.#inB = new Int32Array(numbers);
   }
 
   between(a0: number, a1: number, b0: number, b1: number): void {
-    const [a, b] = [this.#a, this.#b];
+    const [a, b] = [this.a, this.b];
     while (a0 < a1 && b0 < b1 && a[a0] === b[b0]) {
       a0++;
       b0++;
@@ -103,7 +103,7 @@ class Comparison {
 
   /** The longest ascending chain of the lines that are unique on both sides. */
   #anchors(a0: number, a1: number, b0: number, b1: number): [number, number][] {
-    const [a, b, inA, inB] = [this.#a, this.#b, this.#inA, this.#inB];
+    const [a, b, inA, inB] = [this.a, this.b, this.#inA, this.#inB];
     for (let i = a0; i < a1; i++) inA[a[i] as number] = inB[a[i] as number] = -1;
     for (let j = b0; j < b1; j++) inA[b[j] as number] = inB[b[j] as number] = -1;
     for (let i = a0; i < a1; i++) inA[a[i] as number] = inA[a[i] as number] === -1 ? i : -2;
@@ -129,7 +129,7 @@ class Comparison {
         const [below, above] = [furthest[at - 1] as number, furthest[at + 1] as number];
         let x = k === -d || (k !== d && below < above) ? above : below + 1;
         let y = x - k;
-        while (x < n && y < m && this.#a[a0 + x] === this.#b[b0 + y]) {
+        while (x < n && y < m && this.a[a0 + x] === this.b[b0 + y]) {
           x++;
           y++;
         }

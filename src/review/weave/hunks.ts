@@ -51,27 +51,24 @@ type Part =
 
 class Builder {
   readonly hunks: Hunk[] = [];
-  readonly #scope: Scope;
   /** The rows of base and present text that were passed. */
   #old = 0;
   #new = 0;
   #run: Run | undefined;
 
-  constructor(scope: Scope) {
-    this.#scope = scope;
-  }
+  constructor(private readonly scope: Scope) {}
 
   take(row: Row): void {
     const part = this.#partOf(row);
     if (part === "common") this.close();
     if (part === "differs" || part === "overwritten") this.#open(row).add(row, part);
     if (part === "users") this.#run?.addUsers(row);
-    if (inBase(row, this.#scope)) this.#old++;
+    if (inBase(row, this.scope)) this.#old++;
     if (row.present) this.#new++;
   }
 
   close(): void {
-    const hunk = this.#run?.hunk(this.#scope);
+    const hunk = this.#run?.hunk(this.scope);
     if (hunk) this.hunks.push(hunk);
     this.#run = undefined;
   }
@@ -84,10 +81,10 @@ class Builder {
   }
 
   #partOf(row: Row): Part {
-    if (inBase(row, this.#scope) !== row.present) return "differs";
+    if (inBase(row, this.scope) !== row.present) return "differs";
     if (!row.present) {
       const isOverwritten =
-        isPending(row.inserted, this.#scope) && row.deleted?.by === "user" && !row.deleted.undo;
+        isPending(row.inserted, this.scope) && row.deleted?.by === "user" && !row.deleted.undo;
       return isOverwritten ? "overwritten" : "gone";
     }
     return row.inserted.by === "user" && this.#run ? "users" : "common";
@@ -105,8 +102,6 @@ function markOf(row: Row): Mark {
 
 /** The rows of a hunk while it is being read, in order. */
 class Run {
-  readonly #oldStart: number;
-  readonly #newStart: number;
   #rows: Row[] = [];
   #end = 0;
   /** The last step by which Claude changed something here, and the user's steps that overwrote. */
@@ -114,10 +109,10 @@ class Run {
   readonly #overwrites = new Set<number>();
   #differs = false;
 
-  constructor(oldStart: number, newStart: number) {
-    this.#oldStart = oldStart;
-    this.#newStart = newStart;
-  }
+  constructor(
+    private readonly oldStart: number,
+    private readonly newStart: number,
+  ) {}
 
   add(row: Row, part: "differs" | "overwritten"): void {
     this.#rows.push(row);
@@ -162,8 +157,8 @@ class Run {
     const text = [...oldLines, "\0", ...newLines].join("");
     return {
       id: `${differing[0]?.id}-${Bun.hash(text).toString(36)}`,
-      old: range(this.#oldStart, old.length),
-      new: range(this.#newStart, now.length),
+      old: range(this.oldStart, old.length),
+      new: range(this.newStart, now.length),
       oldLines,
       newLines,
       claudeLines: claudes.map((row) => row.line),
