@@ -99,7 +99,7 @@ plugs("x", { "send" }, '<Cmd>lua require("claude-code.context.send").selection()
 local session_file = api.nvim_create_augroup("claude-code.session_file", { clear = true })
 api.nvim_create_autocmd("BufReadCmd", {
   group = session_file,
-  pattern = { "claude-code://terminal", "claude-code://terminal/*" },
+  pattern = "claude-code://terminal*",
   callback = function(event)
     vim.cmd("setlocal noswapfile nobuflisted bufhidden=wipe | noautocmd call nvim_open_term(0, {})")
     vim.schedule(function()

@@ -170,7 +170,7 @@ function M.follow()
     user.has_focus = args.event == "FocusGained"
     look()
   end)
-  group:on({ "WinEnter", "BufWinEnter", "TabEnter" }, look)
+  group:on({ "WinEnter", "BufWinEnter" }, look)
   group:on("User", function(_, args)
     look()
     local row, key = args.data.session, key_of(args.data.session)

@@ -99,7 +99,7 @@ end
 ---Reports changes, from the first call on.
 function M.follow()
   local group = require("claude-code.lib.autocommands").new("sessions.summary")
-  group:on("User", emit, { pattern = { "ClaudeCodeSessionChanged", "ClaudeCodeSessionEnded" } })
+  group:on("User", emit, { pattern = "ClaudeCodeSession*" })
 end
 
 return M

@@ -20,10 +20,12 @@ local M = {}
 
 ---@class claude-code.WriteFollower while somebody follows
 ---@field events claude-code.Autocommands
----@field followers table<table, fun(buf: integer)> what each does after a reload
+---@field followers table<table, fun(buf: integer, event: claude-code.WriteEvent)> what each does after an event
 ---@field texts table<integer, claude-code.WrittenText> by buffer
 ---@field last number ms, when any was replaced: it may change what is wrong in others
 ---@field reported table<integer, table<integer, integer>> the buffers' ticks at the last report, by buffer and client
+
+---@alias claude-code.WriteEvent "BufReadPre"|"BufWipeout"|"BufWritePost"|"FileChangedShellPost"
 
 local follow ---@type claude-code.WriteFollower?
 
@@ -147,6 +149,23 @@ local function renumber(buf)
   end
 end
 
+---@param now claude-code.WriteFollower
+---@param buf integer
+---@param event claude-code.WriteEvent
+local function on_event(now, buf, event)
+  if event == "BufReadPre" then
+    renumber(buf)
+  elseif event == "BufWipeout" then
+    now.texts[buf], now.reported[buf] = nil, nil
+    vim.schedule(pending.review)
+  else
+    on_write(buf, event == "BufWritePost" and "saved" or "reloaded")
+  end
+  for _, follower in pairs(now.followers) do
+    follower(buf, event)
+  end
+end
+
 ---@return claude-code.WriteFollower
 local function start()
   local events = autocommands.new("writes")
@@ -155,16 +174,12 @@ local function start()
   reports.start(function(report)
     on_report(now, report)
   end)
-  events:on("BufReadPre", renumber)
-  events:on("BufWritePost", function(buf)
-    on_write(buf, "saved")
-  end)
-  events:on("FileChangedShellPost", function(buf)
-    on_write(buf, "reloaded")
-    for _, on_reload in pairs(now.followers) do
-      on_reload(buf)
+  events:on(
+    { "BufReadPre", "BufWipeout", "BufWritePost", "FileChangedShellPost" },
+    function(buf, args)
+      on_event(now, buf, args.event)
     end
-  end)
+  )
   events:on("LspAttach", function(buf, args)
     on_attach(now, buf, args.data.client_id)
   end)
@@ -174,20 +189,17 @@ local function start()
     end
     pending.review()
   end)
-  events:on("BufWipeout", function(buf)
-    now.texts[buf], now.reported[buf] = nil, nil
-    vim.schedule(pending.review)
-  end)
   return now
 end
 
 ---Begins to follow, if no other caller does.
----@param on_reload? fun(buf: integer) a buffer was reloaded: its servers have not seen the new text yet
+---@param callback fun(buf: integer, event: claude-code.WriteEvent) after a reload the buffer's servers
+---have not seen the new text yet
 ---@return fun() cancel
-function M.follow(on_reload)
+function M.follow(callback)
   local now, follower = follow or start(), {}
   follow = now
-  now.followers[follower] = on_reload or function() end
+  now.followers[follower] = callback
   return function()
     now.followers[follower] = nil
     if follow == now and next(now.followers) == nil then

@@ -15,10 +15,12 @@ local PUSH = { min_ms = 50, max_ms = 1000, share = 0.1 }
 local OPTIONS = "{buflisted,buftype,filetype,modified,readonly}"
 ---What each does beside marking the buffer.
 local SOURCES = {
+  BufReadPre = sources.before_read,
   BufNewFile = sources.on_read,
   BufReadPost = sources.on_read,
   BufWipeout = sources.forget,
 }
+---Beside those of writes.follow().
 local BUFFER_EVENTS = {
   "BufAdd",
   "BufDelete",
@@ -27,9 +29,6 @@ local BUFFER_EVENTS = {
   "BufNewFile",
   "BufReadPost",
   "BufUnload",
-  "BufWipeout",
-  "BufWritePost",
-  "FileChangedShellPost",
   "FileType",
   "TermOpen",
   "TextChanged",
@@ -67,10 +66,10 @@ local function mark_buffer(buf)
 end
 
 ---@param buf integer
----@param args vim.api.keyset.create_autocmd.callback_args
-local function on_buffer_event(buf, args)
-  if SOURCES[args.event] then
-    SOURCES[args.event](buf)
+---@param event string
+local function on_buffer_event(buf, event)
+  if SOURCES[event] then
+    SOURCES[event](buf)
   end
   mark_buffer(buf)
 end
@@ -92,15 +91,16 @@ end
 ---@return fun() stop
 local function watch()
   local events = autocommands.new("state")
-  events:on("BufReadPre", sources.before_read)
-  events:on(BUFFER_EVENTS, on_buffer_event)
+  events:on(BUFFER_EVENTS, function(buf, args)
+    on_buffer_event(buf, args.event)
+  end)
   events:on("OptionSet", function()
     -- The event does not name the buffer; it is mostly the current one.
     deltas.mark_listed()
     mark_buffer(api.nvim_get_current_buf())
   end, { pattern = OPTIONS })
   events:on("TextChangedI", on_typing)
-  events:on({ "BufEnter", "WinEnter", "TabEnter" }, M.touch)
+  events:on({ "BufEnter", "WinEnter" }, M.touch)
   events:on("DiagnosticChanged", mark_diagnostics)
   return function()
     events:stop()
@@ -118,8 +118,8 @@ function M.start()
     deltas.mark_folders()
     M.touch()
   end)
-  local stops =
-    { writes.follow(), pending.on_change(M.touch), watch(), cancel_push, cancel_folders }
+  local stop_writes = writes.follow(on_buffer_event)
+  local stops = { stop_writes, pending.on_change(M.touch), watch(), cancel_push, cancel_folders }
   follower = { push_soon = push_soon, stops = stops }
   sources.start(api.nvim_list_bufs())
   for _, buf in ipairs(api.nvim_list_bufs()) do

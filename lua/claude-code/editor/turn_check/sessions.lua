@@ -43,9 +43,10 @@ local before = {} ---@type table<string, claude-code.ProblemCounts>
 ---Not nil while there is a session.
 local cancel_writes ---@type fun()?
 
----@param buf integer just reloaded: its servers have not seen the new text yet
-local function on_reload(buf)
-  local name = path.of_buffer(buf)
+---@param buf integer after a reload its servers have not seen the new text yet
+---@param event claude-code.WriteEvent
+local function on_write(buf, event)
+  local name = event == "FileChangedShellPost" and path.of_buffer(buf)
   local real = name and path.real(name)
   -- If a report was pending, the list is from before the edit before this one, as is what we have.
   if real and not (before[real] and pending.was_pending(buf)) then
@@ -88,7 +89,7 @@ function M.of(params)
     session = { id = id, installation = params.installation, active = 0, files = {}, blocks = {} }
     sessions[id] = session
   end
-  cancel_writes = cancel_writes or writes.follow(on_reload)
+  cancel_writes = cancel_writes or writes.follow(on_write)
   auto_reload.set("hooks", function()
     return true
   end)
