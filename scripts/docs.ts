@@ -20,19 +20,8 @@ export function generatedFiles(nvim: string): Record<string, string> {
   return {
     ...Object.fromEntries(pages.map((name) => [`doc/${name}`, filledIn(name, parts)])),
     "lua/claude-code/config/types.lua": configTypes(facts),
-    "lua/claude-code/config/defaults.lua": configDefaults(facts),
     "src/review/record/private-by-default.ts": privateByDefault(facts),
   };
-}
-
-function configDefaults({ defaults }: Facts): string {
-  if (/<\w+ \d+>/.test(defaults)) throw new Error("an option's default is no plain value");
-  return `--- What setup() needs at every start, so that it loads no option that the user does not give. Made from
---- options/ by \`bun run docs\`; do not edit.
--- luacheck: no max line length
--- stylua: ignore
-return ${defaults}
-`;
 }
 
 function privateByDefault({ private_files: patterns }: Facts): string {

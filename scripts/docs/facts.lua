@@ -27,23 +27,15 @@ for _, mode in ipairs({ "n", "x", "t" }) do
   end
 end
 
+local defaults = require("claude-code.config.defaults")
 local options = {}
-local defaults = {}
 for _, option in ipairs(require("claude-code.config.options")) do
-  local path = vim.split(option.key, ".", { plain = true })
-  local name = table.remove(path)
-  local section = defaults
-  for _, part in ipairs(path) do
-    section[part] = section[part] or {}
-    section = section[part]
-  end
-  section[name] = option.default
+  local default = vim.tbl_get(defaults, unpack(vim.split(option.key, ".", { plain = true })))
   table.insert(options, {
     key = option.key,
     annotation = option.type.lua,
     expected = option.type.expected,
-    default = option.default ~= nil and vim.inspect(option.default, { newline = " ", indent = "" })
-      or nil,
+    default = default ~= nil and vim.inspect(default, { newline = " ", indent = "" }) or nil,
     description = option.description,
   })
 end
@@ -62,7 +54,6 @@ io.write(vim.json.encode({
   plugs = plugs,
   suggested = require("claude-code.keymaps").suggested,
   options = options,
-  defaults = vim.inspect(defaults),
   private_files = require("claude-code.editor.privacy.defaults"),
   highlights = highlights_of(require("claude-code.editor.hunks.highlights")),
   review_highlights = highlights_of(require("claude-code.editor.review.highlights")),

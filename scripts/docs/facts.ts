@@ -41,8 +41,6 @@ export interface Facts {
   plugs: Record<string, { modes: string; desc: string }>;
   suggested: Mapping[];
   options: Option[];
-  /** The defaults of all options as a Lua table. */
-  defaults: string;
   /** Patterns of files that are private by default. */
   private_files: string[];
   highlights: Highlight[];

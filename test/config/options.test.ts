@@ -112,6 +112,14 @@ describe.each(NEOVIMS)("setup() in $name", (version) => {
     ]);
   });
 
+  test("each default is one of an option, which accepts it", async () => {
+    const wrong = await neovim.lua<string[]>(`
+      local defaults = require("claude-code.config.defaults")
+      local options, problems = require("port").options.resolve(defaults, {})
+      return vim.deep_equal(options, defaults) and problems or { "others" }`);
+    expect(wrong).toEqual([]);
+  });
+
   test("every renamed option leads to an option, or says what to do", async () => {
     const lost = await neovim.lua<string[]>(`
       local config, known = require("port").config, {}

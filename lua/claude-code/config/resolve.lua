@@ -4,7 +4,6 @@ local M = {}
 ---@class claude-code.Option
 ---@field key string dotted path in the options table: "binary.path"
 ---@field type claude-code.Type
----@field default any nil where there is none
 ---@field refused? any in effect when the user gave what is not valid; the default if left out
 ---@field description string for the help; the first sentence also for types.lua
 

@@ -5,14 +5,12 @@ local keys = t.any_of(t.string, t.list_of(t.string), t.one_of(false))
 
 ---@param where "diff"|"review"
 ---@param action claude-code.DiffAction|claude-code.ReviewAction
----@param default string|string[]
 ---@param effect string
 ---@return claude-code.Option
-local function key(where, action, default, effect)
+local function key(where, action, effect)
   return {
     key = ("%s.keys.%s"):format(where, action),
     type = keys,
-    default = default,
     description = ("In a %s, the key or keys that %s. `false` maps none."):format(where, effect),
   }
 end
@@ -30,7 +28,6 @@ return {
   {
     key = "diff.layout",
     type = layout,
-    default = "vertical",
     description = 'How a proposed edit is shown. "vertical": the file and the proposal side by side, '
       .. 'one above the other if \'diffopt\' has `horizontal`. "tab": the same on a new tab page. "inline": the '
       .. "proposal in the file's window, with deleted lines as virtual lines. Where the file's window "
@@ -41,47 +38,41 @@ return {
   {
     key = "diff.focus",
     type = t.boolean,
-    default = true,
     description = "Whether the cursor moves to a diff that opens.",
   },
   {
     key = "diff.quiet_ms",
     type = t.integer(0, 5000),
-    default = 400,
     description = "Milliseconds without typing before a new diff takes the cursor; in a terminal "
       .. "twice as many. For that time after it took the cursor, keys do not accept or reject it. So "
       .. "keys meant for another window never answer a diff. 0 disables both.",
   },
-  key("diff", "accept", { "<CR>", "ZZ" }, "accept the proposal, with your changes to it"),
-  key("diff", "reject", { "q", "ZQ" }, "reject the proposal"),
+  key("diff", "accept", "accept the proposal, with your changes to it"),
+  key("diff", "reject", "reject the proposal"),
   key(
     "diff",
     "reject_with_reason",
-    "Q",
     "reject the proposal with a reason that you type, which Claude receives"
   ),
-  key("diff", "next_hunk", "]c", "move to the next hunk"),
-  key("diff", "previous_hunk", "[c", "move to the previous hunk"),
+  key("diff", "next_hunk", "move to the next hunk"),
+  key("diff", "previous_hunk", "move to the previous hunk"),
   key(
     "diff",
     "accept_hunk",
-    "ga",
     "accept the hunk under the cursor alone, or take that back; after you accept single hunks, "
       .. "accepting the proposal takes only those"
   ),
   key(
     "diff",
     "drop_hunk",
-    "gr",
     "restore the old lines of the hunk under the cursor, until you undo that with `u`"
   ),
-  key("diff", "next_diff", "]f", "show the next proposal that waits"),
-  key("diff", "previous_diff", "[f", "show the previous proposal that waits"),
-  key("diff", "merge", "gm", "merge unsaved edits of the file into the proposal, with git"),
+  key("diff", "next_diff", "show the next proposal that waits"),
+  key("diff", "previous_diff", "show the previous proposal that waits"),
+  key("diff", "merge", "merge unsaved edits of the file into the proposal, with git"),
   {
     key = "review.signs",
     type = t.one_of("always", "never"),
-    default = "always",
     description = "Whether the sign column shows what Claude changed and you have not reviewed. "
       .. '"never": only a review shows it, with colours and deleted lines; '
       .. "`vim.b.claude_code_review` is then set only during a review.",
@@ -89,21 +80,19 @@ return {
   {
     key = "review.message",
     type = t.boolean,
-    default = true,
     description = "Whether a message says how much there is to review when Claude ends its turn.",
   },
   {
     key = "review.undo_while_working",
     type = t.one_of("queue", "now"),
-    default = "queue",
     description = 'What happens to an undo while Claude works. "queue": it waits for the end of the '
       .. 'turn, since Claude would often make the edit again. "now": it happens at once.',
   },
-  key("review", "keep", "ga", "keep the hunk, or the selected lines"),
-  key("review", "undo", "gr", "undo the hunk, or the selected lines"),
-  key("review", "next_hunk", "]c", "move to the next hunk, in the next file after the last one"),
-  key("review", "previous_hunk", "[c", "move to the previous hunk"),
-  key("review", "next_file", "]f", "move to the next file"),
-  key("review", "previous_file", "[f", "move to the previous file"),
-  key("review", "comment", "gC", "comment on the lines for Claude"),
+  key("review", "keep", "keep the hunk, or the selected lines"),
+  key("review", "undo", "undo the hunk, or the selected lines"),
+  key("review", "next_hunk", "move to the next hunk, in the next file after the last one"),
+  key("review", "previous_hunk", "move to the previous hunk"),
+  key("review", "next_file", "move to the next file"),
+  key("review", "previous_file", "move to the previous file"),
+  key("review", "comment", "comment on the lines for Claude"),
 }

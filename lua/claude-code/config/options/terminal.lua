@@ -70,7 +70,6 @@ return {
   {
     key = "terminal.provider",
     type = t.any_of(t.one_of("native", "snacks", "tmux", "none"), provider),
-    default = "native",
     description = 'Where the CLI runs. "native": Neovim\'s own terminal. "snacks": a terminal of '
       .. 'folke/snacks.nvim. "tmux": a pane beside Neovim. "none": you start the CLI yourself. A '
       .. "table is your own provider, see |claude-code-terminal-provider|.",
@@ -78,14 +77,12 @@ return {
   {
     key = "terminal.keep",
     type = t.boolean,
-    default = false,
     description = 'With `terminal.provider = "tmux"`: Claude runs on in its pane when Neovim ends, and '
       .. "the next Neovim of the project adopts it. See |claude-code-keep|.",
   },
   {
     key = "terminal.position",
     type = t.one_of("auto", "right", "left", "bottom", "top", "float"),
-    default = "auto",
     description = 'The side of the editor where the CLI\'s window opens. "auto": at the right if that '
       .. 'leaves 60 columns for Claude and 50 for the file, otherwise at the bottom. "float": a '
       .. "window over the files, which closes when the cursor goes to one of them.",
@@ -99,7 +96,6 @@ return {
   {
     key = "terminal.winbar",
     type = t.boolean,
-    default = true,
     description = "Show the names and states of the sessions above Claude's window, from two sessions "
       .. "on. A click shows a session. A 'winbar' of your own stays.",
   },
@@ -112,26 +108,22 @@ return {
   {
     key = "terminal.env",
     type = variables,
-    default = {},
     description = "More environment variables for each Claude CLI that Neovim starts. Those with which "
       .. "the CLI finds this Neovim cannot be changed.",
   },
   {
     key = "terminal.command",
     type = command,
-    default = "claude",
     description = "The Claude CLI: a name, or a list with arguments.",
   },
   {
     key = "terminal.args",
     type = t.list_of(t.string),
-    default = {},
     description = "More arguments for each Claude CLI that Neovim starts.",
   },
   {
     key = "terminal.permission_mode",
     type = t.any_of(permission_mode, t.one_of(false)),
-    default = "default",
     description = 'The permission mode in which the CLI starts. Only "default" and "plan" show edits '
       .. "as diffs. With false no mode is passed: the CLI may then start in "
       .. '"auto", which shows none. The argument --permission-mode overrides this option.',
@@ -139,14 +131,12 @@ return {
   {
     key = "terminal.keys.leave",
     type = key,
-    default = false,
     description = "A key in Claude's terminal that leaves terminal mode, as <C-\\><C-n> always "
       .. "does. Claude does not receive it.",
   },
   {
     key = "terminal.keys.toggle",
     type = key,
-    default = false,
     description = "A key in Claude's terminal that hides the terminal. Claude does not receive it.",
   },
 }
