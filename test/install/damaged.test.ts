@@ -75,15 +75,15 @@ test.each(NEOVIMS)("$name names :Claude install for what does not run", async (v
   expect(data.installedVersion()).toBe("0.1.0");
 });
 
-test("one that has a changed byte, and prints its version nevertheless, is replaced", async () => {
+test("one that has a changed byte, and prints its version nevertheless, is replaced by :Claude install!", async () => {
   await using neovim = await published.neovim(NEOVIMS[1] as NeovimVersion, {
     XDG_DATA_HOME: data.xdg,
   });
   await install(neovim);
   damage(data.executable("0.1.0"), flip(statSync(data.executable("0.1.0")).size - 1000));
   expect(data.installedVersion()).toBe("0.1.0");
-  for (const requests of [2, 2]) {
-    expect(await install(neovim)).toEqual({ path: data.executable("0.1.0") });
-    expect(published.server.requests).toHaveLength(requests);
-  }
+  const before = statSync(data.executable("0.1.0")).ino;
+  expect(await install(neovim, "{ force = true }")).toEqual({ path: data.executable("0.1.0") });
+  expect(statSync(data.executable("0.1.0")).ino).not.toBe(before);
+  expect(published.server.requests).toHaveLength(2);
 });

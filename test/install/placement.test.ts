@@ -172,21 +172,6 @@ echo swapped >${archive}
 describe("two Neovims at once", () => {
   const [older, newer] = NEOVIMS as [NeovimVersion, NeovimVersion];
 
-  test("the second waits for the first one's download", async () => {
-    const { server, release } = published;
-    server.reset("held");
-    await using first = await start(older);
-    await using second = await start(newer);
-    const one = install(first);
-    await data.fetching(release.asset.file, first);
-    const two = install(second);
-    await second.lua("return 1");
-    server.letGo();
-    expect(await Promise.all([one, two])).toEqual([installed(), installed()]);
-    expect(server.requests).toHaveLength(1);
-    expect(data.leftovers()).toEqual([]);
-  });
-
   test("both fetching: both succeed, and one result is there", async () => {
     await using first = await start(older);
     await using second = await start(newer);

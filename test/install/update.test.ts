@@ -102,11 +102,9 @@ test.each(NEOVIMS)(
       const { binary, warnings } = await reaches(neovim, "ready");
       expect(binary?.path).toBe(data.executable("0.1.0"));
       const about = warnings.filter((text) =>
-        text.includes("version 0.1.0 of the executable is used"),
+        text.includes(`${data.executable("0.1.0")} is used, because version 0.2.0`),
       );
-      expect(about).toEqual([
-        expect.stringContaining("0.2.0 could not be installed: cannot download"),
-      ]);
+      expect(about).toEqual([expect.stringContaining("could not be installed: cannot download")]);
       expect(next.server.requests.length).toBe(mirror === next.server.url ? 1 : 0);
     }
     next.server.reset("good");
@@ -115,6 +113,18 @@ test.each(NEOVIMS)(
     expect(data.installedVersion()).toBe("0.2.0");
   },
 );
+
+test("an update with another contract that cannot be had: says both, and nothing is served", async () => {
+  await installed();
+  const release = await TestRelease.standIn({ version: "0.2.0", contract: 2 });
+  await using incompatible = await Publication.start(release);
+  const { plugin, server } = incompatible;
+  server.reset("404");
+  await using neovim = await start(NEOVIMS[1] as NeovimVersion, plugin, server.url);
+  const { last_error, warnings } = await reaches(neovim, "failed");
+  expect(last_error).toContain("has version 0.1.0, the plugin 0.2.0: run :Claude install");
+  expect(warnings.join("\n")).toMatch(/could not be installed: cannot download .*404/);
+});
 
 test("an older plugin again: the stable path leads to the version in use", async () => {
   await installed();

@@ -1,37 +1,37 @@
 --- A release's archive: checked against the size and the checksum that this version of the plugin pins, and
 --- unpacked. SHA-256 comes from a program of the system: Neovim's own sha256() would block the editor
---- (and takes no binary data in 0.10).
+--- (and takes no binary data in 0.10). What waits runs in the coroutine of install/init.lua.
 local M = {}
 
-local async = require("claude-code.install.async")
+local executable = require("claude-code.install.executable")
+local programs = require("claude-code.programs")
 
-local FILE = {}
----@type (string|table)[][] FILE stands for the path
-local CHECKSUM_COMMANDS = {
-  { "sha256sum", FILE },
-  { "shasum", "-a", "256", FILE },
-  { "certutil", "-hashfile", FILE, "SHA256" },
-}
+---@param words string[]
+---@return { code: integer, stdout: string, stderr: string }
+local function run(words)
+  return coroutine.yield(function(done)
+    executable.run(words, {}, done)
+  end)
+end
 
 local HASH = "%f[%x]" .. ("%x"):rep(64) .. "%f[%X]"
 
 ---@param path string absolute
 ---@return string? sha256 in lower-case hexadecimal
 ---@return string? message
-function M.checksum(path)
+local function checksum(path)
   local reasons = {}
-  for _, command in ipairs(CHECKSUM_COMMANDS) do
-    local program, reason = require("claude-code.programs").on_path(command[1])
+  for _, words in ipairs({
+    { "sha256sum", path },
+    { "shasum", "-a", "256", path },
+    { "certutil", "-hashfile", path, "SHA256" },
+  }) do
+    local program, reason = programs.on_path(words[1])
     if program then
-      local words = vim.tbl_map(function(word)
-        return word == FILE and path or word
-      end, command)
       words[1] = program
-      local result = async.system(words, vim.fs.dirname(path))
-      -- The path is printed too.
-      local output = result.stdout:gsub(vim.pesc(path), "")
-      local hash = output:match(HASH)
-      if result.code == 0 and hash then
+      local result = run(words)
+      local hash = result.code == 0 and result.stdout:match(HASH)
+      if hash then
         return hash:lower()
       end
       return nil, ("`%s` failed on %s: %s"):format(program, path, vim.trim(result.stderr))
@@ -43,34 +43,46 @@ function M.checksum(path)
   return nil, text:format(table.concat(reasons, "; "))
 end
 
---- Is it the release's?
+---@param release claude-code.Release
+---@param found string
+---@return string
+local function wrong(release, found)
+  local text = "this is not the archive that belongs to version %s of the plugin, and was not used: it has "
+    .. "%s; download %s again"
+  return text:format(release.version, found, release.url)
+end
+
+--- Is it a file of the release's size?
 ---@param release claude-code.Release
 ---@param archive string
----@param original? string the path that a message names, where the archive is a copy
----@return boolean? verified
+---@return boolean? fits
 ---@return string? message
-function M.verify(release, archive, original)
+function M.check_size(release, archive)
   local stat = vim.uv.fs_stat(archive)
   if not stat or stat.type ~= "file" then
     local text = stat and "%s is not a file" or "the archive %s does not exist"
     return nil, text:format(archive)
+  elseif stat.size ~= release.size then
+    return nil, wrong(release, ("%d bytes, not %d"):format(stat.size, release.size))
   end
-  local sum, message = M.checksum(archive)
-  if not sum then
+  return true
+end
+
+--- Is it the release's?
+---@param release claude-code.Release
+---@param archive string
+---@return boolean? verified
+---@return string? message
+function M.verify(release, archive)
+  local fits, message = M.check_size(release, archive)
+  if not fits then
     return nil, message
-  elseif sum == release.sha256 and stat.size == release.size then
+  end
+  local sum, failure = checksum(archive)
+  if sum == release.sha256 then
     return true
   end
-  archive = original or archive
-  local other = require("claude-code.install.release").target_with(sum)
-  if other then
-    local text = "%s is for %s; this machine needs %s (%s)"
-    return nil, text:format(archive, other, release.target, release.file)
-  end
-  local text = "%s is not the archive that belongs to version %s of the plugin and was not used; "
-    .. "download %s again (expected %d bytes, SHA-256 %s; found %d bytes, SHA-256 %s)"
-  local is, should = { stat.size, sum }, { release.size, release.sha256 }
-  return nil, text:format(archive, release.version, release.url, should[1], should[2], is[1], is[2])
+  return nil, failure or wrong(release, ("the SHA-256 %s, not %s"):format(sum, release.sha256))
 end
 
 --- Windows' own tar, since another one on the path may take `C:` for a host.
@@ -80,7 +92,7 @@ local function tar()
   if vim.fn.has("win32") == 1 then
     return vim.fs.joinpath(vim.env.SystemRoot, "System32", "tar.exe")
   end
-  return require("claude-code.programs").on_path("tar")
+  return programs.on_path("tar")
 end
 
 --- Until the data are on the disk, a power cut could leave an executable of zeros behind the rename.
@@ -88,50 +100,42 @@ end
 local function flush(path)
   local file = vim.uv.fs_open(path, "r+", 0)
   if file then
-    async.await(function(done)
+    coroutine.yield(function(done)
       vim.uv.fs_fsync(file, done)
     end)
     vim.uv.fs_close(file)
   end
 end
 
---- Unpacks the executable of a verified archive alone, to FOLDER/claude-code-nvim.
+--- Unpacks the executable of a verified archive alone.
 ---@param archive string
 ---@param release claude-code.Release
 ---@param folder string empty
----@return string? executable
+---@return string? path of the executable, below the folder
 ---@return string? message
 function M.unpack(archive, release, folder)
-  local name = require("claude-code.install.executable").NAME
-  local top = release.file:gsub("%.tar%.gz$", "")
-  -- -o: not with the owner that the archive names, when root unpacks.
   local program, missing = tar()
   if not program then
     return nil,
       ("cannot unpack %s: %s; install it, then run :Claude install"):format(archive, missing)
   end
-  local command = { program, "-x", "-z", "-o", "-f", archive, "-C", folder, top .. "/" .. name }
-  local result = async.system(command, folder)
+  local entry = release.file:gsub("%.tar%.gz$", "") .. "/" .. executable.NAME
+  -- -o: not with the owner that the archive names, when root unpacks.
+  local result = run({ program, "-x", "-z", "-o", "-f", archive, "-C", folder, entry })
   if result.code ~= 0 then
     local text = "cannot unpack %s into %s: %s; free some space there, or fix the cause, then run "
       .. ":Claude install"
     return nil, text:format(archive, folder, vim.trim(result.stderr):match("^[^\n]*"))
   end
-  local unpacked = vim.fs.joinpath(folder, top, name)
+  local unpacked = vim.fs.joinpath(folder, entry)
   local stat = vim.uv.fs_lstat(unpacked)
   if not stat or stat.type ~= "file" or stat.nlink > 1 then
     return nil, ("%s was not used: its executable is not a file"):format(archive)
   end
   -- As root, tar gives the file its setuid bit, too.
   vim.uv.fs_chmod(unpacked, tonumber("755", 8))
-  local executable = vim.fs.joinpath(folder, name)
-  local moved, failure = vim.uv.fs_rename(unpacked, executable)
-  if not moved then
-    return nil, ("cannot move the executable out of %s (%s)"):format(folder, failure)
-  end
-  vim.uv.fs_rmdir(vim.fs.joinpath(folder, top))
-  flush(executable)
-  return executable
+  flush(unpacked)
+  return unpacked
 end
 
 return M

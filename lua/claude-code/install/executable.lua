@@ -1,4 +1,5 @@
---- Runs the executable for one answer. As the server it is run by server/process.lua.
+--- Runs the executable, or a program of the system, for one answer. As the server the executable is run by
+--- server/process.lua.
 local M = {
   --- The name of its file, in an archive and on the disk.
   NAME = vim.fn.has("win32") == 1 and "claude-code-nvim.exe" or "claude-code-nvim",
@@ -44,14 +45,19 @@ end
 ---@field env? table<string, string> all of its environment; ours if left out
 ---@field cwd? string
 
---- Runs it to its end.
+--- Runs a program to its end.
 ---@param words string[] its path and the arguments
 ---@param options claude-code.RunOptions
----@param callback fun(result: vim.SystemCompleted) in the main loop; the code is -1 if it cannot be started
+---@param callback fun(result: vim.SystemCompleted) in the main loop; the code is -1 if it cannot be started, and
+---never 0 if it was killed
+---@return vim.SystemObj? program
 function M.run(words, options, callback)
   local env = options.env or M.environment()
-  local done = vim.schedule_wrap(callback)
-  local ok, failure = pcall(vim.system, words, {
+  local done = vim.schedule_wrap(function(result)
+    result.code = result.signal == 0 and result.code or 128 + result.signal
+    callback(result)
+  end)
+  local ok, started = pcall(vim.system, words, {
     text = true,
     timeout = options.timeout,
     -- TODO(0.10): it passes the table on as it is, so that it has to be a list there.
@@ -59,10 +65,11 @@ function M.run(words, options, callback)
     clear_env = true,
     cwd = options.cwd or require("claude-code.programs").NEUTRAL_FOLDER,
   }, done)
-  if not ok then
-    local reason = tostring(failure):gsub("^.-:%d+: ", "")
-    done({ code = -1, signal = 0, stdout = "", stderr = reason })
+  if ok then
+    return started
   end
+  local reason = tostring(started):gsub("^.-:%d+: ", "")
+  done({ code = -1, signal = 0, stdout = "", stderr = reason })
 end
 
 --- Asks an executable for its version.

@@ -1,15 +1,11 @@
 --- Installs the executable of this version of the plugin: from a download or a local archive,
 --- verified before anything of it is unpacked or run, moved to its place by a rename. Killed at any
---- moment it leaves the version before or the new one, and files that the next run removes.
+--- moment it leaves the version before or the new one, and files that a later run removes.
 local M = {}
 
 local archives = require("claude-code.install.archive")
-local async = require("claude-code.install.async")
-local download = require("claude-code.install.download")
-local releases = require("claude-code.install.release")
 local store = require("claude-code.install.store")
 
-local POLL_MS = 250
 --- A virus scanner may read all of it before its first run.
 local FIRST_RUN_MS = 30 * 1000
 --- Longer than the download and everything else may take together.
@@ -29,7 +25,7 @@ local waiting = {}
 ---@return boolean? runs
 ---@return string? message
 local function probe(executable, release)
-  local version, failure = async.await(function(done)
+  local version, failure = coroutine.yield(function(done)
     require("claude-code.install.executable").version(executable, done, FIRST_RUN_MS)
   end)
   if version == release.version then
@@ -50,14 +46,48 @@ local function probe(executable, release)
   return nil, text:format(release.file, failure, advice)
 end
 
+--- Where an archive that was verified stays if its executable does not run here: it is not downloaded again.
+---@param release claude-code.Release
+---@return string
+local function kept_archive(release)
+  return vim.fs.joinpath(store.download(), release.file)
+end
+
+--- Puts the verified archive at `path`. A local one is copied: another user may be able to replace it between
+--- check and use.
+---@param release claude-code.Release
+---@param archive? string a local one
+---@param path string
+---@return boolean? verified
+---@return string? message
+local function fetch(release, archive, path)
+  local done, message
+  if archive then
+    archive = vim.fn.fnamemodify(vim.fs.normalize(archive), ":p")
+    done, message = archives.check_size(release, archive)
+    if done then
+      coroutine.yield(function(copied)
+        vim.uv.fs_copyfile(archive, path, copied)
+      end)
+    end
+  elseif vim.uv.fs_rename(kept_archive(release), path) and archives.verify(release, path) then
+    return true
+  else
+    done, message = require("claude-code.install.download").fetch(release, path)
+  end
+  if not done then
+    return nil, message
+  end
+  return archives.verify(release, path)
+end
+
 --- Unpacks a verified archive in `folder`, and moves the executable to its place.
 ---@param release claude-code.Release
 ---@param archive string
 ---@param folder string
----@param replace boolean
 ---@return string? executable
 ---@return string? message
-local function unpack_in(release, archive, folder, replace)
+local function unpack_in(release, archive, folder)
   local made, refused = store.make_folder(folder)
   if not made then
     return nil, refused
@@ -67,101 +97,11 @@ local function unpack_in(release, archive, folder, replace)
     return nil, message
   end
   local runs, why = probe(unpacked, release)
-  store.set_unusable(release, why)
   if not runs then
+    vim.uv.fs_rename(archive, kept_archive(release))
     return nil, why
   end
-  store.describe(unpacked, require("claude-code.install.plugin_files").contract().number)
-  return store.move_in(folder, release, replace)
-end
-
----@param release claude-code.Release
----@param archive string
----@param replace boolean
----@param original? string the archive's path, where it is a copy
----@return string? executable
----@return string? message
-local function verify_and_unpack(release, archive, replace, original)
-  local verified, wrong = archives.verify(release, archive, original)
-  if not verified then
-    return nil, wrong
-  end
-  local name = ("%s-%s.%d"):format(release.version, release.target, vim.uv.os_getpid())
-  local folder = vim.fs.joinpath(store.download(), name)
-  vim.fn.delete(folder, "rf")
-  local executable, message = unpack_in(release, archive, folder, replace)
-  vim.fn.delete(folder, "rf")
-  return executable, message
-end
-
---- From a copy: another user may be able to replace the archive between check and use.
----@param release claude-code.Release
----@param archive string
----@param replace boolean
----@return string? executable
----@return string? message
-local function install_archive(release, archive, replace)
-  local stat = vim.uv.fs_stat(archive)
-  if not stat or stat.size ~= release.size then
-    return nil, select(2, archives.verify(release, archive))
-  end
-  local copy, refused = download.new_file(release.file)
-  if not copy then
-    return nil, refused
-  end
-  async.await(function(done)
-    vim.uv.fs_copyfile(archive, copy, done)
-  end)
-  local executable, message = verify_and_unpack(release, copy, replace, archive)
-  vim.uv.fs_unlink(copy)
-  return executable, message
-end
-
---- Waits while another Neovim installs the same. Returns whether it succeeded.
----@param release claude-code.Release
----@return boolean installed
-local function await_others(release)
-  while download.is_elsewhere(release.file) do
-    async.sleep(POLL_MS)
-    if vim.uv.fs_stat(store.executable(release.version, release.target)) then
-      return true
-    end
-  end
-  return false
-end
-
---- Where an archive that was verified stays if its executable does not run here.
----@param release claude-code.Release
----@return string
-local function kept_archive(release)
-  return vim.fs.joinpath(store.download(), release.file)
-end
-
----@param release claude-code.Release
----@param replace boolean
----@return string? executable
----@return string? message
-local function install_download(release, replace)
-  local path, refused = download.new_file(release.file)
-  if not path then
-    return nil, refused
-  end
-  local executable, message
-  if not replace and await_others(release) then
-    executable = store.executable(release.version, release.target)
-  else
-    local done
-    done, message = download.fetch(release, path)
-    if done then
-      executable, message = verify_and_unpack(release, path, replace)
-    end
-  end
-  if not executable and store.unusable(release) then
-    -- For :Claude install, once the user has made it run.
-    vim.uv.fs_rename(path, kept_archive(release))
-  end
-  vim.uv.fs_unlink(path)
-  return executable, message
+  return store.place(unpacked, release)
 end
 
 ---@param release claude-code.Release
@@ -169,28 +109,24 @@ end
 ---@return string? executable
 ---@return string? message
 local function install(release, request)
-  local executable = store.executable(release.version, release.target)
-  local is_there = vim.uv.fs_stat(executable) ~= nil
-  local is_kept = is_there and not request.force
-  if is_kept and store.is_intact(executable) and probe(executable, release) then
-    return executable
+  local present = store.executable(release.version, release.target)
+  if not request.force and vim.uv.fs_stat(present) and probe(present, release) then
+    return present
   end
   local made, refused = store.make_folder(store.download())
   if not made then
     return nil, refused
-  elseif request.archive then
-    local archive = vim.fn.fnamemodify(vim.fs.normalize(request.archive), ":p")
-    return install_archive(release, archive, is_there)
   end
-  local kept = kept_archive(release)
-  if not archives.verify(release, kept) then
-    return install_download(release, request.force or is_there)
+  local work = vim.fs.joinpath(store.download(), ("%s.%d"):format(release.file, vim.uv.os_getpid()))
+  local archive = work .. ".part"
+  local executable
+  local verified, message = fetch(release, request.archive, archive)
+  if verified then
+    executable, message = unpack_in(release, archive, work)
   end
-  local installed_now, message = verify_and_unpack(release, kept, is_there)
-  if installed_now then
-    vim.uv.fs_unlink(kept)
-  end
-  return installed_now, message
+  vim.uv.fs_unlink(archive)
+  vim.fn.delete(work, "rf")
+  return executable, message
 end
 
 ---@param request claude-code.InstallRequest
@@ -199,28 +135,40 @@ end
 local function run(request)
   local release, remedy, reason = request.release, nil, nil
   if not release then
-    release, remedy, reason = releases.find()
+    release, remedy, reason = require("claude-code.install.release").find()
   end
   if not release then
     return nil, ("%s: %s"):format(remedy, reason)
   end
   store.sweep()
-  local before = store.current()
   local executable, failure = install(release, request)
   if not executable then
     return nil, failure
   end
+  store.prune(executable)
   local is_set, refused = store.set_current(executable)
-  if not is_set then
-    return nil, refused
-  end
-  store.prune(release, before)
-  return executable
+  return is_set and executable, refused
 end
 
 ---@return boolean
 function M.is_running()
   return #waiting > 0
+end
+
+---@param executable? string
+---@param message? string
+local function answer(executable, message)
+  local log = require("claude-code.messages.log")
+  if executable then
+    log.info("installed %s", executable)
+  else
+    log.error("installing failed: %s", message)
+  end
+  local callbacks = waiting
+  waiting = {}
+  for _, callback in ipairs(callbacks) do
+    callback(executable, message)
+  end
 end
 
 --- Installs without blocking Neovim. A second call while one runs gets the same result.
@@ -231,21 +179,19 @@ function M.start(request, callback)
   if #waiting > 1 then
     return
   end
-  async.run(function()
-    return run(request)
-  end, function(executable, message)
-    local log = require("claude-code.messages.log")
-    if executable then
-      log.info("installed %s", executable)
+  local thread = coroutine.create(run)
+  local function step(...)
+    local ok, result, message = coroutine.resume(thread, ...)
+    if not ok then
+      answer(nil, debug.traceback(thread, tostring(result)))
+    elseif coroutine.status(thread) == "dead" then
+      answer(result, message)
     else
-      log.error("installing failed: %s", message)
+      -- It waits until the function that it has yielded calls back.
+      result(vim.schedule_wrap(step))
     end
-    local callbacks = waiting
-    waiting = {}
-    for _, called in ipairs(callbacks) do
-      called(executable, message)
-    end
-  end)
+  end
+  step(request)
 end
 
 --- Installs and waits for the end: for a build step, and for a Neovim that ends right after.

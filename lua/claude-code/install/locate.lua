@@ -63,17 +63,9 @@ end
 ---@param reason? string why nothing can be downloaded
 ---@return string message what was looked for, and what the user can do
 local function not_found(remedy, reason)
-  local places = {
-    build = finders.build(),
-    managed = require("claude-code.install.store").stable(),
-    system = "$PATH",
-  }
-  local looked = vim.tbl_map(function(source)
-    return places[source]
-  end, M.ORDER)
-  local text = "%s was not found: %s, then :Claude start (%slooked in %s)"
-  local prefix = reason and reason .. "; " or ""
-  return text:format(NAME, remedy, prefix, table.concat(looked, ", "))
+  local text = "%s was not found: %s, then :Claude start (%slooked in %s, %s, $PATH)"
+  local stable = require("claude-code.install.store").stable()
+  return text:format(NAME, remedy, reason and reason .. "; " or "", finders.build(), stable)
 end
 
 --- Whether it may be downloaded without a command, be it after a question. Without a UI, only a
@@ -82,6 +74,13 @@ end
 local function is_download_allowed()
   local options = require("claude-code.config").get().binary
   return not options.path and options.download ~= false and #vim.api.nvim_list_uis() > 0
+end
+
+--- One of another version is better than none. Whether it fits shows when it starts.
+---@return claude-code.Binary?
+function M.other_version()
+  local path = vim.uv.fs_realpath(require("claude-code.install.store").stable())
+  return path and programs.runs(path) and { path = path, source = "managed" } or nil
 end
 
 --- The executable to run under the options in effect.
@@ -104,13 +103,7 @@ function M.find()
   if release and is_download_allowed() then
     return nil, missing, release
   end
-  -- One of another version is better than none. Whether it fits shows when it starts.
-  local store = require("claude-code.install.store")
-  local other = store.find_compatible() or store.stable()
-  if programs.runs(other) then
-    return { path = other, source = "managed" }
-  end
-  return nil, missing
+  return M.other_version(), missing
 end
 
 return M

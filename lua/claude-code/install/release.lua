@@ -65,15 +65,4 @@ function M.find()
   }
 end
 
---- The target of the archive with this sum, for a message about the wrong one.
----@param sha256 string
----@return string?
-function M.target_with(sha256)
-  for target, archive in pairs((plugin_files.manifest() or { targets = {} }).targets) do
-    if archive.sha256 == sha256 then
-      return target
-    end
-  end
-end
-
 return M

@@ -1,14 +1,9 @@
 --- Where downloaded executables live. Below one folder, outside of stdpath(), which NVIM_APPNAME
 --- moves:
----   VERSION-TARGET/claude-code-nvim   each version in a folder of its own, complete or not there
----   VERSION-TARGET/contract           the number of its contract
----   VERSION-TARGET/sha256             the checksum of its executable
----   VERSION-TARGET.unusable           why its executable does not run on this machine
----   bin/claude-code-nvim              the stable path: leads to the version installed last
----   download/                         what is not verified yet
+---   VERSION-TARGET/claude-code-nvim   each version in a folder of its own
+---   bin/claude-code-nvim              the stable path: leads to the version in use
+---   download/                         what is not installed yet
 local M = {}
-
-local async = require("claude-code.install.async")
 
 local WINDOWS = vim.fn.has("win32") == 1
 local NAME = require("claude-code.install.executable").NAME
@@ -66,116 +61,87 @@ local function refusal(path)
   end
 end
 
---- Makes a folder below `root()`, and those above it. mkdir() fails when another Neovim makes one of them just
---- then, and the next try succeeds.
+--- Makes a folder below `root()`, and those above it.
 ---@param path string
 ---@return boolean? made
 ---@return string? message
 function M.make_folder(path)
-  local failure
-  for _ = 1, 3 do
-    local ok
+  local ok, failure = pcall(vim.fn.mkdir, path, "p", tonumber("755", 8))
+  if not ok then
+    -- Another Neovim may have made one of them just then.
     ok, failure = pcall(vim.fn.mkdir, path, "p", tonumber("755", 8))
-    if ok then
-      local refused = refusal(M.root()) or refusal(path)
-      return refused == nil or nil, refused
-    end
   end
-  local text = "cannot create the folder %s (%s); make it writable, or set binary.path"
-  return nil, text:format(path, (tostring(failure):gsub("^Vim:", "")))
+  if not ok then
+    local text = "cannot create the folder %s (%s); make it writable, or set binary.path"
+    return nil, text:format(path, (tostring(failure):gsub("^Vim:", "")))
+  end
+  local refused = refusal(M.root()) or refusal(path)
+  return refused == nil or nil, refused
 end
 
---- The version that the stable path leads to, as the name of its folder. Nil on Windows.
----@return string?
-function M.current()
-  local link = vim.uv.fs_readlink(M.stable())
-  return link and link:match("([^/]+)/[^/]+$")
-end
-
---- Replaces what is in a version's folder: at every moment there is an executable in it.
----@param folder string
----@param final string
----@return boolean replaced
-local function replace_in_place(folder, final)
-  -- A program that runs cannot be replaced there.
-  if
-    WINDOWS or not vim.uv.fs_rename(vim.fs.joinpath(folder, NAME), vim.fs.joinpath(final, NAME))
-  then
-    return false
+--- At every moment there is the file of before or the new one.
+---@param new string
+---@param path string
+---@return boolean? replaced
+---@return string? message
+local function replace(new, path)
+  if WINDOWS then
+    -- A program that runs cannot be overwritten there, but renamed.
+    vim.uv.fs_rename(path, ("%s.%d.old"):format(path, vim.uv.os_getpid()))
   end
-  for name in vim.fs.dir(folder) do
-    vim.uv.fs_rename(vim.fs.joinpath(folder, name), vim.fs.joinpath(final, name))
+  local renamed, failure = vim.uv.fs_rename(new, path)
+  if not renamed then
+    return nil, ("cannot write %s (%s)"):format(path, failure)
   end
   return true
 end
 
---- Moves a complete folder to its final name. If another Neovim was faster, its folder stays.
----@param folder string with the executable in it
+--- Moves an executable to its place.
+---@param unpacked string
 ---@param release claude-code.Release
----@param replace boolean whether a folder that is there already has to go
 ---@return string? executable
 ---@return string? message
-function M.move_in(folder, release, replace)
+function M.place(unpacked, release)
   local executable = M.executable(release.version, release.target)
-  local final = vim.fs.dirname(executable)
-  if replace and vim.uv.fs_stat(final) then
-    if replace_in_place(folder, final) then
-      return executable
-    end
-    vim.uv.fs_rename(final, folder .. ".old")
+  local done, message = M.make_folder(vim.fs.dirname(executable))
+  if done then
+    done, message = replace(unpacked, executable)
   end
-  local moved, failure = vim.uv.fs_rename(folder, final)
-  if not moved and not vim.uv.fs_stat(executable) then
-    return nil, ("cannot move %s to %s (%s)"):format(folder, final, failure)
-  end
-  vim.fn.delete(folder .. ".old", "rf")
-  return executable
+  return done and executable, message
 end
 
---- Windows has no symbolic links for everyone: a copy. A program that runs cannot be overwritten
---- there, but renamed.
----@param executable string
----@param temporary string
----@return string? failure
-local function copy(executable, temporary)
-  local failure = async.await(function(done)
-    vim.uv.fs_copyfile(executable, temporary, done)
-  end)
-  if not failure then
-    vim.uv.fs_rename(M.stable(), ("%s.%d.old"):format(M.stable(), vim.uv.os_getpid()))
-  end
-  return failure
+---@param a string
+---@param b string
+---@return boolean
+local function is_same_file(a, b)
+  local one, other = vim.uv.fs_stat(a), vim.uv.fs_stat(b)
+  return one ~= nil and other ~= nil and one.ino == other.ino and one.dev == other.dev
 end
 
----@param executable string
----@param temporary string
----@return string? failure
-local function link(executable, temporary)
-  -- Relative, so that the whole folder may move.
-  local folder = vim.fs.basename(vim.fs.dirname(executable))
-  local _, failure = vim.uv.fs_symlink(("../%s/%s"):format(folder, NAME), temporary)
-  return failure
-end
-
---- Lets the stable path lead to `executable`: at every moment it leads to the old or the new one.
+--- Lets the stable path lead to `executable`.
 ---@param executable string
 ---@return boolean? is_set
 ---@return string? message
 function M.set_current(executable)
   local stable = M.stable()
+  if is_same_file(stable, executable) then
+    return true
+  end
   local made, message = M.make_folder(vim.fs.dirname(stable))
   if not made then
     return nil, message
   end
   local temporary = ("%s.%d"):format(stable, vim.uv.os_getpid())
   vim.uv.fs_unlink(temporary)
-  local failure = (WINDOWS and copy or link)(executable, temporary)
-  local renamed, refused = vim.uv.fs_rename(temporary, stable)
-  if failure or not renamed then
-    failure = failure or refused
-    return nil, ("cannot make %s lead to %s (%s)"):format(stable, executable, failure)
+  if WINDOWS then
+    -- It has no symbolic links for everyone.
+    vim.uv.fs_link(executable, temporary)
+  else
+    -- Relative, so that the whole folder may move.
+    local folder = vim.fs.basename(vim.fs.dirname(executable))
+    vim.uv.fs_symlink(("../%s/%s"):format(folder, NAME), temporary)
   end
-  return true
+  return replace(temporary, stable)
 end
 
 ---@param path string
@@ -185,33 +151,23 @@ local function age(path)
   return stat and os.time() - stat.mtime.sec or 0
 end
 
---- The folders of versions other than `kept`, the ones installed last first.
----@param kept string
----@return string[] names
-local function other_versions(kept)
-  local names = {}
-  for name, kind in vim.fs.dir(M.root()) do
-    if kind == "directory" and name:match("^%d+%.%d+%.%d+.*%-%w+%-") and name ~= kept then
-      table.insert(names, name)
-    end
+--- Removes the versions but `executable` and the one to which the stable path leads. Where that is the same,
+--- they are gone already.
+---@param executable string
+function M.prune(executable)
+  if is_same_file(executable, M.stable()) then
+    return
   end
-  table.sort(names, function(a, b)
-    return age(vim.fs.joinpath(M.root(), a)) < age(vim.fs.joinpath(M.root(), b))
-  end)
-  return names
-end
-
---- Removes the versions but `release` and the one before it: the one that the stable path led to
---- (`before`), or the newest.
----@param release claude-code.Release
----@param before? string name of a folder
-function M.prune(release, before)
-  local kept = release.version .. "-" .. release.target
-  local others = other_versions(kept)
-  local previous = vim.tbl_contains(others, before) and before or others[1]
-  for _, name in ipairs(others) do
+  for name, kind in vim.fs.dir(M.root()) do
     local folder = vim.fs.joinpath(M.root(), name)
-    if name ~= previous and age(folder) > SETTLED_S then
+    local other = vim.fs.joinpath(folder, NAME)
+    if
+      kind == "directory"
+      and name:match("^%d+%.%d+%.%d+.*%-%w+%-")
+      and not is_same_file(other, executable)
+      and not is_same_file(other, M.stable())
+      and age(folder) > SETTLED_S
+    then
       vim.fn.delete(folder, "rf")
     end
   end
@@ -227,90 +183,6 @@ function M.sweep()
       end
     end
   end
-end
-
----@param path string
----@return string?
-local function read(path)
-  return require("claude-code.lib.regular_file").head(path, 10000)
-end
-
----@param path string
----@param text string
-local function write(path, text)
-  local file = io.open(path, "wb")
-  if file then
-    file:write(text)
-    file:close()
-  end
-end
-
---- Writes down what is known about a version.
----@param executable string in the folder that becomes VERSION-TARGET
----@param contract integer
-function M.describe(executable, contract)
-  local folder = vim.fs.dirname(executable)
-  write(vim.fs.joinpath(folder, "contract"), tostring(contract))
-  local sum = require("claude-code.install.archive").checksum(executable)
-  write(vim.fs.joinpath(folder, "sha256"), sum or "")
-end
-
---- Whether an executable is as it was installed. One with a changed byte may print its version, and
---- end later.
----@param executable string
----@return boolean
-function M.is_intact(executable)
-  local sum = read(vim.fs.joinpath(vim.fs.dirname(executable), "sha256")) or ""
-  return sum == "" or sum == require("claude-code.install.archive").checksum(executable)
-end
-
---- The executable of another version that works with this plugin: the newest of those with the same
---- contract.
----@return string? executable
----@return string? version
-function M.find_compatible()
-  local target = require("claude-code.install.target").name()
-  local contract = require("claude-code.install.contract")
-  local best, version
-  for name in vim.fs.dir(M.root()) do
-    local candidate = target and name:match("^(.+)%-" .. vim.pesc(target) .. "$")
-    local parsed = candidate and vim.version.parse(candidate)
-    local number = parsed and read(vim.fs.joinpath(M.root(), name, "contract"))
-    local executable = parsed and M.executable(candidate, target)
-    if
-      tonumber(number) == contract.number
-      and candidate ~= contract.version
-      and require("claude-code.programs").runs(executable)
-      and (not version or vim.version.gt(parsed, version))
-    then
-      best, version = executable, candidate
-    end
-  end
-  return best, version
-end
-
----@param release claude-code.Release
----@return string path
-local function unusable_path(release)
-  return vim.fs.joinpath(M.root(), ("%s-%s.unusable"):format(release.version, release.target))
-end
-
---- Remembers that the executable of a release does not run here: it is not downloaded again until
---- the user asks for it.
----@param release claude-code.Release
----@param message? string why; nil: it does run
-function M.set_unusable(release, message)
-  if message then
-    write(unusable_path(release), message)
-  else
-    vim.uv.fs_unlink(unusable_path(release))
-  end
-end
-
----@param release claude-code.Release
----@return string? message why its executable does not run here
-function M.unusable(release)
-  return read(unusable_path(release))
 end
 
 return M

@@ -72,7 +72,7 @@ function M.crash_loop(ending)
   local log = require("claude-code.messages.log").path()
   -- A power cut may have damaged it.
   local again = ending.binary.source == "managed"
-      and "; if it is damaged, :Claude install replaces it"
+      and "; if it is damaged, :Claude install! replaces it"
     or ""
   return text:format(ending.times, cause(ending), log, again, details(ending))
 end
