@@ -43,8 +43,11 @@ export function remainsOf(
 
 const MOST_FILES = 3;
 
-/** So that no second search is needed. */
-export function remainsLine({ comments, strings, texts, code, isCut, files }: Remains): string {
+/** So that no second search is needed. `word`: how the line names it. */
+export function remainsLine(
+  { comments, strings, texts, code, isCut, files }: Remains,
+  word = "the word",
+): string {
   const counts = [
     [comments, "in comments"],
     [strings, "in strings"],
@@ -52,10 +55,10 @@ export function remainsLine({ comments, strings, texts, code, isCut, files }: Re
     [code.length, code.length === 1 ? "other symbol" : "other symbols"],
   ] as const;
   const shown = counts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`);
-  if (shown.length === 0) return "the word stands nowhere else in the project";
+  if (shown.length === 0) return `${word} stands nowhere else in the project`;
   const most = [...files].sort(([x, a], [y, b]) => b - a || (x < y ? -1 : 1)).slice(0, MOST_FILES);
   const names = most.map(([name, count]) => `${name} ${count}`).join(", ");
   const dots = files.size > most.length ? ", …" : "";
   const cut = isCut ? "; more files were not looked at" : "";
-  return `the word elsewhere: ${shown.join(", ")} (${names}${dots}${cut})`;
+  return `${word} elsewhere: ${shown.join(", ")} (${names}${dots}${cut})`;
 }

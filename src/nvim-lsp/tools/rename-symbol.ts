@@ -2,6 +2,8 @@ import { existsSync } from "node:fs";
 import * as v from "valibot";
 import { EditProblem } from "../../edits/problem";
 import type { Judge } from "../../edits/text-edits";
+import { occurrencesOf } from "../../language/occurrences";
+import { remainsLine, remainsOf } from "../../language/reconcile";
 import { References } from "../../language/references";
 import type { LanguageServers } from "../../language/servers";
 import { counted } from "../../lib/counted";
@@ -10,7 +12,6 @@ import { type ToolResult, texts } from "../../mcp/protocol";
 import { defineTool, type Tool, type ToolCall } from "../../mcp/tool";
 import { diffLines, fileLines, problemLines } from "../edits/answer-text";
 import type { Applied, LanguageEdits, ServerEdit } from "../edits/language-edits";
-import { remainingWords } from "../edits/remaining-words";
 import { ALWAYS_LOADED, SymbolLine, SymbolName } from "./symbol-input";
 
 /** Paths are longer than names. */
@@ -87,12 +88,9 @@ async function rename(
   const places = applied.changes.reduce((sum, change) => sum + change.edits, 0);
   const what = `${name} to ${new_name} in ${counted(applied.changes.length, "file")}, ${counted(places, "place")} (${server?.server})`;
   if (preview) return previewed(`would rename ${what}:`, applied, edits.place);
-  return done(
-    `renamed ${what}:`,
-    applied,
-    edits.place,
-    await remainingWords(name, servers.project, edits.place),
-  );
+  const { project } = servers;
+  const left = remainsOf(await occurrencesOf(name, project), [], () => true, project);
+  return done(`renamed ${what}:`, applied, edits.place, [remainsLine(left, `\`${name}\``)]);
 }
 
 async function move(
