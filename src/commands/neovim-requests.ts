@@ -9,11 +9,11 @@ export class NeovimRequests {
   readonly #review: ReviewEndpoint;
   readonly #undo: UndoEndpoint;
 
-  /** Answers from now on. `folders`: the workspace folders, real paths. */
-  constructor(editor: NeovimEditor, log: Log, folders: readonly string[]) {
-    this.#review = new ReviewEndpoint(editor, log, folders);
-    this.#undo = new UndoEndpoint(editor, log, folders, ({ operation, changes }) =>
-      recordLanguageUndo(operation.place, operation.id, changes),
+  /** Answers from now on. */
+  constructor(editor: NeovimEditor, log: Log) {
+    this.#review = new ReviewEndpoint(editor, log);
+    this.#undo = new UndoEndpoint(editor, log, ({ operation, changes }) =>
+      recordLanguageUndo(operation.stored.place, operation.id, changes),
     );
   }
 
@@ -25,11 +25,6 @@ export class NeovimRequests {
 
   clientsChanged(): void {
     this.#review.clientsChanged();
-  }
-
-  follow(folders: readonly string[]): void {
-    this.#review.follow(folders);
-    this.#undo.follow(folders);
   }
 
   end(): void {

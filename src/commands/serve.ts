@@ -88,15 +88,13 @@ async function run(
   const server = createIdeServer(editor, log, onClientsChanged, launch.options.execute_code);
   listener.admit(admission(token, server, log));
   const { NeovimRequests } = await loading;
-  const requests = new NeovimRequests(editor, log, launch.workspaceFolders);
+  const requests = new NeovimRequests(editor, log);
   attachment.after(() => {
     compileEarly();
     requests.start();
   });
   editor.onDelta.on(({ folders }) => {
-    if (!folders) return;
-    published.follow(folders);
-    requests.follow(folders);
+    if (folders) published.follow(folders);
   });
   const { lock } = published;
   lock.onRivals.on((rivals) => attachment.report("rivals", { rivals }));

@@ -5,7 +5,7 @@ import type { FileChange } from "./virtual-files";
 export function join(first: Operation, second: Operation): Operation {
   const files = new Map<string, { file: StoredFile; change: FileChange }>();
   for (const operation of [first, second]) {
-    for (const [index, { path, before, after, size, from }] of operation.files.entries()) {
+    for (const [index, { path, before, after, size, from }] of operation.stored.files.entries()) {
       const known = files.get(path);
       if (known) known.file.after = after;
       else {
@@ -18,9 +18,12 @@ export function join(first: Operation, second: Operation): Operation {
   }
   const all = [...files.values()];
   const joined = Operation.begin(
-    { label: first.label, place: first.place },
+    { label: first.stored.label, place: first.stored.place },
     all.map(({ change }) => change),
-    { files: all.map(({ file }) => file), folders: [...first.folders, ...second.folders] },
+    {
+      files: all.map(({ file }) => file),
+      folders: [...first.stored.folders, ...second.stored.folders],
+    },
   );
   joined.claim();
   joined.markDone();

@@ -68,7 +68,7 @@ export class Operation {
 
   private constructor(
     readonly folder: string,
-    private readonly stored: Stored,
+    readonly stored: Stored,
   ) {}
 
   /** Records an operation, to the disk. Throws the system's error; then nothing is left of it. */
@@ -103,22 +103,6 @@ export class Operation {
     return basename(this.folder);
   }
 
-  get label(): string {
-    return this.stored.label;
-  }
-
-  get place(): string {
-    return this.stored.place;
-  }
-
-  get files(): readonly StoredFile[] {
-    return this.stored.files;
-  }
-
-  get folders(): readonly string[] {
-    return this.stored.folders;
-  }
-
   get readyPath(): string {
     return join(this.folder, "ready");
   }
@@ -136,7 +120,7 @@ export class Operation {
   }
 
   isInside(folders: readonly string[]): boolean {
-    return this.files.every(({ path }) => folders.some((folder) => isBelow(path, folder)));
+    return this.stored.files.every(({ path }) => folders.some((folder) => isBelow(path, folder)));
   }
 
   /** Keeps Neovim from beginning. False: it has begun. */
@@ -151,7 +135,7 @@ export class Operation {
 
   markDone(): void {
     writeSynced(join(this.folder, "done"), new Uint8Array());
-    for (const { draft } of this.files) if (draft) rmSync(draft, { force: true });
+    for (const { draft } of this.stored.files) if (draft) rmSync(draft, { force: true });
     for (const name of names().slice(MOST_OPERATIONS)) {
       rmSync(join(operationsFolder(), name), { recursive: true, force: true });
     }
@@ -159,16 +143,16 @@ export class Operation {
 
   /** The bytes of a file before it; undefined: it was not there. Throws the system's error. */
   before(index: number): Uint8Array | undefined {
-    const file = this.files[index] as StoredFile;
+    const file = this.stored.files[index] as StoredFile;
     if (file.before === null) return undefined;
-    const start = this.files.slice(0, index).reduce((sum, { size }) => sum + size, 0);
+    const start = this.stored.files.slice(0, index).reduce((sum, { size }) => sum + size, 0);
     this.#texts ??= readFileSync(join(this.folder, "texts"));
     return this.#texts.subarray(start, start + file.size);
   }
 
   /** What a file holds now: as before, as after, or neither of them. */
   state(index: number): "before" | "after" | "other" {
-    const { path, before, after } = this.files[index] as StoredFile;
+    const { path, before, after } = this.stored.files[index] as StoredFile;
     const now = hashOnDisk(path);
     if (now === after) return "after";
     return now === before ? "before" : "other";
@@ -180,7 +164,7 @@ export class Operation {
    */
   takeBack(): string[] {
     const kept: string[] = [];
-    for (const [index, { path }] of this.files.entries()) {
+    for (const [index, { path }] of this.stored.files.entries()) {
       const state = this.state(index);
       if (state === "after" || this.#isCutOff(index, state)) this.#restore(index);
       else if (state === "other") kept.push(path);
@@ -191,14 +175,14 @@ export class Operation {
 
   /** A crash in the middle of a write in place leaves the beginning of the new text. */
   #isCutOff(index: number, state: "before" | "other"): boolean {
-    const { path, draft, in_place } = this.files[index] as StoredFile;
+    const { path, draft, in_place } = this.stored.files[index] as StoredFile;
     if (state !== "other" || !in_place || !draft || !isThere(draft) || !isThere(path)) return false;
     const now = readRegular(path);
     return Buffer.compare(now, readRegular(draft).subarray(0, now.length)) === 0;
   }
 
   #restore(index: number): void {
-    const { path } = this.files[index] as StoredFile;
+    const { path } = this.stored.files[index] as StoredFile;
     const bytes = this.before(index);
     if (!bytes) return rmSync(path, { force: true });
     mkdirSync(dirname(path), { recursive: true });
@@ -207,7 +191,7 @@ export class Operation {
 
   /** Removes what is left of it: drafts, folders that are empty, its record. */
   forget(): void {
-    for (const { draft } of this.files) if (draft) rmSync(draft, { force: true });
+    for (const { draft } of this.stored.files) if (draft) rmSync(draft, { force: true });
     removeEmpty(this.stored.folders);
     rmSync(this.folder, { recursive: true, force: true });
   }

@@ -82,7 +82,7 @@ async function commit(
   ask: AskNeovim,
 ): Promise<void> {
   try {
-    const files = operation.files.map((file) => commitFile(file, checked));
+    const files = operation.stored.files.map((file) => commitFile(file, checked));
     for (const [index, { path, before }] of changes.entries()) {
       // Read after its time was taken.
       if (hash(readFile(path)) !== hash(before)) throw changed(files[index]?.path ?? path);
@@ -132,7 +132,7 @@ async function finishes(operation: Operation): Promise<boolean> {
 }
 
 async function takeBack(operation: Operation, ask: AskNeovim): Promise<void> {
-  const paths = operation.files.map(({ path }) => path);
+  const paths = operation.stored.files.map(({ path }) => path);
   operation.takeBack();
   for (const path of paths) await ask("document_reload", { path }).catch(() => {});
 }

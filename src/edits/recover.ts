@@ -13,7 +13,7 @@ export function recoverOperations(log: Log): string[] {
       try {
         return recover(operation);
       } catch (error) {
-        log.error(`${operation.label} was interrupted, and cannot be taken back: ${error}`);
+        log.error(`${operation.stored.label} was interrupted, and cannot be taken back: ${error}`);
         return [];
       }
     });
@@ -30,11 +30,11 @@ function recover(operation: Operation): string[] {
     .takeBack()
     .map(
       (path) =>
-        `${operation.label} was interrupted and is taken back, without ${path}: it was changed since`,
+        `${operation.stored.label} was interrupted and is taken back, without ${path}: it was changed since`,
     );
 }
 
 /** Is every file as the operation wanted it? */
 export function isComplete(operation: Operation): boolean {
-  return operation.files.every((_, index) => operation.state(index) === "after");
+  return operation.stored.files.every((_, index) => operation.state(index) === "after");
 }

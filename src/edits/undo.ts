@@ -20,6 +20,8 @@ export interface Undone {
 interface UndoPort {
   /** `:Claude undo rename`. */
   readonly onUndoRename: Emitter<void>;
+  /** The workspace folders, real paths. */
+  readonly state: { readonly folders: readonly string[] };
   call: AskNeovim;
 }
 
@@ -29,7 +31,6 @@ export class UndoEndpoint {
   constructor(
     private readonly port: UndoPort,
     private readonly log: Log,
-    private folders: readonly string[],
     private readonly record: (undone: Undone) => void,
   ) {
     port.onUndoRename.on(() => void this.#undo());
@@ -40,19 +41,14 @@ export class UndoEndpoint {
     for (const text of recoverOperations(this.log)) void this.#report({ problem: text });
   }
 
-  /** The workspace folders, real paths. */
-  follow(folders: readonly string[]): void {
-    this.folders = folders;
-  }
-
   async #undo(): Promise<void> {
     try {
       const ask: AskNeovim = (method, params, ms) => this.port.call(method, params, ms);
-      const undone = await undoLast(this.folders, ask, this.log);
+      const undone = await undoLast(this.port.state.folders, ask, this.log);
       this.record(undone);
       const files = counted(undone.changes.length, "file");
       const changes = changeEvents(undone.changes);
-      await this.#report({ done: `took back ${undone.operation.label}: ${files}`, changes });
+      await this.#report({ done: `took back ${undone.operation.stored.label}: ${files}`, changes });
     } catch (error) {
       await this.#report({ problem: message(error) });
     }
@@ -73,8 +69,8 @@ async function undoLast(folders: readonly string[], ask: AskNeovim, log: Log): P
   const operation = Operation.all().find((one) => one.isDone && one.isInside(folders));
   if (!operation) throw new EditProblem("There is no rename of Claude's to take back.");
   const root = folders[0] ?? "/";
-  const label = `the undo of ${operation.label}`;
-  const { files, place } = operation;
+  const label = `the undo of ${operation.stored.label}`;
+  const { files, place } = operation.stored;
   // No language server has seen these texts: buffers take over what was written just now.
   for (const { path } of files) await ask("document_reload", { path });
   const checked = await checkFiles(

@@ -35,6 +35,9 @@ export interface ReviewRequest {
 /** The Neovim for which a review is served. */
 interface ReviewPort {
   readonly onReview: Emitter<ReviewRequest>;
+  readonly onDelta: { on(listener: (delta: { folders?: string[] | undefined }) => void): void };
+  /** The workspace folders, real paths. */
+  readonly state: { readonly folders: readonly string[] };
   /** Files that it has loaded: real paths. */
   loadedFiles(): string[];
   /** Runs a method of the plugin. Rejects at a deadline, too: Neovim may still take it. */
@@ -57,9 +60,13 @@ export class ReviewEndpoint {
   constructor(
     private readonly port: ReviewPort,
     private readonly log: Log,
-    folders: readonly string[],
   ) {
-    this.#service.follow(folders);
+    this.#service.follow(port.state.folders);
+    port.onDelta.on(({ folders }) => {
+      if (!folders) return;
+      this.#service.follow(folders);
+      this.#soon();
+    });
     port.onReview.on((request) => void this.#answer(request));
   }
 
@@ -72,12 +79,6 @@ export class ReviewEndpoint {
   /** A client has come or gone: a turn may have ended for which no hook will run. */
   clientsChanged(): void {
     this.#soon(GONE_MS);
-  }
-
-  /** The workspace folders, real paths. */
-  follow(folders: readonly string[]): void {
-    this.#service.follow(folders);
-    this.#soon();
   }
 
   end(): void {

@@ -33,6 +33,8 @@ test("a report that Neovim does not take stops neither answers nor what is repor
   const giveUp = Promise.withResolvers<void>();
   const port = {
     onReview,
+    onDelta: new Emitter<{ folders?: string[] }>(),
+    state: { folders: [world.root] },
     loadedFiles: () => [],
     ...takes({
       answer: async ({ id }) => void answered.push(id),
@@ -41,7 +43,7 @@ test("a report that Neovim does not take stops neither answers nor what is repor
   };
   const warnings: string[] = [];
   const log = { warn: (text: string) => warnings.push(text), error: () => {} };
-  const endpoint = new ReviewEndpoint(port, log as never, [world.root]);
+  const endpoint = new ReviewEndpoint(port, log as never);
   endpoint.start();
   await eventually("the first report", () => reported.length === 1);
   world.claude({ a: "1\n" });
@@ -65,6 +67,8 @@ test("an undo that is due and fails is asked for again only when something was r
   const asked: number[] = [];
   const port = {
     onReview,
+    onDelta: new Emitter<{ folders?: string[] }>(),
+    state: { folders: [world.root] },
     loadedFiles: () => [],
     ...takes({
       answer: async ({ error }) => void (error && errors.push(error)),
@@ -80,9 +84,7 @@ test("an undo that is due and fails is asked for again only when something was r
   const full = spyOn(Blobs.prototype, "put").mockImplementation(() => {
     throw new Error("ENOSPC: no space left on device");
   });
-  const endpoint = new ReviewEndpoint(port, { warn: () => {}, error: () => {} } as never, [
-    world.root,
-  ]);
+  const endpoint = new ReviewEndpoint(port, { warn: () => {}, error: () => {} } as never);
   endpoint.start();
   await eventually("the error", () => errors.length > 0);
   await Bun.sleep(500);

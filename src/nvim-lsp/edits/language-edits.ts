@@ -171,7 +171,7 @@ export class LanguageEdits {
     session: string | undefined = this.session.session,
   ): void {
     if (session === undefined) return;
-    recordLanguageEdit(operation.place, operation.id, { session, tool, use }, changes);
+    recordLanguageEdit(operation.stored.place, operation.id, { session, tool, use }, changes);
   }
 
   async #try<T>(what: string, work: () => Promise<T>): Promise<T | undefined> {
