@@ -11,9 +11,12 @@ export interface FileDiagnostics {
 export class EditorState {
   #buffers = new Map<number, EditorBuffer>();
   #diagnostics = new Map<number, FileDiagnostics>();
-  #folders: readonly string[] = [];
-  #current = 0;
-  #pending: ReadonlySet<string> = new Set();
+  /** Real paths; the current working directory is the first. */
+  folders: readonly string[] = [];
+  /** Buffer number of the current window; 0 before anything is known. */
+  current = 0;
+  /** Files on whose last written text a report of a language server is pending. */
+  pending: ReadonlySet<string> = new Set();
 
   apply(delta: Delta): void {
     if (delta.full) {
@@ -29,9 +32,9 @@ export class EditorState {
       if (file.items.length > 0) this.#diagnostics.set(file.buf, file);
       else this.#diagnostics.delete(file.buf);
     }
-    if (delta.folders) this.#folders = delta.folders;
-    if (delta.current !== undefined) this.#current = delta.current;
-    if (delta.pending) this.#pending = new Set(delta.pending);
+    if (delta.folders) this.folders = delta.folders;
+    if (delta.current !== undefined) this.current = delta.current;
+    if (delta.pending) this.pending = new Set(delta.pending);
   }
 
   /** In the order of their numbers, which is the order of `:ls`. */
@@ -54,20 +57,5 @@ export class EditorState {
       if (buffer.path === path) return buffer;
     }
     return undefined;
-  }
-
-  /** Real paths; the current working directory is the first. */
-  get folders(): readonly string[] {
-    return this.#folders;
-  }
-
-  /** Buffer number of the current window; 0 before anything is known. */
-  get current(): number {
-    return this.#current;
-  }
-
-  /** Files on whose last written text a report of a language server is pending. */
-  get pending(): ReadonlySet<string> {
-    return this.#pending;
   }
 }

@@ -1,6 +1,7 @@
 import {
   chmodSync,
   mkdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   type Stats,
@@ -26,10 +27,15 @@ export function writePrivateFile(path: string, text: string): void {
   replace(path, (draft) => writeFileSync(draft, text, { mode: 0o600, flag: "wx" }));
 }
 
-/** Can nobody but its owner, who we are, have written the file? Throws the system's error. */
-export function isPrivateFile(path: string): boolean {
-  const { uid, mode } = statSync(path);
-  return process.platform === "win32" || (uid === process.getuid?.() && (mode & 0o022) === 0);
+/** The text of a file that nobody but its owner, who we are, can have written; undefined for any other. */
+export function readPrivateFile(path: string): string | undefined {
+  try {
+    const { uid, mode } = statSync(path);
+    const isOurs = uid === process.getuid?.() && (mode & 0o022) === 0;
+    return isOurs || process.platform === "win32" ? readFileSync(path, "utf8") : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /**

@@ -8,7 +8,7 @@ const MOST_FOLDERS = 200;
 export class PathWatch {
   readonly #folders = new Map<string, { watcher: FSWatcher; names: Set<string> }>();
 
-  constructor(private readonly onChange: (path: string) => void) {}
+  constructor(private readonly onChange: () => void) {}
 
   /**
    * Watches these paths and no others; one ending with "/" is a folder with all that is in it. Returns
@@ -57,15 +57,13 @@ export class PathWatch {
     // The folder itself was removed or moved: its watch reports nothing of what is there next.
     if (name === basename(folder)) return this.#ended(folder);
     const names = this.#folders.get(folder)?.names;
-    if (names?.has("") || (name !== null && names?.has(name))) {
-      this.onChange(name === null ? folder : `${folder}/${name}`);
-    }
+    if (names?.has("") || (name !== null && names?.has(name))) this.onChange();
   }
 
   #ended(folder: string): void {
     this.#folders.get(folder)?.watcher.close();
     this.#folders.delete(folder);
-    this.onChange(folder);
+    this.onChange();
   }
 
   /** Is anything watched? The system may have no watches left. */

@@ -1,6 +1,6 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { isPrivateFile, writePrivateFile } from "../lib/atomic-write";
+import { readPrivateFile, writePrivateFile } from "../lib/atomic-write";
 import { stateFolder } from "../lib/paths";
 import { type Entry, entries, removeIfPossible } from "./registry";
 
@@ -22,12 +22,12 @@ export class Binding {
 
   /** Undefined if there is none, or that Neovim is not among those `known` to run. */
   address(known: readonly Entry[] = entries()): string | undefined {
-    const address = read(this.#path);
+    const address = readPrivateFile(this.#path);
     return known.some((entry) => entry.address === address) ? address : undefined;
   }
 
   set(address: string): void {
-    if (read(this.#path) === address) return;
+    if (readPrivateFile(this.#path) === address) return;
     const known = new Set(entries().map((entry) => entry.address));
     // An address that the registry lacks would never be believed.
     if (!known.has(address)) return;
@@ -35,7 +35,7 @@ export class Binding {
       writePrivateFile(this.#path, address);
       for (const name of readdirSync(this.folder)) {
         const path = join(this.folder, name);
-        if (!known.has(read(path) ?? "")) removeIfPossible(path);
+        if (!known.has(readPrivateFile(path) ?? "")) removeIfPossible(path);
       }
     } catch {
       // As before.
@@ -45,13 +45,5 @@ export class Binding {
   /** Another CLI may have the number now. */
   forget(): void {
     removeIfPossible(this.#path);
-  }
-}
-
-function read(path: string): string | undefined {
-  try {
-    return isPrivateFile(path) ? readFileSync(path, "utf8") : undefined;
-  } catch {
-    return undefined;
   }
 }

@@ -1,6 +1,6 @@
-import { readFileSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { isPrivateFile } from "../lib/atomic-write";
+import { readPrivateFile } from "../lib/atomic-write";
 import { OwnFile } from "../lib/own-file";
 import { namesIn, stateFolder } from "../lib/paths";
 import { isAlive } from "../lib/process";
@@ -66,8 +66,7 @@ export function entries(folder = registryFolder()): Entry[] {
 /** Another user's file is not trusted. */
 function readEntry(path: string): Entry | undefined {
   try {
-    if (!isPrivateFile(path)) return undefined;
-    const entry = JSON.parse(readFileSync(path, "utf8")) as Entry;
+    const entry = JSON.parse(readPrivateFile(path) ?? "null") as Entry | null;
     if (!isEntry(entry)) return undefined;
     if (isAlive(entry.pid)) return entry;
     removeIfPossible(path);

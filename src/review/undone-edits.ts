@@ -1,7 +1,6 @@
 import { reviewFolder, reviewRoot } from "./journal/folder";
 import { DAY_MS, MOST_DAYS } from "./journal/prune";
-import { journalLines, parseLine } from "./journal/read";
-import type { RecordOf } from "./journal/record";
+import { recordsOf } from "./journal/read";
 import { Privacy } from "./record/privacy";
 import { ReviewedProject } from "./state/reviewed-project";
 import type { TrackedFile } from "./state/tracked-file";
@@ -70,14 +69,6 @@ function unreported(folder: string, session: string): ReadonlySet<string> {
     if (whose === session) for (const id of undo) ids.delete(id);
   }
   return ids;
-}
-
-/** Without a look at all the others: a hook reads the journal at each prompt. */
-function recordsOf<T extends "undo" | "reported">(folder: string, type: T): RecordOf<T>[] {
-  return journalLines(folder).flatMap((line) => {
-    const record = line.includes(`"type":"${type}"`) ? parseLine(line) : "other";
-    return typeof record === "object" && record.type === type ? [record as RecordOf<T>] : [];
-  });
 }
 
 function undoneIn(

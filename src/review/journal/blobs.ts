@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { replace } from "../../lib/atomic-write";
 import { readRegular } from "../../lib/read-regular";
 import { decompress } from "../../lib/zstd";
 import type { Content } from "./record";
@@ -58,14 +59,8 @@ export class Blobs {
       return utimesSync(path, now, now);
     }
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    const draft = `${path}.${crypto.randomUUID().slice(0, 8)}.tmp`;
-    try {
-      writeFileSync(draft, Bun.zstdCompressSync(bytes, { level: ZSTD_LEVEL }), { mode: 0o600 });
-      renameSync(draft, path);
-    } catch (error) {
-      rmSync(draft, { force: true });
-      throw error;
-    }
+    const packed = Bun.zstdCompressSync(bytes, { level: ZSTD_LEVEL });
+    replace(path, (draft) => writeFileSync(draft, packed, { mode: 0o600 }));
   }
 }
 

@@ -12,7 +12,7 @@ import { removeOld, removeOldDrafts } from "../../lib/drafts";
 import { readRegular } from "../../lib/read-regular";
 import { compaction, isPartial } from "./compact";
 import { isInside, reviewFolder } from "./folder";
-import { JOURNAL_BYTES, journalLines, parseLine } from "./read";
+import { JOURNAL_BYTES, recordsOf } from "./read";
 import { filesOf, type Line, type Plan, rewriteJournal } from "./rewrite";
 
 /** What is kept of one project: this long after a file was last touched, and this much in all. */
@@ -149,18 +149,14 @@ export function removeLeftovers(root: string, paths?: Iterable<string>): void {
   removeOldDrafts(folder);
   removeOld(folder, IN_REVIEW);
   const folders = new Set<string>();
-  for (const path of paths ?? undoneIn(folder)) {
+  const undone = () =>
+    recordsOf(folder, "undo")
+      .reverse()
+      .flatMap(({ files }) => files);
+  for (const path of paths ?? undone().map((file) => file.path)) {
     const file = join(root, path);
     if (!folders.has(dirname(file)) && isInside(root, file)) folders.add(dirname(file));
     if (folders.size >= MOST_FOLDERS) break;
   }
   for (const one of folders) removeOldDrafts(one);
-}
-
-function* undoneIn(folder: string): Generator<string> {
-  for (const line of journalLines(folder).reverse()) {
-    const record = line.includes('"type":"undo"') ? parseLine(line) : "other";
-    if (typeof record === "string" || record.type !== "undo") continue;
-    for (const { path } of record.files) yield path;
-  }
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import * as v from "valibot";
 import { readRange, readRegular } from "../../lib/read-regular";
 import { journalPath } from "./append";
-import { JournalRecord, RECORD_TYPES } from "./record";
+import { JournalRecord, RECORD_TYPES, type RecordOf } from "./record";
 
 /** Years of use. It is read at once, into a string. */
 export const JOURNAL_BYTES = 256 * 1024 * 1024;
@@ -129,6 +129,17 @@ export function journalLines(reviewFolder: string): string[] {
   } catch {
     return [];
   }
+}
+
+/** Those of one type, without a look at all the others: a hook reads the journal at each prompt. */
+export function recordsOf<T extends JournalRecord["type"]>(
+  reviewFolder: string,
+  type: T,
+): RecordOf<T>[] {
+  return journalLines(reviewFolder).flatMap((line) => {
+    const record = line.includes(`"type":"${type}"`) ? parseLine(line) : "other";
+    return typeof record === "object" && record.type === type ? [record as RecordOf<T>] : [];
+  });
 }
 
 /** "other": of a type that a later version writes. */

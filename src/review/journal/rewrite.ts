@@ -1,6 +1,7 @@
 import { existsSync, linkSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { replace } from "../../lib/atomic-write";
+import { isObject } from "../../lib/json";
 import { tryLock } from "../../lib/lock";
 import { readRegular } from "../../lib/read-regular";
 import { appendLines, journalPath } from "./append";
@@ -32,7 +33,7 @@ export interface LineFile {
 
 export function filesOf({ files }: Line): LineFile[] {
   if (!Array.isArray(files)) return [];
-  return files.filter((file) => typeof file === "object" && file !== null);
+  return files.filter(isObject);
 }
 
 /** For all records the function that says what each becomes: null where it goes. */
@@ -79,8 +80,7 @@ function rewritten(lines: readonly string[], plans: readonly Plan[]): string[] {
 function parse(line: string): Line | undefined {
   try {
     const value: unknown = JSON.parse(line);
-    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-    return isObject ? (value as Line) : undefined;
+    return isObject(value) ? value : undefined;
   } catch {
     return undefined;
   }

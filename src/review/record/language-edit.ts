@@ -1,5 +1,5 @@
 import { pathBelow } from "../journal/folder";
-import { JournalReader } from "../journal/read";
+import { recordsOf } from "../journal/read";
 import type { Content, FileChange } from "../journal/record";
 import { RecordedProject } from "./recorded-project";
 import { callFields, type ToolCall } from "./tool-call";
@@ -27,10 +27,8 @@ export function recordLanguageEdit(
   const project = new RecordedProject(projectFolder);
   const files = edited.flatMap((file) => changeOf(project, file));
   if (files.length === 0) return;
-  const turn = new JournalReader(project.folder)
-    .read()
-    .records.findLast((one) => one.type === "prompt" && one.session === call.session);
-  const prompt = turn?.type === "prompt" ? turn.prompt : undefined;
+  const turns = recordsOf(project.folder, "prompt");
+  const { prompt } = turns.findLast(({ session }) => session === call.session) ?? {};
   const fields = callFields({ ...call, prompt });
   project.append({ id, type: "change", ...fields, source: "tool", files, head: project.head() });
 }

@@ -1,7 +1,6 @@
-import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, join } from "node:path";
-import { isPrivateFile, writePrivateFile } from "../../lib/atomic-write";
+import { readPrivateFile, writePrivateFile } from "../../lib/atomic-write";
 import { realPath, stateFolder } from "../../lib/paths";
 import { compileGlob, type Glob, matchesGlob } from "./glob";
 import { PRIVATE_BY_DEFAULT } from "./private-by-default";
@@ -76,9 +75,7 @@ function compileRule(pattern: string): Rule {
 
 function readPatterns(): string[] | undefined {
   try {
-    const path = patternsFile();
-    if (!isPrivateFile(path)) return undefined;
-    const value: unknown = JSON.parse(readFileSync(path, "utf8"));
+    const value: unknown = JSON.parse(readPrivateFile(patternsFile()) ?? "null");
     const isList = Array.isArray(value) && value.every((item) => typeof item === "string");
     return isList ? value : undefined;
   } catch {

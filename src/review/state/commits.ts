@@ -34,18 +34,18 @@ export class Commits {
    * Keeps what was committed or staged since; `entries` is all that waits for the user. Where another
    * decision comes while git runs, nothing is kept: the next check does it.
    */
-  async check(entries: readonly Entry[]): Promise<boolean> {
+  async check(entries: readonly Entry[]): Promise<void> {
     const { root, sessions, version } = this.project;
-    if (this.#isChecking || gitFolder(root) === undefined || sessions.isInCall()) return false;
+    if (this.#isChecking || gitFolder(root) === undefined || sessions.isInCall()) return;
     const git = Git.in(root);
-    if (!git) return false;
+    if (!git) return;
     this.#isChecking = true;
     try {
       const { committed, staged } = await git.run(this.#look(entries));
-      if (this.project.version !== version) return false;
+      if (this.project.version !== version) return;
       this.#staged = staged.blobs;
-      const isCommitted = committed !== undefined && this.#keepCommitted(committed, entries);
-      return this.#keepStaged(staged.changed) || isCommitted;
+      if (committed) this.#keepCommitted(committed, entries);
+      this.#keepStaged(staged.changed);
     } finally {
       this.#isChecking = false;
     }
@@ -70,7 +70,7 @@ export class Commits {
     return after && before && { to, entries: some, before, after };
   }
 
-  #keepCommitted({ to, entries, before, after }: Committed, all: readonly Entry[]): boolean {
+  #keepCommitted({ to, entries, before, after }: Committed, all: readonly Entry[]): void {
     const project = this.project;
     const files = entries.flatMap((entry) => {
       const { path } = entry.file;
@@ -78,7 +78,6 @@ export class Commits {
     });
     if (all.length > 0) project.append({ type: "keep", why: "commit", head: to, files });
     else project.heads.settle(to);
-    return files.length > 0;
   }
 
   *#lookAtIndex(entries: readonly Entry[]): GitWork<Staged> {
@@ -93,7 +92,7 @@ export class Commits {
     return { blobs, changed };
   }
 
-  #keepStaged(changed: Staged["changed"]): boolean {
+  #keepStaged(changed: Staged["changed"]): void {
     const project = this.project;
     const files = changed.flatMap(({ path, before, after }) => {
       const file = project.files.get(path);
@@ -101,7 +100,6 @@ export class Commits {
       return entry ? keptBy(project, entry, before, after) : [];
     });
     if (files.length > 0) project.append({ type: "keep", why: "commit", files });
-    return files.length > 0;
   }
 }
 

@@ -73,26 +73,26 @@ export class ReviewedProject {
     this.#reader = new JournalReader(this.folder);
   }
 
-  /** Reads what was added to the journal. Returns whether there was something. Throws the system's error. */
-  refresh(): boolean {
-    return this.#read(false).isNew;
+  /** Reads what was added to the journal. Throws the system's error. */
+  refresh(): void {
+    this.#read(false);
   }
 
   /** As refresh(), and other events have their turn in between: the journal of a month is long. */
   async catchUp(): Promise<void> {
-    while (this.#read(true).isPart) await new Promise((resolve) => setImmediate(resolve));
+    while (this.#read(true)) await new Promise((resolve) => setImmediate(resolve));
     if (this.#isClean) return;
     this.#isClean = true;
     removeLeftovers(this.root, this.files.keys());
   }
 
-  #read(inParts: boolean): { isNew: boolean; isPart: boolean } {
+  /** Returns whether there is more to read. */
+  #read(inParts: boolean): boolean {
     const { records, restarted, isPart } = this.#reader.read(inParts);
     if (restarted) this.#reset();
     for (const record of records) this.#take(record);
-    const isNew = restarted || records.length > 0;
-    if (isNew) this.version++;
-    return { isNew, isPart };
+    if (restarted || records.length > 0) this.version++;
+    return isPart;
   }
 
   /** Lines of the journal that could not be read. */
