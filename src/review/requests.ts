@@ -2,23 +2,17 @@ import * as v from "valibot";
 
 /*
  * What Neovim sends for a review. Paths are absolute. `text` is a buffer's text as it would be
- * written, to the byte: with line ends, BOM and in the file's encoding. Neovim sends it as
- * buffer-texts.ts says, or in base64. It is left out for a file that no buffer has loaded: then the
- * disk counts.
+ * written, to the byte: with line ends, BOM and in the file's encoding, in base64. It is left out for a
+ * file that no buffer has loaded: then the disk counts.
  */
 
 const Path = v.string();
 const Text = v.optional(
-  v.union([
-    v.instance(Uint8Array),
-    v.pipe(
-      v.string(),
-      v.transform((text) => new Uint8Array(Buffer.from(text, "base64"))),
-    ),
-  ]),
+  v.pipe(
+    v.string(),
+    v.transform((text) => new Uint8Array(Buffer.from(text, "base64"))),
+  ),
 );
-/** `version` of the answer that Neovim has: if it is the same, it gets Unchanged. */
-const Known = v.optional(v.string());
 const Id = v.string();
 const WithText = v.object({ path: Path, text: Text });
 
@@ -37,10 +31,9 @@ export const List = v.object({
   texts: v.optional(v.array(WithText), []),
   /** Files whose hunks are listed although there are too many in all. */
   expanded: v.optional(v.array(Path), []),
-  known: Known,
 });
 
-export const File = v.object({ ...Scope, path: Path, text: Text, known: Known });
+export const File = v.object({ ...Scope, path: Path, text: Text });
 
 const Chosen = v.object({
   path: Path,

@@ -4,7 +4,6 @@ import { UserError } from "../lib/errors";
 import { gitFolder } from "../lib/git-folder";
 import { own } from "../lib/own";
 import { isBelow } from "../lib/paths";
-import { BufferTexts } from "./buffer-texts";
 import { lastDecision, takeBack } from "./decide/back";
 import { keep, type Target } from "./decide/keep";
 import { undo, undoQueued } from "./decide/undo";
@@ -46,14 +45,7 @@ function takes<S extends v.GenericSchema>(
   return (params) => answer(v.parse(schema, params));
 }
 
-/** Neovim has this answer. */
-export interface Unchanged {
-  unchanged: true;
-}
-
 export interface Listed {
-  /** Another one for another answer. */
-  version: string;
   files: ShownFile[];
   counts: Counts;
   /** Sentences for the user: what the review does not know. */
@@ -67,7 +59,6 @@ export interface Listed {
 export class ReviewService {
   readonly #projects = new Projects();
   readonly #watched = new WatchedProjects(this.#projects);
-  readonly #texts = new BufferTexts();
   /** Paths of files that Neovim has loaded, and whose text was recorded. */
   readonly #remembered = new Set<string>();
   #ref: Promise<unknown> = Promise.resolve();
@@ -79,9 +70,9 @@ export class ReviewService {
 
   /** What each method takes, and what it gives. */
   readonly #methods: Record<string, Method> = {
-    /** Listed: all there is to review, files in order of their paths; or Unchanged. */
+    /** Listed: all there is to review, files in order of their paths. */
     list: takes(requests.List, (request) => this.#list(request)),
-    /** ShownFile with lines, or nothing: one file, also with unsaved text; or Unchanged. */
+    /** ShownFile with lines, or nothing: one file, also with unsaved text. */
     file: takes(requests.File, (request) => this.#file(request)),
     /** ShownDecision; so do undo, back and done. */
     keep: takes(requests.Keep, (request) => this.#keep(request)),
@@ -108,16 +99,14 @@ export class ReviewService {
   };
 
   /** Throws UserError, ValiError for what is not in the contract, and the system's error. */
-  async answer(name: string, given: unknown): Promise<unknown> {
-    // In the order in which the texts came.
-    const params = this.#texts.resolve(given);
+  async answer(name: string, params: unknown): Promise<unknown> {
     await this.#projects.catchUp();
     const method = own(this.#methods, name);
     if (!method) throw new UserError(`the executable has no method review/${name}: update it`);
     return method(params);
   }
 
-  async #list(request: Request<typeof requests.List>): Promise<Listed | Unchanged> {
+  async #list(request: Request<typeof requests.List>): Promise<Listed> {
     const files: ShownFile[] = [];
     const counts: Counts[] = [];
     const incomplete: string[] = [];
@@ -136,10 +125,7 @@ export class ReviewService {
     }
     const total = sum(counts);
     if (files.length < total.files) incomplete.push(tooManyFiles(files.length, total.files));
-    const version = versionOf([files, total, incomplete]);
-    return version === request.known
-      ? { unchanged: true }
-      : { version, files, counts: total, incomplete };
+    return { files, counts: total, incomplete };
   }
 
   async summary(): Promise<WatchedSummary> {
@@ -147,19 +133,14 @@ export class ReviewService {
     return this.#watched.summary();
   }
 
-  #file(
-    request: Request<typeof requests.File>,
-  ): (ShownFile & { version: string }) | Unchanged | undefined {
+  #file(request: Request<typeof requests.File>): ShownFile | undefined {
     const { project, relativePath } = this.#projects.locate(request.path);
     const file = project.files.get(relativePath);
     const scope = scopeOf(recordedScope(project, request));
     const found = file && entryOf(project, file, scope, request.text);
     if (!found) return undefined;
     const entry = asListed(project, found, scope);
-    // A hunk's id changes with its lines.
-    const version = versionOf(shownFile(project, entry));
-    if (version === request.known) return { unchanged: true };
-    return { ...shownFile(project, entry, entry.hunks, true), version };
+    return shownFile(project, entry, entry.hunks, true);
   }
 
   #keep(request: Request<typeof requests.Keep>): Promise<ShownDecision> {
@@ -209,7 +190,7 @@ export class ReviewService {
         const decision = project.decision(id);
         return decision && takeBack(project, decision, texts);
       });
-      if (taken) return shownDecision(project, taken, this.#texts);
+      if (taken) return shownDecision(project, taken);
     }
     throw new UserError("there is no decision to take back");
   }
@@ -259,7 +240,7 @@ export class ReviewService {
         return keep(project, targets, recordedScope(project, request), "done");
       });
       forgetIncomplete(project.folder);
-      results.push(shownDecision(project, kept, this.#texts));
+      results.push(shownDecision(project, kept));
     }
     return joined(results);
   }
@@ -329,14 +310,10 @@ export class ReviewService {
     }
     const results: ShownDecision[] = [];
     for (const [project, those] of targets) {
-      results.push(shownDecision(project, await decide(project, those), this.#texts));
+      results.push(shownDecision(project, await decide(project, those)));
     }
     return joined(results);
   }
-}
-
-function versionOf(answer: unknown): string {
-  return Bun.hash(JSON.stringify(answer)).toString(36);
 }
 
 function tooManyFiles(listed: number, all: number): string {

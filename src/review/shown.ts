@@ -1,10 +1,8 @@
-import type { BufferTexts } from "./buffer-texts";
-import { type Edits, type EditsTo, rowOf } from "./decide/apply";
+import { type Edits, rowOf } from "./decide/apply";
 import type { Conflict, Undone } from "./decide/undo";
 import { type Entry, type Kind, type ModeChange, modeOf } from "./state/entry";
 import type { ReviewedProject } from "./state/reviewed-project";
 import type { Hunk, Rows } from "./weave/hunks";
-import { bytesOf, isText } from "./weave/lines";
 import type { Change } from "./weave/row";
 
 /*
@@ -149,8 +147,6 @@ export interface ShownDecision {
     edits?: Edits["edits"];
     /** Whether the last line then has a line end. */
     eol?: boolean;
-    /** The name that Neovim can use for the text that the buffer then has. */
-    text_id?: number;
     /** The file was removed from the disk. */
     removed?: boolean;
     conflicts?: { hunk: string; base: Uint8Array[]; claude: Uint8Array[]; now: Uint8Array[] }[];
@@ -160,7 +156,6 @@ export interface ShownDecision {
 export function shownDecision(
   project: ReviewedProject,
   { decision, queued, files }: Undone,
-  texts: BufferTexts,
 ): ShownDecision {
   return {
     ...(decision !== undefined && { decision }),
@@ -168,14 +163,10 @@ export function shownDecision(
     files: files.map(({ path, edits, conflicts, ...rest }) => ({
       path: `${project.root}/${path}`,
       ...rest,
-      ...(edits && shownEdits(edits, texts)),
+      ...(edits && { edits: edits.edits, eol: edits.eol }),
       ...(conflicts && { conflicts: conflicts.map(shownConflict) }),
     })),
   };
-}
-
-function shownEdits({ edits, eol, to }: EditsTo, texts: BufferTexts) {
-  return { edits, eol, ...(isText(to) && { text_id: texts.put(bytesOf(to)) }) };
 }
 
 function shownConflict({ hunk, base, claude, now }: Conflict) {

@@ -24,7 +24,7 @@ export interface FileTarget {
 
 export interface AppliedFile extends Outcome {
   /** For the buffer whose text was sent; what was not sent was written to disk. */
-  edits?: EditsTo;
+  edits?: Edits;
   /** The file was removed from the disk. */
   removed?: boolean;
 }
@@ -125,13 +125,8 @@ export interface Edits {
   eol: boolean;
 }
 
-/** Edits, and the text that a buffer has once they are applied. */
-export interface EditsTo extends Edits {
-  to: Lines;
-}
-
 /** What makes `to` of `from`. */
-export function editsBetween(from: Lines, to: Lines): EditsTo {
+export function editsBetween(from: Lines, to: Lines): Edits {
   const old = from.filter((line) => line !== FILE);
   const now = to.filter((line) => line !== FILE);
   const edits = compare(old, now).map(({ oldStart, oldEnd, newStart, newEnd }) => ({
@@ -140,7 +135,7 @@ export function editsBetween(from: Lines, to: Lines): EditsTo {
     expected: old.slice(oldStart, oldEnd).map(rowOf),
     lines: now.slice(newStart, newEnd).map(rowOf),
   }));
-  return { to, edits: edits.reverse(), eol: now.at(-1)?.endsWith("\n") ?? true };
+  return { edits: edits.reverse(), eol: now.at(-1)?.endsWith("\n") ?? true };
 }
 
 /** A line's bytes as a row of a buffer. */

@@ -29,16 +29,16 @@ local M = {}
 ---@param namespace integer
 ---@param row integer 0-based
 ---@param old string
----@return integer? mark
 local function mark_text(buf, namespace, row, old)
   local new = api.nvim_buf_get_lines(buf, row, row + 1, false)[1]
   local first, last = changed_part.of(new, old)
-  return first
-    and api.nvim_buf_set_extmark(buf, namespace, row, first, {
+  if first then
+    api.nvim_buf_set_extmark(buf, namespace, row, first, {
       end_col = last,
       hl_group = highlights.name("Text"),
       priority = TEXT_PRIORITY,
     })
+  end
 end
 
 ---The new lines, with signs.
@@ -46,13 +46,12 @@ end
 ---@param namespace integer
 ---@param hunk claude-code.DrawnHunk
 ---@param pause? fun() called now and then
----@return integer[] marks
 function M.new_lines(buf, namespace, hunk, pause)
   if hunk.new_count == 0 then
-    return {}
+    return
   end
-  local row, marks = hunk.new - 1, {}
-  marks[1] = api.nvim_buf_set_extmark(buf, namespace, row, 0, {
+  local row = hunk.new - 1
+  api.nvim_buf_set_extmark(buf, namespace, row, 0, {
     end_row = row + hunk.new_count,
     end_col = 0,
     hl_group = highlights.name(#hunk.old_lines > 0 and "Change" or "Add"),
@@ -62,20 +61,19 @@ function M.new_lines(buf, namespace, hunk, pause)
   })
   local pairs_of_lines = math.min(#hunk.old_lines, hunk.new_count, old_lines.LONGEST_HUNK)
   for i = 1, math.min(hunk.new_count, MOST_SIGNS) do
-    marks[#marks + 1] = api.nvim_buf_set_extmark(buf, namespace, row + i - 1, 0, {
+    api.nvim_buf_set_extmark(buf, namespace, row + i - 1, 0, {
       sign_text = "+",
       sign_hl_group = highlights.name("Added"),
       priority = SIGN_PRIORITY,
       strict = false,
     })
     if i <= pairs_of_lines then
-      marks[#marks + 1] = mark_text(buf, namespace, row + i - 1, hunk.old_lines[i])
+      mark_text(buf, namespace, row + i - 1, hunk.old_lines[i])
     end
     if pause and i % PIECE == 0 then
       pause()
     end
   end
-  return marks
 end
 
 ---The old lines, above the new ones.
@@ -84,14 +82,13 @@ end
 ---@param hunk claude-code.DrawnHunk
 ---@param margin claude-code.Chunk in front of them
 ---@param wrap_width? integer cells in which the window wraps lines; 0 if it does not
----@return integer? mark
 function M.old_lines(buf, namespace, hunk, margin, wrap_width)
   if #hunk.old_lines == 0 then
-    return nil
+    return
   end
   local row = hunk.new_count > 0 and hunk.new - 1 or hunk.new
   local count = api.nvim_buf_line_count(buf)
-  return api.nvim_buf_set_extmark(buf, namespace, math.min(row, count - 1), 0, {
+  api.nvim_buf_set_extmark(buf, namespace, math.min(row, count - 1), 0, {
     virt_lines = old_lines.of(buf, hunk, margin, wrap_width),
     virt_lines_leftcol = true,
     virt_lines_above = row < count,

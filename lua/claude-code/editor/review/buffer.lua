@@ -15,9 +15,7 @@ local M = {}
 ---@field hunks claude-code.ReviewHunk[] of the text that it had at `tick`
 ---@field tick? integer
 ---@field scope? claude-code.ReviewScope that the hunks are of
----@field answer? claude-code.ReviewFile as the executable gave it last
 ---@field is_attached boolean
----@field has_changed? boolean its text has, since its hunks were asked for
 ---@field missed? string the hunks that the list lacked when it was last asked for because of them
 ---@field marks? claude-code.ReviewMarks that show them
 ---@field comment_marks table<string, integer> extmarks by the ids of the comments
@@ -97,7 +95,7 @@ end
 ---The buffer is another file's now.
 function Buffer:reset()
   self:show({})
-  self.answer, self.missed = nil, nil
+  self.missed = nil
 end
 
 ---@class claude-code.ReviewFetched
@@ -114,19 +112,13 @@ function Buffer:fetch(callback)
   if not name or reload.is_stale(buf) or listing.without_hunks(buf) then
     return callback({})
   end
-  local scope, before = listing.scope(), self.answer
-  local params = { path = path.real(name), text = text.of(buf), known = before and before.version }
-  params = vim.tbl_extend("force", params, scope)
+  local params = { path = path.real(name), text = text.of(buf) }
+  params = vim.tbl_extend("force", params, listing.scope())
   client.request("file", params, function(value, problem)
     if not self.is_attached then
       return
     end
     local is_old = api.nvim_buf_get_changedtick(buf) ~= tick or path.of_buffer(buf) ~= name
-    if value and value.unchanged then
-      value = before
-    elseif not problem and not is_old then
-      self.answer = value
-    end
     callback({ file = not is_old and value or nil, problem = problem, is_old = is_old })
   end)
 end
@@ -143,12 +135,9 @@ function Buffer:update(callback)
   end)
 end
 
----@param row integer
----@return claude-code.ReviewHunk? nil also where the text is another one by now
-function Buffer:hunk_now(row)
-  local is_current = self.tick == api.nvim_buf_get_changedtick(self.buf)
-    and self.scope == listing.scope()
-  return is_current and M.hunk_at(self.hunks, row) or nil
+---@return boolean are its hunks those of the text that it has now?
+function Buffer:is_current()
+  return self.tick == api.nvim_buf_get_changedtick(self.buf) and self.scope == listing.scope()
 end
 
 ---@param hunks claude-code.ReviewHunk[]

@@ -1,7 +1,5 @@
 --- Texts between buffers and the executable, to the byte as `:w` would write them: lines as bytes, and rows of
 --- bytes as lines.
-local api = vim.api
-local channel = require("claude-code.server.channel")
 local file_change = require("claude-code.editor.documents.file_change")
 local file_lines = require("claude-code.editor.documents.lines")
 local reload = require("claude-code.editor.documents.reload")
@@ -25,79 +23,18 @@ local function has_other_line_ends(buf)
   return not vim.bo[buf].modified and file_change.is_misread(buf)
 end
 
----The executable keeps more (src/review/buffer-texts.ts).
-local MOST_SENT = 4
-
----@class claude-code.SentTexts
----@field last_id integer
----@field texts { key: string, id: integer }[] the last ones, by what they depend on: the executable has them
-local sent = { last_id = 0, texts = {} }
-
----@param key string
----@param id integer
-local function remember(key, id)
-  table.insert(sent.texts, { key = key, id = id })
-  if #sent.texts > MOST_SENT then
-    table.remove(sent.texts, 1)
-  end
-end
-
----The next request has the bytes of its texts again.
-function M.forget_sent()
-  sent.texts = {}
-end
-
----@param buf integer
----@return string key another one as soon as `:w` would write other bytes
-local function key_of(buf)
-  local options = vim.bo[buf]
-  return table.concat({
-    buf,
-    api.nvim_buf_get_changedtick(buf),
-    options.fileformat,
-    encoding(buf),
-    tostring(options.bomb),
-    tostring(options.endofline),
-  }, " ")
-end
-
----@param buf integer
----@return string in the file's encoding, in base64
-local function encoded(buf)
-  local bytes = file_lines.bytes(buf, 0, -1, true)
-  if encoding(buf) ~= "utf-8" then
-    bytes = vim.iconv(bytes, "utf-8", encoding(buf)) or bytes
-  end
-  return vim.base64.encode(bytes)
-end
-
----@class claude-code.ReviewText
----@field id integer
----@field bytes? string in base64; left out if the executable has them
-
----The buffer's text, which the next request must send: what was sent is not made again. A missing last
----line end is no edit of the user's until Neovim has written one. Nil where the disk counts: for line
----ends that rows cannot have, and unsaved edits of an older text than Claude has changed.
+---The buffer's text, in base64. A missing last line end is no edit of the user's until Neovim has written
+---one. Nil where the disk counts: for line ends that rows cannot have, and unsaved edits of an older text than
+---Claude has changed.
 ---@param buf integer loaded
----@return claude-code.ReviewText?
+---@return string?
 function M.of(buf)
   local is_mac = vim.bo[buf].fileformat == "mac"
   if is_mac or reload.is_stale(buf) or has_other_line_ends(buf) then
     return nil
   end
-  channel.on_detach(M.forget_sent)
-  if not channel.is_attached() then
-    return nil
-  end
-  local key = key_of(buf)
-  for _, known in ipairs(sent.texts) do
-    if known.key == key then
-      return { id = known.id }
-    end
-  end
-  sent.last_id = sent.last_id + 1
-  remember(key, sent.last_id)
-  return { id = sent.last_id, bytes = encoded(buf) }
+  local bytes, name = file_lines.bytes(buf, 0, -1, true), encoding(buf)
+  return vim.base64.encode(name ~= "utf-8" and vim.iconv(bytes, "utf-8", name) or bytes)
 end
 
 ---@param buf integer
@@ -121,16 +58,6 @@ function M.reader(buf)
       lines[i] = row
     end
     return lines
-  end
-end
-
----The buffer has a text now that the executable has, too, unless its line ends or characters make other bytes
----of it.
----@param buf integer
----@param id integer
-function M.note_known(buf, id)
-  if vim.bo[buf].fileformat == "unix" and encoding(buf) == "utf-8" then
-    remember(key_of(buf), id)
   end
 end
 

@@ -94,10 +94,6 @@ end
 function M.on_answer(answer)
   local callback = connection.waiting[answer.id]
   connection.waiting[answer.id] = nil
-  if answer.error then
-    -- Loaded only here: this file is loaded at every start.
-    require("claude-code.editor.review.buffer_bytes").forget_sent()
-  end
   if callback then
     callback(answer.value, answer.error)
   end

@@ -17,7 +17,7 @@ local M = {}
 
 ---@class claude-code.ReviewChoice
 ---@field path string absolute
----@field text? claude-code.ReviewText of a loaded buffer
+---@field text? string of a loaded buffer
 ---@field hunks? string[] ids; without it and `range` the whole file
 ---@field range? [integer, integer]
 
@@ -64,7 +64,7 @@ end
 local function choose_hunk(choice, callback, is_second)
   local win, buf = api.nvim_get_current_win(), api.nvim_get_current_buf()
   local row, shown = api.nvim_win_get_cursor(win)[1], buffers.attach(buf)
-  local known = shown:hunk_now(row)
+  local known = shown:is_current() and buffers.hunk_at(shown.hunks, row)
   if known then
     choice.hunks = { known.id }
     return callback({ choice })
@@ -129,7 +129,6 @@ local function from_here()
     return api.nvim_get_current_win() == win and (is_gone() or api.nvim_get_current_buf() == buf)
   end
   return function()
-    view.update(api.nvim_get_current_buf())
     view.refresh(function()
       if listing.review() and is_here() and not list.has_cursor() then
         move.onward(is_gone() and name or nil)

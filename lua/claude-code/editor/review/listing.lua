@@ -47,7 +47,6 @@ local M = {}
 ---@field owners claude-code.ReviewOwner[]
 ---@field queued boolean all of it, or a part, is undone when Claude's turn ends
 ---@field cannot_undo? string why the whole file cannot be undone
----@field version? string of a file that was asked for by itself: another one for another answer
 
 ---@class claude-code.ReviewScope
 ---@field scope "turn"|"session"|"all"|"unreviewed"
@@ -67,8 +66,6 @@ local UNREVIEWED = { scope = "unreviewed" }
 ---@field review? claude-code.OpenReview
 ---@field files claude-code.ReviewFile[] in order of their paths
 ---@field by_path table<string, claude-code.ReviewFile>
----@field version? string of the last answer taken
----@field incomplete? string[] sentences about what the review does not know
 ---@field expanded table<string, true> files whose hunks are listed however many there are
 ---@field asked integer number of the last question
 ---@field answered integer number of the question whose answer was taken last
@@ -148,7 +145,7 @@ function M.number(file)
 end
 
 ---Texts that the disk does not have.
----@return { path: string, text: claude-code.ReviewText }[]
+---@return { path: string, text: string }[]
 function M.unsaved()
   local texts = {}
   for _, buf in ipairs(api.nvim_list_bufs()) do
@@ -161,39 +158,23 @@ function M.unsaved()
   return texts
 end
 
----@param answer { files: claude-code.ReviewFile[], version: string, incomplete: string[] }
-local function take(answer)
-  listing.files, listing.version, listing.incomplete =
-    answer.files, answer.version, answer.incomplete
-  listing.by_path = {}
-  for _, file in ipairs(listing.files) do
-    listing.by_path[file.path] = file
-  end
-end
-
 ---Asks for the list again. An answer that comes behind that of a later question changes nothing.
 ---@param callback fun(problem: string?, incomplete: string[]?)
 function M.refresh(callback)
-  local params = {
-    texts = M.unsaved(),
-    expanded = vim.tbl_keys(listing.expanded),
-    known = listing.version,
-  }
+  local params = { texts = M.unsaved(), expanded = vim.tbl_keys(listing.expanded) }
   params = vim.tbl_extend("force", params, M.scope())
   listing.asked = listing.asked + 1
   local number = listing.asked
   client.request("list", params, function(value, problem)
     if not value then
       return callback(problem)
-    elseif value.unchanged and listing.version ~= params.known then
-      return M.refresh(callback) -- the answer to another question came in between
     elseif number > listing.answered then
-      listing.answered = number
-      if not value.unchanged then
-        take(value)
+      listing.answered, listing.files, listing.by_path = number, value.files, {}
+      for _, file in ipairs(value.files) do
+        listing.by_path[file.path] = file
       end
     end
-    callback(nil, value.incomplete or listing.incomplete)
+    callback(nil, value.incomplete)
   end)
 end
 

@@ -17,17 +17,7 @@ local MOST_SIGNS = 2000
 
 local M = {}
 
----@class claude-code.ReviewMarks what is drawn in a buffer: of thousands of hunks a decision draws none again
----@field is_review boolean
----@field style string what all of them depend on
----@field hunks table<string, table<integer, integer>> by hunk (see key_of): its marks, each with its row,
---- counted from the hunk's first one
-
----@param hunk claude-code.ReviewHunk
----@return string key another one for another picture
-local function key_of(hunk)
-  return hunk.mixed and hunk.id .. " mixed" or hunk.id
-end
+---@alias claude-code.ReviewMarks "signs"|"review" what is drawn: signs alone, or colours and old lines, too
 
 ---@param lines string[]
 ---@return string
@@ -58,20 +48,18 @@ end
 
 ---@param buf integer
 ---@param part claude-code.DrawnHunk
----@return integer[] marks
 local function mark_signs(buf, part)
   local count = part.new_count
   local kind = count == 0 and "Delete" or #part.old_lines == 0 and "Add" or "Change"
-  local first, marks = math.max(part.new - 1, 0), {}
+  local first = math.max(part.new - 1, 0)
   for row = first, first + math.min(math.max(count, 1), MOST_SIGNS) - 1 do
-    marks[#marks + 1] = api.nvim_buf_set_extmark(buf, NAMESPACE, row, 0, {
+    api.nvim_buf_set_extmark(buf, NAMESPACE, row, 0, {
       sign_text = kind == "Delete" and "▁" or "▎",
       sign_hl_group = highlights.name("Review" .. kind),
       priority = SIGN_PRIORITY,
       strict = false,
     })
   end
-  return marks
 end
 
 ---The margin in front of old lines, whose signs are drawn already.
@@ -102,88 +90,32 @@ local function shown_in(buf)
 end
 
 ---@param buf integer
----@param is_review boolean
----@return string
-local function style_of(buf, is_review)
-  local win, wrap_width = shown_in(buf)
-  local margin = win and fn.getwininfo(win)[1].textoff or 0
-  local options = vim.bo[buf]
-  local format = { options.fileformat, options.fileencoding, options.tabstop, vim.o.columns }
-  return table.concat({ tostring(is_review), wrap_width, margin, unpack(format) }, " ")
-end
-
----@param buf integer
----@return table<integer, integer> rows of the marks
-local function rows_of_marks(buf)
-  local rows = {}
-  for _, mark in ipairs(api.nvim_buf_get_extmarks(buf, NAMESPACE, 0, -1, {})) do
-    rows[mark[1]] = mark[2]
-  end
-  return rows
-end
-
----Removes the marks of hunks that are not there any more, or that an edit has moved.
----@param buf integer
----@param marks claude-code.ReviewMarks
----@param hunks claude-code.ReviewHunk[]
----@return claude-code.ReviewHunk[] hunks without those that are drawn as they are
-local function undrawn(buf, marks, hunks)
-  local rows, kept = rows_of_marks(buf), {} ---@type table<integer, integer>, table<string, table>
-  local rest = vim.tbl_filter(function(hunk)
-    local key = key_of(hunk)
-    local known = marks.hunks[key]
-    local is_drawn = known ~= nil
-    for mark, row in pairs(known or {}) do
-      is_drawn = is_drawn and rows[mark] == hunk.new[1] + row
-    end
-    kept[key] = is_drawn and known or nil
-    return not is_drawn
-  end, hunks)
-  for key, known in pairs(marks.hunks) do
-    for mark in pairs(kept[key] and {} or known) do
-      api.nvim_buf_del_extmark(buf, NAMESPACE, mark)
-    end
-  end
-  marks.hunks = kept
-  return rest
-end
-
----@param buf integer
 ---@param hunks claude-code.ReviewHunk[]
 ---@param are_first boolean
----@return table<claude-code.ReviewHunk, integer[]> marks
 local function draw_review(buf, hunks, are_first)
-  local lines_of, found, parts = text.reader(buf), {}, {}
+  local lines_of, parts = text.reader(buf), {}
   for _, hunk in ipairs(hunks) do
     local old_lines = lines_of(hunk.old_lines or {}, hunk.old[1])
-    found[hunk], parts[hunk] = {}, drawn(hunk, hunk.mixed or hunk.in_parts, old_lines)
-    for _, part in ipairs(parts[hunk]) do
-      vim.list_extend(found[hunk], draw.new_lines(buf, NAMESPACE, part))
-    end
+    vim.list_extend(parts, drawn(hunk, hunk.mixed or hunk.in_parts, old_lines))
+  end
+  for _, part in ipairs(parts) do
+    draw.new_lines(buf, NAMESPACE, part)
   end
   local win, wrap_width = shown_in(buf)
   local margin = margin_in(win, are_first)
-  for _, hunk in ipairs(hunks) do
-    for _, part in ipairs(parts[hunk]) do
-      local marks = found[hunk]
-      marks[#marks + 1] = draw.old_lines(buf, NAMESPACE, part, margin, wrap_width)
-    end
+  for _, part in ipairs(parts) do
+    draw.old_lines(buf, NAMESPACE, part, margin, wrap_width)
   end
-  return found
 end
 
 ---@param buf integer
 ---@param hunks claude-code.ReviewHunk[]
----@return table<claude-code.ReviewHunk, integer[]> marks
 local function draw_signs(buf, hunks)
-  local found = {}
   for _, hunk in ipairs(hunks) do
-    found[hunk] = {}
     for _, part in ipairs(drawn(hunk, hunk.in_parts, hunk.old_lines or {})) do
-      vim.list_extend(found[hunk], mark_signs(buf, part))
+      mark_signs(buf, part)
     end
   end
-  return found
 end
 
 ---@param win integer
@@ -205,39 +137,27 @@ function M.reveal(win, hunks)
   reveal.old_lines_on_top(win, NAMESPACE)
 end
 
----Draws the hunks. Those that are drawn already stay as they are.
+---Draws the hunks in place of those that were drawn.
 ---@param buf integer
 ---@param before claude-code.ReviewMarks? what it returned last
 ---@param hunks claude-code.ReviewHunk[] of the text that the buffer has now
 ---@param is_review boolean
 ---@return claude-code.ReviewMarks? marks nil if nothing is drawn
 function M.show(buf, before, hunks, is_review)
-  local style = style_of(buf, is_review)
-  local marks = before and before.style == style and before
-  if not marks then
-    api.nvim_buf_clear_namespace(buf, NAMESPACE, 0, -1)
-    marks = { is_review = is_review, style = style, hunks = {} }
+  api.nvim_buf_clear_namespace(buf, NAMESPACE, 0, -1)
+  if #hunks == 0 then
+    return nil
+  elseif not is_review then
+    draw_signs(buf, hunks)
+    return "signs"
   end
-  local rest = undrawn(buf, marks, hunks)
-  if #rest > 0 then
-    local found = is_review and draw_review(buf, rest, before == nil) or draw_signs(buf, rest)
-    local rows = rows_of_marks(buf)
-    for hunk, ids in pairs(found) do
-      local known = {}
-      for _, id in ipairs(ids) do
-        known[id] = rows[id] - hunk.new[1]
-      end
-      marks.hunks[key_of(hunk)] = known
-    end
-    -- The first signs have moved the text.
-    marks.style = style_of(buf, is_review)
-  end
-  if is_review and not (before and before.is_review) then
+  draw_review(buf, hunks, before == nil)
+  if before ~= "review" then
     for _, win in ipairs(fn.win_findbuf(buf)) do
       M.reveal(win, hunks)
     end
   end
-  return #hunks > 0 and marks or nil
+  return "review"
 end
 
 return M

@@ -23,7 +23,6 @@ local M = {}
 ---@field problem? string why nothing was done
 ---@field edits? claude-code.ReviewEdit[]
 ---@field eol? boolean
----@field text_id? integer by which the executable has the text that the edits lead to
 ---@field removed? boolean the file was removed from the disk
 ---@field conflicts? claude-code.ReviewConflict[]
 
@@ -94,10 +93,9 @@ end
 ---@param buf integer loaded
 ---@param edits claude-code.ReviewEdit[] from the last to the first
 ---@param eol boolean whether the last line then has a line end
----@param id? integer by which the executable has the text that the buffer then has
 ---@return string? problem a sentence for the user; then the buffer is as it was
 ---@return boolean? written
-local function apply(buf, edits, eol, id)
+local function apply(buf, edits, eol)
   local old, tick = lines_of(buf), api.nvim_buf_get_changedtick(buf)
   local new = edited(buf, old, edits)
   local was_clean = not vim.bo[buf].modified
@@ -118,13 +116,7 @@ local function apply(buf, edits, eol, id)
   if not eol then
     vim.bo[buf].fixendofline = false
   end
-  tick = api.nvim_buf_get_changedtick(buf)
-  local written = was_clean and write(buf)
-  -- A formatter may have changed the text; the write itself counts as one change.
-  if id and api.nvim_buf_get_changedtick(buf) == tick + (written and 1 or 0) then
-    text.note_known(buf, id)
-  end
-  return nil, written
+  return nil, was_clean and write(buf)
 end
 
 ---@param file claude-code.DecidedFile
@@ -144,7 +136,7 @@ local function carry_out(file)
     -- The executable has written it.
     return not vim.bo[buf].modified and reload.check(buf) or nil
   end
-  local problem, written = apply(buf, file.edits, file.eol ~= false, file.text_id)
+  local problem, written = apply(buf, file.edits, file.eol ~= false)
   if problem then
     return ("%s: %s"):format(path.title(file.path), problem)
   end

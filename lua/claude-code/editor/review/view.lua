@@ -64,8 +64,7 @@ end
 ---Buffers whose text has changed; a list of the review that has other hunks than they is filled again.
 local update_changed = timer.debounce(TYPED_MS, function()
   for _, shown in ipairs(buffers.all()) do
-    if shown.has_changed then
-      shown.has_changed = nil
+    if not shown:is_current() then
       M.update(shown.buf, function()
         if listing.review() and shown:is_missed() then
           M.refresh()
@@ -74,15 +73,6 @@ local update_changed = timer.debounce(TYPED_MS, function()
     end
   end
 end)
-
----@param buf integer whose text has changed
-local function on_changed(buf)
-  local shown = buffers.get(buf)
-  if shown then
-    shown.has_changed = true
-    update_changed()
-  end
-end
 
 ---@param buf integer that a window shows now
 local function on_shown(buf)
@@ -115,7 +105,7 @@ local function watch()
       end,
     })
   end
-  on({ "TextChanged", "TextChangedI", "BufWritePost" }, on_changed)
+  on({ "TextChanged", "TextChangedI", "BufWritePost" }, update_changed)
   -- Users map keys in LspAttach, too.
   on({ "BufWinEnter", "QuickFixCmdPost", "LspAttach" }, on_shown)
   on("BufFilePost", function(buf)
