@@ -3,22 +3,21 @@
 --- that fixes it.
 local M = {}
 
-local health = vim.health or require("health")
+local health = vim.health
 local TIMEOUT_MS = 20000
 
---- Asks the executable for its version, waiting for the answer.
----@param path string
----@return string? version
----@return string? message
-local function version_of(path)
-  local done, version, message
-  require("claude-code.install.executable").version(path, function(found, failure)
-    done, version, message = true, found, failure
+--- Calls `ask` and waits for its answer, while Neovim answers the questions of the executable.
+---@param ask fun(callback: fun(...))
+---@return any ... what the callback gets; nothing if it takes too long
+local function wait_for(ask)
+  local answer
+  ask(function(...)
+    answer = { ... }
   end)
-  vim.wait(5000, function()
-    return done
+  vim.wait(TIMEOUT_MS, function()
+    return answer ~= nil
   end, 10)
-  return version, message or (not done and "no answer within 5 s" or nil)
+  return unpack(answer or {})
 end
 
 ---@return string? path nil if there is no executable that fits
@@ -30,7 +29,9 @@ local function check_executable()
     return nil
   end
   local plugin = require("claude-code.install.contract").version
-  local version, failure = version_of(binary.path)
+  local version, failure = wait_for(function(callback)
+    require("claude-code.install.executable").version(binary.path, callback)
+  end)
   local place = ("%s (%s)"):format(binary.path, binary.source)
   if not version then
     health.error(("%s does not run: %s"):format(place, failure), locate.remedy(binary.source))
@@ -54,23 +55,6 @@ local function environment()
   return env
 end
 
---- Runs the executable while Neovim answers the questions that it has.
----@param words string[]
----@return vim.SystemCompleted? result nil if it takes too long
-local function run(words)
-  local result ---@type vim.SystemCompleted?
-  -- The program ends after we have stopped waiting for it.
-  local timeout = TIMEOUT_MS + 1000
-  local options = { env = environment(), cwd = vim.fn.getcwd(), timeout = timeout }
-  require("claude-code.install.executable").run(words, options, function(completed)
-    result = completed
-  end)
-  vim.wait(TIMEOUT_MS, function()
-    return result ~= nil
-  end, 10)
-  return result
-end
-
 ---@class claude-code.Finding
 ---@field level "ok"|"note"|"warning"|"error"
 ---@field what string
@@ -85,7 +69,11 @@ local function consult(path)
   if cli then
     vim.list_extend(command, { "--cli", cli[1] })
   end
-  local result = run(command)
+  -- The program ends after we have stopped waiting for it.
+  local options = { env = environment(), cwd = vim.fn.getcwd(), timeout = TIMEOUT_MS + 1000 }
+  local result = wait_for(function(callback)
+    require("claude-code.install.executable").run(command, options, callback)
+  end)
   if not result then
     return nil, ("it took more than %d s"):format(TIMEOUT_MS / 1000)
   end
@@ -152,21 +140,7 @@ local function check_answers()
   end
 end
 
---- Keys that are mapped to a <Plug> which had another name before `:Claude`.
-local function check_plugs()
-  for _, mode in ipairs({ "n", "x", "t" }) do
-    for _, mapping in ipairs(vim.api.nvim_get_keymap(mode)) do
-      local old = (mapping.rhs or ""):match("^<Plug>%((Claude%a+)%)$")
-      if old then
-        local remedy = "map it to a name of :help claude-code-mappings"
-        health.warn(("%s is mapped to %s, which is gone"):format(mapping.lhs, mapping.rhs), remedy)
-      end
-    end
-  end
-end
-
 local function check_keymaps()
-  check_plugs()
   if not require("claude-code.config").get().keymaps then
     return
   end
@@ -178,13 +152,7 @@ local function check_keymaps()
 end
 
 function M.check()
-  -- Neovim 0.9 has these names.
-  local start, complain = health.start or health.report_start, health.error or health.report_error
-  start("claude-code.nvim")
-  if vim.fn.has("nvim-0.10") == 0 then
-    complain("Neovim is too old: claude-code.nvim needs 0.10 or newer")
-    return
-  end
+  health.start("claude-code.nvim")
   health.ok(("Neovim %s"):format(vim.version()))
   local path = check_executable()
   check_options()

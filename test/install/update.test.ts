@@ -13,13 +13,7 @@ import { dirname, join } from "node:path";
 import { CERTIFICATE, KEY } from "../support/certificate";
 import { eventually } from "../support/eventually";
 import { DataFolder, install, Publication } from "../support/installer";
-import {
-  isolatedEnv,
-  NEOVIMS,
-  type NeovimVersion,
-  TestNeovim,
-  temporaryFolder,
-} from "../support/neovim";
+import { NEOVIMS, type NeovimVersion, TestNeovim, temporaryFolder } from "../support/neovim";
 import { BUILD_MS, TestRelease } from "../support/release";
 import { ROOT } from "../support/toolchain";
 
@@ -228,29 +222,4 @@ test("a stripped executable is Bun alone: says so, and how a package avoids it",
   expect(report.join("\n")).toContain("was stripped, and is only Bun's runtime");
   expect(report.join("\n")).toContain("!strip");
   await rm(plugin, { recursive: true });
-});
-
-test(":checkhealth in a Neovim that is too old is one sentence", async () => {
-  const script = join(data.xdg, "old.lua");
-  await mkdir(data.xdg, { recursive: true });
-  // The functions of Neovim 0.9, and its answer to has().
-  await writeFile(
-    script,
-    `vim.opt.rtp:prepend([[${ROOT}]])
-     local lines = {}
-     vim.health = {
-       report_start = function(text) table.insert(lines, text) end,
-       report_error = function(text) table.insert(lines, "ERROR " .. text) end,
-     }
-     vim.fn.has = function() return 0 end
-     require("claude-code.health").check()
-     io.write(table.concat(lines, "\\n"))`,
-  );
-  const { stdout, stderr } = Bun.spawnSync(
-    [NEOVIMS[0]?.binary ?? "", "--clean", "--headless", "-l", script],
-    { env: isolatedEnv(data.xdg) },
-  );
-  expect([stdout.toString() + stderr.toString()]).toEqual([
-    "claude-code.nvim\nERROR Neovim is too old: claude-code.nvim needs 0.10 or newer",
-  ]);
 });

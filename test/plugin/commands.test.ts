@@ -121,17 +121,6 @@ describe.each(NEOVIMS)("the commands in $name", (version) => {
     expect(wrong).toEqual([]);
   });
 
-  test(":checkhealth names a key that is mapped to a <Plug> of before", async () => {
-    const report = await neovim.lua<string>(`
-      vim.keymap.set("n", "gX", "<Plug>(ClaudeCodeReview)")
-      vim.cmd("checkhealth claude-code")
-      local text = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\\n")
-      vim.cmd("bwipeout! | nunmap gX")
-      return text`);
-    expect(report).toContain("gX is mapped to <Plug>(ClaudeCodeReview), which is gone");
-    expect(report).not.toContain("<Plug>(claude");
-  });
-
   test("any other unknown command is Neovim's to report", async () => {
     const message = await neovim.lua<string>("return select(2, pcall(vim.cmd, 'ClaudeUnknown'))");
     expect(message).toContain("E492");

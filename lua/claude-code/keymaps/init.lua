@@ -36,8 +36,6 @@ M.suggested = {
   mapping("n", "ai", "claude-status", "Claude's status"),
 }
 
-local GROUP = "claude-code.keymaps.which_key"
-
 ---@param suggestion claude-code.Mapping
 ---@return string
 function M.target(suggestion)
@@ -64,27 +62,6 @@ function M.conflicts()
   end, M.suggested)
 end
 
-local function name_group()
-  local ok, which_key = pcall(require, "which-key")
-  -- Version 3 has it.
-  if ok and which_key.add then
-    which_key.add({ { "<leader>a", group = "Claude", mode = { "n", "x" } } })
-  end
-end
-
---- Names the keys' group in which-key.nvim, whenever that is loaded.
-local function name_group_when_loaded()
-  if package.loaded["which-key"] then
-    return name_group()
-  end
-  vim.api.nvim_create_autocmd("SourcePost", {
-    group = vim.api.nvim_create_augroup(GROUP, { clear = true }),
-    pattern = "*/plugin/which-key.lua",
-    once = true,
-    callback = vim.schedule_wrap(name_group),
-  })
-end
-
 --- Makes those whose keys mean nothing yet.
 function M.set()
   local conflicts = M.conflicts()
@@ -94,18 +71,6 @@ function M.set()
       vim.keymap.set(suggestion.modes, suggestion.key, M.target(suggestion), options)
     end
   end
-  name_group_when_loaded()
-end
-
---- What the user may type in normal mode for a command: a key that is mapped to its <Plug>, or it.
----@param subcommand string one word
----@return string
-function M.shortcut(subcommand)
-  local target = ("<Plug>(claude-%s)"):format(subcommand)
-  local found = vim.iter(vim.api.nvim_get_keymap("n")):find(function(other)
-    return other.rhs == target
-  end)
-  return found and vim.fn.keytrans(vim.keycode(found.lhs)) or (":Claude " .. subcommand)
 end
 
 --- Removes them, except for keys that mean something else by now.
@@ -117,7 +82,6 @@ function M.remove()
       end
     end
   end
-  vim.api.nvim_create_augroup(GROUP, { clear = true })
 end
 
 return M
