@@ -35,8 +35,7 @@ export interface LanguagePlaces {
 export interface ServerState {
   name: string;
   state: "idle" | "starting" | "indexing" | "failing" | "unindexed" | "ended" | "hangs";
-  percentage?: number;
-  /** What it works on, or its error. */
+  /** Its error. */
   title?: string;
 }
 

@@ -29,10 +29,10 @@ export function notReady(states: readonly ServerState[], settled: boolean): stri
 /** To ask again later brings nothing else. */
 const LASTING = new Set<ServerState["state"]>(["idle", "failing", "unindexed", "ended"]);
 
-function describe({ name, state, percentage, title }: ServerState): string {
+function describe({ name, state, title }: ServerState): string {
   switch (state) {
     case "indexing":
-      return percentage === undefined ? `${name} indexes` : `${name} indexes (${percentage} %)`;
+      return `${name} indexes`;
     case "starting":
       return `${name} is starting`;
     case "failing":

@@ -10,6 +10,7 @@ const FILES = {
   "one.txt": "alpha\n",
   "two.txt": "alpha beta\ndef beta\n",
   "three.txt": "def delta\n",
+  "late.log": "def late\n",
   "shown.vim": '" A comment\nlet g:gamma = 1\n',
 };
 
@@ -40,6 +41,25 @@ describe.each(NEOVIMS)("files that language servers need with $name", (version) 
     await world.project.neovim.command("syntax on");
   });
   afterAll(() => world[Symbol.asyncDispose]());
+
+  test("an outline waits for a server that is started after the file is loaded", async () => {
+    await world.project.neovim.lua(
+      `local cmd, root = ...
+      vim.filetype.add({ extension = { log = "late" } })
+      vim.api.nvim_create_autocmd("FileType", {
+        pattern = "late",
+        callback = function(args)
+          vim.defer_fn(function()
+            vim.lsp.start({ name = "late", cmd = cmd, root_dir = root }, { bufnr = args.buf })
+          end, 300)
+        end,
+      })`,
+      scripted(world.project),
+      world.project.folder,
+    );
+    expect(await world.answer("outline", { path: "late.log" })).toBe("late.log");
+    await world.project.neovim.command("bwipeout late.log");
+  });
 
   test("one that the user then opens is highlighted as any other", async () => {
     const { neovim } = world.project;

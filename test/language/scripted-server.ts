@@ -4,7 +4,7 @@
  * with `#` are comments; every other word is a use. Files in the folder SWITCHES:
  *
  *   starting   no answer to `initialize` while it is there
- *   indexing   progress ($/progress, 62 %), and only what open files hold, while it is there
+ *   indexing   progress ($/progress), and only what open files hold, while it is there
  *   hang       no answer to a question while it is there
  *   modified   each question is answered with ContentModified, and one byte taken from this file
  *   crash      the server ends at the next question
@@ -161,8 +161,7 @@ async function index(): Promise<void> {
   const progress = (value: object) =>
     send({ method: "$/progress", params: { token: "index", value } });
   if (has("indexing")) {
-    progress({ kind: "begin", title: "Indexing", percentage: 0 });
-    progress({ kind: "report", percentage: 62 });
+    progress({ kind: "begin", title: "Indexing" });
     await gone("indexing");
     progress({ kind: "end" });
   }

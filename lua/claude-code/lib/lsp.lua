@@ -18,6 +18,16 @@ function M.of_buffer(buf)
   return M.clients({ bufnr = buf, _uninitialized = true })
 end
 
+---What keeps a server from answering. Indexing: it has begun some work, and not ended it ($/progress).
+---@param client vim.lsp.Client
+---@return "starting"|"indexing"|nil
+function M.busy_with(client)
+  if not client.initialized then
+    return "starting"
+  end
+  return client.progress and next(client.progress.pending or {}) and "indexing" or nil
+end
+
 ---Calls a method of a client: `call(client, "notify", METHOD, PARAMS)`.
 ---TODO(0.10): methods of a client take it as their first argument since 0.11.
 ---@param client vim.lsp.Client

@@ -1,5 +1,6 @@
 --- What is known of language servers: whether they report at all, whether they name the version of the
 --- text, and how long they take. From that: when a report counts.
+local lsp = require("claude-code.lib.lsp")
 local reports = require("claude-code.editor.diagnostics.reports")
 
 ---Silence after a report on the right version: some servers report twice.
@@ -61,19 +62,16 @@ function M.is_running(id)
   return client ~= nil and not client:is_stopped()
 end
 
----What keeps a server from reporting. Indexing: it has begun some work, and not ended it ($/progress).
+---What keeps a server from reporting.
 ---@param id integer
 ---@return "starting"|"indexing"|nil
 function M.busy_with(id)
   local client = vim.lsp.get_client_by_id(id)
-  if not client then
-    return nil
-  elseif not client.initialized then
-    return "starting"
-  elseif client.progress and next(client.progress.pending or {}) then
-    return "indexing"
+  local busy = client and lsp.busy_with(client)
+  if client and not busy then
+    of(id).waited_for = nil
   end
-  of(id).waited_for = nil
+  return busy
 end
 
 ---A hook has waited for a busy server as long as it may: until the server is ready, none waits again.

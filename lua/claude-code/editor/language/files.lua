@@ -32,7 +32,7 @@ local without_server = {} ---@type table<string, true> file types
 ---@return claude-code.Failure
 local function no_server(buf)
   local filetype = vim.bo[buf].filetype
-  local ended = servers.ended(filetype, false)
+  local ended = servers.ended(filetype)
   local name = path.title(api.nvim_buf_get_name(buf))
   if #ended > 0 then
     local text =
@@ -44,16 +44,21 @@ local function no_server(buf)
   return { code = "no_server", message = text:format(name, filetype) }
 end
 
+---@param client vim.lsp.Client
+---@return boolean
+local function is_initialized(client)
+  return client.initialized == true
+end
+
 ---Waits until the buffer's servers are ready for requests, in a task.
 ---@param buf integer
 ---@param is_new boolean it was loaded just now
 ---@return claude-code.Failure?
-local function wait_for_servers(buf, is_new)
+function M.wait_for_servers(buf, is_new)
   local filetype = vim.bo[buf].filetype
   local attach_ms = is_new and (without_server[filetype] and ATTACH_AGAIN_MS or ATTACH_MS) or 0
   local attached = task.wait_for(function()
-    local list = servers.of_buffer(buf)
-    return #list > 0 and list or nil
+    return #servers.of_buffer(buf) > 0
   end, attach_ms)
   without_server[filetype] = not attached or nil
   if not attached then
@@ -62,19 +67,15 @@ local function wait_for_servers(buf, is_new)
   task.wait_for(function()
     return vim.iter(servers.of_buffer(buf)):all(function(client)
       return client.initialized or client:is_stopped()
-    end) or nil
+    end)
   end, math.min(INITIALIZE_MS, task.time_left() - 1000))
-  for _, client in ipairs(servers.of_buffer(buf)) do
-    if client.initialized then
-      return nil
-    end
-  end
-  local first = servers.of_buffer(buf)[1]
-  if not first then
+  local list = servers.of_buffer(buf)
+  if #list == 0 then
     return no_server(buf)
+  elseif not vim.iter(list):any(is_initialized) then
+    local text = "Not ready: %s is starting. Ask again in 10 s."
+    return { code = "not_ready", message = text:format(list[1].name) }
   end
-  local text = "Not ready: %s is starting. Ask again in 10 s."
-  return { code = "not_ready", message = text:format(first.name) }
 end
 
 ---@param name string
@@ -119,7 +120,7 @@ end
 function M.file(candidates)
   local buf, failure, is_new = M.load(candidates)
   if buf then
-    failure = wait_for_servers(buf, is_new)
+    failure = M.wait_for_servers(buf, is_new)
   end
   return not failure and buf or nil, failure
 end

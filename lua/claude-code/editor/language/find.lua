@@ -67,7 +67,7 @@ end
 ---@return claude-code.LanguageServerState[] with those that ended and might have answered, too
 local function states_of(symbol, list, is_across_files)
   local states = request.states(list, is_across_files)
-  for _, name in ipairs(servers.ended(vim.bo[symbol.buf].filetype, true)) do
+  for _, name in ipairs(servers.ended(vim.bo[symbol.buf].filetype)) do
     table.insert(states, { name = name, state = "ended" })
   end
   return states

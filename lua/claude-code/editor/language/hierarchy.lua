@@ -11,25 +11,13 @@ local task = require("claude-code.editor.language.task")
 ---@field depth integer
 ---@field item string the field of an answer's entry with the item; "" if it is the entry itself
 
----@param kind "call"|"type"
----@param method string
----@param item string
----@return claude-code.HierarchyRelation
-local function relation_of(kind, method, item)
-  return {
-    prepare = kind == "call" and "textDocument/prepareCallHierarchy"
-      or "textDocument/prepareTypeHierarchy",
-    method = kind .. "Hierarchy/" .. method,
-    depth = kind == "call" and 1 or 3,
-    item = item,
-  }
-end
-
+local CALLS, TYPES = "textDocument/prepareCallHierarchy", "textDocument/prepareTypeHierarchy"
+---@type table<string, claude-code.HierarchyRelation>
 local RELATIONS = {
-  callers = relation_of("call", "incomingCalls", "from"),
-  callees = relation_of("call", "outgoingCalls", "to"),
-  supertypes = relation_of("type", "supertypes", ""),
-  subtypes = relation_of("type", "subtypes", ""),
+  callers = { prepare = CALLS, method = "callHierarchy/incomingCalls", depth = 1, item = "from" },
+  callees = { prepare = CALLS, method = "callHierarchy/outgoingCalls", depth = 1, item = "to" },
+  supertypes = { prepare = TYPES, method = "typeHierarchy/supertypes", depth = 3, item = "" },
+  subtypes = { prepare = TYPES, method = "typeHierarchy/subtypes", depth = 3, item = "" },
 }
 ---In all.
 local MOST_ITEMS = 500

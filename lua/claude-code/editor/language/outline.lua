@@ -121,13 +121,13 @@ end
 ---@param answers claude-code.ServerAnswer[] more are added
 ---@return claude-code.FileOutline
 local function of_file(candidates, answers)
-  local buf, failure = files.load(candidates)
+  local buf, failure, is_new = files.load(candidates)
   if not buf then
     return { path = candidates[1], failure = text_of(failure) }
   end
   local name = api.nvim_buf_get_name(buf)
   local outline = { path = path.real(name), unsaved = vim.bo[buf].modified or nil }
-  local _, problem = files.file(candidates)
+  local problem = files.wait_for_servers(buf, is_new)
   local list = problem and by_grammar(buf)
   if problem and not list then
     return { path = name, failure = text_of(problem) }

@@ -47,18 +47,11 @@ end
 ---@field character integer
 ---@field encoding claude-code.Encoding
 
----The last one: a server lists the places of a file one after the other.
-local latest = {} ---@type { uri?: string, path?: string }
-
 ---@param uri string
 ---@return string? path in normal form; nil if it is no file's
 local function path_of(uri)
-  if uri ~= latest.uri then
-    local ok, name = pcall(vim.uri_to_fname, uri)
-    local is_file = ok and vim.startswith(uri, "file:")
-    latest = { uri = uri, path = is_file and paths.normal(name) or nil }
-  end
-  return latest.path
+  local ok, name = pcall(vim.uri_to_fname, uri)
+  return ok and vim.startswith(uri, "file:") and paths.normal(name) or nil
 end
 
 ---@param value any

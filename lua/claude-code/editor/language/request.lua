@@ -1,6 +1,6 @@
 --- Requests to language servers: asynchronous, never longer than they may take, and taken back when
 --- nobody wants the answer any more.
-local call = require("claude-code.lib.lsp").call
+local lsp = require("claude-code.lib.lsp")
 local servers = require("claude-code.editor.language.servers")
 local task = require("claude-code.editor.language.task")
 local timer = require("claude-code.lib.timer")
@@ -69,7 +69,7 @@ end
 ---@private
 function Request:take_back()
   if self.id and not self.client:is_stopped() then
-    pcall(call, self.client, "cancel_request", self.id)
+    pcall(lsp.call, self.client, "cancel_request", self.id)
   end
 end
 
@@ -108,7 +108,7 @@ function Request:send()
     self:on_answer(err, result)
   end
   local _, sent, id =
-    pcall(call, client, "request", question.method, params, on_answer, question.buf)
+    pcall(lsp.call, client, "request", question.method, params, on_answer, question.buf)
   self.id = id
   if sent ~= true then
     self:finish({ problem = "ended", failure = "it has ended" })
@@ -189,7 +189,7 @@ end
 ---@param clients vim.lsp.Client[]
 local function wait(clients)
   task.wait_for(function()
-    return not vim.iter(clients):any(is_busy) or nil
+    return not vim.iter(clients):any(is_busy)
   end, math.min(M.BUSY_MS, task.time_left() - 3000))
 end
 
@@ -215,36 +215,20 @@ function M.retry_empty(clients, find)
   return found, answers
 end
 
----In a task.
----@param value any
----@return integer count, number sum that differ for lists of other places
-local function fingerprint(value)
-  local count, sum = 0, 0
-  local function add(item)
-    local range = type(item) == "table" and (item.range or item.targetRange or item.selectionRange)
-    local start = type(range) == "table" and range.start or { line = 0, character = 0 }
-    count, sum = count + 1, sum + start.line * 4096 + start.character
-  end
-  for _, item in ipairs(type(value) == "table" and value or {}) do
-    add(item)
-    task.breathe()
-  end
-  return count, sum
-end
-
+---A server that still reads the project finds more the next time. Lists are compared by their length: others may be
+---the edits of a rename.
 ---@param before claude-code.ServerAnswer[]
 ---@param after claude-code.ServerAnswer[]
 ---@return boolean
 local function are_same(before, after)
   for i, answer in ipairs(after) do
-    -- The edits of a rename, for one, are no list.
-    local is_list = type(answer.result) ~= "table" or vim.islist(answer.result)
-    if not is_list and not vim.deep_equal(answer.result, before[i].result) then
-      return false
-    end
-    local count, sum = fingerprint(answer.result)
-    local count_before, sum_before = fingerprint(before[i].result)
-    if count ~= count_before or sum ~= sum_before or answer.failure ~= before[i].failure then
+    local old, new = before[i].result, answer.result
+    local are_lists = vim.islist(old) and vim.islist(new)
+    if
+      answer.failure ~= before[i].failure
+      or are_lists and #old ~= #new
+      or not are_lists and not vim.deep_equal(old, new)
+    then
       return false
     end
   end

@@ -6,7 +6,7 @@ local uv = vim.uv
 
 ---Until then a server may still be reading the project, whether it reports progress or not.
 local YOUNG_MS = 30000
----A server that ended earlier is no longer mentioned, as long as another one can answer.
+---A server that ended earlier is no longer mentioned: the user may have stopped it.
 local MENTIONED_MS = 10 * 60 * 1000
 
 local M = {}
@@ -16,104 +16,51 @@ local M = {}
 ---@class claude-code.LanguageServerState
 ---@field name string
 ---@field state claude-code.ServerCondition
----@field percentage? integer of what it works on
----@field title? string of what it works on, or its error
+---@field title? string its error
 
 ---@class claude-code.SeenServer
 ---@field name string
 ---@field filetypes table<string, true>
 ---@field attached number by uv.now()
 ---@field gone? number by uv.now()
----@field progress table<any, integer|false> percentages by token
----@field report? claude-code.ServerReport|false what it has reported of itself last
+---@field report? { state: "indexing"|"failing", title?: string } what it has reported of itself last
 
 local seen = {} ---@type table<integer, claude-code.SeenServer> by client
 local events ---@type claude-code.Autocommands?
 
----@class claude-code.ServerReport
----@field state "starting"|"indexing"|"failing"
----@field title? string in the server's own words
+---rust-analyzer's, where the client asks for it: { health, quiescent, message? }.
+local STATUS = "experimental/serverStatus"
 
----What servers report of themselves beside $/progress: each in a notification of its own.
----@type table<string, fun(params: table): claude-code.ServerReport|false|nil> false: all is well; nil: says
---- nothing of it
-local READ = {
-  -- rust-analyzer, where the client asks for it: { health, quiescent, message? }.
-  ["experimental/serverStatus"] = function(params)
-    if params.health == "error" then
-      return { state = "failing", title = params.message }
-    end
-    return params.quiescent == false and { state = "indexing" }
-  end,
-  -- jdtls: { type, message }; other types are messages for the user.
-  ["language/status"] = function(params)
-    if params.type == "Starting" then
-      return { state = "starting" }
-    elseif params.type == "Error" then
-      return { state = "failing", title = params.message }
-    end
-    local is_ready = params.type == "Started" or params.type == "ServiceReady"
-    if is_ready then
-      return false
-    end
-  end,
-  -- Dart: { isAnalyzing }.
-  ["$/analyzerStatus"] = function(params)
-    return params.isAnalyzing == true and { state = "indexing" }
-  end,
-}
-
----@param id integer client
----@return claude-code.SeenServer? nil if it has ended already
-local function seen_server(id)
-  local client = not seen[id] and vim.lsp.get_client_by_id(id)
-  if client then
-    seen[id] = { name = client.name, filetypes = {}, attached = uv.now(), progress = {} }
+---@param inner? function
+---@param err any
+---@param params any
+---@param ctx lsp.HandlerContext
+---@param config any
+local function on_status(inner, err, params, ctx, config)
+  local server = seen[ctx.client_id]
+  if server and type(params) == "table" then
+    server.report = params.health == "error" and { state = "failing", title = params.message }
+      or params.quiescent == false and { state = "indexing" }
+      or nil
   end
-  return seen[id]
-end
-
----Reads what this client reports from now on: plugins bring handlers of their own.
----@param client vim.lsp.Client
-local function read_reports(client)
-  for method, read in pairs(READ) do
-    local function handle(inner, err, params, ctx, config)
-      local report, server = type(params) == "table" and read(params), seen_server(ctx.client_id)
-      if report ~= nil and server then
-        server.report = report
-      end
-      return inner and inner(err, params, ctx, config) or nil
-    end
-    lsp.wrap(vim.lsp.handlers, method, handle)
-    if rawget(client.handlers or {}, method) then
-      lsp.wrap(client.handlers, method, handle)
-    end
-  end
+  return inner and inner(err, params, ctx, config) or nil
 end
 
 ---@param client vim.lsp.Client
----@param buf? integer
-local function note(client, buf)
-  read_reports(client)
-  local server = seen_server(client.id)
-  if server and buf and vim.api.nvim_buf_is_valid(buf) then
-    server.filetypes[vim.bo[buf].filetype] = true
+---@param bufs integer[] that it serves
+local function note(client, bufs)
+  seen[client.id] = seen[client.id] or { name = client.name, filetypes = {}, attached = uv.now() }
+  for _, buf in ipairs(bufs) do
+    seen[client.id].filetypes[vim.bo[buf].filetype] = true
+  end
+  lsp.wrap(vim.lsp.handlers, STATUS, on_status)
+  -- Plugins bring handlers of their own.
+  if rawget(client.handlers or {}, STATUS) then
+    lsp.wrap(client.handlers, STATUS, on_status)
   end
 end
 
----@param data { client_id: integer, params?: table }
-local function on_progress(data)
-  local params, server = data.params or {}, seen_server(data.client_id)
-  local value = type(params.value) == "table" and params.value or {}
-  local token = params.token
-  if server and value.kind == "end" then
-    server.progress[token] = nil
-  elseif server and token ~= nil then
-    server.progress[token] = value.percentage or server.progress[token] or false
-  end
-end
-
----Notes from now on which servers attach, and how far their work is.
+---Notes from now on which servers attach.
 function M.start()
   if events then
     return
@@ -122,39 +69,24 @@ function M.start()
   events:on("LspAttach", function(buf, args)
     local client = vim.lsp.get_client_by_id(args.data.client_id)
     if client then
-      note(client, buf)
+      note(client, { buf })
     end
-  end)
-  events:on("LspProgress", function(_, args)
-    on_progress(args.data)
   end)
   for _, client in ipairs(lsp.clients()) do
-    for buf in pairs(client.attached_buffers or {}) do
-      note(client, buf)
-    end
     -- How long it has been there is not known; it has not been seen to read the project.
-    note(client)
+    note(client, vim.tbl_keys(client.attached_buffers or {}))
   end
 end
 
 ---@param client vim.lsp.Client
 ---@return claude-code.LanguageServerState
 function M.state_of(client)
-  local state = { name = client.name, state = "idle" } ---@type claude-code.LanguageServerState
-  local server = seen[client.id] or { progress = {} }
-  if client:is_stopped() then
-    state.state = "ended"
-  elseif not client.initialized then
-    state.state = "starting"
-  elseif client.progress and next(client.progress.pending or {}) then
-    local token, title = next(client.progress.pending)
-    state.state = "indexing"
-    state.title = type(title) == "string" and title or nil
-    state.percentage = server.progress[token] or nil
-  elseif server.report then
-    state.state, state.title = server.report.state, server.report.title
-  end
-  return state
+  local report = (seen[client.id] or {}).report or { state = "idle" }
+  return {
+    name = client.name,
+    state = client:is_stopped() and "ended" or lsp.busy_with(client) or report.state,
+    title = report.title,
+  }
 end
 
 ---@param folder string
@@ -220,11 +152,10 @@ function M.running(method)
   end, sorted({ method = method }))
 end
 
----Names of servers that served this file type, ended, and were not started again.
+---Names of servers that served this file type, ended in the last ten minutes, and were not started again.
 ---@param filetype string
----@param only_recent boolean those of the last ten minutes
 ---@return string[]
-function M.ended(filetype, only_recent)
+function M.ended(filetype)
   local names, running = {}, {}
   for _, client in ipairs(lsp.clients({ _uninitialized = true })) do
     running[client.id], running[client.name] = true, true
@@ -233,11 +164,7 @@ function M.ended(filetype, only_recent)
     if not running[id] then
       server.gone = server.gone or uv.now()
       local is_recent = uv.now() - server.gone < MENTIONED_MS
-      if
-        not running[server.name]
-        and server.filetypes[filetype]
-        and (is_recent or not only_recent)
-      then
+      if is_recent and not running[server.name] and server.filetypes[filetype] then
         names[#names + 1] = server.name
         running[server.name] = true
       end

@@ -70,19 +70,17 @@ function M.sleep(ms)
   end)
 end
 
----Waits until `test` gives something that counts.
----@generic T
----@param test fun(): T?
+---@param test fun(): boolean
 ---@param ms number at most
----@return T?
+---@return boolean what `test` gave last
 function M.wait_for(test, ms)
   local limit = uv.now() + ms
-  local found = test()
-  while not found and uv.now() < limit do
+  local is_met = test()
+  while not is_met and uv.now() < limit do
     M.sleep(25)
-    found = test()
+    is_met = test()
   end
-  return found
+  return is_met
 end
 
 ---Between two pieces of a long work: lets Neovim do other things, if it has stood still for a while.
