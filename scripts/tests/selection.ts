@@ -5,6 +5,9 @@ import { Glob } from "bun";
 import { durations } from "./durations";
 
 const ROOT = join(import.meta.dir, "../..");
+/** Files of `scripts/test --all`; it sets the variable for all tests. */
+const IN_ALL = ".all.test.ts";
+const { CLAUDE_CODE_NVIM_TEST_ALL: ALL } = process.env;
 /** Options of `bun test` whose value is the next argument. */
 const WITH_VALUE = ["-t", "--test-name-pattern"];
 
@@ -31,7 +34,9 @@ export function select(args: string[]): Selection {
   }
   const every = [...new Glob("test/**/*.test.ts").scanSync({ cwd: ROOT })];
   const files = every.filter(
-    (file) => parts.length === 0 || parts.some((part) => file.includes(part)),
+    (file) =>
+      (ALL || !file.endsWith(IN_ALL)) &&
+      (parts.length === 0 || parts.some((part) => file.includes(part))),
   );
   const named = options.some((option) => /^(-t|--test-name-pattern)\b/.test(option));
   return { files: longestFirst(files), options, whole: args.length === 0, named };

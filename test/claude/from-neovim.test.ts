@@ -23,7 +23,7 @@ import { READING_TOOLS } from "../../src/claude/names";
 import { Project } from "../hooks/project";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
-import { EXECUTABLE, NEOVIMS, TestNeovim, temporaryFolder } from "../support/neovim";
+import { EXECUTABLE, NEOVIMS, NEWEST, TestNeovim, temporaryFolder } from "../support/neovim";
 import { LATER } from "../terminal/workbench";
 
 /* What Neovim itself does for the loop: arguments for a CLI, setting projects up, sending. */
@@ -302,7 +302,7 @@ describe.each(NEOVIMS)("in $name", (version) => {
 
 test("mcp.auto_install sets each project up once, without asking", async () => {
   const folder = temporaryFolder();
-  const version = NEOVIMS[1] as (typeof NEOVIMS)[0];
+  const version = NEWEST;
   const setup = "{ mcp = { auto_install = true } }";
   const settings = join(folder, ".claude/settings.local.json");
   await using first = await TestNeovim.start({ version, cwd: folder, setup });

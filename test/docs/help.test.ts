@@ -3,9 +3,9 @@ import { cpSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { drifted, generatedFiles } from "../../scripts/docs";
 import { WIDTH } from "../../scripts/docs/vimdoc";
-import { NEOVIMS, type NeovimVersion, ROOT, temporaryFolder } from "../support/neovim";
+import { NEWEST, ROOT, temporaryFolder } from "../support/neovim";
 
-const { binary } = NEOVIMS.at(-1) as NeovimVersion;
+const { binary } = NEWEST;
 const DOC = join(ROOT, "doc");
 
 test("generated files are what the options, commands and tools say of themselves: else run `bun run docs`", () => {

@@ -14,13 +14,12 @@ import { hookSettings } from "../../src/claude/hooks";
 import { type Cause, isProblem } from "../../src/doctor/finding";
 import { VERSION } from "../../src/lib/version";
 import { eventually } from "../support/eventually";
-import { NEOVIMS, type NeovimVersion, TestNeovim, temporaryFolder } from "../support/neovim";
+import { NEOVIMS, NEWEST, TestNeovim, temporaryFolder } from "../support/neovim";
 import { EXECUTABLE } from "../support/toolchain";
 import { World } from "./world";
 
 setDefaultTimeout(60_000);
 
-const NEWEST = NEOVIMS.at(-1) as NeovimVersion;
 const EVENTS = Object.keys(hookSettings());
 
 interface Problem {

@@ -7,7 +7,7 @@ import {
   setDefaultTimeout,
   test,
 } from "bun:test";
-import { NEOVIMS, NEWEST, type NeovimVersion } from "../support/neovim";
+import { NEWEST, OLDEST } from "../support/neovim";
 import { Project } from "./project";
 
 /*
@@ -17,8 +17,6 @@ import { Project } from "./project";
 setDefaultTimeout(60_000);
 
 const GO = { continue: true } as const;
-
-const OLDEST = NEOVIMS[0] as NeovimVersion;
 
 describe("the options", () => {
   let project: Project;

@@ -12,7 +12,7 @@ import { copyFile, mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { eventually } from "../support/eventually";
 import { DataFolder, install, Publication } from "../support/installer";
-import { NEOVIMS, type NeovimVersion } from "../support/neovim";
+import { NEOVIMS, NEWEST } from "../support/neovim";
 import { BUILD_MS, TestRelease } from "../support/release";
 import { EXECUTABLE } from "../support/toolchain";
 
@@ -76,7 +76,7 @@ test.each(NEOVIMS)("$name names :Claude install for what does not run", async (v
 });
 
 test("one that has a changed byte, and prints its version nevertheless, is replaced by :Claude install!", async () => {
-  await using neovim = await published.neovim(NEOVIMS[1] as NeovimVersion, {
+  await using neovim = await published.neovim(NEWEST, {
     XDG_DATA_HOME: data.xdg,
   });
   await install(neovim);

@@ -14,7 +14,14 @@ import { join } from "node:path";
 import { CERTIFICATE, KEY } from "../support/certificate";
 import { type HostileEntry, hostileArchive } from "../support/hostile-archive";
 import { DataFolder, install, Publication } from "../support/installer";
-import { NEOVIMS, type NeovimVersion, type TestNeovim, temporaryFolder } from "../support/neovim";
+import {
+  NEOVIMS,
+  NEWEST,
+  type NeovimVersion,
+  OLDEST,
+  type TestNeovim,
+  temporaryFolder,
+} from "../support/neovim";
 import { BUILD_MS, TestRelease } from "../support/release";
 import type { Behaviour } from "../support/release-server";
 
@@ -137,7 +144,7 @@ function request(release: Record<string, string | number>): string {
 }
 
 test("an archive that is not as ours, whatever its sum: the executable is a file without setuid, or refused", async () => {
-  await using neovim = await published.neovim(NEOVIMS[1] as NeovimVersion);
+  await using neovim = await published.neovim(NEWEST);
   const { asset, archive } = published.release;
   const top = asset.file.replace(".tar.gz", "");
   const path = `${top}/claude-code-nvim`;
@@ -170,7 +177,7 @@ test("an archive that is not as ours, whatever its sum: the executable is a file
 });
 
 test("a folder that another user can change is not used", async () => {
-  await using neovim = await published.neovim(NEOVIMS[0] as NeovimVersion);
+  await using neovim = await published.neovim(OLDEST);
   published.server.reset("good");
   for (const [mode, owner] of [
     [0o777, 0],
@@ -194,7 +201,7 @@ test("a folder that another user can change is not used", async () => {
 });
 
 test("a downloader or tar of the current folder is not run, and the message says why", async () => {
-  await using neovim = await published.neovim(NEOVIMS[1] as NeovimVersion);
+  await using neovim = await published.neovim(NEWEST);
   const planted = ["curl", "sha256sum", "shasum", "tar"];
   for (const name of planted) {
     await writeFile(join(neovim.cwd, name), "#!/bin/sh\ntouch ran\n", { mode: 0o755 });
@@ -215,7 +222,7 @@ test("a downloader or tar of the current folder is not run, and the message says
 });
 
 test("a tar that is killed half-way: what it has unpacked is not run", async () => {
-  await using neovim = await published.neovim(NEOVIMS[0] as NeovimVersion);
+  await using neovim = await published.neovim(OLDEST);
   await using folder = await new DataFolder().use(neovim);
   const programs = await folderWith("curl", "sha256sum");
   const top = published.release.asset.file.replace(".tar.gz", "");
@@ -238,7 +245,7 @@ kill -9 $$
 });
 
 test("what killed downloads left behind is removed after a day", async () => {
-  await using neovim = await published.neovim(NEOVIMS[1] as NeovimVersion);
+  await using neovim = await published.neovim(NEWEST);
   await using folder = await new DataFolder().use(neovim);
   const leave = async (name: string, ageSeconds: number) => {
     const changed = new Date(Date.now() - 1000 * ageSeconds);

@@ -14,7 +14,14 @@ import { join } from "node:path";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
 import { DataFolder, install, Publication } from "../support/installer";
-import { isolatedEnv, NEOVIMS, type NeovimVersion, TestNeovim } from "../support/neovim";
+import {
+  isolatedEnv,
+  NEOVIMS,
+  NEWEST,
+  type NeovimVersion,
+  OLDEST,
+  TestNeovim,
+} from "../support/neovim";
 import { BUILD_MS, TestRelease } from "../support/release";
 import { LATER, shows } from "../terminal/workbench";
 
@@ -123,7 +130,7 @@ describe.each(NEOVIMS)(":Claude, the first time in $name", (version) => {
     await neovim.command("Claude");
     await eventually("half of it", () => published.server.requests.length > 0);
     // Longer than the terminal waits for a server that merely starts.
-    await Bun.sleep(version === NEOVIMS[0] ? 3_500 : 100);
+    await Bun.sleep(version === OLDEST ? 3_500 : 100);
     expect(await neovim.lua("return vim.fn.winnr('$')")).toBe(1);
     await neovim.command("Claude");
     const waits = "Claude starts once the executable is there";
@@ -169,7 +176,7 @@ describe.each(NEOVIMS)(":Claude, the first time in $name", (version) => {
 });
 
 describe("the first use", () => {
-  const version = NEOVIMS[1] as NeovimVersion;
+  const version = NEWEST;
 
   test.each([
     ["1", "fetches it when the answer is yes"],
@@ -223,7 +230,7 @@ describe("a build step", () => {
     const setup = `lua require("claude-code").setup(${published.options})`;
     const rtp = `set rtp^=${published.plugin}`;
     const child = Bun.spawn(
-      [NEOVIMS[0]?.binary ?? "", "--clean", "--headless", "--cmd", rtp, "-c", setup, ...args],
+      [OLDEST.binary, "--clean", "--headless", "--cmd", rtp, "-c", setup, ...args],
       {
         env: { ...isolatedEnv(data.xdg), XDG_DATA_HOME: data.xdg },
         stdin: "ignore",
@@ -282,7 +289,7 @@ describe("a build step", () => {
 });
 
 describe("an upgrade while Neovim runs", () => {
-  const version = NEOVIMS[1] as NeovimVersion;
+  const version = NEWEST;
 
   test("installs the new version; the running one goes on, also when restarted", async () => {
     const plugin = await published.release.checkout();
@@ -332,7 +339,7 @@ test("an executable of another contract: both versions, and the command for wher
   const newer = join(await next.unpacked(), "claude-code-nvim");
   const start = (setup: string, env = {}) =>
     TestNeovim.start({
-      version: NEOVIMS[0] as NeovimVersion,
+      version: OLDEST,
       runtimepath: published.plugin,
       setup,
       env,

@@ -18,7 +18,9 @@ import { inMount } from "../support/mount";
 import {
   isolatedEnv,
   NEOVIMS,
+  NEWEST,
   type NeovimVersion,
+  OLDEST,
   TestNeovim,
   temporaryFolder,
 } from "../support/neovim";
@@ -58,7 +60,7 @@ describe.each(NEOVIMS)("an installation in $name", (version) => {
 });
 
 describe("what is there already", () => {
-  const version = NEOVIMS[1] as NeovimVersion;
+  const version = NEWEST;
 
   test("is replaced when it does not run, or when that is asked for", async () => {
     const { server } = published;
@@ -117,7 +119,7 @@ describe("what is there already", () => {
 test("does not keep the editor waiting", async () => {
   const { server, release } = published;
   server.reset("held");
-  await using neovim = await start(NEOVIMS[0] as NeovimVersion);
+  await using neovim = await start(OLDEST);
   const outcome = install(neovim);
   await data.fetching(release.asset.file, neovim);
   // An editor that waited would not answer until all has come.
@@ -128,7 +130,7 @@ test("does not keep the editor waiting", async () => {
 
 test("a local archive is checked as a download is, and kept", async () => {
   const { release, server } = published;
-  await using neovim = await start(NEOVIMS[1] as NeovimVersion);
+  await using neovim = await start(NEWEST);
   const from = async (path: string) => install(neovim, `{ archive = [[${path}]] }`);
   const other = join(data.xdg, "other.tar.gz");
   await writeFile(other, "no archive");
@@ -148,7 +150,7 @@ test("a local archive is checked as a download is, and kept", async () => {
 
 test("a local archive that is swapped while it is used: what was checked is what is installed", async () => {
   const { release } = published;
-  await using neovim = await start(NEOVIMS[1] as NeovimVersion);
+  await using neovim = await start(NEWEST);
   const archive = join(data.xdg, "archive.tar.gz");
   const programs = join(data.xdg, "programs");
   await mkdir(programs);
@@ -207,7 +209,7 @@ test("killed at any moment: the stable path is absent or right, and the next sta
   const run = (kill?: () => Promise<unknown>) =>
     new Promise<number | null>((resolve, reject) => {
       const command = [...args, "-c", "Claude install!", "-c", "qa!"];
-      const child = spawn(NEOVIMS[0]?.binary ?? "", command, { env, stdio: "ignore" });
+      const child = spawn(OLDEST.binary, command, { env, stdio: "ignore" });
       child.on("exit", resolve);
       kill?.().then(() => child.kill("SIGKILL"), reject);
     });
@@ -228,7 +230,7 @@ test("killed at any moment: the stable path is absent or right, and the next sta
 });
 
 test("installed once more: at every moment the stable path leads to an executable", async () => {
-  await using neovim = await start(NEOVIMS[1] as NeovimVersion);
+  await using neovim = await start(NEWEST);
   await install(neovim);
   await neovim.lua(
     `MISSING, RENAMES = {}, 0
@@ -249,7 +251,7 @@ test("installed once more: at every moment the stable path leads to an executabl
 });
 
 describe("a data folder that", () => {
-  const version = NEOVIMS[1] as NeovimVersion;
+  const version = NEWEST;
 
   test("cannot be made: says which, and what else would do", async () => {
     await using neovim = await start(version);

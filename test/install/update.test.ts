@@ -13,7 +13,14 @@ import { dirname, join } from "node:path";
 import { CERTIFICATE, KEY } from "../support/certificate";
 import { eventually } from "../support/eventually";
 import { DataFolder, install, Publication } from "../support/installer";
-import { NEOVIMS, type NeovimVersion, TestNeovim, temporaryFolder } from "../support/neovim";
+import {
+  NEOVIMS,
+  NEWEST,
+  type NeovimVersion,
+  OLDEST,
+  TestNeovim,
+  temporaryFolder,
+} from "../support/neovim";
 import { BUILD_MS, TestRelease } from "../support/release";
 import { ROOT } from "../support/toolchain";
 
@@ -81,7 +88,7 @@ const reaches = (neovim: TestNeovim, state: "ready" | "failed") =>
 
 /** With version 0.1.0 in the data folder. */
 async function installed(): Promise<void> {
-  await using neovim = await old.neovim(NEOVIMS[0] as NeovimVersion, { XDG_DATA_HOME: data.xdg });
+  await using neovim = await old.neovim(OLDEST, { XDG_DATA_HOME: data.xdg });
   await data.use(neovim);
   expect(await install(neovim)).toEqual({ path: data.executable("0.1.0") });
 }
@@ -114,7 +121,7 @@ test("an update with another contract that cannot be had: says both, and nothing
   await using incompatible = await Publication.start(release);
   const { plugin, server } = incompatible;
   server.reset("404");
-  await using neovim = await start(NEOVIMS[1] as NeovimVersion, plugin, server.url);
+  await using neovim = await start(NEWEST, plugin, server.url);
   const { last_error, warnings } = await reaches(neovim, "failed");
   expect(last_error).toContain("has version 0.1.0, the plugin 0.2.0: run :Claude install");
   expect(warnings.join("\n")).toMatch(/could not be installed: cannot download .*404/);
@@ -122,7 +129,7 @@ test("an update with another contract that cannot be had: says both, and nothing
 
 test("an older plugin again: the stable path leads to the version in use", async () => {
   await installed();
-  const version = NEOVIMS[1] as NeovimVersion;
+  const version = NEWEST;
   await (async () => {
     await using newer = await start(version, next.plugin, next.server.url);
     await reaches(newer, "ready");
@@ -170,7 +177,7 @@ test.each(NEOVIMS)(
 
 test("on NixOS without nix-ld: says what to do before anything is downloaded", async () => {
   const before = `require("claude-code.install.target").nixos_file = "/etc/passwd"`;
-  const version = NEOVIMS[1] as NeovimVersion;
+  const version = NEWEST;
   const rtp = `vim.opt.rtp:prepend([[${old.plugin}]])`;
   const begin = (env: Record<string, string>) =>
     start(version, old.plugin, old.server.url, { before: `${rtp} ${before}`, env });
@@ -213,7 +220,7 @@ test("a stripped executable is Bun alone: says so, and how a package avoids it",
   await copyFile(process.execPath, executable);
   await chmod(executable, 0o755);
   await using neovim = await TestNeovim.start({
-    version: NEOVIMS[0] as NeovimVersion,
+    version: OLDEST,
     runtimepath: plugin,
     setup: "{ auto_start = false }",
   });

@@ -7,7 +7,14 @@ import { Project } from "../hooks/project";
 import { publish, startSilentServer } from "../hooks/silent-server";
 import { keepBusy } from "../support/busy";
 import { eventually } from "../support/eventually";
-import { EXECUTABLE, isolatedEnv, NEOVIMS, NEWEST, temporaryFolder } from "../support/neovim";
+import {
+  EXECUTABLE,
+  isolatedEnv,
+  NEOVIMS,
+  NEWEST,
+  OLDEST,
+  temporaryFolder,
+} from "../support/neovim";
 import { call, connect, json } from "./client";
 
 /* `claude-code-nvim mcp` as Claude Code runs it, by the official MCP client and by hand. */
@@ -380,7 +387,7 @@ describe("without Neovim", () => {
 });
 
 test("a Neovim that restarts is followed, one that is busy is named", async () => {
-  const version = NEOVIMS[0] as (typeof NEOVIMS)[0];
+  const version = OLDEST;
   await using first = await Project.open(version);
   const env = { ...isolatedEnv(first.neovim.home), NVIM: join(first.neovim.home, "gone.sock") };
   const client = await connect(first.folder, env);
@@ -424,7 +431,7 @@ test("a report that is pending is waited for, at most 1.5 s, by several calls at
 });
 
 describe("with a second Neovim that is opened later for the same folder", () => {
-  const version = NEOVIMS[1] as (typeof NEOVIMS)[1];
+  const version = NEWEST;
   // The server is our child, so we are its CLI; hooks learn it from this variable.
   const CLI = { CLAUDE_PID: String(process.pid) };
   const write = (project: Project, name: string) => ({

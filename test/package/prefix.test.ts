@@ -31,7 +31,8 @@ import { inMount } from "../support/mount";
 import {
   isolatedEnv,
   NEOVIMS,
-  type NeovimVersion,
+  NEWEST,
+  OLDEST,
   TestNeovim,
   temporaryFolder,
 } from "../support/neovim";
@@ -138,7 +139,7 @@ describe("claude-code-nvim install", () => {
     const doc = join(prefix, PLUGIN, "doc");
     const ours = readFileSync(join(doc, "tags"), "utf8");
     expect(ours.split("\n").length).toBeGreaterThan(10);
-    const nvim = NEOVIMS[1]?.binary ?? "";
+    const nvim = NEWEST.binary;
     await run([nvim, "--clean", "--headless", "-c", `helptags ${doc}`, "-c", "qa!"]);
     expect(ours).toBe(readFileSync(join(doc, "tags"), "utf8"));
   });
@@ -558,7 +559,7 @@ describe("in a folder full of traps", () => {
     await mkdir(join(plugin, "dist"));
     await published.release.place(join(plugin, "dist/claude-code-nvim"));
     await using neovim = await TestNeovim.start({
-      version: NEOVIMS[0] as NeovimVersion,
+      version: OLDEST,
       runtimepath: plugin,
       cwd: trap,
       env: {

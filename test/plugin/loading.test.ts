@@ -3,14 +3,7 @@ import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { $ } from "bun";
 import { eventually } from "../support/eventually";
-import {
-  isolatedEnv,
-  NEOVIMS,
-  type NeovimVersion,
-  ROOT,
-  TestNeovim,
-  temporaryFolder,
-} from "../support/neovim";
+import { isolatedEnv, NEOVIMS, NEWEST, ROOT, TestNeovim, temporaryFolder } from "../support/neovim";
 
 const RUNTIME = ["dist", "doc", "lua", "plugin"];
 
@@ -110,7 +103,7 @@ describe.each(NEOVIMS)("loading in $name", (version) => {
 
 describe("loading by vim.pack", () => {
   test("from a clone, as its documentation says", async () => {
-    const { binary } = NEOVIMS.at(-1) as NeovimVersion;
+    const { binary } = NEWEST;
     const home = temporaryFolder();
     const repository = join(home, "claude-code.nvim");
     mkdirSync(repository);

@@ -1,9 +1,9 @@
 import { expect, setDefaultTimeout } from "bun:test";
+import { CONFIGURATIONS } from "../../bench/plugins/configurations";
+import { Editor } from "../../bench/plugins/editor";
+import { testWithPlugins } from "../../bench/plugins/only-with-plugins";
+import { SCENARIOS, sessionFile } from "../../bench/plugins/scenarios";
 import { NEWEST } from "../support/neovim";
-import { CONFIGURATIONS } from "./configurations";
-import { Editor } from "./editor";
-import { testWithPlugins } from "./only-with-plugins";
-import { SCENARIOS, sessionFile } from "./scenarios";
 
 /*
  * Whole configurations, many plugins at once, through every scenario in one Neovim.

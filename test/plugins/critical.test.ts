@@ -1,13 +1,13 @@
 import { expect, setDefaultTimeout } from "bun:test";
 import { readdirSync, rmSync } from "node:fs";
+import { byLazy, ours } from "../../bench/plugins/configurations";
+import { Editor, type Setup, startNeovim } from "../../bench/plugins/editor";
+import { testWithPlugins } from "../../bench/plugins/only-with-plugins";
+import { sessionFile } from "../../bench/plugins/scenarios";
+import { SETUPS } from "../../bench/plugins/setups";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
 import { NEOVIMS, NEWEST, temporaryFolder } from "../support/neovim";
-import { byLazy, ours } from "./configurations";
-import { Editor, type Setup, startNeovim } from "./editor";
-import { testWithPlugins } from "./only-with-plugins";
-import { sessionFile } from "./scenarios";
-import { SETUPS } from "./setups";
 
 /* What broke once beside a plugin that many have. */
 

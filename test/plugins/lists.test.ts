@@ -1,9 +1,9 @@
 import { setDefaultTimeout } from "bun:test";
+import type { PluginName } from "../../bench/plugins/archives";
+import { Editor } from "../../bench/plugins/editor";
+import { testWithPlugins } from "../../bench/plugins/only-with-plugins";
 import { eventually } from "../support/eventually";
 import { NEOVIMS } from "../support/neovim";
-import type { PluginName } from "./archives";
-import { Editor } from "./editor";
-import { testWithPlugins } from "./only-with-plugins";
 
 /* :Claude mention in lists of other plugins. */
 

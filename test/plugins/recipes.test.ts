@@ -1,10 +1,10 @@
 import { expect, setDefaultTimeout } from "bun:test";
+import type { PluginName } from "../../bench/plugins/archives";
+import { Editor, UI } from "../../bench/plugins/editor";
+import { testWithPlugins } from "../../bench/plugins/only-with-plugins";
+import { recipe } from "../../bench/plugins/recipes";
 import { eventually } from "../support/eventually";
 import { NEOVIMS, NEWEST, type NeovimVersion } from "../support/neovim";
-import type { PluginName } from "./archives";
-import { Editor, UI } from "./editor";
-import { testWithPlugins } from "./only-with-plugins";
-import { recipe } from "./recipes";
 
 /* The recipes of the help, run as they stand there, beside the plugins they are for. */
 

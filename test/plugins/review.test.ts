@@ -1,11 +1,11 @@
 import { expect, setDefaultTimeout } from "bun:test";
+import type { PluginName } from "../../bench/plugins/archives";
+import { Editor, TEXT } from "../../bench/plugins/editor";
+import { testWithPlugins } from "../../bench/plugins/only-with-plugins";
+import { recipe } from "../../bench/plugins/recipes";
 import { World } from "../review/state/world";
 import { eventually } from "../support/eventually";
 import { NEOVIMS } from "../support/neovim";
-import type { PluginName } from "./archives";
-import { Editor, TEXT } from "./editor";
-import { testWithPlugins } from "./only-with-plugins";
-import { recipe } from "./recipes";
 
 /* The review in plugins that compare a file with another text, by the recipes of the help. */
 

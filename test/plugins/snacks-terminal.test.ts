@@ -1,8 +1,8 @@
 import { expect, setDefaultTimeout } from "bun:test";
+import { Editor } from "../../bench/plugins/editor";
+import { testWithPlugins } from "../../bench/plugins/only-with-plugins";
 import { eventually } from "../support/eventually";
 import { NEOVIMS } from "../support/neovim";
-import { Editor } from "./editor";
-import { testWithPlugins } from "./only-with-plugins";
 
 /* Diffs while Claude runs in a terminal of snacks.nvim. */
 setDefaultTimeout(120_000);

@@ -16,7 +16,7 @@ import { ENV_WITHOUT_HAZARDS } from "../../src/claude/command";
 import { hookSettings } from "../../src/claude/hooks";
 import { eventually } from "../support/eventually";
 import { runHook } from "../support/hook";
-import { EXECUTABLE, isolatedEnv, NEOVIMS, TestNeovim, temporaryFolder } from "../support/neovim";
+import { EXECUTABLE, isolatedEnv, NEWEST, TestNeovim, temporaryFolder } from "../support/neovim";
 
 /* `install-hooks` and `uninstall-hooks` with the compiled executable, without a Claude CLI. */
 setDefaultTimeout(60_000);
@@ -455,7 +455,7 @@ describe("install-hooks", () => {
 });
 
 describe("the project's file that names its Neovim", () => {
-  const version = NEOVIMS[1] as (typeof NEOVIMS)[0];
+  const version = NEWEST;
   const file = () => join(project, ".nvim-claude/nvim-server");
   const hook = (env: Record<string, string> = {}) =>
     runHook({

@@ -6,9 +6,10 @@ import { join } from "node:path";
 import { attach, type NeovimClient } from "neovim";
 import type { LockContent } from "../../src/ide/lock-file";
 import { eventually } from "./eventually";
-import { EXECUTABLE, NEOVIMS, NEWEST, type NeovimVersion, ROOT } from "./toolchain";
+import { EXECUTABLE, NEOVIMS, NEWEST, type NeovimVersion, OLDEST, ROOT } from "./toolchain";
 
-export { EXECUTABLE, NEOVIMS, NEWEST, type NeovimVersion, ROOT };
+export { ALL, BOTH_NEOVIMS } from "./toolchain";
+export { EXECUTABLE, NEOVIMS, NEWEST, type NeovimVersion, OLDEST, ROOT };
 
 /** An empty folder of its own, by its real path, short enough for sockets below it. */
 export function temporaryFolder(): string {

@@ -14,14 +14,18 @@ export interface NeovimVersion {
   readonly binary: string;
 }
 
-/** The Neovims every editor test runs on: the oldest we support, and a current one. */
-export const NEOVIMS: NeovimVersion[] = [
-  neovim("Neovim 0.10", "NVIM_0_10", "neovim-0.10/bin/nvim"),
-  neovim("Neovim 0.12", "NVIM_0_12", "neovim-0.12/bin/nvim"),
-];
+/** Whether every case runs, as in `scripts/test --all`. */
+export const ALL = process.env.CLAUDE_CODE_NVIM_TEST_ALL === "1";
 
-/** For tests of what every Neovim does alike: the protocol, the CLI's own part. */
-export const NEWEST = NEOVIMS.at(-1) as NeovimVersion;
+/** The oldest we support. */
+export const OLDEST = neovim("Neovim 0.10", "NVIM_0_10", "neovim-0.10/bin/nvim");
+/** A current one. */
+export const NEWEST = neovim("Neovim 0.12", "NVIM_0_12", "neovim-0.12/bin/nvim");
+
+/** For tests of Lua code that does something else in an older Neovim. */
+export const BOTH_NEOVIMS: NeovimVersion[] = [OLDEST, NEWEST];
+/** For all other tests of the editor: the oldest one takes part in `scripts/test --all`. */
+export const NEOVIMS: NeovimVersion[] = ALL ? BOTH_NEOVIMS : [NEWEST];
 
 /** The genuine Claude Code CLI, in the version whose behaviour we know. */
 export function claudeCli(): string {

@@ -4,14 +4,14 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { WebSocketClientTransport } from "@modelcontextprotocol/sdk/client/websocket.js";
 import { CallError, TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
-import { NEOVIMS, TestNeovim } from "../support/neovim";
+import { OLDEST, TestNeovim } from "../support/neovim";
 
 /** The compiled executable at the socket, as any client meets it; Neovim is the real one behind. */
 let neovim: TestNeovim;
 let lock: Awaited<ReturnType<TestNeovim["lock"]>>;
 
 beforeAll(async () => {
-  neovim = await TestNeovim.start({ version: NEOVIMS[0] as (typeof NEOVIMS)[0] });
+  neovim = await TestNeovim.start({ version: OLDEST });
   lock = await neovim.lock();
 });
 

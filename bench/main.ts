@@ -1,0 +1,141 @@
+/** `scripts/bench`: measures, and writes JSON and a table. Its head says how to call it. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { NEWEST, ROOT } from "../test/support/neovim";
+import { against } from "./against";
+import { bigDiff } from "./big-diff";
+import { cursor } from "./cursor";
+import { hookRun } from "./hook-run";
+import { languageTools } from "./language-tools";
+import { recording } from "./recording";
+import { reload } from "./reload";
+import { lines, load, machineName, type Report, table } from "./report";
+import { rest } from "./rest";
+import { review } from "./review";
+import { reviewEditor } from "./review-editor";
+import { roundTrips } from "./round-trips";
+import type { Machine, Scenario, Values } from "./scenario";
+import { sessions } from "./sessions";
+import { standstill } from "./standstill";
+import { startup } from "./startup";
+import { ownSubject, type Subject } from "./subject";
+
+const SCENARIOS = [
+  startup,
+  rest,
+  cursor,
+  roundTrips,
+  standstill,
+  bigDiff,
+  reload,
+  hookRun,
+  recording,
+  review,
+  reviewEditor,
+  sessions,
+  languageTools,
+];
+
+const { values: options } = parseArgs({
+  args: process.argv.slice(2),
+  options: {
+    runtimepath: { type: "string", multiple: true, default: [] },
+    setup: { type: "string", multiple: true, default: [] },
+    name: { type: "string", multiple: true, default: [] },
+    only: { type: "string", multiple: true, default: [] },
+    against: { type: "string" },
+    nvim: { type: "string", default: NEWEST.binary },
+    rounds: { type: "string", default: "3" },
+    quick: { type: "boolean", default: false },
+    json: { type: "boolean", default: false },
+  },
+});
+
+/** The least disturbed round counts; of memory the most. */
+function keep(known: Values, found: Values): void {
+  for (const [id, value] of Object.entries(found)) {
+    const before = known[id] ?? value;
+    known[id] = id.startsWith("memory") ? Math.max(before, value) : Math.min(before, value);
+  }
+}
+
+function peers(): Subject[] {
+  return options.runtimepath.map((runtimepath, i) => {
+    const setup = options.setup[i];
+    if (!setup) throw new Error(`--runtimepath ${runtimepath} needs a --setup 'LINE OF LUA'`);
+    return { name: options.name[i] ?? `plugin ${i + 1}`, runtimepath, setup };
+  });
+}
+
+function chosen(): Scenario[] {
+  const unknown = options.only.find((name) => !SCENARIOS.some((known) => known.name === name));
+  if (unknown) {
+    const names = SCENARIOS.map(({ name }) => name).join(", ");
+    throw new Error(`--only ${unknown}: there is no such scenario; there are ${names}`);
+  }
+  return SCENARIOS.filter(({ name }) => options.only.length === 0 || options.only.includes(name));
+}
+
+async function compileBare(folder: string): Promise<string> {
+  const outfile = join(folder, "bare");
+  await Bun.build({
+    entrypoints: [join(import.meta.dir, "bare-program.ts")],
+    minify: true,
+    bytecode: true,
+    compile: { outfile, autoloadDotenv: false, autoloadBunfig: false },
+  });
+  return outfile;
+}
+
+async function run(machine: Machine, subjects: Subject[], rounds: number): Promise<Report> {
+  const floors: Values = {};
+  const found = new Map<string, Values>(subjects.map(({ name }) => [name, {}]));
+  for (let round = 1; round <= rounds; round++) {
+    for (const scenario of chosen()) {
+      keep(floors, await scenario.floor(machine));
+      for (const subject of subjects) {
+        process.stderr.write(`round ${round} of ${rounds}: ${scenario.name}, ${subject.name}\n`);
+        const measured = await scenario.measure(machine, subject);
+        keep(found.get(subject.name) as Values, measured.values);
+        // Beside our own values: another plugin's may be disturbed by itself.
+        if (subject === subjects[0]) keep(floors, measured.floors ?? {});
+      }
+    }
+  }
+  const neovim = Bun.spawnSync([machine.nvim, "--version"]).stdout.toString().split("\n")[0] ?? "";
+  return {
+    machine: machineName(),
+    load: load(),
+    neovim,
+    rounds,
+    subjects: subjects.map(({ name }) => name),
+    lines: lines(floors, found),
+  };
+}
+
+function print(report: Report): void {
+  const json = `${JSON.stringify(report, null, 2)}\n`;
+  if (options.json) return void process.stdout.write(json);
+  writeFileSync(join(ROOT, "dist/bench.json"), json);
+  process.stdout.write(`${table(report)}\n\nThe same as JSON: dist/bench.json\n`);
+}
+
+const folder = mkdtempSync(join(tmpdir(), "ccn-bench-"));
+try {
+  const machine = {
+    nvim: options.nvim,
+    bare: await compileBare(folder),
+    effort: options.quick ? 0.05 : 1,
+  };
+  const rounds = options.quick ? 1 : Number(options.rounds);
+  // Not console.log: the neovim package takes the console over.
+  if (options.against) {
+    process.stdout.write(`${await against(options.against, rounds, machine, chosen())}\n`);
+  } else {
+    print(await run(machine, [ownSubject(ROOT), ...peers()], rounds));
+  }
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}

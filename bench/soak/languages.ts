@@ -1,0 +1,116 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import type { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { scriptedServer } from "../../test/language/world";
+import { call, connect } from "../../test/nvim-lsp/client";
+import { eventually } from "../../test/support/eventually";
+import { isolatedEnv, type TestNeovim } from "../../test/support/neovim";
+
+const FILES = 60;
+const AT_ONCE = 5;
+
+/** A server for the files of one folder, which counts as long started. */
+const SERVE = `
+  local cmd, folder = ...
+  vim.filetype.add({ extension = { txt = "text" } })
+  vim.api.nvim_create_autocmd("FileType", {
+    pattern = "text",
+    callback = function(args)
+      if vim.startswith(vim.api.nvim_buf_get_name(args.buf), folder) then
+        vim.lsp.start({ name = "soak", cmd = cmd, root_dir = folder }, { bufnr = args.buf })
+      end
+    end,
+  })
+  require("port").attached_servers.is_young = function() return false end`;
+
+/** As if ten minutes had gone by: what was loaded for a question is released. */
+const AGE = `
+  local now = vim.uv.now
+  vim.uv.now = function() return now() + 600000 end`;
+
+/** How many buffers there are that the user did not open. */
+const HIDDEN = `
+  return #vim.tbl_filter(function(buf)
+    return not vim.bo[buf].buflisted and vim.api.nvim_buf_get_name(buf):find("/words/", 1, true) ~= nil
+  end, vim.api.nvim_list_bufs())`;
+
+/** What Claude asks the user's language servers, and changes by them. */
+export class Languages implements AsyncDisposable {
+  #asked = 0;
+
+  private constructor(
+    readonly neovim: TestNeovim,
+    readonly client: Client,
+  ) {}
+
+  static async open(neovim: TestNeovim): Promise<Languages> {
+    const folder = join(neovim.cwd, "words");
+    mkdirSync(folder);
+    const switches = join(neovim.home, "switches");
+    mkdirSync(switches);
+    for (let i = 0; i < FILES; i++) {
+      const uses = `name${(i + 1) % FILES} common\n# name${i} in a comment\n`;
+      writeFileSync(join(folder, `${i}.txt`), `def name${i}\n${uses}`);
+    }
+    await neovim.lua(SERVE, scriptedServer(folder, switches), folder);
+    return new Languages(neovim, await connect(neovim.cwd, isolatedEnv(neovim.home)));
+  }
+
+  get pid(): number {
+    return (this.client.transport as StdioClientTransport).pid ?? 0;
+  }
+
+  /** Some at once, all tools in turn; a refusal is an answer. */
+  async ask(count: number): Promise<void> {
+    const end = this.#asked + count;
+    const work = async () => {
+      while (this.#asked < end) {
+        const [tool, args] = question(this.#asked++);
+        await call(this.client, tool, args);
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, work));
+    // What was renamed has its name again.
+    await call(this.client, "rename_symbol", {
+      path: "words/0.txt",
+      symbol: "other",
+      new_name: "name0",
+    });
+  }
+
+  /** Nothing is left that was loaded for a question, but the file of this one. */
+  async age(): Promise<void> {
+    await this.neovim.lua(AGE);
+    // A file that is loaded makes Neovim look at the others; one that is loaded already would not.
+    const path = `words/asked-${this.#asked}.txt`;
+    writeFileSync(join(this.neovim.cwd, path), "def new\n");
+    await call(this.client, "outline", { path });
+    await eventually("hidden files to be released", async () => {
+      return (await this.neovim.lua<number>(HIDDEN)) <= 1;
+    });
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.client.close();
+  }
+}
+
+function question(i: number): [tool: string, args: object] {
+  const file = i % FILES;
+  const at = { symbol: `name${file}`, path: `words/${file}.txt` };
+  const [from, to] = i % 20 < 10 ? ["name0", "other"] : ["other", "name0"];
+  const all: [string, object][] = [
+    ["find_references", at],
+    ["find_symbol", { symbol: at.symbol }],
+    ["find_references", { symbol: "common", path: at.path, limit: 10 }],
+    ["find_symbol", { ...at, body: true }],
+    ["outline", { path: at.path }],
+    ["find_references", { ...at, relation: "implementations" }],
+    ["code_action", { path: at.path, line: 1 }],
+    ["rename_symbol", { ...at, new_name: "previewed", preview: true }],
+    ["find_symbol", { symbol: "nowhere", path: at.path }],
+    ["rename_symbol", { path: "words/0.txt", symbol: from, new_name: to }],
+  ];
+  return all[i % all.length] as [string, object];
+}

@@ -1,0 +1,205 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { TestClient } from "../../test/support/client";
+import { eventually } from "../../test/support/eventually";
+import { type NeovimVersion, TestNeovim } from "../../test/support/neovim";
+import { callMixed } from "./calls";
+import { openAndEnd } from "./diffs";
+import handles from "./handles.lua" with { type: "text" };
+import inventory from "./inventory.lua" with { type: "text" };
+import { Languages } from "./languages";
+
+export interface Amounts {
+  calls: number;
+  diffs: number;
+  selections: number;
+  connects: number;
+  /** To the user's language servers. */
+  questions: number;
+  /** Waits for the last timers to end by themselves, rather than to end them. */
+  waits: boolean;
+}
+
+/** What an hour brings, as the nightly run has it. */
+export const FULL: Amounts = {
+  calls: 100_000,
+  diffs: 1_000,
+  selections: 10_000,
+  connects: 500,
+  questions: 5_000,
+  waits: true,
+};
+export const BOUNDED: Amounts = {
+  ...{ calls: 2_500, diffs: 50, selections: 500, connects: 25, questions: 60 },
+  waits: false,
+};
+
+export interface Soaked {
+  neovim: TestNeovim;
+  lock: Awaited<ReturnType<TestNeovim["lock"]>>;
+  client: TestClient;
+  languages: Languages;
+}
+
+/** Counts of what can be left behind, and memory in KB. */
+export type Counts = Record<string, number>;
+
+export interface Soak {
+  before: Counts;
+  after: Counts;
+  seconds: number;
+}
+
+/** Memory, in KB, may have grown by so much: garbage that is not collected yet. */
+export const SPARE_KB: Record<string, number> = {
+  executable_kilobytes: 8_000,
+  // Neovim itself keeps 3 to 7 KB of each diff of two buffers, without any plugin.
+  neovim_kilobytes: 8_000,
+  lua_kilobytes: 500,
+  mcp_kilobytes: 8_000,
+};
+
+/** How long nothing happens before things are counted: memory goes back. */
+const SETTLE_MS = 1_500;
+/** A file that the CLI may be about to write is looked after for 10 s. */
+const LAST_TIMER_MS = 12_000;
+const ROUNDS = 5;
+
+/** Runs all of it, a tenth first as a warm-up, and counts before and after. */
+export async function soak(version: NeovimVersion, amounts: Amounts): Promise<Soak> {
+  await using neovim = await TestNeovim.start({
+    version,
+    setup: false,
+    ui: { width: 160, height: 48 },
+  });
+  const soaked = await prepare(neovim);
+  using _ = soaked.client;
+  await using _languages = soaked.languages;
+  await traffic(soaked, share(amounts, 10));
+  const before = await settled(soaked, amounts.waits);
+  const start = performance.now();
+  for (let round = 0; round < ROUNDS; round++) await traffic(soaked, share(amounts, ROUNDS));
+  const seconds = (performance.now() - start) / 1000;
+  return { before, after: await settled(soaked, amounts.waits, before), seconds };
+}
+
+/** What `after` has too much of; empty when nothing was left behind. */
+export function leftBehind({ before, after }: Pick<Soak, "before" | "after">): string[] {
+  return Object.keys({ ...before, ...after })
+    .filter((name) => (after[name] ?? 0) - (before[name] ?? 0) > (SPARE_KB[name] ?? 0))
+    .map((name) => `${name}: ${before[name] ?? 0} before, ${after[name] ?? 0} after`);
+}
+
+const share = (
+  { calls, diffs, selections, connects, questions, waits }: Amounts,
+  parts: number,
+): Amounts => ({
+  waits,
+  questions: Math.ceil(questions / parts),
+  calls: Math.ceil(calls / parts),
+  diffs: Math.ceil(diffs / parts),
+  selections: Math.ceil(selections / parts),
+  connects: Math.ceil(connects / parts),
+});
+
+async function prepare(neovim: TestNeovim): Promise<Soaked> {
+  for (let i = 0; i < 10; i++) {
+    const text = "line of text in a file\n".repeat(100);
+    await Bun.write(join(neovim.cwd, `file-${i}.txt`), text);
+  }
+  await neovim.lua("OPEN_HANDLES = loadstring(...)()", handles);
+  await neovim.lua(
+    `require("claude-code").setup({ selection = { debounce_ms = 10 }, diff = { quiet_ms = 0 } })`,
+  );
+  await neovim.lua(`
+    FILES = {}
+    for i = 0, 9 do
+      vim.cmd.edit("file-" .. i .. ".txt")
+      FILES[i + 1] = vim.api.nvim_get_current_buf()
+    end`);
+  const lock = await neovim.lock();
+  const client = await TestClient.open(lock, "soak");
+  return { neovim, lock, client, languages: await Languages.open(neovim) };
+}
+
+async function traffic(soaked: Soaked, amounts: Amounts): Promise<void> {
+  await callMixed(soaked, amounts.calls);
+  await openAndEnd(soaked, amounts.diffs);
+  await select(soaked, amounts.selections);
+  await connectAndDrop(soaked, amounts.connects);
+  await soaked.languages.ask(amounts.questions);
+}
+
+async function select({ neovim, client }: Soaked, count: number): Promise<void> {
+  await neovim.lua("vim.cmd.buffer(FILES[1])");
+  for (let i = 0; i < count; i += 10) {
+    const keys = `${(i % 90) + 1}Gvl<Esc>jVj<Esc>wvb<Esc>`;
+    await neovim.type(keys.repeat(3).slice(0, keys.length * 3));
+  }
+  client.received.length = 0;
+}
+
+/** Half of them close the connection, some before they have even shaken hands. */
+async function connectAndDrop({ lock }: Soaked, count: number): Promise<void> {
+  for (let i = 0; i < count; i += 5) {
+    const clients = await Promise.all([
+      TestClient.open(lock),
+      TestClient.open(lock, "claude-code"),
+      TestClient.connect(lock),
+      TestClient.connect(lock),
+      TestClient.connect({ port: lock.port, content: { authToken: "wrong" } }).catch(() => null),
+    ]);
+    for (const [j, client] of clients.entries()) {
+      if (j % 2 === 0) client?.close();
+      else client?.terminate();
+    }
+  }
+}
+
+/** Counts once the other clients have gone and what ends by itself has ended. */
+async function settled(soaked: Soaked, waits: boolean, before?: Counts): Promise<Counts> {
+  const { neovim, languages } = soaked;
+  await languages.age();
+  await eventually("the other clients to go", () =>
+    neovim.lua<boolean>(`return #require("claude-code").status().clients == 1`),
+  );
+  await neovim.lua(`
+    vim.diagnostic.reset(vim.api.nvim_create_namespace("soak"))
+    vim.cmd("silent! wall!")
+    vim.cmd.buffer(FILES[1])`);
+  if (!waits) await neovim.lua(`require("port").end_file_watches()`);
+  await Bun.sleep(waits && !before ? LAST_TIMER_MS : SETTLE_MS);
+  const end = performance.now() + LAST_TIMER_MS;
+  let counts = await count(soaked);
+  while (before && leftBehind({ before, after: counts }).length > 0 && performance.now() < end) {
+    await Bun.sleep(500);
+    counts = await count(soaked);
+  }
+  return counts;
+}
+
+async function count({ neovim, languages }: Soaked): Promise<Counts> {
+  const executable = await neovim.lua<number>(`return require("claude-code").status().process_id`);
+  return {
+    ...(await neovim.lua<Counts>("return loadstring(...)(OPEN_HANDLES())", inventory)),
+    neovim_files: openFiles(neovim.process.pid as number),
+    neovim_kilobytes: resident(neovim.process.pid as number),
+    executable_files: openFiles(executable),
+    executable_kilobytes: resident(executable),
+    mcp_files: openFiles(languages.pid),
+    mcp_kilobytes: resident(languages.pid),
+  };
+}
+
+/** Open file descriptors; 0 on a system that does not list them. */
+function openFiles(pid: number): number {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).length;
+  } catch {
+    return 0;
+  }
+}
+
+function resident(pid: number): number {
+  return Number(Bun.spawnSync(["ps", "-o", "rss=", "-p", String(pid)]).stdout.toString());
+}

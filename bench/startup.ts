@@ -1,0 +1,132 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { isolatedEnv, temporaryFolder } from "../test/support/neovim";
+import { BareServer } from "./bare-server";
+import { lockFiles } from "./editor";
+import { type Machine, repetitions, type Scenario } from "./scenario";
+import { median } from "./statistics";
+import type { Subject } from "./subject";
+
+/** What else a configuration loads behind the user's line: forty plugins of 2 ms each. */
+const FORTY_PLUGINS = [
+  "for _ = 1, 40 do local ended = vim.uv.hrtime() + 2e6 while vim.uv.hrtime() < ended do end end",
+  `vim.api.nvim_create_autocmd("VimEnter", { callback = function() io.write("up\\n") end })`,
+].join(" ");
+
+/** How long the user's line takes, and how long until a client is let in. */
+export const startup: Scenario = {
+  name: "startup",
+
+  async floor(machine) {
+    const empty = emptyPlugin();
+    try {
+      const starts: number[] = [];
+      const setups: number[] = [];
+      for (let i = 0; i < repetitions(machine, 10); i++) {
+        await using server = await BareServer.start(machine.bare);
+        await using editor = new StartingEditor(machine, 'io.write("up\\n")');
+        starts.push(server.startMs + (await editor.output).ms);
+        setups.push(await setupMs(machine, empty));
+      }
+      return { setup: median(setups), ready: median(starts), behind: 0 };
+    } finally {
+      rmSync(empty.runtimepath, { recursive: true });
+    }
+  },
+
+  async measure(machine, subject) {
+    const setups: number[] = [];
+    const starts: number[] = [];
+    const behind: number[] = [];
+    for (let i = 0; i < repetitions(machine, 10); i++) {
+      setups.push(await setupMs(machine, subject));
+      await using alone = new StartingEditor(machine, subject.setup, subject);
+      starts.push(await alone.ready());
+      const line = `${subject.setup} ${FORTY_PLUGINS}`;
+      await using among = new StartingEditor(machine, line, subject);
+      behind.push((await among.ready()) - (await among.output).ms);
+    }
+    return {
+      values: { setup: median(setups), ready: median(starts), behind: median(behind) },
+    };
+  },
+};
+
+function emptyPlugin(): Subject {
+  const runtimepath = temporaryFolder();
+  mkdirSync(join(runtimepath, "lua"));
+  writeFileSync(join(runtimepath, "lua/empty.lua"), "return { setup = function() end }\n");
+  return { name: "empty", runtimepath, setup: 'require("empty").setup({})' };
+}
+
+/** In ms. The line stands where users have it: in a Neovim that starts. */
+async function setupMs(machine: Machine, subject: Subject): Promise<number> {
+  const line = `local began = vim.uv.hrtime() ${subject.setup} io.write((vim.uv.hrtime() - began) / 1e6)`;
+  await using editor = new StartingEditor(machine, line, subject);
+  return Number((await editor.output).text);
+}
+
+/** A Neovim that runs one line of Lua as it starts. */
+class StartingEditor implements AsyncDisposable {
+  /** What the line writes, and when, in ms since the start. */
+  readonly output: Promise<{ text: string; ms: number }>;
+  readonly #began: number;
+  readonly #home = temporaryFolder();
+  readonly #cwd = temporaryFolder();
+  readonly #child: ChildProcess;
+  readonly #exited: Promise<unknown>;
+
+  constructor(machine: Machine, line: string, subject?: Subject) {
+    mkdirSync(join(this.#home, "run"), { mode: 0o700 });
+    const path = subject ? ["--cmd", `set runtimepath^=${subject.runtimepath}`] : [];
+    this.#began = performance.now();
+    this.#child = spawn(machine.nvim, ["--clean", "--headless", ...path, "-c", `lua ${line}`], {
+      cwd: this.#cwd,
+      env: isolatedEnv(this.#home),
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    this.#exited = new Promise((resolve) => this.#child.once("exit", resolve));
+    this.output = new Promise((resolve) =>
+      this.#child.stdout?.once("data", (data) =>
+        resolve({ text: String(data), ms: performance.now() - this.#began }),
+      ),
+    );
+  }
+
+  /** In ms since the start: a lock file names a port, and it is open. */
+  async ready(): Promise<number> {
+    await portOpen(join(this.#home, ".claude/ide"));
+    return performance.now() - this.#began;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#child.kill();
+    await this.#exited;
+    rmSync(this.#home, { recursive: true, force: true });
+    rmSync(this.#cwd, { recursive: true, force: true });
+  }
+}
+
+async function portOpen(folder: string): Promise<void> {
+  const end = performance.now() + 10_000;
+  while (performance.now() < end) {
+    const [name] = lockFiles(folder);
+    if (name && (await accepts(Number.parseInt(name, 10)))) return;
+    await Bun.sleep(1);
+  }
+  throw new Error(`no server came up: no lock file in ${folder} names an open port`);
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1");
+    const done = (open: boolean) => {
+      socket.destroy();
+      resolve(open);
+    };
+    socket.once("connect", () => done(true));
+    socket.once("error", () => done(false));
+  });
+}
