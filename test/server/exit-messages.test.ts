@@ -98,11 +98,10 @@ describe.each(NEOVIMS)("the executable in $name", (version) => {
 
   test("is restarted with growing delays, for as long as the CLI tries to reconnect", async () => {
     const delays = await neovim.lua<Record<string, number[]>>(`
-      local Backoff = require("port").restart
       local function run(proven, step)
-        local backoff, delays = Backoff.new(), {}
+        local ends, delays = {}, {}
         for time = 0, 9 do
-          local delay = backoff:next(time * step, proven)
+          local delay = require("port").restart(ends, time * step, proven)
           if not delay then break end
           table.insert(delays, delay)
         end

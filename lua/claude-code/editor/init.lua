@@ -40,12 +40,7 @@ local function attach(info)
   require("claude-code.editor.review").start()
   require("claude-code.editor.input.keyboard").follow()
   require("claude-code.editor.language.servers").start()
-  require("claude-code.server").on_attach(info.channel, {
-    version = info.version,
-    on_gone = function()
-      channel.detach(info.channel)
-    end,
-  })
+  require("claude-code.server").on_attach(info.version)
   if package.loaded["claude-code.context.mention"] then
     require("claude-code.context.mention").resume()
   end

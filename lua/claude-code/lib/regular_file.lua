@@ -40,25 +40,4 @@ function M.head(path, count)
   return read(path, math.huge, count)
 end
 
----@param path string
----@param most integer in bytes
----@param callback fun(bytes?: string) outside of the main loop; nil as from `read`
-function M.read_later(path, most, callback)
-  uv.fs_open(path, FLAGS, 0, function(_, file)
-    if not file then
-      return callback(nil)
-    end
-    uv.fs_fstat(file, function(_, stat)
-      if not stat or stat.type ~= "file" or stat.size > most then
-        uv.fs_close(file)
-        return callback(nil)
-      end
-      uv.fs_read(file, stat.size, 0, function(_, bytes)
-        uv.fs_close(file)
-        callback(bytes)
-      end)
-    end)
-  end)
-end
-
 return M

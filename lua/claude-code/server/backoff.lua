@@ -7,30 +7,15 @@ local DELAYS_MS = { 0, 250, 1000, 2000, 4000 }
 local UNPROVEN_TRIES = 2
 local WINDOW_MS = 60 * 1000
 
----@class claude-code.Backoff
----@field private ends number[] when it ended, in ms, within the window
-local Backoff = {}
-Backoff.__index = Backoff
-
----@return claude-code.Backoff
-function Backoff.new()
-  return setmetatable({ ends = {} }, Backoff)
-end
-
 --- Notes an unexpected end.
+---@param ends number[] when it has ended within the window, in ms
 ---@param now_ms number on a clock that never goes back
 ---@param proven boolean whether the executable was ever ready
 ---@return integer? delay_ms nil: it ends too often, give up
----@return integer times how often it ended within the window
-function Backoff:next(now_ms, proven)
-  self.ends = vim.tbl_filter(function(time)
-    return now_ms - time < WINDOW_MS
-  end, self.ends)
-  table.insert(self.ends, now_ms)
-  if #self.ends > (proven and #DELAYS_MS or UNPROVEN_TRIES) then
-    return nil, #self.ends
+return function(ends, now_ms, proven)
+  while ends[1] and now_ms - ends[1] >= WINDOW_MS do
+    table.remove(ends, 1)
   end
-  return DELAYS_MS[#self.ends], #self.ends
+  table.insert(ends, now_ms)
+  return (proven or #ends <= UNPROVEN_TRIES) and DELAYS_MS[#ends] or nil
 end
-
-return Backoff

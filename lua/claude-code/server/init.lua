@@ -2,7 +2,6 @@
 --- Its fields are written here only.
 ---@class claude-code.Server
 ---@field state claude-code.ServerState
----@field channel? integer the RPC channel of the executable
 ---@field version? string the executable's, once it has attached
 ---@field port? integer
 ---@field lock_file? string
@@ -31,28 +30,29 @@ local M = { state = "stopped", clients = {}, rivals = {} }
 local LEAVE_MS = 150
 local STOP_MS = 1500
 local SLOW_MS = 10 * 1000
+--- How long is waited for an executable that is there: the CLI looks for its editor only once, so it starts
+--- without one rather than late.
+local LIMIT_MS = 3000
 
 local endpoint = require("claude-code.server.endpoint")
 local events = require("claude-code.lib.events")
 local exit_message = require("claude-code.server.exit_message")
 local timer = require("claude-code.lib.timer")
-local waiting = require("claude-code.server.waiting")
 
 --- What has to end with the process, and with the start that the user asked for.
 ---@class claude-code.ServerRun
----@field backoff claude-code.Backoff
+---@field ends number[] when it has ended by itself, in ms
 ---@field has_been_ready? boolean
 ---@field cancel_restart? fun()
 ---@field cancel_warning? fun()
----@field on_gone? fun()
+---@field cancel_limit? fun()
 
----@return claude-code.ServerRun
-local function new_run()
-  return { backoff = require("claude-code.server.backoff").new() }
-end
-
-local run = new_run()
+local run = { ends = {} } ---@type claude-code.ServerRun
 local spawn ---@type fun()
+
+---@alias claude-code.ReadyCallback fun(ready: boolean?, message: string?)
+
+local waiting = {} ---@type claude-code.ReadyCallback[] for a server that accepts clients
 
 --- Warns if the executable does not get ready, usually within 0.1 s: one that hangs ends in no error.
 local function watch_start()
@@ -62,8 +62,8 @@ local function watch_start()
   end)
 end
 
----@param name "cancel_restart"|"cancel_warning"|"on_gone"
-local function call_once(name)
+---@param name "cancel_restart"|"cancel_warning"|"cancel_limit"
+local function cancel(name)
   local callback = run[name]
   run[name] = nil
   if callback then
@@ -71,15 +71,36 @@ local function call_once(name)
   end
 end
 
+--- Answers all who wait.
+---@param ready boolean?
+---@param message? string
+local function answer(ready, message)
+  cancel("cancel_limit")
+  local callbacks = waiting
+  waiting = {}
+  for _, callback in ipairs(callbacks) do
+    callback(ready, message)
+  end
+end
+
+--- All who wait get an answer three seconds from now at the latest.
+local function limit()
+  run.cancel_limit = run.cancel_limit
+    or timer.once(LIMIT_MS, function()
+      answer(nil, ("the server is not ready after %d s"):format(LIMIT_MS / 1000))
+    end)
+end
+
 --- Forgets what held for the process that is gone. Its lock file goes too: a client that starts
 --- now would find a dead port there, and not try again.
 ---@param reason "stopped"|"crashed"|"failed"
 local function forget(reason)
   local was_ready = M.ready_since ~= nil
-  call_once("cancel_warning")
-  call_once("on_gone")
+  cancel("cancel_warning")
+  -- Neovim reports no closed channel.
+  require("claude-code.server.channel").detach()
   M.on_clients({})
-  M.process, M.channel, M.version, M.ready_since = nil, nil, nil, nil
+  M.process, M.version, M.ready_since = nil, nil, nil
   endpoint.remove_lock_files(M.lock_file)
   M.lock_file, M.rivals = nil, {}
   if was_ready then
@@ -95,7 +116,7 @@ local function fail(message)
   M.last_error = message
   require("claude-code.server.environment").restore()
   require("claude-code.messages.notify").error(message)
-  waiting.answer(nil, message)
+  answer(nil, message)
 end
 
 --- Only the executable knows its version, so the message waits for its answer.
@@ -116,13 +137,14 @@ local function on_exit(process, code, signal)
   if process ~= M.process then
     return -- we stopped it
   end
-  local delay, times = run.backoff:next(vim.uv.hrtime() / 1e6, run.has_been_ready == true)
+  local now = vim.uv.hrtime() / 1e6
+  local delay = require("claude-code.server.backoff")(run.ends, now, run.has_been_ready == true)
   local ending = {
     binary = M.binary,
     stderr = process.stderr,
     code = code,
     signal = signal,
-    times = times,
+    times = #run.ends,
   }
   exit_message.log(ending)
   if code == exit_message.EXIT_CONTRACT then
@@ -164,7 +186,7 @@ end
 local function launch(binary)
   M.binary, M.port = binary, M.port or endpoint.inherit()
   M.state = "starting"
-  waiting.limit()
+  limit()
   require("claude-code.lib.autocommands").new("server"):on("VimLeavePre", M.leave)
   spawn()
 end
@@ -177,7 +199,8 @@ function M.start(options)
     return
   end
   require("claude-code.lib.workspace").allow_home((options or {}).allow_home == true)
-  run = new_run()
+  cancel("cancel_limit")
+  run = { ends = {} }
   M.last_error, M.stopped_by_user = nil, nil
   M.state = "downloading"
   require("claude-code.install.on_demand").get(function(binary, message)
@@ -209,9 +232,9 @@ function M.ensure(options, callback)
   elseif M.state == "failed" then
     callback(nil, M.last_error)
   else
-    waiting.add(callback)
+    table.insert(waiting, callback)
     if M.state == "starting" then
-      waiting.limit()
+      limit()
     end
   end
 end
@@ -230,7 +253,7 @@ end
 --- Ends what runs. The executable notices by the end of its stdin.
 ---@return claude-code.Process? process that may still be ending
 local function shut_down()
-  call_once("cancel_restart")
+  cancel("cancel_restart")
   local process = M.process
   if process then
     process:hang_up()
@@ -238,7 +261,7 @@ local function shut_down()
   forget("stopped")
   M.state = "stopped"
   require("claude-code.server.environment").restore()
-  waiting.answer(nil, "the server was stopped")
+  answer(nil, "the server was stopped")
   return process
 end
 
@@ -273,14 +296,10 @@ function M.leave()
   end
 end
 
---- The executable has attached by RPC. `on_gone` is called once it is gone: Neovim reports no
---- closed channel.
----@param channel integer
----@param info? { version?: string, on_gone?: fun() }
-function M.on_attach(channel, info)
-  M.channel = channel
-  M.version = info and info.version
-  run.on_gone = info and info.on_gone
+--- The executable has attached by RPC.
+---@param version? string
+function M.on_attach(version)
+  M.version = version
 end
 
 --- The executable accepts clients now.
@@ -293,7 +312,7 @@ function M.on_ready(info)
   elseif M.state ~= "starting" and M.state ~= "ready" then
     return true -- stopped in the meantime
   end
-  call_once("cancel_warning")
+  cancel("cancel_warning")
   endpoint.on_ready(info)
   M.state, M.port, M.lock_file = "ready", info.port, info.lock_file
   M.cli_arguments, M.rivals = info.cli_arguments, info.rivals
@@ -304,7 +323,7 @@ function M.on_ready(info)
     require("claude-code.messages.notify").warn(exit_message.no_lock_file(info.problem))
   end
   events.emit("ServerStarted", { port = info.port, lock_file = info.lock_file })
-  waiting.answer(true)
+  answer(true)
   return true
 end
 

@@ -15,10 +15,10 @@ local ending
 
 ---@class claude-code.Process
 ---@field pid integer
----@field alive boolean
 ---@field stderr string[] the last lines it wrote there
 ---@field on_exit? fun(code: integer, signal: integer) called in the main loop, once
 ---@field private has_launched? boolean
+---@field private ended? { code: integer, signal: integer }
 ---@field private path string
 ---@field private env table<string, string>
 ---@field environment_changes? table<string, string|userdata> since it was spawned; vim.NIL for one
@@ -52,16 +52,15 @@ local AT_START = { "^HOME$", "^NVIM$", "^LD_", "^DYLD_", "^BUN_", "^MIMALLOC_" }
 
 --- Whether a process that runs already can take over a variable from its launch line, which is JSON.
 ---@param name string
----@param ... string? its values
+---@param value? string
 ---@return boolean
-local function is_adoptable(name, ...)
+local function is_adoptable(name, value)
   for _, pattern in ipairs(AT_START) do
     if name:find(pattern) then
       return false
     end
   end
-  local text = name .. table.concat({ ... })
-  return not text:find("[\128-\255]")
+  return not (name .. (value or "")):find("[\128-\255]")
 end
 
 ---@param before table<string, string>
@@ -69,26 +68,34 @@ end
 ---@return table<string, string|userdata>? changes nil if only a new process can take them over
 local function changes_of(before, now)
   local changes = {}
-  for name, value in pairs(now) do
-    if before[name] ~= value then
-      changes[name] = value
-    end
-  end
-  for name in pairs(before) do
-    changes[name] = changes[name] or (now[name] == nil and vim.NIL or nil)
-  end
-  for name, value in pairs(changes) do
-    if not is_adoptable(name, value ~= vim.NIL and value or nil) then
-      return nil
+  for name in pairs(vim.tbl_extend("force", before, now)) do
+    if before[name] ~= now[name] then
+      if not is_adoptable(name, now[name]) then
+        return nil
+      end
+      changes[name] = now[name] or vim.NIL
     end
   end
   return changes
 end
 
+--- Calls `on_exit` if the process has ended, once.
+---@param process claude-code.Process
+local function report_end(process)
+  local on_exit, ended = process.on_exit, process.ended
+  if ended then
+    process.on_exit = nil
+    if on_exit then
+      vim.schedule(function()
+        on_exit(ended.code, ended.signal)
+      end)
+    end
+  end
+end
+
 ---@param process claude-code.Process
 ---@param pipe uv.uv_pipe_t
----@param on_end fun()
-local function collect_stderr(process, pipe, on_end)
+local function collect_stderr(process, pipe)
   local rest = ""
   local function keep(line)
     table.insert(process.stderr, (line:gsub("\r$", "")))
@@ -102,44 +109,12 @@ local function collect_stderr(process, pipe, on_end)
         keep(rest)
       end
       pipe:close()
-      return on_end()
+      return report_end(process)
     end
     local lines = vim.split(rest .. data, "\n", { plain = true })
     rest = table.remove(lines):sub(-4096)
     vim.iter(lines):each(keep)
   end)
-end
-
---- Calls `callback` in the main loop once both the process and its stderr have ended, or a
---- DRAIN_MS after the process alone: a child of it may hold stderr open.
----@param callback fun(code: integer, signal: integer)
----@return fun() stderr_ended
----@return fun(code: integer, signal: integer) process_ended
-local function join(callback)
-  local ended, stderr_closed, called
-  local function finish()
-    if not called then
-      called = true
-      vim.schedule(function()
-        callback(ended.code, ended.signal)
-      end)
-    end
-  end
-  local function stderr_ended()
-    stderr_closed = true
-    if ended then
-      finish()
-    end
-  end
-  local function process_ended(code, signal)
-    ended = { code = code, signal = signal }
-    if stderr_closed then
-      finish()
-    else
-      timer.once(DRAIN_MS, finish)
-    end
-  end
-  return stderr_ended, process_ended
 end
 
 --- Starts one, which loads and then waits for its launch line.
@@ -150,14 +125,9 @@ function M.spawn(launch)
   local windows = vim.fn.has("win32") == 1
   local stdin, stderr = assert(vim.uv.new_pipe()), assert(vim.uv.new_pipe())
   local env = environment_for(launch.address)
-  local fields = { alive = true, stderr = {}, stdin = stdin, path = launch.path, env = env }
+  local fields = { stderr = {}, stdin = stdin, path = launch.path, env = env }
   local process = setmetatable(fields, Process)
   process.on_exit = launch.on_exit
-  local stderr_ended, process_ended = join(function(code, signal)
-    if process.on_exit then
-      process.on_exit(code, signal)
-    end
-  end)
   local handle, pid = vim.uv.spawn(launch.path, {
     args = { "serve" },
     env = executable.as_list(env),
@@ -167,10 +137,17 @@ function M.spawn(launch)
     detached = not windows,
     hide = true,
   }, function(code, signal)
-    process.alive = false
     process.handle:close()
     process:hang_up()
-    process_ended(code, signal)
+    process.ended = { code = code, signal = signal }
+    if stderr:is_closing() then
+      report_end(process)
+    else
+      -- A child of it may hold stderr open.
+      timer.once(DRAIN_MS, function()
+        report_end(process)
+      end)
+    end
   end)
   if not handle then
     stdin:close()
@@ -178,14 +155,14 @@ function M.spawn(launch)
     return nil, tostring(pid)
   end
   process.handle, process.pid = handle, pid --[[@as integer]]
-  collect_stderr(process, stderr, stderr_ended)
+  collect_stderr(process, stderr)
   return process
 end
 
 --- Whether one that was stopped may still hold its port.
 ---@return boolean
 function M.is_one_ending()
-  return ending ~= nil and ending.alive
+  return ending ~= nil and not ending.ended
 end
 
 --- Whether it can be what would be spawned now; from then on it knows what has changed in the
@@ -194,7 +171,7 @@ end
 ---@param address string
 ---@return boolean
 function Process:adapt_to(path, address)
-  if not self.alive or self.path ~= path then
+  if self.ended or self.path ~= path then
     return false
   end
   self.environment_changes = changes_of(self.env, environment_for(address))
@@ -222,7 +199,7 @@ function Process:hang_up()
 end
 
 function Process:kill()
-  if self.alive then
+  if not self.ended then
     self.handle:kill("sigkill")
   end
 end
@@ -232,7 +209,7 @@ end
 ---@return boolean ended
 function Process:wait(timeout_ms)
   return (vim.wait(timeout_ms, function()
-    return not self.alive
+    return self.ended ~= nil
   end, 2))
 end
 

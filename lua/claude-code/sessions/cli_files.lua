@@ -97,14 +97,13 @@ end
 ---it is being written, or of another format
 function M.read(pid, callback)
   local path = path_of(pid)
-  regular_file.read_later(path, MOST_BYTES, function(content)
-    vim.schedule(function()
-      if content then
-        callback(M.parse(pid, content), false)
-      else
-        callback(nil, uv.fs_stat(path) == nil)
-      end
-    end)
+  vim.schedule(function()
+    local content = regular_file.read(path, MOST_BYTES)
+    if content then
+      callback(M.parse(pid, content), false)
+    else
+      callback(nil, uv.fs_stat(path) == nil)
+    end
   end)
 end
 
