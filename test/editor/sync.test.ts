@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { eventually } from "../support/eventually";
-import { NEOVIMS } from "../support/neovim";
+import { BOTH_NEOVIMS } from "../support/neovim";
 import { Attached, type WireDelta } from "./attached";
 
 // A machine that is busy with other tests is slow; how long things take is not what is tested.
@@ -10,7 +10,7 @@ const report = (line: string) => void process.stdout.write(`${line}\n`);
 /** A push comes within 50 ms, unless it is dear. */
 const afterPush = () => Bun.sleep(150);
 
-for (const version of NEOVIMS) {
+for (const version of BOTH_NEOVIMS) {
   describe(version.name, () => {
     const start = () => Attached.start({ version, ui: { width: 120, height: 40 } });
     /** What is new: asked for, or pushed by itself before that. After it, everything was sent. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { pathToFileURL } from "node:url";
-import { onEachNeovim } from "../support/session";
+import { onBothNeovims } from "../support/session";
 
 const LUA = [
   "local M = {}",
@@ -52,7 +52,7 @@ const MARKDOWN = [
   "",
 ].join("\n");
 
-onEachNeovim((session) => {
+onBothNeovims((session) => {
   beforeEach(() => session.reset());
   const ask = (name: string, params?: object) => session.client.request<object>(name, params);
 

@@ -3,11 +3,18 @@ import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { $ } from "bun";
 import { eventually } from "../support/eventually";
-import { isolatedEnv, NEOVIMS, NEWEST, ROOT, TestNeovim, temporaryFolder } from "../support/neovim";
+import {
+  BOTH_NEOVIMS,
+  isolatedEnv,
+  NEWEST,
+  ROOT,
+  TestNeovim,
+  temporaryFolder,
+} from "../support/neovim";
 
 const RUNTIME = ["dist", "doc", "lua", "plugin"];
 
-describe.each(NEOVIMS)("loading in $name", (version) => {
+describe.each(BOTH_NEOVIMS)("loading in $name", (version) => {
   const folders: string[] = [];
   afterEach(() => {
     for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { Attached } from "../editor/attached";
-import { NEOVIMS, NEWEST, type NeovimVersion } from "../support/neovim";
+import { BOTH_NEOVIMS, NEWEST, type NeovimVersion } from "../support/neovim";
 import { Screen } from "../support/screen";
 
 /*
@@ -38,7 +38,7 @@ const NEW = OLD.replace("line 3 of", "row 3 of")
 const CODE = `local M = {}\n\nfunction M.total(items)\n  local sum = 0 -- so far\n  for _, item in ipairs(items) do\n    sum = sum + item.price\n  end\n  return sum\nend\n\nreturn M\n`;
 const NEW_CODE = CODE.replace("0 -- so far", "M.start()").replace("  end\n", "");
 
-for (const version of NEOVIMS) describe(version.name, () => screens(version));
+for (const version of BOTH_NEOVIMS) describe(version.name, () => screens(version));
 
 function screens(version: NeovimVersion) {
   let a: Attached;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { eventually } from "../support/eventually";
-import { NEOVIMS, TestNeovim } from "../support/neovim";
+import { BOTH_NEOVIMS, TestNeovim } from "../support/neovim";
 
-describe.each(NEOVIMS)("the executable in $name", (version) => {
+describe.each(BOTH_NEOVIMS)("the executable in $name", (version) => {
   let neovim: TestNeovim;
   beforeAll(async () => {
     neovim = await TestNeovim.start({ version, setup: "{ auto_start = false }" });
@@ -138,18 +138,21 @@ describe.each(NEOVIMS)("the executable in $name", (version) => {
   });
 });
 
-test.each(NEOVIMS)("$name without a folder for its socket: says so, and which", async (version) => {
-  await using neovim = await TestNeovim.start({
-    version,
-    setup: "{ auto_start = false }",
-    env: { XDG_RUNTIME_DIR: "/nowhere" },
-  });
-  await neovim.lua(
-    `vim.notify = function(text) MESSAGES = text end require("claude-code").start()`,
-  );
-  const message = await eventually("a message", () => neovim.lua<string>("return MESSAGES"));
-  expect(message).toContain("$XDG_RUNTIME_DIR (/nowhere)");
-  expect(await neovim.lua(`return require("claude-code").status().state`)).toBe("failed");
-  // Claude is useful without an editor, too.
-  await neovim.lua(`require("port").launch.environment()`);
-});
+test.each(BOTH_NEOVIMS)(
+  "$name without a folder for its socket: says so, and which",
+  async (version) => {
+    await using neovim = await TestNeovim.start({
+      version,
+      setup: "{ auto_start = false }",
+      env: { XDG_RUNTIME_DIR: "/nowhere" },
+    });
+    await neovim.lua(
+      `vim.notify = function(text) MESSAGES = text end require("claude-code").start()`,
+    );
+    const message = await eventually("a message", () => neovim.lua<string>("return MESSAGES"));
+    expect(message).toContain("$XDG_RUNTIME_DIR (/nowhere)");
+    expect(await neovim.lua(`return require("claude-code").status().state`)).toBe("failed");
+    // Claude is useful without an editor, too.
+    await neovim.lua(`require("port").launch.environment()`);
+  },
+);

@@ -12,7 +12,7 @@ import { basename, dirname, join } from "node:path";
 import type { LockContent } from "../../src/ide/lock-file";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
-import { NEOVIMS, TestNeovim, temporaryFolder } from "../support/neovim";
+import { BOTH_NEOVIMS, TestNeovim, temporaryFolder } from "../support/neovim";
 import { isRunning, ps } from "../support/process";
 
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -49,7 +49,7 @@ async function folders(neovim: TestNeovim, wanted: string[]): Promise<void> {
   });
 }
 
-describe.each(NEOVIMS)("$name", (version) => {
+describe.each(BOTH_NEOVIMS)("$name", (version) => {
   describe("one Neovim's server", () => {
     let neovim: TestNeovim;
     let lock: { path: string; port: number; content: LockContent };

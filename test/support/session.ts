@@ -3,7 +3,14 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { TestClient } from "./client";
 import { eventually } from "./eventually";
-import { NEOVIMS, NEWEST, type NeovimOptions, type NeovimVersion, TestNeovim } from "./neovim";
+import {
+  BOTH_NEOVIMS,
+  NEOVIMS,
+  NEWEST,
+  type NeovimOptions,
+  type NeovimVersion,
+  TestNeovim,
+} from "./neovim";
 
 /** A Neovim with the plugin and a client that is connected to it, shared by the tests of a block. */
 export class Session {
@@ -63,9 +70,14 @@ export class Session {
 type Tests = (session: Session, version: NeovimVersion) => void;
 type Options = Omit<NeovimOptions, "version"> & { client?: string };
 
-/** Runs a block of tests once on each Neovim, with a session that lives as long as the block. */
+/** Runs a block of tests once on each Neovim of this run, with a session that lives as long as the block. */
 export function onEachNeovim(tests: Tests, options: Options = {}): void {
   onNeovims(NEOVIMS, tests, options);
+}
+
+/** The same on both in each run: for Lua code that does something else in an older Neovim. */
+export function onBothNeovims(tests: Tests, options: Options = {}): void {
+  onNeovims(BOTH_NEOVIMS, tests, options);
 }
 
 /** The same on the newest alone, for what depends on the executable and not on the editor. */

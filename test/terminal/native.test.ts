@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { join } from "node:path";
 import { TestClient } from "../support/client";
 import { eventually } from "../support/eventually";
-import { NEOVIMS, type TestNeovim } from "../support/neovim";
+import { BOTH_NEOVIMS, type TestNeovim } from "../support/neovim";
 import { isRunning } from "../support/process";
 import {
   configure,
@@ -19,7 +19,7 @@ import {
   windows,
 } from "./workbench";
 
-describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
+describe.each(BOTH_NEOVIMS)("Claude's terminal in $name", (version) => {
   let neovim: TestNeovim;
   beforeAll(async () => {
     neovim = await startNeovim(version, `{ terminal = { command = ${ECHO} } }`);
@@ -522,7 +522,7 @@ describe.each(NEOVIMS)("Claude's terminal in $name", (version) => {
   });
 });
 
-describe.each(NEOVIMS)("$name ends", (version) => {
+describe.each(BOTH_NEOVIMS)("$name ends", (version) => {
   test("with :qa though Claude runs, and Claude ends with it", async () => {
     await using neovim = await startNeovim(version, `{ terminal = { command = ${ECHO} } }`);
     await neovim.command("Claude");

@@ -3,7 +3,7 @@ import { truncateSync, writeFileSync } from "node:fs";
 import { rebuild } from "../../../src/ide/diffs/final-text";
 import { LONGEST_MS, watchComputing } from "../../support/computing";
 import { eventually } from "../../support/eventually";
-import { NEOVIMS } from "../../support/neovim";
+import { BOTH_NEOVIMS, NEOVIMS } from "../../support/neovim";
 import { Attached } from "../attached";
 
 // A machine that is busy with other tests is slow; how long things take is not what is tested.
@@ -135,34 +135,6 @@ for (const version of NEOVIMS) {
         await a.outcome(id);
       }
       expect(await a.nvim.lua("return types")).toEqual([]);
-    });
-
-    test("both sides have their colours from where the file's own buffer has them", async () => {
-      await using a = await Attached.start({ version, ui: UI });
-      await a.attach();
-      const path = a.file("main.lua", "return 1\n");
-      const canParseInSteps = await a.nvim.lua<boolean>("return vim.fn.has('nvim-0.11') == 1");
-      const sourceIs = async (wanted: string) => {
-        const id = await a.propose(path, "return 2\n");
-        await eventually("the colours", async () =>
-          expect(
-            await a.nvim.lua<string[]>(`
-          local buffers = require("port").diff_buffers()
-          return vim.tbl_map(function(buf)
-            return vim.treesitter.highlighter.active[buf] and "tree-sitter" or vim.b[buf].current_syntax
-          end, { buffers.old, buffers.new })`),
-          ).toEqual([wanted, wanted]),
-        );
-        await a.nvim.type("q");
-        await a.outcome(id);
-        await a.cleared();
-      };
-      await sourceIs("lua");
-      const buf = await a.edit(path);
-      await a.nvim.lua("vim.treesitter.start(..., 'lua')", buf);
-      await sourceIs(canParseInSteps ? "tree-sitter" : "lua");
-      await a.nvim.lua("vim.treesitter.stop(...) vim.bo[...].syntax = 'conf'", buf);
-      await sourceIs("conf");
     });
 
     test("a side too big for colours has none, the other one has them", async () => {
@@ -598,3 +570,33 @@ describe.each(NEOVIMS)("white space that 'diffopt' ignores, in $name", (version)
     expect(await a.nvim.lua("return vim.o.diffopt")).toContain(flag);
   });
 });
+
+for (const version of BOTH_NEOVIMS) {
+  test(`${version.name}: both sides have their colours from where the file's own buffer has them`, async () => {
+    await using a = await Attached.start({ version, ui: UI });
+    await a.attach();
+    const path = a.file("main.lua", "return 1\n");
+    const canParseInSteps = await a.nvim.lua<boolean>("return vim.fn.has('nvim-0.11') == 1");
+    const sourceIs = async (wanted: string) => {
+      const id = await a.propose(path, "return 2\n");
+      await eventually("the colours", async () =>
+        expect(
+          await a.nvim.lua<string[]>(`
+          local buffers = require("port").diff_buffers()
+          return vim.tbl_map(function(buf)
+            return vim.treesitter.highlighter.active[buf] and "tree-sitter" or vim.b[buf].current_syntax
+          end, { buffers.old, buffers.new })`),
+        ).toEqual([wanted, wanted]),
+      );
+      await a.nvim.type("q");
+      await a.outcome(id);
+      await a.cleared();
+    };
+    await sourceIs("lua");
+    const buf = await a.edit(path);
+    await a.nvim.lua("vim.treesitter.start(..., 'lua')", buf);
+    await sourceIs(canParseInSteps ? "tree-sitter" : "lua");
+    await a.nvim.lua("vim.treesitter.stop(...) vim.bo[...].syntax = 'conf'", buf);
+    await sourceIs("conf");
+  });
+}

@@ -1,5 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { NEOVIMS } from "../../support/neovim";
+import { BOTH_NEOVIMS } from "../../support/neovim";
 import { Attached } from "../attached";
 
 // A machine that is busy with other tests is slow; how long things take is not what is tested.
@@ -41,7 +41,7 @@ const ENDINGS: {
   { how: ":close without autocommands", do: ":noautocmd close<CR>", outcome: "rejected" },
 ];
 
-for (const version of NEOVIMS) {
+for (const version of BOTH_NEOVIMS) {
   describe(version.name, () => {
     for (const ending of ENDINGS) {
       test(`${ending.how}: ${ending.outcome}, once, and nothing stays behind`, async () => {

@@ -2,7 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
 import { rebuild } from "../../../src/ide/diffs/final-text";
 import { eventually } from "../../support/eventually";
-import { NEOVIMS } from "../../support/neovim";
+import { BOTH_NEOVIMS } from "../../support/neovim";
 import { Attached, type Ended } from "../attached";
 
 // A machine that is busy with other tests is slow; how long things take is not what is tested.
@@ -156,7 +156,7 @@ function withHunks(oldText: string, newText: string, list: Hunk[], chosen: boole
   return lines.join("\n") + (newline ? "\n" : "");
 }
 
-for (const version of NEOVIMS) {
+for (const version of BOTH_NEOVIMS) {
   describe(version.name, () => {
     test("what is accepted are exactly the chosen hunks, byte for byte", async () => {
       await using a = await Attached.start({ version, ui: UI });

@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { eventually } from "../../support/eventually";
-import { NEOVIMS, type NeovimVersion } from "../../support/neovim";
+import { BOTH_NEOVIMS, type NeovimVersion } from "../../support/neovim";
 import { Attached } from "../attached";
 
 setDefaultTimeout(60_000);
@@ -86,7 +86,7 @@ const keysOf = (a: Attached) =>
     end, { "K", "gd", "grr" })
     return keys`);
 
-for (const version of NEOVIMS)
+for (const version of BOTH_NEOVIMS)
   describe(version.name, () => {
     test("K asks the file's server about the line that the file has; the float goes with the diff", async () => {
       const [a, path] = await start(version);

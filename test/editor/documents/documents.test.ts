@@ -2,7 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "../../support/eventually";
-import { NEOVIMS } from "../../support/neovim";
+import { BOTH_NEOVIMS } from "../../support/neovim";
 import { Attached } from "../attached";
 
 // A machine that is busy with other tests is slow; how long things take is not what is tested.
@@ -31,7 +31,7 @@ const selected = `
   local from, to = vim.fn.getpos("v"), vim.fn.getpos(".")
   return { mode = vim.api.nvim_get_mode().mode, text = table.concat(vim.fn.getregion(from, to, { type = "v" }), "\\n") }`;
 
-for (const version of NEOVIMS) {
+for (const version of BOTH_NEOVIMS) {
   describe(version.name, () => {
     const start = () => Attached.start({ version, ui: UI });
     const lines = (a: Attached, buf: number) =>

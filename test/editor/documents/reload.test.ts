@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { eventually } from "../../support/eventually";
-import { NEOVIMS } from "../../support/neovim";
+import { BOTH_NEOVIMS } from "../../support/neovim";
 import { Attached } from "../attached";
 
 // A machine that is busy with other tests is slow; how long things take is not what is tested.
@@ -78,7 +78,7 @@ const SERVER = `
     end,
   })`;
 
-for (const version of NEOVIMS) {
+for (const version of BOTH_NEOVIMS) {
   describe(version.name, () => {
     const open = async (content: string | Uint8Array, name = "main.txt") => {
       const a = await Attached.start({ version, ui: { width: 120, height: 40 } });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eventually } from "../../support/eventually";
-import { NEOVIMS, TestNeovim } from "../../support/neovim";
+import { BOTH_NEOVIMS, TestNeovim } from "../../support/neovim";
 
 /*
  * What exactly is selected: text and ends, for each visual mode, while it lasts and once it was left
@@ -152,7 +152,7 @@ const CASES: Record<string, Case> = {
   },
 };
 
-describe.each(NEOVIMS)("$name", (version) => {
+describe.each(BOTH_NEOVIMS)("$name", (version) => {
   let neovim: TestNeovim;
   let file: string;
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { TestClient } from "../../support/client";
 import { eventually } from "../../support/eventually";
-import { onEachNeovim, type Session } from "../../support/session";
+import { onBothNeovims, type Session } from "../../support/session";
 
 /*
  * Which selection is Claude's, when it is sent, and to whom: frames as clients of a real Neovim with
@@ -26,7 +26,7 @@ const OPTIONS = {
   client: "claude-code",
 };
 
-onEachNeovim((session) => {
+onBothNeovims((session) => {
   const file = () => session.path("main.txt");
   const frames = (client = session.client) =>
     client.notifications<SelectionChanged>("selection_changed");
@@ -343,7 +343,7 @@ const watched = (session: Session, event: string) =>
     event,
   );
 
-onEachNeovim((session) => {
+onBothNeovims((session) => {
   afterEach(() => session.client.close());
 
   test("without a client no cursor movement is watched, yet a selection is kept for it", async () => {
@@ -408,7 +408,7 @@ onEachNeovim((session) => {
   });
 });
 
-onEachNeovim(
+onBothNeovims(
   (session) => {
     test("with selection.enabled = false nothing is sent and nothing is watched", async () => {
       await session.neovim.command(`edit ${session.write("main.txt", TEXT)}`);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { tries } from "../../fuzz/effort";
 import { eventually } from "../../support/eventually";
-import { onEachNeovim } from "../../support/session";
+import { onBothNeovims } from "../../support/session";
 
 /* Files whose text and names never leave Neovim. */
 const SECRET = "TOKEN=very-secret-value\n";
@@ -69,7 +69,7 @@ const PUBLIC = [
   "history.ts",
 ];
 
-onEachNeovim(
+onBothNeovims(
   (session) => {
     beforeEach(() => session.reset());
 
