@@ -77,7 +77,7 @@ end
 local function on_review(summary)
   require("claude-code.editor.review").on_changed(summary)
   if #summary.comments > 0 then
-    require("claude-code.editor.review.comments").start()
+    require("claude-code.editor.review.comments.store").start()
   end
   return true
 end

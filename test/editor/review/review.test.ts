@@ -885,6 +885,9 @@ onEachNeovim((session) => {
       await changed();
       await review("Claude review");
       await eventually("keys", () => mapped());
+      await nvim().type("GgC");
+      expect(await said()).toEqual(["show the deleted file first, to comment on its lines"]);
+      await nvim().type("gg");
       const beside = () =>
         lua<[string, number]>(`
           local win = vim.fn.win_getid(1)
@@ -904,12 +907,17 @@ onEachNeovim((session) => {
           expect(await lua("return vim.bo.buftype")).toBe("quickfix");
         });
       }
+      await eventually("the deleted file's text", () =>
+        lua<boolean>(`
+          local buf = vim.api.nvim_win_get_buf(vim.fn.win_getid(1))
+          return vim.api.nvim_buf_get_lines(buf, 0, 1, false)[1] == "line 1"`),
+      );
       await lua(`vim.ui.input = function(_, done) done("because") end`);
       await nvim().type("2gggCGgC");
       await eventually("the comments", async () => {
         const places = await lua(`return vim.tbl_map(function(comment)
           return { vim.fs.basename(comment.path), comment.rows, comment.lines }
-        end, require("claude-code.editor.review.comments.store").all())`);
+        end, require("claude-code.editor.review.comments.store").waiting())`);
         expect(places).toEqual([
           ["a", [8, 2], ["LINE 8", "and more"]],
           ["d", [1, 1], ["line 1"]],

@@ -19,14 +19,6 @@ M.UNKNOWN = -1
 ---@type table<integer, claude-code.CharacterCounts>
 local counts_of = {}
 
----The byte column of a column in characters.
----@param line string
----@param character integer 0-based; beyond the end means the end
----@return integer byte 0-based
-function M.to_byte(line, character)
-  return columns.to_byte(line, character, "utf-32")
-end
-
 ---@param buf integer loaded
 ---@return claude-code.CharacterCounts
 local function follow(buf)

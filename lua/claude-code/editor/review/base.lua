@@ -1,8 +1,8 @@
 --- Buffers with the base text of a file: what stood there before Claude's unreviewed changes. A deleted
 --- file is read there before it is brought back.
 local api = vim.api
-local buffers = require("claude-code.editor.review.buffer")
 local client = require("claude-code.editor.review.client")
+local file_lines = require("claude-code.editor.documents.lines")
 
 local M = { SCHEME = "claude-code://base" }
 
@@ -13,21 +13,9 @@ local function fill(buf, bytes, problem)
   if not api.nvim_buf_is_loaded(buf) then
     return
   end
-  local missing = problem or "there is nothing to review in this file"
-  local lines = vim.split(bytes or missing, "\n", { plain = true })
-  if bytes and lines[#lines] == "" then
-    lines[#lines] = nil
-  end
+  local text = bytes or problem or "there is nothing to review in this file"
   vim.bo[buf].modifiable = true
-  api.nvim_buf_set_lines(
-    buf,
-    0,
-    -1,
-    false,
-    vim.tbl_map(function(line)
-      return (line:gsub("\r$", ""))
-    end, lines)
-  )
+  api.nvim_buf_set_lines(buf, 0, -1, false, file_lines.parse(text).lines)
   vim.bo[buf].modifiable, vim.bo[buf].modified = false, false
   local filetype =
     vim.filetype.match({ buf = buf, filename = api.nvim_buf_get_name(buf):sub(#M.SCHEME + 1) })
@@ -44,28 +32,9 @@ function M.load(buf)
     vim.bo[buf][option] = value
   end
   local file = api.nvim_buf_get_name(buf):sub(#M.SCHEME + 1)
-  local shown = buffers.attach(buf)
-  shown.waiting = shown.waiting or {}
   client.request("base", { path = file }, function(value, problem)
     fill(buf, value and value.text, problem)
-    local callbacks = shown.waiting or {}
-    shown.waiting = nil
-    for _, callback in ipairs(callbacks) do
-      callback()
-    end
   end)
-end
-
----Calls `callback` once a buffer has its text: at once, if it is not being loaded.
----@param buf integer
----@param callback fun()
-function M.when_loaded(buf, callback)
-  local shown = buffers.get(buf)
-  if shown and shown.waiting then
-    table.insert(shown.waiting, callback)
-  else
-    callback()
-  end
 end
 
 ---@param buf integer

@@ -19,7 +19,6 @@ local M = {}
 ---@field missed? string the hunks that the list lacked when it was last asked for because of them
 ---@field marks? claude-code.ReviewMarks that show them
 ---@field comment_marks table<string, integer> extmarks by the ids of the comments
----@field waiting? fun()[] who waits for its text, while it is being loaded
 ---@field compares? boolean mini.diff asks for its base text, and whether it compares with it
 local Buffer = {}
 Buffer.__index = Buffer

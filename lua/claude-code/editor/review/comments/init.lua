@@ -4,7 +4,6 @@ local base = require("claude-code.editor.review.base")
 local list = require("claude-code.editor.review.list")
 local notify = require("claude-code.messages.notify")
 local path = require("claude-code.editor.documents.path")
-local places = require("claude-code.editor.review.comments.places")
 local send = require("claude-code.editor.review.comments.send")
 local store = require("claude-code.editor.review.comments.store")
 
@@ -15,10 +14,9 @@ local M = {}
 ---@param row integer from 1
 ---@return claude-code.ReviewComment?
 function M.at(buf, row)
-  local name = #store.all() > 0 and path.of_buffer(buf)
   local sent
-  for _, comment in ipairs(name and store.of_file(path.real(name)) or {}) do
-    local place = places.of(comment)
+  for _, comment in ipairs(store.of_buffer(buf)) do
+    local place = store.place(comment)
     if row >= place.first and row <= place.last then
       if not comment.is_sent then
         return comment
@@ -71,14 +69,14 @@ end
 local function save(target, text, callback)
   local comment = target.comment
   if text == "" then
-    return comment and store.save({ places.change(comment, "deleted") }, callback)
+    return comment and store.save({ store.change(comment, "deleted") }, callback)
   elseif comment then
-    local change = places.change(comment, "open")
+    local change = store.change(comment, "open")
     change.text = text
     return store.save({ change }, callback)
   end
   local rows = { target.first, target.last - target.first + 1 }
-  local lines = places.snippet(target.lines)
+  local lines = store.snippet(target.lines)
   local change = { state = "open", path = target.path, rows = rows, lines = lines, text = text }
   store.save({ change }, callback)
 end
@@ -108,39 +106,19 @@ end
 
 ---@param args claude-code.CommandArgs
 function M.command(args)
-  M.start()
+  store.start()
   if args.bang and args.args == "" and args.range == 0 then
     return send.all(true)
   end
   local buf, first, last = list.lines(args.range > 0 and { args.line1, args.line2 } or nil)
+  if base.file_of(buf) and not api.nvim_buf_is_loaded(buf) then
+    return notify.warn("show the deleted file first, to comment on its lines")
+  end
   vim.fn.bufload(buf)
-  base.when_loaded(buf, function()
-    local target = target_of(buf, first, last)
-    if target then
-      comment_on(target, args)
-    end
-  end)
-end
-
----Shows the comments from now on.
-function M.start()
-  local function show_all()
-    vim.iter(api.nvim_list_bufs()):each(places.show)
+  local target = target_of(buf, first, last)
+  if target then
+    comment_on(target, args)
   end
-  if not store.follow(show_all) then
-    return
-  end
-  api.nvim_create_autocmd({ "BufReadPost", "BufFilePost", "BufWritePost" }, {
-    group = api.nvim_create_augroup("claude-code.review.comments", { clear = true }),
-    callback = function(event)
-      local name = #store.all() > 0 and path.of_buffer(event.buf)
-      local is_written = event.event == "BufWritePost"
-      if name and is_written then
-        places.record(path.real(name))
-      end
-      places.show(event.buf, not is_written)
-    end,
-  })
 end
 
 return M

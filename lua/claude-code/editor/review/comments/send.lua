@@ -1,8 +1,7 @@
 --- Comments reach Claude as a text of the user's own: pasted into its prompt in this Neovim, or, for a
 --- CLI elsewhere, as a mention of a resource that it reads when the user submits the prompt.
-local codepoints = require("claude-code.editor.columns.codepoints")
+local columns = require("claude-code.editor.columns")
 local notify = require("claude-code.messages.notify")
-local places = require("claude-code.editor.review.comments.places")
 local store = require("claude-code.editor.review.comments.store")
 
 ---As the CLI names the resource of src/ide/review-comments.ts.
@@ -26,7 +25,7 @@ end
 local function quoted(lines)
   local quotes = {}
   for i, line in ipairs(vim.list_slice(lines, 1, MOST_QUOTED)) do
-    quotes[i] = "   > " .. line:sub(1, codepoints.to_byte(line, MOST_CHARACTERS))
+    quotes[i] = "   > " .. line:sub(1, columns.to_byte(line, MOST_CHARACTERS, "utf-32"))
   end
   if #lines > MOST_QUOTED then
     quotes[#quotes + 1] = "   > …"
@@ -38,7 +37,7 @@ end
 ---@param comment claude-code.ReviewComment
 ---@return string[]
 local function item(number, comment)
-  local place, lines = places.of(comment)
+  local place, lines = store.place(comment)
   local rows = place.last > place.first and ("%d-%d"):format(place.first, place.last)
     or tostring(place.first)
   local name = vim.fn.fnamemodify(comment.path, ":.")
@@ -70,7 +69,8 @@ end
 ---@param comments claude-code.ReviewComment[]
 local function mark_sent(comments)
   store.save(vim.tbl_map(function(comment)
-    return places.change(comment, "sent")
+    comment.is_sent = true
+    return store.change(comment, "sent")
   end, comments))
 end
 

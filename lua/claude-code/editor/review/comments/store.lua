@@ -1,6 +1,25 @@
---- The user's comments on lines, for Claude. The journal of the review holds them: the executable
---- reports them, and records what changes.
+--- The user's comments on lines, for Claude: where they stand, by an extmark in loaded buffers, else by the lines
+--- that they were made on, and what is drawn there. The journal of the review holds them: the executable reports
+--- them, and records what changes.
+local api = vim.api
+local autocommands = require("claude-code.lib.autocommands")
+local buffers = require("claude-code.editor.review.buffer")
 local client = require("claude-code.editor.review.client")
+local file_lines = require("claude-code.editor.documents.lines")
+local highlights = require("claude-code.editor.review.highlights")
+local path = require("claude-code.editor.documents.path")
+local regular_file = require("claude-code.lib.regular_file")
+
+local PLACES = api.nvim_create_namespace("claude-code.review.comments.places")
+local DRAWN = api.nvim_create_namespace("claude-code.review.comments")
+local WIDTH = 76
+local OUTDATED = "(its lines have changed) "
+
+---So many lines are kept of a comment, to find it again.
+local MOST_LINES = 20
+local MOST_BYTES_OF_LINE = 1000
+---Larger files are not read only to find a comment.
+local MOST_BYTES = 10 * 1024 * 1024
 
 local M = {}
 
@@ -20,21 +39,252 @@ local M = {}
 ---@field lines string[]
 ---@field text string
 
+---@class claude-code.CommentPlace rows from 1
+---@field first integer
+---@field last integer
+---@field is_outdated boolean these are not the lines that it was made on: those are gone
+
 ---@class claude-code.ReviewComments
 ---@field all claude-code.ReviewComment[] in the order in which they were made
----@field sending table<string, true?> those that are being recorded as sent, by their ids: a list from
---- before must not make them wait again
----@field listener? fun()
-local comments = { all = {}, sending = {} }
+---@field is_shown? boolean
+local comments = { all = {} }
+
+---@return claude-code.ReviewComment[] those that Claude has not received
+function M.waiting()
+  return vim.tbl_filter(function(comment)
+    return not comment.is_sent
+  end, comments.all)
+end
+
+---@param buf integer
+---@return claude-code.ReviewComment[] of its file
+function M.of_buffer(buf)
+  local name = #comments.all > 0 and path.of_buffer(buf)
+  local real = name and path.real(name)
+  return vim.tbl_filter(function(comment)
+    return comment.path == real
+  end, comments.all)
+end
+
+---@param lines string[]
+---@return string[]
+function M.snippet(lines)
+  return vim.tbl_map(function(line)
+    return line:sub(1, MOST_BYTES_OF_LINE)
+  end, vim.list_slice(lines, 1, MOST_LINES))
+end
+
+---@param lines string[]
+---@param row integer
+---@param wanted string[]
+---@return boolean
+local function stands_at(lines, row, wanted)
+  for i, line in ipairs(wanted) do
+    local there = lines[row + i - 1]
+    if not there or there:sub(1, MOST_BYTES_OF_LINE) ~= line then
+      return false
+    end
+  end
+  return true
+end
+
+---The place nearest to where the lines stood.
+---@param lines string[]
+---@param comment claude-code.ReviewComment
+---@return claude-code.CommentPlace
+local function found(lines, comment)
+  local first, count = comment.rows[1], comment.rows[2]
+  for distance = 0, math.max(#lines, first) do
+    for _, row in ipairs({ first - distance, first + distance }) do
+      if row >= 1 and row <= #lines and stands_at(lines, row, comment.lines) then
+        return { first = row, last = math.min(row + count - 1, #lines), is_outdated = false }
+      end
+    end
+  end
+  -- If the file is gone, where they were.
+  local end_row = #lines > 0 and #lines or first + count - 1
+  local row = math.min(first, end_row)
+  return { first = row, last = math.min(row + count - 1, end_row), is_outdated = true }
+end
+
+---@param name string
+---@return string[]
+local function lines_on_disk(name)
+  local bytes = regular_file.read(name, MOST_BYTES)
+  return bytes and file_lines.parse(bytes).lines or {}
+end
+
+---@param buf integer
+---@param place claude-code.CommentPlace
+---@return integer extmark
+local function mark(buf, place)
+  return api.nvim_buf_set_extmark(buf, PLACES, place.first - 1, 0, {
+    end_row = place.last,
+    end_col = 0,
+    right_gravity = true,
+    end_right_gravity = false,
+    invalidate = true,
+    strict = false,
+  })
+end
+
+---@param buf integer
+---@param id? integer
+---@return claude-code.CommentPlace? nil without a mark; it is outdated if all its lines were deleted
+local function marked(buf, id)
+  local found_mark = id and api.nvim_buf_get_extmark_by_id(buf, PLACES, id, { details = true })
+  if not found_mark or #found_mark == 0 then
+    return nil
+  end
+  local first, details = found_mark[1] + 1, found_mark[3]
+  local is_at_start = details.end_col == 0 and details.end_row >= first
+  local last = is_at_start and details.end_row or details.end_row + 1
+  last = math.max(math.min(last, api.nvim_buf_line_count(buf)), first)
+  return { first = first, last = last, is_outdated = details.invalid == true }
+end
+
+---@param buf integer loaded
+---@param comment claude-code.ReviewComment
+---@return claude-code.CommentPlace
+local function in_buffer(buf, comment)
+  local marks = buffers.attach(buf).comment_marks
+  -- What was sent is of interest as long as its lines are as they were.
+  local place = not comment.is_sent and marked(buf, marks[comment.id]) or nil
+  if place then
+    return place
+  end
+  place = found(api.nvim_buf_get_lines(buf, 0, -1, false), comment)
+  if not place.is_outdated and not comment.is_sent then
+    marks[comment.id] = mark(buf, place)
+  end
+  return place
+end
+
+---@param comment claude-code.ReviewComment
+---@return claude-code.CommentPlace
+---@return string[] lines that stand there now; if it is outdated those that it was made on
+function M.place(comment)
+  local buf = path.loaded_buffer(comment.path)
+  local place, lines
+  if buf then
+    place = in_buffer(buf, comment)
+    lines = api.nvim_buf_get_lines(buf, place.first - 1, place.last, false)
+  else
+    local all = lines_on_disk(comment.path)
+    place = found(all, comment)
+    lines = vim.list_slice(all, place.first, place.last)
+  end
+  return place, place.is_outdated and comment.lines or lines
+end
+
+---@param text string
+---@return string[] lines of at most so many columns, unless a word is longer
+local function wrapped(text)
+  local lines = {}
+  for _, part in ipairs(vim.split(text, "\n", { plain = true })) do
+    local line = ""
+    for word in vim.gsplit(vim.fn.strtrans(part), " ", { plain = true }) do
+      local longer = line == "" and word or (line .. " " .. word)
+      if line ~= "" and vim.fn.strdisplaywidth(longer) > WIDTH then
+        lines[#lines + 1] = line
+        longer = word
+      end
+      line = longer
+    end
+    lines[#lines + 1] = line
+  end
+  return lines
+end
+
+---@param buf integer
+---@param comment claude-code.ReviewComment
+local function draw(buf, comment)
+  local place = M.place(comment)
+  if comment.is_sent and place.is_outdated then
+    return
+  end
+  local text = (place.is_outdated and OUTDATED or "") .. comment.text
+  local group = highlights.name(comment.is_sent and "CommentSent" or "Comment")
+  local virtual = {}
+  for i, line in ipairs(wrapped(text)) do
+    local label = i == 1 and comment.is_sent and "sent: " or ""
+    virtual[i] = { { "▎ ", group }, { label .. line, group } }
+  end
+  api.nvim_buf_set_extmark(buf, DRAWN, place.last - 1, 0, {
+    virt_lines = virtual,
+    strict = false,
+  })
+end
+
+---Draws the comments of a buffer's file.
+---@param buf integer
+---@param is_other? boolean the buffer was read again, or has another name: they are found by their lines
+local function show(buf, is_other)
+  local shown = buffers.get(buf)
+  if not api.nvim_buf_is_loaded(buf) then
+    return
+  elseif is_other and shown then
+    shown.comment_marks = {}
+    api.nvim_buf_clear_namespace(buf, PLACES, 0, -1)
+  end
+  api.nvim_buf_clear_namespace(buf, DRAWN, 0, -1)
+  for _, comment in ipairs(M.of_buffer(buf)) do
+    draw(buf, comment)
+  end
+end
 
 ---@param list claude-code.ReviewComment[]
 local function set(list)
   comments.all = list
-  for _, comment in ipairs(list) do
-    comment.is_sent = comment.is_sent or comments.sending[comment.id] == true
+  for _, buf in ipairs(api.nvim_list_bufs()) do
+    show(buf)
   end
-  if comments.listener then
-    comments.listener()
+end
+
+---What the journal is to hold of a comment now.
+---@param comment claude-code.ReviewComment
+---@param state "open"|"sent"|"deleted"
+---@return claude-code.ReviewCommentChange
+function M.change(comment, state)
+  local place, lines = M.place(comment)
+  return {
+    comment = comment.id,
+    state = state,
+    path = comment.path,
+    rows = place.is_outdated and comment.rows or { place.first, place.last - place.first + 1 },
+    lines = M.snippet(lines),
+    text = comment.text,
+  }
+end
+
+---@param changes claude-code.ReviewCommentChange[] not empty
+---@param callback? fun() once they are recorded; a message says if they cannot be
+function M.save(changes, callback)
+  client.request("comments", { changes = changes }, function(list, problem)
+    if problem then
+      local text = "your comment could not be recorded (%s): %s"
+      return require("claude-code.messages.notify").error(text:format(problem, changes[1].text))
+    end
+    set(list)
+    if callback then
+      callback()
+    end
+  end)
+end
+
+---A file was written: where its comments stand is recorded, to be found in the next Neovim.
+---@param buf integer
+local function record(buf)
+  local changes = {}
+  for _, comment in ipairs(M.of_buffer(buf)) do
+    local change = not comment.is_sent and M.change(comment, "open")
+    local before = { comment.rows, comment.lines }
+    if change and not vim.deep_equal({ change.rows, change.lines }, before) then
+      changes[#changes + 1] = change
+    end
+  end
+  if #changes > 0 then
+    M.save(changes)
   end
 end
 
@@ -45,63 +295,21 @@ local function on_summary(summary)
   end
 end
 
----Calls `listener` whenever there are other comments than before, from those on that there are now.
----@param listener fun()
----@return boolean began false if somebody follows already
-function M.follow(listener)
-  if comments.listener then
-    return false
+---Shows the comments from now on.
+function M.start()
+  if comments.is_shown then
+    return
   end
-  comments.listener = listener
+  comments.is_shown = true
   client.on_summary(on_summary)
   on_summary(client.summary())
-  return true
-end
-
----@return claude-code.ReviewComment[]
-function M.all()
-  return comments.all
-end
-
----@return claude-code.ReviewComment[] those that Claude has not received
-function M.waiting()
-  return vim.tbl_filter(function(comment)
-    return not comment.is_sent
-  end, comments.all)
-end
-
----@param name string real path
----@return claude-code.ReviewComment[]
-function M.of_file(name)
-  return vim.tbl_filter(function(comment)
-    return comment.path == name
-  end, comments.all)
-end
-
----@param changes claude-code.ReviewCommentChange[] not empty
----@param callback? fun() once they are recorded; a message says if they cannot be
-function M.save(changes, callback)
-  local sent = vim.tbl_filter(function(change)
-    return change.state == "sent"
-  end, changes)
-  ---@param is_sending? true
-  local function note(is_sending)
-    for _, change in ipairs(sent) do
-      comments.sending[change.comment] = is_sending
-    end
-  end
-  note(true)
-  set(comments.all)
-  client.request("comments", { changes = changes }, function(list, problem)
-    note(nil)
-    if problem then
-      local text = "your comment could not be recorded (%s): %s"
-      return require("claude-code.messages.notify").error(text:format(problem, changes[1].text))
-    end
-    set(list)
-    if callback then
-      callback()
-    end
+  local events = autocommands.new("review.comments")
+  events:on({ "BufReadPost", "BufFilePost" }, function(buf)
+    show(buf, true)
+  end)
+  events:on("BufWritePost", function(buf)
+    record(buf)
+    show(buf)
   end)
 end
 
