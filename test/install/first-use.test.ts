@@ -330,8 +330,8 @@ describe("an upgrade while Neovim runs", () => {
     await neovim.command("Claude stop");
     await neovim.command("Claude start");
     const message = await failed(neovim);
-    expect(message).toContain("has version 0.2.0, the plugin 0.1.0");
     expect(message).toContain("restart Neovim, the plugin was upgraded to 0.2.0");
+    expect(message).toContain("this executable 0.2.0 has contract 2");
   });
 });
 
@@ -345,7 +345,7 @@ test("an executable of another contract: both versions, and the command for wher
       env,
     });
   await using configured = await start(`{ auto_start = true, binary = { path = [[${newer}]] } }`);
-  const versions = "the executable has version 0.2.0, the plugin 0.1.0";
+  const versions = "this executable 0.2.0 has contract 2";
   const byPath = await failed(configured);
   expect(byPath).toContain(versions);
   expect(byPath).toContain(newer);

@@ -172,11 +172,9 @@ echo swapped >${archive}
 });
 
 describe("two Neovims at once", () => {
-  const [older, newer] = NEOVIMS as [NeovimVersion, NeovimVersion];
-
   test("both fetching: both succeed, and one result is there", async () => {
-    await using first = await start(older);
-    await using second = await start(newer);
+    await using first = await start(OLDEST);
+    await using second = await start(NEWEST);
     const request = "{ force = true }";
     const outcomes = await Promise.all([install(first, request), install(second, request)]);
     expect(outcomes).toEqual([installed(), installed()]);
@@ -188,8 +186,8 @@ describe("two Neovims at once", () => {
   test("the second goes on alone when the first is killed", async () => {
     const { server, release } = published;
     server.reset("held");
-    await using first = await start(older);
-    await using second = await start(newer);
+    await using first = await start(OLDEST);
+    await using second = await start(NEWEST);
     install(first).catch(() => {});
     await data.fetching(release.asset.file, first);
     const two = install(second);

@@ -123,7 +123,10 @@ test("an update with another contract that cannot be had: says both, and nothing
   server.reset("404");
   await using neovim = await start(NEWEST, plugin, server.url);
   const { last_error, warnings } = await reaches(neovim, "failed");
-  expect(last_error).toContain("has version 0.1.0, the plugin 0.2.0: run :Claude install");
+  expect(last_error).toContain("does not fit the plugin: run :Claude install, then :Claude start");
+  expect(last_error).toMatch(
+    /the plugin 0\.2\.0 needs contract 2, this executable \S+ has contract 1/,
+  );
   expect(warnings.join("\n")).toMatch(/could not be installed: cannot download .*404/);
 });
 

@@ -57,7 +57,7 @@ describe.each(BOTH_NEOVIMS)("the executable in $name", (version) => {
       `require("port").contract.number, require("port").contract.version = 99, "9.9.9"`,
       `require("port").contract.number, require("port").contract.version = 1, "0.1.0"`,
     );
-    expect(message).toMatch(/has version 0\.1\.0, the plugin 9\.9\.9/);
+    expect(message).toMatch(/the plugin 9\.9\.9 needs contract 99, this executable 0\.1\.0 has/);
     // What is loaded differs from what is on the disk, as after an upgrade.
     expect(message).toContain("restart Neovim, the plugin was upgraded to 0.1.0");
   });

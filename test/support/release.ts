@@ -160,7 +160,7 @@ function script(version: string, contract: number, first: string): string {
 ${first}
 case $1 in
   --version) echo "claude-code.nvim ${version}" && exit ;;
-  serve) [ ${contract} = 1 ] || exit 3 ;;
+  serve) [ ${contract} = 1 ] || { echo "this executable ${version} has contract ${contract}" >&2; exit 3; } ;;
   install)
     from=$(dirname "$0") to=$3/${PLUGIN}
     mkdir -p "$3/bin" "$to" && cp "$0" "$3/bin" && cp -R "$from/lua" "$from/plugin" "$to"

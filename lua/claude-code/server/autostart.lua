@@ -10,7 +10,8 @@ local M = {
 ---@field folders string[] the workspace folders that would be published
 ---@field argv string[] Neovim's command line
 
-local GROUP = "claude-code.autostart"
+local autocommands = require("claude-code.lib.autocommands")
+
 ---@type fun()?
 local cancel_watch
 
@@ -71,7 +72,7 @@ end
 function M.disable()
   M.reason = nil
   require("claude-code.server.early_start").discard()
-  vim.api.nvim_create_augroup(GROUP, { clear = true })
+  autocommands.new("autostart")
   if cancel_watch then
     cancel_watch()
     cancel_watch = nil
@@ -108,18 +109,14 @@ end
 --- From now on the option `auto_start` decides; for the first time once Neovim is up.
 function M.enable()
   M.disable()
-  local group = vim.api.nvim_create_augroup(GROUP, { clear = true })
   if vim.v.vim_did_enter == 1 then
     vim.schedule(run)
     return
   end
   begin_early()
+  local group = autocommands.new("autostart")
   require("claude-code.server.external_editor").watch(group)
-  vim.api.nvim_create_autocmd("VimEnter", {
-    group = group,
-    once = true,
-    callback = vim.schedule_wrap(run),
-  })
+  group:on("VimEnter", vim.schedule_wrap(run))
 end
 
 return M

@@ -94,16 +94,15 @@ local function upgraded_to()
   end
 end
 
----@param binary claude-code.Binary
----@param version? string the executable's
+--- Both versions are in what the executable has written.
+---@param ending claude-code.Ending
 ---@return string
-function M.mismatch(binary, version)
-  local text = "the executable has version %s, the plugin %s: %s (%s)"
+function M.mismatch(ending)
   local upgraded = upgraded_to()
   local what_to_do = upgraded and ("restart Neovim, the plugin was upgraded to %s"):format(upgraded)
-    or remedy(binary)
-  local plugin = require("claude-code.install.contract").version
-  return text:format(version or "unknown", plugin, what_to_do, binary.path)
+    or remedy(ending.binary)
+  local text = "the executable does not fit the plugin: %s (%s)"
+  return text:format(what_to_do, details(ending))
 end
 
 --- Writes how the executable ended to the log.

@@ -43,15 +43,11 @@ local ARGUMENTS = {
 local reads_stdin = false
 
 --- Notices that text is read from a pipe, which only an autocommand shows. Until Neovim is up.
----@param group integer
+---@param group claude-code.Autocommands
 function M.watch(group)
-  vim.api.nvim_create_autocmd("StdinReadPre", {
-    group = group,
-    once = true,
-    callback = function()
-      reads_stdin = true
-    end,
-  })
+  group:on("StdinReadPre", function()
+    reads_stdin = true
+  end)
 end
 
 ---@return string? program

@@ -119,17 +119,6 @@ local function fail(message)
   answer(nil, message)
 end
 
---- Only the executable knows its version, so the message waits for its answer.
-local function fail_mismatch()
-  local binary = M.binary --[[@as claude-code.Binary]]
-  forget("failed")
-  require("claude-code.install.executable").version(binary.path, function(version)
-    if M.state == "starting" and M.binary == binary and not M.process then
-      fail(exit_message.mismatch(binary, version))
-    end
-  end)
-end
-
 ---@param process claude-code.Process
 ---@param code integer
 ---@param signal integer
@@ -141,14 +130,14 @@ local function on_exit(process, code, signal)
   local delay = require("claude-code.server.backoff")(run.ends, now, run.has_been_ready == true)
   local ending = {
     binary = M.binary,
-    stderr = process.stderr,
+    stderr = vim.split(process.stderr, "\r?\n", { trimempty = true }),
     code = code,
     signal = signal,
     times = #run.ends,
   }
   exit_message.log(ending)
   if code == exit_message.EXIT_CONTRACT then
-    return fail_mismatch()
+    return fail(exit_message.mismatch(ending))
   elseif code == exit_message.EXIT_USAGE then
     return fail(exit_message.refused(ending))
   elseif not delay then

@@ -5,7 +5,8 @@ local timer = require("claude-code.lib.timer")
 
 local M = {}
 
-local STDERR_LINES = 20
+--- The end of what it writes to stderr is kept.
+local MOST_STDERR = 4096
 --- How long after its end the rest of stderr is waited for.
 local DRAIN_MS = 100
 
@@ -15,7 +16,7 @@ local ending
 
 ---@class claude-code.Process
 ---@field pid integer
----@field stderr string[] the last lines it wrote there
+---@field stderr string the last that it wrote there
 ---@field on_exit? fun(code: integer, signal: integer) called in the main loop, once
 ---@field private has_launched? boolean
 ---@field private ended? { code: integer, signal: integer }
@@ -96,24 +97,12 @@ end
 ---@param process claude-code.Process
 ---@param pipe uv.uv_pipe_t
 local function collect_stderr(process, pipe)
-  local rest = ""
-  local function keep(line)
-    table.insert(process.stderr, (line:gsub("\r$", "")))
-    if #process.stderr > STDERR_LINES then
-      table.remove(process.stderr, 1)
-    end
-  end
   pipe:read_start(function(err, data)
     if err or not data then
-      if rest ~= "" then
-        keep(rest)
-      end
       pipe:close()
       return report_end(process)
     end
-    local lines = vim.split(rest .. data, "\n", { plain = true })
-    rest = table.remove(lines):sub(-4096)
-    vim.iter(lines):each(keep)
+    process.stderr = (process.stderr .. data):sub(-MOST_STDERR)
   end)
 end
 
@@ -125,7 +114,7 @@ function M.spawn(launch)
   local windows = vim.fn.has("win32") == 1
   local stdin, stderr = assert(vim.uv.new_pipe()), assert(vim.uv.new_pipe())
   local env = environment_for(launch.address)
-  local fields = { stderr = {}, stdin = stdin, path = launch.path, env = env }
+  local fields = { stderr = "", stdin = stdin, path = launch.path, env = env }
   local process = setmetatable(fields, Process)
   process.on_exit = launch.on_exit
   local handle, pid = vim.uv.spawn(launch.path, {
